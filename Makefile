@@ -4,7 +4,7 @@ INSTALLED := node_modules/.installed
 LOCAL := node tools/local/dist/main.js
 # The console is built again only if one of its sources is newer than the result.
 CONSOLE := packages/console/dist/app/index.html
-CONSOLE_SOURCES := packages/console/vite.config.ts $(shell find packages/console/app -type f)
+CONSOLE_SOURCES := packages/console/vite.config.ts $(shell find packages/console/app packages/client/src -type f)
 
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
@@ -93,11 +93,10 @@ images: ## build the images of a release with buildx, or push them with OUTPUT=p
 	@mkdir -p .local/images
 	docker buildx bake --file infra/docker/bake.hcl
 
-docs: $(INSTALLED) ## write the generated documents and the console's types from the code and from the benchmarks
-	@node --conditions=source services/api/src/openapi/write-document.ts
-	@node --conditions=source tools/reference/src/write-configuration.ts
-	@node --conditions=source tools/cells/src/main.ts
-	@node --conditions=source packages/console/src/write-types.ts
+docs: $(INSTALLED) ## write the generated documents and the sources of the client from the code and from the benchmarks
+	@node --conditions=source services/api/src/write-document.ts
+	@node --conditions=source tools/reference/src/write-pages.ts
+	@node --conditions=source tools/reference/src/write-client.ts
 
 chart: $(INSTALLED) ## render the Helm chart into infra/helm/rendered and write docs/helm-values.md
 	@node tools/chart/src/main.ts

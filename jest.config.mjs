@@ -10,10 +10,10 @@ const common = {
   modulePathIgnorePatterns: ['/dist/'],
   // Tests run on the sources, without a build.
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
-  // p-map and p-timeout are ES modules only, which jest cannot require.
+  // eventsource-parser has its sources under the condition `source`, too.
   transformIgnorePatterns: [],
   transform: {
-    '\\.ts$|/node_modules/(p-map|p-timeout)/index\\.js$': [
+    '\\.ts$': [
       '@swc/jest',
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'commonjs' } },
     ],

@@ -6,20 +6,33 @@
  *   BACKUP_KEEP      the number of copies to keep (48)
  *   MANAGEMENT_URL   http://user:password@host:15672, of a user with the tag `administrator`; required
  */
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
-const PATIENCE_MS = 30_000
+const ANSWER_MS = 30_000
+const INTERVAL_MS = 2_000
+/** A network plug-in may refuse the connections of a pod in its first seconds. */
+const PATIENCE_MS = 60_000
+
+async function ask(url, headers) {
+  for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(INTERVAL_MS)) {
+    try {
+      return await fetch(url, { headers, signal: AbortSignal.timeout(ANSWER_MS) })
+    } catch (error) {
+      if (Date.now() < deadline) continue
+      throw new Error(`RabbitMQ does not answer at ${url} (${error.cause?.code ?? error.message})`, { cause: error })
+    }
+  }
+}
 
 async function main({ BACKUP_DIR: folder, BACKUP_KEEP: keep = '48', MANAGEMENT_URL: url }) {
   if (!folder) throw new Error('BACKUP_DIR is not set: the folder for the copies')
   if (!url || !URL.canParse(url)) throw new Error('MANAGEMENT_URL must be http://user:password@host:15672')
   const { origin, username, password } = new URL(url)
   const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
-  const response = await fetch(`${origin}/api/definitions`, {
-    headers: { authorization: `Basic ${credentials}` },
-    signal: AbortSignal.timeout(PATIENCE_MS),
-  })
+  const response = await ask(`${origin}/api/definitions`, { authorization: `Basic ${credentials}` })
   if (!response.ok) throw new Error(`RabbitMQ answered ${response.status}: the user needs the tag administrator`)
   const text = await response.text()
   if (!Array.isArray(JSON.parse(text).queues)) throw new Error('RabbitMQ answered something other than definitions')
@@ -27,12 +40,14 @@ async function main({ BACKUP_DIR: folder, BACKUP_KEEP: keep = '48', MANAGEMENT_U
   mkdirSync(folder, { recursive: true })
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const file = join(folder, `definitions-${time}.json`)
-  const part = join(folder, `.part-${process.pid}`)
+  // backup.sh writes to the same folder, and removes what a killed process left under such a name.
+  const part = join(folder, `.part-definitions-${randomUUID()}`)
   // The file contains the hashes of passwords.
   writeFileSync(part, text, { mode: 0o600, flush: true })
   renameSync(part, file)
   const copies = readdirSync(folder).filter((name) => /^definitions-\d{8}T\d{6}Z\.json$/.test(name))
-  for (const old of copies.toSorted().toReversed().slice(Number(keep))) rmSync(join(folder, old))
+  // Another backup may have removed a copy by now.
+  for (const old of copies.toSorted().toReversed().slice(Number(keep))) rmSync(join(folder, old), { force: true })
   process.stdout.write(`${file}\n`)
 }
 

@@ -27,7 +27,13 @@ fail() {
 
 # An emptied Redis has no id, or another one. Its copies must not push out those of the lost data.
 # The field holds the id and its time of creation.
-installation=$(redis hget sh:installation own) || fail "Redis does not answer at ${REDIS_HOST:-127.0.0.1}:${REDIS_PORT:-6379}"
+# A network plug-in may refuse the connections of a pod in its first seconds, so this waits for a minute.
+tries=30
+until installation=$(redis hget sh:installation own); do
+  tries=$((tries - 1))
+  [ "$tries" -gt 0 ] || fail "Redis does not answer at ${REDIS_HOST:-127.0.0.1}:${REDIS_PORT:-6379}"
+  sleep 2
+done
 installation=${installation%% *}
 case $installation in
 '' | *[!0-9a-f-]*) fail "no installation id in this Redis, but '$installation': it is empty, not Switchhook's, or refuses the password" ;;
@@ -35,14 +41,17 @@ esac
 
 mkdir -p "$BACKUP_DIR"
 file=$BACKUP_DIR/redis-$installation-$(date -u +%Y%m%dT%H%M%SZ).rdb
-part=$BACKUP_DIR/.part-$$
+# Several processes may write to this folder, each as process 1 of its container, and a killed one leaves its part.
+find "$BACKUP_DIR" -name '.part-*' -mmin +120 -exec rm -f {} +
+part=$(mktemp "$BACKUP_DIR/.part-redis-XXXXXX")
 trap 'rm -f "$part"' EXIT
 redis --rdb "$part" >&2 || fail 'Redis did not send its data'
 redis-check-rdb "$part" >&2 || fail 'the copy is damaged'
 sync
 mv "$part" "$file"
 
-# The names sort by time. A copy that cannot be removed fails the backup, because the folder would fill up.
+# The names sort by time. A copy that cannot be removed fails the backup, because the folder would fill up. One that
+# another backup has removed by now does not (-f).
 # shellcheck disable=SC2012  # the names contain no spaces
-ls -1r "$BACKUP_DIR/redis-$installation-"*.rdb | tail -n "+$((${BACKUP_KEEP:-48} + 1))" | while read -r old; do rm "$old"; done
+ls -1r "$BACKUP_DIR/redis-$installation-"*.rdb | tail -n "+$((${BACKUP_KEEP:-48} + 1))" | while read -r old; do rm -f "$old"; done
 echo "$file"

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { defineConfig, type Plugin } from 'vite'
+import { defaultClientConditions, defineConfig, type Plugin } from 'vite'
 
 /** Below this size a compressed answer saves no packet. */
 const WORTH_COMPRESSING_BYTES = 1_000
@@ -28,6 +28,8 @@ export default defineConfig({
   root: join(import.meta.dirname, 'app'),
   // Relative addresses: the console works below any path prefix.
   base: './',
+  // The client is bundled from its sources, without a build.
+  resolve: { conditions: ['source', ...defaultClientConditions] },
   build: {
     outDir: join(import.meta.dirname, 'dist/app'),
     emptyOutDir: true,

@@ -29,6 +29,8 @@ const settings = (home) => ({
   SHUTDOWN_GRACE: '5s',
   WRAP_UP_SECONDS: '2',
   SIMULATOR_AGENTS: JSON.stringify(agents),
+  // The default: people name their organization.
+  CONSOLE_CHOOSER: 'off',
   RATE_LIMIT: '6000/1m',
   LOG_LEVEL: 'info',
   OTEL_EXPORTER_OTLP_ENDPOINT: '',
@@ -37,7 +39,7 @@ const settings = (home) => ({
 /** Returns '' without a Chromium; the tests are then skipped, and the reason is printed. */
 async function findChromium() {
   // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
-  const { chromiumBinary, BackingUnavailable } = await import('../../packages/backing/dist/index.js')
+  const { chromiumBinary, BackingUnavailable } = await import('../../packages/test-servers/dist/index.js')
   try {
     return await chromiumBinary((line) => process.stderr.write(`${line}\n`))
   } catch (error) {

@@ -24,7 +24,7 @@ const odd = ['sip:jörg müller@acme.example', 'tel:+15557001', 'sip:odd?a=b#c/d
 /** Returns '' without Prometheus; the tests that need it are then skipped, and the reason is printed. */
 async function findPrometheus() {
   // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
-  const { prometheusBinary, BackingUnavailable } = await import('../../packages/backing/dist/index.js')
+  const { prometheusBinary, BackingUnavailable } = await import('../../packages/test-servers/dist/index.js')
   try {
     return await prometheusBinary((line) => process.stderr.write(`${line}\n`))
   } catch (error) {

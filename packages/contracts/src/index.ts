@@ -3,7 +3,6 @@ export {
   type DeliveryHeaders,
   deliveryHeaders,
   deliveryHeadersSchema,
-  type Postponement,
   parseDelivery,
 } from './deliveries/delivery.ts'
 export { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from './deliveries/delivery-headers.ts'
@@ -27,6 +26,7 @@ export {
   type ReceiverCheck,
   readCheckResult,
 } from './deliveries/receiver-check.ts'
+export { DEFAULT_RETRY_WAITS, DEFAULT_SCHEDULE } from './deliveries/retry-schedule.ts'
 export { signedAtMs, type Trial, withTrial } from './deliveries/trial.ts'
 export {
   AppError,
@@ -37,8 +37,8 @@ export {
   isNotExecuted,
   Unavailable,
 } from './errors/failure.ts'
-export { type Problem, toProblem } from './errors/problem.ts'
-export { compileSchema, type Fault, type Validation } from './errors/validator.ts'
+export { PROBLEMS_PAGE, type Problem, toProblem } from './errors/problem.ts'
+export { compileSchema, type Fault, settableNames, type Validation } from './errors/validator.ts'
 export {
   AgentReason,
   type AgentStatus,
@@ -58,9 +58,9 @@ export {
   Direction,
   EndedBy,
   EndReason,
+  LegRole,
   PartyType,
   type RemoteParty,
-  Role,
   type Transfer,
   TransferRole,
   TransferStatus,
@@ -99,6 +99,8 @@ export {
   withoutQuery,
 } from './events/notice.ts'
 export { numberedSchema } from './events/numbered-schema.ts'
+export { occurredAfter } from './events/occurred-at.ts'
+export { type StatusNames, statusNamesSchema } from './events/status-names.ts'
 export {
   type CallId,
   type CommandId,
@@ -111,6 +113,7 @@ export {
   newCommandId,
   newEventId,
   newSubscriptionId,
+  newToken,
   outageEventIdOf,
   parkedEventIdOf,
   parkedLimitEventIdOf,
@@ -129,7 +132,7 @@ export {
   type FormerSecret,
   formerSecretsAt,
   formerValidUntil,
-  MOST_FORMER_SECRETS,
+  MAX_FORMER_SECRETS,
   rotateSecret,
   type Signing,
 } from './subscriptions/signing.ts'
@@ -141,4 +144,5 @@ export {
   SUBSCRIPTION_LEASE_MARGIN_MS,
   SUBSCRIPTION_LEASE_MS,
 } from './subscriptions/subscription-lease.ts'
+export type { Tenant } from './tenant.ts'
 export { newTraceparent, readTraceparent, traceIdOf, traceIdOfEvent } from './trace-context.ts'

@@ -15,9 +15,11 @@ type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /**
  * Special addresses that ipaddr.js classifies as ordinary unicast. Source: IANA's special-purpose registries,
- * https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry.
+ * https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry. Azure's address is public
+ * and in none of them: https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16.
  */
 const ALSO_SPECIAL: readonly Range[] = [
+  '168.63.129.16/32', // Azure's WireServer, which serves a virtual machine its configuration and certificates
   '192.0.0.0/24', // IETF protocol assignments
   '192.88.99.0/24', // 6to4 relay anycast, deprecated
   '64:ff9b:1::/48', // local-use IPv4/IPv6 translation
@@ -32,8 +34,8 @@ const ALSO_SPECIAL: readonly Range[] = [
 
 /**
  * Allows only ordinary public addresses: no private, loopback, link-local, shared, multicast, reserved or documentation
- * addresses, and none that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo). Decides by the numeric address, not by its
- * spelling.
+ * addresses, none that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo), and no metadata service of a cloud. Decides by
+ * the numeric address, not by its spelling.
  * @param allowedNetworks CIDRs, or bare addresses, that are allowed in addition
  */
 export function createAddressGuard(allowedNetworks: readonly string[]): AddressGuard {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { parseDelivery, parseEvent, Unavailable } from '@switchhook/contracts'
-import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
+import { eventually, stall, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
 import type { IncomingMessage } from './consuming/incoming-message.ts'
 import { openObserver } from './testing/observer.ts'
@@ -144,6 +144,14 @@ describe('publishing', () => {
     proxy.freeze()
     await expect(broker.publishEvent(sampleEvent())).rejects.toThrow('no confirm within 100 ms')
     proxy.thaw()
+  })
+
+  test('a publish that was confirmed in time has succeeded, although the process stalled', async () => {
+    const broker = await open({ url: server.amqpUrl, confirmTimeoutMs: 200 })
+    const published = [broker.publishEvent(sampleEvent()), broker.publishDelivery(sampleDelivery())]
+    await new Promise(setImmediate)
+    stall(900)
+    await Promise.all(published)
   })
 
   test('a lost connection rejects the publishes in progress, and later ones at once', async () => {

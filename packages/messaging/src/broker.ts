@@ -11,29 +11,33 @@ import {
   type ConsumeOptions,
   type Consumer,
   type ConsumerTiming,
-  QueueConsumer,
-} from './consuming/consumer.ts'
+} from './consuming/consume-options.ts'
+import { QueueConsumer } from './consuming/consumer.ts'
 import { type QueueDepth, QueueDepths } from './consuming/queue-depths.ts'
 import { type BrokerAddress, type Link, openLink } from './link/link.ts'
 import { toError } from './link/session.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
+import type { PackedDelivery } from './packets/delivery-packet.ts'
+import type { SingleEvent } from './packets/event-pack.ts'
 import {
   aloneMessage,
   checkMessage,
-  copyOf,
   deliveryMessage,
-  eventMessage,
-  packMessage,
-  type SingleEvent,
+  deliveryPacketMessage,
+  eventPackMessage,
+  packedDeliveryMessage,
+  unpackedMessage,
 } from './publishing/messages.ts'
+import { createPublishEvents } from './publishing/publish-events.ts'
 import { Publisher, type Route } from './publishing/publisher.ts'
 import { assertTopology } from './topology/assert-topology.ts'
 import { requireFormedCluster } from './topology/formed-cluster.ts'
 import {
+  backlogQueue,
   dueQueueFor,
-  fanoutExchangeFor,
   hasRoute,
   laneQueue,
+  packetQueue,
   Queue,
   type Topology,
   waitQueueFor,
@@ -55,8 +59,14 @@ export interface Broker {
   ready(): Promise<void>
   /** Stores the event in fan-out's queue, and a copy in each queue that other systems have bound and that accepts it. */
   publishEvent(event: PlatformEvent): Promise<void>
+  /** The same for several events, in few messages. If it rejects, some of them may be stored. */
+  publishEvents(events: readonly PlatformEvent[]): Promise<void>
   /** For an immediate attempt. */
   publishDelivery(delivery: Delivery): Promise<void>
+  /** For immediate first attempts that share a message. All of them belong to this shard (`deliveryShardOf`). */
+  publishPacket(deliveries: readonly Delivery[], shard: number): Promise<void>
+  /** For an immediate attempt of a delivery that leaves its packet. */
+  publishPacked(delivery: PackedDelivery): Promise<void>
   /** For an attempt after `waitMs`, which must be a wait of the topology. */
   publishRetry(delivery: Delivery, waitMs: number): Promise<void>
   /** To wait for a turn in `lane`, which must be a lane of the topology. */
@@ -65,9 +75,11 @@ export interface Broker {
   /** For an attempt when workers have nothing else that is due. */
   publishBacklogged(delivery: Delivery): Promise<void>
   /** Stores a pack of events in a queue of the topology's backlogs. */
-  publishPack(content: Buffer, backlog: number): Promise<void>
+  publishPack(events: readonly SingleEvent[], backlog: number): Promise<void>
   /** Sends an event back to fan-out's queue, to be handled without others. */
   publishAlone(event: SingleEvent): Promise<void>
+  /** Publishes an event of a pack as if it had never been packed. @param installation as the pack named it */
+  publishUnpacked(event: SingleEvent, installation: unknown): Promise<void>
   /** @throws Unavailable */
   lookAt(queues: readonly string[]): Promise<readonly QueueDepth[]>
   /** Resolves once the consumer is attached. Consuming continues across reconnections until the consumer is drained. */
@@ -83,7 +95,7 @@ export interface BrokerOptions extends BrokerAddress {
   readonly log: Logger
   /** Part of the connection names and consumer tags in RabbitMQ's management pages. */
   readonly name: string
-  /** false: resolve at once; publishing rejects until the broker is connected. */
+  /** false: resolve immediately; publishing rejects until the broker is connected. */
   readonly waitUntilReady?: boolean
   readonly confirmTimeoutMs?: number
   readonly stuckAfterMs?: number
@@ -181,14 +193,20 @@ export async function openBroker({
   const { shards = { deliveries: 1, events: 1 } } = topology
   const depths = new QueueDepths()
 
+  const lookAt: Broker['lookAt'] = (queues) => depths.lookAt(consuming.session(), queues)
+  const publishEvents = createPublishEvents({
+    publisher,
+    shards: shards.events,
+    installation: () => installation?.(),
+    lookAt,
+  })
+
   return {
     isReady,
     isConsuming: () => [...consumers].every((consumer) => consumer.isConsuming(consuming.session())),
     ready,
-    publishEvent: async (event) => {
-      const message = eventMessage(event, fanoutExchangeFor(event, shards.events), installation?.())
-      await Promise.all([publisher.publish(message), publisher.publishCopy(copyOf(message))])
-    },
+    publishEvent: (event) => publishEvents([event]),
+    publishEvents,
     publishDelivery: (delivery) =>
       publisher.publish(
         deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries), installation?.()),
@@ -200,9 +218,21 @@ export async function openBroker({
       ),
     publishBacklogged: (delivery) =>
       publisher.publish(deliveryMessage(delivery, Queue.deliveryBacklog, installation?.())),
-    publishPack: (content, backlog) => publisher.publish(packMessage(content, backlog, installation?.())),
+    publishPacket: (deliveries, shard) =>
+      publisher.publish(deliveryPacketMessage(deliveries, packetQueue(shard), installation?.())),
+    publishPacked: (delivery) =>
+      publisher.publish(
+        packedDeliveryMessage(
+          delivery,
+          dueQueueFor(String(delivery.headers['sh-subscription-id']), shards.deliveries),
+          installation?.(),
+        ),
+      ),
+    publishPack: (events, backlog) =>
+      publisher.publish(eventPackMessage(events, backlogQueue(backlog), installation?.())),
     publishAlone: (event) => publisher.publish(aloneMessage(event, installation?.())),
-    lookAt: (queues) => depths.lookAt(consuming.session(), queues),
+    publishUnpacked: (event, ofPack) => publisher.publish(unpackedMessage(event, shards.events, ofPack)),
+    lookAt,
     publishCheck: (check) => publisher.publish(checkMessage(check, installation?.())),
     consume: async <T>(options: ConsumeOptions<T>) => {
       const consumer = new QueueConsumer(options, {

@@ -1,8 +1,24 @@
 export { type Broker, type BrokerOptions, openBroker } from './broker.ts'
-export { type ConsumeOptions, type Consumer, type ConsumerTiming, LONGEST_HOLD_MS } from './consuming/consumer.ts'
+export {
+  type ConsumeOptions,
+  type Consumer,
+  type ConsumerTiming,
+  MAX_HOLD_MS,
+} from './consuming/consume-options.ts'
 export type { IncomingMessage } from './consuming/incoming-message.ts'
 export type { QueueDepth } from './consuming/queue-depths.ts'
-export type { SingleEvent } from './publishing/messages.ts'
+export {
+  MAX_PACKET_BYTES,
+  MAX_PACKET_MEMBERS,
+  openDeliveryPacket,
+  type PackedDelivery,
+} from './packets/delivery-packet.ts'
+export { EVENT_PACK, openEventPack, packEvents, type SingleEvent } from './packets/event-pack.ts'
+export { FinishedParts } from './packets/finished-parts.ts'
+export { createFinishedMembers, handleMembers } from './packets/handle-members.ts'
+export { Packer } from './packets/packer.ts'
+export type { Packet } from './packets/packet.ts'
+export { runAll, type Unfinished } from './packets/run-all.ts'
 export { CONFIRM_TIMEOUT_MS } from './publishing/publisher.ts'
 export {
   openQuarantine,
@@ -22,11 +38,15 @@ export {
   backlogQueues,
   DELIVERY_EXCHANGE,
   danglingNames,
+  deliveryShardOf,
   dueQueues,
   EVENTS_EXCHANGE,
+  eventPackQueues,
   eventQueues,
   laneQueues,
-  MOST_SHARDS,
+  MAX_SHARDS,
+  memberWaitMs,
+  packetQueues,
   Queue,
   serviceTopology,
   type Topology,

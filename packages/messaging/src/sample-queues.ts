@@ -1,6 +1,6 @@
 import type { Channel, ChannelModel } from 'amqplib'
-import pTimeout from 'p-timeout'
 import type { BrokerAddress } from './link/link.ts'
+import { closeInTime } from './link/session.ts'
 import { connectToAny } from './quarantine/quarantine.ts'
 
 export interface QueueSample {
@@ -10,8 +10,6 @@ export interface QueueSample {
   /** Headers of the first messages. */
   readonly headers: readonly Readonly<Record<string, unknown>>[]
 }
-
-const CLOSE_TIMEOUT_MS = 5_000
 
 /**
  * Looks at the first `limit` messages of each queue and returns them; queues that do not exist are left out. Before
@@ -35,7 +33,7 @@ export async function sampleQueues(
     }
     return samples
   } finally {
-    await pTimeout(model.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {})
+    await closeInTime(model).catch(() => {})
   }
 }
 

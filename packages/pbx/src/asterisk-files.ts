@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { repository, runCommand } from '@switchhook/backing'
+import { repository, runCommand } from '@switchhook/test-servers'
 
 /** Asterisk cannot be downloaded on this machine; the message has the reason and what to do. */
 export class AsteriskUnavailable extends Error {

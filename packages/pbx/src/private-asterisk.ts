@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Home, rememberPorts, repository, runningPid, startDaemon, stopDaemon } from '@switchhook/backing'
+import { type Home, rememberPorts, repository, runningPid, startDaemon, stopDaemon } from '@switchhook/test-servers'
 import { request } from 'undici'
 
 export interface PrivateAsterisk {
@@ -25,7 +25,7 @@ const EMPTY = ['acl', 'ccss', 'cdr', 'features', 'udptl', 'websocket_client']
 const FOLDERS = ['etc', 'db', 'spool/recording', 'run', 'log/cel-custom', 'lib', 'moh']
 const USER = 'switchhook'
 const LOOPBACK = '127.0.0.1'
-/** Two for each SIP leg; a call of the tests has three legs. Enough for 130 calls at once. */
+/** Two for each SIP leg; a call of the tests has three legs. Enough for 130 concurrent calls. */
 const RTP_PORTS = 800
 /** All below 60 000. */
 const RTP_RANGES = 50

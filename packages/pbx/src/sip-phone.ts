@@ -40,7 +40,7 @@ interface PhoneCall {
 export interface SipPhone {
   /** Connects and registers. Rejects if Asterisk does not accept it in time. */
   register(): Promise<void>
-  /** The cable is pulled: Asterisk drops the registration at once and leaves the calls up. */
+  /** The cable is pulled: Asterisk drops the registration immediately and leaves the calls up. */
   die(): void
   readonly isRegistered: boolean
   /** Ringing or not; the newest last. */

@@ -1,15 +1,17 @@
-export { type PbxAgent, pbxAgents } from './asterisk/agents.ts'
-export { type AsteriskDeps, type AsteriskPlatform, createAsterisk, isApplicationName } from './asterisk/asterisk.ts'
-export { dialledNumber, isEndpointName } from './asterisk/dial-string.ts'
+export type { PbxAgent } from './asterisk/agents.ts'
+export { type AsteriskPlatform, createAsterisk } from './asterisk/asterisk.ts'
+export { asteriskFields, asteriskRules, asteriskServer, asteriskSettings } from './asterisk/asterisk-config.ts'
+export type { UnknownChannels } from './asterisk/leftovers/leftovers.ts'
+export { openUnknown, type UnknownInAsterisk } from './asterisk/leftovers/open-unknown.ts'
 export type { LinkState } from './asterisk/link.ts'
 export type { PbxMemory } from './asterisk/store/memory.ts'
 export { type Watch, watchAsterisk } from './asterisk/watch.ts'
 export {
   allowedCommands,
+  type CommandCheck,
   type CommandOnLeg,
   checkCommand,
   isSameAddress,
-  type Verdict,
 } from './call-model/check-command.ts'
 export { applyReport, type Leg } from './call-model/leg.ts'
 export {
@@ -17,6 +19,7 @@ export {
   type DeviceReport,
   type DialCommand,
   type Ending,
+  type KnownRecords,
   type LegCommand,
   type LegReport,
   type Platform,
@@ -29,6 +32,7 @@ export {
 export { type AgentEntry, provisionAgents } from './simulator/agents.ts'
 export type { RemoteAction } from './simulator/call-group.ts'
 export { parseScenario, type Scenario } from './simulator/scenario.ts'
+export { SIMULATED_AGENTS, simulatedAgentsSchema } from './simulator/simulated-agents.ts'
 export { createSimulator, type InboundCall, type Simulator, type SimulatorDeps } from './simulator/simulator.ts'
 export { type ChangedStep, stepOf } from './simulator/step-of-change.ts'
 export { keyOf as simulatedCallKey } from './simulator/step-runner.ts'

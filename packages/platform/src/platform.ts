@@ -7,8 +7,9 @@ import type {
   Direction,
   EndedBy,
   EndReason,
+  LegRole,
   RemoteParty,
-  Role,
+  Tenant,
   Transfer,
 } from '@switchhook/contracts'
 
@@ -16,7 +17,7 @@ import type {
 export interface ProvisionedAgent {
   readonly agentUri: string
   /** null: an agent of the installation itself. */
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly device: string | null
   /** False: the device cannot be made to answer, so the `answer` command is impossible. Absent: it can. */
   readonly remoteAnswer?: boolean
@@ -31,13 +32,24 @@ export interface AgentPage {
 
 /** The leg that a command acts on: one agent's part of one call. */
 export interface LegCommand {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly callId: CallId
   /** A provisioned agent of this tenant; the api checks it with `findAgent` first. */
   readonly agentUri: string
   /** Chosen by the api. Repeating a command with the same id has no effect. */
   readonly commandId: CommandId
+  /** What the api has read for this command. An adapter whose storage is the api's hands it back with its own reads and writes. */
+  readonly known?: KnownRecords
 }
+
+/** A stored record and its version, or version 0 if there is none. */
+export interface StoredRecord {
+  readonly version: number
+  readonly value: unknown
+}
+
+/** Records of the command's tenant as they were read, by key. A write that relies on an outdated one conflicts. */
+export type KnownRecords = ReadonlyMap<string, StoredRecord>
 
 export interface DialCommand extends LegCommand {
   /** Agent URI, extension or external number. */
@@ -50,7 +62,8 @@ export interface DialCommand extends LegCommand {
 /** A command that connects the agent to this leg. */
 export interface TalkCommand extends LegCommand {
   /**
-   * The agent's other connected calls. The platform holds them, and reports them as held, before it connects this leg.
+   * The agent's other connected calls. The platform holds them, and reports them as held by this command, before it
+   * connects this leg.
    */
   readonly holdFirst: readonly CallId[]
 }
@@ -79,7 +92,7 @@ export interface Ending {
  * repeated (a repeat changes nothing) and delayed (`order` shows that a report is out of date).
  */
 export interface LegReport {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly callId: CallId
   readonly agentUri: string
   /** Rises with every new report of this leg, gaps allowed. A repeated report has the same order. */
@@ -90,7 +103,7 @@ export interface LegReport {
   readonly commandId: CommandId | null
   readonly state: CallState
   readonly direction: Direction
-  readonly role: Role
+  readonly role: LegRole
   /** Both parties are agents of the contact center. */
   readonly internal: boolean
   readonly remoteParty: RemoteParty
@@ -115,7 +128,7 @@ export interface LegReport {
 
 /** Whether an agent's device is reachable. A device that was never reported counts as online. */
 export interface DeviceReport {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly agentUri: string
   /** Rises with every change of this device; a repeated report has the same order. */
   readonly order: number
@@ -167,9 +180,9 @@ export interface Platform {
    */
   stop(): Promise<void>
   /** The agent of exactly this tenant, or undefined if the platform does not have it. */
-  findAgent(tenant: string | null, agentUri: string): Promise<ProvisionedAgent | undefined>
+  findAgent(tenant: Tenant, agentUri: string): Promise<ProvisionedAgent | undefined>
   /** Agents of exactly this tenant in the order of their URIs: at most `limit`, those after `after`. */
-  listAgents(tenant: string | null, page: AgentPage): Promise<readonly ProvisionedAgent[]>
+  listAgents(tenant: Tenant, page: AgentPage): Promise<readonly ProvisionedAgent[]>
   /**
    * Starts a call under the given id: the leg is reported as initiated, then usually proceeding, connected, ended. If
    * the destination is an agent, that agent's leg of the same call is reported as alerting. A call that cannot be set
@@ -206,7 +219,8 @@ export interface Platform {
    * - Attended: the agent also gets a leg of the consultation call, which rings the target. The transfer ends with
    *   `completeTransfer`, `hangup` or `resume`.
    *
-   * If the target is busy, rejects or does not answer, the leg is connected again, with status failed and the reason.
+   * If the target is busy, rejects or does not answer, the leg is connected again, with status failed and the reason. It
+   * stays held if the agent talks or dials in another call by then. A transfer to the other party of the call fails.
    */
   transfer(command: TransferCommand): Promise<void>
   /**
@@ -223,5 +237,5 @@ export interface Platform {
    * @throws if the platform cannot answer, PlatformUnavailable or the error of its storage: a failure must not look
    * like an unknown call
    */
-  lookUp(tenant: string | null, callId: CallId): Promise<readonly LegReport[]>
+  lookUp(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]>
 }

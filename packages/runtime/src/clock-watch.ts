@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
+import { startPoll } from './poll.ts'
 
 /** One comparison of this process's clock with Redis's. */
 export interface ClockReading {
@@ -63,13 +63,12 @@ export interface ClockWatchDeps {
 const EVERY_MS = 30_000
 
 /**
- * Compares this process's clock with Redis's, at once and then every `everyMs`. Logs each change of the state and exposes
+ * Compares this process's clock with Redis's, immediately and then every `everyMs`. Logs each change of the state and exposes
  * the skew as a metric. A failed comparison keeps the state; the readiness check of Redis reports that failure. A
  * comparison cannot show which of the two clocks is wrong.
  */
 export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch> {
   const { readServerMs, now, everyMs = EVERY_MS, metrics, log } = deps
-  const stopping = new AbortController()
   let state: ClockState = 'fits'
   let skew: ClockSkew | undefined
   metrics.gauge('switchhook_clock_skew_seconds', "How far this process's clock is ahead of Redis's.", () =>
@@ -100,20 +99,7 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
     else log.error("this process's clock differs from Redis's by more than a minute", fields)
   }
 
-  async function compareUntilStopped(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await delay(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-      if (!stopping.signal.aborted) await compare()
-    }
-  }
-
   await compare()
-  const running = compareUntilStopped()
-  return {
-    isFit: () => state !== 'unfit',
-    stop: () => {
-      stopping.abort()
-      return running
-    },
-  }
+  const poll = startPoll(everyMs, compare)
+  return { isFit: () => state !== 'unfit', stop: poll.stop }
 }

@@ -1,4 +1,5 @@
 export { backoffMs } from './backoff.ts'
+export { createBatch } from './batch.ts'
 export { isCertificateError } from './certificate-error.ts'
 export { type ClockWatch, startClockWatch } from './clock-watch.ts'
 export {
@@ -27,16 +28,19 @@ export {
   FieldError,
   file,
   flag,
+  hostNames,
   integer,
   json,
   networks,
   optional,
+  origins,
   port,
   type Rate,
   rate,
   text,
   url,
 } from './config/fields.ts'
+export { answerWithin, type Deadline, NotAnswered, startDeadline } from './deadline.ts'
 export { type HealthServer, type ReadinessChecks, startHealthServer } from './health-server.ts'
 export { createLogger, type LogFields, type Logger } from './logger.ts'
 export {
@@ -48,6 +52,7 @@ export {
   type Metrics,
   SECONDS,
 } from './metrics.ts'
+export { type Poll, startPoll } from './poll.ts'
 export { runProcess } from './run-process.ts'
 export { Shutdown } from './shutdown.ts'
 export { openTracing } from './tracing/open-tracing.ts'

@@ -1,7 +1,7 @@
-import pTimeout from 'p-timeout'
+import { answerWithin } from './deadline.ts'
 import type { Logger } from './logger.ts'
 
-interface Step {
+interface Part {
   readonly name: string
   readonly close: () => unknown
 }
@@ -11,7 +11,7 @@ interface Step {
  * consumers, so the consumers stop first.
  */
 export class Shutdown {
-  readonly #steps: Step[] = []
+  readonly #parts: Part[] = []
   readonly #log: Logger
   readonly #graceMs: number
   #running: Promise<boolean> | undefined
@@ -21,11 +21,11 @@ export class Shutdown {
     this.#graceMs = graceMs
   }
 
-  defer(name: string, close: Step['close']): void {
-    this.#steps.push({ name, close })
+  defer(name: string, close: Part['close']): void {
+    this.#parts.push({ name, close })
   }
 
-  /** The first signal runs the shutdown and exits with 0 if it was clean, else 1. A second signal exits at once with 1. */
+  /** The first signal runs the shutdown and exits with 0 if it was clean, else 1. A second signal exits immediately with 1. */
   onSignals(...signals: NodeJS.Signals[]): void {
     for (const signal of signals) {
       process.on(signal, () => {
@@ -45,13 +45,10 @@ export class Shutdown {
   async #closeAll(): Promise<boolean> {
     const deadline = Date.now() + this.#graceMs
     let clean = true
-    for (const { name, close } of this.#steps.toReversed()) {
+    for (const { name, close } of this.#parts.toReversed()) {
       try {
-        await pTimeout(Promise.resolve(close()), {
-          // p-timeout accepts only positive numbers.
-          milliseconds: Math.max(deadline - Date.now(), 1),
-          message: 'still running at the end of SHUTDOWN_GRACE',
-        })
+        const closed = Promise.resolve(close())
+        await answerWithin(deadline - Date.now(), closed, 'still running at the end of SHUTDOWN_GRACE')
         this.#log.debug('closed', { step: name })
       } catch (error) {
         clean = false

@@ -7,10 +7,9 @@ import {
   newEventId,
   newSubscriptionId,
   type PlatformEvent,
-  type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
-import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { aSubscription, eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { createBreakerStore } from './breaker/breaker-store.ts'
 import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
 import { createDeliveryStore } from './deliveries/delivery-store.ts'
@@ -22,6 +21,7 @@ import { createOutbox } from './state/outbox.ts'
 import { createStateStore } from './state/state-store.ts'
 import { createTimerStore } from './state/timer-store.ts'
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
+import { collect } from './subscriptions/testing/collect.ts'
 
 const HOUR_MS = 3_600_000
 const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
@@ -80,16 +80,6 @@ const attemptOf = (delivery: Delivery, outcome: Attempt['outcome'], status: numb
   status,
 })
 
-const subscriptionOf = (): Subscription => ({
-  id: newSubscriptionId(),
-  tenant: 'acme',
-  url: 'https://client.example/hooks',
-  eventTypes: ['call.status'],
-  description: null,
-  enabled: true,
-  createdAt: '2026-11-20T12:00:00.000Z',
-})
-
 const commit = (events: PlatformEvent[]): Promise<unknown> =>
   createStateStore(redis).commit('acme', { records: [], events, timers: [{ id: 't', dueInMs: 0, payload: {} }] })
 
@@ -133,13 +123,15 @@ test('a full Redis still removes timers that were handled', async () => {
 
 test('a full Redis still deletes and disables subscriptions, but creates none', async () => {
   const store = createSubscriptionStore(redis)
-  const [deleted, disabled] = [await store.create(subscriptionOf()), await store.create(subscriptionOf())]
+  const [deleted, disabled] = [await store.create(aSubscription()), await store.create(aSubscription())]
   await fill()
   expect(await store.remove('acme', deleted.id)).toBe(true)
-  expect(await store.change('acme', disabled.id, { enabled: false })).toMatchObject({ enabled: false })
+  expect(await store.revise('acme', disabled.id, (present) => ({ ...present, enabled: false }))).toMatchObject({
+    enabled: false,
+  })
   expect(await store.matching('acme', 'call.status')).toEqual([])
-  expect(await store.list('acme')).toEqual([{ ...disabled, enabled: false }])
-  await expect(store.create(subscriptionOf())).rejects.toThrow(Unavailable)
+  expect(await collect(store.all('acme'))).toEqual([{ ...disabled, enabled: false }])
+  await expect(store.create(aSubscription())).rejects.toThrow(Unavailable)
 })
 
 test('a full Redis still closes a breaker and releases claims', async () => {
@@ -196,10 +188,11 @@ test("a full Redis still stores the id of an installation and an operator's deci
   await fill()
   const installation = createInstallationStore(redis)
   const [id, other] = [randomUUID() as InstallationId, randomUUID() as InstallationId]
-  expect(await installation.establish({ id, createdAtMs: 1 })).toMatchObject({ id })
-  expect(await installation.establish({ id: other, createdAtMs: 2 })).toMatchObject({ id, createdAtMs: 1 })
+  const created = await installation.establish(id)
+  expect(created).toMatchObject({ id })
+  expect(await installation.establish(other)).toEqual(created)
   await installation.decide(other, 'adopted')
-  expect((await installation.read())?.verdicts).toEqual(new Map([[other, 'adopted']]))
+  expect((await installation.read())?.rulings).toEqual(new Map([[other, 'adopted']]))
   // `flush` keeps this key.
   await redis[run]((commands) => commands.del(INSTALLATION_KEY))
 })
@@ -213,7 +206,10 @@ test.each(['acknowledged', 'withdrawn', 'waiting', 'parked'] as const)(
     const delivery = deliveryOf()
     const settle = (): Promise<void> => {
       if (state === 'parked') return store.park(delivery, attemptOf(delivery, 'answered', 410), 'rejected')
-      const next = state === 'waiting' ? { state, nextAttemptAt: '2026-11-20T12:00:11.000Z' } : { state }
+      const next =
+        state === 'waiting'
+          ? { state, nextAttemptAt: '2026-11-20T12:00:11.000Z', next: { token: 'a', postponed: 0 } }
+          : { state }
       return store.settle(delivery, attemptOf(delivery, 'delivered', 204), next)
     }
     await fill()

@@ -22,7 +22,8 @@ export {
   type DeliveryStore,
   type Settlement,
 } from './deliveries/delivery-store.ts'
-export type { ListedDelivery, ParkedPage, ParkedQuery } from './deliveries/parked-index.ts'
+export type { ListedDelivery } from './deliveries/listed-delivery.ts'
+export type { ParkedPage, ParkedQuery } from './deliveries/parked-index.ts'
 export {
   type Crossing,
   createParkedCounter,
@@ -30,33 +31,27 @@ export {
   type ParkedCount,
   type ParkedCounter,
   type ParkedLimitStore,
+  type ParkedLimits,
 } from './deliveries/parked-limit-store.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState } from './deliveries/parked-window.ts'
-export { createDeliveryLog, type DeliveryLog } from './delivery-log/delivery-log.ts'
+export { createDeliveryCounter, type DeliveryCounter, type DeliveryCounts } from './history/delivery-counts.ts'
+export { createDeliveryLog, type DeliveryLog } from './history/delivery-log.ts'
 export {
   createDeliveryLogReader,
   type DeliveryLogReader,
   type LogPage,
   type LogQuery,
   type PendingDelivery,
-} from './delivery-log/delivery-log-reader.ts'
-export { createEventList, type EventList } from './delivery-log/event-list.ts'
-export type { EventRecord, LoggedEvent } from './delivery-log/event-record.ts'
-export {
-  createDeliveryPolicyStore,
-  type DeliveryPolicy,
-  type DeliveryPolicyStore,
-} from './installation/delivery-policy.ts'
-export { type Installation, type InstallationOptions, openInstallation } from './installation/installation.ts'
-export { originOf, type StoredInstallation, type Verdict } from './installation/installation-rule.ts'
-export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
+} from './history/delivery-log-reader.ts'
+export { createEventList, type EventList } from './history/event-list.ts'
+export type { EventRecord, LoggedEvent } from './history/event-record.ts'
 export {
   createJournal,
   type Journal,
   type JournalEntry,
   type JournalId,
   type JournalLimits,
-} from './journal/journal.ts'
+} from './history/journal.ts'
 export {
   BEGINNING,
   createJournalReader,
@@ -65,20 +60,36 @@ export {
   type JournalReader,
   journalIdAt,
   microsOf,
-} from './journal/journal-reader.ts'
+} from './history/journal-reader.ts'
 export {
   createLiveAttemptStore,
   LISTEN_AGAIN_MS,
   type LiveAttempt,
   type LiveAttemptStore,
   type LiveAttempts,
-} from './journal/live-attempts.ts'
+} from './history/live-attempts.ts'
+export { createTenantLog, type TenantLog } from './history/tenant-log.ts'
+export { createTenantParked, type ParkedCause, type TenantParked } from './history/tenant-parked.ts'
+export {
+  createDeliveryPolicyStore,
+  type DeliveryPolicy,
+  type DeliveryPolicyStore,
+} from './installation/delivery-policy.ts'
+export { type Installation, type InstallationOptions, openInstallation } from './installation/installation.ts'
+export { originOf, type Ruling, type StoredInstallation } from './installation/installation-rule.ts'
+export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
 export { createListCursor } from './paging.ts'
 export { assertDurable, type DurabilityRule } from './redis/durability.ts'
+export { inChunks } from './redis/in-chunks.ts'
 export { type Log, openRedis, type Redis } from './redis/redis.ts'
-
 export { createServerClock } from './redis/server-clock.ts'
-export { type AuditRetention, type AuditStore, createAuditStore } from './requests/audit-store.ts'
+export {
+  type AuditList,
+  type AuditRetention,
+  type AuditStore,
+  createAuditStore,
+  type NewAuditEntry,
+} from './requests/audit-store.ts'
 export {
   createIdempotencyStore,
   type IdempotencyBegun,
@@ -113,9 +124,5 @@ export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
 export type { SubscriptionPage, SubscriptionQuery } from './subscriptions/subscription-order.ts'
 export {
   createSubscriptionStore,
-  type SubscriptionChange,
   type SubscriptionStore,
 } from './subscriptions/subscription-store.ts'
-export { createStandingReader, type Standing, type StandingReader } from './tenant-lists/standing.ts'
-export { createTenantLog, type TenantLog } from './tenant-lists/tenant-log.ts'
-export { createTenantParked, type ParkedCause, type TenantParked } from './tenant-lists/tenant-parked.ts'

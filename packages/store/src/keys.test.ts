@@ -22,6 +22,8 @@ test('two tenants never share a key', () => {
       expect(keys.checksKey(one)).not.toBe(keys.checksKey(two))
       expect(keys.statisticsKey(one, null, '1m', 1)).not.toBe(keys.statisticsKey(two, null, '1m', 1))
       expect(keys.auditKey(one)).not.toBe(keys.auditKey(two))
+      expect(keys.commandAuditKey(one)).not.toBe(keys.commandAuditKey(two))
+      expect(keys.commandAuditKey(one)).not.toBe(keys.auditKey(two))
       expect(keys.stateKey(one, name)).not.toBe(keys.stateKey(two, otherName))
       expect(keys.timerMember(one, name)).not.toBe(keys.timerMember(two, otherName))
     }),
@@ -45,7 +47,7 @@ test('keys that change in one step share a cluster slot', () => {
     }),
   )
   const id = deliveryIdOf(newEventId(), newSubscriptionId())
-  expect([keys.recordKey(id), keys.bodyKey(id)].map(hashTag)).toEqual([id, id])
+  expect([keys.recordKey(id), keys.bodyKey(id), keys.ledgerKey(id)].map(hashTag)).toEqual([id, id, id])
 })
 
 test('a tenant never changes its partition', () => {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
+import type { DeliveryId, EventId, SubscriptionId, Tenant } from '@switchhook/contracts'
 
 /*
  * Every key of Switchhook in Redis. The comment of each key gives its type and content · its lifetime · its writer.
@@ -15,25 +15,25 @@ import type { DeliveryId, EventId, SubscriptionId } from '@switchhook/contracts'
 // Subscriptions
 
 /** hash: subscription id → JSON · until deleted · api */
-export const subscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:subscriptions`
+export const subscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:subscriptions`
 
 /** string: random, replaced with every change of the subscriptions; invalidates caches · forever · api */
-export const revisionKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:revision`
+export const revisionKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:revision`
 
 /**
  * zset: `<createdAt> <id>` per subscription, all with score 0, for paging · until the last one is deleted · api
  * The extra member `!<revision>` names the revision that the set describes.
  */
-export const subscriptionOrderKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:order`
+export const subscriptionOrderKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:order`
 
 /**
  * list: `<revision before> <revision after> <subscription>` of a tenant's latest changes, if it has many subscriptions
  * (subscription-follower.ts) · a day from the last one · api
  */
-export const subscriptionChangesKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:changes`
+export const subscriptionChangesKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:changes`
 
 /** zset: subscription → end of the lease of its receiver check, ms · as long as the longest lease · api */
-export const checksKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:checks`
+export const checksKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:checks`
 
 /** string: result of a receiver check, JSON · 10 minutes · worker */
 export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:facts`
@@ -41,21 +41,27 @@ export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:fac
 // Circuit breaker and contact times. They share the subscriptions' tag, so that one script reads both.
 
 /** hash: circuit breaker of a subscription (breaker-store.ts) · a day and a cool-down from the last failure · worker */
-export const breakerKey = (tenant: string | null, subscription: SubscriptionId): string =>
+export const breakerKey = (tenant: Tenant, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:breaker:${subscription}`
 
 /** zset: start of a period of cool-downs, ms → its end, ms (cool-down-history.ts) · 30 days from the last one · worker */
-export const coolDownsKey = (tenant: string | null, subscription: SubscriptionId): string =>
+export const coolDownsKey = (tenant: Tenant, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:cool-downs:${subscription}`
 
 /** hash: when the endpoint last acknowledged and when it last failed · 90 days from the last contact · worker */
-export const contactKey = (tenant: string | null, subscription: SubscriptionId): string =>
+export const contactKey = (tenant: Tenant, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:contact:${subscription}`
 
 // Deliveries
 
 /** string: ledger, view and attempts (delivery-record.ts) · see `DeliveryRetention` · worker; api for redeliveries */
 export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:record`
+
+/**
+ * string: the ledger line of a run that ended, for copies that wait for longer than its record lasts · see `ledgerMs` ·
+ * worker
+ */
+export const ledgerKey = (delivery: DeliveryId): string => `sh:{${delivery}}:ledger`
 
 /** string: the webhook body of a parked delivery · as long as the record, or until a limit releases it · worker */
 export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
@@ -74,7 +80,10 @@ export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subs
 export const parkedLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-limit`
 
 /** zset: subscription → when it last parked a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
-export const parkingSubscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:parked`
+export const parkingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:parked`
+
+/** hash: how many deliveries may be parked before the next count, and the last result · 10 minutes from a count · worker */
+export const parkedRoomKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:parked-room`
 
 // Delivery log
 
@@ -82,29 +91,29 @@ export const parkingSubscriptionsKey = (tenant: string | null): string => `sh:{t
 export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:log`
 
 /** zset: JSON of an event (event-list.ts) → when it was listed, µs · DELIVERY_RETENTION from the last one · fanout */
-export const eventsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:events`
+export const eventsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:events`
 
 /** string: JSON of an event's fan-out (event-record.ts) · DELIVERY_RETENTION from the fan-out · fanout */
 export const eventKey = (event: EventId): string => `sh:{${event}}:event`
 
 /** string: length of the windows of the pending index, ms · 1¼ DELIVERY_RETENTION from the last entry · fanout */
-export const pendingWindowKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:pending`
+export const pendingWindowKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:pending`
 
 /** string: entries of the pending index (pending-index.ts) · 1¼ DELIVERY_RETENTION from the first entry · fanout */
-export const pendingKey = (tenant: string | null, window: number, bucket: number): string =>
+export const pendingKey = (tenant: Tenant, window: number, bucket: number): string =>
   `sh:{t:${escapeTenant(tenant)}}:pending:${window}:${bucket}`
 
 // Statistics
 
 /** zset: subscription with statistics of its own → when it was last counted, ms · 35 days from the last one · worker */
-export const countedSubscriptionsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:counted`
+export const countedSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:counted`
 
 /**
  * hash: position of a minute (hour) among 120 → its counts (counts.ts); no subscription: of the whole tenant · from its
  * first cell, 26 hours (35 days) · worker
  */
 export const statisticsKey = (
-  tenant: string | null,
+  tenant: Tenant,
   subscription: SubscriptionId | null,
   step: '1m' | '1h',
   hash: number,
@@ -113,21 +122,21 @@ export const statisticsKey = (
 // Journal and live stream
 
 /** stream: a tenant's events with their data (journal.ts) · EVENT_JOURNAL_RETENTION from the last one · fanout */
-export const journalKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:journal`
+export const journalKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:journal`
 
 /** zset: event id → its place in the journal, µs · as the journal · fanout */
-export const journalIndexKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:journal:index`
+export const journalIndexKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:journal:index`
 
 /** string: empty; exists while a client reads the tenant's live stream · 15 seconds · api */
-export const listeningKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:listening`
+export const listeningKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:listening`
 
 /** stream: attempts for the live stream (live-attempts.ts) · a minute from the last one · worker */
-export const attemptsKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:attempts`
+export const attemptsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:attempts`
 
 // Calls, agents and recoveries. They share a tag with the outbox and the timers, because one step changes all three.
 
 /** string: `<version>:<JSON>`, for example the state of a call · see `StateChange` · api */
-export const stateKey = (tenant: string | null, name: string): string =>
+export const stateKey = (tenant: Tenant, name: string): string =>
   `sh:{p${partitionOf(tenant)}}:state:${escapeTenant(tenant)}:${name}`
 
 /** stream: events that wait to be published · each until the broker confirms it · api */
@@ -146,12 +155,12 @@ export const followedKey = (partition: number): string => `sh:{p${partition}}:fo
 export const leaseKey = (name: string): string => `sh:{n:${escapeTenant(name)}}:lease`
 
 /** The name of a timer in its partition, not a key. Several tenants of a partition may use the same id. */
-export const timerMember = (tenant: string | null, id: string): string => `${escapeTenant(tenant)}:${id}`
+export const timerMember = (tenant: Tenant, id: string): string => `${escapeTenant(tenant)}:${id}`
 
 /** The number of partitions can never change, or the state of most tenants would no longer be found. */
 export const PARTITIONS: readonly number[] = Array.from({ length: 16 }, (_, partition) => partition)
 
-export const partitionOf = (tenant: string | null): number => crc32(tenant ?? '') % PARTITIONS.length
+export const partitionOf = (tenant: Tenant): number => crc32(tenant ?? '') % PARTITIONS.length
 
 // Requests. A scope and a client are hashes, so they contain no braces.
 
@@ -164,27 +173,30 @@ export const idempotentListKey = (client: string): string => `sh:{j:${client}}:i
 /** string: how many requests a client made in the present window · as long as the window (RATE_LIMIT) · api */
 export const requestsKey = (client: string): string => `sh:{l:${client}}:requests`
 
-/** stream: the audit log (audit-store.ts) · AUDIT_RETENTION from the last entry · api */
-export const auditKey = (tenant: string | null): string => `sh:{t:${escapeTenant(tenant)}}:audit`
+/** stream: the audit log of webhook changes (audit-store.ts) · AUDIT_RETENTION from the last entry · api */
+export const auditKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:audit`
+
+/** stream: the audit log of call commands and presence · likewise · api */
+export const commandAuditKey = (tenant: Tenant): string => `${auditKey(tenant)}:commands`
 
 // The Redis itself. These keys need no hash tag, because no command touches one of them together with another key.
 
 /** hash: the installation's id; ids that an operator adopted or discarded · forever · any service, operator commands */
 export const INSTALLATION_KEY = 'sh:installation'
 
-/** zset: outbox relay → its latest sign of life, ms by its own clock · an hour from the last one · api */
-export const RELAYS_KEY = 'sh:relays'
-
 /** string: JSON of the delivery policy (delivery-policy.ts) · a day from the last report · worker */
 export const POLICY_KEY = 'sh:policy'
 
-/** string: empty, written to find out whether Redis accepts writes · 1 second · any service */
-export const PROBE_KEY = 'sh:probe'
+/**
+ * string: empty, written to find out whether Redis accepts writes · 1 second · any service
+ * In a cluster it has the slot of `INSTALLATION_KEY`, so that only one primary decides whether every consumer pauses.
+ */
+export const PROBE_KEY = `sh:{${INSTALLATION_KEY}}:probe`
 
 /**
  * Escapes a tenant's name one-to-one: a brace would end the hash tag, and a colon could make two keys equal. The
  * installation itself (null) is the empty name, which no tenant has.
  */
-function escapeTenant(tenant: string | null): string {
+function escapeTenant(tenant: Tenant): string {
   return (tenant ?? '').replaceAll(/[^\w.-]/g, (unit) => `~${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

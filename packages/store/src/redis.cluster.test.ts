@@ -9,16 +9,26 @@ import {
   subjectOf,
   Unavailable,
 } from '@switchhook/contracts'
-import { eventually, type RedisServer, type RedisServers, redisServers, silentLog } from '@switchhook/testkit'
+import {
+  aSubscription,
+  eventually,
+  type RedisServer,
+  type RedisServers,
+  redisServers,
+  silentLog,
+  stall,
+} from '@switchhook/testkit'
 import { createBreakerStore } from './breaker/breaker-store.ts'
 import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
 import { createDeliveryStore } from './deliveries/delivery-store.ts'
 import { createParkedCounter, createParkedLimitStore } from './deliveries/parked-limit-store.ts'
-import { createDeliveryLog } from './delivery-log/delivery-log.ts'
-import { createDeliveryLogReader } from './delivery-log/delivery-log-reader.ts'
-import { createEventList } from './delivery-log/event-list.ts'
-import { createJournal } from './journal/journal.ts'
-import { BEGINNING, createJournalReader } from './journal/journal-reader.ts'
+import { createDeliveryLog } from './history/delivery-log.ts'
+import { createDeliveryLogReader } from './history/delivery-log-reader.ts'
+import { createEventList } from './history/event-list.ts'
+import { createJournal } from './history/journal.ts'
+import { BEGINNING, createJournalReader } from './history/journal-reader.ts'
+import { createInstallationStore } from './installation/installation-store.ts'
+import { INSTALLATION_KEY } from './keys.ts'
 import { openRedis, type Redis, run } from './redis/redis.ts'
 import { createIdempotencyStore } from './requests/idempotency-store.ts'
 import { createOutbox } from './state/outbox.ts'
@@ -27,6 +37,7 @@ import { createTimerStore } from './state/timer-store.ts'
 import { createStatisticsStore } from './statistics/statistics-store.ts'
 import { matchOf } from './subscriptions/subscription-index.ts'
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
+import { collect } from './subscriptions/testing/collect.ts'
 
 jest.setTimeout(120_000)
 const PATIENT = { timeoutMs: 60_000, intervalMs: 50 }
@@ -56,15 +67,7 @@ const eventOf = (tenant: string): PlatformEvent => ({
   data: {},
 })
 
-const subscriptionOf = (tenant: string): Subscription => ({
-  id: newSubscriptionId(),
-  tenant,
-  url: 'https://client.example',
-  eventTypes: ['call.status'],
-  description: null,
-  enabled: true,
-  createdAt: '2026-11-20T12:00:00.000Z',
-})
+const subscriptionOf = (tenant: string): Subscription => aSubscription({ tenant })
 
 function deliveryOf(tenant: string): Delivery {
   const [eventId, subscriptionId] = [newEventId(), newSubscriptionId()]
@@ -113,12 +116,10 @@ async function useEveryStore(tenant: string): Promise<void> {
   await parkedLimits.register(second)
   await deliveries.park(second, null, 'exhausted')
   await parkedLimits.trim(delivery.subscriptionId, { whole: 1, total: 1 })
-  expect(await parkedLimits.counts(tenant)).toEqual(
-    new Map([
-      [delivery.subscriptionId, 1],
-      [subscription.id, 0],
-    ]),
-  )
+  expect(await parkedLimits.counts(tenant)).toEqual(new Map([[delivery.subscriptionId, 1]]))
+  const allowed = { perSubscription: 1, perTenant: 1 }
+  expect(await parkedLimits.spend(tenant, 1, allowed)).toEqual({ whole: undefined, isCountDue: true })
+  await parkedLimits.counted(tenant, allowed, { whole: 1, room: 0, tookMs: 0 })
   expect(await createParkedCounter(redis).count(delivery.subscriptionId)).toMatchObject({ count: 1, dropped: 1 })
 
   const fannedOut = {
@@ -257,14 +258,57 @@ describe('a cluster of three primaries with a replica each', () => {
     expect((await redis.durabilitySettings()).map(({ appendOnly }) => appendOnly)).toEqual(['yes', 'yes', 'yes'])
   })
 
+  test('replies that arrived while the process stalled are taken', async () => {
+    await eventually(() => redis.ready())
+    const subscriptions = createSubscriptionStore(redis)
+    const listAll = () => Promise.all(TENANTS.map((tenant) => subscriptions.findAll(tenant, [newSubscriptionId()])))
+    // ioredis connects to a node at its first command.
+    await persist(listAll)
+    const replies = listAll()
+    await new Promise(setImmediate)
+    // Longer than a caller waits for a reply.
+    stall(3_500)
+    expect(await replies).toEqual(TENANTS.map(() => new Map()))
+  })
+
   test('when a primary is killed, its data is Unavailable until its replica takes over', async () => {
     const subscriptions = createSubscriptionStore(redis)
     const write = (): Promise<unknown> => Promise.all(TENANTS.map((name) => subscriptions.create(subscriptionOf(name))))
     await persist(write)
     await nodes[0]?.kill()
     expect(await persist(write)).toBeGreaterThan(0)
-    for (const tenant of TENANTS) expect((await subscriptions.list(tenant)).length).toBeGreaterThan(0)
+    for (const tenant of TENANTS) expect((await collect(subscriptions.all(tenant))).length).toBeGreaterThan(0)
   })
+})
+
+test('with one primary away, the keys of the others are served and Redis is ready, so that consumers need not pause', async () => {
+  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '60000']
+  const nodes = await Promise.all(Array.from({ length: 3 }, () => servers.start(...args)))
+  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
+  await servers.cli('--cluster', 'create', ...addresses, '--cluster-replicas', '0', '--cluster-yes')
+  redis = await openRedis({
+    url: addresses.map((address) => `redis+cluster://${address}`),
+    log: silentLog,
+    name: 'test',
+  })
+  await persist(() =>
+    Promise.all(TENANTS.map((tenant) => createSubscriptionStore(redis).create(subscriptionOf(tenant)))),
+  )
+  const slot = await servers.cli('-p', String(nodes[0]?.port), 'cluster', 'keyslot', INSTALLATION_KEY)
+  // Each primary has a third of the 16384 slots, in the order of its start.
+  const deciding = Math.floor(Number(slot) / 5_461)
+  await nodes[(deciding + 1) % 3]?.kill()
+  const read = await Promise.allSettled(
+    TENANTS.map((tenant) =>
+      createBreakerStore(redis, { failures: 1, cooldownMs: 1 }).look({ tenant, subscriptionId: newSubscriptionId() }),
+    ),
+  )
+  const failed = read.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+  expect(failed.length).toBeGreaterThan(0)
+  expect(failed.length).toBeLessThan(TENANTS.length)
+  for (const error of failed) expect(error).toBeInstanceOf(Unavailable)
+  await redis.ready()
+  await createInstallationStore(redis).read()
 })
 
 test('a cluster that looks like one Redis, as behind a proxy, serves every store', async () => {

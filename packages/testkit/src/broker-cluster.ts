@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ClusterNode, rabbitmqVersion, startPrivateCluster } from '@switchhook/backing'
+import { type ClusterNode, rabbitmqVersion, startPrivateCluster } from '@switchhook/test-servers'
 import { type Management, openManagement } from './management.ts'
 
 export interface BrokerNode extends ClusterNode {

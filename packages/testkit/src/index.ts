@@ -1,3 +1,5 @@
+export { aDelivery } from './a-delivery.ts'
+export { aSubscription } from './a-subscription.ts'
 export { type BrokerAlarm, brokerAlarm } from './broker-alarm.ts'
 export { type BrokerCluster, type BrokerNode, canGrowQueues, startBrokerCluster } from './broker-cluster.ts'
 export { type CertificateAuthority, makeCertificateAuthority, type ServerCertificate } from './certificates.ts'
@@ -7,6 +9,7 @@ export { type Answer, type ReceivedRequest, type Receiver, type ReceiverScript, 
 export { canStartRedis, type RedisServer, type RedisServers, redisServers } from './redis-servers.ts'
 export { type LoggedLine, type ServiceProcess, startServiceProcess } from './service-process.ts'
 export { silentLog } from './silent-log.ts'
+export { stall } from './stall.ts'
 export { type Direction, startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export { type TestBroker, testBroker } from './test-broker.ts'
 export { forgetful, type TestRedis, testRedis } from './test-redis.ts'

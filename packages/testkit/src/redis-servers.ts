@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort, redisAnswers, redisBinary, waitUntil } from '@switchhook/backing'
+import { freePort, redisAnswers, redisBinary, waitUntil } from '@switchhook/test-servers'
 
 export interface RedisServer {
   readonly port: number

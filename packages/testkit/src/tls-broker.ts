@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, localProvider, openHome } from '@switchhook/backing'
+import { freePort, localProvider, openHome } from '@switchhook/test-servers'
 import type { CertificateAuthority, ServerCertificate } from './certificates.ts'
 
 export interface TlsBroker {

@@ -9,4 +9,6 @@ SwaggerUIBundle({
   // The token that a reader pastes stays in this page.
   persistAuthorization: false,
   validatorUrl: null,
+  // Swagger UI leaves the list of servers without a label.
+  onComplete: () => document.getElementById('servers')?.setAttribute('aria-label', 'Server'),
 })

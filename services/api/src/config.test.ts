@@ -1,5 +1,6 @@
 import { loadConfig } from '@switchhook/runtime'
-import { apiFields, apiRules, authOptionsOf, tenantsOf, urlRulesOf } from './config.ts'
+import { apiFields, apiRules, tenantsOf } from './config.ts'
+import { urlRulesOf } from './webhooks/subscriptions/webhook-url.ts'
 
 const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
 const ISSUER = { issuer: 'https://idp.example/acme', audience: 'switchhook', tenant: 'acme' }
@@ -14,7 +15,8 @@ const load = (env: Record<string, string>) =>
 test('an issuer is sufficient', () => {
   const config = load({})
   expect(config).toMatchObject({ API_PORT: 8080, DEPLOYMENT: 'cloud', TRUSTED_NETWORKS: [], TRUST_PROXY: [] })
-  expect(authOptionsOf(config)).toEqual({ issuers: [ISSUER], trustedNetworks: [], trustedNetworkTenant: null })
+  expect(config).toMatchObject({ AUTH_ISSUERS: [ISSUER], ALLOWED_HOSTS: [] })
+  expect(config.TRUSTED_NETWORK_TENANT).toBeUndefined()
 })
 
 test('a previous webhook secret signs for a day by default', () => {
@@ -31,12 +33,12 @@ test('tenantsOf lists every configured tenant once', () => {
 
 test('on premise, trusted networks are sufficient', () => {
   const config = load({ AUTH_ISSUERS: '[]', DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/8, fd00::/8' })
-  expect(authOptionsOf(config).trustedNetworks).toEqual(['10.0.0.0/8', 'fd00::/8'])
+  expect(config.TRUSTED_NETWORKS).toEqual(['10.0.0.0/8', 'fd00::/8'])
 })
 
 test('an issuer can say which claim gives which role', () => {
   const issuer = { ...ISSUER, roles: { claim: 'roles', viewer: ['reader'], admin: ['owner', 'root'] } }
-  expect(authOptionsOf(load({ AUTH_ISSUERS: JSON.stringify([issuer]) })).issuers).toEqual([issuer])
+  expect(load({ AUTH_ISSUERS: JSON.stringify([issuer]) }).AUTH_ISSUERS).toEqual([issuer])
 })
 
 test.each<[string, Record<string, string>, string]>([
@@ -63,6 +65,7 @@ test.each<[string, Record<string, string>, string]>([
     'TRUST_PROXY',
   ],
   ['a tenant without a network', { TRUSTED_NETWORK_TENANT: 'acme' }, 'TRUSTED_NETWORK_TENANT'],
+  ['allowed hosts without a network', { ALLOWED_HOSTS: 'switchhook.example' }, 'ALLOWED_HOSTS requires'],
   ['neither an issuer nor a trusted network', { AUTH_ISSUERS: '' }, 'AUTH_ISSUERS'],
   ['an issuer with two tenants', { AUTH_ISSUERS: JSON.stringify([ISSUER, { ...ISSUER, tenant: 'globex' }]) }, 'twice'],
   [
@@ -78,8 +81,10 @@ test.each<[string, Record<string, string>, string]>([
   ],
   ['a limit without a window', { RATE_LIMIT: '600' }, 'RATE_LIMIT'],
   ['an audit log of no entries', { AUDIT_LOG_SIZE: '0' }, 'AUDIT_LOG_SIZE'],
+  ['an audit log of no commands', { AUDIT_COMMANDS_SIZE: '0' }, 'AUDIT_COMMANDS_SIZE'],
   ['an audit log that is kept for ever', { AUDIT_RETENTION: 'forever' }, 'AUDIT_RETENTION'],
   ['invalid networks', { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/33' }, 'TRUSTED_NETWORKS'],
+  ['production without a platform', { NODE_ENV: 'production', SECRET_KEYS }, 'PLATFORM is required in production'],
   ['production without a key for webhook secrets', { NODE_ENV: 'production' }, 'SECRET_KEYS is required'],
   ['a key that is too short', { SECRET_KEYS: 'one:AAAA' }, 'SECRET_KEYS'],
   ['an overlap of more than a week', { SIGNATURE_OVERLAP: '8d' }, 'SIGNATURE_OVERLAP'],
@@ -97,6 +102,7 @@ test('the rate limit and the audit log have defaults', () => {
   expect(load({})).toMatchObject({
     RATE_LIMIT: { requests: 6_000, windowMs: 60_000 },
     AUDIT_LOG_SIZE: 10_000,
+    AUDIT_COMMANDS_SIZE: 10_000,
     AUDIT_RETENTION: 90 * 86_400_000,
   })
   expect(load({ RATE_LIMIT: 'off', AUDIT_LOG_SIZE: '1', AUDIT_RETENTION: '400d' })).toMatchObject({
@@ -108,8 +114,8 @@ test('the rate limit and the audit log have defaults', () => {
 
 test.each<[Record<string, string>, boolean]>([
   [{}, false],
-  [{ NODE_ENV: 'production', SECRET_KEYS }, true],
-  [{ NODE_ENV: 'production', SECRET_KEYS, WEBHOOK_REQUIRE_HTTPS: 'false' }, false],
+  [{ NODE_ENV: 'production', SECRET_KEYS, PLATFORM: 'simulator' }, true],
+  [{ NODE_ENV: 'production', SECRET_KEYS, PLATFORM: 'simulator', WEBHOOK_REQUIRE_HTTPS: 'false' }, false],
   [{ WEBHOOK_REQUIRE_HTTPS: 'true' }, true],
 ])('with %j, https is required: %s', (env, requireHttps) => {
   expect(urlRulesOf(load(env))).toMatchObject({ requireHttps })

@@ -1,6 +1,14 @@
-import { createAddressGuard } from '@switchhook/egress'
-import { MOST_SHARDS } from '@switchhook/messaging'
-import { type AgentEntry, parseScenario, type Scenario } from '@switchhook/platform'
+import { STATUS_NAMES, type StatusNames, statusNamesSchema, type Tenant } from '@switchhook/contracts'
+import { MAX_SHARDS } from '@switchhook/messaging'
+import {
+  type AgentEntry,
+  asteriskFields,
+  asteriskRules,
+  parseScenario,
+  type Scenario,
+  SIMULATED_AGENTS,
+  simulatedAgentsSchema,
+} from '@switchhook/platform'
 import {
   type Config,
   choice,
@@ -10,10 +18,12 @@ import {
   eventShardsField,
   file,
   flag,
+  hostNames,
   integer,
   json,
   networks,
   optional,
+  origins,
   port,
   type Rule,
   rate,
@@ -21,12 +31,7 @@ import {
   text,
 } from '@switchhook/runtime'
 import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
-import { DEFAULT_STATUS_NAMES, type StatusNames, statusNamesSchema } from './agents/status-codes.ts'
-import { type Issuer, issuersSchema } from './auth/issuer.ts'
-import type { AuthOptions } from './auth/open-auth.ts'
-import { asteriskFields, asteriskRules } from './platform/asterisk/asterisk-config.ts'
-import { agentsSchema, SIMULATED_AGENTS } from './platform/simulator/simulated-agents.ts'
-import type { WebhookUrlRules } from './subscriptions/webhook-url.ts'
+import { type Issuer, issuersSchema } from './http/auth/issuer.ts'
 
 /** For the schema of the Helm chart's values. */
 export { issuersSchema }
@@ -41,12 +46,26 @@ export const apiFields = {
     'none',
   ),
   CONSOLE: described('Whether the api serves the [console](console.md) at `/console`.', choice(['on', 'off'], 'on')),
+  CONSOLE_CHOOSER: described(
+    'Whether the sign-in page of the console lists all tenants to everybody. `off`: with several issuers, a person types the name of their organization ([console](console.md#set-it-up)).',
+    choice(['on', 'off'], 'off'),
+  ),
   TRUSTED_NETWORKS: described('Networks (CIDRs) that need no token; on premise only.', networks(''), 'none'),
   TRUSTED_NETWORK_TENANT: described(
     'Tenant of requests without a token. Unset: they act for the installation itself.',
     optional(text()),
   ),
+  ALLOWED_HOSTS: described(
+    'Host names under which requests without a token are served, besides IP addresses and `localhost` ([trusted networks](security.md#trusted-networks)).',
+    hostNames(''),
+    'none',
+  ),
   TRUST_PROXY: described('Networks (CIDRs) of the proxies whose `X-Forwarded-For` is trusted.', networks(''), 'none'),
+  CORS_ORIGINS: described(
+    'Origins whose web pages may call the API with a token, such as `https://app.example`, separated by commas ([security](security.md#web-pages-of-other-origins)).',
+    origins(''),
+    'none',
+  ),
   RATE_LIMIT: described(
     'Requests of one client in a window, such as `600/1m`, or `off` ([security](security.md)).',
     rate('6000/1m'),
@@ -56,7 +75,11 @@ export const apiFields = {
     integer({ min: 100, max: 100_000_000 }, 100_000),
   ),
   AUDIT_LOG_SIZE: described(
-    'Audit entries kept per tenant; about 0.5 KB of Redis memory each.',
+    'Audit entries of webhook changes kept per tenant; about 0.5 KB of Redis memory each.',
+    integer({ min: 1, max: 1_000_000 }, 10_000),
+  ),
+  AUDIT_COMMANDS_SIZE: described(
+    'Audit entries of call commands and presence kept per tenant; about 0.5 KB of Redis memory each.',
     integer({ min: 1, max: 1_000_000 }, 10_000),
   ),
   AUDIT_RETENTION: described(
@@ -78,12 +101,20 @@ export const apiFields = {
     'How long the API waits for a receiver check. Must exceed two `DELIVERY_TIMEOUT`s.',
     duration('30s', { minMs: 1_000, maxMs: 300_000 }),
   ),
-  EVENT_SHARDS: eventShardsField(MOST_SHARDS),
+  EVENT_SHARDS: eventShardsField(MAX_SHARDS),
   EVENT_JOURNAL_SIZE: sharedFields.EVENT_JOURNAL_SIZE,
   EVENT_JOURNAL_RETENTION: sharedFields.EVENT_JOURNAL_RETENTION,
   STREAM_LISTENERS_PER_TENANT: described(
     'Listeners of the live stream that one api process accepts per tenant ([live stream](live-stream.md)).',
     integer({ min: 1, max: 10_000 }, 200),
+  ),
+  STREAM_LISTENERS_PER_CLIENT: described(
+    'Of these, listeners of one client, or of one user of a client.',
+    integer({ min: 1, max: 10_000 }, 50),
+  ),
+  SUBSCRIPTION_LIMIT_PER_TENANT: described(
+    'Subscriptions that a tenant can have ([security](security.md#limits)); about 1 KB of Redis memory each.',
+    integer({ min: 1, max: 10_000_000 }, 100_000),
   ),
   PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,
   STATISTICS_SUBSCRIPTIONS: sharedFields.STATISTICS_SUBSCRIPTIONS,
@@ -97,13 +128,17 @@ export const apiFields = {
   ),
   USER_STATUS_CODES: described(
     'User status codes: JSON `{"2": "Available", …}`; 1, 2, 50 and 146 are required.',
-    json<StatusNames>(statusNamesSchema, JSON.stringify(DEFAULT_STATUS_NAMES)),
+    json<StatusNames>(statusNamesSchema, JSON.stringify(STATUS_NAMES)),
     'the codes of the [specification](specification.md)',
   ),
-  PLATFORM: described('The contact center behind the API.', choice(['simulator', 'asterisk'], 'simulator')),
+  PLATFORM: described(
+    'The contact center behind the API: `asterisk`, or `simulator`, which only simulates calls. Required in production.',
+    optional(choice(['simulator', 'asterisk'])),
+    '`simulator` outside of production',
+  ),
   SIMULATOR_AGENTS: described(
     'Agents of the simulated contact center: JSON `[{"agentUri", "tenant", "device"?, "count"?}]`.',
-    json<readonly AgentEntry[]>(agentsSchema, JSON.stringify(SIMULATED_AGENTS)),
+    json<readonly AgentEntry[]>(simulatedAgentsSchema, JSON.stringify(SIMULATED_AGENTS)),
     'alice, bob and carol',
   ),
   SIMULATOR_SCENARIO: described(
@@ -138,6 +173,11 @@ const tenantNeedsNetwork: ApiRule = ({ TRUSTED_NETWORK_TENANT, TRUSTED_NETWORKS 
     ? 'TRUSTED_NETWORK_TENANT requires TRUSTED_NETWORKS'
     : undefined
 
+const hostsNeedNetwork: ApiRule = ({ ALLOWED_HOSTS, TRUSTED_NETWORKS }) =>
+  ALLOWED_HOSTS.length > 0 && TRUSTED_NETWORKS.length === 0
+    ? 'ALLOWED_HOSTS requires TRUSTED_NETWORKS: a request with a token is served under any host'
+    : undefined
+
 const requireAuthentication: ApiRule = ({ AUTH_ISSUERS, TRUSTED_NETWORKS }) =>
   AUTH_ISSUERS.length + TRUSTED_NETWORKS.length === 0
     ? 'AUTH_ISSUERS is required: without an issuer (or, on premise, TRUSTED_NETWORKS) every request is refused'
@@ -155,34 +195,26 @@ const countedAgentsAreNumbered: ApiRule = ({ SIMULATOR_AGENTS }) =>
     ? 'SIMULATOR_AGENTS: an agentUri with a count must contain {n}'
     : undefined
 
+/** An installation that forgets it would answer 202 to calls that nobody makes. */
+const platformByName: ApiRule = ({ PLATFORM, NODE_ENV }) =>
+  NODE_ENV === 'production' && PLATFORM === undefined
+    ? 'PLATFORM is required in production: asterisk, or simulator, which only simulates calls'
+    : undefined
+
 export const apiRules: readonly ApiRule[] = [
+  platformByName,
   countedAgentsAreNumbered,
   trustOnPremiseOnly,
   trustNamedProxiesOnly,
   tenantNeedsNetwork,
+  hostsNeedNetwork,
   requireAuthentication,
   oneTenantPerIssuer,
   secretKeysInProduction,
   ...asteriskRules,
 ]
 
-/** In production, https is required by default. */
-export const urlRulesOf = ({
-  WEBHOOK_REQUIRE_HTTPS,
-  WEBHOOK_ALLOWED_NETWORKS,
-  NODE_ENV,
-}: ApiConfig): WebhookUrlRules => ({
-  guard: createAddressGuard(WEBHOOK_ALLOWED_NETWORKS),
-  requireHttps: WEBHOOK_REQUIRE_HTTPS ?? NODE_ENV === 'production',
-})
-
-export const authOptionsOf = (config: ApiConfig): Omit<AuthOptions, 'log'> => ({
-  issuers: config.AUTH_ISSUERS,
-  trustedNetworks: config.TRUSTED_NETWORKS,
-  trustedNetworkTenant: config.TRUSTED_NETWORK_TENANT ?? null,
-})
-
 /** All tenants of the configured callers; null is the installation itself. */
-export const tenantsOf = ({ AUTH_ISSUERS, TRUSTED_NETWORK_TENANT }: ApiConfig): readonly (string | null)[] => [
+export const tenantsOf = ({ AUTH_ISSUERS, TRUSTED_NETWORK_TENANT }: ApiConfig): readonly Tenant[] => [
   ...new Set([null, ...AUTH_ISSUERS.map(({ tenant }) => tenant), TRUSTED_NETWORK_TENANT ?? null]),
 ]

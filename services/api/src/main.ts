@@ -1,6 +1,6 @@
 import { startService } from '@switchhook/service'
+import { startApi } from './api.ts'
 import { apiFields, apiRules } from './config.ts'
-import { startApi } from './start-api.ts'
 
 startService({ name: 'api', fields: apiFields, rules: apiRules }, async (service) => {
   const { port, checks, optional } = await startApi(service)

@@ -1,13 +1,21 @@
-import { parseEvent } from '@switchhook/contracts'
-import { eventQueues, openBroker, serviceTopology } from '@switchhook/messaging'
+import {
+  INSTALLATION_HEADER,
+  type InstallationId,
+  newEventId,
+  type PlatformEvent,
+  parseEvent,
+  serialiseEvent,
+} from '@switchhook/contracts'
+import { backlogQueue, DELIVERY_EXCHANGE, eventQueues, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createMetrics, loadConfig, Shutdown } from '@switchhook/runtime'
 import { brokerAlarm, eventually, forgetful, silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
+import { startApi } from './api.ts'
 import { apiFields, apiRules } from './config.ts'
-import { startApi } from './start-api.ts'
 import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from './testing/surroundings.ts'
 
 const EVENT_SHARDS = 3
+const FOREIGN = '7b0e4c52-3f53-4b6e-9a5c-52a1f6f0c9d1' as InstallationId
 const PATH = '/api/v1/webhooks/subscriptions'
 const create = { url: 'https://client.example', eventTypes: ['call.status'] }
 
@@ -110,7 +118,7 @@ test('an api that starts with a full Redis drains its outbox, disables and delet
 test('while the broker is unavailable, the age of the oldest event in the outbox grows', async () => {
   toBroker.refuse()
   await eventually(() => expect(api.isReady()).toBe(false))
-  const json = { agentUri: 'sip:alice@acme.example', destination: '+15550101' }
+  const json = { agentUri: 'sip:bob@acme.example', destination: '+15550101' }
   expect((await api.call('POST', '/api/v1/voice/calls/dial', { headers, json })).status).toBe(202)
   const sample = async (name: string): Promise<number> =>
     Number(
@@ -168,11 +176,58 @@ test('an api that starts without the broker accepts commands, and relays their e
   await absent.close()
 }, 90_000)
 
+test('packs of events that no fan-out has taken are published again, each event on its own', async () => {
+  const topology = serviceTopology([], { eventShards: EVENT_SHARDS })
+  // RabbitMQ moves a pack here after its time in the queue of packs.
+  const toUntaken = { from: DELIVERY_EXCHANGE, key: backlogQueue(0), to: Queue.untakenEventPacks }
+  const broker = await openBroker({
+    url: around.broker.amqpUrl,
+    topology: { ...topology, bindings: [...topology.bindings, toUntaken] },
+    // Of another installation: fan-out judges that, and the api stays ready.
+    installation: () => FOREIGN,
+    log: silentLog,
+    name: 'test',
+  })
+  const events = Array.from(
+    { length: 5 },
+    (): PlatformEvent => ({
+      eventId: newEventId(),
+      eventType: 'call.status',
+      occurredAt: '2026-11-20T08:30:00.000Z',
+      tenant: 'acme',
+      data: {},
+    }),
+  )
+  const published: unknown[] = []
+  for (const queue of eventQueues(EVENT_SHARDS)) {
+    await broker.consume({
+      queue,
+      parse: ({ content, headers: sent }) => ({ eventId: parseEvent(content).eventId, sent }),
+      handle: async (event) => void published.push(event),
+      concurrency: 10,
+      recovered: () => Promise.resolve(),
+    })
+  }
+  const singles = events.map((event) => ({ content: serialiseEvent(event), eventType: event.eventType }))
+  await broker.publishPack(singles, 0)
+  const arrived = events.map(({ eventId }) => ({ eventId, sent: { [INSTALLATION_HEADER]: FOREIGN } }))
+  await eventually(() => expect(published).toEqual(expect.arrayContaining(arrived)), { timeoutMs: 30_000 })
+  expect(api.isReady()).toBe(true)
+  await broker.close()
+}, 60_000)
+
 test('in production the api refuses a Redis without persistence', async () => {
   const toForgetful = await startTcpProxy(around.redis.redisUrl)
   toForgetful.alter(forgetful)
   const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
-  const env = { ...around.env, REDIS_URL: toForgetful.url, NODE_ENV: 'production', API_PORT: '0', SECRET_KEYS }
+  const env = {
+    ...around.env,
+    REDIS_URL: toForgetful.url,
+    NODE_ENV: 'production',
+    PLATFORM: 'simulator',
+    API_PORT: '0',
+    SECRET_KEYS,
+  }
   const config = loadConfig(apiFields, env, apiRules)
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const shutdown = new Shutdown(log, 5_000)
@@ -205,7 +260,8 @@ testWithAlarm(
     }
     await recovered()
     const declared = (await around.broker.management.queues()).map(({ name }) => name)
-    expect(declared.filter((name) => name.startsWith('fanout.events')).toSorted()).toEqual(eventQueues(EVENT_SHARDS))
+    expect(declared).toEqual(expect.arrayContaining([...eventQueues(EVENT_SHARDS)]))
+    expect(declared).not.toContain(eventQueues(EVENT_SHARDS + 1).at(-1))
     const published: unknown[] = []
     const fanout = await openBroker({
       url: around.broker.amqpUrl,

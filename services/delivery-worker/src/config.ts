@@ -1,4 +1,5 @@
-import { CONFIRM_TIMEOUT_MS, LONGEST_HOLD_MS, MOST_SHARDS } from '@switchhook/messaging'
+import { DEFAULT_RETRY_WAITS } from '@switchhook/contracts'
+import { MAX_SHARDS, memberWaitMs } from '@switchhook/messaging'
 import {
   type Config,
   commonFields,
@@ -11,17 +12,24 @@ import {
   sharedFields,
 } from '@switchhook/runtime'
 import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
-import { LANE_DEPTH, turnsForRetries } from './isolation/isolate.ts'
+
+/**
+ * With it, no delivery stays unacknowledged for RabbitMQ's consumer timeout of 30 minutes, after which the channel is closed
+ * and all its messages return. The worst place is the end of a lane that one subscription fills: up to 10 minutes in which
+ * the consumer holds the message while Redis or the broker is away, then at most ten rounds of attempts, each with this
+ * deadline and at most 46 s of waits for Redis and a confirm.
+ */
+const MAX_DELIVERY_TIMEOUT_MS = 60_000
 
 export const workerFields = {
   ...commonFields,
   DELIVERY_TIMEOUT: described(
-    'Deadline of one attempt: name look-up, connection, TLS, sending and the status line of the answer.',
-    duration('10s', { minMs: 1 }),
+    'Deadline of one attempt: name look-up, connection, TLS, sending and the status line of the answer. A stall of the worker does not count. At most `1m`.',
+    duration('10s', { minMs: 1, maxMs: MAX_DELIVERY_TIMEOUT_MS }),
   ),
   DELIVERY_RETRY_WAITS: described(
     'Waits between attempts, separated by commas. Their number is the number of retries; `none`: no retries.',
-    durations('10s,1m,5m,30m,2h,4h,6h'),
+    durations(DEFAULT_RETRY_WAITS),
   ),
   BREAKER_FAILURES: described(
     'Transient failures in a row after which an endpoint is not contacted for `BREAKER_COOLDOWN`.',
@@ -32,10 +40,13 @@ export const workerFields = {
     duration('30s', { minMs: 1 }),
   ),
   WEBHOOK_ALLOWED_NETWORKS: sharedFields.WEBHOOK_ALLOWED_NETWORKS,
-  DELIVERY_SHARDS: deliveryShardsField(MOST_SHARDS),
-  DELIVERY_CONCURRENCY: described('Deliveries that one worker handles at once.', integer({ min: 1, max: 10_000 }, 200)),
+  DELIVERY_SHARDS: deliveryShardsField(MAX_SHARDS),
+  DELIVERY_CONCURRENCY: described(
+    'Deliveries that one worker handles concurrently.',
+    integer({ min: 1, max: 10_000 }, 200),
+  ),
   SUBSCRIPTION_CONCURRENCY: described(
-    'Deliveries of one subscription that one worker attempts at once. The others wait in a lane.',
+    'Deliveries of one subscription that one worker attempts concurrently. The others wait in a lane.',
     integer({ min: 1, max: 1_000 }, 10),
   ),
   SUBSCRIPTION_CONCURRENCY_QUICK: described(
@@ -68,23 +79,7 @@ const graceOutlastsDeadline: Rule<typeof workerFields> = (config) =>
     ? undefined
     : 'SHUTDOWN_GRACE must be longer than DELIVERY_TIMEOUT, so that deliveries in flight can finish'
 
-/** Otherwise RabbitMQ would close the channel and redeliver all unacknowledged messages of the consumer, again and again. */
-const deadlineFitsConsumerTimeout: Rule<typeof workerFields> = (config) => {
-  const { DELIVERY_TIMEOUT, SUBSCRIPTION_CONCURRENCY: cap } = config
-  const unackedMs = longestUnackedMs(DELIVERY_TIMEOUT, cap)
-  if (unackedMs <= BROKER_CONSUMER_TIMEOUT_MS) return undefined
-  return (
-    `DELIVERY_TIMEOUT is too long: with SUBSCRIPTION_CONCURRENCY=${cap} a delivery could stay unacknowledged for ` +
-    `${Math.ceil(unackedMs / 1_000)}s, and RabbitMQ closes the channel after ${BROKER_CONSUMER_TIMEOUT_MS / 1_000}s; ` +
-    `use at most ${Math.floor(longestDeliveryTimeoutMs(cap) / 1_000)}s`
-  )
-}
-
-export const workerRules: readonly Rule<typeof workerFields>[] = [
-  graceOutlastsDeadline,
-  deadlineFitsConsumerTimeout,
-  secretKeysInProduction,
-]
+export const workerRules: readonly Rule<typeof workerFields>[] = [graceOutlastsDeadline, secretKeysInProduction]
 
 /** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
 const OUTAGE_SLACK_MS = 7 * 86_400_000
@@ -94,48 +89,19 @@ export function retentionOf(config: WorkerConfig): {
   readonly settledRetentionMs: number
   readonly waitingRetentionMs: number
   readonly parkedRetentionMs: number
+  readonly firstWaitMs: number
+  readonly longestWaitMs: number
 } {
-  const scheduleMs = config.DELIVERY_RETRY_WAITS.reduce((sum, waitMs) => sum + waitMs, 0)
+  const { DELIVERY_RETRY_WAITS: waitsMs, BREAKER_COOLDOWN: cooldownMs } = config
+  const copyWaitMs = memberWaitMs(config.DELIVERY_TIMEOUT)
+  const scheduleMs = waitsMs.reduce((sum, waitMs) => sum + waitMs, 0)
   return {
     settledRetentionMs: config.DELIVERY_RETENTION,
     waitingRetentionMs: scheduleMs + OUTAGE_SLACK_MS,
     parkedRetentionMs: config.PARKED_RETENTION,
+    // A first message also waits as the copy of a member of a packet.
+    firstWaitMs: Math.max(waitsMs[0] ?? cooldownMs, copyWaitMs),
+    // The last slot is postponed by a cool-down or any wait.
+    longestWaitMs: Math.max(cooldownMs, copyWaitMs, ...waitsMs),
   }
 }
-
-/** RabbitMQ closes a channel that holds a message unacknowledged for longer. Its default. */
-export const BROKER_CONSUMER_TIMEOUT_MS = 30 * 60_000
-
-/**
- * Redis commands that one delivery may wait for in series, each for at most 3 s. Twelve: the look before its turn, the look
- * within its turn, the verification of the installation by each of them if the subscription is gone, the claim of a probe,
- * the renewal of a lease at the deadline, parking (the tenant's mark, the list, the record, and the installation once more),
- * and the two reads of a notice.
- */
-const STORE_MS = 12 * 3_000
-
-/** Publishes that one attempt may wait for in series: a retry, or a notice after parking. */
-const CONFIRMS = 1
-
-const AFTER_ATTEMPT_MS = STORE_MS + CONFIRMS * CONFIRM_TIMEOUT_MS
-
-/**
- * The longest time that a delivery can stay unacknowledged in a worker, in the worst order of events.
- *
- * The worst place is the end of a lane whose prefetch of `LANE_DEPTH` caps is filled by one subscription. Before the last
- * delivery gets its turn, it waits for one round of attempts in flight, one round of first attempts that waited in the
- * worker, and the rounds of the deliveries before it in the lane, which take as many turns at a time as retries may. A round
- * takes the deadline of an attempt and the writes and publishes after it. If Redis or the broker is away, the consumer holds
- * the message for a while, and all of this may follow after the last pause. Other consumers hold a message for less: a
- * receiver check takes two deadlines, and a due delivery moves to a lane after a moment.
- */
-export function longestUnackedMs(deliveryTimeoutMs: number, cap: number): number {
-  return LONGEST_HOLD_MS + roundsOf(cap) * (deliveryTimeoutMs + AFTER_ATTEMPT_MS)
-}
-
-/** The longest deadline of an attempt with which no delivery outlasts the broker's consumer timeout. */
-export function longestDeliveryTimeoutMs(cap: number): number {
-  return Math.floor((BROKER_CONSUMER_TIMEOUT_MS - LONGEST_HOLD_MS) / roundsOf(cap)) - AFTER_ATTEMPT_MS
-}
-
-const roundsOf = (cap: number): number => 2 + Math.ceil((LANE_DEPTH * cap) / turnsForRetries(cap))

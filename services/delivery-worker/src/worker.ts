@@ -5,10 +5,16 @@ import {
   dueQueues,
   type IncomingMessage,
   laneQueues,
+  MAX_PACKET_MEMBERS,
+  memberWaitMs,
+  openDeliveryPacket,
+  type PackedDelivery,
+  type Packet,
+  packetQueues,
   Queue,
   serviceTopology,
 } from '@switchhook/messaging'
-import { amqpAddress } from '@switchhook/runtime'
+import { amqpAddress, startDeadline } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
   createBreakerStore,
@@ -27,6 +33,7 @@ import { createPostUnderLease } from './http/post-under-lease.ts'
 import { createGiveWay, type Handle } from './isolation/give-way.ts'
 import { createIsolation, LANE_DEPTH } from './isolation/isolate.ts'
 import { startNotices } from './notices/start-notices.ts'
+import { createPackets } from './packets/packets.ts'
 import { createDeliver } from './pipeline/deliver.ts'
 import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
@@ -54,6 +61,11 @@ const DUE_MEMORY_MS = 1_000
 /** Deliveries to hanging endpoints can hold that share until their deadline; after this wait a delivery of a backlog starts. */
 const BACKLOG_PATIENCE_MS = 2_000
 
+/** How long a packet waits for its members. As long as answers are quick, they need no copy. */
+const PACKET_PATIENCE_MS = 250
+/** How long members of packets wait for room in this worker before they are offered to all workers. */
+const ROOM_PATIENCE_MS = 1_000
+
 /** Monotonic, for leases. */
 const nowMs = (): number => performance.now()
 
@@ -61,20 +73,22 @@ const nowMs = (): number => performance.now()
 export async function startWorker(service: Service<WorkerConfig>): Promise<Running> {
   const { name, config, log, shutdown, metrics, tracing } = service
   const cooldownMs = config.BREAKER_COOLDOWN
+  const copyWaitMs = memberWaitMs(config.DELIVERY_TIMEOUT)
   let shards = config.DELIVERY_SHARDS
   const { redis, broker, installation, readiness } = await openBacking(service, {
     topology: async () => {
       const deliveryShards = config.DELIVERY_SHARDS
       shards = await countShards({ ...amqpAddress(config), log, name, configured: deliveryShards, namesOf: dueQueues })
-      const waitsMs = [...config.DELIVERY_RETRY_WAITS, cooldownMs]
-      return serviceTopology(waitsMs, { lanes: LANES, deliveryShards, others: dueQueues(shards) })
+      const waitsMs = [...config.DELIVERY_RETRY_WAITS, cooldownMs, copyWaitMs]
+      return serviceTopology(waitsMs, { lanes: LANES, deliveryShards, packetShards: shards, others: dueQueues(shards) })
     },
   })
   const deliveries = createDeliveryStore(redis, retentionOf(config))
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
   const subscriptions = createSubscriptionStore(redis, installation.verify)
 
-  const maxSockets = 2 * config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
+  // Deliveries of due queues, of packets and of backlogs, and those of lanes.
+  const maxSockets = 3 * config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
   const client = createEndpointClient(config, maxSockets, log)
   shutdown.defer('connections', () => client.close())
   const { publish: liveAttempts } = createLiveAttemptStore(redis)
@@ -110,7 +124,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
         reporting.noteListened(delivery.tenant, found.isListened)
         return found
       },
-      ({ subscription }) => subscription !== undefined,
+      (look) => look.status === 'fulfilled' && look.value.subscription === undefined,
     ),
     isFailing: breaker.isFailing,
     canSign: client.canSign,
@@ -135,7 +149,12 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     isSettled: (delivery) => deliveries.isSettled(delivery),
     admit,
     breaker,
-    post: createPostUnderLease({ timeoutMs: config.DELIVERY_TIMEOUT, ...client, renew: admit, nowMs }),
+    post: createPostUnderLease({
+      startDeadline: () => startDeadline(config.DELIVERY_TIMEOUT),
+      ...client,
+      renew: admit,
+      nowMs,
+    }),
     posting: listener.posting,
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
     park: limiter.parking(async (delivery, attempt, reason) => {
@@ -143,8 +162,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       // Redis may have been emptied during the POST. Then the record would be lost when Redis is restored.
       await installation.verify()
     }),
-    settle: (delivery, attempt, standing) => deliveries.settle(delivery, attempt, standing),
-    keep: (delivery) => deliveries.keep(delivery),
+    settle: (delivery, attempt, settlement) => deliveries.settle(delivery, attempt, settlement),
     report: listener.concluded,
     noticeParked: notices.noticeParked,
     now: Date.now,
@@ -165,6 +183,17 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     return broker.consume({ queue, parse, handle: work, concurrency, recovered: installation.recovered })
   }
   const { DELIVERY_CONCURRENCY: concurrency, SUBSCRIPTION_CONCURRENCY: cap } = config
+  const packets = createPackets({
+    concurrency,
+    patienceMs: PACKET_PATIENCE_MS,
+    roomPatienceMs: ROOM_PATIENCE_MS,
+    parse: ({ content, headers }) => parseDelivery(content, headers),
+    handle: reporting.traced(Queue.deliveryPackets, giveWay.first(fromDue)),
+    publishAlone: (member) => broker.publishPacked(member),
+    publishCopy: (due) => broker.publishRetry(due, copyWaitMs),
+    copyWaitMs,
+    log,
+  })
   const consumers = await Promise.all([
     consumeReceiverChecks({
       broker,
@@ -175,13 +204,25 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       deadlineMs: config.DELIVERY_TIMEOUT,
     }),
     ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(concurrency / shards), giveWay.first(fromDue))),
+    ...packetQueues(shards).map((queue) =>
+      broker.consume<Packet<PackedDelivery>>({
+        queue,
+        parse: installation.checked(openDeliveryPacket),
+        handle: packets.handle,
+        concurrency: Math.ceil(concurrency / shards / MAX_PACKET_MEMBERS),
+        recovered: installation.recovered,
+      }),
+    ),
     consume(Queue.deliveryBacklog, concurrency, giveWay.second(fromDue)),
     ...laneQueues(LANES).map((lane) => consume(lane, LANE_DEPTH * cap, fromLane)),
   ])
   shutdown.defer('consumers', async () => {
     const drained = consumers.map((consumer) => consumer.drain())
+    // Before the isolation ends the waits of members: from now on, a member that cannot go on does not return its packet.
+    packets.stop()
     isolation.stop()
     await Promise.all(drained)
+    await packets.ended()
   })
   return { readiness, details: { concurrency, shards } }
 }

@@ -1,4 +1,4 @@
-import { MOST_SHARDS } from '@switchhook/messaging'
+import { MAX_SHARDS } from '@switchhook/messaging'
 import {
   type Config,
   commonFields,
@@ -16,8 +16,8 @@ export const fanoutFields = {
     'Events that one process handles at the same time.',
     integer({ min: 1, max: 10_000 }, 64),
   ),
-  EVENT_SHARDS: eventShardsField(MOST_SHARDS),
-  DELIVERY_SHARDS: deliveryShardsField(MOST_SHARDS),
+  EVENT_SHARDS: eventShardsField(MAX_SHARDS),
+  DELIVERY_SHARDS: deliveryShardsField(MAX_SHARDS),
   DELIVERY_LOG_SIZE: described(
     'Deliveries listed per subscription; `0` turns the delivery log and the event list off ([delivery log](delivery-log.md)).',
     integer({ min: 0, max: 1_000_000 }, 1_000),

@@ -1,11 +1,11 @@
 import { backlogQueues, countShards, eventQueues, serviceTopology } from '@switchhook/messaging'
 import { amqpAddress, tracePublishDelivery } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
-import { createDeliveryLog, createJournal, createSubscriptionStore } from '@switchhook/store'
+import { createDeliveryLog, createJournal, createSubscriptionStore, type LoggedEvent } from '@switchhook/store'
 import type { FanoutConfig } from './config.ts'
 import { createLogBuffer } from './delivery-log/log-buffer.ts'
 import { createFanoutMeter, createLogMeter } from './events/fanout-meter.ts'
-import { createHandleEvent } from './events/handle-event.ts'
+import { createHandleEvent, createStoredDeliveries } from './events/handle-event.ts'
 import { traceEvents } from './events/trace-events.ts'
 import { openIntake } from './intake/open-intake.ts'
 
@@ -38,16 +38,17 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   const journal = createJournal(redis, { size: config.EVENT_JOURNAL_SIZE, retentionMs: config.EVENT_JOURNAL_RETENTION })
   const isLogOn = config.DELIVERY_LOG_SIZE > 0
   const logBuffer = createLogBuffer({
-    write: async (events) => {
+    writes: [
+      ...(isLogOn ? [(events: readonly LoggedEvent[]) => deliveryLog.write(events, Date.now())] : []),
       // The journal last: while it is behind, the live stream shows no event that cannot be explained yet.
-      if (isLogOn) await deliveryLog.write(events, Date.now())
-      await journal.append(events)
-    },
+      (events) => journal.append(events),
+    ],
     dropped: createLogMeter(metrics),
     log,
   })
   shutdown.defer('delivery log', () => logBuffer.close())
   const fannedOut = createFanoutMeter(metrics)
+  const stored = createStoredDeliveries()
   const stop = await openIntake({
     broker,
     installation,
@@ -58,6 +59,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
       traceEvents(
         tracing,
         createHandleEvent({
+          stored,
           matching: (tenant, eventType) => subscriptions.matching(tenant, eventType),
           publishDelivery: tracePublishDelivery(tracing, publish),
           now: () => new Date(),

@@ -2,16 +2,11 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import {
-  type InstallationId,
-  newEventId,
-  newSubscriptionId,
-  type PlatformEvent,
-  type Subscription,
-} from '@switchhook/contracts'
+import { type InstallationId, newEventId, type PlatformEvent, type Subscription } from '@switchhook/contracts'
 import { type Broker, type IncomingMessage, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createInstallationStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
 import {
+  aSubscription,
   eventually,
   type LoggedLine,
   type ServiceProcess,
@@ -69,18 +64,7 @@ const idInRedis = async (): Promise<InstallationId> => {
   return stored.id
 }
 
-async function subscribe(): Promise<Subscription> {
-  const subscription: Subscription = {
-    id: newSubscriptionId(),
-    tenant: 'acme',
-    url: 'https://client.example/hook',
-    eventTypes: ['call.status'],
-    description: null,
-    enabled: true,
-    createdAt: new Date().toISOString(),
-  }
-  return await createSubscriptionStore(redis).create(subscription)
-}
+const subscribe = (): Promise<Subscription> => createSubscriptionStore(redis).create(aSubscription())
 
 const anEvent = (): PlatformEvent => ({
   eventId: newEventId(),

@@ -283,32 +283,6 @@ scenes('the console in a browser', () => {
     expect(await verdict.getByRole('button', { name: 'Send again' }).count()).toBe(0)
     await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
   }, 90_000)
-
-  test('a session ends with the tab, is renewed by the refresh token, and its token is in no address', async () => {
-    const { page, open, signIn } = await visitor('acme-admin')
-    const addresses: string[] = []
-    page.on('request', (request) => addresses.push(request.url()))
-    await open('audit')
-    await signIn()
-    await page.getByRole('heading', { name: 'Audit' }).waitFor()
-    const before = await session()
-    await page.evaluate(`sessionStorage.setItem('switchhook.session',
-      JSON.stringify({ ...JSON.parse(sessionStorage.getItem('switchhook.session')), expiresAtMs: 0 }))`)
-    await page.reload()
-    await page.getByRole('heading', { name: 'Audit' }).waitFor()
-    await eventually(async () => expect((await session()).accessToken).not.toBe(before.accessToken))
-    expect(addresses.filter((address) => address.includes(before.accessToken))).toEqual([])
-    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(before.accessToken)
-
-    await page.getByRole('button', { name: 'acme-admin' }).click()
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByText('You are signed out.').waitFor()
-    expect(await page.evaluate('sessionStorage.getItem("switchhook.session")')).toBeNull()
-
-    async function session(): Promise<{ readonly accessToken: string }> {
-      return JSON.parse(await page.evaluate('sessionStorage.getItem("switchhook.session")'))
-    }
-  }, 60_000)
 })
 
 /** An endpoint that nothing was sent to. */

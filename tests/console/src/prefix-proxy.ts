@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net'
 /** A reverse proxy that serves an installation below `/switchhook`, and can be cut. */
 export interface PrefixProxy {
   readonly url: string
-  /** While it is cut, every connection is closed at once. */
+  /** While it is cut, every connection is closed immediately. */
   cut(isCut: boolean): void
   close(): Promise<void>
 }

@@ -43,7 +43,7 @@ scenes('every screen of the console', () => {
 
   test('the sign-in page', async () => {
     await visitor.open('')
-    await visitor.page.getByRole('button', { name: 'Sign in to acme' }).waitFor()
+    await visitor.page.getByLabel('Organization').waitFor()
     await look(visitor, 'sign-in')
     await visitor.signIn()
   }, 60_000)
@@ -63,7 +63,7 @@ scenes('every screen of the console', () => {
       )
     })
     await page.goto(`${readStack().urls.api}/console/`)
-    await page.getByRole('button', { name: 'Sign in to acme' }).waitFor()
+    await page.getByLabel('Organization').waitFor()
     await close()
     const firstLoad = [...sizes.values()].reduce((sum, size) => sum + size, 0)
     expect(sizes.size).toBeGreaterThan(3)
@@ -194,7 +194,7 @@ async function playScene(receiver: Receiver): Promise<readonly Screen[]> {
       text: 'answered 401',
       act: async ({ page }) => {
         await page.getByRole('button', { name: 'Recover' }).first().click()
-        await page.getByText('It waits by itself', { exact: false }).waitFor()
+        await page.getByText('It pauses while', { exact: false }).waitFor()
       },
     },
     { name: 'recoveries', path: 'recoveries', text: 'Data warehouse' },

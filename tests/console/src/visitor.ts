@@ -16,6 +16,7 @@ export interface Visitor {
   readonly complaints: readonly string[]
   /** Opens a screen of the console, such as `endpoints?show=ill`. */
   readonly open: (path: string) => Promise<void>
+  /** Names the organization and signs in. The browser must not know the organization yet. */
   readonly signIn: () => Promise<void>
   /** The findings of axe on the current screen, as text. `colours`: only contrast, which differs between light and dark. */
   readonly audit: (rules: 'all' | 'colours') => Promise<readonly string[]>
@@ -53,6 +54,8 @@ export async function visit(browser: Browser, person: string, options: BrowserCo
     open,
     signIn: async () => {
       if (!page.url().includes('/console/')) await open('')
+      await page.getByLabel('Organization').fill(tenant)
+      await page.getByRole('button', { name: 'Continue' }).click()
       await page.getByRole('button', { name: `Sign in to ${tenant}` }).click()
       await page.getByLabel('Name').fill(person)
       await page.getByLabel('Password').fill(person)

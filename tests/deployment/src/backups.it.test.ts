@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { renderObjects } from '@switchhook/chart'
 import { canStartRedis, type RedisServer, type RedisServers, redisServers } from '@switchhook/testkit'
+import { mountConfigMap } from './mounted-scripts.ts'
+import type { Container } from './workloads.ts'
 
 const infra = join(import.meta.dirname, '../../../infra')
 const INSTALLATION = 'aaaaaaaa-0000-4000-8000-000000000000'
@@ -74,6 +77,54 @@ if (!canStartRedis()) process.stderr.write('NOT TESTED: backups of Redis (redis-
     await server.kill()
     await server.start()
     expect((await cli('get', 'before')).trim()).toBe('kept')
+  })
+
+  test('the copies of the scheduled job can be restored, also if two of its jobs run at the same moment', async () => {
+    const scripts = mountConfigMap('backup', 'backup')
+    const volume = join(folder, 'volume')
+    mkdirSync(volume)
+    const here: NodeJS.ProcessEnv = {
+      REDIS_HOST: '127.0.0.1',
+      REDIS_PORT: String(server.port),
+      MANAGEMENT_URL: process.env['TEST_MANAGEMENT_URL'],
+    }
+    const start = ({ command: [program = '', ...args] = [], env = [] }: Container): Promise<Outcome> => {
+      const given = env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const]))
+      expect(given).toContainEqual(['BACKUP_DIR', '/backups'])
+      return run(
+        program,
+        args.map((arg) => arg.replace('/scripts', scripts)),
+        {
+          ...Object.fromEntries(given),
+          ...here,
+          BACKUP_DIR: volume,
+        },
+      )
+    }
+    const job = renderObjects('backup').find(({ kind }) => kind === 'CronJob')?.['spec'] as {
+      jobTemplate: { spec: { template: { spec: { containers: readonly Container[] } } } }
+    }
+    const { containers } = job.jobTemplate.spec.template.spec
+    const outcomes = await Promise.all([...containers, ...containers].map(start))
+    rmSync(scripts, { recursive: true })
+    expect(outcomes.map(({ code, complaint }) => [code, complaint.includes('failed')])).toEqual(
+      outcomes.map(() => [0, false]),
+    )
+    const names = readdirSync(volume)
+    expect(names.filter((name) => !/^(redis|definitions)-.*Z\.(rdb|json)$/.test(name))).toEqual([])
+    for (const name of names.filter((one) => one.endsWith('.json')))
+      expect(JSON.parse(readFileSync(join(volume, name), 'utf8'))).toMatchObject({ queues: expect.any(Array) })
+
+    const [, data = ''] = (await cli('config', 'get', 'dir')).split('\n')
+    await server.kill()
+    for (const copy of names.filter((one) => one.endsWith('.rdb'))) {
+      rmSync(data, { recursive: true })
+      mkdirSync(data)
+      expect(await restore(join(volume, copy), data)).toMatchObject({ code: 0 })
+      await server.start()
+      expect((await cli('get', 'before')).trim()).toBe('kept')
+      await server.kill()
+    }
   })
 
   test('only the newest copies of this installation are kept', async () => {

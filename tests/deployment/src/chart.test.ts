@@ -16,10 +16,18 @@ import {
   repository,
   runHelm,
 } from '@switchhook/chart'
-import { dueQueues, eventQueues, laneQueues, Queue, waitQueues } from '@switchhook/messaging'
+import {
+  dueQueues,
+  eventQueues,
+  laneQueues,
+  MAX_PACKET_MEMBERS,
+  packetQueues,
+  Queue,
+  waitQueues,
+} from '@switchhook/messaging'
 import { parse } from 'yaml'
 import { readCompose, unset } from './compose.ts'
-import { containerOf, dataOf, isWorkload, podOf, type Workload } from './workloads.ts'
+import { containerOf, dataOf, isWorkload, type PodSpec, podOf, type Workload } from './workloads.ts'
 
 const combinations = Object.keys(COMBINATIONS) as Combination[]
 const shipped = (path: string): string => readFileSync(join(repository, 'infra', path), 'utf8')
@@ -40,12 +48,29 @@ test.each(combinations)('helm lint accepts %s', (combination) => {
   expect([status, stdout.match(/^\[(?:WARNING|ERROR)\].*/gm)]).toEqual([0, null])
 })
 
+test('Helm prints no warning with any command', () => {
+  expect(runHelm(['template', 'switchhook'], 'everything')).toMatchObject({ status: 0, stderr: '' })
+})
+
+test('with trusted networks, the api is served under the names of its Service, Ingress and HTTPRoute', () => {
+  const trusting = ['api.settings.DEPLOYMENT=on-premise', 'api.settings.TRUSTED_NETWORKS=10.0.0.0/8']
+  const hosts = (combination: Combination, ...more: string[]) => {
+    const objects = renderObjects(combination, { namespace: 'calls', overrides: [...trusting, ...more] })
+    return dataOf(objects).get('ConfigMap api')?.['ALLOWED_HOSTS']
+  }
+  const named = 'api,api.calls,api.calls.svc,switchhook.example.com'
+  expect(hosts('production')).toBe(named)
+  expect(hosts('gateway', 'gateway.hostnames={switchhook.example.com,*.example.com}')).toBe(named)
+  expect(hosts('production', 'api.settings.ALLOWED_HOSTS=other.example')).toBe('other.example')
+  expect(dataOf(renderObjects('production')).get('ConfigMap api')).not.toHaveProperty('ALLOWED_HOSTS')
+})
+
 test.each(RENDERED)('infra/helm/rendered/%s.yaml is what Helm renders (otherwise run make chart)', (combination) => {
   expect(readFileSync(renderedFile(combination), 'utf8')).toBe(renderText(combination))
 })
 
 test('every object has the schema of its kind and no unknown field', () => {
-  const examples = ['secrets', 'external-secrets', 'certificates', 'receiver']
+  const examples = ['secrets', 'external-secrets', 'certificates', 'receiver', 'restore']
   const sources = Object.fromEntries([
     ...combinations.map((combination) => [combination, renderObjects(combination)] as const),
     ...examples.map((name) => [name, parseObjects(readFileSync(exampleFile(name), 'utf8'))] as const),
@@ -66,6 +91,15 @@ test.each([
   ['a digest that is none', 'api.digest=sha256:1', 'digest'],
   ['public secrets in production', 'secrets.developmentDefaults=true', 'environment is production'],
   ['an identity provider for development in production', 'devIdp.enabled=true', 'environment is production'],
+  ['production without a platform', 'api.settings.PLATFORM=', 'api.settings.PLATFORM is required in production'],
+  ['Asterisk without its address', 'api.settings.PLATFORM=asterisk', 'asterisk.url is required'],
+  [
+    'Asterisk without its network',
+    'api.settings.PLATFORM=asterisk,asterisk.url=https://pbx.example',
+    'asterisk.networks is required',
+  ],
+  ['a file that the chart mounts', 'api.settings.ASTERISK_PASSWORD_FILE=/password', 'ASTERISK_PASSWORD_FILE'],
+  ['a private network without ports', 'networkPolicy.workerNetworks[0].cidr=10.0.0.0/8', 'workerNetworks'],
   ['no identity provider', 'api.authIssuers=null', 'api.authIssuers is required'],
   ['a volume too small for a rewrite', 'redis.storageGi=10', 'redis.storageGi is 10'],
   ['an external Redis without its network', 'redis.mode=external', 'redis.external.networks is required'],
@@ -189,6 +223,26 @@ describe('Redis', () => {
     expect(find(objects, 'ServiceMonitor', 'redis')['spec']).toMatchObject({ endpoints: [{ port: 'metrics' }] })
   })
 
+  test('it has a priority of its own, unless the values name another', () => {
+    const priority = (...overrides: readonly string[]) => {
+      const objects = renderObjects('production', { namespace: 'calls', overrides })
+      const classes = objects.filter(({ kind }) => kind === 'PriorityClass').map(({ metadata }) => metadata.name)
+      return [
+        podOf(workload(objects, 'redis')).priorityClassName,
+        podOf(workload(objects, 'api')).priorityClassName,
+        classes,
+      ]
+    }
+    expect(priority()).toEqual(['calls-redis', undefined, ['calls-redis']])
+    expect(priority('redis.priorityClassName=high')).toEqual(['high', undefined, []])
+    expect(priority('pods.priorityClassName=all')).toEqual(['all', 'all', []])
+  })
+
+  test('the exporter is that of docker compose', () => {
+    const [, exporter] = podOf(workload(renderObjects('production'), 'redis')).containers
+    expect(exporter?.image).toBe(readCompose().services['redis-exporter']?.image)
+  })
+
   test('the services are told how its durability is known', () => {
     const variable = (combination: Combination) =>
       containerOf(workload(renderObjects(combination), 'api')).env?.find(({ name }) => name === 'REDIS_DURABILITY')
@@ -218,15 +272,17 @@ describe('RabbitMQ', () => {
     })
   })
 
-  test.each([3, 5])('queues of %d nodes grow to a member on each', (nodes) => {
-    const { replicas, rabbitmq } = cluster('production', [`rabbitmq.replicas=${nodes}`])
-    expect(replicas).toBe(nodes)
-    const growth = withoutComments(shipped('rabbitmq/members.conf')).map((line) =>
-      line.replace(/target_group_size = \d+/, `target_group_size = ${nodes}`),
-    )
-    expect(growth).toHaveLength(2)
-    expect(withoutComments(rabbitmq['additionalConfig'] ?? '')).toEqual(expect.arrayContaining(growth))
-  })
+  test.each([1, 3, 5])(
+    'nodes of a cluster of %d have the same configuration, so another number restarts none',
+    (nodes) => {
+      const { replicas, rabbitmq } = cluster('production', [`rabbitmq.replicas=${nodes}`])
+      expect(replicas).toBe(nodes)
+      const growth = withoutComments(shipped('rabbitmq/members.conf'))
+      expect(growth).toContain('quorum_queue.continuous_membership_reconciliation.target_group_size = 3')
+      expect(withoutComments(rabbitmq['additionalConfig'] ?? '')).toEqual(expect.arrayContaining(growth))
+      expect(rabbitmq).toEqual(cluster('production').rabbitmq)
+    },
+  )
 })
 
 test('pods that are not ready never block the drain of a node, those of the broker included', () => {
@@ -242,27 +298,34 @@ test('pods that are not ready never block the drain of a node, those of the brok
 })
 
 describe('KEDA', () => {
-  const triggerOf = (combination: Combination, namespace = 'switchhook') =>
+  type Trigger = { metadata: Record<string, string>; authenticationRef: { name: string } }
+  const triggersOf = (combination: Combination, namespace = 'switchhook') =>
     (
       find(renderObjects(combination, { namespace }), 'ScaledObject', 'delivery-worker')['spec'] as {
-        triggers: [{ metadata: Record<string, string>; authenticationRef: { name: string } }]
+        triggers: [messages: Trigger, packets: Trigger]
       }
-    ).triggers[0]
+    ).triggers
+  const triggerOf = (combination: Combination, namespace?: string) => triggersOf(combination, namespace)[0]
 
-  test('counts due deliveries of every shard, lanes and the backlog, with those that workers hold', () => {
-    const { metadata } = triggerOf('production')
-    const isCounted = (queue: string) => new RegExp(metadata['queueName'] ?? '').test(queue)
-    for (const queue of [...dueQueues(4), ...laneQueues(8), Queue.deliveryBacklog])
-      expect([queue, isCounted(queue)]).toEqual([queue, true])
-    for (const queue of [...waitQueues(10_000, 2), Queue.quarantine, ...eventQueues(2), Queue.receiverChecks])
-      expect([queue, isCounted(queue)]).toEqual([queue, false])
-    expect(metadata).toMatchObject({
-      protocol: 'http',
-      useRegex: 'true',
-      operation: 'sum',
-      excludeUnacknowledged: 'false',
-      mode: 'QueueLength',
-    })
+  test('counts due deliveries of every shard, lanes and the backlog, and packets, with those that workers hold', () => {
+    const singles = [...dueQueues(4), ...laneQueues(8), Queue.deliveryBacklog]
+    const packets = packetQueues(4)
+    const others = [...waitQueues(10_000, 2), Queue.quarantine, ...eventQueues(2), Queue.receiverChecks]
+    const triggers = triggersOf('production')
+    const countedBy = ({ metadata }: Trigger) =>
+      [...singles, ...packets, ...others].filter((queue) => new RegExp(metadata['queueName'] ?? '').test(queue))
+    expect(triggers.map(countedBy)).toEqual([singles, packets])
+    for (const { metadata } of triggers) {
+      expect(metadata).toMatchObject({
+        protocol: 'http',
+        useRegex: 'true',
+        operation: 'sum',
+        excludeUnacknowledged: 'false',
+        mode: 'QueueLength',
+      })
+    }
+    const [messages = 0, held] = triggers.map(({ metadata }) => Number(metadata['value']))
+    expect(held).toBe(messages / MAX_PACKET_MEMBERS)
   })
 
   test('asks RabbitMQ in the namespace of the release, with TLS if RabbitMQ has it', () => {
@@ -381,15 +444,17 @@ describe('Monitoring', () => {
   const objects = renderObjects('monitoring')
 
   test('the PrometheusRule has the alerts of infra/monitoring, with runbooks that can be opened', () => {
-    const base = 'https://git.example.com/switchhook/blob/v0.1.0/docs/operations.md'
-    const alerts = shipped('monitoring/alerts.yml').replaceAll(/(runbook_url: )\S*operations\.md/g, `$1${base}`)
+    const base = 'https://git.example.com/switchhook/blob/v0.1.0/docs/alerts.md'
+    const alerts = shipped('monitoring/alerts.yml').replaceAll(/(runbook_url: )\S*alerts\.md/g, `$1${base}`)
     expect(find(objects, 'PrometheusRule', 'switchhook')['spec']).toEqual(parse(alerts))
     expect(alerts.match(/runbook_url: https:/g)?.length).toBeGreaterThan(20)
   })
 
   test('the dashboard is that of infra/monitoring', () => {
     const files = dataOf(objects).get('ConfigMap switchhook-dashboard')
-    expect(files?.['switchhook.json']).toBe(shipped('monitoring/grafana/dashboards/switchhook.json'))
+    expect(JSON.parse(files?.['switchhook.json'] ?? '')).toEqual(
+      JSON.parse(shipped('monitoring/grafana/dashboards/switchhook.json')),
+    )
   })
 
   test('RabbitMQ is scraped as by the Prometheus of docker compose', () => {
@@ -428,9 +493,14 @@ test.each(['backup', 'everything'] as const)(
     const objects = renderObjects(combination)
     expect(dataOf(objects).get('ConfigMap backup')).toEqual({
       'backup.sh': shipped('redis/backup.sh'),
+      'restore.sh': shipped('redis/restore.sh'),
       'backup-definitions.mjs': shipped('rabbitmq/backup-definitions.mjs'),
     })
-    const { jobTemplate } = find(objects, 'CronJob', 'backup')['spec'] as { jobTemplate: { spec: Workload['spec'] } }
+    const { jobTemplate, concurrencyPolicy } = find(objects, 'CronJob', 'backup')['spec'] as {
+      concurrencyPolicy: string
+      jobTemplate: { spec: Workload['spec'] }
+    }
+    expect(concurrencyPolicy).toBe('Forbid')
     const pod = jobTemplate.spec.template.spec
     expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } })
     for (const { securityContext, volumeMounts = [], env } of pod.containers) {
@@ -441,10 +511,30 @@ test.each(['backup', 'everything'] as const)(
   },
 )
 
+const examplePod = (name: string) =>
+  (parseObjects(readFileSync(exampleFile(name), 'utf8')) as [KubernetesObject & { spec: PodSpec }])[0]
+
+test('the pod that restores a copy has the volumes and scripts of the scheduled job and of Redis', () => {
+  const objects = renderObjects('backup')
+  const { volumes = [], containers, securityContext } = examplePod('restore').spec
+  expect(
+    volumes.map(({ configMap, persistentVolumeClaim }) => configMap?.name ?? persistentVolumeClaim?.claimName),
+  ).toEqual(['data-redis-0', find(objects, 'PersistentVolumeClaim', 'backups').metadata.name, 'backup'])
+  expect(dataOf(objects).get('ConfigMap backup')).toHaveProperty(['restore.sh'])
+  const redis = workload(objects, 'redis')
+  const { runAsUser, fsGroup } = podOf(redis).securityContext as Readonly<Record<string, number>>
+  expect(containers[0].image).toBe(containerOf(redis).image)
+  expect(securityContext).toMatchObject({ runAsUser, fsGroup, runAsNonRoot: true })
+})
+
+test('of `helm test` only the pod is a hook, because Helm does not delete hooks when it uninstalls a release', () => {
+  const hooks = renderObjects('everything').filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'])
+  expect(hooks.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([['Pod', 'smoke-test']])
+  expect(hooks[0]?.metadata.annotations?.['helm.sh/hook-delete-policy']).toBe('before-hook-creation,hook-succeeded')
+})
+
 test('the receiver of the guide passes the Pod Security level `restricted`, and workers may reach it', () => {
-  const [pod] = parseObjects(readFileSync(exampleFile('receiver'), 'utf8')) as [
-    KubernetesObject & { spec: { containers: readonly [object]; securityContext: object } },
-  ]
+  const pod = examplePod('receiver')
   expect(pod.metadata.labels).toMatchObject({ 'switchhook/receiver': 'true' })
   expect(pod.spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
   expect(pod.spec.containers[0]).toMatchObject({

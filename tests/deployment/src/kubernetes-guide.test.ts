@@ -56,7 +56,7 @@ test('every example is listed in the guide, and every file with values is render
     path.replace(/.*\/|\.yaml$/g, ''),
   )
   expect(examples.filter((name) => !guide.includes(`infra/helm/examples/${name}.yaml`))).toEqual([])
-  const objects = ['secrets', 'external-secrets', 'certificates', 'receiver']
+  const objects = ['secrets', 'external-secrets', 'certificates', 'receiver', 'restore']
   const rendered = new Set<string>(Object.values(COMBINATIONS).flat())
   expect(examples.filter((name) => !rendered.has(name) && !objects.includes(name))).toEqual([])
   for (const name of rendered) expect(existsSync(exampleFile(name))).toBe(true)

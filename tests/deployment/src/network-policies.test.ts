@@ -15,10 +15,10 @@ const [api, fanout, worker, rabbitmq, redis] = ['api', 'fanout', 'delivery-worke
   Pod,
   Pod,
 ]
-/** The ranges of IANA's special-purpose address registries that the address guard blocks. */
+/** The ranges of IANA's special-purpose address registries, and Azure's WireServer, that the address guard blocks. */
 const SPECIAL = [
-  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
-  '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24',
+  '192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
   '::/96 ::ffff:10.0.0.0/104 64:ff9b::/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 2002::/16 3fff::/20',
   '5f00::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8',
 ].flatMap((line) => line.split(' '))
@@ -54,6 +54,7 @@ describe.each(usual)('%s', (combination) => {
 
   test.each([
     '169.254.169.254',
+    '168.63.129.16',
     '10.0.0.1',
     '10.255.255.255',
     '172.16.0.1',
@@ -99,6 +100,7 @@ describe.each(usual)('%s', (combination) => {
     expect(network.mayReachAddress(api, '93.184.215.14', 443)).toBe(true)
     expect(network.mayReachAddress(api, '93.184.215.14', 80)).toBe(false)
     expect(network.mayReachAddress(api, '169.254.169.254', 443)).toBe(false)
+    expect(network.mayReachAddress(api, '168.63.129.16', 443)).toBe(false)
     expect(network.mayReachAddress(api, '10.0.0.1', 443)).toBe(false)
   })
 
@@ -216,6 +218,15 @@ test('services reach an external RabbitMQ and Redis at their addresses and ports
   }
 })
 
+test('the api alone reaches Asterisk, at its port only', () => {
+  const network = networkOf('asterisk')
+  expect(network.mayReachAddress(api, '10.50.0.10', 8089)).toBe(true)
+  expect(network.mayReachAddress(api, '10.50.0.10', 22)).toBe(false)
+  expect(network.mayReachAddress(api, '10.50.0.11', 8089)).toBe(false)
+  for (const service of [fanout, worker]) expect(network.mayReachAddress(service, '10.50.0.10', 8089)).toBe(false)
+  expect(production.mayReachAddress(api, '10.50.0.10', 8089)).toBe(false)
+})
+
 test('only the job of the backup reaches the stores for a copy', () => {
   const network = networkOf('backup')
   const backup = pod('backup')
@@ -235,9 +246,12 @@ test('namespaces, DNS servers and networks are values', () => {
   expect(network.mayReachPod(elsewhere('rabbitmq-operator'), rabbitmq, 15672)).toBe(true)
   expect(network.mayReachAddress(worker, '169.254.20.10', 53, 'UDP')).toBe(true)
   expect(network.mayReachAddress(worker, '169.254.20.10', 80)).toBe(false)
-  expect(network.mayReachAddress(api, '10.50.0.10', 8089)).toBe(true)
-  expect(network.mayReachAddress(worker, '10.50.0.10', 8089)).toBe(false)
-  expect(network.mayReachAddress(worker, '10.60.1.1', 443)).toBe(true)
+  expect(network.mayReachAddress(api, '10.50.0.20', 8443)).toBe(true)
+  expect(network.mayReachAddress(worker, '10.50.0.20', 8443)).toBe(false)
+  for (const port of [80, 443, 8443]) {
+    expect(network.mayReachAddress(worker, '10.60.1.1', port)).toBe(true)
+    expect([port, network.mayReachAddress(worker, '10.61.0.1', port)]).toEqual([port, port !== 80])
+  }
   for (const address of ['198.41.0.4', '2a00:1450::1']) {
     expect(network.mayReachAddress(worker, address, 443)).toBe(false)
     expect(production.mayReachAddress(worker, address, 443)).toBe(true)

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import {
   COMBINATIONS,
@@ -44,14 +44,20 @@ const PROVIDED_OUTSIDE = parseObjects(
   "{apiVersion: v1, kind: Secret, metadata: {name: redis}, stringData: {url: 'rediss://:secret@redis.example.internal:6379'}}",
 )
 
-/** Services read the files at their start, so those of the pod are replaced by one that exists here. */
-const authorities = join(mkdtempSync(join(tmpdir(), 'switchhook-chart-')), 'ca.crt')
-beforeAll(() => writeFileSync(authorities, rootCertificates[0] ?? ''))
-afterAll(() => rmSync(dirname(authorities), { recursive: true }))
+/** Services read the files at their start, so those of the pod are replaced by ones that exist here. */
+const folder = mkdtempSync(join(tmpdir(), 'switchhook-chart-'))
+const FILES = { _CA_FILE: rootCertificates[0] ?? '', _PASSWORD_FILE: 'a password' }
+beforeAll(() => {
+  for (const [suffix, content] of Object.entries(FILES)) writeFileSync(join(folder, suffix), content)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
 
-const withAuthorities = (environment: Readonly<Record<string, string>>): Record<string, string> =>
+const withFiles = (environment: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(environment).map(([name, value]) => [name, name.endsWith('_CA_FILE') ? authorities : value]),
+    Object.entries(environment).map(([name, value]) => {
+      const suffix = Object.keys(FILES).find((one) => name.endsWith(one))
+      return [name, suffix === undefined ? value : join(folder, suffix)]
+    }),
   )
 
 const combinations = Object.keys(COMBINATIONS) as Combination[]
@@ -68,7 +74,7 @@ describe.each(combinations)('%s', (combination) => {
     ...objects,
   ])
   const settings = (service: Workload) =>
-    settingsOf(service.metadata.name).load(withAuthorities(environmentOf(service, data)))
+    settingsOf(service.metadata.name).load(withFiles(environmentOf(service, data)))
   const pods = [
     ...workloads.map(podOf),
     ...objects.filter(({ kind }) => kind === 'Pod').map(({ spec }) => spec as PodSpec),
@@ -83,7 +89,9 @@ describe.each(combinations)('%s', (combination) => {
   })
 
   test('puts every object into the namespace of the release', () => {
-    for (const { kind, metadata } of objects) expect([kind, metadata.namespace]).toEqual([kind, NAMESPACE])
+    // A priority class belongs to no namespace.
+    for (const { kind, metadata } of objects.filter((object) => object.kind !== 'PriorityClass'))
+      expect([kind, metadata.namespace]).toEqual([kind, NAMESPACE])
   })
 
   test('gives services only variables that they know, and values that they accept', () => {
@@ -115,6 +123,19 @@ describe.each(combinations)('%s', (combination) => {
       }
       // ADR 0016: a connection that is lost moves to another node.
       expect(AMQP_URL.split(',')).toHaveLength(isDevelopment ? 1 : 3)
+    }
+  })
+
+  test('mounts every file that a variable names, from a key of a Secret', () => {
+    for (const service of services) {
+      const { volumeMounts = [] } = containerOf(service)
+      const mounted = volumeMounts.flatMap(({ name, mountPath }) =>
+        (podOf(service).volumes?.find((volume) => volume.name === name)?.secret?.items ?? []).map(
+          ({ key }) => `${mountPath}/${key}`,
+        ),
+      )
+      const named = Object.entries(environmentOf(service, data)).filter(([name]) => name.endsWith('_FILE'))
+      expect(mounted.toSorted()).toEqual(named.map(([, path]) => path).toSorted())
     }
   })
 

@@ -21,12 +21,14 @@ export interface PodSpec {
   readonly serviceAccountName?: string
   readonly automountServiceAccountToken?: boolean
   readonly enableServiceLinks?: boolean
+  readonly priorityClassName?: string
   readonly terminationGracePeriodSeconds: number
   readonly securityContext: object
   readonly topologySpreadConstraints?: readonly { readonly labelSelector: { readonly matchLabels: Labels } }[]
   readonly volumes?: readonly {
     readonly name: string
     readonly configMap?: { readonly name: string }
+    readonly persistentVolumeClaim?: { readonly claimName: string }
     readonly secret?: { readonly secretName: string; readonly items?: readonly { readonly key: string }[] }
   }[]
 }

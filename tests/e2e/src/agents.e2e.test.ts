@@ -55,6 +55,7 @@ test('a new agent is available, logged on and idle', async () => {
     location: null,
     since: null,
     sequence: 0,
+    occurredAt: null,
   })
   const callState = await acme.request<{ calls: unknown[] }>('GET', pathOf(agentUri, 'call-state'))
   expect(callState).toMatchObject({ status: 200, body: { agentUri, deviceStatus: 1, calls: [] } })

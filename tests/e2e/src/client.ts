@@ -1,35 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import { type Client as ApiClient, clientCredentials, createClient, type Schemas } from '@switchhook/client'
 import { readStack } from './stack.ts'
 
-/** An answer of the api. The types are declared here, because they state what clients can rely on. */
+/** An answer of the api. */
 interface Reply<T> {
   readonly status: number
   readonly headers: Headers
   readonly body: T
 }
 
-export interface Subscription {
-  readonly id: string
-  readonly url: string
-  readonly eventTypes: readonly string[]
-  readonly description: string | null
-  readonly enabled: boolean
-  readonly createdAt: string
-}
-
-export interface Delivery {
-  readonly deliveryId: string
-  readonly state: string
-  readonly parkedReason: string | null
-  readonly envelope: Envelope | null
-  readonly attempts: readonly {
-    readonly attempt: number
-    readonly outcome: string
-    readonly status: number | null
-    readonly durationMs: number
-    readonly at: string
-  }[]
-}
+export type Subscription = Schemas['Subscription']
+export type Delivery = Schemas['Delivery']
 
 interface Envelope {
   readonly deliveryId: string
@@ -46,6 +27,9 @@ export function envelopeOf(request: { readonly body: Buffer } | undefined): Enve
 }
 
 export interface Client {
+  /** The product's own client. */
+  readonly api: ApiClient
+  /** Sends anything, for answers that the product's client hides or prevents. */
   request<T>(
     method: string,
     path: string,
@@ -61,63 +45,38 @@ export interface Client {
 
 const CLIENTS = { acme: 'acme-app:acme-secret', globex: 'globex-app:globex-secret' }
 
-/** Gets a token with the client credentials flow of the specification. */
-async function requestToken(tenant: keyof typeof CLIENTS): Promise<string> {
-  const [client_id = '', client_secret = ''] = CLIENTS[tenant].split(':')
-  const response = await fetch(`${readStack().urls.devIdp}/${tenant}/oauth2/v2.0/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id,
-      client_secret,
-      scope: 'switchhook/.default',
-    }),
-  })
-  const { access_token } = (await response.json()) as { access_token: string }
-  return access_token
-}
-
 /** A client application of a tenant that uses one api replica. */
 export async function openClient(tenant: keyof typeof CLIENTS, replica: 0 | 1 = 0): Promise<Client> {
-  const token = await requestToken(tenant)
-  const base = readStack().urls.apis[replica]
-
-  async function request<T>(method: string, path: string, body?: unknown, headers = {}): Promise<Reply<T>> {
-    const response = await fetch(`${base}/api/v1${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: (text === '' ? undefined : JSON.parse(text)) as T,
-    }
-  }
-
-  async function expecting<T>(status: number, method: string, path: string, body: unknown): Promise<T> {
-    const reply = await request<T>(method, path, body)
-    if (reply.status !== status) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`)
-    return reply.body
-  }
+  const { apis, devIdp } = readStack().urls
+  const [clientId = '', clientSecret = ''] = CLIENTS[tenant].split(':')
+  const tokenUrl = `${devIdp}/${tenant}/oauth2/v2.0/token`
+  const auth = clientCredentials({ tokenUrl, clientId, clientSecret, scope: 'switchhook/.default' })
+  const token = await auth()
+  const base = apis[replica]
+  const api = createClient({ baseUrl: base, auth })
 
   return {
-    request,
+    api,
+    async request<T>(method: string, path: string, body?: unknown, headers = {}): Promise<Reply<T>> {
+      const response = await fetch(`${base}/api/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      const { status } = response
+      return { status, headers: response.headers, body: (text === '' ? undefined : JSON.parse(text)) as T }
+    },
     open: (path, headers = {}) =>
       fetch(`${base}/api/v1${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
     subscribe: (url, eventTypes = ['call.status']) =>
-      expecting(201, 'POST', '/webhooks/subscriptions', { url, eventTypes }),
+      api.subscriptions.create({ url, eventTypes: eventTypes as Schemas['EventType'][] }),
     dial: async (agentUri, destination, more = {}) => {
-      const { callId } = await expecting<{ callId: string }>(202, 'POST', '/voice/calls/dial', {
-        agentUri,
-        destination,
-        ...more,
-      })
+      const { callId } = await api.calls.dial({ agentUri, destination, ...more })
       return callId
     },
   }

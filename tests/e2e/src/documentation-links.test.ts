@@ -41,6 +41,26 @@ test('every relative link in the documentation points to an existing file and he
   expect(links.length).toBeGreaterThan(100)
 })
 
+test('every decision is in the index, and every number without a file says why', () => {
+  const index = readFileSync(join(root, 'docs/adr/README.md'), 'utf8')
+  const files = globSync('docs/adr/0*.md', { cwd: root }).map((path) => path.slice('docs/adr/'.length))
+  const merged = files.filter((file) => /^Merged into /m.test(readFileSync(join(root, 'docs/adr', file), 'utf8')))
+  expect(files.filter((file) => !merged.includes(file) && !index.includes(`](${file}) |`))).toEqual([])
+  const numbers = [...index.matchAll(/^\| \[?(\d{4})/gm)].map(([, number]) => Number(number))
+  expect(numbers).toEqual(numbers.map((_number, at) => at + 1))
+})
+
+test('every page of docs begins with a sentence that says what it is for', () => {
+  const beginnings = pages
+    .filter((page) => /^docs\/[^/]+\.md$/.test(page) && !/README|specification\.md/.test(page))
+    .map((page) => {
+      const [, first = ''] =
+        /^# [^\n]+\n+(?:<!--.*?-->\n+)?([^\n]+)/s.exec(readFileSync(join(root, page), 'utf8')) ?? []
+      return [page, first] as const
+    })
+  expect(beginnings.filter(([, line]) => !/^[A-Z`[*][^|]{20}/.test(line) || line.startsWith('```'))).toEqual([])
+})
+
 test('every page of docs is listed in docs/README.md', () => {
   const index = readFileSync(join(root, 'docs/README.md'), 'utf8')
   const unlisted = pages

@@ -5,7 +5,7 @@ const EVENTS = 120
 /** Slow but successful: well within the delivery timeout of the test stack (1 s). */
 const SLOW_MS = 600
 /** The default `SUBSCRIPTION_CONCURRENCY` times the two workers of the test stack. */
-const MOST_AT_ONCE = 20
+const MAX_AT_ONCE = 20
 
 let acme: Client
 let slow: Receiver
@@ -39,7 +39,7 @@ test('a slow subscriber with a backlog is limited to its share, loses nothing, a
   expect(new Set(slowOnes.map(markerOf)).size).toBe(EVENTS)
   const arrivals = slowOnes.map(({ receivedAt }) => receivedAt).toSorted((a, b) => a - b)
   const crowded = arrivals.filter(
-    (at, n) => (arrivals[n + MOST_AT_ONCE] ?? Number.POSITIVE_INFINITY) - at < SLOW_MS - 20,
+    (at, n) => (arrivals[n + MAX_AT_ONCE] ?? Number.POSITIVE_INFINITY) - at < SLOW_MS - 20,
   )
   expect(crowded).toEqual([])
 })

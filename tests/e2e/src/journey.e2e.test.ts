@@ -1,5 +1,6 @@
+import { CallState } from '@switchhook/client'
 import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
-import { type Client, envelopeOf, openClient, type Subscription } from './client.ts'
+import { type Client, envelopeOf, openClient } from './client.ts'
 
 const ALICE = 'sip:e2e-0@acme.example'
 const BUSY_CALLER = 'sip:e2e-1@acme.example'
@@ -8,10 +9,6 @@ const LOST = 'sip:e2e-3@acme.example'
 const CAROL = 'sip:e2e-0@globex.example'
 
 const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-interface EventPage {
-  readonly items: readonly { readonly eventId: string; readonly agentUri: string; readonly correlationId: string }[]
-}
 
 let acme: Client
 let otherReplica: Client
@@ -44,8 +41,7 @@ test('a client subscribes, dials and hangs up, and receives every state of the c
   const subscription = await acme.subscribe(receiver.url('/journey'))
   const callId = await acme.dial(ALICE, '+15550100', { cli: '+15550199', correlationId: 'crm-4711' })
   await followed('/journey', callId, 3)
-  const hangup = await otherReplica.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: ALICE })
-  expect(hangup.status).toBe(202)
+  await otherReplica.api.calls.hangup(callId, { agentUri: ALICE })
 
   const requests = await followed('/journey', callId, 4)
   expect(field(requests, 'state')).toEqual([1, 8, 3, 7])
@@ -80,16 +76,13 @@ test('a client subscribes, dials and hangs up, and receives every state of the c
   // The events can be found by the header of a received webhook, or by the call.
   const eventIds = requests.map(({ headers }) => headers['x-svc-event-id'])
   await eventually(async () => {
-    const { body } = await otherReplica.request<EventPage>('GET', `/webhooks/events?callId=${callId}`)
-    expect(new Set(body.items.map(({ eventId }) => eventId))).toEqual(new Set(eventIds))
-    expect(body.items).toMatchObject(eventIds.map(() => ({ agentUri: ALICE, correlationId: 'crm-4711' })))
+    const { items } = await otherReplica.api.events.list({ callId }).page()
+    expect(new Set(items.map(({ eventId }) => eventId))).toEqual(new Set(eventIds))
+    expect(items).toMatchObject(eventIds.map(() => ({ agentUri: ALICE, correlationId: 'crm-4711' })))
   })
-  const explained = await otherReplica.request('GET', `/webhooks/events/${String(eventIds[0])}`)
-  expect(explained).toMatchObject({
-    status: 200,
-    body: { subscriptions: expect.arrayContaining([expect.objectContaining({ subscriptionId: subscription.id })]) },
-  })
-  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  const { subscriptions } = await otherReplica.api.events.explain(String(eventIds[0]))
+  expect(subscriptions).toContainEqual(expect.objectContaining({ subscriptionId: subscription.id }))
+  await acme.api.subscriptions.delete(subscription.id)
 })
 
 test.each([
@@ -101,21 +94,20 @@ test.each([
   const requests = await followed(`/fails/${endReason}`, callId, states.length)
   expect(field(requests, 'state')).toEqual(states)
   expect(field(requests, 'endReason')).toEqual([0, endReason])
-  await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  await acme.api.subscriptions.delete(id)
 })
 
 test('a call that is hung up immediately still reports its beginning and exactly one end', async () => {
   const { id } = await acme.subscribe(receiver.url('/at-once'))
   const callId = await acme.dial(IMPATIENT, '+15550102')
-  const reply = await otherReplica.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: IMPATIENT })
-  expect(reply).toMatchObject({ status: 202, body: { callId, command: 'hangup', noop: false } })
+  const accepted = await otherReplica.api.calls.hangup(callId, { agentUri: IMPATIENT })
+  expect(accepted).toMatchObject({ callId, command: 'hangup', noop: false })
   const requests = await followed('/at-once', callId, 2)
   expect(field(requests, 'state').at(-1)).toBe(7)
   expect(field(requests, 'endReason').at(-1)).toBe(5)
 
-  const again = await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: IMPATIENT })
-  expect(again).toMatchObject({ status: 202, body: { noop: true } })
-  await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  expect(await acme.api.calls.hangup(callId, { agentUri: IMPATIENT })).toMatchObject({ noop: true })
+  await acme.api.subscriptions.delete(id)
 })
 
 test('each subscription gets its own delivery, and no other tenant gets one', async () => {
@@ -136,17 +128,27 @@ test('each subscription gets its own delivery, and no other tenant gets one', as
   const types = receiver.requests('/presence').map(({ headers }) => headers['x-svc-event'])
   expect(types.filter((type) => type !== 'agent.status')).toEqual([])
 
-  await globex.request('DELETE', `/webhooks/subscriptions/${foreign.id}`)
-  for (const { id } of [...subscriptions, presence]) await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  await globex.api.subscriptions.delete(foreign.id)
+  for (const { id } of [...subscriptions, presence]) await acme.api.subscriptions.delete(id)
 })
 
 test('a change at one api replica is visible at the other', async () => {
   const { id } = await acme.subscribe(receiver.url('/replicas'))
-  expect((await otherReplica.request<Subscription>('GET', `/webhooks/subscriptions/${id}`)).body.url).toBe(
-    receiver.url('/replicas'),
-  )
-  expect((await otherReplica.request('DELETE', `/webhooks/subscriptions/${id}`)).status).toBe(204)
-  expect((await acme.request('GET', `/webhooks/subscriptions/${id}`)).status).toBe(404)
+  expect((await otherReplica.api.subscriptions.read(id)).url).toBe(receiver.url('/replicas'))
+  await otherReplica.api.subscriptions.delete(id)
+  await expect(acme.api.subscriptions.read(id)).rejects.toMatchObject({ code: 'subscription-not-found' })
+})
+
+test('the live stream shows the events of a call with their data, from a time on', async () => {
+  const since = new Date()
+  const callId = await acme.dial(IMPATIENT, '+15550101')
+  const states: (number | undefined)[] = []
+  for await (const message of otherReplica.api.events.stream({ callId }, { since })) {
+    if (message.type !== 'event' || message.event.eventType !== 'call.status') continue
+    states.push(message.event.data?.state)
+    if (states.at(-1) === CallState.ended) break
+  }
+  expect(states).toEqual([CallState.initiated, CallState.ended])
 })
 
 describe('impossible commands', () => {
@@ -185,19 +187,15 @@ describe('impossible commands', () => {
 
   test('an agent in a call cannot dial a second call', async () => {
     const callId = await acme.dial(ALICE, '+15550102')
-    const second = await otherReplica.request('POST', '/voice/calls/dial', {
-      agentUri: ALICE,
-      destination: '+15550100',
-    })
-    expect(second).toMatchObject({ status: 409, body: { code: 'agent-device-unavailable' } })
-    expect((await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: ALICE })).status).toBe(202)
+    await expect(otherReplica.dial(ALICE, '+15550100')).rejects.toMatchObject({ code: 'agent-device-unavailable' })
+    await acme.api.calls.hangup(callId, { agentUri: ALICE })
   })
 
   test('a call of another agent or another tenant is not found', async () => {
     const callId = await acme.dial(BUSY_CALLER, '+15550102')
-    const colleague = await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: LOST })
-    const stranger = await globex.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: CAROL })
-    expect([colleague.status, stranger.status]).toEqual([404, 404])
-    expect((await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri: BUSY_CALLER })).status).toBe(202)
+    const unknown = { code: 'call-not-found' }
+    await expect(acme.api.calls.hangup(callId, { agentUri: LOST })).rejects.toMatchObject(unknown)
+    await expect(globex.api.calls.hangup(callId, { agentUri: CAROL })).rejects.toMatchObject(unknown)
+    await acme.api.calls.hangup(callId, { agentUri: BUSY_CALLER })
   })
 })

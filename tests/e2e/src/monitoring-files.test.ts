@@ -1,21 +1,21 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import {
+  alertAnchors,
   alertExpressions,
   alertLines,
   dashboardExpressions,
   documentedMetrics,
-  guideAnchors,
   root,
 } from './monitoring-files.ts'
 
 const alerts = alertLines('alerts.yml', 'alert')
 
-test('each alert links to its section of the operations guide', () => {
+test('each alert links to its section of the page of alerts', () => {
   expect(alerts.length).toBeGreaterThan(20)
   const links = alertLines('alerts.yml', 'runbook_url')
-  expect(links).toEqual(alerts.map((name) => `docs/operations.md#${name.toLowerCase()}`))
-  expect(links.filter((link) => !guideAnchors().includes(link))).toEqual([])
+  expect(links).toEqual(alerts.map((name) => `docs/alerts.md#${name.toLowerCase()}`))
+  expect(links.filter((link) => !alertAnchors().includes(link))).toEqual([])
 })
 
 test('each alert has a test in which it fires and one in which it does not', () => {
@@ -55,5 +55,5 @@ test('make alerts links each alert to the runbook at the given base', async () =
     cwd: root,
   })
   const links = [...made.stdout.matchAll(/runbook_url: (.*)/g)].map(([, link]) => link)
-  expect(links).toEqual(alerts.map((name) => `https://wiki.example/ops/operations.md#${name.toLowerCase()}`))
+  expect(links).toEqual(alerts.map((name) => `https://wiki.example/ops/alerts.md#${name.toLowerCase()}`))
 })

@@ -26,15 +26,9 @@ export function dashboardExpressions(): readonly (readonly [title: string, expre
 export const documentedMetrics = (): string[] =>
   [...operations().matchAll(/^\| `(switchhook_\w+)`/gm)].map(([, name = '']) => name)
 
-/** The anchors of the operations guide. */
-export const guideAnchors = (): string[] =>
-  [...operations().matchAll(/^#+ (.*)$/gm)].map(
-    ([, heading = '']) =>
-      `docs/operations.md#${heading
-        .toLowerCase()
-        .replaceAll(/[^\w -]/g, '')
-        .replaceAll(' ', '-')}`,
-  )
+/** The links to the sections of the page of alerts. */
+export const alertAnchors = (): string[] =>
+  [...read('docs/alerts.md').matchAll(/^### (\w+)$/gm)].map(([, name = '']) => `docs/alerts.md#${name.toLowerCase()}`)
 
 /** The lines of the alert rules, or of their tests, that begin with this key. */
 export const alertLines = (file: 'alerts.yml' | 'alerts.test.yml', key: string): string[] =>

@@ -83,6 +83,7 @@ test('a command, its event and every attempt at every subscription form one trac
     expect(lines.toSorted()).toEqual(
       [
         'api request',
+        'api audit',
         'api event relayed',
         'fanout event fanned out',
         `delivery-worker delivery.attempted ${well.id} 1`,

@@ -13,7 +13,6 @@ import { measureNoisy } from './figures/noisy.ts'
 import { measureOutage } from './figures/outage.ts'
 import { measurePlatforms } from './figures/platforms.ts'
 import { COOLDOWN_MS, DEADLINE_MS } from './figures/short-deadline.ts'
-import type { FigureName, Figures } from './report/results.ts'
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
 export const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }
@@ -27,80 +26,39 @@ const shortDeadline: Setting = {
   BREAKER_COOLDOWN: `${COOLDOWN_MS}ms`,
 }
 
-interface Measurement<Name extends FigureName> {
-  readonly title: string
-  readonly setting: Setting
+/** A figure: its title, the settings of its stack, and how it is measured. */
+const figure = <Figure>(
+  title: string,
+  setting: Setting,
   /** Undefined: not measurable on this stack; the figure has said why. */
-  readonly measure: (bench: Bench) => Promise<Figures[Name] | undefined>
-}
+  measure: (bench: Bench) => Promise<Figure | undefined>,
+) => ({ title, setting, measure })
 
 /** In the order of measurement: figures that leave data behind come last on their stack. */
-export const MEASUREMENTS: { readonly [Name in FigureName]: Measurement<Name> } = {
-  commands: {
-    title: 'commands per second, compared with a bare server',
-    setting: ordinary,
-    measure: measureCommands,
-  },
-  deliveries: {
-    title: 'deliveries per second, compared with four baselines',
-    setting: ordinary,
-    measure: measureDeliveries,
-  },
-  latency: {
-    title: 'latency from event to first POST, compared with a bare loop',
-    setting: ordinary,
-    measure: measureLatency,
-  },
-  listeners: {
-    title: 'the same with 200 listeners on the live stream, and without',
-    setting: ordinary,
-    measure: measureListeners,
-  },
-  console: {
-    title: 'size of the console, and its first paint in Chromium',
-    setting: ordinary,
-    measure: measureConsole,
-  },
-  log: {
-    title: 'cost of the delivery log',
-    setting: ordinary,
-    measure: measureLog,
-  },
-  cost: {
-    title: 'cost of a delivery with many subscriptions, waiting deliveries and workers',
-    setting: filled,
-    measure: measureCost,
-  },
-  outage: {
-    title: 'recovery from a broker outage',
-    setting: ordinary,
-    measure: measureOutage,
-  },
-  fairness: {
-    title: 'other tenants during the burst of one tenant',
-    setting: shortDeadline,
-    measure: measureFairness,
-  },
-  memory: {
-    title: 'memory with misbehaving endpoints',
-    setting: shortDeadline,
-    measure: measureMemory,
-  },
-  noisy: {
-    title: 'healthy endpoints while others hang, compared with BullMQ',
-    setting: shortDeadline,
-    measure: measureNoisy,
-  },
-  backlog: {
-    title: 'backlog of a dead endpoint',
-    setting: shortDeadline,
-    measure: measureBacklog,
-  },
-  platforms: {
-    title: 'latency from command to webhook, on the simulator and on Asterisk',
-    setting: bothPlatforms,
-    measure: measurePlatforms,
-  },
+export const MEASUREMENTS = {
+  commands: figure('commands per second, compared with a bare server', ordinary, measureCommands),
+  deliveries: figure('deliveries per second, compared with four baselines', ordinary, measureDeliveries),
+  latency: figure('latency from event to first POST, compared with a bare loop', ordinary, measureLatency),
+  listeners: figure('the same with 200 listeners on the live stream, and without', ordinary, measureListeners),
+  console: figure('size of the console, and its first paint in Chromium', ordinary, measureConsole),
+  log: figure('cost of the delivery log', ordinary, measureLog),
+  cost: figure('cost of a delivery with many subscriptions, waiting deliveries and workers', filled, measureCost),
+  outage: figure('recovery from a broker outage', ordinary, measureOutage),
+  fairness: figure('other tenants during the burst of one tenant', shortDeadline, measureFairness),
+  memory: figure('memory with misbehaving endpoints', shortDeadline, measureMemory),
+  noisy: figure('healthy endpoints while others hang, compared with BullMQ', shortDeadline, measureNoisy),
+  backlog: figure('backlog of a dead endpoint', shortDeadline, measureBacklog),
+  platforms: figure(
+    'latency from command to webhook, on the simulator and on Asterisk',
+    bothPlatforms,
+    measurePlatforms,
+  ),
 }
+
+/** All figures, by the names that `FIGURES` accepts. */
+export type Figures = {
+  readonly [Name in keyof typeof MEASUREMENTS]: NonNullable<Awaited<ReturnType<(typeof MEASUREMENTS)[Name]['measure']>>>
+}
+export type FigureName = keyof Figures
 
 export const FIGURE_NAMES = Object.keys(MEASUREMENTS) as readonly FigureName[]

@@ -2,17 +2,18 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Bench } from './bench.ts'
-import { FIGURE_NAMES, MEASUREMENTS } from './figures.ts'
+import { FIGURE_NAMES, type FigureName, MEASUREMENTS } from './figures.ts'
 import { describeMachine } from './measure/machine.ts'
+import { fillPage } from './report/fill-page.ts'
 import { renderPlots } from './report/plots.ts'
-import { renderReport } from './report/report.ts'
-import { type FigureName, type Results, wantedFigures } from './report/results.ts'
+import { type Results, wantedFigures } from './report/results.ts'
 import { compareWithTargets } from './report/targets.ts'
 import { withStack } from './with-stack.ts'
 
 const say = (line: string): void => console.log(line)
 const docs = fileURLToPath(new URL('../../../docs', import.meta.url))
 const resultsFile = join(docs, 'benchmarks', 'results.json')
+const pageFile = join(docs, 'benchmarks.md')
 
 function readResults(): Results {
   try {
@@ -25,11 +26,11 @@ function readResults(): Results {
 /** Called after each figure, so that a later failure loses nothing. */
 function write(results: Results): void {
   mkdirSync(join(docs, 'benchmarks'), { recursive: true })
-  writeFileSync(resultsFile, `${JSON.stringify(results, undefined, 2)}\n`)
+  writeFileSync(resultsFile, `${JSON.stringify(results)}\n`)
   for (const [name, svg] of Object.entries(renderPlots(results))) {
     writeFileSync(join(docs, 'images', `benchmark-${name}.svg`), svg)
   }
-  writeFileSync(join(docs, 'benchmarks.md'), renderReport(results))
+  writeFileSync(pageFile, fillPage(readFileSync(pageFile, 'utf8'), results))
 }
 
 async function measure(name: FigureName, bench: Bench): Promise<void> {

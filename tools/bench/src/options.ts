@@ -20,7 +20,7 @@ export const benchFields = {
   OUTAGE: duration('60s', { minMs: 1_000 }),
   /** Deliveries for a dead endpoint in `backlog`. */
   BACKLOG: integer({ min: 1_000, max: 1_000_000 }, 20_000),
-  /** Events that one tenant publishes at once in `fairness`. */
+  /** Events of the burst in `fairness`. */
   BURST: integer({ min: 1_000, max: 1_000_000 }, 100_000),
   /** How long `fairness` observes the other tenants during a burst. */
   BURST_TIME: duration('60s', { minMs: 5_000 }),

@@ -1,14 +1,13 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { duration, loadConfig, optional, text } from '@switchhook/runtime'
+import { join } from 'node:path'
+import { duration, loadConfig, text } from '@switchhook/runtime'
 import type { Bench } from './bench.ts'
 import { ordinary } from './figures.ts'
-import { describeMachine } from './measure/machine.ts'
 import { profiledInto } from './profiling/cpu-profile.ts'
 import { profileOf } from './profiling/measure-profile.ts'
 import { type Periods, profileCommands, profileDeliveries } from './profiling/profile-sides.ts'
-import { renderPage, renderProfile, type SideProfile } from './profiling/render-profile.ts'
+import { renderProfile, type SideProfile } from './profiling/render-profile.ts'
 import { withStack } from './with-stack.ts'
 
 /** `make profile` (docs/performance.md): what the processor time of a delivery or command is spent on, by process. */
@@ -17,38 +16,20 @@ const fields = {
   WORKLOADS: text('one-to-one,twenty-to-one,commands'),
   /** The measured time of each side. */
   PROFILE_TIME: duration('20s', { minMs: 1_000 }),
-  /** The page to write. Absent: the result is printed. */
-  REPORT: optional(text()),
 }
 
-interface Workload {
-  readonly title: string
-  /** What the times are divided by. */
-  readonly unit: string
-  readonly run: (bench: Bench, options: { readonly measureMs: number; readonly folder: string }) => Promise<Periods>
-}
+/** The periods of a workload, and what its times are divided by. */
+type Workload = readonly [
+  title: string,
+  unit: string,
+  run: (bench: Bench, options: { readonly measureMs: number; readonly folder: string }) => Promise<Periods>,
+]
 
 const WORKLOADS: Readonly<Record<string, Workload>> = {
-  'one-to-one': {
-    title: 'One delivery per event',
-    unit: 'delivery',
-    run: (bench, options) => profileDeliveries(bench, 'one to one', options),
-  },
-  'one-subscription': {
-    title: 'One subscription',
-    unit: 'delivery',
-    run: (bench, options) => profileDeliveries(bench, 'one subscription', options),
-  },
-  'twenty-to-one': {
-    title: 'Twenty deliveries per event',
-    unit: 'delivery',
-    run: (bench, options) => profileDeliveries(bench, 'twenty to one', options),
-  },
-  commands: {
-    title: 'Call commands',
-    unit: 'command',
-    run: (bench, { measureMs }) => profileCommands(bench, measureMs),
-  },
+  'one-to-one': ['One delivery per event', 'delivery', profileDeliveries('one to one')],
+  'one-subscription': ['One subscription', 'delivery', profileDeliveries('one subscription')],
+  'twenty-to-one': ['Twenty deliveries per event', 'delivery', profileDeliveries('twenty to one')],
+  commands: ['Call commands', 'command', profileCommands],
 }
 
 function workloadOf(name: string): Workload {
@@ -60,7 +41,7 @@ function workloadOf(name: string): Workload {
 }
 
 /** A process writes its profile when it ends, so the result can be read only after the stack has stopped. */
-async function profile({ title, unit, run }: Workload, measureMs: number): Promise<string> {
+async function profile([title, unit, run]: Workload, measureMs: number): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-profile-'))
   let periods: Periods = {}
   const setting = { ...ordinary, NODE_OPTIONS: profiledInto(folder).join(' ') }
@@ -80,16 +61,7 @@ async function profile({ title, unit, run }: Workload, measureMs: number): Promi
   return renderProfile(title, unit, sides)
 }
 
-async function main(): Promise<void> {
-  const { WORKLOADS: names, PROFILE_TIME: measureMs, REPORT: report } = loadConfig(fields, process.env)
-  const sections: string[] = []
-  for (const workload of names.split(',').map((name) => workloadOf(name.trim()))) {
-    sections.push(await profile(workload, measureMs))
-  }
-  if (report === undefined) return console.log(sections.join('\n\n'))
-  mkdirSync(dirname(report), { recursive: true })
-  writeFileSync(report, renderPage(sections, { at: new Date(), machine: describeMachine(), measureMs }))
-  console.log(`written: ${report}`)
+const { WORKLOADS: names, PROFILE_TIME: measureMs } = loadConfig(fields, process.env)
+for (const workload of names.split(',').map((name) => workloadOf(name.trim()))) {
+  console.log(`\n${await profile(workload, measureMs)}`)
 }
-
-await main()

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { addressesOf, DEV_SCOPE, type DevTenant, devTenants } from '@switchhook/dev-idp'
+import { devTenants, requestToken } from '@switchhook/dev-idp'
 import { readStackOptions, startStack, stopStack } from '@switchhook/local'
 import { loadConfig } from '@switchhook/runtime'
 import type { Bench } from './bench.ts'
@@ -12,19 +12,6 @@ const say = (line: string): void => console.log(line)
 /** Requests are counted as usual, but the limit is never reached. */
 const COUNTED_ONLY = '999999999/1m'
 
-async function requestToken(devIdp: string, { tenant, clientId, clientSecret }: DevTenant): Promise<string> {
-  const response = await fetch(addressesOf(devIdp, tenant).tokenUrl, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: clientId,
-      client_secret: clientSecret,
-      scope: DEV_SCOPE,
-    }),
-  })
-  return ((await response.json()) as { access_token: string }).access_token
-}
-
 /** Starts a stack of its own from nothing, and always stops it. */
 export async function withStack(
   env: NodeJS.ProcessEnv,
@@ -33,7 +20,9 @@ export async function withStack(
 ): Promise<void> {
   const home = join(env['SWITCHHOOK_HOME'] || '.local', 'bench')
   const options = { ...readStackOptions(env), home, apiPort: 0, idpPort: 0 }
-  const settings = { RATE_LIMIT: COUNTED_ONLY, DEV_IDP_TENANTS: String(TENANTS), ...env, ...setting }
+  // All listeners of a figure have one token.
+  const limits = { RATE_LIMIT: COUNTED_ONLY, STREAM_LISTENERS_PER_CLIENT: '200' }
+  const settings = { ...limits, DEV_IDP_TENANTS: String(TENANTS), ...env, ...setting }
   await stopStack(home, say, { discardData: true })
   try {
     const stack = await startStack(options, settings, say)

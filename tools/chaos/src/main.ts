@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { runAsterisk } from './asterisk/run-asterisk.ts'
 import { planFaults } from './faults/plan.ts'
 import { readOptions } from './options.ts'
-import { problemsOf, renderReport, renderTable, summaryOf } from './report.ts'
+import { conclude, problemsOf, renderReport, summaryOf } from './report.ts'
 import { runChaos } from './run-chaos.ts'
 import { SETTINGS } from './settings.ts'
 import { startChaosStack } from './stack/chaos-stack.ts'
@@ -24,16 +24,11 @@ async function main(): Promise<void> {
   try {
     const plan = seeds.flatMap((one) => planFaults(one, kills, kinds))
     const result = await runChaos(stack, plan, seed, say, ending.signal)
-    const problems = problemsOf(result)
-    say(`\n${renderTable(summaryOf(result))}\n`)
-    for (const problem of problems) say(`  ${problem}`)
-    say(
-      problems.length === 0
-        ? 'nothing was lost'
-        : `something is wrong; to repeat these faults: SEED=${seeds.join(',')} KILLS=${kills}`,
-    )
+    conclude(summaryOf(result), problemsOf(result), {
+      good: 'nothing was lost',
+      bad: `something is wrong; to repeat these faults: SEED=${seeds.join(',')} KILLS=${kills}`,
+    })
     if (report !== undefined) writeFileSync(report, renderReport(result, { seeds, kills, kinds }))
-    if (problems.length > 0) process.exitCode = 1
   } finally {
     await stack.stop()
     rmSync(home, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { integer, loadConfig, optional, text } from '@switchhook/runtime'
+import { type Field, FieldError, integer, loadConfig, optional, text } from '@switchhook/runtime'
 import { FAULT_KINDS, type FaultKind } from './faults/plan.ts'
 
 export interface ChaosOptions {
@@ -16,15 +16,23 @@ export interface ChaosOptions {
 
 const HIGHEST_SEED = 999_999_999
 
+/** Some of `known`, separated by commas; by default all. */
+export const someOf = <Name extends string>(known: readonly Name[]): Field<readonly Name[]> => ({
+  fallback: known.join(','),
+  parse: (raw) => {
+    const named = raw.split(',').map((name) => known.find((one) => one === name))
+    if (named.every((name) => name !== undefined)) return named
+    throw new FieldError(`must be some of ${known.join(', ')}, separated by commas`)
+  },
+})
+
 const fields = {
   KILLS: integer({ min: 1, max: 10_000 }, 26),
   SEED: text('random'),
-  FAULTS: text(FAULT_KINDS.join(',')),
+  FAULTS: someOf(FAULT_KINDS),
   REPORT: optional(text()),
   SWITCHHOOK_HOME: text('.local'),
 }
-
-const isKind = (name: string): name is FaultKind => FAULT_KINDS.some((kind) => kind === name)
 
 /** Several seeds, separated by commas, run one after the other; `random` draws one. @throws ConfigError */
 export function readOptions(env: NodeJS.ProcessEnv): ChaosOptions {
@@ -33,15 +41,11 @@ export function readOptions(env: NodeJS.ProcessEnv): ChaosOptions {
       /^(\d{1,9}|random)(,(\d{1,9}|random))*$/.test(SEED)
         ? undefined
         : 'SEED must be whole numbers of at most nine digits, or random, separated by commas',
-    ({ FAULTS }) =>
-      FAULTS.split(',').every(isKind)
-        ? undefined
-        : `FAULTS must be some of ${FAULT_KINDS.join(', ')}, separated by commas`,
   ])
   return {
     kills: KILLS,
     seeds: SEED.split(',').map((seed) => (seed === 'random' ? randomInt(HIGHEST_SEED) : Number(seed))),
-    kinds: FAULTS.split(',').filter(isKind),
+    kinds: FAULTS,
     report: REPORT,
     home: join(SWITCHHOOK_HOME, 'chaos'),
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Injection, inject, type Targets } from './faults/inject.ts'
-import { describeFault, type Fault, type PlannedFault } from './faults/plan.ts'
+import { describeFault, type Fault, leavesCopies, leavesEventCopies, type PlannedFault } from './faults/plan.ts'
 import type { Client } from './load/client.ts'
 import { openConfirmedPublisher } from './load/platform-events.ts'
 import { openRecoveries } from './load/recoveries.ts'
@@ -55,10 +55,13 @@ export async function runChaos(
     say('the load has ended; waiting for the remaining deliveries')
     const observe = async (): Promise<Observation> => {
       await recoveries.beginExhausted()
+      const disturbances = injections.filter(({ skipped }) => skipped === undefined)
       return {
         ...(await load.observe()),
         recoveries: await recoveries.look(),
-        disturbances: injections,
+        disturbances,
+        messageCopies: disturbances.filter(({ fault }) => leavesCopies(fault)),
+        eventCopies: disturbances.filter(({ fault }) => leavesEventCopies(fault)),
         lapses: injections.flatMap(({ lapse }) => lapse ?? []),
       }
     }
@@ -119,10 +122,10 @@ function otherProblemsOf(injections: readonly Injection[], unusual: Client['unus
       .filter(({ hasRecovered }) => !hasRecovered)
       .map(({ fault }) => `not recovered from: ${describeFault(fault)}`),
     ...unexpected
-      .slice(0, MOST_SHOWN)
+      .slice(0, MAX_SHOWN)
       .map(({ status, request, atMs }) => `${request} was answered ${status} (${new Date(atMs).toISOString()})`),
-    ...(unexpected.length > MOST_SHOWN ? [`${unexpected.length - MOST_SHOWN} more unexpected answers`] : []),
+    ...(unexpected.length > MAX_SHOWN ? [`${unexpected.length - MAX_SHOWN} more unexpected answers`] : []),
   ]
 }
 
-const MOST_SHOWN = 10
+const MAX_SHOWN = 10

@@ -34,6 +34,7 @@ export const COMBINATIONS = {
   tls: ['production', 'tls'],
   monitoring: ['production', 'monitoring'],
   tracing: ['production', 'tracing'],
+  asterisk: ['production', 'asterisk'],
   networks: ['production', 'networks'],
   'roll-back': ['production', 'roll-back'],
   backup: ['production', 'backup'],

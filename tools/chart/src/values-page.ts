@@ -56,10 +56,8 @@ function section(
   prefix = '',
 ): string {
   const rows = rowsOf(properties, values, prefix)
-  const table = [['value', 'default', 'meaning'], ...rows]
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
-  const [header = [], ...body] = table.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)))
-  const lines = [header, widths.map((width) => '-'.repeat(width)), ...body].map((row) => `| ${row.join(' | ')} |`)
+  const header = ['value', 'default', 'meaning']
+  const lines = [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`)
   return [`## ${heading}`, '', ...(about === '' ? [] : [about, '']), ...lines, ''].join('\n')
 }
 

@@ -216,6 +216,49 @@ test.each(['viewer', 'operator', 'admin'])(
   },
 )
 
+test('a person signs out: the session ends, and the refresh token is revoked', async () => {
+  const browse = createBrowser()
+  const page = locationOf(await browse(authorizationUrl()))
+  const submitted = await browse(page, new URLSearchParams({ name: 'acme-admin', password: 'acme-admin' }))
+  const code = new URL(locationOf(await browse(locationOf(submitted)))).searchParams.get('code')
+  const { body } = await requestToken(`${url}/acme`, {
+    grant_type: 'authorization_code',
+    client_id: 'console',
+    code: String(code),
+    redirect_uri: REDIRECT_URI,
+    code_verifier: VERIFIER,
+  })
+  // Known to the provider: no page asks for a password.
+  expect(new URL(locationOf(await browse(authorizationUrl()))).searchParams.has('code')).toBe(true)
+
+  const discovery = (await (await fetch(`${url}/acme/.well-known/openid-configuration`)).json()) as Record<
+    string,
+    string
+  >
+  const refresh = { client_id: 'console', refresh_token: String(body['refresh_token']) }
+  const revoked = await fetch(discovery['revocation_endpoint'] ?? '', {
+    method: 'POST',
+    body: new URLSearchParams({ client_id: 'console', token: refresh.refresh_token }),
+  })
+  expect(revoked.status).toBe(200)
+  await expect(requestToken(`${url}/acme`, { grant_type: 'refresh_token', ...refresh })).resolves.toMatchObject({
+    status: 400,
+    body: { error: 'invalid_grant' },
+  })
+
+  const form = await browse(
+    `${discovery['end_session_endpoint']}?${new URLSearchParams({
+      client_id: 'console',
+      id_token_hint: String(body['id_token']),
+      post_logout_redirect_uri: REDIRECT_URI,
+    })}`,
+  )
+  const [, action = '', xsrf = ''] = /action="([^"]+)".* name="xsrf" value="([^"]+)"/.exec(await form.text()) ?? []
+  const returned = await browse(action, new URLSearchParams({ xsrf, logout: 'yes' }))
+  expect(locationOf(returned)).toBe(REDIRECT_URI)
+  expect(locationOf(await browse(authorizationUrl()))).toContain('/sign-in/')
+})
+
 test.each([
   ['a wrong password', 'acme-admin', 'guess'],
   ['a person of another tenant', 'globex-admin', 'globex-admin'],

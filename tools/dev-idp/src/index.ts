@@ -8,4 +8,5 @@ export {
   DEV_TENANTS,
   type DevTenant,
   devTenants,
+  requestToken,
 } from './tenants.ts'

@@ -36,4 +36,5 @@ export const CONSOLE_CLIENT: ClientMetadata = {
   grant_types: ['authorization_code', 'refresh_token'],
   response_types: ['code'],
   redirect_uris: CONSOLE_ADDRESSES,
+  post_logout_redirect_uris: CONSOLE_ADDRESSES,
 }

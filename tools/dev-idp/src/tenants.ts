@@ -34,3 +34,20 @@ export function addressesOf(baseUrl: string, tenant: string): { issuer: string; 
   const issuer = `${baseUrl}/${tenant}`
   return { issuer, tokenUrl: `${issuer}${PATHS.token}`, jwksUri: `${issuer}${PATHS.jwks}` }
 }
+
+/** Gets an access token of a client by its credentials (specification, Authentication, 3 and 4). */
+export async function requestToken(baseUrl: string, { tenant, clientId, clientSecret }: DevTenant): Promise<string> {
+  const response = await fetch(addressesOf(baseUrl, tenant).tokenUrl, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: clientSecret,
+      scope: DEV_SCOPE,
+    }),
+  })
+  const { access_token: token, token_type: type } = (await response.json()) as Record<string, string>
+  if (token === undefined || type !== 'Bearer')
+    throw new Error(`${baseUrl} gave ${clientId} no token: ${response.status}`)
+  return token
+}

@@ -1,6 +1,6 @@
-import { BackingUnavailable, DaemonFailed } from '@switchhook/backing'
 import { AsteriskUnavailable } from '@switchhook/pbx'
 import { ConfigError } from '@switchhook/runtime'
+import { BackingUnavailable, DaemonFailed } from '@switchhook/test-servers'
 import { tryContainers } from './containers/try-containers.ts'
 import { runDemo, runDemoOnGiven } from './demo/run-demo.ts'
 import { StepFailed } from './demo/verify.ts'

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { commonFields, described, duration, optional, text } from '@switchhook/runtime'
-import { configurationPage, SERVICES } from './configuration-page.ts'
+import { CONFIGURATION_PAGE, configurationPage, SERVICES } from './configuration-page.ts'
 
 test('docs/configuration.md is the page that `make docs` writes from the fields', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8')
-  expect(page).toBe(configurationPage(SERVICES))
+  expect(readFileSync(CONFIGURATION_PAGE, 'utf8')).toBe(configurationPage(SERVICES))
 })
 
 test('lists a variable in the section of the services that read it', () => {
@@ -19,13 +17,13 @@ test('lists a variable in the section of the services that read it', () => {
     'worker',
   ])
   expect(sections[0]).toContain('| `AMQP_URL`')
-  expect(sections[2]).toContain('| `WAIT`   | `10s`   | A wait. |')
+  expect(sections[2]).toContain('| `WAIT` | `10s` | A wait. |')
 })
 
 test('names the services of a variable that several read', () => {
   const name = described('A name.', optional(text()))
   const page = configurationPage({ api: { NAME: name }, fanout: { NAME: name }, worker: {} })
-  expect(page).toContain('| `NAME`   | api, fanout | none    | A name. |')
+  expect(page).toContain('| `NAME` | api, fanout | none | A name. |')
 })
 
 test('rejects a variable without a description or with two', () => {

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { apiFields } from '@switchhook/api'
 import { workerFields } from '@switchhook/delivery-worker'
 import { fanoutFields } from '@switchhook/fanout'
@@ -80,13 +81,10 @@ function section(heading: string, rows: readonly Row[], showsServices: boolean):
     fallback,
     about,
   ])
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...cells.map((row) => (row[column] ?? '').length)),
-  )
-  const lines = [header, widths.map((width) => '-'.repeat(width)), ...cells].map(
-    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
-  )
+  const lines = [header, header.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`)
   return [`## ${heading}`, '', ...lines, ''].join('\n')
 }
 
 export const SERVICES: ServiceFields = { api: apiFields, fanout: fanoutFields, 'delivery-worker': workerFields }
+
+export const CONFIGURATION_PAGE = join(import.meta.dirname, '../../../docs/configuration.md')

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@switchhook/backing'
+import { repository } from '@switchhook/test-servers'
 import { cutChangelog } from './changelog.ts'
 import { compareVersions, isVersion } from './version.ts'
 import { currentVersion, writeVersion } from './version-files.ts'

@@ -5,6 +5,7 @@ this one starts) and hpa (whether an autoscaler sets the replicas).
 {{- define "switchhook.deployment" -}}
 {{- $root := .root -}}
 {{- $v := $root.Values -}}
+{{- $mounts := fromJsonArray (include "switchhook.secretFiles" .) -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -108,28 +109,21 @@ spec:
             {{- toYaml .values.resources | nindent 12 }}
           securityContext:
             {{- include "switchhook.restricted" . | nindent 12 }}
-          {{- if or $v.rabbitmq.tls.caSecret $v.redis.tls.caSecret }}
+          {{- with $mounts }}
           volumeMounts:
-            {{- if $v.rabbitmq.tls.caSecret }}
-            - { name: amqp-ca, mountPath: /etc/switchhook/amqp-ca, readOnly: true }
-            {{- end }}
-            {{- if $v.redis.tls.caSecret }}
-            - { name: redis-ca, mountPath: /etc/switchhook/redis-ca, readOnly: true }
+            {{- range . }}
+            - { name: {{ .name }}, mountPath: /etc/switchhook/{{ .name }}, readOnly: true }
             {{- end }}
           {{- end }}
-      {{- if or .waitFor $v.rabbitmq.tls.caSecret $v.redis.tls.caSecret }}
+      {{- if or .waitFor $mounts }}
       volumes:
         {{- if .waitFor }}
         - name: rollout
           configMap: { name: rollout }
         {{- end }}
-        {{- with $v.rabbitmq.tls.caSecret }}
-        - name: amqp-ca
-          secret: { secretName: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
-        {{- end }}
-        {{- with $v.redis.tls.caSecret }}
-        - name: redis-ca
-          secret: { secretName: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+        {{- range $mounts }}
+        - name: {{ .name }}
+          secret: { secretName: {{ .secret }}, items: [{{ range $at, $key := .keys }}{{ if $at }}, {{ end }}{ key: {{ $key }}, path: {{ $key }} }{{ end }}] }
         {{- end }}
       {{- end }}
       # Spreads each revision of each service over zones and nodes, without blocking the scheduling.
@@ -141,6 +135,20 @@ spec:
           labelSelector: { matchLabels: { app.kubernetes.io/part-of: switchhook } }
           matchLabelKeys: [app.kubernetes.io/name, pod-template-hash]
         {{- end }}
+{{- end }}
+
+{{- /* The Secrets that a service reads as files, each in a folder of its own. */ -}}
+{{- define "switchhook.secretFiles" -}}
+{{- $v := .root.Values -}}
+{{- $files := list -}}
+{{- with $v.rabbitmq.tls.caSecret }}{{ $files = append $files (dict "name" "amqp-ca" "secret" . "keys" (list "ca.crt")) }}{{ end -}}
+{{- with $v.redis.tls.caSecret }}{{ $files = append $files (dict "name" "redis-ca" "secret" . "keys" (list "ca.crt")) }}{{ end -}}
+{{- if and (eq .name "api") (eq (include "switchhook.platform" .root) "asterisk") -}}
+{{- $keys := ternary (list "password" "managerPassword") (list "password") (or (hasKey $v.api.settings "ASTERISK_MANAGER_USER") (hasKey $v.settings "ASTERISK_MANAGER_USER")) -}}
+{{- $files = append $files (dict "name" "asterisk" "secret" $v.asterisk.secret "keys" $keys) -}}
+{{- with $v.asterisk.caSecret }}{{ $files = append $files (dict "name" "asterisk-ca" "secret" . "keys" (list "ca.crt")) }}{{ end -}}
+{{- end -}}
+{{- toJson $files -}}
 {{- end }}
 
 {{- /* The variables that come from Secrets, and those that follow from other values. */ -}}
@@ -174,6 +182,16 @@ spec:
 {{- end }}
 {{- if ne $v.redis.durability "checked" }}
 - { name: REDIS_DURABILITY, value: {{ $v.redis.durability }} }
+{{- end }}
+{{- if and (eq .name "api") (eq (include "switchhook.platform" .root) "asterisk") }}
+- { name: ASTERISK_URL, value: {{ $v.asterisk.url | quote }} }
+- { name: ASTERISK_PASSWORD_FILE, value: /etc/switchhook/asterisk/password }
+{{- if or (hasKey $v.api.settings "ASTERISK_MANAGER_USER") (hasKey $v.settings "ASTERISK_MANAGER_USER") }}
+- { name: ASTERISK_MANAGER_PASSWORD_FILE, value: /etc/switchhook/asterisk/managerPassword }
+{{- end }}
+{{- if $v.asterisk.caSecret }}
+- { name: ASTERISK_CA_FILE, value: /etc/switchhook/asterisk-ca/ca.crt }
+{{- end }}
 {{- end }}
 {{- if ne .name "fanout" }}
 - name: SECRET_KEYS

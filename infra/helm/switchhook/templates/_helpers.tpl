@@ -42,37 +42,53 @@ labels:
 {{- if eq .name "api" -}}
 {{- $_ := set $settings "API_PORT" "8080" -}}
 {{- with $v.api.authIssuers }}{{ $_ := set $settings "AUTH_ISSUERS" (toJson .) }}{{ end -}}
+{{- $given := merge (dict) $settings $v.settings -}}
+{{- if and $given.TRUSTED_NETWORKS (not (hasKey $given "ALLOWED_HOSTS")) -}}
+{{- $_ := set $settings "ALLOWED_HOSTS" (include "switchhook.hosts" .root) -}}
+{{- end -}}
 {{- end -}}
 {{- toJson $settings -}}
 {{- end -}}
 {{- end }}
 
-{{- /* The Secrets that a service reads. Changed content rolls it out at the next `helm upgrade`. */ -}}
-{{- define "switchhook.secretNames" -}}
+{{- /* The names under which clients reach the api, outside and inside the cluster. ALLOWED_HOSTS takes no wildcard. */ -}}
+{{- define "switchhook.hosts" -}}
 {{- $v := .Values -}}
-{{- $names := list $v.secrets.webhookKeys $v.redis.secret -}}
-{{- $names = append $names (ternary $v.rabbitmq.external.urlSecret $v.rabbitmq.userSecret (eq $v.rabbitmq.mode "external")) -}}
-{{- $names = concat $names (compact (list $v.rabbitmq.tls.caSecret $v.redis.tls.caSecret)) -}}
-{{- toJson ($names | uniq) -}}
+{{- $service := printf "api.%s" .Release.Namespace -}}
+{{- $hosts := list "api" $service (printf "%s.svc" $service) -}}
+{{- if $v.ingress.enabled }}{{ $hosts = append $hosts $v.ingress.host }}{{ end -}}
+{{- if $v.gateway.enabled }}{{ $hosts = concat $hosts $v.gateway.hostnames }}{{ end -}}
+{{- $named := list -}}
+{{- range $hosts }}{{ if not (contains "*" .) }}{{ $named = append $named . }}{{ end }}{{ end -}}
+{{- $named | uniq | join "," -}}
 {{- end }}
 
-{{- /* `lookup` finds nothing in `helm template`, which GitOps controllers use: they change secrets.revision instead. */ -}}
+{{- /*
+Changes with secrets.revision and with the content of those Secrets, of the given ones, that exist before the first
+installation. The others are found only by a later `helm upgrade`, which would restart what did not change.
+*/ -}}
 {{- define "switchhook.checksumOf" -}}
-{{- $root := .root -}}
-{{- $data := list $root.Values.secrets.revision -}}
-{{- range .names -}}
-{{- $data = append $data (dig "data" dict (lookup "v1" "Secret" $root.Release.Namespace .)) -}}
+{{- $v := .root.Values -}}
+{{- $created := ternary (list "rabbitmq-default-user") list (eq $v.rabbitmq.mode "operator") -}}
+{{- if $v.secrets.developmentDefaults }}{{ $created = list $v.rabbitmq.userSecret $v.redis.secret $v.secrets.webhookKeys }}{{ end -}}
+{{- $data := list $v.secrets.revision -}}
+{{- range (compact .names | uniq) -}}
+{{- if not (has . $created) }}{{ $data = append $data (dig "data" dict (lookup "v1" "Secret" $.root.Release.Namespace .)) }}{{ end -}}
 {{- end -}}
 {{- toJson $data | sha256sum -}}
 {{- end }}
 
 {{- define "switchhook.secretsChecksum" -}}
-{{- include "switchhook.checksumOf" (dict "root" . "names" (fromJsonArray (include "switchhook.secretNames" .))) -}}
+{{- $v := .Values -}}
+{{- $rabbitmq := ternary $v.rabbitmq.external.urlSecret $v.rabbitmq.userSecret (eq $v.rabbitmq.mode "external") -}}
+{{- $names := list $v.secrets.webhookKeys $v.redis.secret $rabbitmq $v.rabbitmq.tls.caSecret $v.redis.tls.caSecret -}}
+{{- if eq (include "switchhook.platform" .) "asterisk" }}{{ $names = concat $names (list $v.asterisk.secret $v.asterisk.caSecret) }}{{ end -}}
+{{- include "switchhook.checksumOf" (dict "root" . "names" $names) -}}
 {{- end }}
 
 {{- define "switchhook.redisSecretsChecksum" -}}
 {{- $tls := .Values.redis.tls -}}
-{{- include "switchhook.checksumOf" (dict "root" . "names" (concat (list .Values.redis.secret) (ternary (list $tls.serverSecret) list $tls.enabled))) -}}
+{{- include "switchhook.checksumOf" (dict "root" . "names" (list .Values.redis.secret (ternary $tls.serverSecret "" $tls.enabled))) -}}
 {{- end }}
 
 {{- /* The security context of every container. */ -}}
@@ -98,7 +114,7 @@ nodeSelector: {{- toYaml . | nindent 2 }}
 {{- with .Values.pods.tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.pods.priorityClassName }}
+{{- with .priorityClassName | default .Values.pods.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
 {{- with .Values.image.pullSecrets }}
@@ -107,6 +123,15 @@ imagePullSecrets:
   - name: {{ . }}
   {{- end }}
 {{- end }}
+{{- end }}
+
+{{- /* PLATFORM as given for the api or for all services; empty if it is not given. */ -}}
+{{- define "switchhook.platform" -}}
+{{- dig "PLATFORM" (dig "PLATFORM" "" .Values.settings) .Values.api.settings -}}
+{{- end }}
+
+{{- define "switchhook.redisPriorityClass" -}}
+{{- .Values.redis.priorityClassName | default .Values.pods.priorityClassName | default (printf "%s-redis" .Release.Namespace) -}}
 {{- end }}
 
 {{- define "switchhook.redisHost" -}}redis.{{ .Release.Namespace }}.svc{{- end }}
@@ -144,6 +169,16 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- $v := .Values -}}
 {{- if and (eq $v.environment "production") (or $v.secrets.developmentDefaults $v.devIdp.enabled) -}}
 {{- fail "environment is production: secrets.developmentDefaults and devIdp.enabled are for development, because their passwords are public" -}}
+{{- end -}}
+{{- $platform := include "switchhook.platform" . -}}
+{{- if and (eq $v.environment "production") (not $platform) -}}
+{{- fail "api.settings.PLATFORM is required in production: asterisk, or simulator, which only simulates calls" -}}
+{{- end -}}
+{{- if eq $platform "asterisk" -}}
+{{- if not $v.asterisk.url }}{{ fail "asterisk.url is required: the address of Asterisk's HTTP server" }}{{ end -}}
+{{- if and $v.networkPolicy.enabled (not $v.asterisk.networks) -}}
+{{- fail "asterisk.networks is required: the addresses (CIDRs) of Asterisk, which the network policies open for the api" -}}
+{{- end -}}
 {{- end -}}
 {{- if not (or $v.api.authIssuers $v.api.settings.AUTH_ISSUERS $v.api.settings.TRUSTED_NETWORKS) -}}
 {{- fail "api.authIssuers is required: without an identity provider every request is refused, and the api does not start" -}}

@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode, useEffect, useMemo, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Away, Refused } from './api/request.ts'
+import { isAway, isForbidden } from './api/client.ts'
 import { createFreshness } from './live/freshness.ts'
 import { FreshnessContext } from './live/use-freshness.ts'
 import { router } from './router.tsx'
@@ -15,7 +15,7 @@ import './styles/screens.css'
 import { applyTheme } from './ui/theme.ts'
 
 /** An API that is away is asked again for ever; a refusal stays a refusal. */
-const LONGEST_RETRY_MS = 10_000
+const MAX_RETRY_MS = 10_000
 
 const createQueries = (): QueryClient =>
   new QueryClient({
@@ -24,10 +24,9 @@ const createQueries = (): QueryClient =>
         // The browser's opinion about the network says nothing about the API.
         networkMode: 'always',
         staleTime: 1_000,
-        retry: (_failures, error) => error instanceof Away,
-        retryDelay: (failures) => Math.min(1_000 * 2 ** failures, LONGEST_RETRY_MS),
-        throwOnError: (error, query) =>
-          error instanceof Refused && error.problem.status === 403 && query.state.data === undefined,
+        retry: (_failures, error) => isAway(error),
+        retryDelay: (failures) => Math.min(1_000 * 2 ** failures, MAX_RETRY_MS),
+        throwOnError: (error, query) => isForbidden(error) && query.state.data === undefined,
       },
       mutations: { networkMode: 'always' },
     },

@@ -92,7 +92,7 @@ const screens = [
   createRoute({
     ...route,
     path: '/audit',
-    validateSearch: only('action', 'subscriptionId', 'from', 'to'),
+    validateSearch: only('list', 'action', 'subscriptionId', 'from', 'to'),
     component: lazyRouteComponent(() => import('./screens/audit.tsx'), 'Audit'),
   }),
 ] as const

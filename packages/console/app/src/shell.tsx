@@ -206,7 +206,7 @@ function PersonMenu() {
             <option value="dark">Dark</option>
           </select>
         </label>
-        <button type="button" className="button plain" onClick={signOut}>
+        <button type="button" className="button plain" onClick={() => void signOut()}>
           Sign out
         </button>
       </div>

@@ -16,7 +16,7 @@ export const DELIVERY_HEADERS = {
   },
   'X-SVC-Test': {
     type: 'string',
-    const: 'true',
+    enum: ['true'],
     description: 'Present only on test deliveries and receiver checks: no event occurred.',
   },
   // Absent for subscriptions created before signatures existed, until their secret is rotated.

@@ -3,19 +3,9 @@ import { Unparsable } from '../events/event.ts'
 import type { DeliveryId, EventId, SubscriptionId } from '../ids.ts'
 import type { InstallationId } from '../installation.ts'
 import { type Signing, signingSchema } from '../subscriptions/signing.ts'
+import type { Tenant } from '../tenant.ts'
 import { readTraceparent } from '../trace-context.ts'
 import { readTrial, type Trial } from './trial.ts'
-
-/** How long the last slot of a delivery has been postponed because its endpoint was in a cool-down. */
-export interface Postponement {
-  /** Sum of the waits of these postponements. Broker queues measure them, so no two clocks are compared. */
-  readonly waitedMs: number
-  /**
-   * The end of the cool-down that caused the first of them, in ms since 1970 by the clock of Redis. Every failure that
-   * begins a cool-down changes it, so a different value proves that the endpoint has failed again since.
-   */
-  readonly openUntilMs: number
-}
 
 /** One event for one subscription. The AMQP content is `body`, byte for byte; the other fields are AMQP headers. */
 export interface Delivery {
@@ -24,7 +14,7 @@ export interface Delivery {
   readonly eventId: EventId
   /** Any type that fits into a header: the event was validated before its deliveries were created. */
   readonly eventType: string
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly url: string
   /** 1 for the first pass through the schedule; each redelivery of a parked delivery starts the next run. */
   readonly run: number
@@ -32,10 +22,13 @@ export interface Delivery {
   readonly slot: number
   /** Attempts made so far, in all runs. */
   readonly attempt: number
-  /** How often the last slot has been postponed, for any reason; absent: never. Determines the next wait. */
+  /** How often the last slot has been postponed for a cool-down; absent: never. Determines the next wait, and the end. */
   readonly postponed?: number
-  /** Absent: the last slot was never postponed for a cool-down, or only by a worker of an earlier version. */
-  readonly postponement?: Postponement
+  /**
+   * Tells the copies of a retry apart: drawn anew for every message that continues a delivery, and named by the ledger once
+   * the broker has confirmed it. Absent: the first message of a run, or one of a worker of an earlier version.
+   */
+  readonly token?: string
   /** ISO 8601, UTC: when the first attempt of this run was due. */
   readonly firstDueAt: string
   /** W3C trace context of the command or event behind the delivery. */
@@ -66,7 +59,7 @@ export interface DeliveryHeaders {
   readonly 'sh-slot': number
   readonly 'sh-attempt': number
   readonly 'sh-postponed'?: number
-  readonly 'sh-postponement'?: Postponement
+  readonly 'sh-token'?: string
   readonly 'sh-first-due-at': string
   readonly traceparent?: string
   readonly 'sh-signing'?: Signing
@@ -77,12 +70,6 @@ export interface DeliveryHeaders {
 }
 
 const count = { type: 'integer', minimum: 0 }
-
-const postponementSchema = {
-  type: 'object',
-  required: ['waitedMs', 'openUntilMs'],
-  properties: { waitedMs: count, openUntilMs: count },
-}
 
 /** JSON Schema 2020-12 of the headers. Other headers, such as the broker's `x-death`, are ignored and not copied. */
 export const deliveryHeadersSchema = {
@@ -112,7 +99,8 @@ export const deliveryHeadersSchema = {
     'sh-slot': count,
     'sh-attempt': count,
     'sh-postponed': count,
-    'sh-postponement': postponementSchema,
+    // It is a part of the ledger (delivery-record.ts), which is not parsed as JSON.
+    'sh-token': { type: 'string', pattern: '^[\\w-]{1,16}$' },
     'sh-first-due-at': { type: 'string' },
     // Any type: an unreadable value is ignored, because it must not prevent a delivery.
     traceparent: {},
@@ -138,7 +126,7 @@ export function deliveryHeaders(delivery: Delivery, installation?: InstallationI
     'sh-slot': delivery.slot,
     'sh-attempt': delivery.attempt,
     ...(delivery.postponed !== undefined && { 'sh-postponed': delivery.postponed }),
-    ...(delivery.postponement !== undefined && { 'sh-postponement': delivery.postponement }),
+    ...(delivery.token !== undefined && { 'sh-token': delivery.token }),
     'sh-first-due-at': delivery.firstDueAt,
     ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
     ...(delivery.signing !== undefined && { 'sh-signing': delivery.signing }),
@@ -155,7 +143,6 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
   const h = result.value
   const traceparent = readTraceparent(h.traceparent)
   const trial = readTrial(h['sh-trial'])
-  const postponement = h['sh-postponement']
   return {
     // The schema has checked that these are GUIDs.
     deliveryId: h['sh-delivery-id'].toLowerCase() as DeliveryId,
@@ -168,7 +155,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
     slot: h['sh-slot'],
     attempt: h['sh-attempt'],
     ...(h['sh-postponed'] !== undefined && { postponed: h['sh-postponed'] }),
-    ...(postponement !== undefined && { postponement }),
+    ...(h['sh-token'] !== undefined && { token: h['sh-token'] }),
     firstDueAt: h['sh-first-due-at'],
     ...(traceparent !== undefined && { traceparent }),
     ...(h['sh-signing'] !== undefined && { signing: h['sh-signing'] }),

@@ -2,13 +2,14 @@ import type { FailureCode } from '../errors/failure.ts'
 import { compileSchema } from '../errors/validator.ts'
 import { EVENT_TYPES, type EventType, Unparsable } from '../events/event.ts'
 import { parseSubscriptionId, type SubscriptionId } from '../ids.ts'
+import type { Tenant } from '../tenant.ts'
 import type { Attempt } from './outcome.ts'
 
 /** A request from the api to a delivery worker to check the endpoint of a subscription. */
 export interface ReceiverCheck {
   readonly checkId: string
   readonly subscriptionId: SubscriptionId
-  readonly tenant: string | null
+  readonly tenant: Tenant
   /** Event type of the examples that are sent. */
   readonly eventType: EventType
   /** ISO 8601, UTC: the api stops waiting for the result. */

@@ -2,10 +2,21 @@ import { AppError, FAILURES, Unavailable } from './failure.ts'
 import { toProblem } from './problem.ts'
 
 const codes = Object.keys(FAILURES) as (keyof typeof FAILURES)[]
-const internal = { type: 'about:blank', status: 500, code: 'internal', title: 'Internal error', requestId: 'r1' }
+const internal = {
+  type: '/api/v1/docs/problems#internal',
+  status: 500,
+  code: 'internal',
+  title: 'Internal error',
+  requestId: 'r1',
+}
 
-test.each(codes)('%s has the status and title of the table', (code) => {
-  expect(toProblem(new AppError(code), 'r1')).toEqual({ type: 'about:blank', code, requestId: 'r1', ...FAILURES[code] })
+test.each(codes)('%s has its own type, and the status and title of the table', (code) => {
+  expect(toProblem(new AppError(code), 'r1')).toEqual({
+    type: `/api/v1/docs/problems#${code}`,
+    code,
+    requestId: 'r1',
+    ...FAILURES[code],
+  })
 })
 
 test('additional fields of an error are shown, and can override the status', () => {
@@ -19,7 +30,7 @@ test('additional fields of an error are shown, and can override the status', () 
 test('an unavailable dependency is 503, without naming it or the cause', () => {
   const problem = toProblem(new Unavailable('redis', 'redis://user:secret@10.0.0.7', { cause: new Error('x') }), 'r1')
   expect(problem).toEqual({
-    type: 'about:blank',
+    type: '/api/v1/docs/problems#service-unavailable',
     code: 'service-unavailable',
     requestId: 'r1',
     ...FAILURES['service-unavailable'],

@@ -1,7 +1,11 @@
 import { AppError, FAILURES, type FailureCode, type FailureExtra, Unavailable } from './failure.ts'
 
+/** The page of the api that describes every error code; each code is a fragment of it. */
+export const PROBLEMS_PAGE = '/api/v1/docs/problems'
+
 /** RFC 9457 `application/problem+json`. Users quote `requestId` to the operator. */
 export interface Problem extends Omit<FailureExtra, 'status'> {
+  /** A path of the api, because only clients know by which host they reach the installation (ADR 0062). */
   readonly type: string
   readonly title: string
   readonly status: number
@@ -17,5 +21,5 @@ export function toProblem(error: unknown, requestId: string): Problem {
 }
 
 function problem(code: FailureCode, requestId: string, extra: FailureExtra = {}): Problem {
-  return { type: 'about:blank', ...FAILURES[code], ...extra, code, requestId }
+  return { type: `${PROBLEMS_PAGE}#${code}`, ...FAILURES[code], ...extra, code, requestId }
 }

@@ -42,6 +42,27 @@ test.each<[string, unknown, { pointer: string; detail: string }[]]>([
   ],
 ])('%s', (_name, value, faults) => expect(validate(value)).toEqual({ ok: false, faults }))
 
+test.each<[string, boolean]>([
+  ['2026-11-20T17:06:01Z', true],
+  ['2026-11-20t17:06:01.123456789z', true],
+  ['2026-11-20T17:06:01.5-05:30', true],
+  ['2024-02-29T00:00:00+23:59', true],
+  ['2026-11-20 17:06:01Z', false],
+  ['2026-11-20T17:06:01', false],
+  ['2026-11-20T17:06Z', false],
+  ['2026-11-20T17:06:01+05', false],
+  ['2026-11-20T17:06:01+0530', false],
+  ['2026-11-20T24:00:00Z', false],
+  ['2026-11-20T17:06:01+24:00', false],
+  ['2026-02-29T17:06:01Z', false],
+  ['2026-13-01T17:06:01Z', false],
+  ['10000-01-01T00:00:00Z', false],
+  // JavaScript has no leap seconds, so such a time could not be compared with any other.
+  ['2016-12-31T23:59:60Z', false],
+])('the time %s is valid: %s', (time, ok) => {
+  expect(compileSchema({ type: 'string', format: 'date-time' })(time).ok).toBe(ok)
+})
+
 test.each<[object, unknown, string]>([
   [{ type: ['string', 'null'], enum: ['exhausted', null] }, 'x', 'must be one of exhausted, null'],
   [{ type: 'string', enum: ['parked'] }, 7, 'must be one of parked'],

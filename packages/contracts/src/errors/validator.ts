@@ -2,6 +2,7 @@ import { type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'a
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { isGuid } from '../ids.ts'
+import { nearestName } from './nearest-name.ts'
 
 /** One fault of an input: where it is (RFC 6901 pointer; '' is the whole input) and what is wrong. Never the value. */
 export interface Fault {
@@ -11,20 +12,33 @@ export interface Fault {
 
 export type Validation<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly faults: Fault[] }
 
-const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, discriminator: true })
+// `verbose` adds the schema to an error, for the names that are known there.
+const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, discriminator: true, verbose: true })
 // ajv-formats is CommonJS: its default export is wrapped or not, depending on the loader.
 const plugin = 'default' in addFormats ? (addFormats.default as unknown as typeof addFormats) : addFormats
 ;(plugin as unknown as (target: Ajv2020) => void)(ajv)
 // The plugin's own format also accepts `urn:uuid:…`, which is not a valid id here.
 ajv.addFormat('uuid', isGuid)
+// The plugin's own format also accepts a space instead of `T`, and times that `Date.parse` cannot read: offsets without
+// minutes, and leap seconds.
+ajv.addFormat('date-time', isTime)
 
-/** Compiles a JSON Schema (2020-12) into a check that lists every fault at once and leaves the value as it is. */
+/** Compiles a JSON Schema (2020-12) into a check that lists every fault and leaves the value as it is. */
 export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => Validation<T> {
   const validate = ajv.compile(schema) as ValidateFunction<T>
   return (value) => {
     if (validate(value)) return { ok: true, value }
     return { ok: false, faults: toFaults(validate.errors ?? []) }
   }
+}
+
+const RFC_3339 = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i
+
+function isTime(text: string): boolean {
+  const [, day] = RFC_3339.exec(text) ?? []
+  if (day === undefined || Number.isNaN(Date.parse(text))) return false
+  // `Date.parse` takes February 30 for March 2.
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
 }
 
 function toFaults(errors: readonly ErrorObject[]): Fault[] {
@@ -46,16 +60,25 @@ function pointerOf({ instancePath, params }: ErrorObject): string {
 const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** Tells the client what a value must be. Never quotes the value. */
-function faultText({ keyword, message = `violates "${keyword}"`, params }: ErrorObject): string {
-  const text = TEXTS[keyword]?.(params)
+function faultText({ keyword, message = `violates "${keyword}"`, params, parentSchema = {} }: ErrorObject): string {
+  const text = TEXTS[keyword]?.(params, parentSchema)
   return text ?? message
 }
 
+/** The properties of a schema that a request can set. */
+export const settableNames = ({ properties = {} }: Readonly<Record<string, unknown>>): string[] =>
+  Object.entries(properties as Readonly<Record<string, { readonly readOnly?: boolean }>>).flatMap(
+    ([name, { readOnly }]) => (readOnly === true ? [] : [name]),
+  )
+
 type Params = ErrorObject['params']
 
-const TEXTS: Readonly<Record<string, (params: Params) => string | undefined>> = {
+const TEXTS: Readonly<Record<string, (params: Params, schema: AnySchemaObject) => string | undefined>> = {
   required: () => 'is required',
-  additionalProperties: () => 'is not a known field',
+  additionalProperties: ({ additionalProperty }, schema) => {
+    const meant = nearestName(additionalProperty as string, settableNames(schema))
+    return `is not a known field${meant === undefined ? '' : `; did you mean "${meant}"?`}`
+  },
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as unknown[]).map(String).join(', ')}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   type: ({ type }) => `must be ${listed([type as string | string[]].flat().flatMap(named))}`,

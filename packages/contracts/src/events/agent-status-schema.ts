@@ -30,7 +30,8 @@ const properties = {
   previousDeviceStatus: numberedSchema(DeviceStatus, 'State of the device before this event.'),
   loggedOn: {
     type: 'boolean',
-    description: 'True if the agent is provisioned and the standing status is not Offline.',
+    description:
+      'True if the agent is provisioned and the standing status is not Offline. A temporary Offline does not log the agent off.',
   },
   until: {
     type: ['string', 'null'],
@@ -44,7 +45,7 @@ const properties = {
     type: 'integer',
     minimum: 1,
     description:
-      'Counts the events of this agent from 1, without gaps. Order events by `occurredAt`, then by `sequence`: after a restore or failover of Redis, a number can repeat.',
+      'Counts the events of this agent from 1, without gaps. The later `(occurredAt, sequence)` is the newer state: `occurredAt` never goes back while `sequence` goes up, and after a restore or failover of Redis a number can repeat.',
   },
   occurredAt: { type: 'string', format: 'date-time', description: 'Same as `occurredAt` of the envelope.' },
 }

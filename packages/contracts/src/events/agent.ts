@@ -71,5 +71,6 @@ export interface AgentStatus {
   readonly reason: AgentReason
   /** Counts the agent's events from 1, without gaps. */
   readonly sequence: number
+  /** Later than that of the previous event (`occurredAfter`). Receivers keep the later `(occurredAt, sequence)`. */
   readonly occurredAt: string
 }

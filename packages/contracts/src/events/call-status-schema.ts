@@ -4,8 +4,8 @@ import {
   Direction,
   EndedBy,
   EndReason,
+  LegRole,
   PartyType,
-  Role,
   TransferRole,
   TransferStatus,
 } from './call.ts'
@@ -26,7 +26,7 @@ const EXAMPLE = {
   occurredAt: '2026-11-20T17:06:01.173Z',
   direction: Direction.outbound,
   internal: false,
-  role: Role.originator,
+  role: LegRole.originator,
   remoteParty: { uri: 'tel:+15550100', number: '+15550100', name: null, type: PartyType.external },
   cli: '+15550199',
   device: 'SIM/alice',
@@ -56,12 +56,12 @@ const properties = {
     type: 'integer',
     minimum: 1,
     description:
-      'Counts the events of this call and agent from 1, without gaps. Order events by `occurredAt`, then by `sequence`: after a restore or failover of Redis, a number can repeat.',
+      'Counts the events of this call and agent from 1, without gaps. The later `(occurredAt, sequence)` is the newer state: `occurredAt` never goes back while `sequence` goes up, and after a restore or failover of Redis a number can repeat.',
   },
   occurredAt: time('Same as `occurredAt` of the envelope.'),
   direction: numberedSchema(Direction, "From this agent's point of view."),
   internal: { type: 'boolean', description: 'True for a call between two agents of the contact center.' },
-  role: numberedSchema(Role, "This agent's part in the call."),
+  role: numberedSchema(LegRole, "This agent's part in the call."),
   remoteParty: {
     type: 'object',
     description: 'The other party.',
@@ -107,7 +107,6 @@ const properties = {
     },
   },
   consultation: {
-    type: ['object', 'null'],
     description: 'On the original call: its consultation call. On the consultation call: the original call.',
     anyOf: [
       {

@@ -39,8 +39,8 @@ export type EndedBy = (typeof EndedBy)[keyof typeof EndedBy]
 export const Direction = { unknown: 0, inbound: 1, outbound: 2 } as const
 export type Direction = (typeof Direction)[keyof typeof Direction]
 
-export const Role = { unknown: 0, originator: 1, destination: 2, consultant: 3, transferTarget: 4 } as const
-export type Role = (typeof Role)[keyof typeof Role]
+export const LegRole = { unknown: 0, originator: 1, destination: 2, consultant: 3, transferTarget: 4 } as const
+export type LegRole = (typeof LegRole)[keyof typeof LegRole]
 
 export const PartyType = { unknown: 0, agent: 1, extension: 2, external: 3 } as const
 export type PartyType = (typeof PartyType)[keyof typeof PartyType]
@@ -81,12 +81,13 @@ export interface CallStatus {
   readonly agentUri: string
   readonly state: CallState
   readonly previousState: CallState
-  /** Counts the events of one (callId, agentUri) from 1, without gaps. Receivers apply an event with a higher sequence. */
+  /** Counts the events of one (callId, agentUri) from 1, without gaps. */
   readonly sequence: number
+  /** Later than that of the previous event (`occurredAfter`). Receivers keep the later `(occurredAt, sequence)`. */
   readonly occurredAt: string
   readonly direction: Direction
   readonly internal: boolean
-  readonly role: Role
+  readonly role: LegRole
   readonly remoteParty: RemoteParty
   readonly cli: string | null
   readonly device: string | null

@@ -45,7 +45,7 @@ export function describeEvents(): object {
         address: 'switchhook.events',
         title: 'Events on the broker',
         description:
-          'Topic exchange; the routing key is the event type. Any platform may publish its own events here. A queue bound to this exchange receives those events and copies of the events that Switchhook publishes, including notices (`webhook.…`). Copies carry the header `switchhook-copy: true` and are not delivered again. A message that does not match the schema is kept in the queue `quarantine`, with the reason.',
+          'Topic exchange; the routing key is the event type. Any platform may publish its own events here. A queue bound to this exchange receives those events and copies of the events that Switchhook publishes, including notices (`webhook.…`). Copies carry the header `switchhook-copy: true` and are not delivered again. They begin at most a second after the first queue is bound to their event type. A message that does not match the schema is kept in the queue `quarantine`, with the reason.',
         messages: { event: { $ref: '#/components/messages/event' } },
         bindings: { amqp: { is: 'routingKey', exchange: { name: 'switchhook.events', type: 'topic', durable: true } } },
       },

@@ -1,4 +1,5 @@
 import type { DeliveryId } from '../ids.ts'
+import type { Tenant } from '../tenant.ts'
 import type { PlatformEvent } from './event.ts'
 
 /** The body of every webhook delivery (specification, "Delivery envelope"). */
@@ -6,7 +7,7 @@ export interface Envelope {
   readonly deliveryId: string
   readonly eventType: string
   readonly occurredAt: string
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly data: Readonly<Record<string, unknown>>
 }
 

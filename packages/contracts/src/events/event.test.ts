@@ -83,7 +83,11 @@ test.each<[string, object, string]>([
     { occurredAt: '2026-11-20T12:00:00+01:00' },
     '/occurredAt must match pattern "^\\S+T\\S+Z$"',
   ],
-  ['a time with a blank', { occurredAt: '2026-11-20 12:00:00Z' }, '/occurredAt must match pattern "^\\S+T\\S+Z$"'],
+  [
+    'a time with a blank',
+    { occurredAt: '2026-11-20 12:00:00Z' },
+    '/occurredAt must match pattern "^\\S+T\\S+Z$"; /occurredAt must be an RFC 3339 time, such as 2026-11-20T17:06:01Z',
+  ],
   [
     'a day that does not exist',
     { occurredAt: '2026-02-30T12:00:00Z' },

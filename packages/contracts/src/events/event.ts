@@ -1,5 +1,6 @@
 import { compileSchema } from '../errors/validator.ts'
 import { type EventId, parseEventId } from '../ids.ts'
+import type { Tenant } from '../tenant.ts'
 
 /**
  * The event types that a client can subscribe to (specification, "Subscribing and event types"). `webhook.…` events are
@@ -26,7 +27,7 @@ export interface PlatformEvent {
   /** ISO 8601, UTC. */
   readonly occurredAt: string
   /** null: an event of the installation itself. */
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly data: Readonly<Record<string, unknown>>
   /** W3C trace context of the cause. Sent as an AMQP header, not in the content. */
   readonly traceparent?: string

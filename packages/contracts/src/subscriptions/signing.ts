@@ -19,7 +19,7 @@ export interface FormerSecret {
 }
 
 /** Each previous secret adds a signature to the header, and receivers try them one by one. */
-export const MOST_FORMER_SECRETS = 4
+export const MAX_FORMER_SECRETS = 4
 
 /** JSON Schema 2020-12. A delivery that waits for its retry carries its secrets. */
 export const signingSchema = {

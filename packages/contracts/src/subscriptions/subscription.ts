@@ -1,12 +1,13 @@
 import type { EventType } from '../events/event.ts'
 import type { SubscriptionId } from '../ids.ts'
+import type { Tenant } from '../tenant.ts'
 import type { Signing } from './signing.ts'
 
 /** A subscription as stored (specification, "Webhook subscription"). */
 export interface Subscription {
   readonly id: SubscriptionId
   /** null: the installation itself. Not shown to clients. */
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly url: string
   readonly eventTypes: readonly EventType[]
   readonly description: string | null

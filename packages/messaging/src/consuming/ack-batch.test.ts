@@ -48,6 +48,15 @@ test('one ack covers the messages up to the oldest in flight; later ones get one
   ])
 })
 
+test('a message that was returned holds up no ack of a later one', () => {
+  const { broker, batch, messages } = given(3)
+  batch.returned(messages[0] ?? message(0))
+  broker.outstanding.delete(1)
+  for (const done of [1, 2]) batch.done(messages[done] ?? message(0))
+  batch.flush()
+  expect(broker.acks).toEqual([{ tag: 3, allUpTo: true }])
+})
+
 test('with no message in flight, one ack covers everything', () => {
   const { broker, batch, messages } = given(100)
   for (const each of messages.toReversed()) batch.done(each)

@@ -46,6 +46,7 @@ export class AckBatch {
   done(message: Message): void {
     this.#inFlight.delete(message.fields.deliveryTag)
     this.#done.push({ message, doneAt: performance.now() })
+    // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
     this.#gathering ??= setTimeout(() => this.#send(this.#hold), GATHER_MS)
   }
 
@@ -76,6 +77,7 @@ export class AckBatch {
     const single = firstHeld === -1 ? later : later.slice(0, firstHeld)
     this.#done = later.slice(single.length)
     const [held] = this.#done
+    // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
     if (held !== undefined) this.#holding = setTimeout(() => this.#send(this.#hold), held.doneAt + holdMs - now)
     answer(() => {
       if (last !== undefined) this.#channel.ack(last, true)

@@ -1,6 +1,6 @@
+import { answerWithin, NotAnswered } from '@switchhook/runtime'
 import type { Channel, ConsumeMessage } from 'amqplib'
-import pTimeout from 'p-timeout'
-import { type Session, toError } from '../link/session.ts'
+import { closeInTime, type Session, toError } from '../link/session.ts'
 import { AckBatch, answer } from './ack-batch.ts'
 
 export interface ConsumerChannelOptions {
@@ -9,10 +9,12 @@ export interface ConsumerChannelOptions {
   readonly concurrency: number
   /** How long an acknowledgement may wait for those of earlier messages. */
   readonly holdAcksMs: number
-  /** After this long without an answer on this channel, the connection is given up. */
+  /** After this long without an answer, this channel is given up. */
   readonly answerMs: number
   readonly take: (message: ConsumeMessage, from: ConsumerChannel) => void
   readonly closed: (channel: ConsumerChannel) => void
+  /** The broker did not answer the cancel, so it may send further messages on this channel. */
+  readonly unanswered: () => void
 }
 
 /** A queue and its consumer at one moment, as seen by the broker and by this channel. */
@@ -28,14 +30,16 @@ export interface Sighting {
 }
 
 /** Of the unacknowledged messages that the broker allows, those that are handled and whose acknowledgements wait. */
-const MOST_HELD = 0.25
+const MAX_HELD = 0.25
 
-const CLOSE_TIMEOUT_MS = 3_000
+/** How long the broker may take to close a channel that was given up, as a multiple of `answerMs`. */
+const ANSWERS_TO_ABANDON = 3
 
 /**
  * One queue's consumer on one channel of one connection. The consumer tag and the acknowledgements belong to the channel
- * and are never carried over to the next one. If the broker refuses or does not answer, the session fails and the link
- * reconnects.
+ * and are never carried over to the next one. If the broker refuses a request or closes the channel, the session fails and
+ * the link reconnects, because the next connection declares the topology again. A queue that does not answer costs only
+ * this channel.
  */
 export class ConsumerChannel {
   readonly session: Session
@@ -54,17 +58,14 @@ export class ConsumerChannel {
       await channel.prefetch(options.concurrency)
       return opened
     })
-    return await pTimeout(opening, {
-      milliseconds: options.answerMs,
-      message: `RabbitMQ opened no channel for ${options.queue}`,
-    })
+    return await answerWithin(options.answerMs, opening, `RabbitMQ opened no channel for ${options.queue}`)
   }
 
   private constructor(session: Session, channel: Channel, options: ConsumerChannelOptions) {
     this.session = session
     this.#channel = channel
     this.#options = options
-    this.#acks = new AckBatch(channel, { holdMs: options.holdAcksMs, most: options.concurrency * MOST_HELD })
+    this.#acks = new AckBatch(channel, { holdMs: options.holdAcksMs, most: options.concurrency * MAX_HELD })
     channel.on('error', session.fail)
     channel.on('close', () => {
       if (this.#isRetired) return
@@ -98,32 +99,31 @@ export class ConsumerChannel {
       // This process cannot acknowledge on a replaced channel; the broker redelivers the message.
       else if (!this.#isRetired) take(message, this)
     }
-    try {
-      const consuming = this.#channel.consume(queue, receive, { consumerTag: tag })
-      await pTimeout(consuming, {
-        milliseconds: answerMs,
-        message: `RabbitMQ did not confirm the consumer of ${queue}`,
-      })
+    // The broker may confirm the consumer later than that.
+    const consume = async (): Promise<void> => {
+      await this.#channel.consume(queue, receive, { consumerTag: tag })
       this.#isConsuming = this.#tag === tag
+    }
+    try {
+      await answerWithin(answerMs, consume(), `RabbitMQ did not confirm the consumer of ${queue}`)
     } catch (error) {
-      this.session.fail(toError(error))
+      // `ConsumerWatch` replaces a channel whose consumer is not confirmed.
+      if (!(error instanceof NotAnswered)) this.session.fail(toError(error))
     }
   }
 
-  /** Resolves when the broker sends no more messages, or when the connection is given up. */
+  /** Resolves when the broker sends no more messages, or when the channel is given up. */
   async unsubscribe(): Promise<void> {
     const tag = this.#tag
     this.#tag = undefined
     this.#isConsuming = false
     if (tag === undefined || this.#isRetired) return
-    const { queue, answerMs } = this.#options
+    const { queue, answerMs, unanswered } = this.#options
     try {
-      await pTimeout(this.#channel.cancel(tag), {
-        milliseconds: answerMs,
-        message: `RabbitMQ did not cancel the consumer of ${queue}`,
-      })
+      await answerWithin(answerMs, this.#channel.cancel(tag), `RabbitMQ did not cancel the consumer of ${queue}`)
     } catch (error) {
-      this.session.fail(toError(error))
+      if (error instanceof NotAnswered) unanswered()
+      else this.session.fail(toError(error))
     }
   }
 
@@ -151,10 +151,8 @@ export class ConsumerChannel {
   async look(): Promise<Sighting> {
     const { queue, answerMs, concurrency } = this.#options
     const asking = this.#channel.checkQueue(queue)
-    const { consumerCount, messageCount } = await pTimeout(asking, {
-      milliseconds: answerMs,
-      message: `RabbitMQ did not answer the check of ${queue}`,
-    })
+    const unanswered = `RabbitMQ did not answer the check of ${queue}`
+    const { consumerCount, messageCount } = await answerWithin(answerMs, asking, unanswered)
     return {
       consumers: consumerCount,
       ready: messageCount,
@@ -167,6 +165,21 @@ export class ConsumerChannel {
   async close(): Promise<void> {
     this.#acks.flush()
     this.retire()
-    await pTimeout(this.#channel.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {})
+    await closeInTime(this.#channel).catch(() => {})
+  }
+
+  /** Gives the channel up, but not its connection. The broker redelivers the unacknowledged messages once it closes it. */
+  async abandon(): Promise<void> {
+    this.#acks.flush()
+    this.retire()
+    const { queue, answerMs } = this.#options
+    await answerWithin(
+      ANSWERS_TO_ABANDON * answerMs,
+      this.#channel.close(),
+      `RabbitMQ did not close a channel that consumed ${queue}`,
+    ).catch((error: unknown) => {
+      // Otherwise the broker would withhold the messages that it sent on this channel.
+      if (error instanceof NotAnswered) this.session.fail(error)
+    })
   }
 }

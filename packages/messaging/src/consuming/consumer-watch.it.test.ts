@@ -1,4 +1,4 @@
-import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
+import { eventually, stall, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Channel, type ChannelModel, connect } from 'amqplib'
 import { type Broker, openBroker } from '../broker.ts'
 import type { Session } from '../link/session.ts'
@@ -6,6 +6,7 @@ import { recordingLog } from '../testing/recording.ts'
 import { sampleEvent } from '../testing/samples.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
+import type { ConsumerTiming } from './consume-options.ts'
 import { QueueConsumer } from './consumer.ts'
 
 let server: TestBroker
@@ -24,7 +25,8 @@ afterEach(async () => {
 })
 
 /** A consumer on a real connection, with a way to remove it on the broker alone. */
-async function consumeHere() {
+async function consumeHere(timing?: ConsumerTiming) {
+  const log = recordingLog()
   const failures: Error[] = []
   const channels: Channel[] = []
   const created = async (): Promise<Channel> => {
@@ -45,13 +47,22 @@ async function consumeHere() {
       concurrency: 5,
       recovered: () => Promise.resolve(),
     },
-    { log: recordingLog(), publish: () => Promise.resolve(), brokerReady: () => Promise.resolve(), name: 'here' },
+    {
+      log,
+      publish: () => Promise.resolve(),
+      brokerReady: () => Promise.resolve(),
+      name: 'here',
+      ...(timing !== undefined && { timing }),
+    },
   )
   await consumer.attach(session)
   return {
     consumer,
     session,
     failures,
+    channels,
+    /** Problems that the watch has logged. */
+    problems: () => log.lines.map(({ fields }) => fields['problem']),
     /**
      * Removes the consumer on the broker; this process is not notified. The queue counts a consumer for a moment after its
      * cancel is confirmed, as long as it holds unacknowledged messages.
@@ -68,17 +79,31 @@ async function consumeHere() {
 }
 
 test('a consumer that the broker lost is found missing on a queue without other consumers', async () => {
-  const { consumer, session, failures, lose } = await consumeHere()
+  const { consumer, session, failures, channels, lose } = await consumeHere()
   for (let n = 0; n < 3; n++) await consumer.check(session)
   expect(failures).toEqual([])
   await lose()
   for (let n = 0; n < 2; n++) await consumer.check(session)
-  expect(failures).toHaveLength(1)
   expect(consumer.isConsuming(session)).toBe(false)
+  await consumer.check(session)
+  expect(consumer.isConsuming(session)).toBe(true)
+  expect([failures, channels.length]).toEqual([[], 2])
+})
+
+test('a consumer is not missing when this process stalled during its checks', async () => {
+  const timing = { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5, answerMs: 200 }
+  const { consumer, session, failures, problems } = await consumeHere(timing)
+  for (let n = 0; n < 3; n++) {
+    const checking = consumer.check(session)
+    await new Promise(setImmediate)
+    stall(600)
+    await checking
+  }
+  expect([failures, problems()]).toEqual([[], []])
 })
 
 test('a consumer that the broker lost is found missing while another replica is busy', async () => {
-  const { consumer, session, failures, lose } = await consumeHere()
+  const { consumer, session, failures, problems, lose } = await consumeHere()
   const other = await model.createChannel()
   await other.prefetch(1)
   await other.consume(Queue.fanoutEvents, () => {})
@@ -97,7 +122,8 @@ test('a consumer that the broker lost is found missing while another replica is 
   await publish()
   await eventually(async () => expect((await other.checkQueue(Queue.fanoutEvents)).messageCount).toBeGreaterThan(0))
   for (let n = 0; n < 3; n++) await consumer.check(session)
-  expect(failures.map(({ message }) => message)).toEqual([expect.stringContaining('has 1 consumers')])
+  expect(problems()).toEqual([expect.stringContaining('has 1 consumers')])
+  expect(failures).toEqual([])
 })
 
 test('checks do not disturb a busy consumer', async () => {

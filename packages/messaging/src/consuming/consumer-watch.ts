@@ -3,7 +3,7 @@ import { type Session, toError } from '../link/session.ts'
 import type { ConsumerChannel, Sighting } from './consumer-channel.ts'
 
 /** Consecutive checks that must miss the consumer: a single one may fall into a leader election of the queue. */
-const MISSES_TO_RECONNECT = 2
+const MISSES_TO_REOPEN = 2
 
 /**
  * Whether a consumer is missing from its queue according to the broker, independent of this process's own state. Either the
@@ -16,16 +16,20 @@ export function isConsumerMissing(before: Sighting | undefined, now: Sighting): 
   return couldTake(before) && couldTake(now) && before.taken === now.taken
 }
 
+/** Whether a sighting shows that this channel is served. Ready messages of which none ever arrived leave it open. */
+const isServed = (now: Sighting | undefined): boolean => now !== undefined && (now.taken > 0 || !couldTake(now))
+
 const couldTake = ({ ready, hasRoom }: Sighting): boolean => ready > 0 && hasRoom
 
-/** Checks that the broker serves one queue's consumer. After repeated misses the session fails, and the link reconnects. */
+/** Checks that the broker serves one queue's consumer. */
 export class ConsumerWatch {
   readonly #queue: string
   readonly #log: Pick<Logger, 'error'>
   #channel: ConsumerChannel | undefined
   #sighting: Sighting | undefined
   #misses = 0
-  #isMissing = false
+  /** The connection on which the channel was last replaced. Undefined once a check has found the consumer since. */
+  #replacedOn: Session | undefined
   #isChecking = false
 
   constructor(queue: string, log: Pick<Logger, 'error'>) {
@@ -33,38 +37,51 @@ export class ConsumerWatch {
     this.#log = log
   }
 
-  /** True from the moment that a consumer counts as missing until a check finds it. */
+  /** True from the moment that the channel is replaced until a check finds the consumer. */
   isMissing(): boolean {
-    return this.#isMissing
+    return this.#replacedOn !== undefined
   }
 
-  /** @param current the consumer's channel; undefined while it is not supposed to consume */
-  async check(session: Session, current: () => { readonly channel: ConsumerChannel | undefined } | undefined) {
+  /** Notes that the channel is replaced. False: it was replaced on this connection before, and no check found it since. */
+  mayReplace(session: Session): boolean {
+    this.#misses = 0
+    if (this.#replacedOn === session) return false
+    this.#replacedOn = session
+    return true
+  }
+
+  /**
+   * Resolves to true after repeated misses: the caller must replace the channel, or the connection.
+   * @param current the consumer's channel; undefined while it is not supposed to consume
+   */
+  async check(
+    session: Session,
+    current: () => { readonly channel: ConsumerChannel | undefined } | undefined,
+  ): Promise<boolean> {
     const before = current()
-    if (this.#isChecking || before === undefined) return
+    if (this.#isChecking || before === undefined) return false
     this.#isChecking = true
     try {
       const problem = await this.#findProblem(before.channel, session)
       const after = current()
-      if (after === undefined || after.channel !== before.channel) this.#misses = 0
-      else this.#count(problem, session)
+      if (after !== undefined && after.channel === before.channel) return this.#count(problem)
+      this.#misses = 0
+      return false
     } finally {
       this.#isChecking = false
     }
   }
 
-  #count(problem: string | undefined, session: Session): void {
+  #count(problem: string | undefined): boolean {
     if (problem === undefined) {
       this.#misses = 0
-      this.#isMissing = false
-      return
+      if (isServed(this.#sighting)) this.#replacedOn = undefined
+      return false
     }
     this.#misses += 1
-    if (this.#misses < MISSES_TO_RECONNECT) return
-    this.#misses = 0
-    this.#isMissing = true
-    this.#log.error('this process has no consumer on a queue; reconnecting', { queue: this.#queue, problem })
-    session.fail(new Error(`${this.#queue} has no consumer of this process: ${problem}`))
+    if (this.#misses < MISSES_TO_REOPEN) return false
+    this.#log.error('this process has no consumer on a queue', { queue: this.#queue, problem })
+    return true
   }
 
   async #findProblem(channel: ConsumerChannel | undefined, session: Session): Promise<string | undefined> {

@@ -3,7 +3,8 @@ import { eventually } from '@switchhook/testkit'
 import { type FakeSession, fakeMessage, fakeSession, never } from '../testing/fake-session.ts'
 import { Gate } from '../testing/gate.ts'
 import { recordingLog } from '../testing/recording.ts'
-import { type ConsumeOptions, type ConsumerTiming, QueueConsumer } from './consumer.ts'
+import type { ConsumeOptions, ConsumerTiming } from './consume-options.ts'
+import { QueueConsumer } from './consumer.ts'
 
 const FAST: ConsumerTiming = { firstPauseMs: 1, longestPauseMs: 5, holdMs: 60_000, bugHoldMs: 1, answerMs: 20 }
 const log = recordingLog()
@@ -53,6 +54,18 @@ describe('a second connection', () => {
     expect(consumer.isConsuming(second)).toBe(true)
   })
 
+  test('closes a channel of the first one that opens only then', async () => {
+    const consumer = create({}, { ...FAST, answerMs: 10_000 })
+    const gate = new Gate()
+    const [first, second] = [fakeSession({ open: () => gate.opened }), fakeSession()]
+    const late = consumer.attach(first)
+    await consumer.attach(second)
+    gate.open()
+    await late
+    expect(count(first, 'close')).toBe(1)
+    expect(consumer.isConsuming(second)).toBe(true)
+  })
+
   test('ignores messages that still arrive on the first one', async () => {
     let handled = 0
     const consumer = create({ handle: async () => void (handled += 1) })
@@ -89,34 +102,118 @@ describe('a second connection', () => {
   })
 })
 
-test.each(['prefetch', 'consume'])('a %s that is not answered costs the connection', async (request) => {
-  const session = fakeSession({ [request]: never })
-  const attaching = create().attach(session)
-  await attaching.catch(session.fail)
-  await eventually(() => expect(session.failures).toHaveLength(1))
+test('a prefetch that is not answered costs the connection', async () => {
+  const session = fakeSession({ prefetch: never })
+  await create().attach(session).catch(session.fail)
+  expect(session.failures).toHaveLength(1)
 })
 
-test('a cancel that is not answered costs the connection, and the pause continues', async () => {
+test('a consume that is not answered costs only the channel, once the checks find it', async () => {
+  const session = fakeSession({ consume: () => (count(session, 'consume') > 1 ? Promise.resolve({}) : never()) })
+  const consumer = create()
+  await consumer.attach(session)
+  for (let n = 0; n < 2; n++) await consumer.check(session)
+  expect([count(session, 'open'), count(session, 'close')]).toEqual([2, 1])
+  await consumer.check(session)
+  expect(consumer.isConsuming(session)).toBe(true)
+  expect(session.failures).toEqual([])
+})
+
+test.each<[string, Record<string, () => Promise<unknown>>]>([
+  ['no consume is confirmed', { consume: never }],
+  ['the queue has no consumer', { checkQueue: () => Promise.resolve({ consumerCount: 0, messageCount: 0 }) }],
+  ['nothing arrives', { checkQueue: () => Promise.resolve({ consumerCount: 2, messageCount: 7 }) }],
+])('the connection is given up if the next channel is missed too: %s', async (_case, answers) => {
+  const session = fakeSession(answers)
+  const consumer = create()
+  await consumer.attach(session)
+  for (let n = 0; n < 6; n++) await consumer.check(session)
+  expect(session.failures).not.toEqual([])
+  expect(count(session, 'open')).toBe(2)
+})
+
+test('a cancel that is not answered costs only the channel, and the pause continues on the next one', async () => {
+  const back = new Gate()
   const session = fakeSession({ cancel: never })
-  const consumer = create({ handle: away, recovered: never as () => Promise<never> })
+  const consumer = create({ handle: away, recovered: () => back.opened })
   await consumer.attach(session)
   session.receive(fakeMessage())
-  await eventually(() => expect(session.failures).toHaveLength(1))
-  // The link then closes the channel.
-  await consumer.attach(fakeSession())
+  await eventually(() => expect([count(session, 'open'), count(session, 'close')]).toEqual([2, 1]))
+  // The broker returns its messages with the channel.
   await eventually(() => expect(consumer.inFlight()).toBe(0))
+  expect([consumer.isPaused(), count(session, 'consume')]).toEqual([true, 1])
+  back.open()
+  await eventually(() => expect(count(session, 'consume')).toBe(2))
+  expect(session.failures).toEqual([])
 })
 
+test.each<[string, Record<string, () => Promise<unknown>>]>([
+  ['no other channel opens', { open: () => (opens++ === 0 ? Promise.resolve({}) : never()) }],
+  ['the former channel is not closed, because the broker would withhold its messages', { close: never }],
+])('the connection is given up if %s', async (_case, answers) => {
+  opens = 0
+  const session = fakeSession({ checkQueue: never, ...answers })
+  const consumer = create()
+  await consumer.attach(session)
+  for (let n = 0; n < 2; n++) await consumer.check(session)
+  await eventually(() => expect(session.failures).toHaveLength(1))
+})
+let opens = 0
+
 test('a consume that is refused after a pause costs the connection', async () => {
+  const back = new Gate()
   const session = fakeSession({
     consume: () => (count(session, 'consume') > 1 ? Promise.reject(new Error('refused')) : Promise.resolve({})),
   })
   let calls = 0
-  const consumer = create({ handle: () => (++calls === 1 ? away() : Promise.resolve()) })
+  const consumer = create({ handle: () => (++calls === 1 ? away() : Promise.resolve()), recovered: () => back.opened })
   await consumer.attach(session)
   session.receive(fakeMessage())
+  await eventually(() => expect(consumer.isPaused()).toBe(true))
+  back.open()
   await eventually(() => expect(session.failures.map(({ message }) => message)).toEqual(['refused']))
   expect(consumer.isConsuming(session)).toBe(false)
+})
+
+describe('while a part of a dependency is away', () => {
+  /** Fails the messages with the content `away` until `back` is called; the dependencies answer all the time. */
+  function aConsumer(concurrency: number) {
+    let isAway = true
+    const handled: string[] = []
+    const consumer = create({
+      concurrency,
+      parse: ({ content }) => content.toString(),
+      handle: async (content) => {
+        if (content === 'away' && isAway) await away()
+        handled.push(String(content))
+      },
+    })
+    return { consumer, handled, back: () => (isAway = false) }
+  }
+
+  test('only the messages that need it wait, and are retried; the others are handled, and the consumer does not pause', async () => {
+    const { consumer, handled, back } = aConsumer(4)
+    const session = fakeSession()
+    await consumer.attach(session)
+    for (const [n, content] of ['away', 'a', 'away', 'b'].entries()) session.receive(fakeMessage(n + 1, content))
+    await eventually(() => expect(handled).toEqual(['a', 'b']))
+    session.receive(fakeMessage(5, 'c'))
+    await eventually(() => expect(handled).toEqual(['a', 'b', 'c']))
+    expect([consumer.isPaused(), consumer.isConsuming(session), consumer.inFlight()]).toEqual([false, true, 2])
+    back()
+    await eventually(() => expect(consumer.inFlight()).toBe(0))
+    expect([handled.length, count(session, 'cancel')]).toEqual([5, 0])
+  })
+
+  test('the consumer pauses when more than half of its messages would wait', async () => {
+    const { consumer, back, handled } = aConsumer(4)
+    const session = fakeSession()
+    await consumer.attach(session)
+    for (let n = 1; n <= 3; n++) session.receive(fakeMessage(n, 'away'))
+    await eventually(() => expect(session.requests).toContain('cancel'))
+    back()
+    await eventually(() => expect(handled).toHaveLength(3))
+  })
 })
 
 test('a channel that closes unexpectedly costs the connection', async () => {
@@ -157,16 +254,20 @@ describe('a check', () => {
     ['finds ready messages while the channel has room for them', sees(2, 7)],
     ['is refused', () => Promise.reject(new Error('closed'))],
     ['is not answered', never],
-  ])('that %s costs the connection when it repeats', async (_case, checkQueue) => {
-    const session = fakeSession({ checkQueue })
-    const consumer = create()
-    await consumer.attach(session)
-    await consumer.check(session)
-    expect(session.failures).toEqual([])
-    for (let n = 0; n < 2; n++) await consumer.check(session)
-    expect(session.failures).toHaveLength(1)
-    expect(consumer.isConsuming(session)).toBe(false)
-  })
+  ])(
+    'that %s costs the channel when it repeats, and not the connection of the other consumers',
+    async (_case, checkQueue) => {
+      const session = fakeSession({ checkQueue })
+      const consumer = create()
+      await consumer.attach(session)
+      await consumer.check(session)
+      expect(count(session, 'open')).toBe(1)
+      for (let n = 0; n < 2; n++) await consumer.check(session)
+      expect([count(session, 'open'), count(session, 'close'), count(session, 'consume')]).toEqual([2, 1, 2])
+      expect(session.failures).toEqual([])
+      expect(consumer.isConsuming(session)).toBe(false)
+    },
+  )
 
   test('that finds the consumer again makes isConsuming true', async () => {
     const consumer = create()
@@ -189,12 +290,13 @@ describe('a check', () => {
     expect(consumer.isConsuming(session)).toBe(true)
   })
 
-  test('costs a connection on which the consumer was never created', async () => {
+  test('opens a channel on a connection on which the consumer was never created', async () => {
     const consumer = create()
     await consumer.attach(fakeSession())
     const present = fakeSession()
     expect(consumer.isConsuming(present)).toBe(false)
     for (let n = 0; n < 2; n++) await consumer.check(present)
-    expect(present.failures).toHaveLength(1)
+    expect([count(present, 'open'), count(present, 'consume')]).toEqual([1, 1])
+    expect(present.failures).toEqual([])
   })
 })

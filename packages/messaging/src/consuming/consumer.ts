@@ -1,89 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable, Unparsable } from '@switchhook/contracts'
-import { backoffMs, type Logger } from '@switchhook/runtime'
+import { backoffMs } from '@switchhook/runtime'
 import type { ConsumeMessage } from 'amqplib'
-import type { Session } from '../link/session.ts'
+import { type Session, toError } from '../link/session.ts'
 import { type BrokerMeter, NO_METER } from '../meters.ts'
-import type { OutgoingMessage } from '../publishing/publisher.ts'
 import { type Origin, quarantineMessage } from '../quarantine/quarantine-message.ts'
+import {
+  ANSWER_TIMEOUT_MS,
+  type ConsumeOptions,
+  type Consumer,
+  type ConsumerDeps,
+  type ConsumerTiming,
+  TIMING,
+} from './consume-options.ts'
 import { ConsumerChannel } from './consumer-channel.ts'
 import { ConsumerWatch } from './consumer-watch.ts'
-import { type IncomingMessage, isCopy, toIncoming } from './incoming-message.ts'
+import { isCopy, toIncoming } from './incoming-message.ts'
+import { LoneWaits } from './lone-waits.ts'
 import { Pause } from './pause.ts'
-
-export interface ConsumeOptions<T> {
-  readonly queue: string
-  /**
-   * @throws Unparsable for a message that can never be parsed: it is moved to quarantine, with the reason
-   * @throws Unavailable with the same effect as in `handle`
-   */
-  readonly parse: (message: IncomingMessage) => T
-  /**
-   * Resolved: the message is acknowledged. Rejected with Unavailable: a dependency is down; the consumer pauses and
-   * retries this message afterwards. Rejected with any other error: a bug; only this message is held for a moment and
-   * returned to the queue, whose delivery limit finally moves it to quarantine.
-   */
-  readonly handle: (value: T) => Promise<void>
-  /** Limit of messages that are handled at the same time. */
-  readonly concurrency: number
-  /**
-   * How long the acknowledgement of a message may wait for those of earlier messages, so that one covers them all. Until
-   * then the message counts towards `concurrency`. Default: 0.
-   */
-  readonly holdAcksMs?: number
-  /** Called in each pause. Resolves when the dependencies of `handle` work again; the broker is checked separately. */
-  readonly recovered: () => Promise<void>
-}
-
-export interface Consumer {
-  /** Stops taking messages. Resolves when those in flight are acknowledged or returned to the queue. */
-  drain(): Promise<void>
-  inFlight(): number
-}
-
-export interface ConsumerDeps {
-  readonly log: Logger
-  readonly publish: (message: OutgoingMessage) => Promise<void>
-  readonly brokerReady: () => Promise<void>
-  /** Called for a message that is a copy, see `isCopy`. */
-  readonly copyArrived?: () => void
-  /** The first part of the consumer tags, which names the process in RabbitMQ's management pages. */
-  readonly name: string
-  readonly timing?: ConsumerTiming
-  readonly meter?: Pick<BrokerMeter, 'paused' | 'quarantined'>
-}
-
-export interface ConsumerTiming {
-  readonly firstPauseMs: number
-  readonly longestPauseMs: number
-  /**
-   * How long a failed message is held for a retry. Only its return counts towards the delivery limit, so an outage costs
-   * at most one delivery per hold. Must stay far below the broker's limit for unacknowledged messages (30 minutes).
-   */
-  readonly holdMs: number
-  /** How long a message that hits a bug is held before its return, so that it does not loop. */
-  readonly bugHoldMs: number
-  /** The time limit of the broker's answer to a consume, cancel or check. */
-  readonly answerMs?: number
-  /** How often `ConsumerWatch` checks each consumer. */
-  readonly checkMs?: number
-}
 
 /** What happens to a message after handling. `return`: back to the queue. `failed`: back, counted as a failure. */
 type Fate = 'done' | 'return' | 'failed'
-
-/** After this long without an answer to a consume, cancel or check, the connection is given up. */
-const ANSWER_TIMEOUT_MS = 10_000
-export const CHECK_INTERVAL_MS = 15_000
-const HOLD_MS = 300_000
-
-const TIMING: ConsumerTiming = { firstPauseMs: 1_000, longestPauseMs: 30_000, holdMs: HOLD_MS, bugHoldMs: 1_000 }
-
-/**
- * The longest time that a message stays unacknowledged because a dependency is down. It may enter its last pause just
- * before its hold ends, and that pause may last for another hold.
- */
-export const LONGEST_HOLD_MS = 2 * HOLD_MS + ANSWER_TIMEOUT_MS
 
 /** Consumes one queue across the reconnections of a link. `ConsumeOptions.handle` states when it acknowledges. */
 export class QueueConsumer<T> implements Consumer {
@@ -92,6 +29,7 @@ export class QueueConsumer<T> implements Consumer {
   readonly #timing: ConsumerTiming
   readonly #meter: Pick<BrokerMeter, 'paused' | 'quarantined'>
   readonly #watch: ConsumerWatch
+  readonly #loneWaits: LoneWaits
   readonly #stopping = new AbortController()
   readonly #stopped: Promise<void>
   #attached: { readonly session: Session; readonly done: Promise<void> } | undefined
@@ -110,6 +48,14 @@ export class QueueConsumer<T> implements Consumer {
     this.#timing = deps.timing ?? TIMING
     this.#meter = deps.meter ?? NO_METER
     this.#watch = new ConsumerWatch(options.queue, deps.log)
+    this.#loneWaits = new LoneWaits({
+      ...options,
+      timing: this.#timing,
+      haveRecovered: () => this.#hasRecovered(),
+      isPaused: () => this.isPaused(),
+      stopping: this.#stopping.signal,
+      log: deps.log,
+    })
     this.#stopped = new Promise((resolve) => {
       this.#stopping.signal.addEventListener('abort', () => resolve())
     })
@@ -117,11 +63,13 @@ export class QueueConsumer<T> implements Consumer {
 
   /** Part of a connection's set-up. Repeated calls for the same session share one result. */
   attach(session: Session): Promise<void> {
-    if (this.#attached?.session !== session) this.#attached = { session, done: this.#attach(session) }
-    return this.#attached.done
+    if (this.#attached?.session === session) return this.#attached.done
+    const attached = { session, done: this.#attach(session, (): boolean => this.#attached === attached) }
+    this.#attached = attached
+    return attached.done
   }
 
-  async #attach(session: Session): Promise<void> {
+  async #attach(session: Session, isCurrent: () => boolean): Promise<void> {
     // The close event of the previous channel may come late, or never.
     if (this.#channel !== undefined) this.#detach(this.#channel)
     const channel = await ConsumerChannel.open(session, {
@@ -131,8 +79,10 @@ export class QueueConsumer<T> implements Consumer {
       answerMs: this.#timing.answerMs ?? ANSWER_TIMEOUT_MS,
       take: (message, from) => void this.#take(message, from),
       closed: (closed) => this.#detach(closed),
+      unanswered: () => void this.#reopen(session),
     })
-    if (this.#attached?.session !== session) return
+    // Another attachment replaced this one meanwhile; nothing else would close the channel.
+    if (!isCurrent()) return await channel.close()
     this.#channel = channel
     if (this.#pause === undefined) await this.#subscribe()
   }
@@ -170,7 +120,27 @@ export class QueueConsumer<T> implements Consumer {
   async check(session: Session | undefined): Promise<void> {
     if (session === undefined) return
     const isWanted = (): boolean => !this.#isStopping() && this.#pause === undefined
-    await this.#watch.check(session, () => (isWanted() ? { channel: this.#channel } : undefined))
+    const isMissing = await this.#watch.check(session, () => (isWanted() ? { channel: this.#channel } : undefined))
+    if (isMissing) await this.#reopen(session)
+  }
+
+  /**
+   * Replaces the channel alone; the consumers of other queues keep theirs. If the previous replacement did not help, this
+   * node may be cut off from the majority of its cluster, so the link tries the next node.
+   */
+  async #reopen(session: Session): Promise<void> {
+    if (this.#isStopping()) return
+    if (!this.#watch.mayReplace(session)) {
+      return session.fail(
+        new Error(`RabbitMQ does not serve the consumer of ${this.#options.queue} on another channel`),
+      )
+    }
+    const old = this.#channel
+    this.#attached = undefined
+    const attached = this.attach(session)
+    void old?.abandon()
+    // A connection that opens no channel serves no queue.
+    await attached.catch((error: unknown) => session.fail(toError(error)))
   }
 
   async #drain(): Promise<void> {
@@ -220,7 +190,7 @@ export class QueueConsumer<T> implements Consumer {
 
   async #process(message: ConsumeMessage, channel: ConsumerChannel): Promise<Fate> {
     const takenAt = performance.now()
-    for (;;) {
+    for (let waits = 0; ; waits++) {
       if (this.#isStopping() || channel.isRetired() || (await this.#pause?.verdict) === 'return') return 'return'
       try {
         await this.#parseAndHandle(message)
@@ -229,9 +199,9 @@ export class QueueConsumer<T> implements Consumer {
       } catch (error) {
         if (this.#isStopping()) return 'return'
         if (!(error instanceof Unavailable)) return await this.#fail(message, error)
-        // A message that is returned before the cancel is confirmed would be redelivered to this consumer at once.
-        await this.#pauseBecauseOf(error).cancelled
-        // Several short pauses must not hold a message until the broker's consumer timeout closes the channel.
+        // A message that is returned before the cancel is confirmed would be redelivered to this consumer immediately.
+        if (!(await this.#loneWaits.wait(waits, error))) await this.#pauseBecauseOf(error).cancelled
+        // Several short waits must not hold a message until the broker's consumer timeout closes the channel.
         if (performance.now() - takenAt >= this.#timing.holdMs) return 'return'
       }
     }
@@ -297,6 +267,7 @@ export class QueueConsumer<T> implements Consumer {
   async #hasRecovered(): Promise<boolean> {
     try {
       const recovered = Promise.all([this.#options.recovered(), this.#deps.brokerReady()])
+      // oxlint-disable-next-line no-restricted-properties -- neither promise is a timer
       return (await Promise.race([recovered, this.#stopped])) !== undefined
     } catch (error) {
       this.#deps.log.debug('not recovered yet', { queue: this.#options.queue, error })

@@ -15,6 +15,7 @@ export class Pause {
     this.verdict = new Promise((resolve) => {
       this.#resolve = resolve
     })
+    // oxlint-disable-next-line no-restricted-globals -- a hold: returning the messages is safe
     this.#timer = setTimeout(() => this.decide('return'), holdMs)
   }
 

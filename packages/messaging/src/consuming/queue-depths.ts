@@ -1,6 +1,6 @@
 import { Unavailable } from '@switchhook/contracts'
+import { answerWithin } from '@switchhook/runtime'
 import type { Channel } from 'amqplib'
-import pTimeout from 'p-timeout'
 import { type Session, toError } from '../link/session.ts'
 
 /** A queue at one moment, according to its leader. */
@@ -25,7 +25,7 @@ export class QueueDepths {
     const opening = (this.#opening ??= openChannel(session))
     try {
       const looking = opening.then((channel) => Promise.all(queues.map((queue) => channel.checkQueue(queue))))
-      const answers = await pTimeout(looking, { milliseconds: ANSWER_TIMEOUT_MS })
+      const answers = await answerWithin(ANSWER_TIMEOUT_MS, looking, `no answer within ${ANSWER_TIMEOUT_MS} ms`)
       return answers.map(({ messageCount, consumerCount }) => ({ ready: messageCount, consumers: consumerCount }))
     } catch (error) {
       if (this.#opening === opening) this.#opening = undefined

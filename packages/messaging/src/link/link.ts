@@ -1,10 +1,9 @@
 import type { Duplex } from 'node:stream'
-import { isCertificateError, type Logger, type ServerAddress } from '@switchhook/runtime'
+import { answerWithin, isCertificateError, type Logger, type ServerAddress } from '@switchhook/runtime'
 import { type ChannelModel, connect } from 'amqplib'
-import pTimeout from 'p-timeout'
 import { createBrokerNodes } from './broker-nodes.ts'
 import { gatherWrites } from './gather-writes.ts'
-import { type Session, toError } from './session.ts'
+import { closeInTime, type Session, toError } from './session.ts'
 
 /** Where RabbitMQ is. Several URLs are the nodes of one cluster. */
 export type BrokerAddress = Pick<ServerAddress, 'ca'> & { readonly url: string | readonly string[] }
@@ -29,7 +28,6 @@ export interface Link {
 
 const CONNECT_TIMEOUT_MS = 10_000
 const SET_UP_TIMEOUT_MS = 30_000
-const CLOSE_TIMEOUT_MS = 3_000
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 5_000
 const REPEAT_WARNING_MS = 30_000
@@ -47,7 +45,7 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
   async function giveUp(session: Session, error: Error): Promise<void> {
     if (current !== session || closing) return
     log.warn('closing a failed RabbitMQ connection', { connection: name, error })
-    await pTimeout(session.model.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {
+    await closeInTime(session.model).catch(() => {
       dropSocket(session.model, error)
       // amqplib misses a connection that is lost while it closes; the event makes it reconnect.
       if (current === session) session.model.emit('close', error)
@@ -77,16 +75,14 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
     })
     candidate = session
     try {
-      await pTimeout(setUp(session), {
-        milliseconds: SET_UP_TIMEOUT_MS,
-        message: `the connection was not set up within ${SET_UP_TIMEOUT_MS} ms`,
-      })
+      const tooLate = `the connection was not set up within ${SET_UP_TIMEOUT_MS} ms`
+      await answerWithin(SET_UP_TIMEOUT_MS, setUp(session), tooLate)
       // amqplib listens for 'close' only after the set-up; an earlier close would never be noticed.
       if (lost !== undefined) throw lost
     } catch (error) {
       // amqplib closes a connection whose set-up failed and waits for the answer without a limit. After this close its
-      // own one returns at once.
-      await pTimeout(model.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => dropSocket(model, toError(error)))
+      // own one returns immediately.
+      await closeInTime(model).catch(() => dropSocket(model, toError(error)))
       throw error
     }
   }
@@ -122,10 +118,7 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
     session: () => current,
     close: async () => {
       closing = true
-      await pTimeout(recovering.close(), {
-        milliseconds: CLOSE_TIMEOUT_MS,
-        message: 'RabbitMQ did not confirm the close',
-      }).catch((error: unknown) => {
+      await closeInTime(recovering).catch((error: unknown) => {
         log.warn('RabbitMQ connection dropped without a clean close', { connection: name, error })
       })
       current = undefined

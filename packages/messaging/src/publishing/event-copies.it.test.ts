@@ -129,3 +129,17 @@ test('a full queue of another system does not delay events', async () => {
   expect(await observer.ready(Queue.fanoutEvents)).toBe(20)
   expect(meters.value('switchhook_publish_failures_total', { reason: 'copy' })).toBeGreaterThan(0)
 })
+
+test('a queue that another system binds later gets events soon after its binding, and then every event', async () => {
+  const broker = await open()
+  await publish(broker, 3)
+  await listen()
+  const copied = await eventually(async () => {
+    await publish(broker, 1)
+    const ready = await observer.ready(LISTENER)
+    expect(ready).toBeGreaterThan(0)
+    return ready
+  })
+  await publish(broker, 5)
+  expect(await observer.ready(LISTENER)).toBe(copied + 5)
+})

@@ -5,16 +5,20 @@ import {
   INSTALLATION_HEADER,
   type InstallationId,
   type PlatformEvent,
+  parseEvent,
   type ReceiverCheck,
   serialiseEvent,
 } from '@switchhook/contracts'
+import { type PackedDelivery, packDeliveries } from '../packets/delivery-packet.ts'
+import { EVENT_PACK, packEvents, type SingleEvent } from '../packets/event-pack.ts'
 import {
   ALONE_HEADER,
-  backlogQueue,
   COPY_HEADER,
   DELIVERY_EXCHANGE,
   EVENTS_EXCHANGE,
+  eventShardOf,
   FANOUT_EXCHANGE,
+  fanoutExchange,
   Queue,
 } from '../topology/topology.ts'
 import type { OutgoingMessage } from './publisher.ts'
@@ -53,19 +57,25 @@ export const copyOf = (message: OutgoingMessage): OutgoingMessage => ({
 })
 
 /** The content is the webhook's body, byte for byte. The headers are only our own: the broker's are not copied. */
-export function deliveryMessage(delivery: Delivery, queue: string, installation?: InstallationId): OutgoingMessage {
-  return {
-    exchange: DELIVERY_EXCHANGE,
-    routingKey: queue,
-    content: delivery.body,
-    properties: {
-      contentType,
-      messageId: delivery.deliveryId,
-      type: delivery.eventType,
-      headers: deliveryHeaders(delivery, installation),
-    },
-  }
-}
+export const deliveryMessage = (delivery: Delivery, queue: string, installation?: InstallationId): OutgoingMessage =>
+  packedDeliveryMessage({ content: delivery.body, headers: deliveryHeaders(delivery) }, queue, installation)
+
+/** A delivery from a packet as a message of its own. */
+export const packedDeliveryMessage = (
+  { content, headers }: PackedDelivery,
+  queue: string,
+  installation?: InstallationId,
+): OutgoingMessage => ({
+  exchange: DELIVERY_EXCHANGE,
+  routingKey: queue,
+  content,
+  properties: {
+    contentType,
+    messageId: String(headers['sh-delivery-id']),
+    type: String(headers['sh-event-type']),
+    headers: { ...headers, ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }) },
+  },
+})
 
 export const checkMessage = (check: ReceiverCheck, installation?: InstallationId): OutgoingMessage => ({
   exchange: DELIVERY_EXCHANGE,
@@ -79,42 +89,74 @@ export const checkMessage = (check: ReceiverCheck, installation?: InstallationId
   },
 })
 
-/** Several events of one backlog, in the format of fan-out. */
-export const packMessage = (content: Buffer, backlog: number, installation?: InstallationId): OutgoingMessage => ({
+/** First attempts that share a message. */
+export const deliveryPacketMessage = (
+  deliveries: readonly Delivery[],
+  queue: string,
+  installation?: InstallationId,
+): OutgoingMessage => packetMessage(packDeliveries(deliveries), 'delivery.packet', queue, installation)
+
+/** Several events in one message. */
+export const eventPackMessage = (
+  events: readonly SingleEvent[],
+  queue: string,
+  installation?: InstallationId,
+): OutgoingMessage => packetMessage(packEvents(events), EVENT_PACK, queue, installation)
+
+const packetMessage = (
+  content: Buffer,
+  type: string,
+  queue: string,
+  installation: InstallationId | undefined,
+): OutgoingMessage => ({
   exchange: DELIVERY_EXCHANGE,
-  routingKey: backlogQueue(backlog),
+  routingKey: queue,
   content,
   properties: {
     contentType: 'application/octet-stream',
     messageId: randomUUID(),
-    type: 'event.pack',
+    type,
     ...(installation !== undefined && { headers: { [INSTALLATION_HEADER]: installation } }),
   },
 })
 
 /** An event from a pack as fan-out received it. Fan-out does not put it into a pack again. */
-export const aloneMessage = (
+export const aloneMessage = (event: SingleEvent, installation?: InstallationId): OutgoingMessage =>
+  unpacked(event, FANOUT_EXCHANGE, {
+    [ALONE_HEADER]: true,
+    ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }),
+  })
+
+/**
+ * An event of a pack that no fan-out has taken, as if it had never been packed.
+ * @param installation as the pack named it: fan-out judges it
+ */
+export const unpackedMessage = (event: SingleEvent, shards: number, installation: unknown): OutgoingMessage =>
+  unpacked(event, fanoutExchange(shardOf(event, shards)), {
+    ...(typeof installation === 'string' && { [INSTALLATION_HEADER]: installation }),
+  })
+
+const unpacked = (
   { content, eventType, traceparent }: SingleEvent,
-  installation?: InstallationId,
+  exchange: string,
+  headers: object,
 ): OutgoingMessage => ({
-  exchange: FANOUT_EXCHANGE,
+  exchange,
   routingKey: eventType,
   content,
   properties: {
     contentType,
     messageId: randomUUID(),
     type: eventType,
-    headers: {
-      [ALONE_HEADER]: true,
-      ...(traceparent !== undefined && { traceparent }),
-      ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }),
-    },
+    headers: { ...headers, ...(traceparent !== undefined && { traceparent }) },
   },
 })
 
-export interface SingleEvent {
-  /** The serialised event, not parsed again. */
-  readonly content: Buffer
-  readonly eventType: string
-  readonly traceparent?: string
+/** Fan-out quarantines an event that cannot be parsed, whatever its shard. */
+function shardOf({ content }: SingleEvent, shards: number): number {
+  try {
+    return eventShardOf(parseEvent(content), shards)
+  } catch {
+    return 0
+  }
 }

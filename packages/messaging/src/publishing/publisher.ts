@@ -1,8 +1,8 @@
 import { Unavailable } from '@switchhook/contracts'
+import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
 import { type BrokerMeter, NO_METER, type PublishFailure } from '../meters.ts'
-import { InFlight } from './in-flight.ts'
 
 export interface OutgoingMessage {
   readonly exchange: string
@@ -22,6 +22,7 @@ interface Pending extends Route {
   readonly channel: ConfirmChannel
   readonly mode: PublishMode
   readonly sentAt: number
+  readonly deadline: Deadline
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
   wasReturned: boolean
@@ -30,7 +31,12 @@ interface Pending extends Route {
 /** What publishes of one kind have in common. */
 interface PublishMode {
   readonly mandatory: boolean
-  readonly inFlight: InFlight<Pending>
+  /** From sending to the confirm. 0: the publish does not wait for it. */
+  readonly timeoutMs: number
+  /** In the order of sending. */
+  readonly inFlight: Set<Pending>
+  /** The publish was not confirmed in time, and is no longer in flight. */
+  readonly timedOut: (pending: Pending) => void
   /** Called with the reason why nothing was sent. */
   readonly notSent: (reason: PublishFailure) => void
   /** @param isLate the publish has timed out before; its result does not change any more */
@@ -65,12 +71,13 @@ const CONFIRM_IN_ALARM_MS = 1_000
 const COPY_CONFIRM_MS = 1_000
 /** After an unconfirmed copy, copies are sent without waiting for their confirms for this long. */
 const COPIES_SLOW_MS = 10_000
+/** After a copy that no queue accepted, the next copy with its routing key is sent this long afterwards. */
+const UNBOUND_MS = 1_000
 /** amqplib's error message for a negative confirm. A closed channel has a different one. */
 const NACKED = 'message nacked'
 
 /** Publishes on one confirm channel. Each connection gets a new one. */
 export class Publisher {
-  readonly #confirmTimeoutMs: number
   readonly #changed: () => void
   readonly #returned: (route: Route) => void
   readonly #stuckAfterMs: number
@@ -81,6 +88,8 @@ export class Publisher {
   readonly #hurriedCopies: PublishMode
   /** By route: since when every publish has failed. */
   readonly #failingSince = new Map<string, number>()
+  /** By routing key: until when no copies are sent, because no other system has bound a queue. */
+  readonly #unboundUntil = new Map<string, number>()
   #channel: ConfirmChannel | undefined
   #blocked = false
   #copiesSlowUntil = 0
@@ -91,14 +100,16 @@ export class Publisher {
     this.#returned = options.returned ?? (() => {})
     this.#stuckAfterMs = options.stuckAfterMs ?? STUCK_AFTER_MS
     this.#meter = options.meter ?? NO_METER
-    this.#confirmTimeoutMs = options.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS
+    const confirmTimeoutMs = options.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS
     this.#originals = {
       // Without `mandatory` the broker confirms a message that no queue accepts.
       mandatory: true,
-      inFlight: new InFlight(this.#confirmTimeoutMs, (pending) => {
+      timeoutMs: confirmTimeoutMs,
+      inFlight: new Set(),
+      timedOut: (pending) => {
         this.#noteFailure(pending)
-        this.#fail(pending, new Unavailable('rabbitmq', `no confirm within ${this.#confirmTimeoutMs} ms`), 'timeout')
-      }),
+        this.#fail(pending, new Unavailable('rabbitmq', `no confirm within ${confirmTimeoutMs} ms`), 'timeout')
+      },
       notSent: (reason) => this.#meter.failed(reason),
       refused: (pending, cause, isLate) => {
         this.#noteFailure(pending)
@@ -115,6 +126,7 @@ export class Publisher {
   async attach({ model, fail }: Session): Promise<void> {
     this.#blocked = false
     this.#failingSince.clear()
+    this.#unboundUntil.clear()
     const channel = await model.createConfirmChannel()
     channel.on('error', fail)
     channel.on('close', () => {
@@ -145,31 +157,40 @@ export class Publisher {
 
   /**
    * Publishes a copy for the queues that other systems have bound. Their queues must not delay the original, so this also
-   * resolves when such a queue refuses the copy or does not confirm it in time.
+   * resolves when such a queue refuses the copy or does not confirm it in time. Without such a queue, one copy a second is
+   * sent: a queue that is bound later gets the events from at most a second after its binding.
    * @throws Unavailable if the broker cannot be reached or has an alarm
    */
   publishCopy(message: OutgoingMessage): Promise<void> {
-    return this.#send(message, performance.now() < this.#copiesSlowUntil ? this.#hurriedCopies : this.#copies)
+    const now = performance.now()
+    if (now < (this.#unboundUntil.get(message.routingKey) ?? 0)) return Promise.resolve()
+    return this.#send(message, now < this.#copiesSlowUntil ? this.#hurriedCopies : this.#copies)
   }
 
   #copyMode(timeoutMs: number): PublishMode {
     return {
-      mandatory: false,
-      inFlight: new InFlight(timeoutMs, (pending) => {
+      // The broker returns a copy that reaches no queue. A copy that is not awaited cannot be matched with its return.
+      mandatory: timeoutMs > 0,
+      timeoutMs,
+      inFlight: new Set(),
+      timedOut: (pending) => {
         const now = performance.now()
         if (now >= this.#copiesSlowUntil) {
           this.#copiesSlowUntil = now + COPIES_SLOW_MS
           this.#meter.failed('copy')
         }
         pending.resolve()
-      }),
+      },
       notSent: () => {},
       refused: (pending, cause) => {
         if (cause.message !== NACKED) return this.#fail(pending, unavailable(cause))
         this.#meter.failed('copy')
         pending.resolve()
       },
-      confirmed: ({ resolve }) => resolve(),
+      confirmed: ({ routingKey, sentAt, wasReturned, resolve }) => {
+        if (wasReturned) this.#unboundUntil.set(routingKey, sentAt + UNBOUND_MS)
+        resolve()
+      },
     }
   }
 
@@ -182,17 +203,30 @@ export class Publisher {
     return new Promise((resolve, reject) => {
       const { messageId } = properties
       const sentAt = performance.now()
-      const pending = { exchange, routingKey, messageId, channel, mode, sentAt, resolve, reject, wasReturned: false }
+      const deadline = startDeadline(mode.timeoutMs, () => land(pending) && mode.timedOut(pending))
+      const pending: Pending = {
+        exchange,
+        routingKey,
+        messageId,
+        channel,
+        mode,
+        sentAt,
+        deadline,
+        resolve,
+        reject,
+        wasReturned: false,
+      }
       mode.inFlight.add(pending)
       try {
         const options = { ...properties, mandatory: mode.mandatory, persistent: true }
         channel.publish(exchange, routingKey, content, options, (error: unknown) => {
-          const isLate = !mode.inFlight.delete(pending)
+          const isLate = !land(pending)
           if (error) mode.refused(pending, toError(error), isLate)
           else mode.confirmed(pending, isLate)
         })
+        if (mode.timeoutMs === 0 && land(pending)) resolve()
       } catch (error) {
-        mode.inFlight.delete(pending)
+        land(pending)
         if (error instanceof IllegalOperationError) this.#fail(pending, unavailable(error), 'not-connected')
         else reject(error)
       }
@@ -229,7 +263,7 @@ export class Publisher {
 
   /** RabbitMQ returns a message before it confirms it, and identifies it only by route and message id. */
   #markReturned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
-    for (const pending of this.#originals.inFlight) {
+    for (const pending of [...this.#originals.inFlight, ...this.#copies.inFlight]) {
       if (
         !pending.wasReturned &&
         pending.messageId === message.messageId &&
@@ -252,11 +286,17 @@ export class Publisher {
   /** Publishers must not wait for the end of the alarm. A message that is read afterwards arrives as a duplicate. */
   #expireInFlight(): void {
     const sent = [this.#originals, this.#copies, this.#hurriedCopies].flatMap(({ inFlight }) => [...inFlight])
-    setTimeout(() => {
+    startDeadline(CONFIRM_IN_ALARM_MS, () => {
       if (!this.#blocked) return
-      for (const pending of sent) if (pending.mode.inFlight.delete(pending)) this.#fail(pending, inAlarm(), 'alarm')
-    }, CONFIRM_IN_ALARM_MS).unref()
+      for (const pending of sent) if (land(pending)) this.#fail(pending, inAlarm(), 'alarm')
+    })
   }
+}
+
+/** Ends a publish. Returns whether it was in flight until now. */
+function land(pending: Pending): boolean {
+  pending.deadline.stop()
+  return pending.mode.inFlight.delete(pending)
 }
 
 const inAlarm = (): Unavailable =>

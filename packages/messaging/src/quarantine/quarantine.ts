@@ -1,8 +1,7 @@
 import { Unavailable } from '@switchhook/contracts'
 import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib'
-import pTimeout from 'p-timeout'
 import type { BrokerAddress } from '../link/link.ts'
-import type { Session } from '../link/session.ts'
+import { closeInTime, type Session } from '../link/session.ts'
 import { Publisher } from '../publishing/publisher.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
@@ -33,7 +32,6 @@ export interface Quarantine {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
-const CLOSE_TIMEOUT_MS = 5_000
 /** Messages that are published in parallel, and held in memory meanwhile. */
 const BATCH = 50
 
@@ -73,12 +71,7 @@ export async function openQuarantine({
         }
         return { requeued, kept: seen - requeued }
       }),
-    close: async () => {
-      await pTimeout(model.close(), {
-        milliseconds: CLOSE_TIMEOUT_MS,
-        message: 'RabbitMQ did not confirm the close',
-      })
-    },
+    close: () => closeInTime(model),
   }
 }
 

@@ -38,7 +38,7 @@ export function fakeSession(answers: Readonly<Record<string, Answer>> = {}): Fak
     reject: () => void requests.push('reject'),
   })
   return {
-    model: { createChannel: () => Promise.resolve(channel) } as unknown as ChannelModel,
+    model: { createChannel: () => request('open').then(() => channel) } as unknown as ChannelModel,
     channel,
     requests,
     failures,
@@ -47,9 +47,9 @@ export function fakeSession(answers: Readonly<Record<string, Answer>> = {}): Fak
   }
 }
 
-export const fakeMessage = (deliveryTag = 1): ConsumeMessage =>
+export const fakeMessage = (deliveryTag = 1, content = '{}'): ConsumeMessage =>
   ({
-    content: Buffer.from('{}'),
+    content: Buffer.from(content),
     fields: { deliveryTag, redelivered: false, exchange: '', routingKey: '', consumerTag: '' },
     properties: { headers: {} },
   }) as ConsumeMessage

@@ -1,6 +1,6 @@
 import { type Link, type LinkOptions, openLink } from '../link/link.ts'
 import { queueExists } from './queue-exists.ts'
-import { MOST_SHARDS } from './topology.ts'
+import { MAX_SHARDS } from './topology.ts'
 
 /**
  * The number of shards to consume: the configured ones, and those that an earlier configuration left on the broker, which
@@ -23,7 +23,7 @@ export async function countShards({
       // The link came up, so `setUp` has run.
       changed: () => void opening.then(resolve),
       setUp: async ({ model }) => {
-        const found = await Promise.all(namesOf(MOST_SHARDS).map((queue) => queueExists(model, queue)))
+        const found = await Promise.all(namesOf(MAX_SHARDS).map((queue) => queueExists(model, queue)))
         shards = Math.max(configured, found.lastIndexOf(true) + 1)
       },
     })

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type Channel, type ChannelModel, connect } from 'amqplib'
-import pTimeout from 'p-timeout'
 import type { BrokerAddress } from '../link/link.ts'
-import type { Session } from '../link/session.ts'
+import { closeInTime, type Session } from '../link/session.ts'
 import { queueExists } from './queue-exists.ts'
 import { Queue } from './topology.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
-const CLOSE_TIMEOUT_MS = 3_000
 
 /** RabbitMQ answers this for a queue that belongs to another connection; for a queue that it does not know, 404. */
 const RESOURCE_LOCKED = 405
@@ -56,7 +54,7 @@ async function knows(queue: string, url: string, ca: string | undefined): Promis
   } catch {
     return false
   } finally {
-    if (model !== undefined) await pTimeout(model.close(), { milliseconds: CLOSE_TIMEOUT_MS }).catch(() => {})
+    if (model !== undefined) await closeInTime(model).catch(() => {})
   }
 }
 

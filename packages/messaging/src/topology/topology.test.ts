@@ -10,10 +10,12 @@ import {
   dueQueues,
   EVENTS_EXCHANGE,
   eventQueues,
+  eventShardOf,
   FANOUT_EXCHANGE,
-  fanoutExchangeFor,
+  fanoutExchange,
   hasRoute,
   laneQueues,
+  packetQueues,
   Queue,
   serviceTopology,
   waitQueueFor,
@@ -76,6 +78,12 @@ test('the arguments equal those of existing queues: another value needs another 
     'delivery.lane.0': work,
     'fanout.backlog.0': work,
     'delivery.backlog': { ...work, 'x-dead-letter-routing-key': 'delivery.due', 'x-message-ttl': 60_000 },
+    'delivery.packets': { ...work, 'x-dead-letter-routing-key': 'fanout.packets', 'x-message-ttl': 60_000 },
+    'delivery.packets.1': { ...work, 'x-dead-letter-routing-key': 'fanout.packets', 'x-message-ttl': 60_000 },
+    'fanout.packets': work,
+    'fanout.events.packs': { ...work, 'x-dead-letter-routing-key': 'fanout.events.untaken', 'x-message-ttl': 20_000 },
+    'fanout.events.packs.1': { ...work, 'x-dead-letter-routing-key': 'fanout.events.untaken', 'x-message-ttl': 20_000 },
+    'fanout.events.untaken': work,
     'delivery.checks': work,
     'delivery.wait.60000': {
       ...letters,
@@ -151,9 +159,19 @@ test('a retry waits in the queue of its subscription’s shard, and returns to t
   )
 })
 
+test('each shard of packets is declared and bound', () => {
+  const topology = serviceTopology([], { deliveryShards: 2 })
+  expect(packetQueues(2)).toEqual(['delivery.packets', 'delivery.packets.1'])
+  for (const queue of [...packetQueues(2), Queue.untakenPackets]) {
+    expect(Object.keys(topology.queues)).toContain(queue)
+    expect(hasRoute(topology, DELIVERY_EXCHANGE, queue)).toBe(true)
+  }
+  expect(danglingNames(topology)).toEqual([])
+})
+
 test('shards of an earlier configuration are declared, and nothing is published to them', () => {
-  const topology = serviceTopology([1_000], { deliveryShards: 2, others: dueQueues(4) })
-  expect(Object.keys(topology.queues)).toEqual(expect.arrayContaining([...dueQueues(4)]))
+  const topology = serviceTopology([1_000], { deliveryShards: 2, packetShards: 4, others: dueQueues(4) })
+  expect(Object.keys(topology.queues)).toEqual(expect.arrayContaining([...dueQueues(4), ...packetQueues(4)]))
   expect(Object.keys(topology.queues).filter((name) => name.startsWith('delivery.wait'))).toHaveLength(2)
   expect(topology.shards).toEqual({ deliveries: 2, events: 1 })
   expect(danglingNames(topology)).toEqual([])
@@ -169,7 +187,8 @@ test('every shard of events is declared and bound, and the events of one call or
   )
   fc.assert(
     fc.property(fc.uuid(), fc.uuid(), subjects, (some, other, data) => {
-      const exchangeOf = (id: string, shards = 3) => fanoutExchangeFor({ eventId: id as EventId, data }, shards)
+      const exchangeOf = (id: string, shards = 3) =>
+        fanoutExchange(eventShardOf({ eventId: id as EventId, data }, shards))
       expect(exchangeOf(some)).toBe(exchangeOf(other))
       expect(hasRoute(topology, exchangeOf(some), 'call.status')).toBe(true)
       expect(exchangeOf(some, 1)).toBe(FANOUT_EXCHANGE)
@@ -179,7 +198,7 @@ test('every shard of events is declared and bound, and the events of one call or
 
 test('events without a call and an agent are spread by their ids', () => {
   const ids = Array.from({ length: 50 }, () => newEventId())
-  expect(new Set(ids.map((eventId) => fanoutExchangeFor({ eventId, data: {} }, 3))).size).toBe(3)
+  expect(new Set(ids.map((eventId) => eventShardOf({ eventId, data: {} }, 3))).size).toBe(3)
 })
 
 test.each<[string, string, boolean]>([

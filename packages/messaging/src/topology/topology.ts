@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { PlatformEvent, SubscriptionId } from '@switchhook/contracts'
+import type { PlatformEvent, SubscriptionId, Tenant } from '@switchhook/contracts'
 
 /** The exchanges, queues and bindings that must exist on the broker. Declared on each connection. */
 export interface Topology {
@@ -51,10 +51,18 @@ export const DELIVERY_EXCHANGE = 'switchhook.delivery'
 export const Queue = {
   /** The first shard of events. Events from outside arrive here. */
   fanoutEvents: 'fanout.events',
+  /** The first shard of packs of events: those of one moment in one message of the api. */
+  eventPacks: 'fanout.events.packs',
+  /** Packs of events that no fan-out takes. The api takes them apart. */
+  untakenEventPacks: 'fanout.events.untaken',
   /** The first shard of due deliveries. */
   deliveryDue: 'delivery.due',
   /** Due deliveries of tenants with a backlog of events. Workers consume it with what `delivery.due` leaves them. */
   deliveryBacklog: 'delivery.backlog',
+  /** The first shard of packets: first attempts that share a message. Workers consume it like `delivery.due`. */
+  deliveryPackets: 'delivery.packets',
+  /** Packets of deliveries that no worker takes. Fan-out takes them apart. */
+  untakenPackets: 'fanout.packets',
   /** Requests for a test POST to an endpoint. A separate queue, because the rules of deliveries do not apply to them. */
   receiverChecks: 'delivery.checks',
   /** Messages that cannot be parsed or failed too often, for an operator to inspect. */
@@ -62,7 +70,7 @@ export const Queue = {
 } as const
 
 /** The highest number of shards that can be configured, of events and of deliveries. */
-export const MOST_SHARDS = 64
+export const MAX_SHARDS = 64
 
 /** The first shard has the name that the queue had before there were shards. */
 const shardName = (queue: string, shard: number): string => (shard === 0 ? queue : `${queue}.${shard}`)
@@ -73,26 +81,40 @@ const shardFor = (key: string, shards: number): number => crc32(key) % shards
 /** Due deliveries. With several shards the leader of one queue is not the throughput limit; the default is one. */
 export const dueQueues = (shards: number): readonly string[] => shardNames(Queue.deliveryDue, shards)
 /** Every worker consumes all shards, so any would do. Choosing by subscription keeps one endpoint's burst in one queue. */
-export const dueQueueFor = (subscription: SubscriptionId, shards: number): string =>
-  shardName(Queue.deliveryDue, shardFor(subscription, shards))
+export const deliveryShardOf = (subscription: string, shards: number): number => shardFor(subscription, shards)
+export const dueQueueFor = (subscription: string, shards: number): string =>
+  shardName(Queue.deliveryDue, deliveryShardOf(subscription, shards))
+
+/** Packets of deliveries: a queue for each shard of due deliveries, so that a consumer's prefetch can count members. */
+export const packetQueue = (shard: number): string => shardName(Queue.deliveryPackets, shard)
+export const packetQueues = (shards: number): readonly string[] => shardNames(Queue.deliveryPackets, shards)
 
 /** Named by the wait, not by its slot: a new schedule adds queues and redeclares none. */
 export const waitQueues = (waitMs: number, shards: number): readonly string[] => shardNames(waitName(waitMs), shards)
 /** The wait queue of a subscription's shard: its messages return to that shard of due deliveries. */
 export const waitQueueFor = (subscription: SubscriptionId, waitMs: number, shards: number): string =>
   shardName(waitName(waitMs), shardFor(subscription, shards))
+/**
+ * The wait of a delivery whose attempt may outlast its packet. It exceeds the attempt and what follows it, so that the ledger
+ * drops the copy, and a broker or Redis that is away for some seconds.
+ */
+export const memberWaitMs = (deliveryTimeoutMs: number): number => deliveryTimeoutMs + 10_000
 const waitName = (waitMs: number): string => `delivery.wait.${waitMs}`
 
 /** Events. With several shards the leader of one queue is not the throughput limit; the default is one. */
 export const eventQueues = (shards: number): readonly string[] => shardNames(Queue.fanoutEvents, shards)
 /**
- * The exchange of an event's shard. Every fan-out process consumes all shards, so any would do. The events of one call or
- * agent share a shard, so that shards reorder them no more than one queue.
+ * The shard of an event. Every fan-out process consumes all shards, so any would do. The events of one call or agent share
+ * a shard, so that shards reorder them no more than one queue.
  */
-export function fanoutExchangeFor({ eventId, data }: Pick<PlatformEvent, 'eventId' | 'data'>, shards: number): string {
+export function eventShardOf({ eventId, data }: Pick<PlatformEvent, 'eventId' | 'data'>, shards: number): number {
+  if (shards === 1) return 0
   const subject = data['callId'] ?? data['agentUri']
-  return shardName(FANOUT_EXCHANGE, shardFor(typeof subject === 'string' ? subject : eventId, shards))
+  return shardFor(typeof subject === 'string' ? subject : eventId, shards)
 }
+export const fanoutExchange = (shard: number): string => shardName(FANOUT_EXCHANGE, shard)
+export const eventPackQueue = (shard: number): string => shardName(Queue.eventPacks, shard)
+export const eventPackQueues = (shards: number): readonly string[] => shardNames(Queue.eventPacks, shards)
 
 /** Deliveries that wait for a turn, because their subscription has used up all of its turns. */
 export const laneQueue = (lane: number): string => `delivery.lane.${lane}`
@@ -104,13 +126,25 @@ export const BACKLOGS = 16
 export const backlogQueue = (backlog: number): string => `fanout.backlog.${backlog}`
 export const backlogQueues: readonly string[] = Array.from({ length: BACKLOGS }, (_, n) => backlogQueue(n))
 /** The backlog that a tenant gets if it is free. null: events of the installation itself. */
-export const backlogOf = (tenant: string | null): number => crc32(tenant ?? '') % BACKLOGS
+export const backlogOf = (tenant: Tenant): number => crc32(tenant ?? '') % BACKLOGS
 
 /**
  * Deliveries that no worker takes from `delivery.backlog` move to `delivery.due`. This happens after a downgrade: earlier
  * versions do not consume the queue.
  */
 const BACKLOG_TTL_MS = 60_000
+
+/**
+ * Packets that no worker takes move to `fanout.packets`. This happens after a downgrade of the workers: earlier versions do
+ * not consume the queue.
+ */
+const PACKET_TTL_MS = 60_000
+
+/**
+ * Packs of events that no fan-out takes move to `fanout.events.untaken`. This happens after a downgrade of fan-out: earlier
+ * versions do not consume the queue.
+ */
+const EVENT_PACK_TTL_MS = 20_000
 
 /** On a queue without consumers only looking at messages counts as a delivery. That must never move one. */
 const UNLIMITED_LOOKS = 1_000_000_000
@@ -129,6 +163,8 @@ const deadLetterTo = (key: string) => ({
 const quorum = { 'x-queue-type': 'quorum' }
 const work = { ...quorum, ...deadLetterTo(Queue.quarantine), 'x-delivery-limit': DELIVERY_LIMIT }
 const backlogged = { ...work, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': BACKLOG_TTL_MS }
+const packets = { ...work, ...deadLetterTo(Queue.untakenPackets), 'x-message-ttl': PACKET_TTL_MS }
+const eventPacks = { ...work, ...deadLetterTo(Queue.untakenEventPacks), 'x-message-ttl': EVENT_PACK_TTL_MS }
 const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
 
 /** The queues of a service beyond those that every service declares. */
@@ -137,6 +173,8 @@ export interface ServiceQueues {
   readonly lanes?: number
   /** The number of shards among which the service divides due deliveries and retries. Default: 1. */
   readonly deliveryShards?: number
+  /** The number of shards of packets that the service publishes to or consumes. Default: `deliveryShards`. */
+  readonly packetShards?: number
   /** The number of shards of events that the service publishes to or consumes. Default: 1. */
   readonly eventShards?: number
   /** Queues of work that it also uses: backlogs, and shards of an earlier configuration. Default: none. */
@@ -149,11 +187,20 @@ export interface ServiceQueues {
  */
 export function serviceTopology(
   waitsMs: readonly number[],
-  { lanes = 0, deliveryShards = 1, eventShards = 1, others = [] }: ServiceQueues = {},
+  { lanes = 0, deliveryShards = 1, packetShards = deliveryShards, eventShards = 1, others = [] }: ServiceQueues = {},
 ): Topology {
-  const workQueues = [...new Set([...dueQueues(deliveryShards), ...laneQueues(lanes), ...others, Queue.receiverChecks])]
+  const workQueues = [
+    ...new Set([
+      ...dueQueues(deliveryShards),
+      ...laneQueues(lanes),
+      ...others,
+      Queue.receiverChecks,
+      Queue.untakenPackets,
+      Queue.untakenEventPacks,
+    ]),
+  ]
   const events = eventQueues(eventShards).map((queue, shard) => ({
-    exchange: shardName(FANOUT_EXCHANGE, shard),
+    exchange: fanoutExchange(shard),
     queue,
   }))
   const waits = [...new Set(waitsMs)].flatMap((ms) =>
@@ -172,17 +219,22 @@ export function serviceTopology(
       [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
       ...Object.fromEntries([...events.map(({ queue }) => queue), ...workQueues].map((name) => [name, work])),
       [Queue.deliveryBacklog]: backlogged,
+      ...Object.fromEntries(packetQueues(packetShards).map((name) => [name, packets])),
+      ...Object.fromEntries(eventPackQueues(eventShards).map((name) => [name, eventPacks])),
       ...Object.fromEntries(
         waits.map(({ name, ms, returnsTo }) => [name, { ...idle, ...deadLetterTo(returnsTo), 'x-message-ttl': ms }]),
       ),
     },
     bindings: [
       // Targets of dead letters first: a message must never wait in a queue whose dead-letter target is not bound yet.
-      ...[Queue.quarantine, ...workQueues, Queue.deliveryBacklog, ...waits.map(({ name }) => name)].map((name) => ({
-        from: DELIVERY_EXCHANGE,
-        key: name,
-        to: name,
-      })),
+      ...[
+        Queue.quarantine,
+        ...workQueues,
+        Queue.deliveryBacklog,
+        ...packetQueues(packetShards),
+        ...eventPackQueues(eventShards),
+        ...waits.map(({ name }) => name),
+      ].map((name) => ({ from: DELIVERY_EXCHANGE, key: name, to: name })),
       ...events.map(({ exchange, queue }) => ({ from: exchange, key: '#', to: queue })),
     ],
     links: [

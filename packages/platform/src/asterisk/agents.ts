@@ -1,3 +1,4 @@
+import type { Tenant } from '@switchhook/contracts'
 import type { ProvisionedAgent } from '../platform.ts'
 import { isEndpointName } from './dial-string.ts'
 import type { RemoteAnswer } from './session/session.ts'
@@ -5,7 +6,7 @@ import type { RemoteAnswer } from './session/session.ts'
 /** An agent whose phone is an endpoint of this Asterisk. */
 export interface PbxAgent {
   readonly agentUri: string
-  readonly tenant: string | null
+  readonly tenant: Tenant
   /** In `pjsip.conf`. */
   readonly endpoint: string
   /** The number that callers and colleagues dial for this agent, unique in the tenant; null: none. */
@@ -15,8 +16,8 @@ export interface PbxAgent {
 }
 
 export interface PbxAgents {
-  find(tenant: string | null, agentUri: string): PbxAgent | undefined
-  withExtension(tenant: string | null, extension: string): PbxAgent | undefined
+  find(tenant: Tenant, agentUri: string): PbxAgent | undefined
+  withExtension(tenant: Tenant, extension: string): PbxAgent | undefined
   /** The agent that callers from outside reach under this number. */
   calledAt(number: string): PbxAgent | undefined
   atEndpoint(endpoint: string): PbxAgent | undefined
@@ -66,4 +67,4 @@ function index(
   return found
 }
 
-const key = (tenant: string | null, name: string): string => JSON.stringify([tenant, name])
+const key = (tenant: Tenant, name: string): string => JSON.stringify([tenant, name])

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CallId, CallState } from '@switchhook/contracts'
+import { type CallId, type Tenant, Unavailable } from '@switchhook/contracts'
+import { holdOthers } from '../hold-others.ts'
 import { createAgentList } from '../list-agents.ts'
+import type { LiveCalls } from '../live-calls.ts'
 import {
   type LegCommand,
+  type LegReport,
   type Platform,
   type PlatformListener,
   PlatformUnavailable,
@@ -19,6 +22,7 @@ import { translateEvent } from './ari/translate-event.ts'
 import { createDevices, type DeviceTimer } from './devices.ts'
 import type { Trunk } from './dial-string.ts'
 import { createHandler } from './handle-event.ts'
+import { createLeftovers, type UnknownChannels } from './leftovers/leftovers.ts'
 import { createLink, type LinkState } from './link.ts'
 import { createOpenLines } from './open-lines.ts'
 import { createParties } from './parties.ts'
@@ -44,11 +48,13 @@ export interface AsteriskDeps {
   readonly defaultCli: string
   readonly ringSeconds: number
   readonly memory: PbxMemory
-  /** Calls in which the agent has a live leg, ringing ones included. */
-  readonly liveCalls: (tenant: string | null, agentUri: string) => Promise<readonly CallId[]>
+  readonly liveCalls: LiveCalls
   readonly leaseMs: number
+  /** Rejects unless the memory holds the calls of this installation. Nothing in Asterisk is removed without it. */
+  readonly verifyStorage: () => Promise<void>
   readonly onError: (message: string, error: unknown) => void
   readonly onLink: (state: LinkState) => void
+  readonly onUnknown: (unknown: UnknownChannels) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -56,9 +62,9 @@ export interface AsteriskDeps {
 /** A real PBX behind the port: Asterisk over ARI. */
 export interface AsteriskPlatform extends Platform {
   /** A timer of the memory is due. Rejects if the timer must be repeated. */
-  due(timer: { readonly tenant: string | null; readonly payload: unknown }): Promise<void>
+  due(timer: { readonly tenant: Tenant; readonly payload: unknown }): Promise<void>
   readonly link: LinkState
-  /** Stops at once without releasing anything, like a process that dies. For tests. */
+  /** Stops immediately without releasing anything, like a process that dies. For tests. */
   kill(): Promise<void>
 }
 
@@ -72,6 +78,8 @@ const DEVICES = 'devices'
 const RECONCILE_EVERY_MS = 30_000
 /** `start` waits this long for the event stream, which otherwise opens in the background. */
 const CONNECTED_WITHIN_MS = 3_000
+/** The wait before an event that could not be stored is handled again. */
+const EVENT_AGAIN_MS = 100
 /** The wait before a call is compared with Asterisk after an action that Asterisk did not answer. */
 const CHECK_AGAIN_MS = 1_000
 
@@ -98,6 +106,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     now,
     onError,
     listener: () => listener,
+    liveCalls: deps.liveCalls,
     carryOut: (session, action) => carryOut(actionDeps, session, action),
     onUnsettled: (session) => later(CHECK_AGAIN_MS, () => reconcile.one(session)),
   })
@@ -111,6 +120,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     agents,
     store,
     sessions,
+    removeLeftovers: createLeftovers({ ...deps, ari, store }),
     onError,
     handle,
     amongDevices: (work) => events.run(DEVICES, work),
@@ -132,13 +142,23 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     onEvent: (event) => background(events.run(event.channel?.id ?? DEVICES, () => onEvent(event))),
   })
 
-  async function openLineOf(tenant: string | null, party: Party): Promise<string | null> {
+  async function openLineOf(tenant: Tenant, party: Party): Promise<string | null> {
     return party.kind === 'agent' ? lines.channelOf(tenant, party.agentUri) : null
   }
 
+  /** An event that cannot be stored now is repeated: Asterisk does not send it again, and its lists have no end reason. */
   async function onEvent(event: AriEvent): Promise<void> {
     const translated = translateEvent(event)
-    if (translated !== undefined) await handle(translated)
+    if (translated === undefined) return
+    for (const endMs = performance.now() + deps.leaseMs; ; await sleep(EVENT_AGAIN_MS)) {
+      try {
+        return await handle(translated)
+      } catch (error) {
+        const isOutage = error instanceof PlatformUnavailable || error instanceof Unavailable
+        // After a longer outage the event stream is opened again, and the calls are compared.
+        if (!isOutage || isStopped || performance.now() > endMs) throw error
+      }
+    }
   }
 
   /** So that `stop` can wait for it. */
@@ -155,6 +175,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
 
   function later(ms: number, work: () => Promise<unknown>): void {
     if (isStopped) return
+    // oxlint-disable-next-line no-restricted-globals -- starts work later: no answer is awaited
     const timer = setTimeout(() => {
       timers.delete(timer)
       background(work())
@@ -177,25 +198,30 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       })(),
     )
 
+  async function legsOf(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> {
+    const session = await sessions.find(tenant, callId).catch((cause: unknown) => {
+      throw new PlatformUnavailable('the stored calls cannot be read', { cause })
+    })
+    return session?.group.legs.filter((leg) => leg.callId === callId) ?? []
+  }
+
   async function talkOn(kind: 'answer' | 'resume', command: TalkCommand): Promise<void> {
-    const { tenant, agentUri, commandId } = command
-    let isInVain = false
-    for (const callId of command.holdFirst) {
-      await onLeg({ ...command, callId }, { kind: 'hold', callId, agentUri, commandId })
-      const session = await sessions.find(tenant, callId)
-      const leg = session?.group.legs.find((one) => one.callId === callId && one.agentUri === agentUri)
-      isInVain ||= leg?.state === CallState.connected
-    }
+    const { tenant, agentUri } = command
+    const isInVain = !(await holdOthers(
+      command,
+      (hold) => onLeg({ ...command, callId: hold.callId }, hold),
+      (callId) => legsOf(tenant, callId),
+    ))
     const answer = agents.find(tenant, agentUri)?.answer ?? 'none'
     await onLeg(command, { ...legOf(command), kind, isInVain, how: answer === 'none' ? null : answer })
   }
 
-  async function fallsDue(tenant: string | null, timer: SessionTimer | DeviceTimer): Promise<void> {
+  async function fallsDue(tenant: Tenant, timer: SessionTimer | DeviceTimer): Promise<void> {
     if ('deviceOf' in timer) {
       const agent = agents.find(tenant, timer.deviceOf)
       if (agent === undefined || !(await devices.isStillGone(agent, timer.since))) return
       const calls = await deps.liveCalls(tenant, agent.agentUri)
-      for (const callId of [...calls, lines.sessionOf(agent).sessionId]) {
+      for (const callId of [...calls.map((call) => call.callId), lines.sessionOf(agent).sessionId]) {
         await sessions.apply(tenant, callId, { kind: 'device-gone', agentUri: agent.agentUri })
       }
     } else if (timer.input === null) await reconcile.one({ tenant, sessionId: timer.sessionId })
@@ -217,6 +243,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     async start(newListener) {
       listener = newListener
       reconcileNowAndThen()
+      // oxlint-disable-next-line no-restricted-properties -- the start goes on either way, and the link connects later
       await Promise.race([link.start(), sleep(CONNECTED_WITHIN_MS, undefined, { ref: false })])
     },
     stop: () => (ending ??= end(true)),
@@ -254,12 +281,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       const target = { ...party, asked: command.target, refusal }
       await onLeg(command, { kind: 'transfer', ...legOf(command), correlationId, consultationCallId, target })
     },
-    lookUp: async (tenant, callId) => {
-      const session = await sessions.find(tenant, callId).catch((cause: unknown) => {
-        throw new PlatformUnavailable('the stored calls cannot be read', { cause })
-      })
-      return session?.group.legs.filter((leg) => leg.callId === callId) ?? []
-    },
+    lookUp: legsOf,
   }
 }
 

@@ -33,7 +33,7 @@ interface Device {
 const DEVICE_GRACE_MS = 2_000
 const KEPT_MS = 365 * 24 * 60 * 60_000
 const FIRST_PAUSE_MS = 200
-const LONGEST_PAUSE_MS = 5_000
+const MAX_PAUSE_MS = 5_000
 
 /** Whether the agents' phones are registered. A phone without a stored state counts as online. */
 export function createDevices({ memory, listener, onError, now }: DevicesDeps): Devices {
@@ -54,7 +54,8 @@ export function createDevices({ memory, listener, onError, now }: DevicesDeps): 
       .then(() => reported.set(agent, device.order))
       .catch((error: unknown) => {
         if (pauseMs === FIRST_PAUSE_MS) onError('a device could not be reported, will try again', error)
-        setTimeout(() => void report(agent, Math.min(pauseMs * 2, LONGEST_PAUSE_MS)).catch(() => {}), pauseMs)
+        // oxlint-disable-next-line no-restricted-globals -- a pause before a repeat: no answer is awaited
+        setTimeout(() => void report(agent, Math.min(pauseMs * 2, MAX_PAUSE_MS)).catch(() => {}), pauseMs)
       })
   }
 

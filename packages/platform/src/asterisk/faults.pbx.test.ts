@@ -1,8 +1,9 @@
-import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
+import { type CallId, CallState, newCallId, newCommandId, Unavailable } from '@switchhook/contracts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
 import { PlatformUnavailable } from '../platform.ts'
 import type { LabHarness } from '../testing/asterisk-lab.ts'
 import { describeWithAsterisk } from '../testing/describe-with-asterisk.ts'
+import { openUnknown } from './leftovers/open-unknown.ts'
 
 const { connected, held, ended } = CallState
 
@@ -58,6 +59,16 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     await on.until(() => lab().phone('alice').calls.length === 0)
   })
 
+  test('the customer hangs up during a short pause of Redis: the reason is reported, and the link stays open', async () => {
+    const callId = await talkingTo()
+    on.memory.outage = new Unavailable('redis', 'paused')
+    for (const { id } of await lab().world().channels()) await lab().world().hangup(id)
+    await on.until(() => on.memory.refusedReads > 0)
+    on.memory.outage = undefined
+    expect(await inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
+    expect(on.platform.link).toBe('connected')
+  })
+
   test('a caller who rings while the link is cut is not lost to the next one', async () => {
     on.cutOff(true)
     await on.until(() => on.platform.link !== 'connected')
@@ -87,6 +98,31 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     for (const { id } of await lab().world().channels()) await lab().world().hangup(id)
     expect(await inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
     await second.stop()
+  })
+
+  test('Redis is restored to an older state: the calls that it lacks go on, until an operator ends them', async () => {
+    const restore = on.memory.backUp()
+    const callId = await talkingTo()
+    const talking = await lab().world().channels()
+    restore()
+    // The calls are compared after each connect, and again two seconds later.
+    on.cutOff(true)
+    await on.until(() => on.platform.link !== 'connected')
+    on.cutOff(false)
+    const before = on.unknown.length
+    await on.until(() => on.unknown.length >= before + 2)
+    expect(on.unknown.at(-1)).toBe(2)
+    expect(await lab().world().channels()).toEqual(talking)
+
+    const operator = openUnknown({ ...on, app: 'switchhook', verifyStorage: async () => {} })
+    const unknown = await operator.list()
+    expect(unknown).toMatchObject([
+      { isTalking: true, session: { sessionId: callId } },
+      { isTalking: true, session: { sessionId: callId } },
+    ])
+    for (const channel of unknown) await operator.remove(channel)
+    await operator.close()
+    await on.until(() => lab().phone('alice').calls.length === 0)
   })
 
   test('the agent does not answer the phone: the customer is not called', async () => {

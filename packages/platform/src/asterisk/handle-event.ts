@@ -43,11 +43,12 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
 
   async function applyTo(channel: AriChannel, input: Input): Promise<void> {
     const session = sessionOf(channel)
-    if (input.kind === 'gone') arrived.delete(channel.id)
     if (session === undefined) return
     const agent = lines.agentOf(session)
     if (agent === undefined) await sessions.apply(session.tenant, session.sessionId, input)
     else await lines.apply(agent, channel.id, input)
+    // Last: an event that could not be stored is handled again.
+    if (input.kind === 'gone') arrived.delete(channel.id)
   }
 
   function remember(channel: AriChannel, session: SessionName): void {
@@ -91,6 +92,8 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   async function lineOpens({ channel, endpoint }: Extract<PbxEvent, { kind: 'line-opens' }>): Promise<void> {
     const agent = agents.atEndpoint(endpoint)
     if (agent?.answer !== 'connected') return refuse(channel)
+    // A marked channel was stored before. Redis may have lost it, or holds an older line that is gone.
+    if (readMark(app, channel) !== undefined && (await lines.isOpen(agent))) return
     remember(channel, lines.sessionOf(agent))
     await lines.opens(agent, channel.id)
   }

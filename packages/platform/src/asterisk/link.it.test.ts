@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@switchhook/testkit'
-import { createLink, type Link, type LinkState } from './link.ts'
+import { type AsteriskLink, createLink, type LinkState } from './link.ts'
 
-const LEASE_MS = 150
+const LEASE_MS = 300
 
 let server: Server
 const sockets = new Set<Duplex>()
@@ -47,7 +47,7 @@ function aLink(onOpen: () => Promise<void>, lease = async () => true) {
   return { link, states, errors }
 }
 
-let opened: Link | undefined
+let opened: AsteriskLink | undefined
 afterEach(async () => {
   await opened?.stop(true)
   opened = undefined
@@ -85,4 +85,77 @@ test('a stream that ends while the calls are compared is opened again at once', 
   opened = link
   await link.start()
   await eventually(() => expect([tries, errors.length]).toEqual([2, 1]))
+})
+
+describe('a lease that Redis cannot confirm', () => {
+  const unavailable = new Error('Redis is away')
+
+  test('keeps the stream open until the lease ends, and then counts as lost, not as standby', async () => {
+    let failedAtMs: number | undefined
+    let confirmedAtMs = 0
+    const lease = async () => {
+      if (failedAtMs !== undefined) throw unavailable
+      confirmedAtMs = performance.now()
+      return true
+    }
+    const { link, states, errors } = aLink(async () => {}, lease)
+    opened = link
+    await link.start()
+    failedAtMs = performance.now()
+    await eventually(() => expect(link.state).toBe('lost'))
+    expect(performance.now() - confirmedAtMs).toBeGreaterThanOrEqual(LEASE_MS)
+    expect(errors).toEqual([new Error('Redis did not confirm the lease of the event stream in time')])
+    failedAtMs = undefined
+    await eventually(() => expect(link.state).toBe('connected'))
+    expect(states).toEqual(['connected', 'lost', 'connected'])
+  })
+
+  test('keeps the stream open through a pause that is shorter than the lease', async () => {
+    let asked = 0
+    let isPaused = false
+    const { link, states, errors } = aLink(
+      async () => {},
+      async () => {
+        asked += 1
+        if (isPaused) throw unavailable
+        return true
+      },
+    )
+    opened = link
+    await link.start()
+    isPaused = true
+    const before = asked
+    await eventually(() => expect(asked).toBeGreaterThan(before))
+    isPaused = false
+    await eventually(() => expect(asked).toBeGreaterThan(before + 6))
+    expect([states, errors]).toEqual([['connected'], []])
+  })
+
+  test('ends the stream although Redis never answers', async () => {
+    let isHanging = false
+    const lease = () => (isHanging ? new Promise<never>(() => {}) : Promise.resolve(true))
+    const { link } = aLink(async () => {}, lease)
+    opened = link
+    await link.start()
+    isHanging = true
+    await eventually(() => expect(link.state).toBe('lost'))
+  })
+
+  test('leaves a replica on standby until the lease of the other one must have ended', async () => {
+    let isAway = false
+    const { link, states } = aLink(
+      async () => {},
+      async () => {
+        if (isAway) throw unavailable
+        return false
+      },
+    )
+    opened = link
+    await link.start()
+    isAway = true
+    await eventually(() => expect(link.state).toBe('lost'))
+    isAway = false
+    await eventually(() => expect(link.state).toBe('standby'))
+    expect(states).toEqual(['standby', 'lost', 'standby'])
+  })
 })

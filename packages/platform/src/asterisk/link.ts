@@ -21,10 +21,10 @@ export interface LinkDeps {
   readonly onError: (message: string, error: unknown) => void
 }
 
-/** `standby`: another replica receives the events. */
+/** `standby`: another replica receives the events. `lost`: the stream is closed, or Redis does not say who has it. */
 export type LinkState = 'connected' | 'standby' | 'lost'
 
-export interface Link {
+export interface AsteriskLink {
   /** Resolves when the stream is open, or another replica has it. */
   start(): Promise<void>
   /** Closes the stream. `release` false keeps the lease, like a process that dies. */
@@ -33,13 +33,13 @@ export interface Link {
 }
 
 const FIRST_PAUSE_MS = 200
-const LONGEST_PAUSE_MS = 5_000
+const MAX_PAUSE_MS = 5_000
 
 /**
  * Keeps one event stream open in one of all replicas, because Asterisk sends the events of an application only to its
  * newest client. The replica that holds the lease connects.
  */
-export function createLink(deps: LinkDeps): Link {
+export function createLink(deps: LinkDeps): AsteriskLink {
   const { memory, app, owner, leaseMs, onError } = deps
   const leaseName = `asterisk:${app}`
   const stopping = new AbortController()
@@ -55,8 +55,26 @@ export function createLink(deps: LinkDeps): Link {
     if (next !== 'lost') settled.emit('settled')
   }
 
-  const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {})
-  const isLeased = (): Promise<boolean> => memory.lease(leaseName, owner, leaseMs).catch(() => false)
+  const pause = (ms: number, ref = true): Promise<void> =>
+    sleep(ms, undefined, { signal: stopping.signal, ref }).catch(() => {})
+
+  type Holder = 'this' | 'another' | 'unknown'
+  /** The latest answer of Redis, which holds for as long as the lease lasts. */
+  let known: { readonly holder: Holder; readonly untilMs: number } = { holder: 'unknown', untilMs: 0 }
+
+  async function takeLease(): Promise<void> {
+    const untilMs = performance.now() + leaseMs
+    const isOurs = await memory.lease(leaseName, owner, leaseMs)
+    if (untilMs > known.untilMs) known = { holder: isOurs ? 'this' : 'another', untilMs }
+  }
+
+  /** Takes or prolongs the lease. Errors change nothing until the lease must have ended. */
+  async function askForLease(): Promise<Holder> {
+    const leftMs = known.untilMs - performance.now()
+    // oxlint-disable-next-line no-restricted-properties -- the end of a lease is a hard limit, also after a stall
+    await Promise.race([takeLease().catch(() => {}), pause(leftMs > 0 ? leftMs : leaseMs, false)])
+    return performance.now() < known.untilMs ? known.holder : 'unknown'
+  }
 
   async function follow(): Promise<void> {
     const waiting: AriEvent[] = []
@@ -85,10 +103,13 @@ export function createLink(deps: LinkDeps): Link {
       // would end this stream.
       begin().catch((error: unknown) => over.abort(error))
       for (;;) {
-        await sleep(leaseMs / 3, undefined, { signal: ended }).catch(() => {})
+        const waitMs = Math.max(0, Math.min(leaseMs / 3, known.untilMs - performance.now()))
+        await sleep(waitMs, undefined, { signal: ended }).catch(() => {})
         if (stopping.signal.aborted) return
         over.signal.throwIfAborted()
-        if (!(await isLeased())) return
+        const holder = await askForLease()
+        if (holder === 'another' || stopping.signal.aborted) return
+        if (holder === 'unknown') throw new Error('Redis did not confirm the lease of the event stream in time')
       }
     } finally {
       over.abort()
@@ -100,8 +121,9 @@ export function createLink(deps: LinkDeps): Link {
   async function run(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS
     while (!stopping.signal.aborted) {
-      if (!(await isLeased())) {
-        enter('standby')
+      const holder = await askForLease()
+      if (holder !== 'this') {
+        enter(holder === 'another' ? 'standby' : 'lost')
         await pause(leaseMs / 3)
         continue
       }
@@ -109,7 +131,7 @@ export function createLink(deps: LinkDeps): Link {
       await follow().catch((error: unknown) => onError('the event stream of Asterisk is interrupted', error))
       if (stopping.signal.aborted) break
       enter('lost')
-      pauseMs = Date.now() - startedAtMs > LONGEST_PAUSE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+      pauseMs = Date.now() - startedAtMs > MAX_PAUSE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
       await pause(pauseMs)
     }
     if (isReleased) await memory.release(leaseName, owner).catch(() => {})

@@ -1,15 +1,16 @@
-import type { CallId } from '@switchhook/contracts'
+import type { Tenant } from '@switchhook/contracts'
+import type { LiveCalls } from '../live-calls.ts'
 import type { PbxAgent, PbxAgents } from './agents.ts'
 import { lineSession, type SessionName } from './ari/channel-mark.ts'
 import { beginLine } from './session/begin.ts'
 import type { Input } from './session/input.ts'
+import { isLive } from './session/session.ts'
 import type { Sessions } from './store/sessions.ts'
 
 export interface OpenLinesDeps {
   readonly agents: PbxAgents
   readonly sessions: Pick<Sessions, 'apply' | 'begin' | 'find'>
-  /** Calls in which the agent has a live leg. */
-  readonly liveCalls: (tenant: string | null, agentUri: string) => Promise<readonly CallId[]>
+  readonly liveCalls: LiveCalls
   readonly now: () => number
 }
 
@@ -19,7 +20,9 @@ export interface OpenLines {
   agentOf(session: SessionName): PbxAgent | undefined
   sessionOf(agent: PbxAgent): SessionName
   /** The line's channel; null: it is closed, or the agent has none. */
-  channelOf(tenant: string | null, agentUri: string): Promise<string | null>
+  channelOf(tenant: Tenant, agentUri: string): Promise<string | null>
+  /** The agent has a line, which may not be answered yet. */
+  isOpen(agent: PbxAgent): Promise<boolean>
   opens(agent: PbxAgent, channelId: string): Promise<void>
   /** Applies an event of the line's channel to the line and to the calls that it concerns. */
   apply(agent: PbxAgent, channelId: string, input: Input): Promise<void>
@@ -34,7 +37,7 @@ export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesD
   const bySession = new Map(withLine.map((agent) => [sessionOf(agent).sessionId, agent]))
 
   const callsOf = async ({ tenant, agentUri }: PbxAgent): Promise<readonly SessionName[]> =>
-    (await liveCalls(tenant, agentUri)).map((sessionId) => ({ tenant, sessionId }))
+    (await liveCalls(tenant, agentUri)).map(({ callId }) => ({ tenant, sessionId: callId }))
 
   async function callOn(agent: PbxAgent, channelId: string): Promise<SessionName | undefined> {
     for (const name of await callsOf(agent)) {
@@ -66,6 +69,10 @@ export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesD
       if (agent?.answer !== 'connected') return null
       const session = await sessions.find(tenant, sessionOf(agent).sessionId)
       return session?.channels.find(({ state, isLeaving }) => state === 'up' && !isLeaving)?.id ?? null
+    },
+    async isOpen(agent) {
+      const session = await sessions.find(agent.tenant, sessionOf(agent).sessionId)
+      return session?.channels.some(isLive) === true
     },
     async opens(agent, channelId) {
       const { tenant, agentUri } = agent

@@ -1,4 +1,5 @@
-import type { CallId } from '@switchhook/contracts'
+import type { Tenant } from '@switchhook/contracts'
+import type { LiveCalls } from '../live-calls.ts'
 import type { PbxAgents } from './agents.ts'
 import { dialledNumber, dialString, type Trunk } from './dial-string.ts'
 import type { Party } from './session/call-flow.ts'
@@ -8,7 +9,7 @@ export interface PartiesDeps {
   readonly agents: PbxAgents
   readonly trunk: Trunk
   readonly defaultCli: string
-  readonly liveCalls: (tenant: string | null, agentUri: string) => Promise<readonly CallId[]>
+  readonly liveCalls: LiveCalls
 }
 
 /** One call to talk on, and one that rings or is held. Asterisk sets no limit. */
@@ -16,16 +17,16 @@ const LINES = 2
 
 /** Resolves addresses to parties, and parties to the endpoints that Asterisk dials and the numbers that it shows. */
 export interface Parties {
-  agent(tenant: string | null, agentUri: string): Party
+  agent(tenant: Tenant, agentUri: string): Party
   /** An agent, an agent's extension or an outside address, and whether it can be called now. */
-  called(tenant: string | null, address: string): Promise<{ readonly party: Party; readonly refusal: Refusal | null }>
-  endpointOf(tenant: string | null, party: Party): string | null
-  shownAs(tenant: string | null, party: Party): string
+  called(tenant: Tenant, address: string): Promise<{ readonly party: Party; readonly refusal: Refusal | null }>
+  endpointOf(tenant: Tenant, party: Party): string | null
+  shownAs(tenant: Tenant, party: Party): string
   cliOf(wanted: string | null): string
 }
 
 export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesDeps): Parties {
-  const agent = (tenant: string | null, agentUri: string): Party => {
+  const agent = (tenant: Tenant, agentUri: string): Party => {
     const found = agents.find(tenant, agentUri)
     return { kind: 'agent', agentUri, device: found === undefined ? null : `PJSIP/${found.endpoint}` }
   }

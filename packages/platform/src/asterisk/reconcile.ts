@@ -1,8 +1,8 @@
 import type { PbxAgents } from './agents.ts'
 import type { AriClient } from './ari/ari-client.ts'
-import type { AriBridge, AriChannel, AriEndpoint } from './ari/ari-model.ts'
-import { bridgeName } from './ari/carry-out.ts'
+import type { AriChannel, AriEndpoint } from './ari/ari-model.ts'
 import { readMark, type SessionName } from './ari/channel-mark.ts'
+import { type Calls, readCalls, readList } from './ari/read-calls.ts'
 import { entered, type PbxEvent } from './ari/translate-event.ts'
 import type { ListedChannel, SessionInput } from './session/input.ts'
 import { isFinished, isLive } from './session/session.ts'
@@ -15,6 +15,8 @@ export interface ReconcileDeps {
   readonly agents: PbxAgents
   readonly store: SessionStore
   readonly sessions: Sessions
+  /** Removes channels and bridges without a session. */
+  readonly removeLeftovers: (found: Calls) => Promise<void>
   /** Handles the event that was missed. */
   readonly handle: (event: PbxEvent) => Promise<void>
   /** Runs between two events of devices, so that no state is overwritten by an older one. */
@@ -28,11 +30,6 @@ interface Lists extends Calls {
   readonly startedAt: string
 }
 
-interface Calls {
-  readonly channels: readonly AriChannel[]
-  readonly bridges: readonly AriBridge[]
-}
-
 export interface Reconcile {
   /** Compares every session with Asterisk, and removes channels and bridges without a session. */
   all(): Promise<void>
@@ -43,20 +40,8 @@ export interface Reconcile {
 const UNREAD_EVENTS = ['ChannelVarset', 'ChannelDialplan', 'ChannelConnectedLine', 'Dial']
 
 export function createReconcile(deps: ReconcileDeps): Reconcile {
-  const { ari, app, agents, store, sessions, handle, onError } = deps
+  const { ari, app, agents, store, sessions, handle, removeLeftovers, onError } = deps
   let startedAt: string | undefined
-
-  async function read(path: string, query = {}): Promise<unknown> {
-    const { status, body } = await ari.request('GET', path, query)
-    if (status !== 200) throw new Error(`Asterisk answered ${status} to GET ${path}`)
-    return body
-  }
-
-  async function calls(): Promise<Calls> {
-    const channels = (await read('/channels')) as readonly AriChannel[]
-    const bridges = (await read('/bridges')) as readonly AriBridge[]
-    return { channels, bridges }
-  }
 
   let reading: Promise<Calls> | undefined
   let nextReading: Promise<Calls> | undefined
@@ -74,7 +59,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     return nextReading
   }
   function startReading(): Promise<Calls> {
-    const mine = calls().finally(() => {
+    const mine = readCalls(ari).finally(() => {
       if (reading === mine) reading = undefined
     })
     reading = mine
@@ -82,13 +67,12 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
   }
 
   async function lists(): Promise<Lists> {
-    const info = (await read('/asterisk/info')) as {
+    const info = (await readList(ari, '/asterisk/info')) as {
       readonly system?: { readonly entity_id?: string }
       readonly status?: { readonly startup_time?: string }
     }
-    const { channels, bridges } = await calls()
     const asteriskId = info.system?.entity_id ?? ''
-    return { asteriskId, startedAt: info.status?.startup_time ?? '', channels, bridges }
+    return { asteriskId, startedAt: info.status?.startup_time ?? '', ...(await readCalls(ari)) }
   }
 
   /** Asterisk may drop both with the event stream. */
@@ -114,39 +98,23 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     await sessions.report(tenant, sessionId)
   }
 
-  /** Channels and bridges of sessions that are finished or forgotten. */
-  async function removeLeftovers(found: Lists): Promise<void> {
-    const used = new Set<string>()
-    for (const { tenant, sessionId } of await store.unfinished()) {
-      for (const bridge of (await sessions.find(tenant, sessionId))?.bridges ?? []) used.add(bridge)
-    }
-    for (const channel of found.channels) {
-      const name = readMark(app, channel)
-      const session = name && (await sessions.find(name.tenant, name.sessionId))
-      const isOurs = session?.channels.some((one) => one.id === channel.id && isLive(one)) === true
-      if (name !== undefined && !isOurs) await ari.request('DELETE', `/channels/${encodeURIComponent(channel.id)}`)
-    }
-    for (const { id, name, channels } of found.bridges) {
-      const isLeftOver = name === bridgeName(app) && channels.length === 0 && !used.has(id)
-      if (isLeftOver) await ari.request('DELETE', `/bridges/${encodeURIComponent(id)}`)
-    }
-  }
-
   async function compareDevices(): Promise<void> {
-    for (const { resource, state } of (await read('/endpoints/PJSIP')) as readonly AriEndpoint[]) {
+    for (const { resource, state } of (await readList(ari, '/endpoints/PJSIP')) as readonly AriEndpoint[]) {
       if (state !== 'online' && state !== 'offline') continue
       await handle({ kind: 'device', endpoint: resource, online: state === 'online' })
     }
   }
 
-  /** Callers and agents who arrived while the event stream was closed. */
+  /** Callers and agents who arrived while the event stream was closed, and open lines that may not be stored. */
   async function welcome(found: Lists): Promise<void> {
     for (const channel of found.channels) {
       const { app_name: how, app_data: data } = channel.dialplan
       const [name, ...args] = data.split(',')
-      if (how !== 'Stasis' || name !== app || readMark(app, channel) !== undefined) continue
+      if (how !== 'Stasis' || name !== app) continue
       const event = entered(channel, args, found.asteriskId)
-      if (event !== undefined && event.kind !== 'channel') await handle(event)
+      const isNew = readMark(app, channel) === undefined
+      if (event?.kind === 'line-opens' || (isNew && event !== undefined && event.kind !== 'channel'))
+        await handle(event)
     }
   }
 
@@ -167,7 +135,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
           onError('a call could not be compared with Asterisk', error),
         )
       }
-      await removeLeftovers(found)
+      await removeLeftovers(found).catch((error: unknown) => onError('nothing was removed from Asterisk', error))
       await welcome(found)
       await deps.amongDevices(compareDevices)
     },

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openHome } from '@switchhook/backing'
 import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import { asteriskFiles, createSipPhone, type PrivateAsterisk, privateAsterisk } from '@switchhook/pbx'
+import { openHome } from '@switchhook/test-servers'
 import { generate } from 'selfsigned'
 import { createObserver, type Observer } from '../conformance/observer.ts'
 import { PlatformUnavailable } from '../platform.ts'
@@ -67,9 +67,11 @@ describeTls(`Asterisk over TLS${missing === undefined ? '' : ` (${missing})`}`, 
       defaultCli: '+15550000',
       ringSeconds: 2,
       memory,
-      liveCalls: async () => observer.liveCalls(agentUri),
+      liveCalls: async () => observer.liveLegs(agentUri),
       leaseMs: 300,
       onError: (message, error) => void errors.push(`${message}: ${String(error)}`),
+      verifyStorage: async () => {},
+      onUnknown: () => {},
       onLink: () => {},
       now: Date.now,
     })

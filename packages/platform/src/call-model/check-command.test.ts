@@ -21,7 +21,7 @@ function inState(state: CallState, transfer: Transfer | null = null): CallStatus
   return leg.status
 }
 
-/** The verdict on each command in each state. */
+/** The result for each command in each state. */
 const TABLE: readonly [CallState, Record<CommandOnLeg, 'send' | 'noop' | 'refuse'>][] = [
   [initiated, { answer: 'refuse', hold: 'refuse', resume: 'refuse', transfer: 'refuse', hangup: 'send' }],
   [proceeding, { answer: 'refuse', hold: 'refuse', resume: 'refuse', transfer: 'refuse', hangup: 'send' }],
@@ -76,6 +76,19 @@ test.each<CommandOnLeg>(['answer', 'hangup', 'hold', 'resume', 'transfer'])(
   (command) => {
     const status = { ...inState(connected), commandId }
     expect(checkCommand(command, status, { commandId, target: '+15550111' })).toEqual({ kind: 'done' })
+  },
+)
+
+test.each(['tel:+15550100', '+1 555 0100'])(
+  'a transfer to the other party of the call, as %s, is refused',
+  (target) => {
+    expect(checkCommand('transfer', inState(held), { commandId, target })).toEqual({
+      kind: 'refuse',
+      code: 'invalid-call-state',
+      detail: 'The transferTarget is the other party of this call. Name another target.',
+      currentState: held,
+      allowedCommands: ['resume', 'transfer', 'hangup'],
+    })
   },
 )
 

@@ -13,7 +13,7 @@ import {
 export type CommandOnLeg = Exclude<CallCommand, 'dial'>
 
 /** What the api does with a command. */
-export type Verdict =
+export type CommandCheck =
   /** Send it to the platform. */
   | { readonly kind: 'send'; readonly as: CommandOnLeg | 'completeTransfer' }
   /** Accept it without sending: the leg is already in the requested state. */
@@ -23,9 +23,13 @@ export type Verdict =
   | {
       readonly kind: 'refuse'
       readonly code: RefusalCode
+      /** Absent: the code says enough. */
+      readonly detail?: string
       readonly currentState: CallState
       readonly allowedCommands: readonly CommandOnLeg[]
     }
+
+const TO_OTHER_PARTY = 'The transferTarget is the other party of this call. Name another target.'
 
 type RefusalCode = 'invalid-call-state' | 'transfer-in-progress' | 'remote-answer-unsupported'
 
@@ -68,12 +72,17 @@ interface CommandDetails {
  * the platform. Pure.
  * @param status undefined: the call was dialled, and the platform has not reported the leg yet
  */
-export function checkCommand(command: CommandOnLeg, status: CallStatus | undefined, details: CommandDetails): Verdict {
+export function checkCommand(
+  command: CommandOnLeg,
+  status: CallStatus | undefined,
+  details: CommandDetails,
+): CommandCheck {
   const state = status?.state ?? initiated
   const allowed = allowedIn(state, details)
-  const refuse = (code: RefusalCode): Verdict => ({
+  const refuse = (code: RefusalCode, detail?: string): CommandCheck => ({
     kind: 'refuse',
     code,
+    ...(detail !== undefined && { detail }),
     currentState: state,
     allowedCommands: allowed,
   })
@@ -81,8 +90,12 @@ export function checkCommand(command: CommandOnLeg, status: CallStatus | undefin
   if (ALREADY[state]?.includes(command) === true) return { kind: 'noop' }
   if (!ALLOWED[state].includes(command)) return refuse('invalid-call-state')
   if (!allowed.includes(command)) return refuse('remote-answer-unsupported')
-  const transfer = command === 'transfer' ? pendingTransfer(status) : undefined
-  return transfer === undefined ? { kind: 'send', as: command } : checkSecondTransfer(transfer, details, refuse)
+  if (command !== 'transfer') return { kind: 'send', as: command }
+  const transfer = pendingTransfer(status)
+  if (transfer !== undefined) return checkSecondTransfer(transfer, details, refuse)
+  return isSameAddress(status?.remoteParty.uri ?? '', details.target ?? '')
+    ? refuse('invalid-call-state', TO_OTHER_PARTY)
+    : { kind: 'send', as: command }
 }
 
 const allowedIn = (state: CallState, { remoteAnswer = true }: CommandDetails): readonly CommandOnLeg[] =>
@@ -92,8 +105,8 @@ const allowedIn = (state: CallState, { remoteAnswer = true }: CommandDetails): r
 function checkSecondTransfer(
   transfer: Transfer,
   details: CommandDetails,
-  refuse: (code: RefusalCode) => Verdict,
-): Verdict {
+  refuse: (code: RefusalCode) => CommandCheck,
+): CommandCheck {
   if (transfer.otherCallId !== null && transfer.otherCallId === details.consultationCallId) return { kind: 'done' }
   const isOwn = transfer.role === TransferRole.transferring
   if (!isOwn || !isSameAddress(transfer.target, details.target ?? '')) return refuse('transfer-in-progress')

@@ -131,6 +131,22 @@ describe('for any reports in any order', () => {
     )
   })
 
+  test('whatever the clocks of the reporting processes say, time goes forward with the sequence, by 1 ms at least', () => {
+    const anySecond = fc.integer({ min: -20, max: 20 })
+    fc.assert(
+      fc.property(fc.array(fc.tuple(anyReport, anySecond), { maxLength: 40 }), (reports) => {
+        const events = eventsOf(
+          ...reports.map(([report, second]) => ({ ...report, at: new Date(second * 1_000).toISOString() })),
+        )
+        events.slice(1).forEach(({ occurredAt, startedAt, answeredAt, endedAt }, at) => {
+          expect(Date.parse(occurredAt)).toBeGreaterThan(Date.parse(events[at]?.occurredAt ?? ''))
+          const times = [startedAt, answeredAt, endedAt].filter((time) => time !== null)
+          expect(times).toEqual(times.toSorted())
+        })
+      }),
+    )
+  })
+
   test('every snapshot matches its schema, and has end fields if and only if its state is ended', () => {
     fc.assert(
       fc.property(anyReports, (reports) => {

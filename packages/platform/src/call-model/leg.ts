@@ -6,6 +6,7 @@ import {
   type CommandResult,
   EndedBy,
   EndReason,
+  occurredAfter,
 } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 
@@ -59,7 +60,7 @@ export function applyReport(leg: Leg | undefined, report: LegReport): Leg | unde
   const { status } = leg
   if (report.state !== status.state && !NEXT[status.state].includes(report.state)) return undefined
   if (status.state === CallState.ended) return undefined
-  const next = nextStatus(status, report)
+  const next = nextStatus(status, { ...report, at: occurredAfter(status.occurredAt, report.at) })
   return isNews(status, next) ? { order: report.order, status: next } : undefined
 }
 

@@ -1,4 +1,4 @@
-import { CallState, TransferStatus } from '@switchhook/contracts'
+import { CallState, CommandNumber, newCallId, TransferStatus } from '@switchhook/contracts'
 import type { Fixture } from './fixture.ts'
 import type { Harness } from './harness.ts'
 
@@ -28,12 +28,38 @@ export function describeTransfers(fixture: Fixture): void {
     ])('to a target that %s returns the call to the agent', async (_name, target, failReason) => {
       const callId = await fixture.customerCall()
       await fixture.transfer(callId, target(fixture.harness), null)
-      await fixture.harness.until(
-        () => fixture.observer.latest(callId, fixture.harness.alice)?.transfer?.status === TransferStatus.failed,
-      )
+      await fixture.untilTransfer(callId, TransferStatus.failed)
       expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({
         state: connected,
         transfer: { failReason },
+      })
+    })
+
+    test('that fails returns on hold to an agent who talks in another call', async () => {
+      const callId = await fixture.customerCall()
+      const other = await fixture.harness.ring(fixture.harness.alice)
+      await fixture.transfer(callId, fixture.harness.addresses.neverAnswers, null)
+      await fixture.platform.answer(fixture.talk(other))
+      await fixture.untilState(other, connected)
+      await fixture.untilTransfer(callId, TransferStatus.failed)
+      expect(fixture.observer.latest(callId, fixture.harness.alice)?.state).toBe(held)
+      expect(fixture.observer.latest(other, fixture.harness.alice)?.state).toBe(connected)
+      await fixture.platform.resume(fixture.talk(callId, fixture.harness.alice, [other]))
+      await fixture.untilState(callId, connected)
+      expect(fixture.observer.latest(other, fixture.harness.alice)?.state).toBe(held)
+    })
+
+    test('to the other party of the call is reported as failed', async () => {
+      const callId = await fixture.dial(fixture.harness.bob)
+      await fixture.untilState(callId, alerting, fixture.harness.bob)
+      await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
+      await fixture.untilState(callId, connected)
+      await fixture.transfer(callId, fixture.harness.bob, null)
+      await fixture.harness.until(() => fixture.observer.latest(callId, fixture.harness.alice)?.commandResult !== null)
+      expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({
+        state: connected,
+        transfer: null,
+        commandResult: { command: CommandNumber.transfer, result: 2 },
       })
     })
 
@@ -178,9 +204,7 @@ export function describeTransfers(fixture: Fixture): void {
       await fixture.untilState(callId, alerting, fixture.harness.bob)
       expect(fixture.observer.latest(callId, fixture.harness.alice)?.state).toBe(held)
       expect(fixture.observer.latest(consultation, fixture.harness.alice)).toMatchObject({ state: ended, endReason: 9 })
-      await fixture.harness.until(
-        () => fixture.observer.latest(callId, fixture.harness.alice)?.transfer?.status === TransferStatus.failed,
-      )
+      await fixture.untilTransfer(callId, TransferStatus.failed)
       expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({ state: connected })
     })
 
@@ -204,6 +228,22 @@ export function describeTransfers(fixture: Fixture): void {
       await fixture.platform.hangup(fixture.leg(consultation, fixture.harness.bob))
       expect(await fixture.untilState(consultation, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
       expect(await fixture.untilState(callId, connected)).toMatchObject({ transfer: { status: 5 } })
+    })
+
+    test('whose target hangs up returns on hold to an agent who talks in another call', async () => {
+      const callId = await fixture.customerCall()
+      const other = await fixture.harness.ring(fixture.harness.alice)
+      const consultation = newCallId()
+      await fixture.transfer(callId, fixture.harness.bob, consultation)
+      await fixture.untilState(consultation, alerting, fixture.harness.bob)
+      await fixture.platform.answer(fixture.talk(consultation, fixture.harness.bob))
+      await fixture.untilState(consultation, connected)
+      await fixture.platform.answer(fixture.talk(other, fixture.harness.alice, [consultation]))
+      await fixture.untilState(other, connected)
+      await fixture.platform.hangup(fixture.leg(consultation, fixture.harness.bob))
+      await fixture.untilTransfer(callId, TransferStatus.cancelled)
+      expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({ state: held, consultation: null })
+      expect(fixture.observer.latest(other, fixture.harness.alice)?.state).toBe(connected)
     })
 
     test('is cancelled by resume', async () => {

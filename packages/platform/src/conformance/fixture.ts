@@ -1,4 +1,11 @@
-import { type CallId, CallState, type CallStatus, newCallId, newCommandId } from '@switchhook/contracts'
+import {
+  type CallId,
+  CallState,
+  type CallStatus,
+  newCallId,
+  newCommandId,
+  type TransferStatus,
+} from '@switchhook/contracts'
 import type { Platform } from '../platform.ts'
 import type { Harness, OpenHarness } from './harness.ts'
 import { createObserver, type Observer } from './observer.ts'
@@ -58,6 +65,10 @@ export class Fixture {
     const status = this.observer.latest(callId, agentUri)
     if (status === undefined) throw new Error(`${agentUri} has no leg of call ${callId}`)
     return status
+  }
+
+  async untilTransfer(callId: CallId, status: TransferStatus): Promise<void> {
+    await this.harness.until(() => this.observer.latest(callId, this.harness.alice)?.transfer?.status === status)
   }
 
   async dial(destination: string, agentUri = this.harness.alice, callId = newCallId()): Promise<CallId> {

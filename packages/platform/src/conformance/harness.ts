@@ -1,4 +1,4 @@
-import type { CallId } from '@switchhook/contracts'
+import type { CallId, Tenant } from '@switchhook/contracts'
 import type { Platform } from '../platform.ts'
 import type { Observer } from './observer.ts'
 
@@ -6,7 +6,7 @@ import type { Observer } from './observer.ts'
 export interface Harness {
   readonly platform: Platform
   /** The tenant of all three agents. */
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly alice: string
   readonly bob: string
   readonly carol: string

@@ -1,5 +1,6 @@
 import { type CallId, CallState, type CallStatus } from '@switchhook/contracts'
 import { applyReport, type Leg, NEXT } from '../call-model/leg.ts'
+import type { LiveCall } from '../live-calls.ts'
 import type { DeviceReport, LegReport, PlatformListener } from '../platform.ts'
 
 /** A listener for tests. It applies the call model to the reports, as the api does. */
@@ -10,6 +11,7 @@ export interface Observer {
   latest(callId: CallId, agentUri: string): CallStatus | undefined
   reports(): readonly LegReport[]
   devices(): readonly DeviceReport[]
+  liveLegs(agentUri: string): readonly LiveCall[]
   liveCalls(agentUri: string): readonly CallId[]
   /** If set, the listener rejects with it, so that reports must be repeated. */
   outage: Error | undefined
@@ -56,10 +58,11 @@ export function createObserver(): Observer {
     latest: (callId, agentUri) => legs.get(keyOf(callId, agentUri))?.status,
     reports: () => received,
     devices: () => devices,
-    liveCalls: (agentUri) =>
-      [...legs.values()].flatMap(({ status }) =>
-        status.agentUri === agentUri && status.state !== CallState.ended ? [status.callId] : [],
-      ),
+    liveLegs: (agentUri) =>
+      [...legs.values()]
+        .map(({ status }) => status)
+        .filter((status) => status.agentUri === agentUri && status.state !== CallState.ended),
+    liveCalls: (agentUri) => observer.liveLegs(agentUri).map(({ callId }) => callId),
     verify() {
       expect(faults).toEqual([])
       for (const report of received) {

@@ -1,6 +1,6 @@
 import { type CallCommand, CallState, type CommandId, EndReason } from '@switchhook/contracts'
 import type { AgentStep, Party, SimulatedCall } from './call-group.ts'
-import { otherParty } from './call-group.ts'
+import { isSameParty, otherParty } from './call-group.ts'
 import { connect } from './calls.ts'
 import { behaviourOf } from './destinations.ts'
 import type { Draft } from './draft.ts'
@@ -17,16 +17,19 @@ export function applyAgentStep(draft: Draft, step: AgentStep): void {
   const isTalk = state === CallState.connected || state === CallState.held
   if (step.kind === 'hangup') return hangup(draft, call, agentUri)
   if (step.kind === 'answer' && state === CallState.alerting) return answer(draft, call)
-  if (step.kind === 'transfer' && isTalk && call.transfer === null && call.phase === 'talking') {
+  const other = otherParty(call, agentUri)
+  const canTransfer = isTalk && call.transfer === null && call.phase === 'talking'
+  if (step.kind === 'transfer' && canTransfer && !isSameParty(step.target, other)) {
     return beginTransfer(draft, call, step)
   }
   if (step.kind === 'completeTransfer' && call.transfer?.by === agentUri && call.transfer.consultation !== null) {
     return completeTransfer(draft, call)
   }
-  if (step.kind === 'resume' && call.transfer?.by === agentUri) return cancelTransfer(draft, call)
+  if (step.kind === 'resume' && call.transfer?.by === agentUri) {
+    return cancelTransfer(draft, call, { isResumed: true })
+  }
   const isHold = step.kind === 'hold'
   if ((isHold && state === CallState.held) || (step.kind === 'resume' && state === CallState.connected)) return
-  const other = otherParty(call, agentUri)
   if ((isHold || step.kind === 'resume') && isTalk && !(isHold && refusesHold(other))) {
     draft.report(leg, { state: isHold ? CallState.held : CallState.connected })
     if (other.kind === 'agent') draft.report(draft.leg(callId, other.agentUri), { remoteHeld: isHold })

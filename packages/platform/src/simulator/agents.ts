@@ -1,10 +1,11 @@
+import type { Tenant } from '@switchhook/contracts'
 import type { ProvisionedAgent } from '../platform.ts'
 import type { Party } from './call-group.ts'
 
 /** An entry of `SIMULATOR_AGENTS`: one agent, or `count` agents with `{n}` from 1 in the URI and the device. */
 export interface AgentEntry {
   readonly agentUri: string
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly device?: string | null
   readonly count?: number
 }
@@ -26,10 +27,9 @@ const numbered = (text: string, n: number): string => text.replaceAll('{n}', Str
 /** Finds agents by tenant and URI. */
 export function createDirectory(agents: readonly ProvisionedAgent[]) {
   const byName = new Map(agents.map((agent) => [nameOf(agent.tenant, agent.agentUri), agent]))
-  const find = (tenant: string | null, agentUri: string): ProvisionedAgent | undefined =>
-    byName.get(nameOf(tenant, agentUri))
+  const find = (tenant: Tenant, agentUri: string): ProvisionedAgent | undefined => byName.get(nameOf(tenant, agentUri))
   /** An address is an outside party unless it is the URI of an agent of the tenant. */
-  const partyOf = (tenant: string | null, address: string): Party => {
+  const partyOf = (tenant: Tenant, address: string): Party => {
     const agent = find(tenant, address)
     if (agent === undefined) return { kind: 'outside', address }
     return { kind: 'agent', agentUri: agent.agentUri, device: agent.device }
@@ -37,4 +37,4 @@ export function createDirectory(agents: readonly ProvisionedAgent[]) {
   return { find, partyOf }
 }
 
-const nameOf = (tenant: string | null, agentUri: string): string => JSON.stringify([tenant, agentUri])
+const nameOf = (tenant: Tenant, agentUri: string): string => JSON.stringify([tenant, agentUri])

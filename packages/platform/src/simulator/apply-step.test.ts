@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { createObserver } from '../conformance/observer.ts'
 import { applyStep } from './apply-step.ts'
 import { beginDial, beginInbound } from './begin-call.ts'
-import type { CallGroup, DeviceState, Party, ScheduledStep, Step, StepResult } from './call-group.ts'
+import type { CallGroup, CallStep, DeviceState, Party, ScheduledStep, StepResult } from './call-group.ts'
 import { reportsOfLastStep } from './call-group.ts'
 
 const ALICE = 'sip:alice@acme.example'
@@ -19,7 +19,7 @@ class Run {
   group: CallGroup
   readonly observer = createObserver()
   readonly #callId: CallId
-  #due: { readonly at: number; readonly step: Step }[] = []
+  #due: { readonly at: number; readonly step: CallStep }[] = []
   #nowMs = 0
 
   constructor(callId: CallId, begun: StepResult) {
@@ -36,9 +36,9 @@ class Run {
     await this.observer.listener.legs(reportsOfLastStep(this.group))
   }
 
-  async apply(step: Step, device: DeviceState = 'free'): Promise<void> {
+  async apply(step: CallStep, device: DeviceState = 'free'): Promise<void> {
     const at = new Date(this.#nowMs).toISOString()
-    const { group, scheduled } = applyStep(this.group, step, { at, deviceOf: () => device })
+    const { group, scheduled } = applyStep(this.group, step, { at, deviceOf: () => device, busyElsewhere: new Set() })
     if (group === this.group) return
     this.group = group
     this.#schedule(scheduled)

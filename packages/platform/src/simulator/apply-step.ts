@@ -1,6 +1,6 @@
 import { EndReason } from '@switchhook/contracts'
 import { applyAgentStep } from './agent-actions.ts'
-import type { CallGroup, DeviceState, Step, StepResult } from './call-group.ts'
+import type { CallGroup, CallStep, DeviceState, StepResult } from './call-group.ts'
 import { remote, ringOut, route } from './calls.ts'
 import { Draft } from './draft.ts'
 import { deviceOffline } from './leave-call.ts'
@@ -11,6 +11,8 @@ export interface StepContext {
   readonly at: string
   /** Of the agent that `agentToRing` names. */
   readonly deviceOf: (agentUri: string) => DeviceState
+  /** Agents who talk or dial in a call of another group. */
+  readonly busyElsewhere: ReadonlySet<string>
 }
 
 /**
@@ -18,28 +20,31 @@ export interface StepContext {
  * the same step on the same call group gives the same result. A step that no longer fits (a timer after the hang-up)
  * changes nothing. A command that no longer fits a live leg is reported as failed. A repeated command has no effect.
  */
-export function applyStep(group: CallGroup, step: Step, context: StepContext): StepResult {
+export function applyStep(group: CallGroup, step: CallStep, context: StepContext): StepResult {
+  const { at, busyElsewhere } = context
   const commandId = 'commandId' in step ? step.commandId : null
-  if (commandId !== null && group.commands.includes(commandId)) return { group, scheduled: [] }
-  const draft = new Draft(group, context.at, commandId)
+  const repeatId = ('commandId' in step ? step.repeatId : undefined) ?? commandId
+  if (repeatId !== null && group.commands.includes(repeatId)) return { group, scheduled: [] }
+  const draft = new Draft(group, { at, commandId, repeatId, busyElsewhere })
   apply(draft, step, context.deviceOf)
   return draft.finish()
 }
 
 /** The agent whose device this step rings, if it rings one. */
-export function agentToRing(group: CallGroup, step: Step): string | undefined {
+export function agentToRing(group: CallGroup, step: CallStep): string | undefined {
   if (step.kind !== 'route' && step.kind !== 'transfer-route') return undefined
   const call = group.calls[step.callId]
   const party = step.kind === 'route' ? call?.called : call?.transfer?.target
   return party?.kind === 'agent' ? party.agentUri : undefined
 }
 
-function apply(draft: Draft, step: Step, deviceOf: StepContext['deviceOf']): void {
+function apply(draft: Draft, step: CallStep, deviceOf: StepContext['deviceOf']): void {
   if (step.kind === 'tell') return
   if (step.kind === 'device-offline') return deviceOffline(draft, step.agentUri)
   if ('agentUri' in step) return applyAgentStep(draft, step)
   const call = draft.call(step.callId)
   if (call === undefined) return
+  if ('begunAt' in step && step.begunAt !== call.transfer?.begunAt) return
   switch (step.kind) {
     case 'route':
       return route(draft, call, deviceOf)

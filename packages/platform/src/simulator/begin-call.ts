@@ -1,10 +1,10 @@
-import { type CallId, CallState, type CommandId, Direction, Role } from '@switchhook/contracts'
+import { type CallId, CallState, type CommandId, Direction, LegRole, type Tenant } from '@switchhook/contracts'
 import type { CallGroup, Party, StepResult } from './call-group.ts'
 import { RING_OUT_MS, ROUTING_MS } from './destinations.ts'
 import { Draft } from './draft.ts'
 
 interface NewCall {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly callId: CallId
   readonly caller: Party
   readonly called: Party
@@ -18,7 +18,7 @@ function begin(
   more: { readonly cli: string | null; readonly correlationId: string | null; readonly talkMs: number | null },
 ) {
   const empty: CallGroup = { tenant, sessionId: callId, step: 0, calls: {}, legs: [], commands: [] }
-  const draft = new Draft(empty, at, commandId)
+  const draft = new Draft(empty, { at, commandId })
   const phase = caller.kind === 'agent' ? 'seized' : 'ringing'
   const call = draft.putCall({ callId, phase, caller, called, forCallId: null, transfer: null, ...more })
   return { draft, call }
@@ -37,7 +37,7 @@ export function beginDial(
   draft.addLeg(call, newCall.caller, newCall.called, {
     state: CallState.initiated,
     direction: Direction.outbound,
-    role: Role.originator,
+    role: LegRole.originator,
   })
   draft.schedule({ kind: 'route', callId: newCall.callId }, ROUTING_MS)
   return draft.finish()
@@ -52,7 +52,7 @@ export function beginInbound(
   draft.addLeg(call, newCall.called, newCall.caller, {
     state: CallState.alerting,
     direction: Direction.inbound,
-    role: Role.destination,
+    role: LegRole.destination,
   })
   draft.schedule({ kind: 'ring-out', callId: newCall.callId }, customer.ringForMs ?? RING_OUT_MS)
   return draft.finish()

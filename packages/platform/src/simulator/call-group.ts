@@ -1,4 +1,5 @@
-import type { CallId, CommandId } from '@switchhook/contracts'
+import type { CallId, CommandId, Tenant } from '@switchhook/contracts'
+import { isSameAddress } from '../call-model/check-command.ts'
 import type { LegReport } from '../platform.ts'
 
 // Call groups and scheduled steps are stored, and replicas of two versions read each other's. Names of their fields and kinds
@@ -23,6 +24,8 @@ export interface PendingTransfer {
   readonly consultation: CallId | null
   /** The agent has left; the customer waits for the target alone. */
   readonly isAbandoned: boolean
+  /** The step that began it. Absent: the previous version began it, or it began at a phone. */
+  readonly begunAt?: number
 }
 
 /** A call has two parties, and during a transfer a third one. */
@@ -34,7 +37,7 @@ export interface SimulatedCall {
   readonly called: Party
   readonly cli: string | null
   readonly correlationId: string | null
-  /** How long an outside caller talks after the answer; null: `LONGEST_TALK_MS`. */
+  /** How long an outside caller talks after the answer; null: `MAX_TALK_MS`. */
   readonly talkMs: number | null
   /** Of a consultation: the original call. */
   readonly forCallId: CallId | null
@@ -47,7 +50,7 @@ export interface SimulatedCall {
  * not know whether they were delivered to the listener delivers them again.
  */
 export interface CallGroup {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   /** The id of the first call. */
   readonly sessionId: CallId
   /** Counts the steps that changed something. */
@@ -61,13 +64,18 @@ export interface CallGroup {
 export type RemoteAction = 'answer' | 'hangup' | 'hold' | 'resume'
 
 /** Something that happens to a call group: a command, an action of the outside party, or a timer. */
-export type Step =
+export type CallStep =
   /** The called party has been found. */
   | { readonly kind: 'route'; readonly callId: CallId }
   | { readonly kind: 'ring-out'; readonly callId: CallId }
   | { readonly kind: 'remote'; readonly callId: CallId; readonly action: RemoteAction }
   /** The same for the target of a transfer. `callId` is the transferred call. */
-  | { readonly kind: 'transfer-route' | 'transfer-answer' | 'transfer-ring-out'; readonly callId: CallId }
+  | {
+      readonly kind: 'transfer-route' | 'transfer-answer' | 'transfer-ring-out'
+      readonly callId: CallId
+      /** Of the transfer. Another transfer of the call ignores the step. Absent: the previous version scheduled it. */
+      readonly begunAt?: number
+    }
   | AgentStep
   | { readonly kind: 'device-offline'; readonly agentUri: string }
   /** Changes nothing. Applying it repeats the last reports if necessary. */
@@ -78,6 +86,8 @@ export type AgentStep = {
   readonly callId: CallId
   readonly agentUri: string
   readonly commandId: CommandId | null
+  /** Recognises a repeat; absent: `commandId` does. */
+  readonly repeatId?: CommandId
 } & (
   | { readonly kind: 'answer' | 'hangup' | 'hold' | 'resume' | 'completeTransfer' }
   /** The command fails, because another call of the agent could not be held first. */
@@ -95,7 +105,7 @@ export type AgentStep = {
 export type DeviceState = 'free' | 'busy' | 'offline'
 
 export interface ScheduledStep {
-  readonly step: Step
+  readonly step: CallStep
   readonly dueInMs: number
 }
 
@@ -112,6 +122,11 @@ export const isOver = ({ calls }: CallGroup): boolean => Object.values(calls).ev
 
 export const isAgent = (party: Party, agentUri: string): boolean =>
   party.kind === 'agent' && party.agentUri === agentUri
+
+export const isSameParty = (one: Party, other: Party): boolean =>
+  one.kind === 'agent'
+    ? isAgent(other, one.agentUri)
+    : other.kind === 'outside' && isSameAddress(one.address, other.address)
 
 /** The party that the agent talks to. */
 export const otherParty = ({ caller, called }: SimulatedCall, agentUri: string): Party =>

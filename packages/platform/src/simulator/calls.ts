@@ -1,7 +1,7 @@
-import { type CallId, CallState, Direction, EndReason, Role, TransferStatus } from '@switchhook/contracts'
+import { type CallId, CallState, Direction, EndReason, LegRole, TransferStatus } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 import type { DeviceState, Party, RemoteAction, SimulatedCall } from './call-group.ts'
-import { behaviourOf, LONGEST_TALK_MS, RING_OUT_MS } from './destinations.ts'
+import { behaviourOf, MAX_TALK_MS, RING_OUT_MS } from './destinations.ts'
 import type { Draft, EndedByParty, HowEnded } from './draft.ts'
 import { ENDINGS } from './end-reasons.ts'
 
@@ -17,7 +17,7 @@ export function route(draft: Draft, call: SimulatedCall, deviceOf: (agentUri: st
     draft.addLeg(call, called, caller, {
       state: CallState.alerting,
       direction: Direction.inbound,
-      role: call.forCallId === null ? Role.destination : Role.consultant,
+      role: call.forCallId === null ? LegRole.destination : LegRole.consultant,
       consultation: call.forCallId === null ? null : { forCallId: call.forCallId },
     })
     return draft.schedule({ kind: 'ring-out', callId }, RING_OUT_MS)
@@ -67,7 +67,7 @@ export function connect(draft: Draft, call: SimulatedCall): void {
   for (const leg of draft.legsOf(call.callId)) draft.report(leg, { state: CallState.connected })
   scheduleBehaviour(draft, call, call.called)
   if (call.caller.kind === 'outside') {
-    draft.schedule({ kind: 'remote', callId: call.callId, action: 'hangup' }, call.talkMs ?? LONGEST_TALK_MS)
+    draft.schedule({ kind: 'remote', callId: call.callId, action: 'hangup' }, call.talkMs ?? MAX_TALK_MS)
   }
 }
 
@@ -101,7 +101,7 @@ export function endCall(draft: Draft, call: SimulatedCall, how: HowEnded, by: En
   if (consultation !== undefined) makeOrdinary(draft, consultation)
   if (original === undefined) return
   const status = wasAnswered ? TransferStatus.cancelled : TransferStatus.failed
-  returnToAgent(draft, original, status, wasAnswered ? EndReason.none : how.endReason)
+  returnToAgent(draft, original, { status, failReason: wasAnswered ? EndReason.none : how.endReason })
 }
 
 /** Ends a call in which only the target of a transfer rings (`PendingTransfer.ringsIn`). */
@@ -131,16 +131,29 @@ export function reportTransfer(draft: Draft, call: SimulatedCall, status: Transf
   }
 }
 
-/** A transfer has failed or is cancelled: connects the customer to the agent again. */
-export function returnToAgent(draft: Draft, call: SimulatedCall, status: TransferStatus, failReason: EndReason): void {
+/** How a transfer ended without a new party for the customer. */
+export interface Return {
+  readonly status: TransferStatus
+  readonly failReason: EndReason
+  /** The agent asked for the call, and other calls have been held first. */
+  readonly isResumed?: true
+}
+
+/**
+ * A transfer has failed or is cancelled: connects the customer to the agent again. If the agent talks or dials in another
+ * call meanwhile, the customer stays on hold, because no agent is connected to two calls.
+ */
+export function returnToAgent(draft: Draft, call: SimulatedCall, { status, failReason, isResumed }: Return): void {
   const by = call.transfer?.by
   if (by === undefined) return
+  const isHeld = isResumed !== true && draft.isTransferrerBusy(call)
   const agentLeg = draft.leg(call.callId, by)
   const customerLeg = draft.customerLeg(call, by)
   draft.putCall({ ...call, transfer: null })
   const ended = (leg: LegReport) => leg.transfer && { ...leg.transfer, status, failReason }
   if (agentLeg !== undefined) {
-    draft.report(agentLeg, { state: CallState.connected, transfer: ended(agentLeg), consultation: null })
+    const state = isHeld ? CallState.held : CallState.connected
+    draft.report(agentLeg, { state, transfer: ended(agentLeg), consultation: null })
   }
-  if (customerLeg !== undefined) draft.report(customerLeg, { remoteHeld: false, transfer: ended(customerLeg) })
+  if (customerLeg !== undefined) draft.report(customerLeg, { remoteHeld: isHeld, transfer: ended(customerLeg) })
 }

@@ -7,7 +7,7 @@ export const ROUTING_MS = 300
 /** Ringing time after which an unanswered call ends. */
 export const RING_OUT_MS = 30_000
 /** An outside party hangs up after this time at the latest. */
-export const LONGEST_TALK_MS = 10 * 60_000
+export const MAX_TALK_MS = 10 * 60_000
 
 /** How an outside party behaves when it is called. Times start when it begins to ring, unless stated otherwise. */
 export type Behaviour =
@@ -26,7 +26,7 @@ export type Behaviour =
 const answers = (afterMs: number, more: Partial<Extract<Behaviour, { kind: 'answers' }>> = {}): Behaviour => ({
   kind: 'answers',
   afterMs,
-  talkMs: LONGEST_TALK_MS,
+  talkMs: MAX_TALK_MS,
   ...more,
 })
 

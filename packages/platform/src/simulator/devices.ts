@@ -1,12 +1,12 @@
-import type { CallId } from '@switchhook/contracts'
+import type { CallId, Tenant } from '@switchhook/contracts'
+import type { LiveCalls } from '../live-calls.ts'
 import type { PlatformListener } from '../platform.ts'
 import type { DeviceState } from './call-group.ts'
 import type { SimulatorStorage } from './storage.ts'
 
 export interface DevicesDeps {
   readonly storage: SimulatorStorage
-  /** Calls in which the agent has a leg that has not ended. */
-  readonly liveCalls: (tenant: string | null, agentUri: string) => Promise<readonly CallId[]>
+  readonly liveCalls: LiveCalls
   readonly listener: () => PlatformListener | undefined
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -18,11 +18,11 @@ export interface DeviceTimer {
 }
 
 export interface Devices {
-  stateOf(tenant: string | null, agentUri: string): Promise<DeviceState>
+  stateOf(tenant: Tenant, agentUri: string): Promise<DeviceState>
   /** Stores and reports the device. Resolves to the calls that must end because it is offline now. */
-  set(tenant: string | null, agentUri: string, online: boolean): Promise<readonly CallId[]>
+  set(tenant: Tenant, agentUri: string, online: boolean): Promise<readonly CallId[]>
   /** Reports a device again, in case a process died between storing and reporting. Resolves as `set` does. */
-  report(tenant: string | null, agentUri: string): Promise<readonly CallId[]>
+  report(tenant: Tenant, agentUri: string): Promise<readonly CallId[]>
 }
 
 /** One active call, and one that rings or is held. */
@@ -39,16 +39,16 @@ interface Device {
 
 /** The agents' phones. A device without a record is online. */
 export function createDevices({ storage, liveCalls, listener, now }: DevicesDeps): Devices {
-  const read = async (tenant: string | null, agentUri: string) => {
+  const read = async (tenant: Tenant, agentUri: string) => {
     const [found] = await storage.read(tenant, [keyOf(agentUri)])
     return { version: found?.version ?? 0, device: found?.value as Device | undefined }
   }
 
-  async function report(tenant: string | null, agentUri: string): Promise<readonly CallId[]> {
+  async function report(tenant: Tenant, agentUri: string): Promise<readonly CallId[]> {
     const { device } = await read(tenant, agentUri)
     if (device === undefined) return []
     await listener()?.device({ tenant, agentUri, ...device })
-    return device.online ? [] : liveCalls(tenant, agentUri)
+    return device.online ? [] : (await liveCalls(tenant, agentUri)).map(({ callId }) => callId)
   }
 
   return {

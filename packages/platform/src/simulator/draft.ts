@@ -8,8 +8,17 @@ import {
   type Transfer,
   uuidV5,
 } from '@switchhook/contracts'
+import { occupiesAgent } from '../live-calls.ts'
 import type { Ending, LegReport } from '../platform.ts'
-import type { CallGroup, Party, PendingTransfer, ScheduledStep, SimulatedCall, Step, StepResult } from './call-group.ts'
+import type {
+  CallGroup,
+  CallStep,
+  Party,
+  PendingTransfer,
+  ScheduledStep,
+  SimulatedCall,
+  StepResult,
+} from './call-group.ts'
 import { otherParty } from './call-group.ts'
 import { outsideParty } from './destinations.ts'
 
@@ -21,6 +30,18 @@ export type EndedByParty = { readonly agentUri: string } | 'outside' | 'switch'
 
 export type HowEnded = Omit<Ending, 'endedBy'>
 
+/** What a step needs to know besides the call group. */
+export interface DraftContext {
+  /** Time of the step, ISO 8601, UTC. */
+  readonly at: string
+  /** The command that the reports name as their cause. */
+  readonly commandId: CommandId | null
+  /** Remembered, to recognise a repeat; absent: `commandId`. */
+  readonly repeatId?: CommandId | null
+  /** Agents who talk or dial in a call of another group; absent: none. */
+  readonly busyElsewhere?: ReadonlySet<string>
+}
+
 type NewLeg = Pick<LegReport, 'state' | 'direction' | 'role'> & Partial<LegReport>
 
 /**
@@ -30,20 +51,22 @@ type NewLeg = Pick<LegReport, 'state' | 'direction' | 'role'> & Partial<LegRepor
  */
 export class Draft {
   readonly #group: CallGroup
-  readonly #at: string
-  readonly #commandId: CommandId | null
+  readonly #context: DraftContext
   readonly #calls: Map<CallId, SimulatedCall>
   readonly #legs: Map<string, LegReport>
   readonly #scheduled: ScheduledStep[] = []
   #isChanged = false
 
-  /** @param at time of the step, ISO 8601, UTC */
-  constructor(group: CallGroup, at: string, commandId: CommandId | null) {
+  constructor(group: CallGroup, context: DraftContext) {
     this.#group = group
-    this.#at = at
-    this.#commandId = commandId
+    this.#context = context
     this.#calls = new Map(Object.values(group.calls).map((call) => [call.callId, call]))
     this.#legs = new Map(group.legs.map((leg) => [legKey(leg.callId, leg.agentUri), leg]))
+  }
+
+  /** The number of this step. */
+  get step(): number {
+    return this.#group.step + 1
   }
 
   /** A call that is not over. */
@@ -89,6 +112,14 @@ export class Draft {
   customerLeg(call: SimulatedCall, agentUri: string): LegReport | undefined {
     const customer = otherParty(call, agentUri)
     return customer.kind === 'agent' ? this.leg(call.callId, customer.agentUri) : undefined
+  }
+
+  /** Whether the agent who transfers this call talks or dials in another one, its consultation excepted. */
+  isTransferrerBusy({ callId, transfer }: SimulatedCall): boolean {
+    if (transfer === null) return false
+    const own = [callId, transfer.consultation]
+    const legs = [...this.#legs.values()].filter((leg) => leg.agentUri === transfer.by && !own.includes(leg.callId))
+    return legs.some(({ state }) => occupiesAgent(state)) || this.#context.busyElsewhere?.has(transfer.by) === true
   }
 
   /** The transfer in an agent's leg, which may have ended. */
@@ -143,26 +174,28 @@ export class Draft {
     })
   }
 
-  schedule(step: Step, dueInMs: number): void {
+  schedule(step: CallStep, dueInMs: number): void {
     this.#scheduled.push({ step, dueInMs })
   }
 
   finish(): StepResult {
     if (!this.#isChanged) return { group: this.#group, scheduled: [] }
-    const { commands, step } = this.#group
+    const { commands } = this.#group
+    const { commandId, repeatId = commandId } = this.#context
     const group: CallGroup = {
       ...this.#group,
-      step: step + 1,
+      step: this.step,
       calls: Object.fromEntries(this.#calls),
       legs: [...this.#legs.values()],
-      commands: this.#commandId === null ? commands : [this.#commandId, ...commands].slice(0, REMEMBERED_COMMANDS),
+      commands: repeatId === null ? commands : [repeatId, ...commands].slice(0, REMEMBERED_COMMANDS),
     }
     return { group, scheduled: this.#scheduled }
   }
 
   #report(leg: Omit<LegReport, 'order' | 'at' | 'commandId'>): void {
     this.#isChanged = true
-    const report = { ...leg, order: this.#group.step + 1, at: this.#at, commandId: this.#commandId }
+    const { at, commandId } = this.#context
+    const report = { ...leg, order: this.step, at, commandId }
     this.#legs.set(legKey(leg.callId, leg.agentUri), report)
   }
 }

@@ -10,6 +10,7 @@ import {
   connectTarget,
   endTransferred,
   ringForCustomer,
+  scheduleTransfer,
   stopRinging,
   targetFailed,
 } from './transfers.ts'
@@ -79,7 +80,7 @@ export function completeTransfer(draft: Draft, call: SimulatedCall, leaving: Lea
   const pending: PendingTransfer = { ...transfer, consultation: null, isAbandoned: leaving === 'device offline' }
   const blind = draft.putCall({ ...call, transfer: pending })
   if (consultation.phase === 'ringing') ringForCustomer(draft, blind)
-  else draft.schedule({ kind: 'transfer-route', callId: call.callId }, ROUTING_MS)
+  else scheduleTransfer(draft, blind, 'transfer-route', ROUTING_MS)
 }
 
 /** The agent's device goes offline: the agent's transfers continue without the agent, and all other calls end. */

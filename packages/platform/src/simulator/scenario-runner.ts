@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type CallId, uuidV5 } from '@switchhook/contracts'
+import { type CallId, type Tenant, uuidV5 } from '@switchhook/contracts'
 import type { ProvisionedAgent } from '../platform.ts'
 import type { AgentStep } from './call-group.ts'
 import { type PlannedCall, planCall, type Scenario } from './scenario.ts'
@@ -25,7 +25,7 @@ export interface ScenarioDeps {
     callId: CallId,
   ) => Promise<CallId | undefined>
   readonly dial: (agent: ProvisionedAgent, callId: CallId, destination: string) => Promise<void>
-  readonly act: (tenant: string | null, callId: CallId, move: Move) => Promise<void>
+  readonly act: (tenant: Tenant, callId: CallId, move: Move) => Promise<void>
 }
 
 /** How many agents are tried. If none is idle, the call is skipped. */
@@ -90,7 +90,7 @@ export function createScenarioRunner(scenario: Scenario, deps: ScenarioDeps) {
       const [found] = await storage.read(tenant, [key])
       if (found === undefined || found.version === 0) await scheduleNext(0, 0, 0)
     },
-    async due(timersTenant: string | null, payload: ScenarioTimer): Promise<void> {
+    async due(timersTenant: Tenant, payload: ScenarioTimer): Promise<void> {
       // The timer belongs to a scenario that was configured before.
       if (payload.scenario !== id) return
       if ('move' in payload) return act(timersTenant, payload.callId, payload.move)

@@ -59,7 +59,7 @@ async function tenMinutes(replicas: number) {
       agents: provisionAgents([{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', count: 200 }]),
       scenario,
       storage,
-      liveCalls: async (_tenant, agentUri) => observer.liveCalls(agentUri),
+      liveCalls: async (_tenant, agentUri) => observer.liveLegs(agentUri),
       onError: (message, error) => {
         throw new Error(message, { cause: error })
       },

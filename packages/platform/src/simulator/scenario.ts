@@ -1,4 +1,4 @@
-import { compileSchema } from '@switchhook/contracts'
+import { compileSchema, type Tenant } from '@switchhook/contracts'
 
 /**
  * The content of the `SIMULATOR_SCENARIO` file: a contact center that generates its own calls. Shares are from 0 to 1.
@@ -7,7 +7,7 @@ export interface Scenario {
   /** The same seed generates the same calls. */
   readonly seed: number
   /** The agents of this tenant take part. */
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly callsPerMinute: number
   /** Of all calls; agents dial the others. */
   readonly inboundShare: number

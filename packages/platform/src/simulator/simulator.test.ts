@@ -1,29 +1,13 @@
 import { type CallId, CallState, CommandNumber, newCallId, newCommandId, Unavailable } from '@switchhook/contracts'
 import { describePlatform } from '../conformance/describe-platform.ts'
-import { createObserver, type Observer } from '../conformance/observer.ts'
+import { createObserver } from '../conformance/observer.ts'
 import { PlatformUnavailable } from '../platform.ts'
+import { ALICE, BOB, CAROL, openSimulator } from '../testing/open-simulator.ts'
 import { VirtualStorage } from '../testing/virtual-storage.ts'
-import { createSimulator, type Simulator } from './simulator.ts'
-
-const ALICE = 'sip:alice@acme.example'
-const BOB = 'sip:bob@acme.example'
-const CAROL = 'sip:carol@acme.example'
-const agents = [ALICE, BOB, CAROL].map((agentUri) => ({ agentUri, tenant: 'acme', device: 'SIM/1' }))
-
-function open(storage: VirtualStorage, observer: Observer): Simulator {
-  return createSimulator({
-    agents,
-    scenario: null,
-    storage,
-    liveCalls: async (_tenant, agentUri) => observer.liveCalls(agentUri),
-    onError: () => {},
-    now: () => storage.nowMs,
-  })
-}
 
 describePlatform('simulator', async (observer) => {
   const storage = new VirtualStorage()
-  let simulator = open(storage, observer)
+  let simulator = openSimulator(storage, observer)
   const agent = (agentUri: string) => {
     const found = simulator.findAnyAgent(agentUri)
     if (found === undefined) throw new Error(`${agentUri} is not provisioned`)
@@ -53,7 +37,7 @@ describePlatform('simulator', async (observer) => {
       storage.outage = isCut ? new Error('the storage is unavailable') : undefined
     },
     restart: async (next) => {
-      simulator = open(storage, next)
+      simulator = openSimulator(storage, next)
       await simulator.start(next.listener)
       return simulator
     },
@@ -62,7 +46,7 @@ describePlatform('simulator', async (observer) => {
 
 test('ring rejects if it is unknown whether the call was stored', async () => {
   const storage = new VirtualStorage()
-  const simulator = open(storage, createObserver())
+  const simulator = openSimulator(storage, createObserver())
   storage.write = async () => {
     storage.outage = new Error('the storage is unavailable')
     throw storage.outage
@@ -77,14 +61,14 @@ test('ring rejects if it is unknown whether the call was stored', async () => {
 test('a step that was stored but not reported before its process died is reported by the next process', async () => {
   const storage = new VirtualStorage()
   const observer = createObserver()
-  const dying = open(storage, observer)
+  const dying = openSimulator(storage, observer)
   await dying.start({ legs: () => Promise.reject(new Error('dead')), device: () => Promise.reject(new Error('dead')) })
   const callId = newCallId()
   const command = { tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() }
   await dying.dial({ ...command, destination: '+15550101', cli: null, correlationId: null })
   expect(observer.reports()).toEqual([])
 
-  const successor = open(storage, observer)
+  const successor = openSimulator(storage, observer)
   await successor.start(observer.listener)
   await storage.advance(1_000, (timer) => successor.due(timer))
   expect(observer.eventsOf(callId, ALICE).map(({ state }) => state)).toEqual([1, 7])
@@ -94,7 +78,7 @@ test('a step that was stored but not reported before its process died is reporte
 test('a second call is not answered if the first one cannot be held: no agent talks on two calls', async () => {
   const storage = new VirtualStorage()
   const observer = createObserver()
-  const simulator = open(storage, observer)
+  const simulator = openSimulator(storage, observer)
   await simulator.start(observer.listener)
   const leg = (callId: CallId) => ({ tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() })
   const first = newCallId()
@@ -119,7 +103,7 @@ test('a second call is not answered if the first one cannot be held: no agent ta
 test('after the storage is restored to an older state, a new step with the same number is reported', async () => {
   const storage = new VirtualStorage()
   const states: number[] = []
-  const simulator = open(storage, createObserver())
+  const simulator = openSimulator(storage, createObserver())
   await simulator.start({
     legs: async (reports) => void states.push(...reports.map(({ state }) => state)),
     device: async () => {},
@@ -143,7 +127,7 @@ describe('a write to the storage that fails', () => {
   async function connectedCall() {
     const storage = new VirtualStorage()
     const observer = createObserver()
-    const simulator = open(storage, observer)
+    const simulator = openSimulator(storage, observer)
     await simulator.start(observer.listener)
     const callId = newCallId()
     const leg = () => ({ tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() })
@@ -162,18 +146,50 @@ describe('a write to the storage that fails', () => {
     expect(observer.latest(callId, ALICE)?.state).toBe(CallState.connected)
   })
 
-  test('leaves the command accepted if its result is unknown', async () => {
-    const { storage, simulator, leg } = await connectedCall()
-    failWith(storage, new Unavailable('redis', 'timed out'))
-    await expect(simulator.hold(leg())).resolves.toBeUndefined()
+  /** The next write is executed or not, and its answer is lost. */
+  const loseAnswer = (storage: VirtualStorage, isExecuted: boolean, after = () => {}) => {
+    storage.write = async (...change) => {
+      Reflect.deleteProperty(storage, 'write')
+      if (isExecuted) await storage.write(...change)
+      after()
+      throw new Unavailable('redis', 'timed out')
+    }
+  }
+
+  test.each([true, false])(
+    'leaves the command open if its result is unknown; a repeat is carried out once (%s)',
+    async (isExecuted) => {
+      const { storage, observer, simulator, callId, leg } = await connectedCall()
+      const hold = leg()
+      loseAnswer(storage, isExecuted)
+      await expect(simulator.hold(hold)).rejects.toBeInstanceOf(Unavailable)
+      await simulator.hold(hold)
+      expect(observer.eventsOf(callId, ALICE).map(({ state }) => state)).toEqual([1, 8, 3, 4])
+      observer.verify()
+    },
+  )
+
+  test.each([
+    ['not executed', new Unavailable('redis', 'out of memory', { fate: 'not-executed' }), PlatformUnavailable],
+    ['perhaps executed', new Unavailable('redis', 'timed out'), Unavailable],
+  ])('makes the timer repeat if it was %s', async (_fate, error, expected) => {
+    const { storage, simulator } = await connectedCall()
+    failWith(storage, error)
+    // Long enough for the outside party to hang up.
+    await expect(storage.advance(3_600_000, (timer) => simulator.due(timer))).rejects.toBeInstanceOf(expected)
   })
 
-  test('makes the timer repeat if it certainly stored nothing', async () => {
-    const { storage, simulator } = await connectedCall()
-    failWith(storage, new Unavailable('redis', 'out of memory', { fate: 'not-executed' }))
-    // Long enough for the outside party to hang up.
-    await expect(storage.advance(3_600_000, (timer) => simulator.due(timer))).rejects.toBeInstanceOf(
-      PlatformUnavailable,
-    )
+  test('accepts no dial while it is unknown whether the call was stored', async () => {
+    const { storage, observer, simulator, leg } = await connectedCall()
+    const dial = { ...leg(), callId: newCallId(), destination: '+15550101', cli: null, correlationId: null }
+    loseAnswer(storage, false, () => (storage.outage = new Error('the storage is unavailable')))
+    await expect(simulator.dial(dial)).rejects.toBeInstanceOf(Unavailable)
+    storage.outage = undefined
+    loseAnswer(storage, false)
+    await expect(simulator.dial(dial)).rejects.toBeInstanceOf(PlatformUnavailable)
+    loseAnswer(storage, true)
+    await simulator.dial(dial)
+    await storage.advance(1_000, (timer) => simulator.due(timer))
+    expect(observer.eventsOf(dial.callId, ALICE).map(({ state }) => state)).toEqual([1, 7])
   })
 })

@@ -12,9 +12,11 @@
  * `devices.ts` stores which agents' devices are online. `scenario-runner.ts` generates calls of a busy contact center.
  */
 
-import { type CallId, CallState, newCallId } from '@switchhook/contracts'
+import { type CallId, newCallId, type Tenant } from '@switchhook/contracts'
+import { holdOthers } from '../hold-others.ts'
 import { createAgentList } from '../list-agents.ts'
-import type { LegCommand, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
+import type { LiveCalls } from '../live-calls.ts'
+import type { LegCommand, LegReport, Platform, PlatformListener, ProvisionedAgent, TalkCommand } from '../platform.ts'
 import { createDirectory } from './agents.ts'
 import { beginDial, beginInbound } from './begin-call.ts'
 import type { AgentStep, Party, RemoteAction } from './call-group.ts'
@@ -29,8 +31,7 @@ export interface SimulatorDeps {
   /** Generates calls; null: only clients and the development endpoints make calls. */
   readonly scenario: Scenario | null
   readonly storage: SimulatorStorage
-  /** Calls in which the agent has a leg that has not ended. */
-  readonly liveCalls: (tenant: string | null, agentUri: string) => Promise<readonly CallId[]>
+  readonly liveCalls: LiveCalls
   readonly onError: (message: string, error: unknown) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -48,7 +49,7 @@ export interface InboundCall {
 /** A platform without telephones, for development and tests, with control over the outside parties and the devices. */
 export interface Simulator extends Platform {
   /** Handles a due timer that the simulator has written. If it rejects, the timer must be repeated. */
-  due(timer: { readonly tenant: string | null; readonly payload: unknown }): Promise<void>
+  due(timer: { readonly tenant: Tenant; readonly payload: unknown }): Promise<void>
   /** Finds an agent by URI, in any tenant if none is given. */
   findAnyAgent(agentUri: string, tenant?: string): ProvisionedAgent | undefined
   /** Rings an agent from outside. Resolves to the new call, or to undefined if the device is offline or busy. */
@@ -65,8 +66,8 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
   const tenants = [...new Set(agents.map(({ tenant }) => tenant))]
   let listener: PlatformListener | undefined
   const inProgress = new Set<Promise<unknown>>()
-  const common = { storage, listener: () => listener, now }
-  const devices = createDevices({ ...common, liveCalls })
+  const common = { storage, liveCalls, listener: () => listener, now }
+  const devices = createDevices(common)
   const steps = createStepRunner({ ...common, onError, deviceOf: (tenant, uri) => devices.stateOf(tenant, uri) })
 
   /** Lets `stop` wait for the work. */
@@ -79,23 +80,24 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
 
   const isoNow = (): string => new Date(now()).toISOString()
 
-  async function command({ tenant, callId }: LegCommand, step: AgentStep): Promise<void> {
-    await track(steps.apply(tenant, callId, step))
+  async function command({ tenant, known }: LegCommand, step: AgentStep): Promise<void> {
+    await track(steps.apply(tenant, step.callId, step, known))
   }
 
-  /** Resolves to `false` if one of the calls is still connected and cannot be held. */
-  async function holdOthers({ tenant, agentUri, commandId }: LegCommand, others: readonly CallId[]): Promise<boolean> {
-    for (const callId of others) {
-      await command({ tenant, callId, agentUri, commandId }, { kind: 'hold', callId, agentUri, commandId })
-      const group = await steps.find(tenant, callId)
-      const leg = group?.legs.find((one) => one.callId === callId && one.agentUri === agentUri)
-      if (leg?.state === CallState.connected) return false
-    }
-    return true
+  const legsOf = async (tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> =>
+    (await steps.find(tenant, callId))?.legs.filter((leg) => leg.callId === callId) ?? []
+
+  async function talk(kind: 'answer' | 'resume', talking: TalkCommand): Promise<void> {
+    const areHeld = await holdOthers(
+      talking,
+      (hold) => command(talking, hold),
+      (callId) => legsOf(talking.tenant, callId),
+    )
+    await command(talking, { kind: areHeld ? kind : `fail-${kind}`, ...legOf(talking) })
   }
 
   const dialParty = async (
-    call: { readonly tenant: string | null; readonly callId: CallId; readonly agentUri: string },
+    call: { readonly tenant: Tenant; readonly callId: CallId; readonly agentUri: string },
     destination: string,
     dial: Parameters<typeof beginDial>[1],
   ): Promise<void> => {
@@ -103,15 +105,15 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     const called = partyOf(tenant, destination)
     const newCall = { tenant, callId, caller: partyOf(tenant, agentUri), called, at: isoNow() }
     const { group, scheduled } = beginDial(newCall, dial)
-    await track(steps.beginIfInDoubt(group, scheduled))
+    await track(steps.beginOnce(group, scheduled))
   }
 
   /** The agent's device is offline: ends these calls, or lets their transfers continue without the agent. */
-  const leaveCalls = async (tenant: string | null, agentUri: string, callIds: readonly CallId[]): Promise<void> => {
+  const leaveCalls = async (tenant: Tenant, agentUri: string, callIds: readonly CallId[]): Promise<void> => {
     for (const callId of callIds) await steps.apply(tenant, callId, { kind: 'device-offline', agentUri })
   }
 
-  async function timerDue(tenant: string | null, payload: StepTimer | DeviceTimer | ScenarioTimer): Promise<void> {
+  async function timerDue(tenant: Tenant, payload: StepTimer | DeviceTimer | ScenarioTimer): Promise<void> {
     if ('sessionId' in payload) await steps.apply(tenant, payload.sessionId, payload.cue)
     else if ('deviceOf' in payload) {
       await leaveCalls(tenant, payload.deviceOf, await devices.report(tenant, payload.deviceOf))
@@ -131,7 +133,7 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     return callId
   }
 
-  const targetOf = (tenant: string | null, asked: string) => ({ ...partyOf(tenant, asked), asked })
+  const targetOf = (tenant: Tenant, asked: string) => ({ ...partyOf(tenant, asked), asked })
 
   const scenarioRunner =
     scenario === null
@@ -167,26 +169,17 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     findAnyAgent: (agentUri, tenant) =>
       agents.find((agent) => agent.agentUri === agentUri && (tenant === undefined || agent.tenant === tenant)),
     dial: ({ destination, ...call }) => dialParty(call, destination, call),
-    answer: async (answer) => {
-      const areHeld = await holdOthers(answer, answer.holdFirst)
-      await command(answer, { kind: areHeld ? 'answer' : 'fail-answer', ...legOf(answer) })
-    },
+    answer: (answer) => talk('answer', answer),
     hangup: (hangup) => command(hangup, { kind: 'hangup', ...legOf(hangup) }),
     hold: (hold) => command(hold, { kind: 'hold', ...legOf(hold) }),
-    resume: async (resume) => {
-      const areHeld = await holdOthers(resume, resume.holdFirst)
-      await command(resume, { kind: areHeld ? 'resume' : 'fail-resume', ...legOf(resume) })
-    },
+    resume: (resume) => talk('resume', resume),
     transfer: (transfer) => {
       const { tenant, correlationId, consultationCallId } = transfer
       const target = targetOf(tenant, transfer.target)
       return command(transfer, { kind: 'transfer', ...legOf(transfer), correlationId, consultationCallId, target })
     },
     completeTransfer: (complete) => command(complete, { kind: 'completeTransfer', ...legOf(complete) }),
-    lookUp: async (tenant, callId) => {
-      const group = await steps.find(tenant, callId)
-      return group?.legs.filter((leg) => leg.callId === callId) ?? []
-    },
+    lookUp: legsOf,
     ring,
     remote: async (callId, action, of) => {
       for (const tenant of of === undefined ? tenants : [of]) {

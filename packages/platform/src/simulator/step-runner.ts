@@ -1,20 +1,22 @@
-import { type CallId, isNotExecuted } from '@switchhook/contracts'
+import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
 import { LRUCache } from 'lru-cache'
-import { type PlatformListener, PlatformUnavailable } from '../platform.ts'
+import { busyElsewhere, type LiveCalls } from '../live-calls.ts'
+import { type KnownRecords, type PlatformListener, PlatformUnavailable } from '../platform.ts'
 import { agentToRing, applyStep } from './apply-step.ts'
 import {
   type CallGroup,
+  type CallStep,
   type DeviceState,
   isOver,
   reportsOfLastStep,
   type ScheduledStep,
-  type Step,
 } from './call-group.ts'
 import type { SimulatorStorage } from './storage.ts'
 
 export interface StepRunnerDeps {
   readonly storage: SimulatorStorage
-  readonly deviceOf: (tenant: string | null, agentUri: string) => Promise<DeviceState>
+  readonly deviceOf: (tenant: Tenant, agentUri: string) => Promise<DeviceState>
+  readonly liveCalls: LiveCalls
   readonly listener: () => PlatformListener | undefined
   readonly onError: (message: string, error: unknown) => void
   /** Milliseconds since 1970. */
@@ -24,7 +26,7 @@ export interface StepRunnerDeps {
 /** The stored payload of a scheduled step's timer. */
 export interface StepTimer {
   readonly sessionId: CallId
-  readonly cue: Step
+  readonly cue: CallStep
 }
 
 export interface StepRunner {
@@ -34,17 +36,19 @@ export interface StepRunner {
    */
   begin(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void>
   /**
-   * The same for a command, which must resolve if it may have been stored.
+   * The same for a command: resolves once the call group is stored. Rejects with the error of the storage if it may be.
    * @throws PlatformUnavailable if the call group was certainly not stored
    */
-  beginIfInDoubt(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void>
+  beginOnce(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void>
   /**
-   * Applies a step to the group of a call. Resolves to `true` once the step is stored, or may be, and to `false` if the
-   * call does not exist. If the step cannot be reported now, its timer reports it later.
+   * Applies a step to the group of a call. Resolves to `true` once the step is stored, and to `false` if the call does not
+   * exist. Rejects with the error of the storage if the step may be stored; a repeat then finds out. If the step cannot be
+   * reported now, its timer reports it later.
+   * @param known from the command that is the step
    * @throws PlatformUnavailable if the step was certainly not stored
    */
-  apply(tenant: string | null, callId: CallId, step: Step): Promise<boolean>
-  find(tenant: string | null, callId: CallId): Promise<CallGroup | undefined>
+  apply(tenant: Tenant, callId: CallId, step: CallStep, known?: KnownRecords): Promise<boolean>
+  find(tenant: Tenant, callId: CallId): Promise<CallGroup | undefined>
 }
 
 /** Longer than any call; each step starts the time again. */
@@ -65,12 +69,13 @@ interface Loaded {
  * schedules, and is then reported. A process that loads a group reports the last step again unless it has reported it
  * itself. So no report is lost when a process dies; repeated and late reports are recognised by their order.
  */
-export function createStepRunner({ storage, deviceOf, listener, onError, now }: StepRunnerDeps): StepRunner {
+export function createStepRunner({ storage, deviceOf, liveCalls, listener, onError, now }: StepRunnerDeps): StepRunner {
   /** The last step that this process has reported of each call group. */
   const reportedSteps = new LRUCache<CallId, number>({ max: REMEMBERED_STEPS })
 
-  async function load(tenant: string | null, callId: CallId): Promise<Loaded | undefined> {
-    const [found] = await storage.read(tenant, [keyOf(callId)])
+  async function load(tenant: Tenant, callId: CallId, known?: KnownRecords): Promise<Loaded | undefined> {
+    const key = keyOf(callId)
+    const found = known?.get(key) ?? (await storage.read(tenant, [key]))[0]
     const value = found?.value as CallGroup | Alias | undefined
     if (found === undefined || found.version === 0 || value === undefined) return undefined
     return 'alias' in value ? load(tenant, value.alias) : { group: value, version: found.version }
@@ -90,12 +95,13 @@ export function createStepRunner({ storage, deviceOf, listener, onError, now }: 
     group: CallGroup,
     expectedVersion: number,
     scheduled: readonly ScheduledStep[],
-    known: readonly CallId[],
+    present: readonly CallId[],
+    known?: KnownRecords,
   ): Promise<'committed' | 'conflict'> {
     const { tenant, sessionId, calls } = group
-    const aliases = Object.keys(calls).filter((callId) => callId !== sessionId && !known.includes(callId as CallId))
+    const aliases = Object.keys(calls).filter((callId) => callId !== sessionId && !present.includes(callId as CallId))
     const timers: readonly ScheduledStep[] = [...scheduled, { step: { kind: 'tell' }, dueInMs: REPORT_AGAIN_MS }]
-    return storage.write(tenant, {
+    const change = {
       records: [
         { key: keyOf(sessionId), expectedVersion, value: group, ttlMs: isOver(group) ? KEPT_AFTER_END_MS : KEPT_MS },
         ...aliases.map((callId) => ({
@@ -110,7 +116,8 @@ export function createStepRunner({ storage, deviceOf, listener, onError, now }: 
         dueInMs,
         payload: { sessionId, cue: step } satisfies StepTimer,
       })),
-    })
+    }
+    return storage.write(tenant, change, known)
   }
 
   async function reportNowOrLater(group: CallGroup): Promise<void> {
@@ -119,9 +126,10 @@ export function createStepRunner({ storage, deviceOf, listener, onError, now }: 
     )
   }
 
-  /** A write that failed may have been executed. If it was, the reports show it. */
+  /** A write that failed may have been executed. Nothing is accepted until the storage says that it was. */
   async function requireStored(group: CallGroup, cause: unknown): Promise<void> {
-    const stored = await load(group.tenant, group.sessionId).catch(() => 'unknown' as const)
+    const isCertain = isNotExecuted(cause)
+    const stored = isCertain ? undefined : await load(group.tenant, group.sessionId).catch(() => Promise.reject(cause))
     if (stored === undefined) throw new PlatformUnavailable('the simulator could not store the call', { cause })
   }
 
@@ -132,37 +140,38 @@ export function createStepRunner({ storage, deviceOf, listener, onError, now }: 
 
   return {
     begin,
-    beginIfInDoubt: (group, scheduled) =>
-      begin(group, scheduled).catch((cause: unknown) => requireStored(group, cause)),
-    async apply(tenant, callId, step) {
-      for (;;) {
-        const loaded = await load(tenant, callId).catch((cause: unknown) => {
-          throw new PlatformUnavailable('the simulator could not read the call', { cause })
-        })
+    beginOnce: (group, scheduled) => begin(group, scheduled).catch((cause: unknown) => requireStored(group, cause)),
+    async apply(tenant, callId, step, given) {
+      // After a conflict, everything is read again.
+      for (let known = given; ; known = undefined) {
+        const loaded = await load(tenant, callId, known).catch(unreadable)
         if (loaded === undefined) return false
         const { group, version } = loaded
         await report(group)
         const agentUri = agentToRing(group, step)
         const device = agentUri === undefined ? 'free' : await deviceOf(tenant, agentUri)
+        const busy = await busyElsewhere(group, liveCalls).catch(unreadable)
         const at = new Date(now()).toISOString()
-        const next = applyStep(group, step, { at, deviceOf: () => device })
+        const next = applyStep(group, step, { at, deviceOf: () => device, busyElsewhere: busy })
         if (next.group === group) return true
-        const known = Object.keys(group.calls) as CallId[]
-        const result = await store(next.group, version, next.scheduled, known).catch((error: unknown) => {
-          if (isNotExecuted(error)) {
-            throw new PlatformUnavailable('the simulator could not store the step', { cause: error })
-          }
-          onError('a step of a simulated call may be lost', error)
-          return 'in doubt' as const
+        const present = Object.keys(group.calls) as CallId[]
+        const result = await store(next.group, version, next.scheduled, present, known).catch((cause: unknown) => {
+          throw isNotExecuted(cause)
+            ? new PlatformUnavailable('the simulator could not store the step', { cause })
+            : cause
         })
         if (result === 'conflict') continue
-        if (result === 'committed') await reportNowOrLater(next.group)
+        await reportNowOrLater(next.group)
         if (isOver(next.group)) reportedSteps.delete(group.sessionId)
         return true
       }
     },
     find: async (tenant, callId) => (await load(tenant, callId))?.group,
   }
+}
+
+function unreadable(cause: unknown): never {
+  throw new PlatformUnavailable('the simulator could not read the call', { cause })
 }
 
 /** Stored under the id of each further call of a group. */
@@ -174,7 +183,7 @@ interface Alias {
 export const keyOf = (callId: CallId): string => `simulated:${callId}`
 
 /** One timer per call and kind of step: scheduling a step again moves its timer. */
-function timerId(sessionId: CallId, step: Step): string {
+function timerId(sessionId: CallId, step: CallStep): string {
   const parts = [step.kind, 'callId' in step ? step.callId : '', 'action' in step ? step.action : '']
   return `simulator:session:${sessionId}:${parts.join(':')}`
 }

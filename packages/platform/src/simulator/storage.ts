@@ -1,8 +1,5 @@
-/** A stored record and its version, or version 0 if there is none. */
-export interface StoredRecord {
-  readonly version: number
-  readonly value: unknown
-}
+import type { Tenant } from '@switchhook/contracts'
+import type { KnownRecords, StoredRecord } from '../platform.ts'
 
 /** Records and timers that are written together. */
 export interface StorageChange {
@@ -26,10 +23,11 @@ export interface StorageChange {
  */
 export interface SimulatorStorage {
   /** In the order of the keys, all of one moment. */
-  read(tenant: string | null, keys: readonly string[]): Promise<readonly StoredRecord[]>
+  read(tenant: Tenant, keys: readonly string[]): Promise<readonly StoredRecord[]>
   /**
    * Writes everything, or nothing and resolves to `conflict` if a record has another version. A write that rejects may
    * have been executed, unless it rejects with Unavailable whose `fate` is `not-executed`.
+   * @param known from the command that causes the change
    */
-  write(tenant: string | null, change: StorageChange): Promise<'committed' | 'conflict'>
+  write(tenant: Tenant, change: StorageChange, known?: KnownRecords): Promise<'committed' | 'conflict'>
 }

@@ -3,7 +3,7 @@ import {
   CallState,
   Direction,
   EndReason,
-  Role,
+  LegRole,
   type Transfer,
   TransferRole,
   TransferStatus,
@@ -11,7 +11,7 @@ import {
 import type { LegReport } from '../platform.ts'
 import type { AgentStep, DeviceState, Party, PendingTransfer, SimulatedCall } from './call-group.ts'
 import { otherParty } from './call-group.ts'
-import { endCall, endRinging, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
+import { endCall, endRinging, type Return, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
 import { behaviourOf, RING_OUT_MS, ROUTING_MS } from './destinations.ts'
 import { type Draft, remotePartyOf } from './draft.ts'
 import { ENDINGS } from './end-reasons.ts'
@@ -28,6 +28,7 @@ export function beginTransfer(draft: Draft, call: SimulatedCall, step: Extract<A
     ringsIn: null,
     consultation: consultationCallId,
     isAbandoned: false,
+    begunAt: draft.step,
   }
   const held = draft.putCall({ ...call, transfer: pending, correlationId: correlationId ?? call.correlationId })
   const transfer: Transfer = {
@@ -49,7 +50,7 @@ export function beginTransfer(draft: Draft, call: SimulatedCall, step: Extract<A
     transfer: { ...transfer, role: TransferRole.transferred },
     correlationId: held.correlationId,
   })
-  if (consultationCallId === null) draft.schedule({ kind: 'transfer-route', callId: call.callId }, ROUTING_MS)
+  if (consultationCallId === null) scheduleTransfer(draft, held, 'transfer-route', ROUTING_MS)
   else beginConsultation(draft, held, consultationCallId, agentUri, party)
 }
 
@@ -76,10 +77,21 @@ function beginConsultation(
   draft.addLeg(consultation, caller, target, {
     state: CallState.initiated,
     direction: Direction.outbound,
-    role: Role.originator,
+    role: LegRole.originator,
     consultation: { forCallId: original.callId },
   })
   draft.schedule({ kind: 'route', callId }, ROUTING_MS)
+}
+
+/** Schedules a step of the pending transfer. */
+export function scheduleTransfer(
+  draft: Draft,
+  { callId, transfer }: SimulatedCall,
+  kind: 'transfer-route' | 'transfer-answer' | 'transfer-ring-out',
+  dueInMs: number,
+): void {
+  const begunAt = transfer?.begunAt
+  draft.schedule({ kind, callId, ...(begunAt !== undefined && { begunAt }) }, dueInMs)
 }
 
 /** Rings the target of a blind transfer, or returns the call to the agent. */
@@ -99,11 +111,11 @@ export function routeTransfer(draft: Draft, call: SimulatedCall, deviceOf: (agen
 
 /** The target rings for the customer, either newly or after it rang for a consultation. */
 export function ringForCustomer(draft: Draft, call: SimulatedCall): void {
-  const { transfer, callId } = call
+  const { transfer } = call
   if (transfer === null) return
   ringTarget(draft, call, transfer)
   const behaviour = transfer.target.kind === 'outside' ? behaviourOf(transfer.target.address) : undefined
-  if (behaviour?.kind === 'answers') draft.schedule({ kind: 'transfer-answer', callId }, behaviour.afterMs)
+  if (behaviour?.kind === 'answers') scheduleTransfer(draft, call, 'transfer-answer', behaviour.afterMs)
 }
 
 function ringTarget(draft: Draft, call: SimulatedCall, transfer: PendingTransfer): void {
@@ -116,11 +128,11 @@ function ringTarget(draft: Draft, call: SimulatedCall, transfer: PendingTransfer
   draft.addLeg(ringing, target, customer, {
     state: CallState.alerting,
     direction: Direction.inbound,
-    role: Role.transferTarget,
+    role: LegRole.transferTarget,
     transfer: transferOfTarget(draft, call, transfer, { inCall: ringsIn, status: TransferStatus.ringing }),
   })
   reportTransfer(draft, { ...call, transfer }, TransferStatus.ringing)
-  draft.schedule({ kind: 'transfer-ring-out', callId: call.callId }, RING_OUT_MS)
+  scheduleTransfer(draft, call, 'transfer-ring-out', RING_OUT_MS)
 }
 
 /** The transfer as reported on the target's leg. In a call of its own it refers to the transferred call. */
@@ -140,7 +152,7 @@ export function targetFailed(draft: Draft, call: SimulatedCall, reason: EndReaso
   const { transfer } = call
   if (transfer === null) return
   if (transfer.isAbandoned) endCall(draft, call, { endReason: reason, cause: null, sipCode: null }, 'switch')
-  else returnToAgent(draft, call, TransferStatus.failed, reason)
+  else returnToAgent(draft, call, { status: TransferStatus.failed, failReason: reason })
 }
 
 /** The target that rings for the customer answers. */
@@ -191,7 +203,7 @@ export function connectTarget(draft: Draft, call: SimulatedCall, pending: Pendin
   draft.addLeg(next, target, customer, {
     state: CallState.connected,
     direction: Direction.inbound,
-    role: Role.transferTarget,
+    role: LegRole.transferTarget,
     transfer: targetsTransfer,
   })
 }
@@ -207,11 +219,11 @@ export function stopRinging(draft: Draft, call: SimulatedCall, how: 'cancelled' 
 }
 
 /** Cancels a pending transfer: the customer returns to the agent, and the target's call ends. */
-export function cancelTransfer(draft: Draft, call: SimulatedCall): void {
+export function cancelTransfer(draft: Draft, call: SimulatedCall, how: Pick<Return, 'isResumed'> = {}): void {
   const { transfer } = call
   if (transfer === null) return
   stopRinging(draft, call, 'cancelled')
-  returnToAgent(draft, call, TransferStatus.cancelled, EndReason.none)
+  returnToAgent(draft, call, { status: TransferStatus.cancelled, failReason: EndReason.none, ...how })
   const consultation = draft.call(transfer.consultation)
   if (consultation !== undefined) endCall(draft, consultation, ENDINGS.cancelled, { agentUri: transfer.by })
 }

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openHome } from '@switchhook/backing'
 import { type CallId, newCallId } from '@switchhook/contracts'
 import {
   asteriskFiles,
@@ -13,8 +12,9 @@ import {
   privateAsterisk,
   type SipPhone,
 } from '@switchhook/pbx'
+import { openHome } from '@switchhook/test-servers'
 import type { PbxAgent } from '../asterisk/agents.ts'
-import { createAriClient } from '../asterisk/ari/ari-client.ts'
+import { type AriServer, createAriClient } from '../asterisk/ari/ari-client.ts'
 import { type AsteriskPlatform, createAsterisk } from '../asterisk/asterisk.ts'
 import type { Harness } from '../conformance/harness.ts'
 import type { Observer } from '../conformance/observer.ts'
@@ -57,6 +57,9 @@ export interface LabHarness extends Harness {
   /** One more replica on the same memory. */
   replica(observer: Observer): AsteriskPlatform
   readonly errors: readonly string[]
+  /** How many channels belonged to no stored call, in each comparison with Asterisk's lists. */
+  readonly unknown: readonly number[]
+  readonly server: AriServer
 }
 
 /** @throws AsteriskUnavailable */
@@ -140,11 +143,13 @@ function openHarness(
 ): LabHarness {
   const { user, password } = asterisk
   const errors: string[] = []
+  const unknown: number[] = []
   const callers = new Map<CallId, string>()
 
+  const server = { url: new URL(`http://127.0.0.1:${proxy.port}`), user, password, ca: null }
   const replica = (newObserver: Observer): AsteriskPlatform =>
     createAsterisk({
-      server: { url: new URL(`http://127.0.0.1:${proxy.port}`), user, password, ca: null },
+      server,
       manager: { user, password },
       app: 'switchhook',
       agents: PEOPLE.map(({ name, extension }) => ({
@@ -158,10 +163,12 @@ function openHarness(
       defaultCli: '+15550000',
       ringSeconds: RING_SECONDS,
       memory,
-      liveCalls: async (_tenant, agentUri) => newObserver.liveCalls(agentUri),
+      liveCalls: async (_tenant, agentUri) => newObserver.liveLegs(agentUri),
       leaseMs: LEASE_MS,
       onError: (message, error) => void errors.push(`${message}: ${String(error)}`),
       onLink: () => {},
+      verifyStorage: async () => {},
+      onUnknown: ({ count }) => void unknown.push(count),
       now: Date.now,
     })
 
@@ -191,6 +198,8 @@ function openHarness(
     memory,
     replica,
     errors,
+    unknown,
+    server,
     tenant: TENANT,
     alice: uriOf('alice'),
     bob: uriOf('bob'),

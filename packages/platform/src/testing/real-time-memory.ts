@@ -1,23 +1,31 @@
+import type { Tenant } from '@switchhook/contracts'
 import type { PbxChange, PbxMemory, PbxRecord } from '../asterisk/store/memory.ts'
 
-type Due = (timer: { readonly tenant: string | null; readonly payload: unknown }) => Promise<void>
+type Due = (timer: { readonly tenant: Tenant; readonly payload: unknown }) => Promise<void>
 
 /** A memory with real timers, shared by the replicas of a test. */
 export class RealTimeMemory implements PbxMemory {
   /** Receives the timers that are due; undefined: no process runs. */
   due: Due | undefined
-  #records = new Map<string, PbxRecord & { readonly tenant: string | null; readonly key: string }>()
+  /** If set, every access rejects with it. */
+  outage: Error | undefined
+  /** How many times `read` rejected because of the outage. */
+  refusedReads = 0
+  #records = new Map<string, PbxRecord & { readonly tenant: Tenant; readonly key: string }>()
   #listed = new Set<string>()
   #timers = new Map<string, NodeJS.Timeout>()
   #leases = new Map<string, { readonly owner: string; readonly untilMs: number }>()
 
-  async read(tenant: string | null, keys: readonly string[]): Promise<readonly PbxRecord[]> {
+  async read(tenant: Tenant, keys: readonly string[]): Promise<readonly PbxRecord[]> {
+    if (this.outage !== undefined) this.refusedReads += 1
+    this.#requireAccess()
     return keys.map((key) =>
       structuredClone(this.#records.get(nameOf(tenant, key)) ?? { version: 0, value: undefined }),
     )
   }
 
-  async write(tenant: string | null, { records, timers }: PbxChange): Promise<'committed' | 'conflict'> {
+  async write(tenant: Tenant, { records, timers }: PbxChange): Promise<'committed' | 'conflict'> {
+    this.#requireAccess()
     const versionOf = (key: string): number => this.#records.get(nameOf(tenant, key))?.version ?? 0
     if (records.some(({ key, expectedVersion }) => versionOf(key) !== expectedVersion)) return 'conflict'
     for (const { key, expectedVersion, value, isListed } of records) {
@@ -31,6 +39,7 @@ export class RealTimeMemory implements PbxMemory {
   }
 
   async list() {
+    this.#requireAccess()
     return [...this.#listed].flatMap((name) => {
       const record = this.#records.get(name)
       return record === undefined ? [] : [{ tenant: record.tenant, key: record.key }]
@@ -38,6 +47,7 @@ export class RealTimeMemory implements PbxMemory {
   }
 
   async lease(name: string, owner: string, ttlMs: number): Promise<boolean> {
+    this.#requireAccess()
     const held = this.#leases.get(name)
     if (held !== undefined && held.owner !== owner && held.untilMs > Date.now()) return false
     this.#leases.set(name, { owner, untilMs: Date.now() + ttlMs })
@@ -48,6 +58,15 @@ export class RealTimeMemory implements PbxMemory {
     if (this.#leases.get(name)?.owner === owner) this.#leases.delete(name)
   }
 
+  /** Loses all records, or returns to an older state of them. */
+  backUp(): () => void {
+    const [records, listed] = [new Map(this.#records), new Set(this.#listed)]
+    return () => {
+      this.#records = new Map(records)
+      this.#listed = new Set(listed)
+    }
+  }
+
   /** Clears all timers, so that they do not keep the test's process alive. */
   close(): void {
     this.due = undefined
@@ -55,8 +74,12 @@ export class RealTimeMemory implements PbxMemory {
     this.#timers.clear()
   }
 
+  #requireAccess(): void {
+    if (this.outage !== undefined) throw this.outage
+  }
+
   /** A timer is repeated until a process accepts it. */
-  #set(tenant: string | null, id: string, dueInMs: number, payload: unknown): void {
+  #set(tenant: Tenant, id: string, dueInMs: number, payload: unknown): void {
     const name = nameOf(tenant, id)
     clearTimeout(this.#timers.get(name))
     const fire = (): void => {
@@ -71,4 +94,4 @@ export class RealTimeMemory implements PbxMemory {
 
 const AGAIN_MS = 100
 
-const nameOf = (tenant: string | null, name: string): string => JSON.stringify([tenant, name])
+const nameOf = (tenant: Tenant, name: string): string => JSON.stringify([tenant, name])

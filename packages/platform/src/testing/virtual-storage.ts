@@ -1,8 +1,10 @@
-import type { SimulatorStorage, StorageChange, StoredRecord } from '../simulator/storage.ts'
+import type { Tenant } from '@switchhook/contracts'
+import type { StoredRecord } from '../platform.ts'
+import type { SimulatorStorage, StorageChange } from '../simulator/storage.ts'
 
 interface Timer {
   readonly id: string
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly dueAtMs: number
   readonly payload: unknown
 }
@@ -15,14 +17,14 @@ export class VirtualStorage implements SimulatorStorage {
   #records = new Map<string, StoredRecord>()
   #timers = new Map<string, Timer>()
 
-  async read(tenant: string | null, keys: readonly string[]): Promise<readonly StoredRecord[]> {
+  async read(tenant: Tenant, keys: readonly string[]): Promise<readonly StoredRecord[]> {
     if (this.outage !== undefined) throw this.outage
     return keys.map((key) =>
       structuredClone(this.#records.get(nameOf(tenant, key)) ?? { version: 0, value: undefined }),
     )
   }
 
-  async write(tenant: string | null, { records, timers }: StorageChange): Promise<'committed' | 'conflict'> {
+  async write(tenant: Tenant, { records, timers }: StorageChange): Promise<'committed' | 'conflict'> {
     if (this.outage !== undefined) throw this.outage
     const versionOf = (key: string): number => this.#records.get(nameOf(tenant, key))?.version ?? 0
     if (records.some(({ key, expectedVersion }) => versionOf(key) !== expectedVersion)) return 'conflict'
@@ -46,7 +48,7 @@ export class VirtualStorage implements SimulatorStorage {
   }
 
   /** Moves the clock forward by `ms`, and calls `due` with each timer at its time. */
-  async advance(ms: number, due: (timer: { tenant: string | null; payload: unknown }) => Promise<void>): Promise<void> {
+  async advance(ms: number, due: (timer: { tenant: Tenant; payload: unknown }) => Promise<void>): Promise<void> {
     const end = this.nowMs + ms
     for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
       this.nowMs = Math.max(this.nowMs, next.dueAtMs)
@@ -62,4 +64,4 @@ export class VirtualStorage implements SimulatorStorage {
   }
 }
 
-const nameOf = (tenant: string | null, name: string): string => JSON.stringify([tenant, name])
+const nameOf = (tenant: Tenant, name: string): string => JSON.stringify([tenant, name])

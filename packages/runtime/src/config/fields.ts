@@ -132,13 +132,17 @@ function toMs(raw: string, minMs: number, maxMs: number): number {
   return ms
 }
 
+/** Parts separated by commas; an empty text has none. */
+const listed = (isValid: (part: string) => boolean, rule: string, fallback?: string): Field<readonly string[]> =>
+  field((raw) => {
+    const parts = raw.split(',').flatMap((part) => part.trim() || [])
+    if (!parts.every(isValid)) throw new FieldError(rule)
+    return parts
+  }, fallback)
+
 /** Networks such as `10.0.0.0/8,fd00::/8`; a bare address is a network of one. */
 export const networks = (fallback?: string): Field<readonly string[]> =>
-  field((raw) => {
-    const cidrs = raw.split(',').flatMap((part) => part.trim() || [])
-    if (!cidrs.every(isCidr)) throw new FieldError('must be networks such as 10.0.0.0/8, separated by commas')
-    return cidrs
-  }, fallback)
+  listed(isCidr, 'must be networks such as 10.0.0.0/8, separated by commas', fallback)
 
 function isCidr(cidr: string): boolean {
   const [address = '', prefix, ...rest] = cidr.split('/')
@@ -146,6 +150,21 @@ function isCidr(cidr: string): boolean {
   if (family === 0 || rest.length > 0) return false
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
 }
+
+const isOrigin = (part: string): boolean =>
+  !part.includes('*') && isUrl(part, ['http', 'https']) && new URL(part).origin === part
+
+/** Origins of web pages, such as `https://app.example`, spelled as browsers send them. */
+export const origins = (fallback?: string): Field<readonly string[]> =>
+  listed(isOrigin, 'must be origins such as https://app.example, without a path, separated by commas', fallback)
+
+/** Host names, without ports and wildcards. */
+export const hostNames = (fallback?: string): Field<readonly string[]> =>
+  listed(
+    (host) => /^[\w-]+(\.[\w-]+)*\.?$/.test(host),
+    'must be host names such as switchhook.example.com, without a port, separated by commas',
+    fallback,
+  )
 
 /** JSON that conforms to a JSON Schema. */
 export function json<T>(schema: object, fallback?: string): Field<T> {

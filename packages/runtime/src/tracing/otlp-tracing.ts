@@ -15,13 +15,13 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { readTraceparent, traceIdOf } from '@switchhook/contracts'
-import pTimeout from 'p-timeout'
 import type { TracingConfig } from '../config/common-fields.ts'
+import { answerWithin } from '../deadline.ts'
 import type { Logger } from '../logger.ts'
 import type { Span, SpanStart, Tracing } from './tracing.ts'
 
 /** Spans that are queued for the collector, about 1 KB each. Further spans are dropped. */
-const MOST_QUEUED = 8_192
+const MAX_QUEUED = 8_192
 const SEND_EVERY_MS = 1_000
 /** A small part of any sensible SHUTDOWN_GRACE, which is meant for the deliveries in flight. */
 const CLOSE_TIMEOUT_MS = 3_000
@@ -49,7 +49,7 @@ export function createOtlpTracing({
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: loggingFailures(new OTLPTraceExporter({ url: urlOf(config) }), log),
-        maxQueueSize: MOST_QUEUED,
+        maxQueueSize: MAX_QUEUED,
         scheduledDelayMillis: SEND_EVERY_MS,
       }),
     ],
@@ -146,10 +146,7 @@ function loggingFailures(exporter: SpanExporter, log: Logger): SpanExporter {
 /** An unreachable collector must neither delay the shutdown nor make it fail. */
 async function closeInTime(provider: TracerProvider, log: Logger): Promise<void> {
   try {
-    await pTimeout(provider.shutdown(), {
-      milliseconds: CLOSE_TIMEOUT_MS,
-      message: `not sent within ${CLOSE_TIMEOUT_MS} ms`,
-    })
+    await answerWithin(CLOSE_TIMEOUT_MS, provider.shutdown(), `not sent within ${CLOSE_TIMEOUT_MS} ms`)
   } catch (error) {
     log.warn('the last traces could not be exported', { error })
   }

@@ -2,14 +2,20 @@
 -- KEYS    1 breaker
 -- ARGV    1 this claim   2 lease in ms, after which another worker may claim
 -- result  1 claimed, or the breaker has closed; 0 another worker holds the probe, or a cool-down runs
-local openUntil, probe, probeUntil = unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe', 'probeUntil'))
+local openedAt, openUntil, probedAt, probeUntil =
+  unpack(redis.call('HMGET', KEYS[1], 'openedAt', 'openUntil', 'probedAt', 'probeUntil'))
 if not openUntil then
   return 1
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-if tonumber(openUntil) > now or (probe and tonumber(probeUntil) > now) then
+-- A span that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
+local function runs(from, til)
+  return til and tonumber(from or 0) <= now and now < tonumber(til)
+end
+if runs(openedAt, openUntil) or runs(probedAt, probeUntil) then
   return 0
 end
-redis.call('HSET', KEYS[1], 'probe', ARGV[1], 'probeUntil', string.format('%.0f', now + ARGV[2]))
+local nowMs, untilMs = string.format('%.0f', now), string.format('%.0f', now + ARGV[2])
+redis.call('HSET', KEYS[1], 'probe', ARGV[1], 'probedAt', nowMs, 'probeUntil', untilMs)
 return 1

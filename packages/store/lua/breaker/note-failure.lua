@@ -16,17 +16,17 @@ if not openUntil and failures < tonumber(ARGV[1]) then
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local untilMs = string.format('%.0f', now + ARGV[2])
-redis.call('HDEL', KEYS[1], 'probe', 'probeUntil', 'recoveredAt')
-redis.call('HSET', KEYS[1], 'openUntil', untilMs)
+local nowMs, untilMs = string.format('%.0f', now), string.format('%.0f', now + ARGV[2])
+redis.call('HDEL', KEYS[1], 'probe', 'probedAt', 'probeUntil', 'recoveredAt')
+redis.call('HSET', KEYS[1], 'openedAt', nowMs, 'openUntil', untilMs)
 if not openUntil then
   -- Written once per outage, so that a repeated notice is identical.
   redis.call('HDEL', KEYS[1], 'told')
-  opening = string.format('%.0f %d %s %s', now, failures, untilMs, ARGV[5])
+  opening = string.format('%s %d %s %s', nowMs, failures, untilMs, ARGV[5])
   redis.call('HSET', KEYS[1], 'opening', opening)
 end
 -- A failed probe extends the period of its outage.
-redis.call('ZADD', KEYS[2], untilMs, string.match(opening or '', '^%d+') or string.format('%.0f', now))
+redis.call('ZADD', KEYS[2], untilMs, string.match(opening or '', '^%d+') or nowMs)
 redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - ARGV[6])
 redis.call('PEXPIRE', KEYS[2], ARGV[7])
 return 1

@@ -9,10 +9,12 @@ if ARGV[1] ~= '' then
   subscription = redis.call('HGET', KEYS[2], ARGV[1]) or ''
 end
 local listened = redis.call('EXISTS', KEYS[3])
-local failures, openUntil = unpack(redis.call('HMGET', KEYS[1], 'failures', 'openUntil'))
+local failures, openedAt, openUntil = unpack(redis.call('HMGET', KEYS[1], 'failures', 'openedAt', 'openUntil'))
 if not openUntil then
   return { 'closed', tonumber(failures or 0), '0', subscription, listened }
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-return { tonumber(openUntil) > now and 'open' or 'probing', tonumber(failures), openUntil, subscription, listened }
+-- A cool-down that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
+local isOpen = tonumber(openedAt or 0) <= now and now < tonumber(openUntil)
+return { isOpen and 'open' or 'probing', tonumber(failures), openUntil, subscription, listened }

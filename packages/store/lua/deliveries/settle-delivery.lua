@@ -1,11 +1,15 @@
--- Settles one slot of one run of a delivery, once: settling the same slot again changes nothing. Two exceptions:
+-- Settles one slot of one run of a delivery for one message, unless the ledger has settled the message already. Repeating it
+-- changes nothing. The rules are those of `isSettledBy` (delivery-record.ts), with two exceptions:
 -- - A success counts even if the delivery was parked meanwhile, so that it is not sent again.
--- - An attempt counts if the record has none. The record then comes from a copy of the message that made no attempt and was
---   withdrawn, or used up slots in a cool-down. That does not end the schedule of the copy that was sent.
--- KEYS    1 record   2 body
--- ARGV    1 run   2 slot   3 state   4 view, JSON   5 attempt, JSON, '' for none   6 retention in ms   7 body to keep, if any
--- result  the ledger afterwards, '<run> <slot> <state>'; 1 if the delivery was parked and no longer is, else 0
-local run, slot, state = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+-- - A success counts also for a copy that another copy has outrun.
+-- KEYS    1 record   2 body   3 ledger that outlives the record
+-- ARGV    of the message: 1 run   2 slot   3 how often it was postponed   4 token, '' for none
+--         5 the ledger line afterwards, '<run> <slot> <state>'   6 view, JSON   7 attempt, JSON, '' for none
+--         8 retention in ms   9, 10 how long the ledger of an ended run is kept at least, in ms, without and with an earlier
+--         record; 0: as long as the record   11 body to keep, if any
+-- result  the ledger line afterwards; 1 if the delivery was parked and no longer is, else 0
+local run, slot, postponed, token = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local state = string.match(ARGV[5], '%a+')
 local final = { acknowledged = true, parked = true }
 -- The eight attempts of a run take 1 KiB, 3 KiB with the endpoint's answers, and at most 5 KiB (measured, for answers full
 -- of quotes, which JSON escapes). So at least 25 runs are kept; older attempts are dropped.
@@ -25,30 +29,42 @@ if stored then
     return { ledger, 0 }
   end
   if notedRun == run then
-    local isFirstAttempt = string.find(view, '"attempt":0,', 1, true) and not string.find(ARGV[4], '"attempt":0,', 1, true)
+    local isFirstWithAttempt = string.find(view, '"attempt":0,', 1, true)
+      and not string.find(ARGV[6], '"attempt":0,', 1, true)
+    local nextToken, nextPostponed
+    if notedState == 'waiting' and notedSlot == slot - 1 then
+      nextToken, nextPostponed = string.match(view, '^{"next":{"token":"([%w_-]+)","postponed":(%d+)}')
+      nextPostponed = tonumber(nextPostponed)
+    end
+    local isOutrun = notedSlot >= slot
+      or nextToken
+        and (nextPostponed > postponed or (nextPostponed == postponed and token ~= '' and token ~= nextToken))
     if state == 'acknowledged' and notedState == 'parked' then
       unparked = 1
     elseif final[notedState] then
       return { ledger, 0 }
-    elseif not isFirstAttempt and (notedState == 'withdrawn' or (notedSlot >= slot and state ~= 'acknowledged')) then
+    elseif state ~= 'acknowledged' and not isFirstWithAttempt and (notedState == 'withdrawn' or isOutrun) then
       return { ledger, 0 }
     end
   end
   attempts = rest
 end
 
-if ARGV[5] ~= '' then
-  attempts = attempts .. '\n' .. ARGV[5]
+if ARGV[7] ~= '' then
+  attempts = attempts .. '\n' .. ARGV[7]
 end
 while #attempts > attemptBytes do
   attempts = string.sub(attempts, string.find(attempts, '\n', 2, true) or #attempts + 1)
 end
 
-local ledger = string.format('%d %d %s', run, slot, state)
-redis.call('SET', KEYS[1], ledger .. '\n' .. ARGV[4] .. attempts, 'PX', ARGV[6])
-if ARGV[7] then
-  redis.call('SET', KEYS[2], ARGV[7], 'PX', ARGV[6])
-else
-  redis.call('PEXPIRE', KEYS[2], ARGV[6])
+redis.call('SET', KEYS[1], ARGV[5] .. '\n' .. ARGV[6] .. attempts, 'PX', ARGV[8])
+local ledgerMs = stored and ARGV[10] or ARGV[9]
+if ledgerMs ~= '0' then
+  redis.call('SET', KEYS[3], ARGV[5], 'PX', ledgerMs)
 end
-return { ledger, unparked }
+if ARGV[11] then
+  redis.call('SET', KEYS[2], ARGV[11], 'PX', ARGV[8])
+else
+  redis.call('PEXPIRE', KEYS[2], ARGV[8])
+end
+return { ARGV[5], unparked }

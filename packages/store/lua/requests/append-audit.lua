@@ -1,9 +1,23 @@
--- Appends an entry to a tenant's audit log and removes entries beyond its size or retention.
--- KEYS    1 audit
--- ARGV    1 action   2 entry, JSON   3 most entries   4 retention in ms
--- result  the entry's id
-local id = redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[3], '*', 'action', ARGV[1], 'entry', ARGV[2])
+-- Appends entries to one list of a tenant's audit log and removes entries beyond its size or retention. The lists of a
+-- tenant are read as one, so the ids of each list begin at a sequence of its own in each millisecond.
+-- KEYS    1 list
+-- ARGV    1 most entries   2 retention in ms   3 first sequence of a millisecond   then pairs: action, entry as JSON
+-- result  the id of the last entry
 local time = redis.call('TIME')
-redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f', time[1] * 1000 - ARGV[4]))
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local ms, sequence = now, tonumber(ARGV[3])
+local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+if last then
+  local last_ms, last_sequence = string.match(last[1], '(%d+)-(%d+)')
+  -- The clock may have been set back.
+  if tonumber(last_ms) >= now then ms, sequence = tonumber(last_ms), tonumber(last_sequence) + 1 end
+end
+local id
+for at = 4, #ARGV, 2 do
+  id = string.format('%.0f-%.0f', ms, sequence)
+  redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], id, 'action', ARGV[at], 'entry', ARGV[at + 1])
+  sequence = sequence + 1
+end
+redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f', now - ARGV[2]))
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return id

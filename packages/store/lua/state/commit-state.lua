@@ -10,12 +10,13 @@
 local recordCount, eventCount, timerCount = string.match(ARGV[1], '^(%d+) (%d+) (%d+)$')
 recordCount, eventCount, timerCount = tonumber(recordCount), tonumber(eventCount), tonumber(timerCount)
 
-local function versionOf(stored)
-  return stored and tonumber(string.match(stored, '^(%d+):')) or 0
+-- The version is in the first bytes; the value can have kilobytes.
+local function versionOf(key)
+  return tonumber(string.match(redis.call('GETRANGE', key, 0, 19), '^(%d+):') or 0)
 end
 
 for i = 1, recordCount do
-  if versionOf(redis.call('GET', KEYS[3 + i])) ~= tonumber(ARGV[3 * i + 2]) then
+  if versionOf(KEYS[3 + i]) ~= tonumber(ARGV[3 * i + 2]) then
     return { 0 }
   end
 end

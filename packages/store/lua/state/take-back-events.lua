@@ -1,5 +1,5 @@
 -- Gives a relay the entries of one partition that another name holds: that of the commits of an earlier process with its
--- name, or of a dead relay.
+-- name.
 -- KEYS    1 outbox
 -- ARGV    1 group   2 relay   3 the other name   4 most entries
 -- result  how many entries the relay got

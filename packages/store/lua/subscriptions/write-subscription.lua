@@ -2,10 +2,14 @@
 -- KEYS    1 the tenant's subscriptions   2 the tenant's revision   3 their order   4 their latest changes
 -- ARGV    1 id   2 JSON as read, '' for none   3 JSON to write, '' to remove   4 the new revision   5 its place in the order
 --         6 from how many subscriptions on changes are listed   7 most changes   8 retention of the changes in ms
--- result  1 written, 0 changed by another writer since it was read
+--         9 subscriptions that a tenant can have, '' for any number
+-- result  1 written, 0 changed by another writer since it was read, 2 there are too many for a new one
 local present = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if present ~= ARGV[2] then
   return 0
+end
+if present == '' and ARGV[9] ~= '' and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[9]) then
+  return 2
 end
 local revision = redis.call('GET', KEYS[2]) or ''
 local mark = '!' .. revision

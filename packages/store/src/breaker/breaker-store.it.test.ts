@@ -1,6 +1,7 @@
-import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
-import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
-import { openRedis, type Redis } from '../redis/redis.ts'
+import { newSubscriptionId } from '@switchhook/contracts'
+import { aSubscription, eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { breakerKey } from '../keys.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { type BreakerStore, createBreakerReader, createBreakerStore, type Endpoint } from './breaker-store.ts'
 import { createCoolDownHistory, KEPT_PERIODS } from './cool-down-history.ts'
@@ -172,21 +173,46 @@ test('a worker whose clock is wrong by a day sees the same cool-down', async () 
   }
 })
 
+describe('after a failover to a Redis whose clock is an hour behind', () => {
+  /** Moves the stored times forward, which is the same for the scripts as a clock that is behind. */
+  async function failOver(): Promise<void> {
+    const key = breakerKey(endpoint.tenant, endpoint.subscriptionId)
+    await redis[0][run](async (commands) => {
+      const fields = Object.entries(await commands.hgetall(key))
+      const times = fields.filter(([, value]) => /^\d{13}$/.test(value))
+      expect(times.length).toBeGreaterThan(0)
+      for (const [field, atMs] of times) await commands.hset(key, field, String(Number(atMs) + 3_600_000))
+    })
+  }
+
+  test('a cool-down that would begin in the future is over', async () => {
+    await open()
+    await failOver()
+    expect([await stateOf(), await stateOf(1)]).toEqual(['probing', 'probing'])
+    const probe = await workers[1].claimProbe(endpoint, LEASE_MS)
+    expect(await workers[1].noteFailure(endpoint, probe)).toBe(true)
+    const { state, openUntilMs } = await workers[0].health(endpoint)
+    expect(state).toBe('open')
+    expect(openUntilMs).toBeLessThanOrEqual(Date.now() + COOLDOWN_MS)
+  })
+
+  test('a probe that would begin in the future has lapsed, and another worker gets one', async () => {
+    await open()
+    await cooledDown()
+    await workers[0].claimProbe(endpoint, LEASE_MS)
+    await failOver()
+    expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined()
+    expect(await workers[0].claimProbe(endpoint, LEASE_MS)).toBeUndefined()
+  })
+})
+
 test('one subscription’s failures do not affect another', async () => {
   await open()
   expect(await workers[0].health(anEndpoint())).toMatchObject({ state: 'closed' })
 })
 
 test('a look returns the stored subscription with the breaker', async () => {
-  const subscription: Subscription = {
-    id: endpoint.subscriptionId,
-    tenant: endpoint.tenant,
-    url: 'https://client.example/hook',
-    eventTypes: ['call.status'],
-    description: null,
-    enabled: true,
-    createdAt: '2026-01-01T00:00:00.000Z',
-  }
+  const subscription = aSubscription({ id: endpoint.subscriptionId, tenant: endpoint.tenant })
   const subscriptions = createSubscriptionStore(redis[1])
   await subscriptions.create(subscription)
   await open()

@@ -21,14 +21,19 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  *
  * field        written by                 content
  * failures     note-failure               failures in a row
+ * openedAt     note-failure               start of the cool-down; earlier versions do not write it
  * openUntil    note-failure               end of the cool-down; absent while closed
  * probe        claim-probe                the probe's claim; a new cool-down removes it
+ * probedAt     claim-probe                start of the probe's lease; earlier versions do not write it
  * probeUntil   claim-probe                end of the probe's lease; then another worker may claim it
  * opening      note-failure, once         start of the outage, failures, end of the first cool-down, last result
  * told         OutageStore.markReported   present once the start of the outage was published
  * recoveredAt  note-outage-end            first answer after the outage; a failed probe removes it
  *
  * `note-failure` also adds each cool-down to the endpoint's history (cool-down-history.ts).
+ *
+ * After a failover the clock of the new Redis can be behind. A cool-down or a lease whose start is in its future is over, so
+ * neither ever lasts longer than its length from then on.
  *
  * Times are in ms since 1970. The scripts are in `lua/breaker`. `noteAnswer` deletes the hash; without it, the hash
  * expires one cool-down and a day after the last failure. A lost hash means closed: at worst an extra attempt.
@@ -44,7 +49,7 @@ export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>
 export interface EndpointHealth {
   readonly state: 'closed' | 'open' | 'probing'
   readonly consecutiveFailures: number
-  /** End of the cool-down, also if it is over, in ms since 1970. Null while closed. */
+  /** End of the current or latest cool-down, in ms since 1970. Null while closed. */
   readonly openUntilMs: number | null
 }
 

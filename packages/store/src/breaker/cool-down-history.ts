@@ -11,7 +11,7 @@ export const HISTORY_MS = 30 * 86_400_000
 export interface CoolDownPeriod {
   /** When the first cool-down began, in ms since 1970. */
   readonly fromMs: number
-  /** When the last cool-down ends, or would have ended: an answer ends it at once. In ms since 1970. */
+  /** When the last cool-down ends, or would have ended: an answer ends it immediately. In ms since 1970. */
   readonly untilMs: number
 }
 

@@ -51,17 +51,19 @@ export interface DeliveryArchive {
   /**
    * Begins the next run of a parked delivery. The returned record is to be published, as slot 0. Until `redeliverySent`
    * the delivery still counts as parked, and one that waits keeps its schedule. The same sender can begin the run again at
-   * any time, another one after 15 seconds. So two senders never send it at once, and a crash does not block it.
+   * any time, another one after 15 seconds. So two senders never send it concurrently, and a crash does not block it.
    * @param sendable absent: only a parked delivery whose body is kept
    */
   beginRedelivery(deliveryId: DeliveryId, by: Redeliverer, sendable?: Sendable): Promise<Redelivery>
-  /** Call it if publishing failed. Another sender may then begin at once. */
+  /** Call it if publishing failed. Another sender may then begin immediately. */
   abandonRedelivery(deliveryId: DeliveryId, by: Pick<Redeliverer, 'sender'>): Promise<void>
   /**
    * Stores which parked run a request redelivers, so that a repeat of the request never sends a later run. The first
    * call with `parkedRun` decides; it is kept for two days after the last call. Undefined: no call has named a run.
    */
   noteRedelivery(deliveryId: DeliveryId, requestId: string, parkedRun?: number): Promise<NotedRedelivery | undefined>
+  /** Forgets what the request noted, because it was refused and has sent nothing. */
+  forgetRedelivery(deliveryId: DeliveryId, requestId: string): Promise<void>
   /**
    * @param record the record of `beginRedelivery`, with the url and firstDueAt that were published
    * @param by the sender that published it; absent: another one did
@@ -80,7 +82,7 @@ const REDELIVERY_NOTED_MS = 2 * 86_400_000
 /** Longer than publishing takes. A new delivery that could not be published is forgotten after it. */
 const UNSENT_MS = 60_000
 /** The highest values of DELIVERY_LOG_SIZE and DELIVERY_LOG_RETENTION: fan-out shortens the list with its next entry. */
-const MOST_LISTED = 1_000_000
+const MAX_LISTED = 1_000_000
 const LISTED_MS = 365 * 86_400_000
 /** The default of DELIVERY_LOG_RETENTION, for a list that fan-out has not written yet, and may never write. */
 const NEW_LIST_MS = 8 * 86_400_000
@@ -140,6 +142,9 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       const noted = await redis[run]((commands) => commands.getex(key, 'PX', REDELIVERY_NOTED_MS))
       return noted === null ? undefined : { parkedRun: Number(noted), isNew: false }
     },
+    async forgetRedelivery(deliveryId, requestId) {
+      await redis[run]((commands) => commands.unlink(redeliveryKey(deliveryId, requestId)))
+    },
     async redeliverySent(record, by) {
       const keys = [recordKey(record.deliveryId), senderKey(record.deliveryId)]
       const args = [record.run, viewJson(record), ANNOUNCED_MS, by?.sender ?? '']
@@ -147,10 +152,10 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       await index.remove({ ...record, run: record.run - 1 })
     },
     async list({ subscriptionId, eventId, eventType }) {
-      const args = [MOST_LISTED, LISTED_MS, 1, `${eventId}:${eventType}`]
+      const args = [MAX_LISTED, LISTED_MS, 1, `${eventId}:${eventType}`]
       const key = logKey(subscriptionId)
       const [leftMs] = await redis[run]((commands) =>
-        Promise.all([commands.pttl(key), commands.runScript('delivery-log/add-events', [key], args)]),
+        Promise.all([commands.pttl(key), commands.runScript('history/add-events', [key], args)]),
       )
       await redis[run]((commands) => commands.pexpire(key, leftMs > 0 ? leftMs : NEW_LIST_MS))
     },

@@ -1,5 +1,5 @@
 import { newEventId, newSubscriptionId } from '@switchhook/contracts'
-import { isOlderThan, isSettledBy, type Ledger, parseLedger, parseRecord, viewJson } from './delivery-record.ts'
+import { isSettledBy, LEDGER_BYTES, type Ledger, parseLedger, parseRecord, viewJson } from './delivery-record.ts'
 
 const VIEW = {
   subscriptionId: newSubscriptionId(),
@@ -18,7 +18,11 @@ const VIEW = {
   nextAttemptAt: null,
 }
 
-test.each<[string, Ledger, { run: number; slot: number }, boolean]>([
+type Message = Parameters<typeof isSettledBy>[1]
+
+const A = { token: 'a', postponed: 0 }
+
+test.each<[string, Ledger, Omit<Message, 'attempt'> & { attempt?: number }, boolean]>([
   ['the last settled slot', { run: 1, slot: 2, state: 'waiting' }, { run: 1, slot: 2 }, true],
   ['a slot before it', { run: 1, slot: 2, state: 'waiting' }, { run: 1, slot: 0 }, true],
   ['the slot after it', { run: 1, slot: 2, state: 'waiting' }, { run: 1, slot: 3 }, false],
@@ -34,29 +38,119 @@ test.each<[string, Ledger, { run: number; slot: number }, boolean]>([
     { run: 2, slot: 0 },
     false,
   ],
-])('%s', (_what, ledger, message, settled) => expect(isSettledBy(ledger, message)).toBe(settled))
-
-test.each<[string, Ledger['state'], recordAttempts: number, messageAttempts: number, older: boolean]>([
-  ['a withdrawal, for a copy with an attempt', 'withdrawn', 0, 1, true],
-  ['a withdrawal, for a copy without an attempt', 'withdrawn', 0, 0, false],
-  ['a cool-down, for a copy with an attempt', 'waiting', 0, 2, true],
-  ['a failed attempt, for a copy with an attempt', 'waiting', 1, 2, false],
-  ['an acknowledgement', 'acknowledged', 0, 1, false],
-  ['a parked delivery without an attempt', 'parked', 0, 1, false],
-])('whether a record is older than the message: %s', (_what, state, recordAttempts, messageAttempts, older) => {
-  const json = viewJson({ ...VIEW, attempt: recordAttempts })
-  const record = parseRecord(`1 3 ${state}\n${json}`)
-  expect(record && isOlderThan(record, { run: 1, attempt: messageAttempts })).toBe(older)
-  expect(record && isOlderThan(record, { run: 2, attempt: messageAttempts })).toBe(false)
-  // settle-delivery.lua searches for this text.
-  expect(json.includes('"attempt":0,')).toBe(recordAttempts === 0)
-})
+  ['the retry that it names', { run: 1, slot: 0, state: 'waiting', next: A }, { run: 1, slot: 1, token: 'a' }, false],
+  ['a copy of that retry', { run: 1, slot: 0, state: 'waiting', next: A }, { run: 1, slot: 1, token: 'b' }, true],
+  ['a retry of an earlier version', { run: 1, slot: 0, state: 'waiting', next: A }, { run: 1, slot: 1 }, false],
+  [
+    'a retry of a slot that it lacks',
+    { run: 1, slot: 0, state: 'waiting', next: A },
+    { run: 1, slot: 2, token: 'b' },
+    false,
+  ],
+  [
+    'a retry, if an earlier version wrote it',
+    { run: 1, slot: 0, state: 'waiting' },
+    { run: 1, slot: 1, token: 'b' },
+    false,
+  ],
+  [
+    'a slot that was postponed since',
+    { run: 1, slot: 6, state: 'waiting', next: { token: 'a', postponed: 1 } },
+    { run: 1, slot: 7, token: 'b' },
+    true,
+  ],
+  [
+    'the first message, postponed since',
+    { run: 1, slot: -1, state: 'waiting', next: { token: 'a', postponed: 1 } },
+    { run: 1, slot: 0 },
+    true,
+  ],
+  [
+    'the postponed message that it names',
+    { run: 1, slot: 6, state: 'waiting', next: { token: 'a', postponed: 1 } },
+    { run: 1, slot: 7, postponed: 1, token: 'a' },
+    false,
+  ],
+  [
+    'a copy of it',
+    { run: 1, slot: 6, state: 'waiting', next: { token: 'a', postponed: 1 } },
+    { run: 1, slot: 7, postponed: 1, token: 'b' },
+    true,
+  ],
+  [
+    'a postponement that it lacks',
+    { run: 1, slot: 6, state: 'waiting', next: { token: 'a', postponed: 1 } },
+    { run: 1, slot: 7, postponed: 2, token: 'b' },
+    false,
+  ],
+  [
+    'a withdrawal, for a copy with an attempt',
+    { run: 1, slot: 0, state: 'withdrawn', attempt: 0 },
+    { run: 1, slot: 1, attempt: 1 },
+    false,
+  ],
+  [
+    'a withdrawal by an earlier version, likewise',
+    { run: 1, slot: 3, state: 'withdrawn' },
+    { run: 1, slot: 1, attempt: 1 },
+    false,
+  ],
+  [
+    'a cool-down, for a copy with an attempt',
+    { run: 1, slot: 3, state: 'waiting', next: A, attempt: 0 },
+    { run: 1, slot: 1, token: 'b', attempt: 1 },
+    false,
+  ],
+  [
+    'a failed attempt, for a copy with an attempt',
+    { run: 1, slot: 3, state: 'waiting', next: A, attempt: 1 },
+    { run: 1, slot: 1, attempt: 2 },
+    true,
+  ],
+  [
+    'an acknowledgement, for a copy with an attempt',
+    { run: 1, slot: 3, state: 'acknowledged', attempt: 1 },
+    { run: 1, slot: 4, attempt: 1 },
+    true,
+  ],
+  [
+    'parked without an attempt, for a copy with one',
+    { run: 1, slot: 3, state: 'parked', attempt: 0 },
+    { run: 1, slot: 4, attempt: 1 },
+    true,
+  ],
+])('%s', (_what, ledger, { attempt = 0, ...message }, settled) =>
+  expect(isSettledBy(ledger, { ...message, attempt })).toBe(settled),
+)
 
 test.each<[string, Ledger | undefined]>([
   ['', undefined],
   ['1 0 waiting\n{"sub', { run: 1, slot: 0, state: 'waiting' }],
   ['12 -1 unsent\n{', { run: 12, slot: -1, state: 'unsent' }],
-])('the ledger of %j', (stored, expected) => expect(parseLedger(stored)).toEqual(expected))
+])('the ledger of %j, which an earlier version wrote', (stored, expected) =>
+  expect(parseLedger(stored)).toEqual(expected),
+)
+
+test('the first bytes of a record are its whole ledger', () => {
+  const next = { token: 'a1b2c3d4', postponed: 123_456 }
+  const stored = `1234567890 12 waiting\n${viewJson({ ...VIEW, attempt: 1_234_567 }, next)}`
+  const ledger = { run: 1_234_567_890, slot: 12, state: 'waiting', next, attempt: 1_234_567 }
+  expect(parseLedger(stored.slice(0, LEDGER_BYTES))).toEqual(ledger)
+  // Only a waiting delivery has a next message: a new run keeps the view of the one before.
+  const { next: _, ...unsent } = { ...ledger, run: 2, slot: -1, state: 'unsent' }
+  expect(parseLedger(stored.replace('1234567890 12 waiting', '2 -1 unsent'))).toEqual(unsent)
+  expect(parseRecord(stored)?.view).toEqual({ ...VIEW, attempt: 1_234_567 })
+})
+
+test.each([0, 1])('settle-delivery.lua finds the attempts of a view with %d', (attempt) => {
+  expect(viewJson({ ...VIEW, attempt }).includes('"attempt":0,')).toBe(attempt === 0)
+})
+
+test('the previous version reads the ledger line of a record with a token', () => {
+  const stored = `1 3 waiting\n${viewJson(VIEW, A)}`
+  expect(/^(\d+) (-?\d+) ([a-z]+)/.exec(stored.slice(0, 48))?.slice(1)).toEqual(['1', '3', 'waiting'])
+  expect(/^((\d+) (-?\d+) ([a-z]+))\n([^\n]*)(.*)$/s.exec(stored)?.[1]).toBe('1 3 waiting')
+})
 
 test('attempts are sorted by number', () => {
   const stored = ['1 1 acknowledged', '{"run":1}', '{"attempt":2}', '{"attempt":1}'].join('\n')

@@ -1,4 +1,13 @@
-import type { Attempt, Delivery, DeliveryId, EventId, ParkedReason, SubscriptionId, Trial } from '@switchhook/contracts'
+import type {
+  Attempt,
+  Delivery,
+  DeliveryId,
+  EventId,
+  ParkedReason,
+  SubscriptionId,
+  Tenant,
+  Trial,
+} from '@switchhook/contracts'
 
 export type DeliveryState = 'pending' | 'waiting' | 'acknowledged' | 'parked' | 'withdrawn'
 
@@ -8,7 +17,7 @@ export interface DeliveryRecord {
   readonly subscriptionId: SubscriptionId
   readonly eventId: EventId
   readonly eventType: string
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly url: string
   readonly run: number
   /** The next slot; the last one when no slot follows. */
@@ -50,48 +59,66 @@ export interface Ledger {
   readonly slot: number
   /** `unsent`: a redelivery has begun, but is not known to be published. Readers treat the delivery as still parked. */
   readonly state: DeliveryState | 'unsent'
+  /** The message that continues the delivery while it is `waiting`. Absent in a record of an earlier version. */
+  readonly next?: Continuation
+  /** Attempts so far, over all runs. Absent in a record of an earlier version. */
+  readonly attempt?: number
+}
+
+/** The message, confirmed by the broker, that continues a waiting delivery. Its slot is the one after the last settled. */
+export interface Continuation {
+  readonly token: string
+  /** How often its slot has been postponed. */
+  readonly postponed: number
 }
 
 type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'isUnsent'>
 
-const OVER: readonly Ledger['state'][] = ['acknowledged', 'parked', 'withdrawn']
+/** Tells a message from the other messages of its delivery. */
+export type MessageIdentity = Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'attempt' | 'postponed' | 'token'>
 
 /**
- * Whether the ledger settles a message, apart from the exception in `isOlderThan`. settle-delivery.lua has the same
- * rules.
+ * Whether the ledger settles a message, so that it is acknowledged without a POST. settle-delivery.lua has the same rules.
+ *
+ * Of the copies of one message, the ledger names the continuation of the first that was settled, and settles all others. A
+ * ledger that lags behind settles nothing: a worker has died before it settled the slot, or Redis was restored to an older
+ * state. A message or a ledger without a token is of an earlier version; it is told apart by its slot alone.
+ *
+ * A copy with an attempt is settled only by a ledger with one. A worker that dies after its retry was confirmed leaves two
+ * copies: the retry, and the original message, which returns as if no attempt had been made. If the original is withdrawn,
+ * or uses up slots in a cool-down, the retry still keeps its schedule.
  */
 export function isSettledBy(
-  { run, slot, state }: Ledger,
-  message: { readonly run: number; readonly slot: number },
+  { run, slot, state, next, attempt }: Ledger,
+  message: Omit<MessageIdentity, 'deliveryId'>,
 ): boolean {
   if (run !== message.run) return run > message.run
-  return OVER.includes(state) || slot >= message.slot
+  if (state === 'acknowledged' || state === 'parked') return true
+  const isFirstWithAttempt = message.attempt > 0 && (attempt === 0 || state === 'withdrawn')
+  if (isFirstWithAttempt) return false
+  if (state === 'withdrawn') return true
+  if (slot !== message.slot - 1) return slot >= message.slot
+  const { postponed = 0, token } = message
+  if (next === undefined || next.postponed !== postponed) return next !== undefined && next.postponed > postponed
+  return token !== undefined && token !== next.token
 }
 
-/**
- * A record without an attempt does not settle a copy of the message that has made one, unless the run was acknowledged or
- * parked. A worker that dies after its retry was confirmed leaves two copies: the retry, and the original message, which
- * returns as if no attempt had been made. If the original is withdrawn, or uses up slots in a cool-down, the retry still
- * keeps its schedule.
- */
-export const isOlderThan = (
-  { ledger, view }: Pick<StoredRecord, 'ledger' | 'view'>,
-  message: { readonly run: number; readonly attempt: number },
-): boolean =>
-  ledger.run === message.run &&
-  view.attempt === 0 &&
-  message.attempt > 0 &&
-  ledger.state !== 'acknowledged' &&
-  ledger.state !== 'parked'
+/** Longer than any ledger, so that reading this many bytes of a record is enough for `parseLedger`. */
+export const LEDGER_BYTES = 112
 
-/** Longer than any ledger line, so that reading this many bytes of a record is enough for `parseLedger`. */
-export const LEDGER_BYTES = 48
+const LEDGER = /^(\d+) (-?\d+) ([a-z]+)(?:\n\{(?:"next":\{"token":"([\w-]+)","postponed":(\d+)\},)?"attempt":(\d+),)?/
 
-/** Parses the first line of a record. The rest may be cut off. */
+/** Parses the first line of a record and the first fields of its view. The rest may be cut off. */
 export function parseLedger(stored: string): Ledger | undefined {
-  const [, run, slot, state] = /^(\d+) (-?\d+) ([a-z]+)/.exec(stored) ?? []
+  const [, run, slot, state, token, postponed, attempt] = LEDGER.exec(stored) ?? []
   if (run === undefined) return undefined
-  return { run: Number(run), slot: Number(slot), state: state as Ledger['state'] }
+  return {
+    run: Number(run),
+    slot: Number(slot),
+    state: state as Ledger['state'],
+    ...(token !== undefined && state === 'waiting' && { next: { token, postponed: Number(postponed) } }),
+    ...(attempt !== undefined && { attempt: Number(attempt) }),
+  }
 }
 
 /** A complete record with one attempt, in the format of settle-delivery.lua. */
@@ -107,19 +134,25 @@ export const unsentRecord = ({ run }: Pick<Ledger, 'run'>, view: View): string =
 
 export function parseRecord(stored: string): StoredRecord | undefined {
   const ledger = parseLedger(stored)
-  const [, view = '', ...attempts] = stored.split('\n')
+  const [, json = '', ...attempts] = stored.split('\n')
   if (ledger === undefined) return undefined
+  const { next: _, ...view } = JSON.parse(json) as View & Pick<Ledger, 'next'>
   return {
     ledger,
-    view: JSON.parse(view) as View,
+    view,
     attempts: attempts.map((line) => JSON.parse(line) as Attempt).toSorted((a, b) => a.attempt - b.attempt),
   }
 }
 
-/** Writes the fields of a view in a fixed order. `record` may have more fields. */
-export function viewJson(record: View): string {
+/**
+ * Writes the fields of a view in a fixed order. `record` may have more fields. The ledger's fields come first, because
+ * `parseLedger` reads only the beginning; the ledger line itself has the format that earlier versions read.
+ */
+export function viewJson(record: View, next?: Continuation): string {
   // An object of exactly these fields: JSON.stringify with a list of fields takes more than twice the time.
-  const view: { readonly [Field in keyof View]-?: View[Field] | undefined } = {
+  const view: { readonly [Field in keyof View]-?: View[Field] | undefined } & Pick<Ledger, 'next'> = {
+    ...(next !== undefined && { next: { token: next.token, postponed: next.postponed } }),
+    attempt: record.attempt,
     subscriptionId: record.subscriptionId,
     eventId: record.eventId,
     eventType: record.eventType,
@@ -127,7 +160,6 @@ export function viewJson(record: View): string {
     url: record.url,
     run: record.run,
     slot: record.slot,
-    attempt: record.attempt,
     firstDueAt: record.firstDueAt,
     state: record.state,
     parkedReason: record.parkedReason,

@@ -1,13 +1,15 @@
-import { Unavailable } from '@switchhook/contracts'
-import { bodyKey, parkedKey, recordKey } from '../keys.ts'
+import { type Delivery, Unavailable } from '@switchhook/contracts'
+import fc from 'fast-check'
+import { bodyKey, ledgerKey, parkedKey, recordKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
-import type { DeliveryStore } from './delivery-store.ts'
+import { createDeliveryStore, type DeliveryRetention, type DeliveryStore } from './delivery-store.ts'
 import {
   acknowledged,
   delivered,
   deliveryOf,
   failed,
+  HOUR_MS,
   NEXT_AT,
   nextOf,
   openDeliveries,
@@ -141,6 +143,20 @@ describe('the ledger', () => {
     expect(await store.find(delivery.deliveryId)).toMatchObject({ run: 2, state: 'pending' })
   })
 
+  test('first attempts that succeed in one tick are recorded together, and keep the record that one of them has', async () => {
+    const [failing, ...others] = [deliveryOf(), deliveryOf(), deliveryOf()] as [Delivery, Delivery, Delivery]
+    await store.settle(failing, failed(failing), waiting)
+    const all = [failing, ...others]
+    await Promise.all(all.map((delivery) => store.settle(delivery, delivered(delivery), acknowledged)))
+    expect(await Promise.all(all.map((delivery) => store.isSettled(delivery)))).toEqual([true, true, true])
+    const records = await Promise.all(all.map(({ deliveryId }) => store.find(deliveryId)))
+    expect(records.map((record) => [record?.state, record?.attempts.length])).toEqual([
+      ['acknowledged', 2],
+      ['acknowledged', 1],
+      ['acknowledged', 1],
+    ])
+  })
+
   test('a malformed record is an error, not an unknown delivery', async () => {
     const delivery = deliveryOf()
     const key = recordKey(delivery.deliveryId)
@@ -149,6 +165,82 @@ describe('the ledger', () => {
     const settling = store.settle(delivery, delivered(delivery), acknowledged)
     await expect(settling).rejects.toThrow(`UNREADABLE ${key} holds no record of a delivery`)
     await expect(settling).rejects.not.toBeInstanceOf(Unavailable)
+  })
+
+  test('of two copies that failed, the ledger names the retry of the first that was settled', async () => {
+    const delivery = deliveryOf()
+    await store.settle(delivery, failed(delivery), waiting)
+    await store.settle(delivery, failed(delivery), { ...waiting, next: { token: 'b', postponed: 0 } })
+    const retry = nextOf(delivery)
+    expect(await store.isSettled({ ...retry, token: 'a' })).toBe(false)
+    expect(await store.isSettled({ ...retry, token: 'b' })).toBe(true)
+    // A retry of an earlier version has no token.
+    expect(await store.isSettled(retry)).toBe(false)
+    await store.settle({ ...retry, token: 'b' }, failed(retry), waiting)
+    expect(await store.find(delivery.deliveryId)).toMatchObject({ slot: 1, attempt: 1, attempts: [failed(delivery)] })
+    // An acknowledgement counts, whichever copy gets it.
+    await store.settle({ ...retry, token: 'b' }, delivered(retry), acknowledged)
+    expect(await store.find(delivery.deliveryId)).toMatchObject({ state: 'acknowledged', attempt: 2 })
+  })
+
+  test('of two copies that were postponed, the ledger names one, and every earlier message is settled', async () => {
+    const last = deliveryOf({ slot: 1, attempt: 1, token: 'a' })
+    const postponed = (token: string, times: number) => ({ ...last, token, postponed: times })
+    await store.settle(last, null, { ...waiting, next: { token: 'b', postponed: 1 } })
+    await store.settle(last, null, { ...waiting, next: { token: 'c', postponed: 1 } })
+    expect(await Promise.all([last, postponed('c', 1)].map((message) => store.isSettled(message)))).toEqual([
+      true,
+      true,
+    ])
+    expect(await store.isSettled(postponed('b', 1))).toBe(false)
+    expect(await store.find(last.deliveryId)).toMatchObject({ state: 'waiting', slot: 1, nextAttemptAt: NEXT_AT })
+    // Redis was restored to an older state: the message that it lacks is still made.
+    expect(await store.isSettled(postponed('d', 2))).toBe(false)
+  })
+
+  test('the first message of a schedule without retries can be postponed, too', async () => {
+    const first = deliveryOf()
+    await store.settle(first, null, { ...waiting, next: { token: 'a', postponed: 1 } })
+    expect(await store.find(first.deliveryId)).toMatchObject({ state: 'waiting', slot: 0, attempt: 0 })
+    expect([await store.isSettled(first), await store.isSettled({ ...first, token: 'a', postponed: 1 })]).toEqual([
+      true,
+      false,
+    ])
+  })
+
+  test('settling changes the record exactly if the message was not settled before', async () => {
+    const anyMessage = fc.record({
+      run: fc.integer({ min: 1, max: 2 }),
+      slot: fc.nat({ max: 3 }),
+      attempt: fc.nat({ max: 2 }),
+      postponed: fc.nat({ max: 2 }),
+      token: fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined }),
+      isPostponed: fc.boolean(),
+      end: fc.constantFrom('waiting', 'withdrawn', 'parked', 'acknowledged'),
+      next: fc.constantFrom('a', 'b', 'c'),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyMessage, { minLength: 2, maxLength: 8 }), async (messages) => {
+        const delivery = deliveryOf()
+        const read = () => redis[run]((commands) => commands.get(recordKey(delivery.deliveryId)))
+        for (const { token, isPostponed, end, next, ...over } of messages) {
+          const message = { ...delivery, ...over, ...(token !== undefined && { token }) }
+          // Only a first attempt is withdrawn, and only a POST is acknowledged.
+          const attempt = end === 'withdrawn' ? 0 : end === 'acknowledged' ? message.attempt + 1 : message.attempt
+          const counted = { ...message, attempt }
+          const before = await read()
+          const isSettled = await store.isSettled(counted)
+          const postponed = isPostponed ? message.postponed + 1 : 0
+          if (end === 'parked') await store.park(counted, null, 'exhausted')
+          else if (end === 'withdrawn') await store.settle(counted, null, { state: 'withdrawn' })
+          else if (end === 'acknowledged') await store.settle(counted, delivered(message), acknowledged)
+          else await store.settle(counted, null, { ...waiting, next: { token: next, postponed } })
+          if (end !== 'acknowledged') expect((await read()) === before).toBe(isSettled)
+          else expect(await store.isSettled(counted)).toBe(true)
+        }
+      }),
+      { numRuns: 300 },
+    )
   })
 
   test('many workers that settle the same slot at once record one attempt', async () => {
@@ -231,18 +323,90 @@ describe('the record', () => {
       close(await fixture.ttlOf(key(delivery.deliveryId)), retention.settledRetentionMs)
   })
 
-  test('keep extends the record of a delivery that waits longer than its schedule', async () => {
-    const delivery = deliveryOf()
+  test('each postponement extends the record of a delivery', async () => {
+    const delivery = deliveryOf({ slot: 7, token: 'a' })
     const key = recordKey(delivery.deliveryId)
-    await store.keep(delivery)
-    expect(await fixture.ttlOf(key)).toBe(-2)
-    await store.settle(delivery, failed(delivery), waiting)
+    await store.settle(delivery, null, { ...waiting, next: { token: 'b', postponed: 1 } })
     await redis[run]((commands) => commands.pexpire(key, 60_000))
-    await store.keep(delivery)
+    await store.settle({ ...delivery, token: 'b', postponed: 1 }, null, {
+      ...waiting,
+      next: { token: 'c', postponed: 2 },
+    })
     expect(await fixture.ttlOf(key)).toBeGreaterThan(retention.waitingRetentionMs - 60_000)
-    await redis[run]((commands) => commands.pexpire(key, 2 * retention.waitingRetentionMs))
-    await store.keep(delivery)
-    expect(await fixture.ttlOf(key)).toBeGreaterThan(retention.waitingRetentionMs)
+  })
+
+  describe('the ledger of a run that ended', () => {
+    const retention = { settledRetentionMs: 60_000, waitingRetentionMs: 13 * HOUR_MS, parkedRetentionMs: 60_000 }
+    const waits = { firstWaitMs: 10_000, longestWaitMs: 6 * HOUR_MS }
+    const open = (over: Partial<DeliveryRetention> = {}) =>
+      createDeliveryStore(redis, { ...retention, ...waits, ...over })
+    const keptApartMs = (delivery: Delivery) => fixture.ttlOf(ledgerKey(delivery.deliveryId))
+    const LONGEST_MS = 6 * HOUR_MS + HOUR_MS - 5_000
+    const expire = (delivery: Delivery) => redis[run]((commands) => commands.del(recordKey(delivery.deliveryId)))
+
+    test.each([
+      ['acknowledged', (delivery: Delivery) => open().settle(delivery, delivered(delivery), acknowledged)],
+      ['withdrawn', (delivery: Delivery) => open().settle(delivery, null, { state: 'withdrawn' })],
+      ['parked', (delivery: Delivery) => open().park(delivery, refused(delivery), 'rejected')],
+    ] as const)('%s: outlives every copy that can still wait, although the record does not', async (_state, end) => {
+      for (const slot of [1, 2, 7]) {
+        const delivery = deliveryOf({ slot, token: 'a' })
+        await end(delivery)
+        expect(await fixture.ttlOf(recordKey(delivery.deliveryId))).toBeLessThanOrEqual(60_000)
+        expect(await keptApartMs(delivery)).toBeGreaterThan(LONGEST_MS)
+        await expire(delivery)
+        expect(await open().isSettled({ ...nextOf(delivery), attempt: 0, token: 'b' })).toBe(true)
+        expect(await open().isSettled({ ...delivery, run: 2, slot: 0 })).toBe(false)
+      }
+    })
+
+    test.each([1, 2])('outlives the copies of the first message of run %i, which have no token', async (ofRun) => {
+      const delivery = deliveryOf({ run: ofRun })
+      const store = open({ firstWaitMs: 6 * HOUR_MS })
+      await store.settle(delivery, delivered(delivery), acknowledged)
+      expect(await keptApartMs(delivery)).toBeGreaterThan(LONGEST_MS)
+      await expire(delivery)
+      expect(await store.isSettled(delivery)).toBe(true)
+      expect(await store.isSettled({ ...delivery, run: 3 })).toBe(false)
+    })
+
+    test('is not kept apart where the record outlives every copy', async () => {
+      const delivery = deliveryOf()
+      await open().settle(delivery, delivered(delivery), acknowledged)
+      expect(await keptApartMs(delivery)).toBe(-2)
+      const waits = deliveryOf({ slot: 2, attempt: 2, token: 'a' })
+      await open().settle(waits, failed(waits), waiting)
+      expect(await keptApartMs(waits)).toBe(-2)
+    })
+
+    test('outlives the waiting message of the run before, when a redelivery ends in its first slot', async () => {
+      const delivery = deliveryOf({ slot: 5, attempt: 5, token: 'a' })
+      await open().settle(delivery, failed(delivery), waiting)
+      const again = { ...delivery, run: 2, slot: 0 }
+      await open().settle(again, delivered(again), acknowledged)
+      expect(await keptApartMs(again)).toBeGreaterThan(LONGEST_MS)
+      await expire(delivery)
+      expect(await open().isSettled({ ...nextOf(delivery), token: 'b' })).toBe(true)
+    })
+
+    test('outlives the retry of a copy that has outrun the acknowledged one', async () => {
+      const slow = deliveryOf()
+      await open().settle(slow, failed(slow), waiting)
+      const quick = { ...nextOf(slow), token: 'a' }
+      await open().settle(quick, failed(quick), { ...waiting, next: { token: 'b', postponed: 0 } })
+      await open().settle(slow, delivered(slow), acknowledged)
+      expect(await keptApartMs(slow)).toBeGreaterThan(LONGEST_MS)
+    })
+
+    test('is kept apart where a parked record lasts for less than a copy', async () => {
+      const delivery = deliveryOf({ slot: 3, attempt: 3, token: 'a' })
+      await open({ settledRetentionMs: 24 * HOUR_MS, parkedRetentionMs: HOUR_MS }).park(
+        delivery,
+        refused(delivery),
+        'rejected',
+      )
+      expect(await keptApartMs(delivery)).toBeGreaterThan(LONGEST_MS)
+    })
   })
 
   test('a delivery that was redelivered very often keeps its latest attempts and stays small', async () => {

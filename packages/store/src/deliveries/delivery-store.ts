@@ -1,14 +1,15 @@
 import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
-import { bodyKey, recordKey } from '../keys.ts'
+import { bodyKey, ledgerKey, recordKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
+import { oncePerTick } from '../subscriptions/shared-reads.ts'
 import {
+  type Continuation,
   firstRecord,
-  isOlderThan,
   isSettledBy,
   LEDGER_BYTES,
   type Ledger,
+  type MessageIdentity,
   parseLedger,
-  parseRecord,
   viewJson,
   viewOf,
 } from './delivery-record.ts'
@@ -16,38 +17,44 @@ import { createParkedIndex } from './parked-index.ts'
 
 /** How long a record is kept after its last change. */
 export interface DeliveryRetention {
-  /** Acknowledged and withdrawn deliveries. Must cover the time in which a copy of the message may still arrive. */
+  /** Acknowledged and withdrawn deliveries. */
   readonly settledRetentionMs: number
   readonly parkedRetentionMs: number
   /** Must exceed the longest wait of the schedule, or settled slots would be sent again. */
   readonly waitingRetentionMs: number
+  /** How long a copy of a delivery can wait in the broker after its first slot. Absent: for a moment. */
+  readonly firstWaitMs?: number
+  /** How long any copy of a delivery can wait in the broker. Absent: for a moment. */
+  readonly longestWaitMs?: number
 }
 
 /** The result of a slot that did not park the delivery. */
 export type Settlement =
   | { readonly state: 'acknowledged' }
-  | { readonly state: 'waiting'; readonly nextAttemptAt: string }
+  /**
+   * `next`: the confirmed message that continues the delivery, in the slot after this one, or in the same slot if it was
+   * postponed.
+   */
+  | { readonly state: 'waiting'; readonly nextAttemptAt: string; readonly next: Continuation }
   | { readonly state: 'withdrawn' }
 
 /** The ledger, as the worker reads and writes it. It makes repeated messages harmless. */
 export interface DeliveryStore {
+  /** Whether the ledger settles this message (`isSettledBy`). It is then acknowledged without a POST. */
+  isSettled(message: MessageIdentity): Promise<boolean>
   /**
-   * Whether this slot of this run is settled, because it or a later slot was settled, the run is over, or a later run has
-   * begun. The message is then acknowledged without a POST. A withdrawal ends the run only for copies without an attempt.
-   */
-  isSettled(delivery: Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'attempt'>): Promise<boolean>
-  /**
-   * Records the result of the slot. Repeating it changes nothing. An acknowledgement counts even if another worker parked
-   * the same run meanwhile.
-   * @param delivery as it was consumed
+   * Records the result of the slot, unless the message is settled already. Repeating it changes nothing. An
+   * acknowledgement always counts, even if another worker parked the same run meanwhile.
+   * @param delivery as it was consumed, with its own POST counted in `attempt`
    * @param attempt null if no POST was made
    */
   settle(delivery: Delivery, attempt: Attempt | null, next: Settlement): Promise<void>
-  /** Keeps the record of a waiting delivery, if there is one, for at least another `waitingRetentionMs`. */
-  keep(delivery: Pick<Delivery, 'deliveryId'>): Promise<void>
   /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
   park(delivery: Delivery, attempt: Attempt | null, reason: ParkedReason): Promise<void>
 }
+
+/** How long after its wait a copy may still arrive, because the broker or the workers were away. */
+const COPY_SLACK_MS = 3_600_000
 
 export function createDeliveryStore(redis: Redis, retention: DeliveryRetention): DeliveryStore {
   const index = createParkedIndex(redis)
@@ -57,62 +64,123 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
     waiting: retention.waitingRetentionMs,
   }
 
+  /** A released parked record lasts for `settledRetentionMs`, too. */
+  const leastKeptMs = Math.min(retention.settledRetentionMs, retention.parkedRetentionMs)
+  /**
+   * How long the ledger of a run that ended is kept apart from its record, so that every copy that can wait for `waitMs`
+   * finds it. 0: the record lasts for longer than that.
+   */
+  const ledgerMs = (waitMs: number): number => (waitMs > leastKeptMs / 2 ? waitMs + COPY_SLACK_MS : 0)
+  const ledgerOfAnyMs = ledgerMs(retention.longestWaitMs ?? 0)
+  /** If a first message finds no record, only copies of this message exist. */
+  const ledgerWithoutRecordMs = ({ run: ofRun, slot }: MessageIdentity): number =>
+    ofRun === 1 && slot === 0 ? ledgerMs(retention.firstWaitMs ?? 0) : ledgerOfAnyMs
+
   async function write(
     delivery: Delivery,
     attempt: Attempt | null,
     view: ReturnType<typeof viewOf>,
-    rest: (number | Buffer)[],
+    { keptMs, next, body }: { keptMs: number; next?: Continuation | undefined; body?: Buffer },
   ): Promise<{ ledger: Ledger | undefined; unparked: boolean }> {
-    const { deliveryId, run: ofRun, slot } = delivery
+    const { deliveryId, run: ofRun, slot, postponed = 0, token = '' } = delivery
+    const isWaiting = view.state === 'waiting'
+    const line = `${ofRun} ${isWaiting ? view.slot - 1 : slot} ${view.state}`
     const json = attempt === null ? '' : JSON.stringify(attempt)
+    const ledgerLifetimes = isWaiting ? [0, 0] : [ledgerWithoutRecordMs(delivery), ledgerOfAnyMs]
     const [ledger, unparked] = await redis[run]((commands) =>
       commands.runScript(
         'deliveries/settle-delivery',
-        [recordKey(deliveryId), bodyKey(deliveryId)],
-        [ofRun, slot, view.state, viewJson(view), json, ...rest],
+        [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId)],
+        [
+          ofRun,
+          slot,
+          postponed,
+          token,
+          line,
+          viewJson(view, next),
+          json,
+          keptMs,
+          ...ledgerLifetimes,
+          ...(body ? [body] : []),
+        ],
       ),
     )
     return { ledger: parseLedger(ledger), unparked: unparked === 1 }
   }
 
-  /** The common case, a first attempt that succeeds, at half the cost of the script: writes the record if none exists. */
-  async function writeFirst(delivery: Delivery, attempt: Attempt, view: ReturnType<typeof viewOf>): Promise<boolean> {
-    const record = firstRecord({ run: delivery.run, slot: delivery.slot, state: view.state }, view, attempt)
-    const written = await redis[run]((commands) =>
-      commands.set(recordKey(delivery.deliveryId), record, 'PX', retention.settledRetentionMs, 'NX'),
-    )
-    return written !== null
+  /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */
+  const readAlone = (key: string): Promise<string> =>
+    redis[run]((commands) => commands.getrange(key, 0, LEDGER_BYTES - 1))
+
+  /**
+   * The records of first messages of first runs, most of which do not exist, in one read for all deliveries of a tick. It
+   * reads whole records, which are large after a run.
+   */
+  const readFirst = oncePerTick<string, string | null>(async (keys) =>
+    redis.mayMixTags() ? await redis[run]((commands) => commands.getEach(keys)) : keys.map(readAlone),
+  )
+
+  interface FirstRecord {
+    readonly key: string
+    readonly record: string
   }
+  /** Resolves to whether the record was written. Each has its own command, for the same reason. */
+  const writeAlone = async ({ key, record }: FirstRecord): Promise<boolean> =>
+    (await redis[run]((commands) => commands.set(key, record, 'PX', retention.settledRetentionMs, 'NX'))) !== null
+
+  /**
+   * The common case, a first attempt that succeeds, at half the cost of the script: writes the record if none exists. The
+   * records of a tick share a call, except in a cluster. Resolves to whether the record was written.
+   */
+  const writeFirst = oncePerTick<FirstRecord, boolean>(async (records) => {
+    if (records.length === 1 || !redis.mayMixTags()) return records.map(writeAlone)
+    const parts = records.map(({ key, record }) => ({ keys: [key], args: [record] }))
+    const replies = await redis[run]((commands) =>
+      commands.runParts('deliveries/write-first-records', parts, [retention.settledRetentionMs]),
+    )
+    const present = new Set(replies.flat())
+    return records.map(({ key }) => !present.has(key))
+  })
 
   return {
-    async isSettled(delivery) {
-      const stored = await redis[run]((commands) =>
-        commands.getrange(recordKey(delivery.deliveryId), 0, LEDGER_BYTES - 1),
-      )
+    async isSettled(message) {
+      const { deliveryId, run: ofRun, token } = message
+      // The record of a late copy may have expired. A first message, the usual case, costs one shared read, or one read of
+      // its own in a later run, unless its copies can outlast its record.
+      const [record, line] =
+        token === undefined && ledgerWithoutRecordMs(message) === 0
+          ? [await (ofRun === 1 ? readFirst : readAlone)(recordKey(deliveryId)), null]
+          : await redis[run]((commands) =>
+              Promise.all([
+                commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1),
+                commands.get(ledgerKey(deliveryId)),
+              ]),
+            )
+      const stored = record || (line ?? '')
       const ledger = parseLedger(stored)
       // Fail now, because otherwise the worker would POST first and then fail to settle.
-      if (ledger === undefined && stored !== '') throw new Error(`${recordKey(delivery.deliveryId)} holds no record`)
-      if (ledger === undefined || !isSettledBy(ledger, delivery)) return false
-      if (delivery.attempt === 0) return true
-      // Only repeated messages get here, so ordinary deliveries do not pay for the second read.
-      const record = parseRecord((await redis[run]((commands) => commands.get(recordKey(delivery.deliveryId)))) ?? '')
-      return record !== undefined && !isOlderThan(record, delivery)
+      if (ledger === undefined && stored !== '') throw new Error(`${recordKey(deliveryId)} holds no record`)
+      return ledger !== undefined && isSettledBy(ledger, message)
     },
-    async settle(delivery, attempt, next) {
-      const slot = next.state === 'waiting' ? delivery.slot + 1 : delivery.slot
-      const view = viewOf(delivery, attempt, { ...next, slot })
-      if (next.state === 'acknowledged' && attempt !== null && (await writeFirst(delivery, attempt, view))) return
-      const { unparked } = await write(delivery, attempt, view, [retentionMs[next.state]])
+    async settle(delivery, attempt, settlement) {
+      const { next, ...outcome } = { next: undefined, ...settlement }
+      const view = viewOf(delivery, attempt, { ...outcome, slot: delivery.slot + (next?.postponed === 0 ? 1 : 0) })
+      const canBeFirst = outcome.state === 'acknowledged' && attempt !== null && ledgerWithoutRecordMs(delivery) === 0
+      if (canBeFirst) {
+        const record = firstRecord({ run: delivery.run, slot: delivery.slot, state: view.state }, view, attempt)
+        if (await writeFirst({ key: recordKey(delivery.deliveryId), record })) return
+      }
+      const { unparked } = await write(delivery, attempt, view, { keptMs: retentionMs[outcome.state], next })
       if (unparked) await index.remove(delivery)
-    },
-    async keep({ deliveryId }) {
-      await redis[run]((commands) => commands.pexpire(recordKey(deliveryId), retention.waitingRetentionMs, 'GT'))
     },
     async park(delivery, attempt, parkedReason) {
       // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
       const parkedAt = await index.add(delivery, retention.parkedRetentionMs)
       const view = viewOf(delivery, attempt, { state: 'parked', parkedReason, parkedAt })
-      const { ledger } = await write(delivery, attempt, view, [retention.parkedRetentionMs, delivery.body])
+      const { ledger } = await write(delivery, attempt, view, {
+        keptMs: retention.parkedRetentionMs,
+        body: delivery.body,
+      })
       if (ledger?.state !== 'parked' || ledger.run !== delivery.run) await index.remove(delivery)
     },
   }

@@ -1,11 +1,9 @@
 import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
-import { parkedKey, recordKey } from '../keys.ts'
+import { parkedKey } from '../keys.ts'
 import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { type DeliveryRecord, parseRecord, type StoredRecord } from './delivery-record.ts'
-
-/** Without the body, so that a page of deliveries reads no bodies. */
-export type ListedDelivery = Omit<DeliveryRecord, 'body'>
+import type { StoredRecord } from './delivery-record.ts'
+import { type ListedDelivery, readListed } from './listed-delivery.ts'
 
 export interface ParkedPage {
   readonly items: readonly ListedDelivery[]
@@ -53,12 +51,6 @@ export function createParkedIndex(redis: Redis): ParkedIndex {
     return found.map(({ member: name, since }) => toEntry(name, since))
   }
 
-  async function read({ deliveryId, run: listedRun }: ParkedEntry): Promise<ListedDelivery | undefined> {
-    const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
-    if (found === undefined || !isParked(found, listedRun)) return undefined
-    return { deliveryId, ...found.view, attempts: found.attempts }
-  }
-
   return {
     async add(delivery, retentionMs) {
       const since = await redis[run]((commands) =>
@@ -79,7 +71,7 @@ export function createParkedIndex(redis: Redis): ParkedIndex {
         before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
         entriesBefore: (before, count) => entriesBetween(subscriptionId, before, lowerBound(fromMs), count),
         load: async (entries) => {
-          const records = await Promise.all(entries.map(read))
+          const records = await readListed(redis, entries, (record, entry) => isParked(record, entry.run))
           return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
         },
       })

@@ -45,7 +45,7 @@ const idsOf = (deliveries: readonly Delivery[]): string[] => deliveries.map(({ d
 test('within its limit a subscription loses nothing, and there is no crossing', async () => {
   const id = newSubscriptionId()
   const parked = await park(id, 3)
-  expect(await limits.trim(id, { whole: 3, total: 6 })).toEqual({ bodies: 0, dropped: 0, isDone: true })
+  expect(await limits.trim(id, { whole: 3, total: 6 })).toMatchObject({ bodies: 0, dropped: 0, isDone: true })
   expect(await bodiesOf(parked)).toEqual([1, 1, 1])
   expect(await counter.count(id)).toEqual({ count: 3, withoutBody: 0, dropped: 0, bodiesUntil: '0' })
   expect(await limits.unreported(id)).toBeUndefined()
@@ -54,7 +54,7 @@ test('within its limit a subscription loses nothing, and there is no crossing', 
 test('beyond the limit the oldest deliveries lose their body first and are dropped last', async () => {
   const id = newSubscriptionId()
   const parked = await park(id, 7)
-  expect(await limits.trim(id, { whole: 2, total: 5 })).toEqual({ bodies: 3, dropped: 2, isDone: true })
+  expect(await limits.trim(id, { whole: 2, total: 5 })).toMatchObject({ bodies: 3, dropped: 2, isDone: true })
   expect(await bodiesOf(parked)).toEqual([0, 0, 0, 0, 0, 1, 1])
   expect(await listed(id)).toEqual(idsOf(parked.slice(2)))
   expect(await counter.count(id)).toMatchObject({ count: 5, withoutBody: 3, dropped: 2 })
@@ -92,7 +92,7 @@ test('trimming twice or by several workers at once releases nothing twice and no
     limits.trim(id, allowance),
   ])
   expect(trimmed.reduce((sum, { dropped }) => sum + dropped, 0)).toBe(20)
-  expect(await limits.trim(id, allowance)).toEqual({ bodies: 0, dropped: 0, isDone: true })
+  expect(await limits.trim(id, allowance)).toMatchObject({ bodies: 0, dropped: 0, isDone: true })
   expect(await listed(id)).toEqual(idsOf(parked.slice(20)))
   expect(await bodiesOf(parked)).toEqual(parked.map((_, i) => (i < 30 ? 0 : 1)))
   expect(await counter.count(id)).toMatchObject({ count: 20, withoutBody: 10, dropped: 20 })
@@ -132,8 +132,8 @@ test('a full Redis can be trimmed', async () => {
   const parked = await park(id, 6)
   await fixture.server.limitMemory(1)
   try {
-    expect(await limits.trim(id, { whole: 4, total: 6 })).toEqual({ bodies: 2, dropped: 0, isDone: true })
-    expect(await limits.trim(id, { whole: 1, total: 4 })).toEqual({ bodies: 3, dropped: 2, isDone: true })
+    expect(await limits.trim(id, { whole: 4, total: 6 })).toMatchObject({ bodies: 2, dropped: 0, isDone: true })
+    expect(await limits.trim(id, { whole: 1, total: 4 })).toMatchObject({ bodies: 3, dropped: 2, isDone: true })
     const crossing = await limits.unreported(id)
     if (crossing !== undefined) await limits.markReported(id, crossing)
     expect(await limits.unreported(id)).toBeUndefined()
@@ -180,4 +180,82 @@ test("a tenant's counts include deleted subscriptions and those that an earlier 
     ]),
   )
   expect(await limits.counts('globex')).toEqual(new Map())
+})
+
+describe("a tenant's room", () => {
+  const allowed = { perSubscription: 10, perTenant: 1_000 }
+  const spend = (parked: number, change = {}) => limits.spend('acme', parked, { ...allowed, ...change })
+  const counted = (room: number, tookMs = 0) => limits.counted('acme', allowed, { whole: 10, room, tookMs })
+
+  test('is counted by the first worker that parks, while the others wait for its result', async () => {
+    expect(await spend(3)).toEqual({ whole: undefined, isCountDue: true })
+    expect(await spend(2)).toEqual({ whole: undefined, isCountDue: false })
+    await counted(100)
+    expect(await spend(2)).toEqual({ whole: 10, isCountDue: false })
+  })
+
+  test('is counted again when as many deliveries were parked as the tenant had room for, those during the count included', async () => {
+    await spend(1)
+    await spend(40)
+    await counted(100)
+    expect(await spend(60)).toMatchObject({ isCountDue: false })
+    expect(await spend(1)).toMatchObject({ isCountDue: true })
+  })
+
+  test('is counted again after a rest, and by another worker if one dies while it counts', async () => {
+    await spend(1)
+    await counted(0, 60_000)
+    expect(await spend(1)).toEqual({ whole: 10, isCountDue: false })
+    await redis[run]((commands) => commands.hset('sh:{t:acme}:parked-room', 'notBefore', Date.now()))
+    expect(await spend(0)).toMatchObject({ isCountDue: true })
+    await redis[run]((commands) => commands.hset('sh:{t:acme}:parked-room', 'notBefore', Date.now()))
+    expect(await spend(0)).toMatchObject({ isCountDue: true })
+    expect(await fixture.ttlOf('sh:{t:acme}:parked-room')).toBeGreaterThan(0)
+  })
+
+  test.each([{ perSubscription: 100 }, { perTenant: 500 }])(
+    'is counted again with other limits: %j',
+    async (change) => {
+      await spend(1)
+      await counted(100)
+      expect(await spend(1, change)).toEqual({ whole: undefined, isCountDue: true })
+      expect(await spend(1, change)).toEqual({ whole: undefined, isCountDue: false })
+    },
+  )
+
+  test('is counted again by one worker if a list is longer than its share, although there is room left', async () => {
+    const ask = () => limits.spend('acme', 0, allowed, true)
+    await spend(1)
+    await counted(100)
+    expect(await ask()).toEqual({ whole: 10, isCountDue: true })
+    expect(await ask()).toEqual({ whole: 10, isCountDue: false })
+    await counted(5)
+    expect(await spend(5)).toEqual({ whole: 10, isCountDue: false })
+    expect(await spend(1)).toMatchObject({ isCountDue: true })
+  })
+
+  test('is known and noted while Redis is full', async () => {
+    await fixture.server.limitMemory(1)
+    try {
+      expect(await spend(1)).toMatchObject({ isCountDue: true })
+      await counted(5)
+      expect(await spend(1)).toMatchObject({ whole: 10, isCountDue: false })
+    } finally {
+      await fixture.server.limitMemory(0)
+    }
+  })
+})
+
+test('a count finds every list of many subscriptions', async () => {
+  const ids = Array.from({ length: 1_000 }, newSubscriptionId)
+  await redis[run]((commands) =>
+    Promise.all(
+      ids.map(async (id, i) => {
+        if (i % 2 === 0) await commands.zadd('sh:{t:acme}:parked', 1, id)
+        else await commands.hset('sh:{t:acme}:subscriptions', id, '{}')
+        if (i % 3 === 0) await commands.zadd(parkedKey(id), 1, `${deliveryOf().deliveryId}:1`)
+      }),
+    ),
+  )
+  expect([...(await limits.counts('acme')).keys()].toSorted()).toEqual(ids.filter((_, i) => i % 3 === 0).toSorted())
 })

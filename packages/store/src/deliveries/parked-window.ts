@@ -46,7 +46,7 @@ export interface ParkedWindow {
   stateOf(delivery: { readonly deliveryId: DeliveryId; readonly run: number }): Promise<RunState>
 }
 
-const COUNTED_AT_ONCE = 500
+const COUNTED_AT_ONCE = 250
 const LEAST_LOOKED_AT = 50
 
 export function createParkedWindow(redis: Redis): ParkedWindow {

@@ -1,5 +1,11 @@
 import type { InstallationId } from '@switchhook/contracts'
-import { originOf, type Standing, type StoredInstallation, standingOf, type Verdict } from './installation-rule.ts'
+import {
+  type InstallationMatch,
+  matchInstallation,
+  originOf,
+  type Ruling,
+  type StoredInstallation,
+} from './installation-rule.ts'
 
 const A = 'aaaaaaaa-0000-4000-8000-000000000000' as InstallationId
 const B = 'bbbbbbbb-0000-4000-8000-000000000000' as InstallationId
@@ -7,10 +13,10 @@ const B = 'bbbbbbbb-0000-4000-8000-000000000000' as InstallationId
 const holding = (
   id: InstallationId,
   createdAtMs: number,
-  verdicts: readonly [InstallationId, Verdict][] = [],
-): StoredInstallation => ({ id, createdAtMs, verdicts: new Map(verdicts) })
+  rulings: readonly [InstallationId, Ruling][] = [],
+): StoredInstallation => ({ id, createdAtMs, rulings: new Map(rulings) })
 
-test.each<[string, StoredInstallation | undefined, Standing]>([
+test.each<[string, StoredInstallation | undefined, InstallationMatch]>([
   ['the id of the process', holding(A, 1_000), 'same'],
   ['the id of the process with another creation time', holding(A, 1), 'same'],
   ['no id: the data is lost', undefined, 'missing'],
@@ -20,7 +26,7 @@ test.each<[string, StoredInstallation | undefined, Standing]>([
   ['a younger id that adopted the id of the process', holding(B, 2_000, [[A, 'adopted']]), 'continue'],
   ['a younger id that discarded the id of the process', holding(B, 2_000, [[A, 'discarded']]), 'other'],
 ])('a process of installation A created at 1000 ms finds %s', (_what, stored, expected) => {
-  expect(standingOf({ id: A, createdAtMs: 1_000 }, stored)).toBe(expected)
+  expect(matchInstallation({ id: A, createdAtMs: 1_000 }, stored)).toBe(expected)
 })
 
 test.each<[string, StoredInstallation, ReturnType<typeof originOf>]>([

@@ -1,43 +1,41 @@
 import { type InstallationId, isGuid } from '@switchhook/contracts'
 import { INSTALLATION_KEY } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import type { InstallationIdentity, StoredInstallation, Verdict } from './installation-rule.ts'
+import type { Ruling, StoredInstallation } from './installation-rule.ts'
 
 /** Stores the id that ties a Redis to its messages in RabbitMQ. */
 export interface InstallationStore {
   /** Undefined: this Redis is new or has lost its data. */
   read(): Promise<StoredInstallation | undefined>
-  /** Stores the identity if there is none. Resolves to the identity in Redis afterwards. */
-  establish(identity: InstallationIdentity): Promise<StoredInstallation>
+  /** Creates the installation with this id if there is none. Resolves to the installation in Redis afterwards. */
+  establish(id: InstallationId): Promise<StoredInstallation>
   /** Stores an operator's decision. A later decision replaces it. */
-  decide(id: InstallationId, verdict: Verdict): Promise<void>
+  decide(id: InstallationId, ruling: Ruling): Promise<void>
 }
 
-/** This field holds `<id> <ms since 1970>`. Each other field is the id of another installation, with its verdict. */
+/** This field holds `<id> <ms since 1970>`. Each other field is the id of another installation, with its ruling. */
 const OWN = 'own'
 
 export function createInstallationStore(redis: Redis): InstallationStore {
   const read: InstallationStore['read'] = async () =>
     parse(await redis[run]((commands) => commands.hgetall(INSTALLATION_KEY)))
 
-  const write = (field: string, value: string, present: 'keep' | ''): Promise<0 | 1> =>
-    redis[run]((commands) =>
-      commands.runScript('installation/write-installation', [INSTALLATION_KEY], [field, value, present]),
-    )
+  const write = (field: string, value: string): Promise<0 | 1> =>
+    redis[run]((commands) => commands.runScript('installation/write-installation', [INSTALLATION_KEY], [field, value]))
 
   return {
     read,
-    async establish({ id, createdAtMs }) {
+    async establish(id) {
       // Read first, because a Redis that cannot write now, such as a replica, still answers reads.
       const present = await read()
       if (present !== undefined) return present
-      await write(OWN, `${id} ${createdAtMs}`, 'keep')
+      await write(OWN, id)
       const stored = await read()
       if (stored === undefined) throw new Error(`${INSTALLATION_KEY} was deleted while the installation was created`)
       return stored
     },
-    async decide(id, verdict) {
-      await write(id, verdict, '')
+    async decide(id, ruling) {
+      await write(id, ruling)
     },
   }
 }
@@ -49,6 +47,6 @@ function parse({ [OWN]: own, ...others }: Readonly<Record<string, string>>): Sto
   return {
     id: id as InstallationId,
     createdAtMs: Number(createdAt),
-    verdicts: new Map(Object.entries(others) as [InstallationId, Verdict][]),
+    rulings: new Map(Object.entries(others) as [InstallationId, Ruling][]),
   }
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type InstallationId, newSubscriptionId, Unavailable, Unparsable } from '@switchhook/contracts'
-import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
-import { openRedis, type Redis } from '../redis/redis.ts'
+import { type InstallationId, Unavailable, Unparsable } from '@switchhook/contracts'
+import { aSubscription, eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { INSTALLATION_KEY } from '../keys.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { matchOf } from '../subscriptions/subscription-index.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
+import { collect } from '../subscriptions/testing/collect.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { createInstallationStore } from './installation-store.ts'
 
@@ -137,6 +139,17 @@ test('a process does not follow a new id that another process created in the emp
   expect([installation.id(), started.id()]).toEqual([before, before])
 })
 
+test('nor if the clock of the host that created the new id is before the birth of the installation', async () => {
+  const installation = await open()
+  await server.lose()
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(1)
+  const started = await open()
+  clock.mockRestore()
+  await expect(installation.verify()).rejects.toThrow(`Redis holds installation ${started.id()}`)
+  await server.restore()
+  await expect(started.verify()).rejects.toThrow(`now continues installation ${installation.id()}`)
+})
+
 test('a process whose installation was adopted by a new one continues under the new id', async () => {
   const installation = await open()
   const before = installation.id()
@@ -153,7 +166,7 @@ test('confirmAbsence checks nothing if the record is found; otherwise it verifie
   const installation = await open()
   const look = installation.confirmAbsence(
     async (found: boolean) => found,
-    (found) => found,
+    (outcome) => outcome.status === 'fulfilled' && !outcome.value,
   )
   await expect(look(false)).resolves.toBe(false)
   await server.lose()
@@ -161,30 +174,32 @@ test('confirmAbsence checks nothing if the record is found; otherwise it verifie
   await expect(look(false)).rejects.toThrow(Unavailable)
 })
 
+test('confirmAbsence verifies the installation before an error that reports an absence, and before no other', async () => {
+  const installation = await open()
+  const read = installation.confirmAbsence(
+    (message: string) => Promise.reject(new Error(message)),
+    (outcome) => outcome.status === 'rejected' && (outcome.reason as Error).message === 'not found',
+  )
+  await expect(read('not found')).rejects.toThrow('not found')
+  await server.lose()
+  await expect(read('forbidden')).rejects.toThrow('forbidden')
+  await expect(read('not found')).rejects.toThrow(Unavailable)
+})
+
 test('a record missing in the continued installation is not missing for a message that was checked before', async () => {
   const installation = await open()
   const look = installation.confirmAbsence(
     async (found: boolean) => found,
-    (found) => found,
+    (outcome) => outcome.status === 'fulfilled' && !outcome.value,
   )
   check(installation, installation.id())
   await server.lose()
-  await createInstallationStore(redis).establish({ id: newId(), createdAtMs: 1 })
+  await redis[run]((commands) => commands.hset(INSTALLATION_KEY, 'own', `${newId()} 1`))
   await expect(look(false)).rejects.toThrow(Unavailable)
   await expect(look(false)).resolves.toBe(false)
 })
 
 describe('subscriptions in an emptied Redis', () => {
-  const aSubscription = () => ({
-    id: newSubscriptionId(),
-    tenant: 'acme',
-    url: 'https://client.example/hook',
-    eventTypes: ['call.status' as const],
-    description: null,
-    enabled: true,
-    createdAt: '2026-11-20T12:00:00.000Z',
-  })
-
   test('are unavailable instead of missing, and cannot be created', async () => {
     const store = createSubscriptionStore(redis, (await open()).verify)
     const created = await store.create(aSubscription())
@@ -193,8 +208,10 @@ describe('subscriptions in an emptied Redis', () => {
     await expect(store.matching('acme', 'call.status')).rejects.toThrow(Unavailable)
     await expect(store.matching('never-seen', 'call.status')).rejects.toThrow(Unavailable)
     await expect(store.find('acme', created.id)).rejects.toThrow(Unavailable)
-    await expect(store.list('acme')).rejects.toThrow(Unavailable)
-    await expect(store.change('acme', created.id, { enabled: false })).rejects.toThrow(Unavailable)
+    await expect(collect(store.all('acme'))).rejects.toThrow(Unavailable)
+    await expect(store.revise('acme', created.id, (present) => ({ ...present, enabled: false }))).rejects.toThrow(
+      Unavailable,
+    )
     await expect(store.remove('acme', created.id)).rejects.toThrow(Unavailable)
     await expect(store.create(aSubscription())).rejects.toThrow(Unavailable)
     await server.restore()

@@ -8,7 +8,7 @@ import {
   Unparsable,
 } from '@switchhook/contracts'
 import type { Log, Redis } from '../redis/redis.ts'
-import { originOf, type StoredInstallation, standingOf } from './installation-rule.ts'
+import { matchInstallation, originOf, type StoredInstallation } from './installation-rule.ts'
 import { createInstallationStore } from './installation-store.ts'
 
 /**
@@ -26,10 +26,10 @@ export interface Installation {
    * Unparsable if the header is malformed or names an installation that an operator discarded.
    */
   readonly checked: <Message extends Checked, T>(parse: (message: Message) => T) => (message: Message) => T
-  /** Makes `read` verify the installation whenever it finds nothing, before its result is used. */
+  /** Makes `work` verify the installation before it reports that something does not exist, by its result or by an error. */
   readonly confirmAbsence: <Args extends readonly unknown[], T>(
-    read: (...args: Args) => Promise<T>,
-    isFound: (result: T) => boolean,
+    work: (...args: Args) => Promise<T>,
+    isAbsence: (outcome: PromiseSettledResult<T>) => boolean,
   ) => (...args: Args) => Promise<T>
   /**
    * Reads the id from Redis. Call it before acting on a record that was not found.
@@ -68,11 +68,11 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const waiting = new Set<() => void>()
 
   async function establish(): Promise<StoredInstallation> {
-    const identity = { id: randomUUID() as InstallationId, createdAtMs: Date.now() }
+    const id = randomUUID() as InstallationId
     for (;;) {
       try {
-        const stored = await store.establish(identity)
-        if (stored.id === identity.id) log.info('installation created', { installation: stored.id })
+        const stored = await store.establish(id)
+        if (stored.id === id) log.info('installation created', { installation: stored.id })
         return stored
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
@@ -120,8 +120,8 @@ export async function openInstallation(options: InstallationOptions): Promise<In
 
   async function verify(): Promise<void> {
     const found = await store.read()
-    const standing = standingOf(own, found)
-    if (found === undefined || standing === 'other') throw noteMismatch(found)
+    const match = matchInstallation(own, found)
+    if (found === undefined || match === 'other') throw noteMismatch(found)
     const before = own.id
     noteHeld(found)
     if (found.id !== before) throw continued()
@@ -158,14 +158,16 @@ export async function openInstallation(options: InstallationOptions): Promise<In
       return parse(message)
     },
     confirmAbsence:
-      (read, isFound) =>
+      (work, isAbsence) =>
       async (...args) => {
         const before = own.id
-        const result = await read(...args)
-        if (isFound(result)) return result
-        await verify()
-        if (own.id !== before) throw continued()
-        return result
+        const [outcome] = await Promise.allSettled([work(...args)])
+        if (isAbsence(outcome)) {
+          await verify()
+          if (own.id !== before) throw continued()
+        }
+        if (outcome.status === 'rejected') throw outcome.reason
+        return outcome.value
       },
     verify,
     recovered: async () => {

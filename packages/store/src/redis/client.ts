@@ -27,8 +27,8 @@ export interface ConnectionOptions {
     | 'maxRetriesPerRequest'
     | 'reconnectOnError'
   >
-  /** For the connections of a cluster. `watchReplies` limits the waits on any other form. */
-  readonly clusterTimeouts: Pick<RedisOptions, 'commandTimeout' | 'socketTimeout'>
+  /** For the connections of a cluster. `watchReplies` drops the silent connections of any other form. */
+  readonly clusterSocketTimeoutMs: number
   /** Certificates of the only accepted authorities (PEM). Absent: those that Node.js trusts. */
   readonly ca?: string
   readonly retryStrategy: (times: number) => number
@@ -59,7 +59,7 @@ export function readAddress(urls: readonly string[]): RedisAddress {
 export function connectTo(urls: string | readonly string[], options: ConnectionOptions): RedisClient {
   const all = [urls].flat()
   const address = readAddress(all)
-  const { connection, clusterTimeouts, ca, retryStrategy, scripts } = options
+  const { connection, clusterSocketTimeoutMs, ca, retryStrategy, scripts } = options
   const tls = address.tls && { tls: ca === undefined ? {} : { ca } }
   const shared = { enableOfflineQueue: false, scripts }
   const login = {
@@ -93,7 +93,7 @@ export function connectTo(urls: string | readonly string[], options: ConnectionO
         retryDelayOnFailover: 0,
         retryDelayOnClusterDown: 0,
         slotsRefreshInterval: 5_000,
-        redisOptions: { ...connection, ...clusterTimeouts, ...login },
+        redisOptions: { ...connection, socketTimeout: clusterSocketTimeoutMs, ...login },
         // Connect by host name, because certificates are issued for names.
         ...(address.tls && { dnsLookup: (host, done) => done(null, host) }),
       })

@@ -15,8 +15,18 @@ export type Commands = Single & {
    * Runs a script for many parts, whose hash tags may differ, in as few calls as possible: in a cluster, one or more for
    * each tag. The script must be repeatable: if Redis refuses a part, the other parts of its call are sent again.
    * @param shared the arguments before those of the parts, in every call
+   * @returns the reply to each call
    */
-  runParts(name: ScriptName, parts: readonly ScriptPart[], shared?: readonly (string | number)[]): Promise<void>
+  runParts<Name extends ScriptName>(
+    name: Name,
+    parts: readonly ScriptPart[],
+    shared?: readonly (string | number)[],
+  ): Promise<ScriptReplies[Name][]>
+  /**
+   * Whether one command may have keys of several hash tags. In a cluster these are on several primaries, and a call for
+   * all of them fails if one is away.
+   */
+  mayMixTags(): boolean
   /** The strings at keys whose hash tags may differ. */
   getEach(keys: readonly string[]): Promise<(string | null)[]>
 }
@@ -32,30 +42,35 @@ export function withScripts(client: RedisClient): Commands {
     if (error.message.startsWith('CROSSSLOT')) mayMixTags = false
   }
 
-  const runParts: Commands['runParts'] = async (name, parts, shared = []) => {
+  const runParts = async (
+    name: ScriptName,
+    parts: readonly ScriptPart[],
+    shared: readonly (string | number)[] = [],
+  ) => {
     const call = (some: readonly ScriptPart[]): Promise<unknown> =>
       runScript(
         name,
         some.flatMap(({ keys }) => keys),
         [...shared, ...some.flatMap(({ args }) => args)],
       )
-    await Promise.all(
+    const replies = await Promise.all(
       callsOf(parts, mayMixTags).map(async (some) => {
         try {
-          await call(some)
+          return [await call(some)]
         } catch (error) {
           if (some.length === 1) throw error
           noteRefusal(error)
           // A key that holds something else must not affect the other parts.
-          await allOf(some.map((part) => call([part])))
+          return await allOf(some.map((part) => call([part])))
         }
       }),
     )
+    return replies.flat()
   }
 
   const getEach: Commands['getEach'] = async (keys) => {
     const getAlone = (): Promise<(string | null)[]> => Promise.all(keys.map((key) => client.get(key)))
-    if (!mayMixTags || keys.length === 1) return await getAlone()
+    if (!mayMixTags || keys.length <= 1) return await getAlone()
     try {
       return await client.mget([...keys])
     } catch (error) {
@@ -65,11 +80,11 @@ export function withScripts(client: RedisClient): Commands {
   }
 
   // The cast holds for a cluster too: it has the same commands.
-  return Object.assign(client as Single, { runScript, runParts, getEach }) as Commands
+  return Object.assign(client as Single, { runScript, runParts, getEach, mayMixTags: () => mayMixTags }) as Commands
 }
 
 /** Waits for every reply before it rejects. */
-async function allOf(replies: readonly Promise<unknown>[]): Promise<void> {
+async function allOf(replies: readonly Promise<unknown>[]): Promise<unknown[]> {
   await Promise.allSettled(replies)
-  await Promise.all(replies)
+  return await Promise.all(replies)
 }

@@ -83,7 +83,7 @@ export async function assertDurable(
   if (problems.size > 0) throw new Error(`this Redis would lose data: ${[...problems].join('; ')}`)
   if (rule === 'attested') {
     log.warn(
-      'Redis was not checked: REDIS_DURABILITY=attested is the promise of whoever set it that Redis keeps every write that it has answered, through a crash and a failover, and evicts nothing',
+      'Redis was not checked: REDIS_DURABILITY=attested is the promise of the operator that Redis keeps every write that it has answered, through a crash and a failover, and evicts nothing',
       { shown: primaries },
     )
   } else if (primaries.some(({ appendFsync }) => appendFsync === 'everysec')) {

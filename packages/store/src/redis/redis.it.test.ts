@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deliveryIdOf, isNotExecuted, newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
-import { eventually, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, stall, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
 import { createDeliveryStore } from '../deliveries/delivery-store.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
+import { collect } from '../subscriptions/testing/collect.ts'
 import { openRedis, type Redis, RedisRefusal, run } from './redis.ts'
 
 interface Line {
@@ -73,7 +74,7 @@ test('without Redis everything rejects at once with Unavailable, and works again
   proxy.refuse()
   await eventually(() => expect(redis.isReady()).toBe(false))
   expect(await timed(() => subscriptions.matching('acme', 'call.status'))).toBeLessThan(100)
-  expect(await timed(() => subscriptions.list('acme'))).toBeLessThan(100)
+  expect(await timed(() => collect(subscriptions.all('acme')))).toBeLessThan(100)
   expect(await timed(() => deliveries.isSettled({ deliveryId, run: 1, slot: 0, attempt: 0 }))).toBeLessThan(100)
   proxy.accept()
   await redis.ready()
@@ -103,6 +104,15 @@ test('a Redis that does not answer is given up on within seconds, and found agai
   await redis.ready()
   await expect(set(redis, 'again')).resolves.toBe('OK')
 }, 30_000)
+
+test('replies that arrived while the process stalled are taken', async () => {
+  const redis = await open(server.redisUrl)
+  const replies = [set(redis, 'stalled'), get(redis)]
+  await new Promise(setImmediate)
+  // Longer than a caller waits for a reply.
+  stall(3_500)
+  expect(await Promise.all(replies)).toEqual(['OK', 'stalled'])
+})
 
 /** Uses a separate Redis user, because all tests share the server's settings. */
 async function withUser(name: string, rules: readonly string[], action: (url: string, admin: Redis) => Promise<void>) {

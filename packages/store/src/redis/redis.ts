@@ -7,14 +7,14 @@ import { connectTo, type RedisClient } from './client.ts'
 import { type Commands, withScripts } from './commands.ts'
 import { type DurabilitySettings, readSettings } from './durability.ts'
 import { fateOf, isRefusal, isReply } from './reply-fate.ts'
-import { type ReplyWatch, UNWATCHED, watchReplies } from './reply-watch.ts'
+import { limitReplies, type ReplyWatch, watchReplies } from './reply-watch.ts'
 import { loadScripts } from './scripts.ts'
 import { fullestOf, parseMemory, type RedisMemory } from './server.ts'
 
 /** How the stores of this package send commands. `index.ts` does not export it, so no other package touches a key. */
 export const run = Symbol('run')
 
-/** A connection that reconnects automatically. While it is down, every use of it rejects at once with Unavailable. */
+/** A connection that reconnects automatically. While it is down, every use of it rejects immediately with Unavailable. */
 export interface Redis {
   /** Connected, and Redis has loaded its data. */
   isReady(): boolean
@@ -30,6 +30,8 @@ export interface Redis {
   durabilitySettings(): Promise<readonly DurabilitySettings[]>
   /** In a cluster, the memory of its fullest primary. Undefined if Redis does not reveal it. */
   memory(): Promise<RedisMemory | undefined>
+  /** Whether one command may have keys of several hash tags, which a cluster refuses. */
+  mayMixTags(): boolean
   /** Waits for outstanding replies, then disconnects. */
   close(): Promise<void>
   /**
@@ -61,7 +63,7 @@ const SOCKET_TIMEOUT_MS = 6_000
 /** How often replies are checked for these limits. */
 const CHECK_REPLIES_MS = 200
 const FIRST_RECONNECT_WAIT_MS = 50
-const LONGEST_RECONNECT_WAIT_MS = 2_000
+const MAX_RECONNECT_WAIT_MS = 2_000
 /** A long outage is logged again at this interval. */
 const REMIND_MS = 30_000
 
@@ -89,9 +91,9 @@ export async function openRedis(options: {
       // A demoted primary keeps its connections open. Connecting again may reach the new primary.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     },
-    clusterTimeouts: { commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
+    clusterSocketTimeoutMs: SOCKET_TIMEOUT_MS,
     ...(options.ca !== undefined && { ca: options.ca }),
-    retryStrategy: (times) => backoffMs(times, FIRST_RECONNECT_WAIT_MS, LONGEST_RECONNECT_WAIT_MS),
+    retryStrategy: (times) => backoffMs(times, FIRST_RECONNECT_WAIT_MS, MAX_RECONNECT_WAIT_MS),
     scripts: loadScripts(),
   })
   const closing = new AbortController()
@@ -130,7 +132,7 @@ const REPLY_LIMITS = { replyMs: COMMAND_TIMEOUT_MS, silenceMs: SOCKET_TIMEOUT_MS
 function wrap(client: RedisClient, closing: AbortController, trouble: (error: unknown) => void): Redis {
   const commands = withScripts(client)
   // A cluster's connections are ioredis' own, and each command chooses one.
-  const replies = client instanceof Cluster ? UNWATCHED : watchReplies(client, REPLY_LIMITS)
+  const replies = client instanceof Cluster ? limitReplies(COMMAND_TIMEOUT_MS) : watchReplies(client, REPLY_LIMITS)
 
   const send: Redis[typeof run] = async (action) => {
     if (client.status !== 'ready' || closing.signal.aborted) {
@@ -161,7 +163,7 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
           // Connected, but full, read-only or unable to write to disk: no better than a Redis that is down.
           if (client.status === 'ready') trouble(error instanceof Error ? error.cause : error)
         }
-        const waitMs = backoffMs(tries, FIRST_RECONNECT_WAIT_MS, LONGEST_RECONNECT_WAIT_MS)
+        const waitMs = backoffMs(tries, FIRST_RECONNECT_WAIT_MS, MAX_RECONNECT_WAIT_MS)
         await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
       }
     },
@@ -170,6 +172,7 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
       const answers = await send(() => Promise.all(primaries().map((node) => node.info('memory'))))
       return fullestOf(answers.map(parseMemory).filter((memory) => memory !== undefined))
     },
+    mayMixTags: () => commands.mayMixTags(),
     close() {
       closing.abort()
       closed ??= disconnect(client, replies)

@@ -1,3 +1,4 @@
+import { answerWithin, startDeadline } from '@switchhook/runtime'
 import type { Redis as Single } from 'ioredis'
 
 /** What `watchReplies` needs of an ioredis connection. */
@@ -10,7 +11,7 @@ export interface ReplyLimits {
   readonly replyMs: number
   /** How long the connection may stay silent while a reply is due. Then it is dropped. */
   readonly silenceMs: number
-  /** How often both are checked; they are late by at most this. */
+  /** How often the silence is checked; it is late by at most this. */
   readonly checkEveryMs: number
 }
 
@@ -20,23 +21,19 @@ export interface ReplyWatch {
   readonly stop: () => void
 }
 
-interface Outstanding {
-  readonly expiresAtCheck: number
-  readonly expire: () => void
-}
+const TOO_LATE = 'Redis did not reply in time'
 
 /**
- * Sends over one connection. One timer limits the wait of all callers, and the commands of one turn of the event loop share
- * one write. ioredis' own `commandTimeout`, `socketTimeout` and `enableAutoPipelining` do the same at three times the
- * processor time of a whole command (ADR 0041).
+ * Sends over one connection. The commands of one turn of the event loop share one write. ioredis' own `commandTimeout`,
+ * `socketTimeout` and `enableAutoPipelining` do the same at three times the processor time of a whole command (ADR 0041),
+ * and its timers do not allow for a stall.
  */
 export function watchReplies(
   connection: WatchedConnection,
   { replyMs, silenceMs, checkEveryMs }: ReplyLimits,
 ): ReplyWatch {
-  /** In the order of their deadlines. An expired one stays until its replies arrive or the connection is lost. */
-  const outstanding = new Set<Outstanding>()
-  let checks = 0
+  /** Commands whose replies have not arrived, those that were given up included. */
+  let due = 0
   let corked: WatchedConnection['stream']
 
   function corkForThisTurn(): void {
@@ -51,31 +48,22 @@ export function watchReplies(
   }
 
   const silence = createSilenceWatch(connection, Math.ceil(silenceMs / checkEveryMs))
-  // Counts checks instead of reading a clock: a blocked process does not give up on replies that it has not read yet.
-  const timer = setInterval(() => {
-    checks += 1
-    for (const { expiresAtCheck, expire } of outstanding) {
-      if (expiresAtCheck > checks) break
-      expire()
-    }
-    silence.check(outstanding.size > 0)
-  }, checkEveryMs)
+  // After a stall, the immediate runs once the replies that arrived meanwhile have been read.
+  const timer = setInterval(() => setImmediate(() => silence.check(due > 0)), checkEveryMs)
   timer.unref()
 
   return {
     send: (action) =>
       new Promise((resolve, reject) => {
-        const one: Outstanding = {
-          expiresAtCheck: checks + 1 + Math.ceil(replyMs / checkEveryMs),
-          expire: () => reject(new Error('Redis did not reply in time')),
-        }
         corkForThisTurn()
         const replies = action()
-        outstanding.add(one)
+        due += 1
+        const deadline = startDeadline(replyMs, () => reject(new Error(TOO_LATE)))
         const ending =
           <Result>(settle: (result: Result) => void) =>
           (result: Result): void => {
-            outstanding.delete(one)
+            due -= 1
+            deadline.stop()
             settle(result)
           }
         replies.then(ending(resolve), ending(reject))
@@ -84,8 +72,11 @@ export function watchReplies(
   }
 }
 
-/** Leaves all limits to ioredis. */
-export const UNWATCHED: ReplyWatch = { send: (action) => action(), stop: () => {} }
+/** Limits only how long a caller waits. */
+export const limitReplies = (replyMs: number): ReplyWatch => ({
+  send: (action) => answerWithin(replyMs, action(), TOO_LATE),
+  stop: () => {},
+})
 
 /** Drops a connection from which nothing is read for `mostChecks` checks, although Redis owes a reply. */
 function createSilenceWatch(connection: WatchedConnection, mostChecks: number) {

@@ -7,8 +7,8 @@ export interface ScriptPart {
 }
 
 /** Of one call, because Redis serves nothing else while a script runs. A part is never divided. */
-const MOST_ARGS = 1_500
-const MOST_BYTES = 256 * 1_024
+const MAX_ARGS = 1_500
+const MAX_BYTES = 256 * 1_024
 
 /**
  * Divides parts among as few calls as possible, in their order.
@@ -24,7 +24,7 @@ function* inCalls(parts: readonly ScriptPart[]): Generator<readonly ScriptPart[]
   let [args, bytes] = [0, 0]
   for (const part of parts) {
     const more = part.args.reduce<number>((sum, arg) => sum + (typeof arg === 'number' ? 8 : arg.length), 0)
-    if (call.length > 0 && (args + part.args.length > MOST_ARGS || bytes + more > MOST_BYTES)) {
+    if (call.length > 0 && (args + part.args.length > MAX_ARGS || bytes + more > MAX_BYTES)) {
       yield call
       ;[call, args, bytes] = [[], 0, 0]
     }

@@ -23,14 +23,17 @@ export interface ScriptReplies {
   'deliveries/count-parked': [count: number, withoutBody: number, dropped: number, bodiesUntil: string]
   'deliveries/find-excess-parked': [count: number, drop: string[], bodies: string[]]
   'deliveries/mark-crossing-reported': 0 | 1
+  'deliveries/note-parked-count': 1
   'deliveries/note-released-parked': number
   'deliveries/release-parked': 0 | 1
   'deliveries/settle-delivery': [ledger: string, unparked: 0 | 1]
-  'delivery-log/add-events': number
-  'delivery-log/index-pending': number
-  'delivery-log/write-records': number
+  'deliveries/spend-parked-room': [whole: string, isCountDue: 0 | 1]
+  'deliveries/write-first-records': string[]
+  'history/add-events': number
+  'history/index-pending': number
+  'history/write-records': number
   'installation/write-installation': 0 | 1
-  'journal/append-events': number
+  'history/append-events': number
   'requests/append-audit': string
   'requests/begin-request': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'requests/count-requests': [count: number, leftMs: number]
@@ -51,8 +54,8 @@ export interface ScriptReplies {
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
   'subscriptions/build-order': 0 | 1
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null
-  'subscriptions/read-page': string[] | null
-  'subscriptions/write-subscription': 0 | 1
+  'subscriptions/read-places': string[] | null
+  'subscriptions/write-subscription': 0 | 1 | 2
 }
 
 export type ScriptName = keyof ScriptReplies

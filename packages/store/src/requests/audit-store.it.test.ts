@@ -1,34 +1,30 @@
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import type { Tenant } from '@switchhook/contracts'
+import { type TestRedis } from '@switchhook/testkit'
 import { auditKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
-import { type AuditQuery, type AuditStore, createAuditStore } from './audit-store.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { useRedis } from '../testing/use-redis.ts'
+import { type AuditList, type AuditQuery, type AuditStore, createAuditStore } from './audit-store.ts'
 
 const DAY_MS = 86_400_000
-const MANY = { entries: 10_000, retentionMs: 90 * DAY_MS }
+const MANY = { entries: { webhooks: 10_000, commands: 10_000 }, retentionMs: 90 * DAY_MS }
+const BOTH: readonly AuditList[] = ['webhooks', 'commands']
 
 let server: TestRedis
 let redis: Redis
 let store: AuditStore
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-})
-afterAll(async () => {
-  await redis.close()
-  await server.close()
-})
+useRedis((opened) => ({ server, redis } = opened))
 beforeEach(async () => {
   await server.flush()
   store = createAuditStore(redis, MANY)
 })
 
-const appendAll = async (count: number, tenant: string | null = 'acme', action = 'a', from = store): Promise<void> => {
-  for (let n = 1; n <= count; n++) await from.append(tenant, action, { n })
+const appendAll = async (count: number, tenant: Tenant = 'acme', action = 'a', from = store): Promise<void> => {
+  for (let n = 1; n <= count; n++) await from.append(tenant, 'webhooks', [{ action, entry: { n } }])
 }
 
-const numbers = async (query: Partial<AuditQuery> = {}, tenant: string | null = 'acme', from = store) => {
-  const { items, nextCursor } = await from.page(tenant, { limit: 100, ...query })
+const numbers = async (query: Partial<AuditQuery> = {}, tenant: Tenant = 'acme', from = store) => {
+  const { items, nextCursor } = await from.page(tenant, { lists: BOTH, limit: 100, ...query })
   return { found: items.map(({ entry }) => (entry as { n: number }).n), nextCursor }
 }
 
@@ -43,7 +39,7 @@ test('entries are listed newest first with their time, per tenant', async () => 
   expect(await numbers()).toEqual({ found: [3, 2, 1], nextCursor: null })
   expect((await numbers({}, null)).found).toEqual([1])
   expect((await numbers({}, 'globex')).found).toEqual([])
-  const { items } = await store.page('acme', { limit: 1 })
+  const { items } = await store.page('acme', { lists: BOTH, limit: 1 })
   expect(items[0]?.id).toMatch(/^\d+-\d+$/)
   expect(Math.abs((items[0]?.atMs ?? 0) - before)).toBeLessThan(5_000)
 })
@@ -59,9 +55,9 @@ test('entries that are appended meanwhile do not shift the pages', async () => {
 })
 
 test('entries of one action are found among many others', async () => {
-  await store.append('acme', 'wanted', { n: 1 })
+  await store.append('acme', 'webhooks', [{ action: 'wanted', entry: { n: 1 } }])
   await appendAll(600, 'acme', 'other')
-  await store.append('acme', 'wanted', { n: 2 })
+  await store.append('acme', 'webhooks', [{ action: 'wanted', entry: { n: 2 } }])
   const first = await numbers({ action: 'wanted', limit: 1 })
   expect(first.found).toEqual([2])
   expect(await numbers({ action: 'wanted', limit: 1, cursor: first.nextCursor ?? '' })).toEqual({
@@ -72,9 +68,9 @@ test('entries of one action are found among many others', async () => {
 })
 
 test('a page of one action scans about a thousand entries, so it may be empty without being the last', async () => {
-  await store.append('acme', 'wanted', { n: 1 })
+  await store.append('acme', 'webhooks', [{ action: 'wanted', entry: { n: 1 } }])
   await appendAll(1_500, 'acme', 'other')
-  await store.append('acme', 'wanted', { n: 2 })
+  await store.append('acme', 'webhooks', [{ action: 'wanted', entry: { n: 2 } }])
   const first = await numbers({ action: 'wanted', limit: 20 })
   expect(first).toEqual({ found: [2], nextCursor: expect.any(String) })
   const second = await numbers({ action: 'wanted', limit: 20, cursor: first.nextCursor ?? '' })
@@ -93,9 +89,46 @@ test('a time range includes its start and excludes its end', async () => {
 })
 
 test('the log keeps no more entries than its limit', async () => {
-  const small = createAuditStore(redis, { ...MANY, entries: 3 })
+  const small = createAuditStore(redis, { ...MANY, entries: { webhooks: 3, commands: 2 } })
   await appendAll(5, 'acme', 'a', small)
   expect((await numbers({}, 'acme', small)).found).toEqual([5, 4, 3])
+})
+
+test('commands do not push out changes of webhooks, and each list is read alone or with the other', async () => {
+  const small = createAuditStore(redis, { ...MANY, entries: { webhooks: 3, commands: 2 } })
+  await appendAll(2, 'acme', 'a', small)
+  const dialled = [10, 11, 12, 13].map((n) => ({ action: 'b', entry: { n } }))
+  await small.append('acme', 'commands', dialled)
+  expect((await numbers({}, 'acme', small)).found).toEqual([13, 12, 2, 1])
+  expect((await numbers({ lists: ['webhooks'] }, 'acme', small)).found).toEqual([2, 1])
+  expect((await numbers({ lists: ['commands'] }, 'acme', small)).found).toEqual([13, 12])
+  expect(await numbers({ lists: [] }, 'acme', small)).toEqual({ found: [], nextCursor: null })
+})
+
+test('pages hold each entry of both lists once, also of the same millisecond', async () => {
+  const entries = (first: number) => Array.from({ length: 20 }, (_, n) => ({ action: 'a', entry: { n: first + n } }))
+  await Promise.all(
+    [0, 100].flatMap((first) => [
+      store.append('acme', 'webhooks', entries(first)),
+      store.append('acme', 'commands', entries(first + 50)),
+    ]),
+  )
+  const found: number[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await numbers({ limit: 3, ...(cursor !== undefined && { cursor }) })
+    found.push(...page.found)
+    if (page.nextCursor === null) break
+    cursor = page.nextCursor
+  }
+  const all = [0, 50, 100, 150].flatMap((first) => entries(first).map(({ entry: { n } }) => n))
+  expect(found.toSorted((a, b) => a - b)).toEqual(all)
+})
+
+test('an entry that is appended after the clock was set back is still the newest', async () => {
+  await appendAt(Date.now() + 60_000, 1)
+  await appendAll(1, 'acme', 'a')
+  await store.append('acme', 'webhooks', [{ action: 'a', entry: { n: 2 } }])
+  expect((await numbers()).found).toEqual([2, 1, 1])
 })
 
 test('entries older than the retention are not listed, and the next append removes them', async () => {
@@ -104,7 +137,7 @@ test('entries older than the retention are not listed, and the next append remov
   await appendAt(Date.now() - 89 * DAY_MS, 2)
   expect((await numbers()).found).toEqual([2])
   expect(await length()).toBe(2)
-  await store.append('acme', 'a', { n: 3 })
+  await store.append('acme', 'webhooks', [{ action: 'a', entry: { n: 3 } }])
   expect((await numbers()).found).toEqual([3, 2])
   expect(await length()).toBe(2)
   const leftMs = await redis[run]((commands) => commands.pttl(auditKey('acme')))
@@ -114,6 +147,8 @@ test('entries older than the retention are not listed, and the next append remov
 test.each(['', 'x', Buffer.from('1').toString('base64url'), Buffer.from('+').toString('base64url')])(
   'the cursor %j is rejected',
   async (cursor) => {
-    await expect(store.page('acme', { limit: 1, cursor })).rejects.toMatchObject({ code: 'invalid-request' })
+    await expect(store.page('acme', { lists: BOTH, limit: 1, cursor })).rejects.toMatchObject({
+      code: 'invalid-request',
+    })
   },
 )

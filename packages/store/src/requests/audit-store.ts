@@ -1,11 +1,30 @@
-import { auditKey } from '../keys.ts'
+import type { Tenant } from '@switchhook/contracts'
+import { auditKey, commandAuditKey } from '../keys.ts'
 import { createListCursor, scanPage } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
+/**
+ * The lists that make up a tenant's audit log. Each has its own size, because a tenant that dials a hundred times a second
+ * must not push out who changed a subscription. `firstSequence` keeps the ids of the lists apart.
+ */
+const LISTS = {
+  webhooks: { keyOf: auditKey, firstSequence: 0 },
+  commands: { keyOf: commandAuditKey, firstSequence: 2 ** 32 },
+} as const
+
+export type AuditList = keyof typeof LISTS
+
 /** How much of each tenant's log is kept. */
 export interface AuditRetention {
-  readonly entries: number
+  /** Entries of each list. */
+  readonly entries: Readonly<Record<AuditList, number>>
   readonly retentionMs: number
+}
+
+/** An entry to append. `entry` is any JSON value. */
+export interface NewAuditEntry {
+  readonly action: string
+  readonly entry: unknown
 }
 
 interface AuditedEntry {
@@ -23,6 +42,7 @@ interface AuditPage {
 }
 
 export interface AuditQuery {
+  readonly lists: readonly AuditList[]
   readonly limit: number
   readonly cursor?: string
   /** Inclusive, ms since 1970. */
@@ -34,34 +54,42 @@ export interface AuditQuery {
 
 /** The audit log of each tenant. Without Redis it rejects with Unavailable. */
 export interface AuditStore {
-  /** @param entry any JSON value */
-  append(tenant: string | null, action: string, entry: unknown): Promise<void>
+  append(tenant: Tenant, list: AuditList, entries: readonly NewAuditEntry[]): Promise<void>
   /**
-   * The newest first. Entries that are appended later do not shift the pages.
+   * The entries of the lists, the newest first. Entries that are appended later do not shift the pages.
    * @throws AppError `invalid-request` for a cursor that is not from this log
    */
-  page(tenant: string | null, query: AuditQuery): Promise<AuditPage>
+  page(tenant: Tenant, query: AuditQuery): Promise<AuditPage>
 }
 
-/** The place of an entry is its id in the stream. */
+/** The place of an entry is its id in its stream, which no entry of another list of the tenant has. */
 const cursors = createListCursor('', /^\d{1,16}-\d{1,16}$/)
 
 export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRetention): AuditStore {
   return {
-    async append(tenant, action, entry) {
-      const args = [action, JSON.stringify(entry), entries, retentionMs]
-      await redis[run]((commands) => commands.runScript('requests/append-audit', [auditKey(tenant)], args))
+    async append(tenant, list, added) {
+      const { keyOf, firstSequence } = LISTS[list]
+      const pairs = added.flatMap(({ action, entry }) => [action, JSON.stringify(entry)])
+      const args = [entries[list], retentionMs, firstSequence, ...pairs]
+      await redis[run]((commands) => commands.runScript('requests/append-audit', [keyOf(tenant)], args))
     },
-    async page(tenant, { limit, cursor, fromMs = 0, toMs, action }) {
+    async page(tenant, { lists, limit, cursor, fromMs = 0, toMs, action }) {
       // Expired entries are removed only when the next entry is appended, so leave them out here.
       const from = `${Math.max(fromMs, Date.now() - retentionMs, 0)}-0`
       const { items, end } = await scanPage({
         limit,
         before: cursor === undefined ? beginning(toMs) : `(${cursors.parse(cursor)}`,
         entriesBefore: async (before, count) => {
-          const key = auditKey(tenant)
-          const read = await redis[run]((commands) => commands.xrevrange(key, before, from, 'COUNT', count))
-          return read.map(([id, [, entryAction, , entry = 'null']]) => ({ since: id, entryAction, entry }))
+          const read = await redis[run]((commands) =>
+            Promise.all(
+              lists.map((list) => commands.xrevrange(LISTS[list].keyOf(tenant), before, from, 'COUNT', count)),
+            ),
+          )
+          return read
+            .flat()
+            .map(([id, [, entryAction, , entry = 'null']]) => ({ since: id, entryAction, entry }))
+            .toSorted((a, b) => newestFirst(a.since, b.since))
+            .slice(0, count)
         },
         load: async (read) =>
           read.map(({ since, entryAction, entry }) =>
@@ -71,6 +99,12 @@ export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRe
       return { items, nextCursor: end === undefined ? null : cursors.of(end) }
     },
   }
+}
+
+function newestFirst(one: string, other: string): number {
+  const [ms = 0, sequence = 0] = one.split('-').map(Number)
+  const [otherMs = 0, otherSequence = 0] = other.split('-').map(Number)
+  return otherMs - ms || otherSequence - sequence
 }
 
 const beginning = (toMs: number | undefined): string => (toMs === undefined ? '+' : `(${Math.max(toMs, 1)}-0`)

@@ -1,5 +1,5 @@
 import { isGuid } from '@switchhook/contracts'
-import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
 import { idempotentKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createIdempotencyStore, type IdempotencyClaim, type IdempotencyStore } from './idempotency-store.ts'
@@ -39,7 +39,7 @@ const expiryOf = (scope: string): Promise<number> => redis[run]((commands) => co
 
 test('the first request gets the claim, a concurrent one is busy, later ones get the answer', async () => {
   const first = await claim()
-  expect(first).toEqual({ scope: 'scope', token: expect.any(String), seed: expect.any(String) })
+  expect(first).toEqual({ scope: 'scope', token: expect.any(String), seed: expect.any(String), isRerun: false })
   expect(isGuid(first.seed)).toBe(true)
   expect(await elsewhere.begin('scope', 'body')).toEqual({ kind: 'busy' })
   expect(await store.finish(first, { status: 202 })).toBe(true)
@@ -87,18 +87,18 @@ test('scopes are independent', async () => {
   expect(await store.begin('two', 'body')).toEqual({ kind: 'busy' })
 })
 
-test('a released request can be claimed at once, with the same seed', async () => {
+test('a released request can be claimed at once, with the same seed, as a rerun', async () => {
   const first = await claim()
   await store.release(first)
   const second = await claim(elsewhere)
-  expect(second.seed).toBe(first.seed)
+  expect(second).toMatchObject({ seed: first.seed, isRerun: true })
   expect(second.token).not.toBe(first.token)
 })
 
-test('an abandoned request can be claimed after the lease, with the same seed', async () => {
+test('an abandoned request can be claimed after the lease, with the same seed, as a rerun', async () => {
   const dead = await claim(hasty)
   const next = await eventually(() => claim(elsewhere))
-  expect(next.seed).toBe(dead.seed)
+  expect(next).toMatchObject({ seed: dead.seed, isRerun: true })
 })
 
 test('a claim that was taken over can neither finish nor release the request, nor overwrite the answer', async () => {
@@ -179,5 +179,30 @@ describe('a limit per client', () => {
     await many(REQUESTS + 50, 'one')
     expect(await limited().begin('one-first', 'body', 'one')).toEqual({ kind: 'busy' })
     if (begun.kind === 'new') expect(await limited().finish(begun.claim, {})).toBe(true)
+  })
+})
+
+describe('an outage of Redis', () => {
+  let toRedis: TcpProxy
+  let cut: Redis
+  let cutStore: IdempotencyStore
+  beforeEach(async () => {
+    toRedis = await startTcpProxy(server.redisUrl)
+    cut = await openRedis({ url: toRedis.url, log: silentLog, name: 'test-cut' })
+    cutStore = createIdempotencyStore(cut, LONG)
+  })
+  afterEach(async () => {
+    await cut.close()
+    await toRedis.close()
+  })
+
+  test('a claim that is released meanwhile is free as soon as Redis answers, long before its lease ends', async () => {
+    const held = await claim(cutStore)
+    toRedis.refuse()
+    await cutStore.release(held)
+    expect(await elsewhere.begin('scope', 'body')).toEqual({ kind: 'busy' })
+    toRedis.accept()
+    const again = await eventually(() => claim(elsewhere))
+    expect(again).toMatchObject({ seed: held.seed, isRerun: true })
   })
 })

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { Unavailable } from '@switchhook/contracts'
+import { isNotExecuted, Unavailable } from '@switchhook/contracts'
 import { idempotentKey, idempotentListKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
+import { createReleaseQueue } from './release-queue.ts'
 
 /** The right to execute one request. A claim that was taken over can neither finish nor release the request. */
 export interface IdempotencyClaim {
@@ -9,6 +10,8 @@ export interface IdempotencyClaim {
   readonly token: string
   /** A GUID that the first claim draws and later claims reuse, so that ids derived from it stay the same. */
   readonly seed: string
+  /** An earlier claim was neither answered nor forgotten, so its run may have taken effect. */
+  readonly isRerun: boolean
 }
 
 /** New (or left behind by a dead process), answered before, used with another body, or being executed. */
@@ -28,7 +31,11 @@ export interface IdempotencyStore {
   begin(scope: string, fingerprint: string, client?: string): Promise<IdempotencyBegun>
   /** Stores the answer, any JSON value. Resolves to false if the claim was taken over. */
   finish(claim: IdempotencyClaim, answer: unknown): Promise<boolean>
-  /** Gives up the claim at once. The fingerprint and the seed are kept. */
+  /**
+   * Gives up the claim immediately. The fingerprint and the seed are kept. Without Redis it resolves nevertheless, and the
+   * claim is given up soon after Redis answers, unless very many are waiting for that or Redis refuses: then the
+   * lease ends.
+   */
   release(claim: IdempotencyClaim): Promise<void>
 }
 
@@ -77,19 +84,25 @@ export function createIdempotencyStore(
     limit?.forgotten(removed)
   }
 
-  async function release({ scope, token }: Pick<IdempotencyClaim, 'scope' | 'token'>): Promise<void> {
-    await redis[run]((commands) => commands.runScript('requests/release-request', [idempotentKey(scope)], [token]))
-  }
+  const release = createReleaseQueue(
+    ({ scope, token }) =>
+      redis[run]((commands) => commands.runScript('requests/release-request', [idempotentKey(scope)], [token])),
+    leaseMs,
+  )
 
   return {
     async begin(scope, fingerprint, client) {
       const token = randomUUID()
-      const args = [fingerprint, token, randomUUID(), leaseMs, retentionMs]
-      // Both in one round trip. If either fails, the request is not executed, and a claim lapses with its lease.
+      const newSeed = randomUUID()
+      const args = [fingerprint, token, newSeed, leaseMs, retentionMs]
+      // Both in one round trip. If either fails, the request is not executed.
       const [listed, begun] = await Promise.allSettled([
         list(scope, client),
         redis[run]((commands) => commands.runScript('requests/begin-request', [idempotentKey(scope)], args)),
       ])
+      const isAnswered = listed.status === 'fulfilled' && begun.status === 'fulfilled'
+      const hasNoClaim = begun.status === 'rejected' && isNotExecuted(begun.reason)
+      if (!isAnswered && !hasNoClaim) void release({ scope, token })
       if (listed.status === 'rejected') throw listed.reason
       const { isListed, excess } = listed.value
       // Runs even if a full Redis has refused the request, because it frees memory. Failures are ignored: the next request
@@ -99,10 +112,10 @@ export function createIdempotencyStore(
       const [kind, value] = begun.value
       if (kind === 'new' && !isListed) {
         // In a cluster the node with the list may be full. An unlisted request would not count towards the limit.
-        await release({ scope, token }).catch(() => {})
+        await release({ scope, token })
         throw new Unavailable('redis', 'Redis has no memory for an idempotency key')
       }
-      if (kind === 'new') return { kind, claim: { scope, token, seed: value } }
+      if (kind === 'new') return { kind, claim: { scope, token, seed: value, isRerun: value !== newSeed } }
       if (kind === 'replay') return { kind, answer: JSON.parse(value) as unknown }
       return { kind }
     },

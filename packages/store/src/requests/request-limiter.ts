@@ -1,4 +1,4 @@
-import { Unavailable } from '@switchhook/contracts'
+import { answerWithin } from '@switchhook/runtime'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { requestsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
@@ -40,8 +40,8 @@ interface Block {
 }
 
 const BLOCKS_PER_WINDOW = 100
-/** More clients than are active at once. Beyond it, the block that was unused for longest is given up. */
-const MOST_CLIENTS = 10_000
+/** More clients than are active at the same time. Beyond it, the block that was unused for longest is given up. */
+const MAX_CLIENTS = 10_000
 
 /** Long for a healthy Redis. The request's other commands have their own timeouts. */
 const ANSWER_WITHIN_MS = 500
@@ -53,7 +53,11 @@ export function createRequestLimiter(redis: Redis, { requests, windowMs }: Reque
     // The only method that the library calls. Its own script would bypass `run` and this package's scripts.
     storeClient: {
       rlflxIncr: ([key = '', points = '', seconds = '']: readonly string[]) =>
-        soon(redis[run]((commands) => commands.runScript('requests/count-requests', [key], [points, seconds]))),
+        answerWithin(
+          ANSWER_WITHIN_MS,
+          redis[run]((commands) => commands.runScript('requests/count-requests', [key], [points, seconds])),
+          'Redis did not answer in time',
+        ),
     },
     inMemoryBlockOnConsumed: requests,
     insuranceLimiter: new RateLimiterMemory(own),
@@ -65,7 +69,7 @@ export function createRequestLimiter(redis: Redis, { requests, windowMs }: Reque
   function hold(client: string, left: number, { remainingPoints, msBeforeNext }: RateLimiterRes): void {
     blocks.delete(client)
     const [longestUnused] = blocks.keys()
-    if (blocks.size >= MOST_CLIENTS && longestUnused !== undefined) blocks.delete(longestUnused)
+    if (blocks.size >= MAX_CLIENTS && longestUnused !== undefined) blocks.delete(longestUnused)
     blocks.set(client, { left, beyond: remainingPoints, endsAtMs: Date.now() + msBeforeNext })
   }
 
@@ -105,12 +109,4 @@ export function createRequestLimiter(redis: Redis, { requests, windowMs }: Reque
       }
     },
   }
-}
-
-function soon<T>(reply: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = (): void => reject(new Unavailable('redis', 'Redis did not answer in time'))
-    const timer = setTimeout(late, ANSWER_WITHIN_MS)
-    void reply.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

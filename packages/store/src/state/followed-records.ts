@@ -1,9 +1,10 @@
+import type { Tenant } from '@switchhook/contracts'
 import { followedKey, PARTITIONS, partitionOf, stateKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
 /** A state record of any tenant. */
 interface FollowedRecord {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly key: string
 }
 
@@ -13,8 +14,8 @@ interface FollowedRecord {
  */
 export interface FollowedRecords {
   /** Call it before the first commit of the record: a process that dies in between leaves only a name. */
-  add(tenant: string | null, key: string): Promise<void>
-  remove(tenant: string | null, key: string): Promise<void>
+  add(tenant: Tenant, key: string): Promise<void>
+  remove(tenant: Tenant, key: string): Promise<void>
   /** Contains every added name that was not removed. Names whose record has expired are forgotten. */
   all(): Promise<readonly FollowedRecord[]>
 }
@@ -52,7 +53,7 @@ export function createFollowedRecords(redis: Redis, nowMs: () => number = Date.n
   }
 }
 
-const memberOf = (tenant: string | null, key: string): string => JSON.stringify([tenant, key])
+const memberOf = (tenant: Tenant, key: string): string => JSON.stringify([tenant, key])
 
 function parse(member: string): FollowedRecord {
   const [tenant, key] = JSON.parse(member) as [string | null, string]

@@ -1,5 +1,5 @@
 import { eventText, type PlatformEvent } from '@switchhook/contracts'
-import { outboxKey, PARTITIONS, RELAYS_KEY } from '../keys.ts'
+import { outboxKey, PARTITIONS } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
 import { share } from './share.ts'
@@ -19,12 +19,12 @@ export interface OutboxEntry {
 export interface Outbox {
   /**
    * The events that this relay must send next: first its own that it has not marked as sent, then those of relays that
-   * have been silent for 15 s, then new ones. Do not call it concurrently.
+   * have been silent for 11 s, then new ones. Do not call it concurrently.
    */
   claim(max: number): Promise<OutboxEntry[]>
   /**
    * Gives events that a commit has claimed to `claim`, because they cannot be sent now. Without it, `claim` finds them
-   * after 15 s.
+   * after 11 s.
    */
   giveBack(entries: readonly OutboxEntry[]): Promise<void>
   /**
@@ -32,16 +32,6 @@ export interface Outbox {
    * commit.
    */
   resume(): Promise<void>
-  /**
-   * Shows the other relays that this one runs. Resolves to the latest sign of each relay that gave one within the last hour,
-   * by name; a running relay has a new one at each of its calls.
-   */
-  beat(): Promise<ReadonlyMap<string, string>>
-  /**
-   * Gives `claim` the events that a dead relay and the commits of its process had claimed. Resolves to how many there were.
-   * If that relay runs after all, its events are sent twice.
-   */
-  takeOver(relay: string): Promise<number>
   /** Call it once the broker has confirmed the events. They are then never claimed again. */
   sent(entries: readonly OutboxEntry[]): Promise<void>
   /**
@@ -62,14 +52,19 @@ export const GROUP = 'relay'
  */
 export const committerOf = (consumerName: string): string => `${consumerName} commits`
 
-/** Longer than a publish waits for its confirm (10 s). Events that a crashed relay had claimed wait this long. */
-const DEAD_AFTER_MS = 15_000
+/**
+ * Events that a crashed process had claimed wait this long. Longer than a publish waits for its confirm (10 s): otherwise a
+ * slow broker would get the events of running processes twice (ADR 0058).
+ */
+const DEAD_AFTER_MS = 11_000
 /** Removing the name of a running relay does no harm. The hour lets operators see the recent ones. */
 const IDLE_RELAY_MS = 60 * 60_000
-/** Lua's `unpack` fails with too many values. */
-const LARGEST_CALL = 1_000
+/** As many as a process can have claimed in its commits. */
+const MAX_TAKEN_BACK = 1_000
+/** Redis serves nothing else during a call: about 0.1 ms for so many entries. */
+const MAX_SENT = 100
 
-/** @param consumerName unique among the running relays; a relay that restarts under its old name resumes at once */
+/** @param consumerName unique among the running relays; a relay that restarts under its old name resumes immediately */
 export function createOutbox(redis: Redis, consumerName: string): Outbox {
   let round = 0
 
@@ -80,17 +75,6 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
     const args = [GROUP, consumerName, max, DEAD_AFTER_MS]
     const reply = await redis[run]((commands) => commands.runScript('state/claim-events', [outboxKey(partition)], args))
     return toEntries(partition, reply)
-  }
-
-  /** Claims the entries of another name in the group. */
-  async function takeFrom(holder: string): Promise<number> {
-    const args = [GROUP, consumerName, holder, LARGEST_CALL]
-    const taken = await redis[run]((commands) =>
-      Promise.all(
-        PARTITIONS.map((partition) => commands.runScript('state/take-back-events', [outboxKey(partition)], args)),
-      ),
-    )
-    return taken.reduce((sum, count) => sum + count, 0)
   }
 
   return {
@@ -115,20 +99,14 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
         ),
       )
     },
-    resume: async () => void (await takeFrom(committerOf(consumerName))),
-    async beat() {
-      const nowMs = Date.now()
-      const [, , , reply] = await redis[run]((commands) =>
-        Promise.all([
-          commands.zadd(RELAYS_KEY, nowMs, consumerName),
-          commands.pexpire(RELAYS_KEY, IDLE_RELAY_MS),
-          commands.zremrangebyscore(RELAYS_KEY, '-inf', nowMs - IDLE_RELAY_MS),
-          commands.zrange(RELAYS_KEY, '0', '-1', 'WITHSCORES'),
-        ]),
+    async resume() {
+      const args = [GROUP, consumerName, committerOf(consumerName), MAX_TAKEN_BACK]
+      await redis[run]((commands) =>
+        Promise.all(
+          PARTITIONS.map((partition) => commands.runScript('state/take-back-events', [outboxKey(partition)], args)),
+        ),
       )
-      return new Map(chunks(reply, 2).map(([relay = '', sign = '']) => [relay, sign]))
     },
-    takeOver: async (relay) => (await takeFrom(relay)) + (await takeFrom(committerOf(relay))),
     async removeIdleRelays(idleMs = IDLE_RELAY_MS) {
       const args = [GROUP, consumerName, idleMs]
       const removed = await redis[run]((commands) =>
@@ -165,7 +143,7 @@ export function outboxJson(event: PlatformEvent): string {
 const byPartition = (entries: readonly OutboxEntry[]): { readonly key: string; readonly ids: string[] }[] =>
   PARTITIONS.flatMap((partition) => {
     const ids = entries.filter((entry) => entry.partition === partition).map(({ id }) => id)
-    return chunks(ids, LARGEST_CALL).map((some) => ({ key: outboxKey(partition), ids: some }))
+    return chunks(ids, MAX_SENT).map((some) => ({ key: outboxKey(partition), ids: some }))
   })
 
 /** Does not validate the events: they were validated when they were written, and fan-out validates them again. */

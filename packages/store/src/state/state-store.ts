@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { PlatformEvent } from '@switchhook/contracts'
+import type { PlatformEvent, Tenant } from '@switchhook/contracts'
 import { outboxKey, partitionOf, stateKey, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { committerOf, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
@@ -34,9 +34,9 @@ export interface StateChange {
  */
 export interface StateStore {
   /** Reads all keys atomically. Results are in the order of the keys. */
-  read(tenant: string | null, keys: readonly string[]): Promise<(StateRecord | undefined)[]>
+  read(tenant: Tenant, keys: readonly string[]): Promise<(StateRecord | undefined)[]>
   /** Writes everything or nothing. 'conflict': the version of a record is not the expected one, nothing was written. */
-  commit(tenant: string | null, change: StateChange): Promise<'committed' | 'conflict'>
+  commit(tenant: Tenant, change: StateChange): Promise<'committed' | 'conflict'>
 }
 
 /** The relay of this process: commits claim their events for it, so that it need not read them back. */
@@ -45,7 +45,7 @@ export interface CommitRelay {
   readonly name: string
   /** Whether it takes events now. If not, a commit leaves its events to any relay's `claim`. */
   readonly takesEvents: () => boolean
-  /** It must now send these events, or give them back. Until then no other relay takes them, for 15 s. */
+  /** It must now send these events, or give them back. Until then no other relay takes them, for 11 s. */
   readonly claimed: (entries: readonly OutboxEntry[]) => void
   /** A commit has left events to `claim`. */
   readonly unclaimed: () => void
@@ -99,7 +99,7 @@ export function createStateStore(redis: Redis, relay?: CommitRelay): StateStore 
 const toJson = (value: unknown): string => JSON.stringify(value ?? null)
 
 /** The nonce distinguishes a timer from one with the same id that was set while the first was being handled. */
-const timerJson = (tenant: string | null, id: string, payload: unknown): string =>
+const timerJson = (tenant: Tenant, id: string, payload: unknown): string =>
   JSON.stringify({ id, tenant, payload: payload ?? null, nonce: randomUUID() })
 
 function parse(stored: string): StateRecord {

@@ -1,3 +1,4 @@
+import type { Tenant } from '@switchhook/contracts'
 import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { openRedis, type Redis } from '../redis/redis.ts'
 import { createStateStore } from './state-store.ts'
@@ -26,7 +27,7 @@ interface Wish {
   readonly payload?: unknown
 }
 
-async function set(tenant: string | null, ...wishes: Wish[]): Promise<void> {
+async function set(tenant: Tenant, ...wishes: Wish[]): Promise<void> {
   const wanted = wishes.map((wish) => ({ payload: null, ...wish }))
   await createStateStore(redis).commit(tenant, { records: [], events: [], timers: wanted })
 }

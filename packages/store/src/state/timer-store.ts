@@ -1,3 +1,4 @@
+import type { Tenant } from '@switchhook/contracts'
 import { PARTITIONS, partitionOf, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
@@ -6,7 +7,7 @@ import { share } from './share.ts'
 /** A due timer, which `StateStore.commit` set. */
 export interface DueTimer {
   readonly id: string
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly payload: unknown
   /** The stored text, unchanged, for `done`. */
   readonly stored: string

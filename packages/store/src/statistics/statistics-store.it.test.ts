@@ -1,6 +1,7 @@
-import { newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { newSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import { type TestRedis } from '@switchhook/testkit'
+import { type Redis, run } from '../redis/redis.ts'
+import { useRedis } from '../testing/use-redis.ts'
 import { addStored, type Counts, figuresOf } from './counts.ts'
 import { createStatisticsStore, type StatisticsQuery } from './statistics-store.ts'
 
@@ -13,14 +14,7 @@ const NOW = Date.UTC(2026, 10, 20, 17, 6, 1)
 let server: TestRedis
 let redis: Redis
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-})
-afterAll(async () => {
-  await redis.close()
-  await server.close()
-})
+useRedis((opened) => ({ server, redis } = opened))
 beforeEach(() => server.flush())
 
 const countsOf = (stored: string): Counts => {
@@ -46,7 +40,7 @@ const read = (
     fromMs = NOW - DAY_MS,
     toMs = NOW + 1,
     nowMs = NOW,
-  }: Partial<StatisticsQuery> & { readonly tenant?: string | null } = {},
+  }: Partial<StatisticsQuery> & { readonly tenant?: Tenant } = {},
 ) => store().points(tenant, subscriptionId, { step, fromMs, toMs, nowMs })
 
 test('counts of several workers are added, by minute and by hour', async () => {

@@ -1,4 +1,4 @@
-import { parseSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
+import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { countedSubscriptionsKey, statisticsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { addStored, type Counts, type Figures, figuresOf, formatCounts } from './counts.ts'
@@ -57,20 +57,20 @@ export interface StatisticsQuery {
  */
 export interface StatisticsStore {
   /** Must not be repeated: the counts would be added twice. */
-  add(tenant: string | null, additions: readonly Addition[], nowMs: number): Promise<void>
+  add(tenant: Tenant, additions: readonly Addition[], nowMs: number): Promise<void>
   /** The periods with anything to count, the oldest first. */
   points(
-    tenant: string | null,
+    tenant: Tenant,
     subscriptionId: SubscriptionId | null,
     query: StatisticsQuery,
   ): Promise<readonly StatisticsPoint[]>
   /** False: the tenant has as many subscriptions with statistics as it can have, and this one is not among them. */
-  isCounted(tenant: string | null, subscriptionId: SubscriptionId): Promise<boolean>
+  isCounted(tenant: Tenant, subscriptionId: SubscriptionId): Promise<boolean>
 }
 
 /** @param limits.subscriptions how many subscriptions of a tenant have statistics of their own at a time */
 export function createStatisticsStore(redis: Redis, limits: { readonly subscriptions: number }): StatisticsStore {
-  async function addSome(tenant: string | null, additions: readonly Addition[], nowMs: number): Promise<void> {
+  async function addSome(tenant: Tenant, additions: readonly Addition[], nowMs: number): Promise<void> {
     const cells = additions.map(({ subscriptionId, atMs, counts }) => ({
       keys: STEPS.map((step) => statisticsKey(tenant, subscriptionId, step, placeOf(step, atMs).hash)),
       args: [subscriptionId ?? '', ...STEPS.map((step) => placeOf(step, atMs).field), formatCounts(counts)],
@@ -95,7 +95,7 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
    * Leaves out additions that could not be stored anyway, so that a tenant with very many active subscriptions costs Redis
    * no more than one with twice the limit.
    */
-  async function storable(tenant: string | null, additions: readonly Addition[]): Promise<readonly Addition[]> {
+  async function storable(tenant: Tenant, additions: readonly Addition[]): Promise<readonly Addition[]> {
     const own = additions.filter(({ subscriptionId }) => subscriptionId !== null)
     if (own.length <= limits.subscriptions) return additions
     const members = new Set(await redis[run]((commands) => commands.zrange(countedSubscriptionsKey(tenant), '0', '-1')))
@@ -108,7 +108,7 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
   }
 
   /** A crash before this leaves hashes that expire. */
-  async function forget(tenant: string | null, ids: readonly SubscriptionId[], nowMs: number): Promise<void> {
+  async function forget(tenant: Tenant, ids: readonly SubscriptionId[], nowMs: number): Promise<void> {
     const keys = ids.flatMap((id) =>
       STEPS.flatMap((step) =>
         hashesBetween(step, nowMs - STATISTICS_STEPS[step].keptMs, nowMs).map((hash) =>

@@ -1,4 +1,4 @@
-import { newSubscriptionId } from '@switchhook/contracts'
+import { newSubscriptionId, type Tenant } from '@switchhook/contracts'
 import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { checksKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 beforeEach(() => server.flush())
 
-const anotherOf = (tenant: string | null, leaseMs = BOUNDS.leaseMs) =>
+const anotherOf = (tenant: Tenant, leaseMs = BOUNDS.leaseMs) =>
   checks.begin({ tenant, id: newSubscriptionId() }, { ...BOUNDS, leaseMs })
 
 test('a subscription has one check at a time, until the check ends or its lease is over', async () => {

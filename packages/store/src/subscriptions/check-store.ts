@@ -1,10 +1,10 @@
-import type { CheckResult, SubscriptionId } from '@switchhook/contracts'
+import type { CheckResult, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { checkFactsKey, checksKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
 /** The subscription whose endpoint is checked. */
 interface Checked {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly id: SubscriptionId
 }
 

@@ -1,13 +1,12 @@
-import { newSubscriptionId } from '@switchhook/contracts'
+import { aSubscription } from '@switchhook/testkit'
 import { RecentTenants } from './recent-tenants.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
 
 function tenantWith(subscriptions: number, revision = 'r') {
   const index = new SubscriptionIndex('acme')
   for (let n = 0; n < subscriptions; n++) {
-    const id = newSubscriptionId()
-    const rest = { tenant: 'acme', description: null, enabled: true, createdAt: '2026-11-20T12:00:00.000Z' }
-    index.put(id, { id, url: 'https://client.example', eventTypes: ['call.status'], ...rest })
+    const subscription = aSubscription({ url: 'https://client.example' })
+    index.put(subscription.id, subscription)
   }
   return { revision, index }
 }

@@ -1,3 +1,4 @@
+import type { Tenant } from '@switchhook/contracts'
 import type { SubscriptionIndex } from './subscription-index.ts'
 
 /** The subscriptions of a tenant at a revision. */
@@ -17,17 +18,17 @@ const ENTRIES_PER_TENANT = 4
 export class RecentTenants {
   readonly #mostEntries: number
   /** The least recently used first. */
-  readonly #tenants = new Map<string | null, KnownTenant & { readonly entries: number }>()
+  readonly #tenants = new Map<Tenant, KnownTenant & { readonly entries: number }>()
   /** Of all tenants except the oversized one. */
   #entries = 0
   /** Of the tenants that exceed the limit alone, the one that was set last. undefined: there is none. */
-  #oversized: { readonly tenant: string | null } | undefined
+  #oversized: { readonly tenant: Tenant } | undefined
 
   constructor(mostEntries: number) {
     this.#mostEntries = mostEntries
   }
 
-  get(tenant: string | null): KnownTenant | undefined {
+  get(tenant: Tenant): KnownTenant | undefined {
     const known = this.#tenants.get(tenant)
     if (known !== undefined) {
       this.#tenants.delete(tenant)
@@ -36,7 +37,7 @@ export class RecentTenants {
     return known
   }
 
-  set(tenant: string | null, { revision, index }: KnownTenant): void {
+  set(tenant: Tenant, { revision, index }: KnownTenant): void {
     this.delete(tenant)
     const entries = ENTRIES_PER_TENANT + index.size
     if (entries > this.#mostEntries) {
@@ -52,13 +53,13 @@ export class RecentTenants {
     }
   }
 
-  delete(tenant: string | null): void {
+  delete(tenant: Tenant): void {
     if (this.#isOversized(tenant)) this.#oversized = undefined
     else this.#entries -= this.#tenants.get(tenant)?.entries ?? 0
     this.#tenants.delete(tenant)
   }
 
-  #isOversized(tenant: string | null): boolean {
+  #isOversized(tenant: Tenant): boolean {
     return this.#oversized !== undefined && this.#oversized.tenant === tenant
   }
 }

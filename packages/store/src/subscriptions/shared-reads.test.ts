@@ -57,6 +57,15 @@ test('a failed read of several keys fails all callers of its tick, and no later 
   expect(begun).toEqual(['a b', 'a'])
 })
 
+test('a key that is read on its own fails its own callers only, and nobody waits for it', async () => {
+  const { read, end } = source()
+  const shared = oncePerTick(async (keys: readonly string[]) => keys.map((key) => (key === 'slow' ? read(key) : 0)))
+  const slow = shared('slow').catch((error: Error) => error.message)
+  expect(await shared('b')).toBe(0)
+  end(new Error('away'))
+  expect(await slow).toBe('away')
+})
+
 test('calls during a read share the next one, which sees what was written before them', async () => {
   const { read, begun, write, end } = source()
   const shared = oneAtATime(read)

@@ -4,11 +4,16 @@
  */
 export type SharedRead<Key, Value> = (key: Key) => Promise<Value>
 
-/** One read for all keys of a tick: it begins at the end of the tick of its first caller. */
+/**
+ * One read for all keys of a tick: it begins at the end of the tick of its first caller. Where it resolves to a promise in
+ * place of a value, the callers of that key alone wait for it, and fail with it.
+ */
 export function oncePerTick<Key, Value>(
-  read: (keys: readonly Key[]) => Promise<readonly Value[]>,
+  read: (keys: readonly Key[]) => Promise<readonly (Value | Promise<Value>)[]>,
 ): SharedRead<Key, Value> {
-  let next: { readonly places: Map<Key, number>; readonly values: Promise<readonly Value[]> } | undefined
+  let next:
+    | { readonly places: Map<Key, number>; readonly values: Promise<readonly (Value | Promise<Value>)[]> }
+    | undefined
 
   function schedule() {
     const places = new Map<Key, number>()
@@ -26,7 +31,7 @@ export function oncePerTick<Key, Value>(
     const { places, values } = next
     const place = places.get(key) ?? places.size
     places.set(key, place)
-    return (await values)[place] as Value
+    return await ((await values)[place] as Value | Promise<Value>)
   }
 }
 

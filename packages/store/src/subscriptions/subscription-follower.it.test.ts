@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { EVENT_TYPES, newSubscriptionId, receives, type Subscription } from '@switchhook/contracts'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { EVENT_TYPES, receives, type Subscription } from '@switchhook/contracts'
+import { aSubscription, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
@@ -25,16 +25,7 @@ afterAll(async () => {
 })
 beforeEach(() => server.flush())
 
-const subscription = (over: Partial<Subscription> = {}): Subscription => ({
-  id: newSubscriptionId(),
-  tenant: TENANT,
-  url: 'https://client.example/hooks',
-  eventTypes: ['call.status'],
-  description: null,
-  enabled: true,
-  createdAt: '2026-11-20T12:00:00.000Z',
-  ...over,
-})
+const subscription = (over: Partial<Subscription> = {}): Subscription => aSubscription({ tenant: TENANT, ...over })
 
 /** Writes like an api of an earlier version: it replaces the revision and lists no change. */
 const olderApi = {
@@ -99,7 +90,9 @@ test('a match equals the plain filter with any writer and any page size', async 
           there.splice(index, 1)
         } else if (what === 'change' && known !== undefined) {
           const changed = { ...known, eventTypes, enabled }
-          await (by === 'older' ? olderApi.put(changed) : api.change(TENANT, known.id, { eventTypes, enabled }))
+          await (by === 'older'
+            ? olderApi.put(changed)
+            : api.revise(TENANT, known.id, (present) => ({ ...present, eventTypes, enabled })))
           there[index] = changed
         } else if (what === 'match') await compare()
       }
@@ -115,7 +108,7 @@ test('a change by an earlier version between two listed ones is noticed', async 
   await store.matching(TENANT, 'call.status')
   await store.create(first)
   expect(await store.matching(TENANT, 'call.status')).toHaveLength(1)
-  await store.change(TENANT, first.id, { url: 'https://client.example/new' })
+  await store.revise(TENANT, first.id, (present) => ({ ...present, url: 'https://client.example/new' }))
   await olderApi.put(unlisted)
   await store.create(last)
   const found = await store.matching(TENANT, 'call.status')

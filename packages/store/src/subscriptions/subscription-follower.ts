@@ -1,4 +1,4 @@
-import type { Subscription, SubscriptionId } from '@switchhook/contracts'
+import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { type KnownTenant, RecentTenants } from './recent-tenants.ts'
@@ -8,7 +8,7 @@ import { SubscriptionIndex } from './subscription-index.ts'
 export interface FollowerLimits {
   /** Entries of all indexes together, one per subscription and event type. */
   readonly mostEntries: number
-  /** Subscriptions that are read at once. Parsing them blocks the process for some milliseconds. */
+  /** Subscriptions that are read together. Parsing them blocks the process for some milliseconds. */
   readonly pageSize: number
 }
 
@@ -25,20 +25,20 @@ export function createSubscriptionFollower(
   redis: Redis,
   deps: { readonly verify: () => Promise<void>; readonly parse: (stored: string) => Subscription },
   limits: FollowerLimits = LIMITS,
-): { upToDate: (tenant: string | null) => Promise<SubscriptionIndex> } {
+): { upToDate: (tenant: Tenant) => Promise<SubscriptionIndex> } {
   const tenants = new RecentTenants(limits.mostEntries)
 
   const readRevision = oncePerTick((some: readonly (string | null)[]) =>
     redis[run]((commands) => commands.getEach(some.map(revisionKey))),
   )
 
-  async function upToDate(tenant: string | null): Promise<SubscriptionIndex> {
+  async function upToDate(tenant: Tenant): Promise<SubscriptionIndex> {
     const revision = await readRevision(tenant)
     const known = tenants.get(tenant)
     return revision !== null && known?.revision === revision ? known.index : await catchUp(tenant)
   }
 
-  const catchUp = oneAtATime(async (tenant: string | null) => {
+  const catchUp = oneAtATime(async (tenant: Tenant) => {
     const known = tenants.get(tenant)
     const current = (known && (await readChanges(tenant, known))) ?? (await readAll(tenant))
     // Any caller can invent names of tenants; a tenant without a revision never had a subscription.
@@ -48,10 +48,7 @@ export function createSubscriptionFollower(
   })
 
   /** A known revision needs no verification: it is random, so no other Redis has it. */
-  async function readChanges(
-    tenant: string | null,
-    { revision, index }: KnownTenant,
-  ): Promise<KnownTenant | undefined> {
+  async function readChanges(tenant: Tenant, { revision, index }: KnownTenant): Promise<KnownTenant | undefined> {
     const keys = [subscriptionsKey(tenant), revisionKey(tenant), subscriptionChangesKey(tenant)]
     const reply = await redis[run]((commands) => commands.runScript('subscriptions/read-changes', keys, [revision]))
     if (reply === null) return undefined
@@ -61,7 +58,7 @@ export function createSubscriptionFollower(
   }
 
   /** An unknown revision may come from an emptied Redis in which subscriptions have been created since. */
-  async function readAll(tenant: string | null): Promise<KnownTenant> {
+  async function readAll(tenant: Tenant): Promise<KnownTenant> {
     const [all] = await Promise.all([readInPages(tenant), deps.verify()])
     return all ?? (await readAtOnce(tenant))
   }
@@ -70,7 +67,7 @@ export function createSubscriptionFollower(
    * The changes since the first page are read afterwards. Undefined if an earlier version, or more writes than the list
    * holds, changed something meanwhile.
    */
-  async function readInPages(tenant: string | null): Promise<KnownTenant | undefined> {
+  async function readInPages(tenant: Tenant): Promise<KnownTenant | undefined> {
     const index = new SubscriptionIndex(tenant)
     // The revision is read first, so the subscriptions are never older than it.
     const [revision, firstPage] = await redis[run]((commands) =>
@@ -92,7 +89,7 @@ export function createSubscriptionFollower(
     return await readChanges(tenant, { revision: revision ?? '', index })
   }
 
-  async function readAtOnce(tenant: string | null): Promise<KnownTenant> {
+  async function readAtOnce(tenant: Tenant): Promise<KnownTenant> {
     const index = new SubscriptionIndex(tenant)
     const [revision, stored] = await redis[run]((commands) =>
       Promise.all([commands.get(revisionKey(tenant)), commands.hgetall(subscriptionsKey(tenant))]),

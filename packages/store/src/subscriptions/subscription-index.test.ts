@@ -1,4 +1,5 @@
 import { EVENT_TYPES, parseSubscriptionId, receives, type Subscription } from '@switchhook/contracts'
+import { aSubscription } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { matchOf, SubscriptionIndex } from './subscription-index.ts'
 
@@ -22,13 +23,7 @@ test('after any changes, the index matches what filtering all subscriptions matc
       const all = new Map<string, Subscription>()
       for (const { n, isRemoved, ...over } of steps) {
         const id = idOf(n)
-        const created: Subscription = {
-          id,
-          tenant: 'acme',
-          description: null,
-          createdAt: '2026-11-20T12:00:00Z',
-          ...over,
-        }
+        const created = aSubscription({ id, ...over })
         index.put(id, isRemoved ? undefined : created)
         if (isRemoved) all.delete(id)
         else all.set(id, created)

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType, type Subscription, type SubscriptionId } from '@switchhook/contracts'
+import { EVENT_TYPES, type EventType, type Subscription, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 
 /** What fan-out needs of a subscription: no secret, no description. */
 export type MatchedSubscription = Pick<Subscription, 'id' | 'tenant' | 'url' | 'eventTypes' | 'enabled'>
@@ -16,9 +16,9 @@ export class SubscriptionIndex {
   readonly #byType = new Map<EventType, Map<SubscriptionId, MatchedSubscription>>()
   /** Subscriptions with the same event types share one array, and all share the tenant's name. */
   readonly #eventTypes = new Map<string, readonly EventType[]>()
-  readonly #tenant: string | null
+  readonly #tenant: Tenant
 
-  constructor(tenant: string | null) {
+  constructor(tenant: Tenant) {
     this.#tenant = tenant
   }
 
@@ -55,9 +55,9 @@ export class SubscriptionIndex {
     const present = this.#eventTypes.get(name)
     if (present !== undefined) return present
     // Subscriptions may name the same types in any order, so the number of orders is bounded, not only that of types.
-    if (this.#eventTypes.size < MOST_SHARED) this.#eventTypes.set(name, eventTypes)
+    if (this.#eventTypes.size < MAX_SHARED) this.#eventTypes.set(name, eventTypes)
     return eventTypes
   }
 }
 
-const MOST_SHARED = 2 ** EVENT_TYPES.length
+const MAX_SHARED = 2 ** EVENT_TYPES.length

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { AppError, type Subscription } from '@switchhook/contracts'
+import { aSubscription, type TestRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { useRedis } from '../testing/use-redis.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
+import { collect } from './testing/collect.ts'
 
 const TENANT = 'acme'
 
@@ -12,28 +14,14 @@ let server: TestRedis
 let redis: Redis
 let store: SubscriptionStore
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-})
-afterAll(async () => {
-  await redis.close()
-  await server.close()
-})
+useRedis((opened) => ({ server, redis } = opened))
 beforeEach(async () => {
   await server.flush()
   store = createSubscriptionStore(redis)
 })
 
-const subscription = (index: number): Subscription => ({
-  id: newSubscriptionId(),
-  tenant: TENANT,
-  url: 'https://client.example/hooks',
-  eventTypes: ['call.status'],
-  description: null,
-  enabled: true,
-  createdAt: new Date(Date.UTC(2026, 0, 1) + index).toISOString(),
-})
+const subscription = (index: number): Subscription =>
+  aSubscription({ tenant: TENANT, createdAt: new Date(Date.UTC(2026, 0, 1) + index).toISOString() })
 
 /** Writes like an api of an earlier version: only the hash and the revision. */
 const olderApi = {
@@ -61,11 +49,14 @@ async function allPages(limit: number): Promise<Subscription[]> {
   return items
 }
 
-/** How often all subscriptions of a tenant were read. */
-async function readsOfAll(): Promise<number> {
+/** How often a command was called. */
+async function calls(command: string): Promise<number> {
   const stats = await redis[run]((commands) => commands.info('commandstats'))
-  return Number(/cmdstat_hvals:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+  return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
 }
+
+/** How often all subscriptions of a tenant were read. */
+const readsOfAll = (): Promise<number> => calls('hscan')
 
 test('pages are read without reading all subscriptions of the tenant', async () => {
   const all = Array.from({ length: 25 }, (_, index) => subscription(index))
@@ -75,10 +66,54 @@ test('pages are read without reading all subscriptions of the tenant', async () 
   const [first, second] = all
   if (first === undefined || second === undefined) throw new Error('there are 25')
   await store.remove(TENANT, first.id)
-  const changed = await store.change(TENANT, second.id, { enabled: false })
+  const changed = await store.revise(TENANT, second.id, (present) => ({ ...present, enabled: false }))
   await store.create(subscription(30))
   expect(await allPages(7)).toEqual([changed, ...all.slice(2), expect.objectContaining({ tenant: TENANT })])
   expect(await readsOfAll()).toBe(before)
+})
+
+test('a page of hundreds is read in parts, and the ids of all without the subscriptions', async () => {
+  const all = Array.from({ length: 450 }, (_, index) => subscription(index))
+  for (const created of all) await store.create(created)
+  const values = await calls('hmget')
+  expect((await store.page(TENANT, { limit: 1_000 })).items).toEqual(all)
+  expect((await calls('hmget')) - values).toBe(3)
+  expect(await collect(store.ids(TENANT))).toEqual(all.map(({ id }) => id))
+  expect((await calls('hmget')) - values).toBe(3)
+  expect(await collect(store.all(TENANT))).toEqual(all)
+})
+
+test('a subscription that is created or removed between two pages moves no other one to another page', async () => {
+  const all = Array.from({ length: 6 }, (_, index) => subscription(index))
+  const [first] = all
+  if (first === undefined) throw new Error('there are 6')
+  for (const created of all) await store.create(created)
+  const { nextCursor } = await store.page(TENANT, { limit: 2 })
+  await store.remove(TENANT, first.id)
+  const later = subscription(9)
+  await store.create(later)
+  const rest = await store.page(TENANT, { limit: 9, ...(nextCursor !== null && { cursor: nextCursor }) })
+  expect(rest).toEqual({ items: [...all.slice(2), later], nextCursor: null })
+})
+
+test('a tenant cannot have more subscriptions than the limit, and can write those that it has', async () => {
+  const limited = createSubscriptionStore(redis, undefined, { mostPerTenant: 3 })
+  const all = Array.from({ length: 6 }, (_, index) => subscription(index))
+  const results = await Promise.allSettled(all.map((one) => limited.create(one)))
+  const refused = results.filter((result) => result.status === 'rejected')
+  expect(refused.map(({ reason }) => (reason as AppError).code)).toEqual(Array(3).fill('too-many-subscriptions'))
+  const [kept] = await allPages(5)
+  if (kept === undefined) throw new Error('three were created')
+  expect(await allPages(5)).toHaveLength(3)
+  expect(await limited.create(kept)).toEqual(kept)
+  expect(await limited.revise(TENANT, kept.id, (present) => ({ ...present, enabled: false }))).toEqual({
+    ...kept,
+    enabled: false,
+  })
+  await limited.create({ ...subscription(7), tenant: 'globex' })
+  await limited.remove(TENANT, kept.id)
+  await limited.create(subscription(8))
+  await expect(limited.create(subscription(9))).rejects.toThrow(AppError)
 })
 
 test('subscriptions that an earlier version wrote are listed in order, and their order is built once', async () => {
@@ -113,7 +148,9 @@ test('old and new apis write in any order: the pages hold exactly the stored sub
         } else if (what === 'change' && known !== undefined) {
           const enabled = !known.enabled
           const changed = { ...known, enabled }
-          await (by === 'old' ? olderApi.create(changed) : store.change(TENANT, known.id, { enabled }))
+          await (by === 'old'
+            ? olderApi.create(changed)
+            : store.revise(TENANT, known.id, (present) => ({ ...present, enabled })))
           there[index] = changed
         } else if (what === 'read') await store.page(TENANT, { limit })
       }

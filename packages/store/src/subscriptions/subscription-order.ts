@@ -1,4 +1,4 @@
-import type { Subscription } from '@switchhook/contracts'
+import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { createListCursor } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
@@ -21,60 +21,91 @@ export interface SubscriptionPage {
  */
 export const placeOf = ({ createdAt, id }: Pick<Subscription, 'createdAt' | 'id'>): string => `${createdAt} ${id}`
 
-export const inOrder = (subscriptions: readonly Subscription[]): Subscription[] =>
-  subscriptions
-    .map((subscription) => ({ subscription, place: placeOf(subscription) }))
-    .toSorted((a, b) => (a.place < b.place ? -1 : Number(a.place > b.place)))
-    .map(({ subscription }) => subscription)
-
 const cursors = createListCursor('', /^\d{4}-\d{2}-\d{2}T[\d:.]{8,12}Z [0-9a-f-]{36}$/)
 
 /** The place after which the page begins; '' for the first page. @throws AppError `invalid-request` for an invalid cursor */
 export const placeBefore = ({ cursor }: SubscriptionQuery): string =>
   cursor === undefined ? '' : cursors.parse(cursor)
 
-/** @param following the subscriptions after the cursor, in order; one more than the limit is enough */
-export function pageOf(following: readonly Subscription[], limit: number): SubscriptionPage {
-  const items = following.slice(0, limit)
-  const last = items.at(-1)
-  return {
-    items,
-    nextCursor: last === undefined || following.length === items.length ? null : cursors.of(placeOf(last)),
-  }
-}
+/** Subscriptions of one read: parsing them takes the process one to two milliseconds. */
+const AT_ONCE = 200
 
 /**
- * Reads a tenant's subscriptions page by page. A sorted set holds their places and, as a mark, the revision that it
- * describes; each write updates both in one step. Earlier versions do not know the set: their writes change only the
- * revision. If the mark does not match the revision, the page is taken from all subscriptions and the set is rebuilt.
+ * Reads a tenant's subscriptions in their order, without reading the others. A sorted set holds their places and, as a
+ * mark, the revision that it describes; each write updates both in one step. Earlier versions do not know the set: their
+ * writes change only the revision. If the mark does not match the revision, the set is built again.
  */
 export function createSubscriptionOrder(redis: Redis, parse: (stored: string) => Subscription) {
-  async function readPage(tenant: string | null, after: string, count: number): Promise<Subscription[] | undefined> {
+  /** The places after one, in order, a part at a time. */
+  async function* places(tenant: Tenant, after = '', atOnce = AT_ONCE): AsyncGenerator<readonly string[], void> {
     const keys = [subscriptionsKey(tenant), revisionKey(tenant), subscriptionOrderKey(tenant)]
-    const stored = await redis[run]((commands) => commands.runScript('subscriptions/read-page', keys, [after, count]))
-    return stored?.map(parse)
+    for (let last: string | undefined = after; last !== undefined; ) {
+      const from: string = last
+      const found = await redis[run]((commands) =>
+        commands.runScript('subscriptions/read-places', keys, [from, atOnce]),
+      )
+      if (found === null) return yield* parts((await build(tenant)).filter((place) => place > from))
+      if (found.length > 0) yield found
+      last = found.length < atOnce ? undefined : found.at(-1)
+    }
   }
 
-  async function build(tenant: string | null): Promise<Subscription[]> {
+  /** Resolves to the places of all subscriptions, in order. */
+  async function build(tenant: Tenant): Promise<readonly string[]> {
     // The revision is read first. If a write follows, the script sees a newer revision and leaves the set alone.
-    const [revision, stored] = await redis[run]((commands) =>
-      Promise.all([commands.get(revisionKey(tenant)), commands.hvals(subscriptionsKey(tenant))]),
-    )
-    const all = inOrder(stored.map(parse))
+    const revision = await redis[run]((commands) => commands.get(revisionKey(tenant)))
+    const found = new Set<string>()
+    for (let cursor: string | undefined; cursor !== '0'; ) {
+      const [next, entries]: [string, string[]] = await redis[run]((commands) =>
+        commands.hscan(subscriptionsKey(tenant), cursor ?? 0, 'COUNT', AT_ONCE),
+      )
+      for (let i = 1; i < entries.length; i += 2) found.add(placeOf(parse(entries[i] ?? '')))
+      cursor = next
+    }
+    const all = [...found].toSorted()
     const keys = [revisionKey(tenant), subscriptionOrderKey(tenant)]
-    const args = [revision ?? '', ...all.map(placeOf)]
-    // A failure is ignored: if the set cannot be written, for example to a full Redis, the next page rebuilds it.
-    await redis[run]((commands) => commands.runScript('subscriptions/build-order', keys, args)).catch(() => {})
+    // A failure is ignored: if the set cannot be written, for example to a full Redis, the next read rebuilds it.
+    await redis[run]((commands) =>
+      commands.runScript('subscriptions/build-order', keys, [revision ?? '', ...all]),
+    ).catch(() => {})
     return all
   }
 
+  /** Subscriptions that were removed since their places were read are left out. */
+  async function subscriptionsAt(tenant: Tenant, some: readonly string[]): Promise<Subscription[]> {
+    if (some.length === 0) return []
+    const stored = await redis[run]((commands) => commands.hmget(subscriptionsKey(tenant), ...some.map(idOf)))
+    return stored.flatMap((json) => (json === null ? [] : [parse(json)]))
+  }
+
   return {
-    async page(tenant: string | null, query: SubscriptionQuery): Promise<SubscriptionPage> {
-      const after = placeBefore(query)
-      const following =
-        (await readPage(tenant, after, query.limit + 1)) ??
-        (await build(tenant)).filter((subscription) => placeOf(subscription) > after)
-      return pageOf(following, query.limit)
+    async page(tenant: Tenant, query: SubscriptionQuery): Promise<SubscriptionPage> {
+      const items: Subscription[] = []
+      let [last, count] = ['', 0]
+      for await (const some of places(tenant, placeBefore(query), Math.min(query.limit + 1, AT_ONCE))) {
+        // Only a further place shows that there is another page.
+        if (count === query.limit) return { items, nextCursor: cursors.of(last) }
+        const chosen = some.slice(0, query.limit - count)
+        items.push(...(await subscriptionsAt(tenant, chosen)))
+        last = chosen.at(-1) ?? last
+        count += chosen.length
+        if (chosen.length < some.length) return { items, nextCursor: cursors.of(last) }
+      }
+      return { items, nextCursor: null }
+    },
+    /** The ids of all subscriptions, in order, a part at a time. */
+    async *ids(tenant: Tenant): AsyncGenerator<readonly SubscriptionId[], void> {
+      for await (const some of places(tenant)) yield some.map(idOf)
+    },
+    /** All subscriptions, in order, a part at a time. */
+    async *all(tenant: Tenant): AsyncGenerator<readonly Subscription[], void> {
+      for await (const some of places(tenant)) yield await subscriptionsAt(tenant, some)
     },
   }
+}
+
+const idOf = (place: string): SubscriptionId => place.slice(place.indexOf(' ') + 1) as SubscriptionId
+
+function* parts(all: readonly string[]): Generator<readonly string[], void> {
+  for (let at = 0; at < all.length; at += AT_ONCE) yield all.slice(at, at + AT_ONCE)
 }

@@ -1,9 +1,10 @@
-import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { type Subscription } from '@switchhook/contracts'
+import { aSubscription, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { matchOf } from './subscription-index.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
+import { collect } from './testing/collect.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -27,19 +28,8 @@ beforeEach(async () => {
   elsewhere = createSubscriptionStore(other)
 })
 
-const subscription = (over: Partial<Subscription> = {}): Subscription => ({
-  id: newSubscriptionId(),
-  tenant: 'acme',
-  url: 'https://client.example/hooks',
-  eventTypes: ['call.status'],
-  description: null,
-  enabled: true,
-  createdAt: '2026-11-20T12:00:00.000Z',
-  ...over,
-})
-
 test('revise works on the stored subscription, even if others write in between', async () => {
-  const created = subscription({ description: '' })
+  const created = aSubscription({ description: '' })
   await store.create(created)
   const append = (letter: string) => (present: Subscription) => ({
     ...present,
@@ -54,7 +44,7 @@ test('revise works on the stored subscription, even if others write in between',
 })
 
 test('revise writes nothing if it throws or if the subscription does not exist', async () => {
-  const created = subscription()
+  const created = aSubscription()
   await store.create(created)
   const refusing = store.revise('acme', created.id, () => {
     throw new Error('not so')
@@ -65,7 +55,7 @@ test('revise writes nothing if it throws or if the subscription does not exist',
 })
 
 test('a subscription with any characters is found as it was created', async () => {
-  const created = subscription({
+  const created = aSubscription({
     description: 'naïve "quotes" \u2028 \ud83d\udcde',
     eventTypes: ['agent.status', 'call.status'],
   })
@@ -74,12 +64,12 @@ test('a subscription with any characters is found as it was created', async () =
 })
 
 test('the list is sorted by age, then by id', async () => {
-  const at = (createdAt: string) => subscription({ createdAt })
+  const at = (createdAt: string) => aSubscription({ createdAt })
   const created = [at('2026-11-20T12:00:03.000Z'), at('2026-11-20T12:00:01.000Z'), at('2026-11-20T12:00:02.000Z')]
   const twins = [at('2026-11-20T12:00:04.000Z'), at('2026-11-20T12:00:04.000Z')]
   for (const each of [...twins, ...created]) await store.create(each)
   const twinIds = twins.map(({ id }) => id).toSorted()
-  expect((await store.list('acme')).map(({ id }) => id)).toEqual([
+  expect((await collect(store.all('acme'))).map(({ id }) => id)).toEqual([
     created[1]?.id,
     created[2]?.id,
     created[0]?.id,
@@ -95,50 +85,59 @@ test.each<[string, string | null, string | null]>([
   ['a tenant whose name looks like an escaped one', 'a:b', 'a~003ab'],
   ['a tenant that differs only in broken UTF-16', 'a\ud800', 'a\udc00'],
 ])('a subscription does not exist for %s', async (_who, owner, stranger) => {
-  const created = subscription({ tenant: owner })
+  const created = aSubscription({ tenant: owner })
   await store.create(created)
-  expect(await store.list(owner)).toHaveLength(1)
-  expect(await store.list(stranger)).toEqual([])
+  expect(await collect(store.all(owner))).toHaveLength(1)
+  expect(await collect(store.all(stranger))).toEqual([])
   expect(await store.find(stranger, created.id)).toBeUndefined()
-  expect(await store.change(stranger, created.id, { enabled: false })).toBeUndefined()
+  expect(await store.revise(stranger, created.id, (present) => ({ ...present, enabled: false }))).toBeUndefined()
   expect(await store.remove(stranger, created.id)).toBe(false)
   expect(await store.matching(stranger, 'call.status')).toEqual([])
   expect(await store.find(owner, created.id)).toEqual(created)
 })
 
 test('a change keeps the fields that it does not name, and null is a value', async () => {
-  const created = subscription({ description: 'before' })
+  const created = aSubscription({ description: 'before' })
   await store.create(created)
   const changed = { ...created, description: null, eventTypes: ['agent.status'] as const }
-  expect(await store.change('acme', created.id, { description: null, eventTypes: ['agent.status'] })).toEqual(changed)
+  expect(
+    await store.revise('acme', created.id, (present) => ({
+      ...present,
+      description: null,
+      eventTypes: ['agent.status'],
+    })),
+  ).toEqual(changed)
   expect(await store.find('acme', created.id)).toEqual(changed)
 })
 
 test('concurrent changes of one subscription are all kept', async () => {
-  const created = subscription()
+  const created = aSubscription()
   await store.create(created)
   await Promise.all([
-    store.change('acme', created.id, { url: 'https://client.example/new' }),
-    elsewhere.change('acme', created.id, { description: 'new' }),
-    store.change('acme', created.id, { enabled: false }),
-    elsewhere.change('acme', created.id, { eventTypes: ['agent.status'] }),
+    store.revise('acme', created.id, (present) => ({ ...present, url: 'https://client.example/new' })),
+    elsewhere.revise('acme', created.id, (present) => ({ ...present, description: 'new' })),
+    store.revise('acme', created.id, (present) => ({ ...present, enabled: false })),
+    elsewhere.revise('acme', created.id, (present) => ({ ...present, eventTypes: ['agent.status'] })),
   ])
   const all = { url: 'https://client.example/new', description: 'new', enabled: false, eventTypes: ['agent.status'] }
   expect(await store.find('acme', created.id)).toEqual({ ...created, ...all })
 })
 
 test('a change never brings back a removed subscription', async () => {
-  const created = subscription()
+  const created = aSubscription()
   await store.create(created)
-  await Promise.all([store.remove('acme', created.id), elsewhere.change('acme', created.id, { enabled: false })])
+  await Promise.all([
+    store.remove('acme', created.id),
+    elsewhere.revise('acme', created.id, (present) => ({ ...present, enabled: false })),
+  ])
   expect(await store.find('acme', created.id)).toBeUndefined()
   expect(await store.remove('acme', created.id)).toBe(false)
 })
 
 test('enabled subscriptions match their event types', async () => {
-  const calls = subscription()
-  const both = subscription({ eventTypes: ['call.status', 'agent.status'] })
-  const disabled = subscription({ enabled: false })
+  const calls = aSubscription()
+  const both = aSubscription({ eventTypes: ['call.status', 'agent.status'] })
+  const disabled = aSubscription({ enabled: false })
   for (const each of [calls, both, disabled]) await store.create(each)
   expect(new Set(await store.matching('acme', 'call.status'))).toEqual(new Set([calls, both].map(matchOf)))
   expect(await store.matching('acme', 'agent.status')).toEqual([matchOf(both)])
@@ -147,21 +146,21 @@ test('enabled subscriptions match their event types', async () => {
 test('the next match sees every earlier write of another process', async () => {
   const matches = async () => (await store.matching('acme', 'call.status')).map(({ url }) => url)
   expect(await matches()).toEqual([])
-  const created = subscription()
+  const created = aSubscription()
   await elsewhere.create(created)
   expect(await matches()).toEqual([created.url])
-  await elsewhere.change('acme', created.id, { url: 'https://client.example/new' })
+  await elsewhere.revise('acme', created.id, (present) => ({ ...present, url: 'https://client.example/new' }))
   expect(await matches()).toEqual(['https://client.example/new'])
-  await elsewhere.change('acme', created.id, { enabled: false })
+  await elsewhere.revise('acme', created.id, (present) => ({ ...present, enabled: false }))
   expect(await matches()).toEqual([])
-  await elsewhere.change('acme', created.id, { enabled: true })
+  await elsewhere.revise('acme', created.id, (present) => ({ ...present, enabled: true }))
   expect(await matches()).toHaveLength(1)
   await elsewhere.remove('acme', created.id)
   expect(await matches()).toEqual([])
 })
 
 test('a match reads the subscriptions only if they have changed', async () => {
-  await store.create(subscription())
+  await store.create(aSubscription())
   await store.matching('acme', 'call.status')
   // Bypasses the store, so the revision does not change.
   await redis[run]((commands) => commands.del(subscriptionsKey('acme')))
@@ -169,19 +168,23 @@ test('a match reads the subscriptions only if they have changed', async () => {
 })
 
 test('an emptied Redis has no subscriptions, and those created afterwards match', async () => {
-  await store.create(subscription())
+  await store.create(aSubscription())
   expect(await store.matching('acme', 'call.status')).toHaveLength(1)
   await server.flush()
   expect(await store.matching('acme', 'call.status')).toEqual([])
-  const created = subscription()
+  const created = aSubscription()
   await elsewhere.create(created)
   expect(await store.matching('acme', 'call.status')).toEqual([matchOf(created)])
 })
 
 test('creating an existing subscription changes nothing and returns the stored one', async () => {
-  const created = subscription()
+  const created = aSubscription()
   expect(await store.create(created)).toEqual(created)
-  const changed = await store.change('acme', created.id, { enabled: false, url: 'https://client.example/new' })
+  const changed = await store.revise('acme', created.id, (present) => ({
+    ...present,
+    enabled: false,
+    url: 'https://client.example/new',
+  }))
   expect(await elsewhere.create({ ...created, createdAt: '2026-11-20T12:00:30.000Z' })).toEqual(changed)
-  expect(await store.list('acme')).toEqual([changed])
+  expect(await collect(store.all('acme'))).toEqual([changed])
 })

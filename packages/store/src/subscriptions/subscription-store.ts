@@ -1,48 +1,48 @@
 import { randomUUID } from 'node:crypto'
-import type { EventType, Subscription, SubscriptionId } from '@switchhook/contracts'
+import { AppError, type EventType, type Subscription, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { revisionKey, subscriptionChangesKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { createSubscriptionFollower, type FollowerLimits } from './subscription-follower.ts'
 import type { MatchedSubscription } from './subscription-index.ts'
 import {
   createSubscriptionOrder,
-  inOrder,
   placeOf,
   type SubscriptionPage,
   type SubscriptionQuery,
 } from './subscription-order.ts'
 
-export type SubscriptionChange = Partial<Pick<Subscription, 'url' | 'eventTypes' | 'description' | 'enabled'>>
-
 /** Each method touches only the given tenant's subscriptions. Without Redis it rejects with Unavailable. */
 export interface SubscriptionStore {
-  /** Resolves to the stored subscription. If one with this id exists already, it stays as it is. */
-  create(subscription: Subscription): Promise<Subscription>
-  /** The oldest first. */
-  list(tenant: string | null): Promise<Subscription[]>
   /**
-   * A page of `list`, without reading the others.
+   * Resolves to the stored subscription. If one with this id exists already, it stays as it is.
+   * @throws AppError `too-many-subscriptions`
+   */
+  create(subscription: Subscription): Promise<Subscription>
+  /** All of them, the oldest first, a part at a time. */
+  all(tenant: Tenant): AsyncIterable<readonly Subscription[]>
+  /** The ids of `all`, without reading the subscriptions. */
+  ids(tenant: Tenant): AsyncIterable<readonly SubscriptionId[]>
+  /**
+   * A page of `all`, without reading the others.
    * @throws AppError `invalid-request` for a cursor that is not from this list
    */
-  page(tenant: string | null, query: SubscriptionQuery): Promise<SubscriptionPage>
-  find(tenant: string | null, id: SubscriptionId): Promise<Subscription | undefined>
+  page(tenant: Tenant, query: SubscriptionQuery): Promise<SubscriptionPage>
+  find(tenant: Tenant, id: SubscriptionId): Promise<Subscription | undefined>
   /** Those of the ids that exist. */
-  findAll(tenant: string | null, ids: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, Subscription>>
-  /** Resolves to the changed subscription; undefined if there is none with this id. */
-  change(tenant: string | null, id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>
+  findAll(tenant: Tenant, ids: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, Subscription>>
   /**
    * Replaces a subscription by `next(present)`. `next` runs again if another writer changed the subscription in between;
    * if it throws, nothing is written. Resolves to the stored subscription; undefined if there is none with this id.
    */
   revise(
-    tenant: string | null,
+    tenant: Tenant,
     id: SubscriptionId,
     next: (present: Subscription) => Subscription,
   ): Promise<Subscription | undefined>
-  /** Resolves to whether the subscription existed. */
-  remove(tenant: string | null, id: SubscriptionId): Promise<boolean>
+  /** Resolves to whether the subscription existed. If `check(present)` throws, it is kept. */
+  remove(tenant: Tenant, id: SubscriptionId, check?: (present: Subscription) => void): Promise<boolean>
   /** The enabled subscriptions to this event type. Includes every write that ended before the call. */
-  matching(tenant: string | null, eventType: EventType): Promise<readonly MatchedSubscription[]>
+  matching(tenant: Tenant, eventType: EventType): Promise<readonly MatchedSubscription[]>
 }
 
 /** Which changes the store lists, so that fan-out does not read a tenant's subscriptions again after each change. */
@@ -62,20 +62,20 @@ const CHANGES_RETENTION_MS = 86_400_000
 export function createSubscriptionStore(
   redis: Redis,
   verify: () => Promise<void> = () => Promise.resolve(),
-  limits: { readonly changes?: ChangeLimits; readonly follower?: FollowerLimits } = {},
+  limits: {
+    /** Subscriptions that a tenant can have. Absent: any number. */
+    readonly mostPerTenant?: number
+    readonly changes?: ChangeLimits
+    readonly follower?: FollowerLimits
+  } = {},
 ): SubscriptionStore {
   const changes = limits.changes ?? CHANGES
   const follower = createSubscriptionFollower(redis, { verify, parse: parseSubscription }, limits.follower)
   const order = createSubscriptionOrder(redis, parseSubscription)
 
-  async function readAll(tenant: string | null): Promise<Subscription[]> {
-    const stored = await redis[run]((commands) => commands.hvals(subscriptionsKey(tenant)))
-    return inOrder(stored.map(parseSubscription))
-  }
-
   /** Optimistic locking: reads and writes again if another writer changed the subscription in between. */
   async function write<After extends Subscription | undefined>(
-    tenant: string | null,
+    tenant: Tenant,
     id: SubscriptionId,
     next: (present: Subscription | undefined) => After,
   ): Promise<{ before: Subscription | undefined; after: After }> {
@@ -88,23 +88,36 @@ export function createSubscriptionStore(
       if (written === read) return { before, after }
       const subscription = after ?? before
       const place = subscription === undefined ? '' : placeOf(subscription)
+      const keys = [subscriptionsKey, revisionKey, subscriptionOrderKey, subscriptionChangesKey].map((key) =>
+        key(tenant),
+      )
+      const { fromSubscriptions, most } = changes
+      const listed = [fromSubscriptions, most, CHANGES_RETENTION_MS, limits.mostPerTenant ?? '']
       const result = await redis[run]((commands) =>
-        commands.runScript(
-          'subscriptions/write-subscription',
-          [subscriptionsKey(tenant), revisionKey(tenant), subscriptionOrderKey(tenant), subscriptionChangesKey(tenant)],
-          [id, read, written, randomUUID(), place, changes.fromSubscriptions, changes.most, CHANGES_RETENTION_MS],
-        ),
+        commands.runScript('subscriptions/write-subscription', keys, [
+          id,
+          read,
+          written,
+          randomUUID(),
+          place,
+          ...listed,
+        ]),
       )
       if (result === 1) return { before, after }
+      if (result === 2) throw new AppError('too-many-subscriptions')
     }
   }
 
   return {
-    async list(tenant) {
-      const all = await readAll(tenant)
-      if (all.length === 0) await verify()
-      return all
+    async *all(tenant) {
+      let isEmpty = true
+      for await (const some of order.all(tenant)) {
+        isEmpty = false
+        yield some
+      }
+      if (isEmpty) await verify()
     },
+    ids: (tenant) => order.ids(tenant),
     async page(tenant, query) {
       const page = await order.page(tenant, query)
       if (page.items.length === 0) await verify()
@@ -126,16 +139,15 @@ export function createSubscriptionStore(
       if (found.length === 0) await verify()
       return new Map(found.map((subscription) => [subscription.id, subscription]))
     },
-    async change(tenant, id, change) {
-      const { after } = await write(tenant, id, (present) => present && { ...present, ...change })
-      return after
-    },
     async revise(tenant, id, next) {
       const { after } = await write(tenant, id, (present) => present && next(present))
       return after
     },
-    async remove(tenant, id) {
-      const { before } = await write(tenant, id, () => undefined)
+    async remove(tenant, id, check) {
+      const { before } = await write(tenant, id, (present) => {
+        if (present !== undefined) check?.(present)
+        return undefined
+      })
       return before !== undefined
     },
     async matching(tenant, eventType) {

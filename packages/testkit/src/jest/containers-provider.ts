@@ -16,7 +16,7 @@ import {
   startWanted,
   waitUntil,
   withProgress,
-} from '@switchhook/backing'
+} from '@switchhook/test-servers'
 import type { GenericContainer, StartedTestContainer } from 'testcontainers'
 
 /** RabbitMQ's user `guest` may connect from the container's own loopback only. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { localProvider, openHome, startBackingServices } from '@switchhook/backing'
+import { localProvider, openHome, startBackingServices } from '@switchhook/test-servers'
 import { containersProvider } from './containers-provider.ts'
 
 const say = (line: string): void => void process.stderr.write(`test infrastructure: ${line}\n`)

@@ -8,6 +8,7 @@ import {
 } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { SIMULATED_AGENTS } from '@switchhook/platform'
 import { openVault } from '@switchhook/signing'
 import {
   createIdempotencyStore,
@@ -18,18 +19,22 @@ import {
   type Redis,
 } from '@switchhook/store'
 import { eventually, silentLog, startTcpProxy } from '@switchhook/testkit'
-import { createCallRoutes } from '../calls/call-routes.ts'
-import { createCenter } from '../center/center.ts'
-import { openSimulator } from '../platform/simulator/open-simulator.ts'
-import { SIMULATED_AGENTS } from '../platform/simulator/simulated-agents.ts'
+import { dial as dialRoute } from '../contact-center/calls/dial-route.ts'
+import { legRoutes } from '../contact-center/calls/leg-routes.ts'
+import { createCenter } from '../contact-center/center/center.ts'
+import { openSimulator } from '../contact-center/platform/simulator/open-simulator.ts'
 import { createTransact } from '../state/transact.ts'
-import { createSubscriptionRoutes } from '../subscriptions/subscription-routes.ts'
-import { HEALTHY, noneParked } from '../subscriptions/subscription-schema.ts'
-import { createSubscriptionSecrets } from '../subscriptions/subscription-secrets.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
+import {
+  changeSubscription,
+  createSubscription,
+  deleteSubscription,
+} from '../webhooks/subscriptions/subscription-routes.ts'
+import { HEALTHY, noneParked } from '../webhooks/subscriptions/subscription-schema.ts'
+import { createSubscriptionSecrets } from '../webhooks/subscriptions/subscription-secrets.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from './idempotency.ts'
-import type { Answer, Route, RouteRequest } from './route.ts'
+import { type Answer, bind, type Caller, type Route, type RouteRequest } from './route.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const DIAL = '/api/v1/voice/calls/dial'
@@ -102,6 +107,9 @@ const hangup = (callId: string, asked: Asked): Promise<Checked> =>
 const isReplayed = ({ headers }: Pick<Checked, 'headers'>): boolean => headers.get('idempotent-replayed') === 'true'
 const callIdOf = ({ body }: { readonly body?: unknown }): string => (body as { callId: string }).callId
 
+const subscriptionPath = async (): Promise<string> =>
+  `${SUBSCRIPTIONS}/${((await create({ key: newKey() })).body as { id: string }).id}`
+
 async function listed(): Promise<unknown[]> {
   return (await replicas[0].call('GET', SUBSCRIPTIONS, { headers: crm })).body as unknown[]
 }
@@ -146,17 +154,18 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     now: Date.now,
   })
   const center = createCenter({ store, transact, platform, wrapUpMs: 0, now: Date.now })
+  const ofSubscriptions = {
+    subscriptions: createSubscriptionStore(redis),
+    urlRules: { requireHttps: false, guard: createAddressGuard([]) },
+    healthOf: async () => HEALTHY,
+    parkedOf: async () => noneParked(100_000),
+    parkedLimit: 100_000,
+    secrets: createSubscriptionSecrets(vault),
+    now: Date.now,
+  }
   const routes: readonly Route[] = [
-    ...createSubscriptionRoutes({
-      subscriptions: createSubscriptionStore(redis),
-      urlRules: { requireHttps: false, guard: createAddressGuard([]) },
-      healthOf: async () => HEALTHY,
-      parkedOf: async () => noneParked(100_000),
-      parkedLimit: 100_000,
-      secrets: createSubscriptionSecrets(vault),
-      now: Date.now,
-    }),
-    ...createCallRoutes({ platform, center, now: Date.now }),
+    ...[createSubscription, changeSubscription, deleteSubscription].map((route) => bind(route, ofSubscriptions)),
+    ...[dialRoute, ...legRoutes].map((route) => bind(route, { platform, center, now: Date.now })),
   ]
   return {
     idempotency: createIdempotencyStore(redis, { ...IDEMPOTENCY_TIMING, leaseMs }),
@@ -168,27 +177,37 @@ function partsOfReplica(leaseMs = LEASE_MS) {
   }
 }
 
+interface Direct {
+  readonly method?: string
+  readonly path: string
+  readonly key: string
+  readonly json?: unknown
+  readonly ifMatch?: string
+}
+
 function carryOut(
   idempotency: IdempotencyStore,
-  { path, key, json }: { readonly path: string; readonly key: string; readonly json: unknown },
+  { method = 'POST', path, key, json, ifMatch, reread }: Direct & Pick<Route, 'reread'>,
   handle: (request: RouteRequest) => Promise<Answer>,
   warn: (message: string) => void = () => {},
 ): Promise<Answer> {
-  const callId = path.split('/').at(-2) ?? ''
+  const [callId = '', id = ''] = path.split('/').slice(-2)
   const request = {
     caller: { ...CALLER, issuer: around.idps.acme.issuer },
-    params: { callId },
+    params: { callId, id },
     query: {},
     body: json,
     requestId: 'direct',
     idFor: () => 'not derived',
     isKeyed: true,
+    ...(ifMatch !== undefined && { ifMatch }),
   }
-  return createAnswerOnce(idempotency, 0, vault, { warn })({ key, method: 'POST', path }, request, handle)
+  const target = { key, method, path, ...(reread && { reread }) }
+  return createAnswerOnce(idempotency, 0, vault, { warn })(target, request, handle)
 }
 
 /** A replica runs the request and dies before it stores the answer. Resolves to the answer that was never sent. */
-function dieUnanswered(operationId: string, asked: { path: string; key: string; json: unknown }): Promise<Answer> {
+function dieUnanswered(operationId: string, asked: Direct): Promise<Answer> {
   const { idempotency, route } = partsOfReplica()
   return new Promise((resolve, reject) => {
     const dying = { ...idempotency, finish: () => new Promise<never>(() => {}) }
@@ -264,17 +283,68 @@ describe('a repeated request', () => {
   })
 
   test('a dial without a key repeats an earlier dial with a key and the same likeness', async () => {
-    const json = { ...dialBusy, correlationId: newKey() }
+    const json = { ...dialRinging, correlationId: newKey() }
     const first = await dial({ key: newKey(), json })
+    await eventually(() => expect(statuses().map(({ callId }) => callId)).toContain(callIdOf(first)))
     const again = await replicas[1].call('POST', DIAL, { headers: crm, json })
     expect(again).toMatchObject({ status: 202, body: { callId: callIdOf(first), noop: true } })
     expect([first, again].map(isReplayed)).toEqual([false, true])
+    await hangup(callIdOf(first), { key: newKey() })
     await legEnded(callIdOf(first))
+    const redialled = await replicas[0].call('POST', DIAL, { headers: crm, json })
+    expect(redialled).toMatchObject({ status: 202, body: { noop: false } })
+    expect(callIdOf(redialled)).not.toBe(callIdOf(first))
+    await hangup(callIdOf(redialled), { key: newKey() })
+    await legEnded(callIdOf(redialled))
   })
 
-  test('a route without keys ignores even an invalid key', async () => {
+  test('a PATCH gets the same answer, and does not undo a later change', async () => {
+    const path = await subscriptionPath()
+    const headers = { ...crm, 'idempotency-key': newKey() }
+    const patch = (to: ApiUnderTest) => to.call('PATCH', path, { headers, json: { description: 'one' } })
+    const first = await patch(replicas[0])
+    await replicas[0].call('PATCH', path, { headers: crm, json: { description: 'two' } })
+    const again = await patch(replicas[1])
+    expect([again.status, again.body, isReplayed(again)]).toEqual([200, first.body, true])
+    expect((await replicas[0].call('GET', path, { headers: crm })).body).toMatchObject({ description: 'two' })
+  })
+
+  test('a DELETE gets 204 again, not 404', async () => {
+    const path = await subscriptionPath()
+    const headers = { ...crm, 'idempotency-key': newKey() }
+    const answers = [
+      await replicas[0].call('DELETE', path, { headers }),
+      await replicas[1].call('DELETE', path, { headers }),
+    ]
+    expect(answers.map((answer) => [answer.status, isReplayed(answer)])).toEqual([
+      [204, false],
+      [204, true],
+    ])
+  })
+
+  test('a presence is set once', async () => {
+    const path = '/api/v1/voice/agents/sip:bob@acme.example/presence'
+    const first = { key: newKey(), json: { statusCode: 66 } }
+    expect(isReplayed(await post(path, first))).toBe(false)
+    await post(path, { key: newKey(), json: { statusCode: 2 } })
+    expect(isReplayed(await post(path, first))).toBe(true)
+    const state = await replicas[0].call('GET', path.replace('presence', 'state'), { headers: crm })
+    expect(state.body).toMatchObject({ statusCode: 2 })
+  })
+
+  test('a GET ignores even an invalid key', async () => {
     const headers = { ...crm, 'idempotency-key': 'x'.repeat(300) }
     expect((await replicas[0].call('GET', SUBSCRIPTIONS, { headers })).status).toBe(200)
+  })
+
+  test.each([
+    ['a check', async () => `${await subscriptionPath()}/check`],
+    ['the simulator', async () => '/simulator/v1/calls'],
+  ])('%s cannot honour a key: it answers 400 and names the header', async (_what, pathOf) => {
+    const path = await pathOf()
+    const { status, body } = await post(path, { key: newKey(), json: { agentUri: ALICE, from: '+15550199' } })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code: 'invalid-request', detail: expect.stringContaining('Idempotency-Key') })
   })
 })
 
@@ -282,7 +352,7 @@ describe('another request under the same key', () => {
   test.each<[string, unknown]>([
     ['another value', { ...subscribe, description: 'ERP' }],
     ['one field less', { url: subscribe.url, eventTypes: subscribe.eventTypes }],
-    ['an additional unknown field', { ...subscribe, more: null }],
+    ['an additional ignored field', { ...subscribe, id: null }],
     ['another order of a list', { ...subscribe, eventTypes: ['call.status', 'call.status'] }],
   ])('a body with %s answers 422 and has no effect', async (_what, json) => {
     const key = newKey()
@@ -404,6 +474,31 @@ describe('after a replica died before it answered', () => {
     expect(await listed()).toEqual([...before, changed.body])
   })
 
+  test('a change with If-Match succeeds, although its first run has changed the tag', async () => {
+    const path = await subscriptionPath()
+    const tag = (await replicas[0].call('GET', path, { headers: crm })).headers.get('etag') ?? ''
+    const asked = { method: 'PATCH', path, key: newKey(), json: { description: 'one' }, ifMatch: tag }
+    const unread = await dieUnanswered('changeSubscription', asked)
+    const patch = (key: string, ifMatch: string) =>
+      replicas[0].call('PATCH', path, {
+        headers: { ...crm, 'idempotency-key': key, 'if-match': ifMatch },
+        json: asked.json,
+      })
+    expect((await patch(asked.key, '"other"')).status).toBe(422)
+    expect(await patch(asked.key, tag)).toMatchObject({ status: 200, body: unread.body as object })
+    expect((await patch(newKey(), tag)).status).toBe(412)
+  })
+
+  test('a delete gets 204, although its first run has deleted the subscription', async () => {
+    const path = await subscriptionPath()
+    const key = newKey()
+    expect(await dieUnanswered('deleteSubscription', { method: 'DELETE', path, key })).toEqual({ status: 204 })
+    const headers = { ...crm, 'idempotency-key': key }
+    expect((await replicas[0].call('DELETE', path, { headers })).status).toBe(204)
+    const other = { ...crm, 'idempotency-key': newKey() }
+    expect((await replicas[0].call('DELETE', path, { headers: other })).status).toBe(404)
+  })
+
   test('a hangup gets the same command id', async () => {
     const callId = callIdOf(await dial({ key: newKey(), json: dialRinging }))
     const key = newKey()
@@ -423,21 +518,55 @@ describe('after a replica died before it answered', () => {
 })
 
 describe('refusals and failures', () => {
-  test('a refusal is replayed even if the request would succeed now', async () => {
-    const callId = callIdOf(await dial({ key: newKey(), json: dialRinging }))
+  test('a refusal is replayed with the id of the repeated request', async () => {
     const key = newKey()
-    const refused = await dial({ key })
-    expect(refused).toMatchObject({ status: 409, body: { code: 'agent-device-unavailable' } })
+    const unknown = '7b1fbb0c-0d51-4d30-8fd1-1f3f3d3c5f5e'
+    const refused = await hangup(unknown, { key })
+    expect(refused).toMatchObject({ status: 404, body: { code: 'call-not-found' } })
     expect(isReplayed(refused)).toBe(false)
-    await hangup(callId, { key: newKey() })
-    await legEnded(callId)
-    const again = await dial({ key, to: replicas[1] })
+    const again = await hangup(unknown, { key, to: replicas[1] })
     expect(isReplayed(again)).toBe(true)
     const requestId = again.headers.get('x-request-id')
-    expect(again).toMatchObject({ status: 409, body: { ...(refused.body as object), requestId } })
-    const other = await dial({ key: newKey() })
-    expect(other.status).toBe(202)
-    await legEnded(callIdOf(other))
+    expect(again).toMatchObject({ status: 404, body: { ...(refused.body as object), requestId } })
+  })
+
+  test('a refusal because of a state releases its key: the same request succeeds once the state allows it', async () => {
+    const callId = callIdOf(await dial({ key: newKey(), json: dialRinging }))
+    const key = newKey()
+    for (const to of replicas) {
+      const refused = await dial({ key, to })
+      expect(refused).toMatchObject({ status: 409, body: { code: 'agent-device-unavailable' } })
+      expect(isReplayed(refused)).toBe(false)
+    }
+    expect(await dial({ key, json: dialRinging })).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency-key-reused' },
+    })
+    await hangup(callId, { key: newKey() })
+    await legEnded(callId)
+    const dialled = await dial({ key, to: replicas[1] })
+    expect(dialled).toMatchObject({ status: 202, body: { noop: false } })
+    const again = await dial({ key })
+    expect([callIdOf(again), isReplayed(again)]).toEqual([callIdOf(dialled), true])
+    await legEnded(callIdOf(dialled))
+  })
+
+  test('a 412 releases its key; the change with the new ETag needs a key of its own', async () => {
+    const path = await subscriptionPath()
+    const patch = (key: string, ifMatch: string, to = replicas[0]) =>
+      to.call('PATCH', path, {
+        headers: { ...crm, 'idempotency-key': key, 'if-match': ifMatch },
+        json: { description: 'one' },
+      })
+    const key = newKey()
+    for (const to of replicas) {
+      const refused = await patch(key, '"outdated"', to)
+      expect(refused).toMatchObject({ status: 412, body: { code: 'precondition-failed' } })
+      expect(isReplayed(refused)).toBe(false)
+    }
+    const tag = (await replicas[0].call('GET', path, { headers: crm })).headers.get('etag') ?? ''
+    expect((await patch(key, tag)).status).toBe(422)
+    expect((await patch(newKey(), tag)).status).toBe(200)
   })
 
   test('a refusal before the key is used is not stored, so the corrected request works', async () => {
@@ -465,6 +594,25 @@ describe('refusals and failures', () => {
     const again = await create({ key: asked.key })
     expect(again).toMatchObject({ status: 201, body: made?.body as object })
     expect(isReplayed(again)).toBe(false)
+  })
+
+  test('the large fields of an answer are not stored, and read again for its replay', async () => {
+    const { idempotency } = partsOfReplica()
+    const asked = { path: SUBSCRIPTIONS, key: newKey(), json: subscribe }
+    const stored: unknown[] = []
+    const keeping: IdempotencyStore = {
+      ...idempotency,
+      finish: (claim, answer) => {
+        stored.push(answer)
+        return idempotency.finish(claim, answer)
+      },
+    }
+    const handle = async (): Promise<Answer> => ({ status: 202, body: { id: 1, text: null }, large: { text: 'x' } })
+    expect(await carryOut(keeping, asked, handle)).toMatchObject({ large: { text: 'x' } })
+    expect(stored).toEqual([{ answer: { status: 202, body: { id: 1, text: null } } }])
+    const reread = async (caller: Caller, body: unknown) => ({ text: JSON.stringify([caller.clientId, body]) })
+    const again = await carryOut(keeping, { ...asked, reread }, handle)
+    expect(again).toMatchObject({ body: { id: 1 }, large: { text: '["crm",{"id":1,"text":null}]' } })
   })
 
   test('an answer that cannot be stored is still sent, and a warning is logged', async () => {
@@ -521,7 +669,7 @@ describe('keys', () => {
   })
 
   test('a deeply nested body answers 400, not 500', async () => {
-    const body = `{"url":"https://client.example","eventTypes":["call.status"],"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+    const body = `{"url":"https://client.example","eventTypes":["call.status"],"id":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
     const headers = { ...crm, 'idempotency-key': newKey(), 'content-type': 'application/json' }
     const answer = await replicas[0].call('POST', SUBSCRIPTIONS, { headers, body })
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } })

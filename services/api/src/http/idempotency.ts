@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, toProblem, uuidV5 } from '@switchhook/contracts'
-import { backoffMs, type Logger } from '@switchhook/runtime'
+import { backoffMs, type Logger, type Metrics } from '@switchhook/runtime'
 import type { Vault } from '@switchhook/signing'
 import {
   createIdempotencyStore,
   type IdempotencyBegun,
   type IdempotencyStore,
   type IdempotencyTimes,
+  type Redis,
 } from '@switchhook/store'
-import type { Base } from '../feature.ts'
-import { HeaderedError } from './problem-handler.ts'
-import type { Answer, RouteRequest } from './route.ts'
+import { HeaderedError } from './headered-error.ts'
+import type { Answer, Route, RouteRequest, RouteSpec } from './route.ts'
 
 export interface IdempotencyTiming extends IdempotencyTimes {
   /** How long a request waits while an identical earlier request is in progress. */
@@ -32,6 +32,7 @@ interface KeyedTarget {
   readonly method: string
   /** The requested path without the query. */
   readonly path: string
+  readonly reread?: Route['reread']
 }
 
 /** Runs a request with a key, or replays its stored answer. */
@@ -42,11 +43,11 @@ export type AnswerOnce = (
 ) => Promise<Answer>
 
 /**
- * The stored answer. A refusal is stored as the thrown error, so that its replay has the id of the repeated request.
+ * The stored answer, without its large fields. A refusal is stored as the thrown error, so that its replay has the id of the repeated request.
  * Confidential fields are sealed; a version that does not know `sealed` replays the other fields.
  */
 type Kept =
-  | { readonly answer: Omit<Answer, 'confidential'>; readonly sealed?: string }
+  | { readonly answer: Omit<Answer, 'confidential' | 'large'>; readonly sealed?: string }
   | { readonly refusal: Pick<HeaderedError, 'code' | 'extra' | 'headers'> }
 
 const KEY = /^[\x20-\x7e]{1,255}$/
@@ -57,15 +58,23 @@ const RETRY_AFTER_SECONDS = '5'
 /** Bodies are a few levels deep. The limit protects the stack from a hostile body. */
 const MAX_DEPTH = 64
 
-/** @throws AppError `invalid-request` for an invalid key */
-export function idempotencyKeyOf(header: string | undefined): string | undefined {
-  if (header === undefined || KEY.test(header)) return header
+/** @throws AppError `invalid-request` for an invalid key, and for any key if the route cannot honour it */
+export function idempotencyKeyOf(
+  { method, idempotent }: Pick<RouteSpec, 'method' | 'idempotent'>,
+  header: string | undefined,
+): string | undefined {
+  if (header === undefined || method === 'get') return undefined
+  if (idempotent !== true) {
+    const detail = 'This operation does not take an Idempotency-Key, because each request runs again. Omit the header.'
+    throw new AppError('invalid-request', { detail })
+  }
+  if (KEY.test(header)) return header
   throw new AppError('invalid-request', { detail: 'Idempotency-Key must be 1 to 255 printable ASCII characters.' })
 }
 
 /**
- * The same caller, method, path, key and body get one answer. An answer below 500 is stored. Any other error releases the
- * key, so that a retry runs the request. If the process dies before the answer is stored, the request runs again after the
+ * The same caller, method, path, key and body get one answer. An answer below 500 is stored, except one about a state that
+ * can change (409, 412, 429). Any other error releases the key, so that a retry runs the request. If the process dies before the answer is stored, the request runs again after the
  * lease, with the same ids from `idFor`.
  */
 export function createAnswerOnce(
@@ -90,13 +99,16 @@ export function createAnswerOnce(
     }
   }
 
-  return async ({ key, method, path }, request, handle) => {
+  return async ({ key, method, path, reread }, request, handle) => {
     const { tenant, issuer = null, clientId } = request.caller
     const scope = sha256(JSON.stringify([tenant, issuer, clientId, method, path, key]))
     const client = sha256(JSON.stringify([tenant, issuer, clientId]))
-    const begun = await begin(scope, sha256(canonical(request.body ?? null, MAX_DEPTH)), client)
+    const begun = await begin(scope, sha256(canonical(contentOf(request), MAX_DEPTH)), client)
     if (begun.kind === 'mismatch') throw new AppError('idempotency-key-reused')
-    if (begun.kind === 'replay') return replay(begun.answer as Kept, (sealed) => vault.open(sealed, sealedFor(scope)))
+    if (begun.kind === 'replay') {
+      const answer = replay(begun.answer as Kept, (sealed) => vault.open(sealed, sealedFor(scope)))
+      return reread === undefined ? answer : { ...answer, large: await reread(request.caller, answer.body) }
+    }
 
     const { claim } = begun
     /** The handler has run, so the client gets its answer even if the answer cannot be stored. */
@@ -106,22 +118,32 @@ export function createAnswerOnce(
       })
     }
     try {
-      const answer = await handle({ ...request, idFor: (name) => uuidV5(claim.seed, name) })
-      const { confidential, ...open } = answer
+      const answer = await handle({ ...request, idFor: (name) => uuidV5(claim.seed, name), isRerun: claim.isRerun })
+      const { confidential, large: _, ...open } = answer
       const sealed = confidential && vault.seal(JSON.stringify(confidential), sealedFor(scope))
       await keep({ answer: open, ...(sealed !== undefined && { sealed }) })
       return answer
     } catch (error) {
-      if (isRefusal(error)) await keep({ refusal: refusalOf(error) })
-      // If this fails too, the lease expires.
-      else await store.release(claim).catch(() => {})
+      if (isLastingRefusal(error)) await keep({ refusal: refusalOf(error) })
+      else await store.release(claim)
       throw error
     }
   }
 }
 
+interface IdempotencyDeps {
+  readonly config: { readonly IDEMPOTENCY_LIMIT_PER_CLIENT: number }
+  readonly metrics: Pick<Metrics, 'counter'>
+  readonly redis: Redis
+  readonly vault: Vault
+  readonly log: Pick<Logger, 'warn'>
+}
+
 /** Opens the store of answers and counts the keys that are forgotten early. */
-export function openIdempotency({ config, metrics, redis, vault, log }: Base, timing: Partial<IdempotencyTiming> = {}) {
+export function openIdempotency(
+  { config, metrics, redis, vault, log }: IdempotencyDeps,
+  timing: Partial<IdempotencyTiming> = {},
+): AnswerOnce {
   const times = { ...IDEMPOTENCY_TIMING, ...timing }
   const forgotten = metrics
     .counter(
@@ -146,9 +168,19 @@ function replay(kept: Kept, open: (sealed: string) => string): Answer {
   throw new HeaderedError(code, { ...headers, ...REPLAYED }, extra)
 }
 
+/** What must be equal in each repeat of a request. A body is an object, so the two kinds never equal each other. */
+const contentOf = ({ body = null, ifMatch }: RouteRequest): unknown => (ifMatch === undefined ? body : [body, ifMatch])
+
 const sealedFor = (scope: string): readonly string[] => ['idempotent-answer', scope]
 
-const isRefusal = (error: unknown): error is AppError => error instanceof AppError && toProblem(error, '').status < 500
+/** After one of these the same request can succeed later, so its key must not answer with the refusal for a day. */
+const PASSING: ReadonlySet<number> = new Set([409, 412, 429])
+
+function isLastingRefusal(error: unknown): error is AppError {
+  if (!(error instanceof AppError)) return false
+  const { status } = toProblem(error, '')
+  return status < 500 && !PASSING.has(status)
+}
 
 function refusalOf(error: AppError): Pick<HeaderedError, 'code' | 'extra' | 'headers'> {
   return { code: error.code, extra: error.extra, headers: error instanceof HeaderedError ? error.headers : {} }

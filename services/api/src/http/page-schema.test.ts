@@ -1,4 +1,4 @@
-import { describeApi } from '../openapi/describe-api.ts'
+import { describeApi } from '../describe-api.ts'
 
 interface Document {
   readonly components: {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { AppError, compileSchema, type Fault } from '@switchhook/contracts'
-import type { Route, Schema } from './route.ts'
+import { AppError, compileSchema, type Fault, settableNames } from '@switchhook/contracts'
+import type { Route, RouteSpec, Schema } from './route.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
 
@@ -28,14 +28,14 @@ export function createReadBody(route: Route): (request: IncomingMessage) => Prom
 }
 
 /** The error of a body with these faults. It lists the allowed fields where the schema forbids all others. */
-export function invalidBody({ properties, additionalProperties }: Schema, errors: readonly Fault[]): AppError {
+export function invalidBody(schema: Schema, errors: readonly Fault[]): AppError {
   const allowed =
-    additionalProperties === false ? ` Allowed fields: ${Object.keys(properties as object).join(', ')}.` : ''
+    schema['additionalProperties'] === false ? ` Allowed fields: ${settableNames(schema).join(', ')}.` : ''
   return new AppError('invalid-request', { detail: `The body is not valid.${allowed}`, errors })
 }
 
 /** The value to validate if the request has no body. @throws AppError `malformed-json` if the route requires a body */
-function absentBody({ isBodyOptional, validatesAbsentBody }: Route): object | undefined {
+function absentBody({ isBodyOptional, validatesAbsentBody }: RouteSpec): object | undefined {
   if (isBodyOptional === true) return {}
   if (validatesAbsentBody === true) return undefined
   // Reported before a wrong content type, which may be missing as well.
@@ -110,9 +110,11 @@ function parse(body: Buffer): unknown {
   }
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
 function decode(body: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+    return utf8.decode(body)
   } catch (error) {
     throw new AppError('malformed-json', { detail: 'The body is not valid UTF-8.' }, { cause: error })
   }

@@ -9,6 +9,7 @@ export type ReadQuery = (search: string) => Record<string, unknown>
  * it is ambiguous. Unknown parameters are ignored.
  */
 export function createReadQuery(parameters: Readonly<Record<string, Schema>>): ReadQuery {
+  if (Object.keys(parameters).length === 0) return () => ({})
   const check = compileSchema<Record<string, unknown>>({ type: 'object', properties: parameters })
   return (search) => {
     const given = new URLSearchParams(search)

@@ -1,11 +1,11 @@
-import type { AppError, FailureCode, Fault } from '@switchhook/contracts'
-import type { Audited } from '../audit/audit-action.ts'
-import type { Role } from '../auth/role.ts'
+import type { AppError, FailureCode, Fault, Tenant } from '@switchhook/contracts'
+import type { Audited } from './audit-action.ts'
+import type { Role } from './role.ts'
 
 /** The authenticated sender of a request. */
 export interface Caller {
   /** The caller sees only the data of this tenant. null: the installation itself. */
-  readonly tenant: string | null
+  readonly tenant: Tenant
   /** The token's `azp`, `client_id` or `sub`; `trusted-network` for a request without a token. */
   readonly clientId: string
   /** Issuer of the token; absent for a request without a token. */
@@ -32,6 +32,10 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly idFor: (name: string) => string
   /** The request has an `Idempotency-Key`. */
   readonly isKeyed: boolean
+  /** An earlier run of this keyed request may have taken effect: its process died, or it failed with a 5xx. */
+  readonly isRerun?: boolean
+  /** The header `If-Match` of a request to a `conditional` route, for `requireMatch`. */
+  readonly ifMatch?: string
   /** The header `Last-Event-ID` of a request for a stream. */
   readonly lastEventId?: string
 }
@@ -44,7 +48,7 @@ export interface EventOutput {
   bufferedBytes(): number
   /** The response has ended, or the connection is closed. */
   isClosed(): boolean
-  /** Calls the listener once the connection is closed, by either side; at once if it is. */
+  /** Calls the listener once the connection is closed, by either side; immediately if it is closed. */
   closed(listener: () => void): void
   /** Ends the response after the buffered text. A client that does not read it in time is disconnected. */
   end(): void
@@ -54,12 +58,14 @@ export interface EventOutput {
 
 export interface Answer {
   readonly status: number
-  /** Sent as JSON; undefined: no body. */
+  /** Sent as JSON; undefined: no body; a `FixedJson` is serialised once. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   /** Secret fields of the body. They are sealed when the answer is stored for its replay. */
   readonly confidential?: Readonly<Record<string, unknown>>
-  /** The request changed nothing, such as a dry run; it gets no audit entry. */
+  /** Large fields of the body. A stored answer leaves them out, and the route's `reread` supplies them for its replay. */
+  readonly large?: Readonly<Record<string, unknown>>
+  /** The request changed nothing, such as a dry run or a command without effect; it gets no audit entry. */
   readonly isUnchanged?: boolean
   /** Takes over the response, which is a stream of events without a `body`. Must not throw. */
   readonly stream?: (output: EventOutput) => void
@@ -75,8 +81,8 @@ export interface ResponseDescription {
   readonly description: string
   /** Schema of the JSON body; absent: no body. */
   readonly body?: Schema
-  /** The response is a stream of server-sent events; an example of its text. */
-  readonly events?: string
+  /** The response is a stream of server-sent events: an example of its text, and the schemas of its data by name. */
+  readonly events?: { readonly example: string; readonly messages: Readonly<Record<string, Schema>> }
   /** Schemas of the response headers, by name. */
   readonly headers?: Readonly<Record<string, Schema>>
 }
@@ -91,11 +97,8 @@ type Method = 'get' | 'post' | 'patch' | 'delete'
 
 type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'audit' | 'me' | 'document'
 
-/**
- * One operation of the API. Mounting, validation and the API document follow from it. `handle` and `validate` are declared
- * as methods so that a `Route<DialBody>` is assignable to `Route`; the schema in `body` makes that safe.
- */
-export interface Route<Body = unknown, Query = unknown> {
+/** One operation of the API without its handler. The API document and the checks of all routes need nothing else. */
+export interface RouteSpec {
   readonly method: Method
   /** The full path in OpenAPI's notation: `/api/v1/voice/calls/{callId}/hangup`. */
   readonly path: string
@@ -111,15 +114,19 @@ export interface Route<Body = unknown, Query = unknown> {
   /** Needs no token. A token is checked only if the route names a role. */
   readonly isPublic?: true
   /**
-   * Takes an `Idempotency-Key`. After a crash `handle` runs again for the same request, so it must take the ids of new
+   * Takes an `Idempotency-Key`; other routes that are no GET refuse the header. After a crash `handle` runs again for the same request, so it must take the ids of new
    * resources from `idFor`, and creating a resource twice must have no further effect.
    */
   readonly idempotent?: true
+  /** Takes an `If-Match`. `handle` compares it in the same atomic write as its change. */
+  readonly conditional?: true
   /**
-   * Writes an audit entry for each success that is not `isUnchanged`. Required for every webhook route that changes or
-   * sends something.
+   * Writes an audit entry for each success that is not `isUnchanged`. Required for every route below `/api/v1` that
+   * changes or sends something.
    */
   readonly audit?: Audited
+  /** Reads or searches hundreds of records. The expensive requests of a client run one after the other. */
+  readonly isExpensive?: true
   /** Schema of each parameter in `path`. */
   readonly params?: Readonly<Record<string, Schema>>
   /** Schema of each query parameter: `integer`, `boolean` or `string`. All are optional. */
@@ -136,15 +143,41 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly responses: Readonly<Record<number, ResponseDescription>>
   /** The route's own failures. `commonFailures` adds those of every route. */
   readonly failures: readonly (FailureCode | FailureAt)[]
+}
+
+/**
+ * A route as a feature declares it. Its functions get the dependencies of the feature. They are properties, so a missing
+ * dependency is a type error, and a route of a list has `never` as its body and query.
+ */
+export interface RouteOf<Deps, Body = never, Query = never> extends RouteSpec {
   /**
    * Validates a JSON body, given the faults that the schema has found. It alone decides, so it must return an error if there
    * are faults. A route without `validate` answers faults with `invalid-request`.
    */
-  validate?(body: unknown, faults: readonly Fault[]): AppError | undefined
+  readonly validate?: (body: unknown, faults: readonly Fault[], deps: Deps) => AppError | undefined
+  /** Reads the `large` fields of a stored answer again. @param body the stored body */
+  readonly reread?: (caller: Caller, body: unknown, deps: Deps) => Promise<NonNullable<Answer['large']>>
   /** Throws AppError for errors that clients may see. Any other error is answered 500, or 503 for Unavailable. */
-  handle(request: RouteRequest<Body, Query>): Promise<Answer>
+  readonly handle: (request: RouteRequest<Body, Query>, deps: Deps) => Promise<Answer>
+}
+
+/** A route that can be served. */
+export interface Route extends RouteSpec {
+  readonly validate?: (body: unknown, faults: readonly Fault[]) => AppError | undefined
+  readonly reread?: (caller: Caller, body: unknown) => Promise<NonNullable<Answer['large']>>
+  readonly handle: (request: RouteRequest) => Promise<Answer>
+}
+
+export function bind<Deps>({ validate, reread, handle, ...spec }: RouteOf<Deps>, deps: Deps): Route {
+  return {
+    ...spec,
+    ...(validate && { validate: (body, faults) => validate(body, faults, deps) }),
+    ...(reread && { reread: (caller, body) => reread(caller, body, deps) }),
+    // The schemas of the route have checked the body and the query.
+    handle: (request) => handle(request as RouteRequest<never, never>, deps),
+  }
 }
 
 /** Whether a token is checked, if there is one. */
-export const readsToken = ({ isPublic, role }: Pick<Route, 'isPublic' | 'role'>): boolean =>
+export const readsToken = ({ isPublic, role }: Pick<RouteSpec, 'isPublic' | 'role'>): boolean =>
   isPublic !== true || role !== undefined

@@ -7,8 +7,8 @@ export interface CommitRelayDeps {
   /** The name of this process's outbox. */
   readonly name: string
   readonly outbox: Pick<Outbox, 'sent' | 'giveBack'>
-  /** Resolves once the broker has confirmed the event. */
-  readonly publish: (event: PlatformEvent) => Promise<void>
+  /** Resolves once the broker has confirmed the events. */
+  readonly publish: (events: readonly PlatformEvent[]) => Promise<void>
   /** Wakes the outbox relay. */
   readonly nudge: () => void
   readonly log: Pick<Logger, 'warn'>
@@ -20,20 +20,21 @@ export interface RunningCommitRelay extends CommitRelay {
 }
 
 /** Bounds the memory. Commits beyond it leave their events to the outbox relay. */
-const MOST_IN_PROGRESS = 1_000
+const MAX_IN_PROGRESS = 1_000
 /** Confirmed events are gathered for this long and marked in one call. After a crash they are published again. */
-const GATHER_MS = 5
+const GATHER_MS = 20
 /** After a failed publish, commits leave their events to the outbox relay for this long. It retries with its own backoff. */
 const PAUSE_MS = 1_000
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 2_000
 
 /**
- * Publishes the events that this process commits, from memory. Each commit claims its events, so no other relay sends them
- * meanwhile. If the process dies, another relay claims them after 15 s. Events that cannot be published go to the outbox
+ * Publishes the events that this process commits, from memory, those of one tick together. Each commit claims its events, so no other relay sends them
+ * meanwhile. If the process dies, another relay claims them after 11 s. Events that cannot be published go to the outbox
  * relay, which retries them.
  */
 export function startCommitRelay({ name, outbox, publish, nudge, log }: CommitRelayDeps): RunningCommitRelay {
+  let gathered: OutboxEntry[] = []
   const confirmed: OutboxEntry[] = []
   const failed: OutboxEntry[] = []
   let inProgress = 0
@@ -41,14 +42,14 @@ export function startCommitRelay({ name, outbox, publish, nudge, log }: CommitRe
   let isStopping = false
   let isSettling = false
 
-  async function send(entry: OutboxEntry): Promise<void> {
+  async function send(entries: readonly OutboxEntry[]): Promise<void> {
     try {
-      await publish(entry.event)
-      confirmed.push(entry)
+      await publish(entries.map(({ event }) => event))
+      confirmed.push(...entries)
     } catch {
       // The outbox relay logs the outage.
       pausedUntilMs = performance.now() + PAUSE_MS
-      failed.push(entry)
+      failed.push(...entries)
     }
     if (!isSettling) await settle()
   }
@@ -65,7 +66,7 @@ export function startCommitRelay({ name, outbox, publish, nudge, log }: CommitRe
         failures = 0
         if (back.length > 0) nudge()
       } catch (error) {
-        // Both calls may be repeated. After a restart, or after 15 s, the outbox relay publishes these events again.
+        // Both calls may be repeated. After a restart, or after 11 s, the outbox relay publishes these events again.
         if (isStopping) break
         if (failures === 0) log.warn('published events cannot be marked; retrying', { error })
         confirmed.unshift(...sent)
@@ -79,14 +80,14 @@ export function startCommitRelay({ name, outbox, publish, nudge, log }: CommitRe
   const sending = new Set<Promise<void>>()
   return {
     name,
-    takesEvents: () => !isStopping && inProgress < MOST_IN_PROGRESS && performance.now() >= pausedUntilMs,
+    takesEvents: () => !isStopping && inProgress < MAX_IN_PROGRESS && performance.now() >= pausedUntilMs,
     claimed(entries) {
       inProgress += entries.length
-      for (const entry of entries) {
-        const sent = send(entry)
-        sending.add(sent)
-        void sent.finally(() => sending.delete(sent))
-      }
+      gathered.push(...entries)
+      if (gathered.length > entries.length) return
+      const sent = nextTick().then(() => send(gathered.splice(0)))
+      sending.add(sent)
+      void sent.finally(() => sending.delete(sent))
     },
     unclaimed: nudge,
     async stop() {
@@ -95,3 +96,5 @@ export function startCommitRelay({ name, outbox, publish, nudge, log }: CommitRe
     },
   }
 }
+
+const nextTick = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))

@@ -1,5 +1,5 @@
 import type { PlatformEvent } from '@switchhook/contracts'
-import { backoffMs, type Logger } from '@switchhook/runtime'
+import { backoffMs, type Logger, startPoll } from '@switchhook/runtime'
 import type { Outbox, OutboxEntry } from '@switchhook/store'
 
 export interface OutboxRelayDeps {
@@ -45,54 +45,25 @@ export async function relayOnce({ outbox, publish }: OutboxRelayDeps, max: numbe
 
 /** Moves committed events to the broker until it is stopped. Any number of replicas can run it at the same time. */
 export function startOutboxRelay(deps: OutboxRelayDeps): OutboxRelay {
-  const stopping = new AbortController()
-  let isNudged = false
-  let isBackingOff = false
-  let wake: (() => void) | undefined
-
-  /** A nudge ends the pause early. A nudge before the pause skips it. */
-  async function pause(ms: number): Promise<void> {
-    if (isNudged || stopping.signal.aborted) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
-  async function run(): Promise<void> {
-    let failures = 0
-    while (!stopping.signal.aborted) {
-      try {
-        isNudged = false
-        const sent = await relayOnce(deps, BATCH)
-        if (failures > 0) deps.log.info('events are relayed again')
-        failures = 0
-        if (sent === 0) await pause(POLL_MS)
-      } catch (error) {
-        if (failures === 0) deps.log.warn('events cannot be relayed; they stay in the outbox', { error })
-        const retryMs = backoffMs(failures++, FIRST_RETRY_MS, LAST_RETRY_MS)
-        isNudged = false
-        isBackingOff = true
-        await pause(retryMs)
-        isBackingOff = false
-      }
+  let failures = 0
+  const poll = startPoll(POLL_MS, async () => {
+    try {
+      const sent = await relayOnce(deps, BATCH)
+      if (failures > 0) deps.log.info('events are relayed again')
+      const isMore = sent > 0 || failures > 0
+      failures = 0
+      return isMore ? 0 : undefined
+    } catch (error) {
+      if (failures === 0) deps.log.warn('events cannot be relayed; they stay in the outbox', { error })
+      return backoffMs(failures++, FIRST_RETRY_MS, LAST_RETRY_MS)
     }
-  }
-
-  const running = run()
+  })
+  poll.wake()
   return {
-    nudge() {
-      isNudged = true
+    nudge: () => {
       // During an outage, traffic must not shorten the backoff.
-      if (!isBackingOff) wake?.()
+      if (failures === 0) poll.wake()
     },
-    async stop() {
-      stopping.abort()
-      wake?.()
-      await running
-    },
+    stop: poll.stop,
   }
 }

@@ -1,18 +1,32 @@
 import { hostname } from 'node:os'
-import { createOutbox, createStateStore, createTimerStore } from '@switchhook/store'
-import type { Base } from '../feature.ts'
+import { INSTALLATION_HEADER } from '@switchhook/contracts'
+import {
+  type Broker,
+  createFinishedMembers,
+  handleMembers,
+  openEventPack,
+  Queue,
+  type SingleEvent,
+} from '@switchhook/messaging'
+import type { Logger, Metrics, Tracing } from '@switchhook/runtime'
+import {
+  createOutbox,
+  createStateStore,
+  createTimerStore,
+  type Installation,
+  type Redis,
+  type StateStore,
+} from '@switchhook/store'
 import { startCommitRelay } from './commit-relay.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
-import { createPublishEvent } from './publish-event.ts'
-import { createReadAheadStore, type ReadAheadStore } from './read-ahead.ts'
-import { startRelayWatch } from './relay-watch.ts'
+import { createPublishEvents } from './publish-events.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
 import { createTimerLoop, type TimerOwners } from './timer-loop.ts'
 import { createTransact, type Transact, type Writing } from './transact.ts'
 
 /** The stored state of calls, agents and recoveries, with the outbox and the timers that its commits feed. */
 export interface State {
-  readonly store: ReadAheadStore
+  readonly store: StateStore
   /** Commits a step of the contact center; its events count and belong to the trace of the current request. */
   readonly transact: Transact
   /** Must be called after a commit that did not use `transact`: wakes the timer loop. */
@@ -25,18 +39,29 @@ export interface State {
   }
 }
 
+export interface StateDeps {
+  readonly redis: Redis
+  readonly broker: Pick<Broker, 'publishEvents' | 'publishUnpacked' | 'consume'>
+  readonly installation: Pick<Installation, 'recovered'>
+  readonly metrics: Metrics
+  readonly tracing: Tracing
+  readonly log: Logger
+  readonly traceOfRequest: () => string | undefined
+}
+
 /** Starts the outbox relay. The timers start later, when their owners are ready. */
-export async function openState(base: Base): Promise<State> {
-  const { redis, broker, metrics, tracing, log, traceOfRequest, aheadOfRequest } = base
+export async function openState(deps: StateDeps): Promise<State> {
+  const { redis, broker, metrics, tracing, log, traceOfRequest } = deps
+  takePacksApart(deps)
   const name = `${hostname()}-${process.pid}`
   const outbox = createOutbox(redis, name)
   // Housekeeping only: if it fails, the next start repeats it.
   await outbox.removeIdleRelays().catch((error: unknown) => log.warn('idle relays were not removed', { error }))
-  await outbox.resume().catch((error: unknown) => log.warn('events of an earlier run wait for 15 s', { error }))
+  await outbox.resume().catch((error: unknown) => log.warn('events of an earlier run wait for 11 s', { error }))
   const meter = createEventMeter(metrics)
-  const publish = createPublishEvent({ publish: (event) => broker.publishEvent(event), tracing, log })
+  const publish = createPublishEvents({ publish: (events) => broker.publishEvents(events), tracing, log })
   const metered = meter.relaying(outbox)
-  const relay = startOutboxRelay({ outbox: metered, publish, log })
+  const relay = startOutboxRelay({ outbox: metered, publish: (event) => publish([event]), log })
   const commitRelay = startCommitRelay({
     name,
     outbox: { sent: metered.sent, giveBack: (entries) => outbox.giveBack(entries) },
@@ -45,9 +70,7 @@ export async function openState(base: Base): Promise<State> {
     log,
   })
 
-  const watch = startRelayWatch({ name, outbox, nudge: () => relay.nudge(), log })
-
-  const store = createReadAheadStore(createStateStore(redis, commitRelay), aheadOfRequest)
+  const store = createStateStore(redis, commitRelay)
   const timerStore = createTimerStore(redis)
   const loop = createTimerLoop(timerStore, log)
   showGauges(metrics, { outbox, timers: timerStore, redis })
@@ -68,11 +91,31 @@ export async function openState(base: Base): Promise<State> {
     committed,
     relay: {
       stop: async () => {
-        await watch.stop()
         await commitRelay.stop()
         await relay.stop()
       },
     },
     timers: { ...loop, start: (owners) => loop.start(countTimers(metrics, owners)) },
   }
+}
+
+/**
+ * Packs of events that no fan-out has taken, because it was rolled back to a version that does not know them, are published
+ * again, each event as if it had not been packed. Fan-out judges whether they belong to this installation: a foreign pack
+ * must not make the api unready. Does not wait for the broker.
+ */
+function takePacksApart({ broker, installation, log }: Pick<StateDeps, 'broker' | 'installation' | 'log'>): void {
+  const finished = createFinishedMembers<SingleEvent>()
+  const consuming = broker.consume({
+    queue: Queue.untakenEventPacks,
+    parse: (message) => ({ pack: openEventPack(message), ofInstallation: message.headers[INSTALLATION_HEADER] }),
+    handle: ({ pack, ofInstallation }) => {
+      const publish = (event: SingleEvent): Promise<void> => broker.publishUnpacked(event, ofInstallation)
+      return handleMembers(pack, { finished, handle: publish, publishAlone: publish, log })
+    },
+    concurrency: 2,
+    recovered: installation.recovered,
+  })
+  // The api ends before the broker could be reached.
+  consuming.catch(() => {})
 }

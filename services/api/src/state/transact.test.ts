@@ -10,16 +10,20 @@ const event: NewEvent = {
 }
 
 /** Answers commits with the given results, and records the changes. */
-function aStore(results: ('committed' | 'conflict')[]): { store: StateStore; asked: StateChange[] } {
+function aStore(results: ('committed' | 'conflict')[]) {
   const asked: StateChange[] = []
+  const reads: (readonly string[])[] = []
   const store: StateStore = {
-    read: async (_tenant, keys) => keys.map(() => undefined),
+    read: async (_tenant, keys) => {
+      reads.push(keys)
+      return keys.map(() => undefined)
+    },
     commit: async (_tenant, change) => {
       asked.push(change)
       return results.shift() ?? 'committed'
     },
   }
-  return { store, asked }
+  return { store, asked, reads }
 }
 
 test('each try of a commit draws new random event ids, and keeps the rest of the events', async () => {
@@ -42,4 +46,20 @@ test('a step is reported as committed once, after any number of tries', async ()
   const step = { result: 'done', writing: { records: [], events: [event] } }
   expect(await transact('acme', [], () => step)).toBe('done')
   expect(committed).toEqual([1])
+})
+
+test('records that the caller has read are not read again, unless the commit conflicts or one of them is missing', async () => {
+  const { store, asked, reads } = aStore(['conflict', 'committed'])
+  const transact = createTransact(store, () => {})
+  const known = new Map([['agent:a', { version: 7, value: 'read' }]])
+  const seen: unknown[] = []
+  const decide = ([value]: readonly unknown[]) => {
+    seen.push(value)
+    return { result: undefined, writing: { records: [{ key: 'agent:a', value: 1 }] } }
+  }
+  await transact('acme', ['agent:a'], decide, [], known)
+  expect(asked.map(({ records }) => records[0]?.expectedVersion)).toEqual([7, 0])
+  expect([seen, reads]).toEqual([['read', undefined], [['agent:a']]])
+  await transact('acme', ['agent:a', 'call:b'], decide, [], known)
+  expect(reads.at(-1)).toEqual(['agent:a', 'call:b'])
 })

@@ -1,5 +1,5 @@
-import { newEventId, type PlatformEvent, Unavailable } from '@switchhook/contracts'
-import type { StateChange, StateStore } from '@switchhook/store'
+import { newEventId, type PlatformEvent, type Tenant, Unavailable } from '@switchhook/contracts'
+import type { StateChange, StateRecord, StateStore } from '@switchhook/store'
 
 /** An event before its commit: the commit draws its id. */
 export type NewEvent = Omit<PlatformEvent, 'eventId'>
@@ -20,6 +20,9 @@ export interface Step<Result> {
   readonly writing?: Writing
 }
 
+/** Records as a caller has read them, by key. */
+type ReadRecords = ReadonlyMap<string, StateRecord>
+
 /**
  * Reads records, passes them to `decide`, and commits the step that it returns, all or nothing: state, events and timers.
  * If another process has changed one of the records meanwhile, reads them and calls `decide` again.
@@ -29,11 +32,13 @@ export interface Step<Result> {
  * not answer a read, the error's `fate` is `not-executed`.
  */
 export type Transact = <Result>(
-  tenant: string | null,
+  tenant: Tenant,
   keys: readonly string[],
   decide: (values: readonly unknown[]) => Step<Result> | Promise<Step<Result>>,
   /** Records that the caller has read itself. They are committed with the step. @throws RecordChanged */
   own?: StateChange['records'],
+  /** If it has all keys, the first try reads nothing. An outdated record makes the commit conflict. */
+  known?: ReadRecords,
 ) => Promise<Result>
 
 /** An own record of the caller has another version than expected. Nothing was written. */
@@ -50,16 +55,19 @@ export function createTransact(
   committed: (writing: Writing) => void,
   traceOfRequest: () => string | undefined = () => undefined,
 ): Transact {
-  const read = (tenant: string | null, keys: readonly string[]) =>
+  const read = (tenant: Tenant, keys: readonly string[]) =>
     store.read(tenant, keys).catch((cause: unknown) => {
       if (!(cause instanceof Unavailable)) throw cause
       throw new Unavailable(cause.dependency, cause.message, { cause, fate: 'not-executed' })
     })
 
-  return async (tenant, keys, decide, own = []) => {
+  return async (tenant, keys, decide, own = [], known = new Map()) => {
     for (let tries = 0; ; tries++) {
       // The first commit checks the versions of the caller's own records. A conflict does not say which record it is about.
-      const found = await read(tenant, tries === 0 ? keys : [...keys, ...own.map(({ key }) => key)])
+      const found =
+        tries === 0 && keys.every((key) => known.has(key))
+          ? keys.map((key) => known.get(key))
+          : await read(tenant, tries === 0 ? keys : [...keys, ...own.map(({ key }) => key)])
       const hasChanged = own.some(
         ({ expectedVersion }, at) => expectedVersion !== (found[keys.length + at]?.version ?? 0),
       )

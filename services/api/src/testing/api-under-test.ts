@@ -1,6 +1,6 @@
 import { createMetrics, type Logger, loadConfig, type Metrics, Shutdown } from '@switchhook/runtime'
+import { type Api, type StartApiOptions, startApi } from '../api.ts'
 import { apiFields, apiRules } from '../config.ts'
-import { type Api, type StartApiOptions, startApi } from '../start-api.ts'
 import { type CheckedClient, createCheckedClient } from './checked-client.ts'
 
 /** Test receivers run on this machine. */
@@ -42,7 +42,17 @@ export async function startApiUnderTest(
   const shutdown = new Shutdown(log, 10_000)
   const metrics = createMetrics('api')
   const keyTiming = { refreshMs: 60_000, cooldownMs: 0, timeoutMs: 2_000 }
-  const { port, checks, optional } = await startApi({ config, log, shutdown, metrics, keyTiming, ...options })
+  // Without the time in which idle connections stay open.
+  const deadlines = { headersMs: 10_000, requestMs: 30_000 }
+  const { port, checks, optional } = await startApi({
+    config,
+    log,
+    shutdown,
+    metrics,
+    keyTiming,
+    deadlines,
+    ...options,
+  })
   const url = `http://127.0.0.1:${port}`
   const document = (await (await fetch(`${url}/api/v1/openapi.json`)).json()) as Parameters<
     typeof createCheckedClient

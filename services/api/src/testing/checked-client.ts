@@ -25,6 +25,12 @@ interface Document {
   >
 }
 
+/** A response of the document. */
+interface DocumentedResponse {
+  readonly headers?: object
+  readonly content?: Readonly<Record<string, { readonly examples?: object } | undefined>>
+}
+
 /** @param document the document that the api serves */
 export function createCheckedClient(baseUrl: string, document: Document): CheckedClient {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -36,11 +42,17 @@ export function createCheckedClient(baseUrl: string, document: Document): Checke
     if (!validate(body)) throw new Error(`The answer does not match the document: ${ajv.errorsText(validate.errors)}`)
   }
 
-  const headersIn = (pointer: string): readonly string[] => {
+  const responseAt = (pointer: string) => {
     const steps = pointer.split('/').slice(1).map(unescape)
-    const response = steps.reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], document)
-    return Object.keys((response as { readonly headers?: object }).headers ?? {}).map((name) => name.toLowerCase())
+    return steps.reduce<unknown>(
+      (node, step) => (node as Record<string, unknown>)[step],
+      document,
+    ) as DocumentedResponse
   }
+  const headersIn = (pointer: string): readonly string[] =>
+    Object.keys(responseAt(pointer).headers ?? {}).map((name) => name.toLowerCase())
+  const codesIn = (pointer: string): readonly string[] =>
+    Object.keys(responseAt(pointer).content?.['application/problem+json']?.examples ?? {})
 
   return async (method, path, request = {}) => {
     const response = await fetch(`${baseUrl}${path}`, {
@@ -76,12 +88,14 @@ export function createCheckedClient(baseUrl: string, document: Document): Checke
     ])
     if (type !== undefined) check(`${described}/content/${escape(type)}/schema`, body)
     else expect(text).toBe('')
+    if (status >= 400) expect(codesIn(described)).toContain((body as { readonly code: string }).code)
     return { status, headers, body }
   }
 }
 
 /** Headers that clients act upon, so the document must list them. */
 const DOCUMENTED_HEADERS: readonly string[] = [
+  'etag',
   'idempotent-replayed',
   'link',
   'location',

@@ -6,7 +6,7 @@ import {
   newEventId,
   parseSubscriptionId,
 } from '@switchhook/contracts'
-import { createDeliveryLog, type LoggedEvent, type Redis } from '@switchhook/store'
+import { createDeliveryLog, type LoggedEvent, type Redis, type Settlement } from '@switchhook/store'
 
 const HOUR_MS = 3_600_000
 
@@ -44,6 +44,13 @@ export const attemptOf = ({ run, slot, attempt }: Delivery, change: Partial<Atte
   outcome: 'answered',
   status: 503,
   ...change,
+})
+
+/** The settlement of a failed slot. */
+export const waitingUntil = (nextAttemptAt: string): Settlement => ({
+  state: 'waiting',
+  nextAttemptAt,
+  next: { token: 'a', postponed: 0 },
 })
 
 /** A `call.status` event of the tenant `acme` as fan-out logs it, without subscriptions. */

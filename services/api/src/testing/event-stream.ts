@@ -1,4 +1,5 @@
 import { type ClientRequest, get, type IncomingMessage } from 'node:http'
+import { createParser } from 'eventsource-parser'
 
 interface StreamedEvent {
   readonly event: string
@@ -6,11 +7,12 @@ interface StreamedEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A client of the live stream. */
+/** A client of the live stream, with the parser that docs/live-stream.md recommends. */
 export interface EventStream {
   readonly status: number
+  /** Without those that only say the place. */
   readonly events: readonly StreamedEvent[]
-  /** The last id, also that of a block without data. */
+  /** The last id that the parser reported with an event. */
   readonly lastId: () => string | undefined
   readonly comments: readonly string[]
   readonly isClosed: () => boolean
@@ -28,20 +30,16 @@ export async function openEventStream(url: string, headers: Readonly<Record<stri
   const comments: string[] = []
   let lastId: string | undefined
   let isClosed = false
-  let rest = ''
-  response.setEncoding('utf8')
-  response.on('data', (text: string) => {
-    const blocks = (rest + text).split('\n\n')
-    rest = blocks.pop() ?? ''
-    for (const block of blocks) {
-      const fields = new Map(block.split('\n').map((line) => line.split(/: ?(.*)/s) as [string, string]))
-      const [id, event, data, comment] = ['id', 'event', 'data', ''].map((name) => fields.get(name))
-      if (comment !== undefined) comments.push(comment)
+  const parser = createParser({
+    onEvent: ({ event = 'message', id, data }) => {
       if (id !== undefined) lastId = id
-      if (data === undefined) continue
-      events.push({ event: event ?? 'message', ...(id !== undefined && { id }), data: JSON.parse(data) as {} })
-    }
+      const shown = { event, ...(id !== undefined && { id }), data: JSON.parse(data) as {} }
+      if (event !== 'place') events.push(shown)
+    },
+    onComment: (comment) => void comments.push(comment),
   })
+  response.setEncoding('utf8')
+  response.on('data', (text: string) => parser.feed(text))
   response.once('close', () => {
     isClosed = true
   })

@@ -1,4 +1,4 @@
-import { CallState, Direction, EndedBy, EndReason, newCallId, PartyType, Role } from '@switchhook/contracts'
+import { CallState, Direction, EndedBy, EndReason, LegRole, newCallId, PartyType } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
 
 const CALL_ID = newCallId()
@@ -16,7 +16,7 @@ export function aReport(more: Partial<LegReport> = {}): LegReport {
     commandId: null,
     state: CallState.initiated,
     direction: Direction.outbound,
-    role: Role.originator,
+    role: LegRole.originator,
     internal: false,
     remoteParty: { uri: 'tel:+15550100', number: '+15550100', name: null, type: PartyType.external },
     device: 'SIM/alice',

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type Delivery, olderLeasesEndAt } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
+import { startDeadline } from '@switchhook/runtime'
 import { createBreakerStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
 import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { generate } from 'selfsigned'
@@ -133,7 +134,7 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
   const postLeased: PostUnderLeaseDeps['postLeased'] = (delivery, attempt, terms) =>
     client.postLeased(delivery, attempt, hasLease ? terms : { ...terms, trustedUntilMs: Infinity })
   const postUnderLease = createPostUnderLease({
-    timeoutMs: 10_000,
+    startDeadline: () => startDeadline(10_000),
     post: (delivery, attempt) => client.post(delivery, attempt),
     postLeased,
     renew: (delivery) => {
@@ -145,10 +146,10 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
 
   async function attempt(delivery: Delivery): Promise<void> {
     await pause(randomInt(300))
-    const { admitted, lease } = await admit(delivery)
-    const posted = 'kind' in admitted ? admitted : await postUnderLease(admitted, 1, lease)
+    const { admitted, trustedUntilMs } = await admit(delivery)
+    const posted = 'kind' in admitted ? admitted : await postUnderLease(admitted, 1, trustedUntilMs)
     if (posted.kind === 'withdrawn') tally.withdrawn += 1
-    else expect(posted.kind === 'readmitted' ? posted.outcome : posted).toEqual({ kind: 'delivered', status: 204 })
+    else expect(posted).toMatchObject({ outcome: { kind: 'delivered', status: 204 } })
   }
 
   async function runRound(round: number): Promise<void> {
@@ -162,9 +163,10 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
     const attempting = attempt(first)
     await pause(randomInt(CHANGE_WITHIN_MS))
     if (kind === 'delete') await subscriptions.remove(tenant, id)
-    if (kind === 'disable') await subscriptions.change(tenant, id, { enabled: false })
-    if (kind === 'narrow') await subscriptions.change(tenant, id, { eventTypes: ['agent.status'] })
-    if (kind === 'move') await subscriptions.change(tenant, id, { url: `${origin}/after` })
+    if (kind === 'disable') await subscriptions.revise(tenant, id, (present) => ({ ...present, enabled: false }))
+    if (kind === 'narrow')
+      await subscriptions.revise(tenant, id, (present) => ({ ...present, eventTypes: ['agent.status'] }))
+    if (kind === 'move') await subscriptions.revise(tenant, id, (present) => ({ ...present, url: `${origin}/after` }))
     const answerAtMs = olderLeasesEndAt(nowMs())
     while (nowMs() < answerAtMs) await pause(answerAtMs - nowMs())
     const answeredAtMs = nowMs()

@@ -9,6 +9,7 @@ import {
 import fc from 'fast-check'
 import { createAdmit } from '../policy/admit.ts'
 import { aDelivery, aSubscription } from '../testing/deliveries.ts'
+import { HEALTHY } from '../testing/delivering.ts'
 import { createPostUnderLease } from './post-under-lease.ts'
 
 /**
@@ -60,13 +61,13 @@ const durations = (max: number) => fc.array(ms(max), { minLength: 1, maxLength: 
 
 const next = (list: readonly number[], count: number): number => list[Math.min(count, list.length - 1)] ?? 0
 
-const LONGEST_REPLY_MS = 300
+const MAX_REPLY_MS = 300
 
 const deliveryArbitrary = fc.record({
   startMs: ms(1_200),
   eventType: fc.constantFrom<EventType>('call.status', 'agent.status'),
   askMs: durations(300),
-  replyMs: durations(LONGEST_REPLY_MS),
+  replyMs: durations(MAX_REPLY_MS),
   connectMs: durations(900),
   // Covered by the margin: the write itself and any pause of the process before it.
   checkToWriteMs: ms(SUBSCRIPTION_LEASE_MARGIN_MS),
@@ -123,18 +124,27 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
       await time.pass(next(askMs, asked))
       const subscription = stored
       await time.pass(next(replyMs, asked))
-      return { health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null }, subscription }
+      return { health: HEALTHY, subscription }
     },
     isFailing: () => false,
     canSign: () => true,
     // A lease that begins with a late reply is the mistake that one of the tests makes.
-    nowMs: () => time.nowMs() + (rules.beginsBeforeAsking ? 0 : LONGEST_REPLY_MS),
+    nowMs: () => time.nowMs() + (rules.beginsBeforeAsking ? 0 : MAX_REPLY_MS),
   })
 
   async function deliver(run: DeliveryRun): Promise<void> {
     let connected = 0
     const postUnderLease = createPostUnderLease({
-      timeoutMs: 10_000,
+      startDeadline: () => {
+        const endsAtMs = time.nowMs() + 10_000
+        return {
+          get hasPassed() {
+            return time.nowMs() >= endsAtMs
+          },
+          whenPassed: () => {},
+          stop: () => {},
+        }
+      },
       post: () => Promise.reject(new Error('a first attempt needs its lease')),
       postLeased: async ({ url, eventType }, _attempt, { trustedUntilMs, isReplay }) => {
         const ways = run.breaksOnReuse && !isReplay ? 2 : 1
@@ -155,10 +165,10 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
     await time.pass(run.startMs)
     const due = aDelivery({ subscriptionId: id, eventType: run.eventType, url: URL_BEFORE })
     looksOf.set(due.deliveryId, { ...run, asked: 0 })
-    const { admitted, lease } = await admit(due)
+    const { admitted, trustedUntilMs } = await admit(due)
     if ('kind' in admitted) return
     // Rejects if the store is too slow for a lease; the message then comes back.
-    await postUnderLease(admitted, 1, lease).catch((error: unknown) => {
+    await postUnderLease(admitted, 1, trustedUntilMs).catch((error: unknown) => {
       if (!(error instanceof Unavailable)) throw error
     })
   }

@@ -18,7 +18,7 @@ export interface LookupOptions {
 
 const FORGET_FAILURE_MS = 5_000
 /** A bound, because a client can subscribe with any number of dead names. */
-const MOST_FAILURES = 1_000
+const MAX_FAILURES = 1_000
 
 /**
  * Looks up host names without letting one dead name delay the others. The system's own look-up (getaddrinfo) blocks one of
@@ -37,7 +37,7 @@ export function createLookup({
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)
   const inFlight = new Map<string, Promise<LookupAddress[]>>()
-  const failures = new LRUCache<string, { readonly error: Failure; readonly untilMs: number }>({ max: MOST_FAILURES })
+  const failures = new LRUCache<string, { readonly error: Failure; readonly untilMs: number }>({ max: MAX_FAILURES })
 
   async function find(hostname: string): Promise<LookupAddress[]> {
     // RFC 6761, section 6.3: never sent to a name server.

@@ -1,35 +1,36 @@
 import { type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
-import type { EndpointHealth } from '@switchhook/store'
-import type { Admission, Lease } from '../policy/admit.ts'
-import { aDelivery, aSubscription } from '../testing/deliveries.ts'
-import { createPostUnderLease, type LeaseExpired, type Posted, type PostTerms } from './post-under-lease.ts'
+import type { Deadline } from '@switchhook/runtime'
+import type { Admission } from '../policy/admit.ts'
+import { aDelivery } from '../testing/deliveries.ts'
+import { anAdmission, posted as postedTo } from '../testing/delivering.ts'
+import { createPostUnderLease, type LeaseExpired, type PostTerms } from './post-under-lease.ts'
 
 const TIMEOUT_MS = 1_000
 const first = aDelivery()
 const moved: Delivery = { ...first, url: 'https://client.example/moved' }
-const health: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
 const ok: Outcome = { kind: 'delivered', status: 204 }
 const reset: Outcome = { kind: 'unreachable', reason: 'reset' }
 const expired: LeaseExpired = { kind: 'lease-expired' }
-const leaseUntil = (trustedUntilMs: number): Lease => ({
-  subscription: aSubscription({ id: first.subscriptionId }),
-  trustedUntilMs,
-})
-const admission = (admitted: Admission['admitted'], lease?: Lease): Admission => ({
-  admitted,
-  health,
-  ...(lease !== undefined && { lease }),
+
+/** A deadline that passes at `TIMEOUT_MS` of this clock. */
+const deadlineOn = (clockMs: () => number): Deadline => ({
+  get hasPassed() {
+    return clockMs() >= TIMEOUT_MS
+  },
+  whenPassed: () => {},
+  stop: () => {},
 })
 
 /** Runs one attempt with these results of its POSTs and renewals. Each POST takes 100 ms, each renewal 10 ms. */
 async function post(
   due: Delivery,
-  lease: Lease | undefined,
+  trustedUntilMs: number,
   results: readonly (Outcome | LeaseExpired)[],
   renewals: readonly Admission[] = [],
 ) {
   const sent: { url: string; terms: PostTerms | undefined }[] = []
   let clockMs = 0
+  const deadline = deadlineOn(() => clockMs)
   let renewed = 0
   const make = (url: string, terms?: PostTerms): Outcome | LeaseExpired => {
     clockMs += 100
@@ -37,47 +38,42 @@ async function post(
     return results[sent.length - 1] ?? ok
   }
   const postUnderLease = createPostUnderLease({
-    timeoutMs: TIMEOUT_MS,
+    startDeadline: () => deadline,
     post: async ({ url }) => make(url) as Outcome,
     postLeased: async ({ url }, _attempt, terms) => make(url, terms),
     renew: async () => {
       clockMs += 10
       renewed += 1
-      return renewals[renewed - 1] ?? admission(due, leaseUntil(clockMs + 250))
+      return renewals[renewed - 1] ?? anAdmission(due, { trustedUntilMs: clockMs + 250 })
     },
     nowMs: () => clockMs,
   })
-  const posted: Posted = await postUnderLease(due, due.attempt + 1, lease)
-  return { posted, sent, renewed }
+  const posted = await postUnderLease(due, due.attempt + 1, trustedUntilMs)
+  return { posted, sent, renewed, deadline }
 }
 
 test('a first attempt is posted under its lease without another read while the lease is valid', async () => {
-  const { posted, sent, renewed } = await post(first, leaseUntil(250), [ok])
-  expect(posted).toBe(ok)
-  const terms = { trustedUntilMs: 250, timeoutMs: TIMEOUT_MS, isReplay: false }
+  const { posted, sent, renewed, deadline } = await post(first, 250, [ok])
+  expect(posted).toEqual(postedTo(first, ok))
+  const terms = { trustedUntilMs: 250, deadline, isReplay: false }
   expect(sent).toEqual([{ url: first.url, terms }])
   expect(renewed).toBe(0)
 })
 
 test('a retry needs no lease', async () => {
-  const { posted, sent, renewed } = await post({ ...first, slot: 1, attempt: 1 }, undefined, [ok])
-  expect(posted).toBe(ok)
+  const { posted, sent, renewed } = await post({ ...first, slot: 1, attempt: 1 }, 0, [ok])
+  expect(posted).toMatchObject({ kind: 'posted', outcome: ok })
   expect(sent).toEqual([{ url: first.url, terms: undefined }])
   expect(renewed).toBe(0)
 })
 
-test('a first attempt without a lease is not trusted', async () => {
-  const { sent } = await post(first, undefined, [expired, ok])
-  expect(sent[0]?.terms?.trustedUntilMs).toBe(-Infinity)
-})
-
 test('a lease that has ended is renewed within the same deadline', async () => {
-  const { posted, sent, renewed } = await post(first, leaseUntil(50), [expired, expired, ok])
-  expect(posted).toEqual({ kind: 'readmitted', delivery: first, outcome: ok })
+  const { posted, sent, renewed, deadline } = await post(first, 50, [expired, expired, ok])
+  expect(posted).toEqual(postedTo(first, ok))
   expect(sent.map(({ terms }) => terms)).toEqual([
-    { trustedUntilMs: 50, timeoutMs: 1_000, isReplay: false },
-    { trustedUntilMs: 360, timeoutMs: 890, isReplay: false },
-    { trustedUntilMs: 470, timeoutMs: 780, isReplay: false },
+    { trustedUntilMs: 50, deadline, isReplay: false },
+    { trustedUntilMs: 360, deadline, isReplay: false },
+    { trustedUntilMs: 470, deadline, isReplay: false },
   ])
   expect(renewed).toBe(2)
 })
@@ -85,23 +81,23 @@ test('a lease that has ended is renewed within the same deadline', async () => {
 test('renewals end with the deadline', async () => {
   const { posted, sent } = await post(
     first,
-    leaseUntil(50),
+    50,
     Array.from({ length: 50 }, () => expired),
   )
-  expect(posted).toMatchObject({ kind: 'readmitted', outcome: { kind: 'unreachable', reason: 'timeout' } })
+  expect(posted).toMatchObject({ kind: 'posted', outcome: { kind: 'unreachable', reason: 'timeout' } })
   expect(sent.length).toBeLessThan(11)
 })
 
 test('a delivery that its subscription no longer receives is withdrawn instead of sent', async () => {
-  const { posted, sent } = await post(first, leaseUntil(50), [expired], [admission({ kind: 'withdrawn' })])
+  const { posted, sent } = await post(first, 50, [expired], [anAdmission({ kind: 'withdrawn' })])
   expect(posted).toEqual({ kind: 'withdrawn' })
   expect(sent).toHaveLength(1)
 })
 
 test('a delivery whose subscription has a new url by then is sent there', async () => {
-  const renewals = [admission(moved, leaseUntil(400))]
-  const { posted, sent } = await post(first, leaseUntil(50), [expired, reset], renewals)
-  expect(posted).toEqual({ kind: 'readmitted', delivery: moved, outcome: reset })
+  const renewals = [anAdmission(moved, { trustedUntilMs: 400 })]
+  const { posted, sent } = await post(first, 50, [expired, reset], renewals)
+  expect(posted).toEqual(postedTo(moved, reset))
   expect(sent.map(({ url }) => url)).toEqual([first.url, moved.url])
 })
 
@@ -109,14 +105,14 @@ describe('a first attempt that broke on a kept connection and whose lease ended 
   const broken: LeaseExpired = { kind: 'lease-expired', broken: reset }
 
   test('is replayed on a fresh connection under the renewed lease', async () => {
-    const { posted, sent } = await post(first, leaseUntil(50), [broken, expired, ok])
-    expect(posted).toEqual({ kind: 'readmitted', delivery: first, outcome: ok })
+    const { posted, sent } = await post(first, 50, [broken, expired, ok])
+    expect(posted).toEqual(postedTo(first, ok))
     expect(sent.map(({ terms }) => terms?.isReplay)).toEqual([false, true, true])
   })
 
   test('has failed if the subscription is gone, because it was written once', async () => {
-    const { posted } = await post(first, leaseUntil(50), [broken], [admission({ kind: 'withdrawn' })])
-    expect(posted).toEqual(reset)
+    const { posted } = await post(first, 50, [broken], [anAdmission({ kind: 'withdrawn' })])
+    expect(posted).toEqual(postedTo(first, reset))
   })
 })
 
@@ -124,7 +120,7 @@ test('while Redis answers too slowly for a lease, the delivery comes back withou
   let clockMs = 0
   let posts = 0
   const postUnderLease = createPostUnderLease({
-    timeoutMs: TIMEOUT_MS,
+    startDeadline: () => deadlineOn(() => clockMs),
     post: async () => ok,
     postLeased: async () => {
       posts += 1
@@ -133,36 +129,36 @@ test('while Redis answers too slowly for a lease, the delivery comes back withou
     renew: async () => {
       const askedAtMs = clockMs
       clockMs += 300
-      return admission(first, leaseUntil(askedAtMs + 250))
+      return anAdmission(first, { trustedUntilMs: askedAtMs + 250 })
     },
     nowMs: () => clockMs,
   })
-  await expect(postUnderLease(first, 1, leaseUntil(0))).rejects.toThrow(Unavailable)
+  await expect(postUnderLease(first, 1, 0)).rejects.toThrow(Unavailable)
   expect(posts).toBe(1)
 })
 
 test('a first attempt that broke has failed although its lease cannot be renewed in time', async () => {
   let clockMs = 0
   const postUnderLease = createPostUnderLease({
-    timeoutMs: TIMEOUT_MS,
+    startDeadline: () => deadlineOn(() => clockMs),
     post: async () => ok,
     postLeased: async () => ({ kind: 'lease-expired', broken: reset }),
     renew: async () => {
       clockMs += 300
-      return admission(first, leaseUntil(clockMs - 50))
+      return anAdmission(first, { trustedUntilMs: clockMs - 50 })
     },
     nowMs: () => clockMs,
   })
-  expect(await postUnderLease(first, 1, leaseUntil(0))).toEqual({ kind: 'readmitted', delivery: first, outcome: reset })
+  expect(await postUnderLease(first, 1, 0)).toEqual(postedTo(first, reset))
 })
 
 test('without Redis the lease cannot be renewed, and the delivery comes back', async () => {
   const postUnderLease = createPostUnderLease({
-    timeoutMs: TIMEOUT_MS,
+    startDeadline: () => deadlineOn(() => 0),
     post: async () => ok,
     postLeased: async () => expired,
     renew: () => Promise.reject(new Error('Redis is away')),
     nowMs: () => 0,
   })
-  await expect(postUnderLease(first, 1, leaseUntil(50))).rejects.toThrow('Redis is away')
+  await expect(postUnderLease(first, 1, 50)).rejects.toThrow('Redis is away')
 })

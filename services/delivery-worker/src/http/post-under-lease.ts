@@ -1,12 +1,14 @@
 import { type Delivery, isLeaseValid, type Outcome, Unavailable } from '@switchhook/contracts'
-import type { Admission, Lease } from '../policy/admit.ts'
+import type { Deadline } from '@switchhook/runtime'
+import type { Admit } from '../policy/admit.ts'
 import type { Withheld } from '../policy/decide.ts'
 
 /** The limits of one POST under a lease. */
 export interface PostTerms {
   /** The end of the lease: the request is not written from then on. Monotonic, in ms. */
   readonly trustedUntilMs: number
-  readonly timeoutMs: number
+  /** Of the whole attempt, renewals included. A stall of the process extends it, but never the lease. */
+  readonly deadline: Deadline
   /** The same attempt broke on a reused connection before, so it needs a fresh one. */
   readonly isReplay: boolean
 }
@@ -18,23 +20,27 @@ export interface LeaseExpired {
   readonly broken?: Outcome
 }
 
-/** The lease was renewed before the POST. `delivery` is the one that was sent; its url and secret may have changed. */
-interface Readmitted {
-  readonly kind: 'readmitted'
+/** An attempt was made. */
+export interface Posted {
+  readonly kind: 'posted'
+  /** As it was sent: if the lease was renewed before, its url and secret may have changed. */
   readonly delivery: Delivery
   readonly outcome: Outcome
 }
 
-/** The result of an attempt. A `Withheld` means that no attempt was made. */
-export type Posted = Outcome | Withheld | Readmitted
+/**
+ * Makes one attempt; a `Withheld` means that none was made.
+ * @param trustedUntilMs the end of the lease under which a first attempt was admitted
+ */
+export type PostUnderLease = (delivery: Delivery, attempt: number, trustedUntilMs: number) => Promise<Posted | Withheld>
 
 export interface PostUnderLeaseDeps {
-  /** Deadline of the whole attempt, renewals included. */
-  readonly timeoutMs: number
+  /** Starts the deadline of an attempt. */
+  readonly startDeadline: () => Deadline
   readonly post: (delivery: Delivery, attempt: number) => Promise<Outcome>
   readonly postLeased: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | LeaseExpired>
   /** Reads the subscription again. Rejects if Redis is away. */
-  readonly renew: (delivery: Delivery) => Promise<Admission>
+  readonly renew: Admit
   /** Monotonic, in ms. */
   readonly nowMs: () => number
 }
@@ -49,39 +55,45 @@ const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
  * @throws Unavailable if, until the deadline, every reading of the subscription takes longer than a lease. The endpoint has
  *   not failed, so the delivery must come back without an attempt.
  */
-export function createPostUnderLease({ timeoutMs, post, postLeased, renew, nowMs }: PostUnderLeaseDeps) {
-  return async (due: Delivery, attempt: number, lease: Lease | undefined): Promise<Posted> => {
-    if (due.attempt > 0) return post(due, attempt)
-    const deadlineAtMs = nowMs() + timeoutMs
-    const sent = await postLeased(due, attempt, { trustedUntilMs: trustOf(lease), timeoutMs, isReplay: false })
-    if (sent.kind !== 'lease-expired') return sent
-    return postRenewed(due, attempt, deadlineAtMs, sent.broken)
-  }
+export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
+  const { startDeadline, post, postLeased, renew, nowMs } = deps
 
-  async function postRenewed(
+  async function postFirst(
     due: Delivery,
     attempt: number,
-    deadlineAtMs: number,
-    brokenBefore: Outcome | undefined,
-  ): Promise<Posted> {
-    let broken = brokenBefore
+    admittedUntilMs: number,
+    deadline: Deadline,
+  ): Promise<Posted | Withheld> {
+    let [delivery, trustedUntilMs] = [due, admittedUntilMs]
+    let broken: Outcome | undefined
     for (;;) {
-      const { admitted: delivery, lease } = await renew(due)
-      // The request was written once and broke: a failed attempt, which keeps its schedule.
-      if ('kind' in delivery) return broken ?? delivery
-      const trustedUntilMs = trustOf(lease)
-      const leftMs = deadlineAtMs - nowMs()
-      const isLate = !isLeaseValid(trustedUntilMs, nowMs())
-      if (isLate && leftMs > 0) continue
-      if (isLate && broken === undefined) throw tooSlow()
-      const terms = { trustedUntilMs, timeoutMs: leftMs, isReplay: broken !== undefined }
-      const sent = leftMs > 0 ? await postLeased(delivery, attempt, terms) : (broken ?? TIMED_OUT)
-      if (sent.kind !== 'lease-expired') return { kind: 'readmitted', delivery, outcome: sent }
+      const sent = await postLeased(delivery, attempt, { trustedUntilMs, deadline, isReplay: broken !== undefined })
+      if (sent.kind !== 'lease-expired') return posted(delivery, sent)
       broken ??= sent.broken
+      do {
+        const { admitted, trustedUntilMs: renewedUntilMs } = await renew(due)
+        // A request that was written once and broke is a failed attempt, which keeps its schedule.
+        if ('kind' in admitted) return broken === undefined ? admitted : posted(delivery, broken)
+        delivery = admitted
+        trustedUntilMs = renewedUntilMs
+      } while (!isLeaseValid(trustedUntilMs, nowMs()) && !deadline.hasPassed)
+      if (!deadline.hasPassed) continue
+      if (broken === undefined && !isLeaseValid(trustedUntilMs, nowMs())) throw tooSlow()
+      return posted(delivery, broken ?? TIMED_OUT)
+    }
+  }
+
+  return async (due, attempt, trustedUntilMs) => {
+    if (due.attempt > 0) return posted(due, await post(due, attempt))
+    const deadline = startDeadline()
+    try {
+      return await postFirst(due, attempt, trustedUntilMs, deadline)
+    } finally {
+      deadline.stop()
     }
   }
 }
 
-const tooSlow = (): Unavailable => new Unavailable('redis', 'reading the subscription takes longer than its lease')
+const posted = (delivery: Delivery, outcome: Outcome): Posted => ({ kind: 'posted', delivery, outcome })
 
-const trustOf = (lease: Lease | undefined): number => lease?.trustedUntilMs ?? -Infinity
+const tooSlow = (): Unavailable => new Unavailable('redis', 'reading the subscription takes longer than its lease')

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
+import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
 import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
 import { Webhook } from 'standardwebhooks'
@@ -391,9 +392,18 @@ describe('a request is not repeated', () => {
 
 describe('under a lease', () => {
   const never = -Infinity
+  const deadlines: Deadline[] = []
+  const within = (ms: number): Deadline => {
+    const deadline = startDeadline(ms)
+    deadlines.push(deadline)
+    return deadline
+  }
+  afterEach(() => {
+    for (const deadline of deadlines.splice(0)) deadline.stop()
+  })
 
   test('that is valid, the request is sent', async () => {
-    const terms = { trustedUntilMs: performance.now() + 10_000, timeoutMs: TIMEOUT_MS, isReplay: false }
+    const terms = { trustedUntilMs: performance.now() + 10_000, deadline: within(TIMEOUT_MS), isReplay: false }
     await expect(client.postLeased(deliveryTo(receiver.url()), 1, terms)).resolves.toMatchObject({ status: 204 })
   })
 
@@ -407,7 +417,7 @@ describe('under a lease', () => {
         socket.write('HTTP/1.1 204 No Content\r\n\r\n')
       })
     })
-    const terms = { trustedUntilMs: never, timeoutMs: TIMEOUT_MS, isReplay: false }
+    const terms = { trustedUntilMs: never, deadline: within(TIMEOUT_MS), isReplay: false }
     for (let n = 0; n < 3; n++) {
       await expect(client.postLeased(deliveryTo(url), 1, terms)).resolves.toEqual({ kind: 'lease-expired' })
     }
@@ -433,11 +443,11 @@ describe('under a lease', () => {
     })
     const single = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 1, guard, lookup })
     await expect(single.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'delivered', status: 204 })
-    const terms = { trustedUntilMs: performance.now() + 1_000, timeoutMs: 5_000, isReplay: false }
+    const terms = { trustedUntilMs: performance.now() + 1_000, deadline: within(5_000), isReplay: false }
     const expired = { kind: 'lease-expired', broken: { kind: 'unreachable', reason: 'reset' } }
     await expect(single.postLeased(deliveryTo(url), 1, terms)).resolves.toEqual(expired)
     expect([connections, requests]).toEqual([2, 2])
-    const renewed = { trustedUntilMs: performance.now() + 10_000, timeoutMs: TIMEOUT_MS, isReplay: true }
+    const renewed = { trustedUntilMs: performance.now() + 10_000, deadline: within(TIMEOUT_MS), isReplay: true }
     await expect(single.postLeased(deliveryTo(url), 1, renewed)).resolves.toEqual({ kind: 'delivered', status: 204 })
     expect([connections, requests]).toEqual([2, 3])
     await single.close()

@@ -1,12 +1,13 @@
 import type { LookupFunction } from 'node:net'
 import { type Delivery, type Outcome, withTrial } from '@switchhook/contracts'
 import type { AddressGuard } from '@switchhook/egress'
+import { startDeadline } from '@switchhook/runtime'
 import { Axios } from 'axios'
 import { classifyError, classifyStatus } from '../policy/classify.ts'
 import { openConnections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
 import { createTargets } from './targets.ts'
-import { createUndiciAdapter, PreparedPost, type Sent, type WriteTerms } from './undici-adapter.ts'
+import { createUndiciAdapter, PreparedPost, type Sent } from './undici-adapter.ts'
 
 export interface PostOptions {
   /** Deadline of the whole attempt: name look-up, connection, TLS, sending, and the status line of the answer. */
@@ -39,7 +40,7 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
   const client = new Axios({})
   const adapter = createUndiciAdapter(connections)
 
-  async function send(delivery: Delivery, attempt: number, terms: WriteTerms): Promise<Outcome | LeaseExpired> {
+  async function send(delivery: Delivery, attempt: number, terms: PostTerms): Promise<Outcome | LeaseExpired> {
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
     try {
@@ -54,9 +55,14 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
 
   return {
     async post(delivery, attempt) {
-      const outcome = await send(delivery, attempt, { trustedUntilMs: Infinity, isReplay: false, timeoutMs })
-      if (outcome.kind === 'lease-expired') throw new Error('a POST without a lease cannot outlast one')
-      return outcome
+      const deadline = startDeadline(timeoutMs)
+      try {
+        const outcome = await send(delivery, attempt, { trustedUntilMs: Infinity, isReplay: false, deadline })
+        if (outcome.kind === 'lease-expired') throw new Error('a POST without a lease cannot outlast one')
+        return outcome
+      } finally {
+        deadline.stop()
+      }
     },
     postLeased: send,
     close: () => connections.close(),

@@ -25,11 +25,11 @@ interface OwnedKey extends Pick<Delivery, 'tenant' | 'subscriptionId'> {
 }
 
 /** More secrets than a worker uses at a time. Opening a forgotten one again takes microseconds. */
-const MOST_OPENED = 10_000
+const MAX_OPENED = 10_000
 
 export function createSigner({ vault, log, now }: SignerDeps): Signer {
   /** By owner and sealed text. Null: the secret cannot be decrypted, and trying again would not help. */
-  const opened = new LRUCache<string, { readonly key: KeyObject | null }>({ max: MOST_OPENED })
+  const opened = new LRUCache<string, { readonly key: KeyObject | null }>({ max: MAX_OPENED })
   const current = new WeakMap<Signing, OwnedKey>()
 
   function open({ tenant, subscriptionId }: Delivery, sealed: string): KeyObject | null {

@@ -10,14 +10,14 @@ export interface Target {
 }
 
 /** More urls than a worker uses at a time; 200 bytes each. */
-const MOST_TARGETS = 10_000
+const MAX_TARGETS = 10_000
 
 /**
  * Parses and vets urls. Results are cached: they depend only on the url and the configuration, and parsing takes longer
  * than the rest of preparing a request. The addresses of a host name are vetted at every connection instead.
  */
 export function createTargets(guard: Pick<AddressGuard, 'allowsHost'>): (url: string) => Target | Outcome {
-  const known = new LRUCache<string, Target | Outcome>({ max: MOST_TARGETS })
+  const known = new LRUCache<string, Target | Outcome>({ max: MAX_TARGETS })
 
   return (url) => {
     let target = known.get(url)

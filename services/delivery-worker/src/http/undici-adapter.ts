@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isLeaseValid } from '@switchhook/contracts'
+import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type AxiosAdapter, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 import type { Dispatcher } from 'undici'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from './answer-excerpt.ts'
 import type { Connections } from './connections.ts'
+import type { PostTerms } from './post-under-lease.ts'
 import type { Target } from './targets.ts'
 
 /**
@@ -13,26 +15,16 @@ import type { Target } from './targets.ts'
 const MAX_ANSWER_BYTES = 4_096
 const MAX_ANSWER_MS = 1_000
 
-/** When the request may be written and where, and when it must be answered. */
-export interface WriteTerms {
-  /** From then on the request is not written. Monotonic, in ms. */
-  readonly trustedUntilMs: number
-  /** Uses a fresh connection, because the same request broke on a kept one before. */
-  readonly isReplay: boolean
-  /** The deadline of the status line. */
-  readonly timeoutMs: number
-}
-
 /** A complete request. A class, because axios copies a plain object that is passed as its `data`, headers and all. */
 export class PreparedPost {
   readonly request: Dispatcher.DispatchOptions
-  readonly terms: WriteTerms
+  readonly terms: PostTerms
 
   constructor(
     { origin, path }: Pick<Target, 'origin' | 'path'>,
     headers: Readonly<Record<string, string>>,
     body: Buffer,
-    terms: WriteTerms,
+    terms: PostTerms,
   ) {
     this.request = { origin, path, method: 'POST', headers, body }
     this.terms = terms
@@ -60,9 +52,7 @@ export const createUndiciAdapter =
   (config) =>
     new Promise((resolve) => {
       const { request, terms } = config.data as PreparedPost
-      new RequestHandler(connections, request, terms, (sent) => resolve(responseOf(sent, config))).begin(
-        terms.timeoutMs,
-      )
+      new RequestHandler(connections, request, terms, (sent) => resolve(responseOf(sent, config))).begin()
     })
 
 /**
@@ -73,38 +63,41 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   readonly #connections: Connections
   readonly #request: Dispatcher.DispatchOptions
   readonly #trustedUntilMs: number
+  /** Of the status line, and of the excerpt of an answer other than 2xx. */
+  readonly #deadline: Deadline
   readonly #ended: (sent: Sent) => void
-  #timer: NodeJS.Timeout | undefined
+  /** Of the answer's body. */
+  #bodyDeadline: Deadline | undefined
   #controller: Dispatcher.DispatchController | undefined
   #state: 'waiting' | 'answered' | 'failed' = 'waiting'
   #isSecond: boolean
   /** The error of the kept connection that carried this request first. */
   #broken: Error | undefined
   #bytes = 0
-  #deadlineAt = 0
   /** An answer other than 2xx, while its excerpt is being read. */
   #rejection: { readonly status: number; readonly chunks: Buffer[] } | undefined
 
   constructor(
     connections: Connections,
     request: Dispatcher.DispatchOptions,
-    terms: WriteTerms,
+    terms: PostTerms,
     ended: (sent: Sent) => void,
   ) {
     this.#connections = connections
     this.#request = request
     this.#trustedUntilMs = terms.trustedUntilMs
+    this.#deadline = terms.deadline
     this.#isSecond = terms.isReplay
     this.#ended = ended
   }
 
-  begin(deadlineMs: number): void {
-    this.#deadlineAt = performance.now() + deadlineMs
-    this.#timer = setTimeout(() => {
+  begin(): void {
+    this.#deadline.whenPassed(() => {
+      if (this.#state !== 'waiting') return
       const late = new DeadlinePassed()
       this.#fail({ kind: 'error', error: late })
       this.#controller?.abort(late)
-    }, deadlineMs)
+    })
     const { kept, fresh } = this.#connections
     ;(this.#isSecond ? fresh : kept).dispatch(this.#request, this)
   }
@@ -124,14 +117,12 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     // An interim answer (RFC 9110, section 15.2) is not the answer.
     if (status < 200 || this.#state !== 'waiting') return
     this.#state = 'answered'
-    clearTimeout(this.#timer)
-    const isRejection = status >= 300 && isPlain(headers)
-    const restMs = isRejection
-      ? Math.max(0, Math.min(MAX_ANSWER_MS, this.#deadlineAt - performance.now()))
-      : MAX_ANSWER_MS
-    this.#timer = setTimeout(() => controller.abort(new AnswerCut()), restMs)
-    if (isRejection) this.#rejection = { status, chunks: [] }
-    else this.#ended({ kind: 'answer', status, excerpt: undefined })
+    const cut = (): void => controller.abort(new AnswerCut())
+    this.#bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
+    if (status >= 300 && isPlain(headers)) {
+      this.#rejection = { status, chunks: [] }
+      this.#deadline.whenPassed(cut)
+    } else this.#ended({ kind: 'answer', status, excerpt: undefined })
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -145,7 +136,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    clearTimeout(this.#timer)
+    this.#bodyDeadline?.stop()
     this.#finishExcerpt(true)
   }
 
@@ -164,7 +155,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
       this.#fail({ kind: 'error', error: isProtocolError(error) ? new Malformed(error) : error })
     } else {
       // An error after the status line does not change the outcome.
-      clearTimeout(this.#timer)
+      this.#bodyDeadline?.stop()
       this.#finishExcerpt(false)
     }
   }
@@ -179,7 +170,6 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   #fail(sent: Exclude<Sent, { readonly kind: 'answer' }>): void {
     if (this.#state !== 'waiting') return
     this.#state = 'failed'
-    clearTimeout(this.#timer)
     this.#ended(sent)
   }
 }

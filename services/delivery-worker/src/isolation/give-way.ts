@@ -47,6 +47,7 @@ export function createGiveWay({ most, memoryMs, patienceMs, nowMs }: GiveWayOpti
         inProgress += 1
         resolve()
       }
+      // oxlint-disable-next-line no-restricted-globals -- patience: the delivery starts either way
       const timer = setTimeout(go, patienceMs)
       waiting.add(go)
     })

@@ -1,9 +1,9 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
-import { createDeliver } from '../pipeline/deliver.ts'
-import { aDelivery, aSubscription } from '../testing/deliveries.ts'
-import { createIsolation, laneOf } from './isolate.ts'
+import { aDelivery } from '../testing/deliveries.ts'
+import { anIsolation, oneTurn } from '../testing/delivering.ts'
+import { laneOf, type Source } from './isolate.ts'
 
 const LANES = 16
 const slow = newSubscriptionId()
@@ -12,69 +12,53 @@ const other = newSubscriptionId()
 const deliveryTo = (subscriptionId: SubscriptionId, attempt = 0): Delivery =>
   aDelivery({ subscriptionId, attempt, slot: attempt })
 
-/** Deliveries whose POSTs end when a test says so. `withoutTurn`: whether a delivery without a turn needs no POST. */
+interface WorldOptions {
+  readonly patienceMs?: number
+  /** Resolves to whether a delivery needs a turn. */
+  readonly look?: (delivery: Delivery) => Promise<boolean>
+  readonly quick?: { readonly most: number; readonly beyondLeast: number }
+}
+
+/** Deliveries whose work ends when a test says so. */
 function aWorld(
   cap: number,
-  patienceMs = 1,
-  withoutTurn: (delivery: Delivery) => Promise<boolean> = async () => false,
-  quick: { readonly most: number; readonly beyondLeast: number } = { most: cap, beyondLeast: 0 },
+  { patienceMs = 1, look = async () => true, quick = { most: cap, beyondLeast: 0 } }: WorldOptions = {},
 ) {
-  /** The clock of attempts and turns. */
   const world = { nowMs: 0 }
-  const inFlight: { readonly delivery: Delivery; readonly end: (error?: Error, status?: number) => void }[] = []
+  const inFlight: { readonly delivery: Delivery; readonly end: (error?: Error, isFailure?: boolean) => void }[] = []
   const aside: [Delivery, number][] = []
-  const isolation = createIsolation({
+  const isolation = anIsolation({
     turns: { least: cap, ...quick },
-    lanes: LANES,
     patienceMs,
     publishToLane: async (delivery, lane) => void aside.push([delivery, lane]),
     nowMs: () => world.nowMs,
   })
-  const withTurn = new Set<Delivery>()
-  const deliver = createDeliver({
-    waitsMs: [],
-    cooldownMs: 1,
-    isolation: {
-      ...isolation,
-      take: (delivery) => {
-        const hasTurn = isolation.take(delivery)
-        if (hasTurn) withTurn.add(delivery)
-        return hasTurn
+  const run = (delivery: Delivery, source: Source): Promise<void> =>
+    isolation.inTurn(delivery, source, {
+      look: () => look(delivery),
+      needsTurn: (found) => found,
+      isFresh: () => true,
+      work: async (needsTurn) => {
+        if (!needsTurn) return
+        await new Promise<void>((resolve, reject) => {
+          const end = (error?: Error, isFailure = false): void => {
+            inFlight.splice(
+              inFlight.findIndex((one) => one.delivery === delivery),
+              1,
+            )
+            if (error !== undefined) return reject(error)
+            isolation.notePost(delivery, { durationMs: 0, isFailure })
+            resolve()
+          }
+          inFlight.push({ delivery, end })
+        })
       },
-    },
-    isSettled: async (delivery) => !withTurn.has(delivery) && (await withoutTurn(delivery)),
-    admit: async (admitted) => ({
-      admitted,
-      health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null },
-      lease: { subscription: aSubscription({ id: admitted.subscriptionId }), trustedUntilMs: Infinity },
-    }),
-    breaker: { isFailing: () => false, claimProbe: async () => undefined, note: async () => {} },
-    post: (delivery) =>
-      new Promise((resolve, reject) => {
-        const end = (error?: Error, status = 204): void => {
-          inFlight.splice(
-            inFlight.findIndex((one) => one.delivery === delivery),
-            1,
-          )
-          if (error === undefined) resolve({ kind: status < 300 ? 'delivered' : 'answered', status })
-          else reject(error)
-        }
-        inFlight.push({ delivery, end })
-      }),
-    retryLater: async () => {},
-    park: async () => {},
-    settle: async () => {},
-    keep: async () => {},
-    report: () => {},
-    noticeParked: async () => {},
-    now: () => world.nowMs,
-    nowMs: () => world.nowMs,
-  })
+    })
   const of = (subscription: SubscriptionId): number =>
     inFlight.filter(({ delivery }) => delivery.subscriptionId === subscription).length
   return {
-    due: (delivery: Delivery) => deliver(delivery, 'due'),
-    fromLane: (delivery: Delivery) => deliver(delivery, 'lane'),
+    due: (delivery: Delivery) => run(delivery, 'due'),
+    fromLane: (delivery: Delivery) => run(delivery, 'lane'),
     stop: isolation.stop,
     world,
     inFlight,
@@ -145,7 +129,7 @@ test('retries and first attempts both get their share under a constant flow of f
 })
 
 test('a delivery waits a moment for a turn before it moves to a lane', async () => {
-  const { due, inFlight, aside } = aWorld(1, 10_000)
+  const { due, inFlight, aside } = aWorld(1, { patienceMs: 10_000 })
   const [first, second] = [deliveryTo(slow), deliveryTo(slow)]
   void due(first)
   void due(second)
@@ -157,7 +141,7 @@ test('a delivery waits a moment for a turn before it moves to a lane', async () 
 })
 
 test('after one delivery has waited in vain, the next ones move to the lane at once, until a turn is free', async () => {
-  const { due, inFlight, aside, of } = aWorld(1, 20)
+  const { due, inFlight, aside, of } = aWorld(1, { patienceMs: 20 })
   void due(deliveryTo(slow))
   await due(deliveryTo(slow))
   const startedAt = performance.now()
@@ -175,7 +159,7 @@ test('after one delivery has waited in vain, the next ones move to the lane at o
 })
 
 test('a subscription that always has deliveries, but free turns again, is no longer crowded', async () => {
-  const { due, inFlight, aside, of } = aWorld(2, 20)
+  const { due, inFlight, aside, of } = aWorld(2, { patienceMs: 20 })
   void due(deliveryTo(slow))
   void due(deliveryTo(slow))
   await due(deliveryTo(slow))
@@ -194,47 +178,69 @@ test('a subscription that always has deliveries, but free turns again, is no lon
   expect(aside).toHaveLength(1)
 })
 
-test('a delivery that needs no POST is completed without a turn, neither waiting nor moving to a lane', async () => {
-  const first = deliveryTo(slow)
-  const retry = deliveryTo(slow, 2)
-  const cooling = [first, retry]
-  const done: Delivery[] = []
-  const { due, fromLane, inFlight, aside } = aWorld(1, 10_000, async (delivery) => {
-    if (!cooling.includes(delivery)) return false
-    done.push(delivery)
-    return true
+test('a delivery that needs no turn is completed without one, neither waiting nor moving to a lane', async () => {
+  const cooling = [deliveryTo(slow), deliveryTo(slow, 2)] as const
+  const looked: Delivery[] = []
+  const { due, fromLane, inFlight, aside } = aWorld(1, {
+    patienceMs: 10_000,
+    look: async (delivery) => {
+      looked.push(delivery)
+      return !cooling.includes(delivery)
+    },
   })
-  void due(deliveryTo(slow))
-  await due(first)
-  await fromLane(retry)
-  expect(done).toEqual(cooling)
+  const first = deliveryTo(slow)
+  void due(first)
+  await due(cooling[0])
+  await fromLane(cooling[1])
+  expect(looked).toEqual([first, ...cooling])
   expect([inFlight.length, aside.length]).toEqual([1, 0])
 })
 
 test('a delivery gets a turn that became free during its look', async () => {
-  let answer = (_needsNoTurn: boolean): void => {}
-  const { due, fromLane, inFlight, of } = aWorld(1, 10_000, () => new Promise((resolve) => (answer = resolve)))
+  const looks: (() => void)[] = []
+  const look = () => new Promise<boolean>((resolve) => looks.push(() => resolve(true)))
+  const { due, fromLane, inFlight, of } = aWorld(1, { patienceMs: 10_000, look })
   void due(deliveryTo(slow))
+  looks.shift()?.()
   await idle()
   for (const deliver of [due, fromLane]) {
     void deliver(deliveryTo(slow))
     inFlight[0]?.end()
     await idle()
     expect(of(slow)).toBe(0)
-    answer(false)
+    looks.shift()?.()
     await idle()
     expect(of(slow)).toBe(1)
   }
 })
 
+test('what was looked at before the wait for a turn is looked at again only if it is no longer fresh', async () => {
+  for (const isFresh of [true, false]) {
+    const { isolation, take, free } = oneTurn()
+    take(deliveryTo(slow))
+    let looks = 0
+    const found: number[] = []
+    const waiting = isolation.inTurn(deliveryTo(slow), 'lane', {
+      look: async () => ++looks,
+      needsTurn: () => true,
+      isFresh: () => isFresh,
+      work: async (look) => void found.push(look),
+    })
+    await idle()
+    free()
+    await waiting
+    expect(found).toEqual([isFresh ? 1 : 2])
+  }
+})
+
 /** Ends the oldest POST and lets the next deliveries begin theirs. */
-async function endOne(inFlight: ReturnType<typeof aWorld>['inFlight'], status?: number): Promise<void> {
-  inFlight[0]?.end(undefined, status)
+async function endOne(inFlight: ReturnType<typeof aWorld>['inFlight'], isFailure = false): Promise<void> {
+  inFlight[0]?.end(undefined, isFailure)
   await idle()
 }
 
 test('a quick endpoint gets more turns, and loses them with the first failure', async () => {
-  const { fromLane, inFlight, of } = aWorld(2, 10_000, undefined, { most: 6, beyondLeast: 10 })
+  const { fromLane, inFlight, of } = aWorld(2, { quick: { most: 6, beyondLeast: 10 } })
   for (let n = 0; n < 40; n++) void fromLane(deliveryTo(slow))
   await idle()
   const seen = []
@@ -243,13 +249,13 @@ test('a quick endpoint gets more turns, and loses them with the first failure', 
     await endOne(inFlight)
   }
   expect(seen).toEqual([2, 3, 4, 5, 6, 6])
-  await endOne(inFlight, 503)
-  for (let n = 0; n < 4; n++) await endOne(inFlight, 503)
+  await endOne(inFlight, true)
+  for (let n = 0; n < 4; n++) await endOne(inFlight, true)
   expect(of(slow)).toBe(2)
 })
 
 test('a quick endpoint that stops answering gets no further turn', async () => {
-  const { fromLane, inFlight, world, of } = aWorld(2, 10_000, undefined, { most: 6, beyondLeast: 10 })
+  const { fromLane, inFlight, world, of } = aWorld(2, { quick: { most: 6, beyondLeast: 10 } })
   for (let n = 0; n < 6; n++) void fromLane(deliveryTo(slow))
   await idle()
   for (let n = 0; n < 4; n++) await endOne(inFlight)
@@ -261,7 +267,7 @@ test('a quick endpoint that stops answering gets no further turn', async () => {
 })
 
 test('a quick endpoint leaves further turns to the next one', async () => {
-  const { fromLane, inFlight, of } = aWorld(1, 10_000, undefined, { most: 10, beyondLeast: 6 })
+  const { fromLane, inFlight, of } = aWorld(1, { quick: { most: 10, beyondLeast: 6 } })
   for (let n = 0; n < 60; n++) void fromLane(deliveryTo(slow))
   await idle()
   for (let n = 0; n < 10; n++) await endOne(inFlight)
@@ -333,16 +339,20 @@ test('in any order of arrivals and ends, no subscription exceeds its cap and no 
 test('a delivery counts as moved to its lane only after the broker’s confirm', async () => {
   const confirms = [() => Promise.reject(new Error('no confirm')), async () => {}]
   let moved = 0
-  const isolation = createIsolation({
-    turns: { least: 1, most: 1, beyondLeast: 0 },
-    lanes: LANES,
-    patienceMs: 1,
-    nowMs: () => 0,
+  const isolation = anIsolation({
+    turns: { least: 0, most: 0, beyondLeast: 0 },
     publishToLane: async () => confirms.shift()?.(),
     movedToLane: () => void (moved += 1),
   })
-  await expect(isolation.moveToLane(deliveryTo(slow))).rejects.toThrow('no confirm')
+  const run = () =>
+    isolation.inTurn(deliveryTo(slow), 'due', {
+      look: async () => {},
+      needsTurn: () => true,
+      isFresh: () => true,
+      work: () => Promise.reject(new Error('it has no turn')),
+    })
+  await expect(run()).rejects.toThrow('no confirm')
   expect(moved).toBe(0)
-  await isolation.moveToLane(deliveryTo(slow))
+  await run()
   expect(moved).toBe(1)
 })

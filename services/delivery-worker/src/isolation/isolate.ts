@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { type Delivery, type SubscriptionId, Unavailable } from '@switchhook/contracts'
-import { type Answer, type Pace, paceAfter, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
+import { type Pace, type PostResult, paceAfter, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
 
 /** Where a delivery was consumed from. */
 export type Source = 'due' | 'lane'
@@ -19,22 +19,27 @@ export interface IsolationDeps {
   readonly nowMs: () => number
 }
 
+/** What runs in a turn, if it needs one. `Found` is the result of its look. */
+interface TurnWork<Found> {
+  /** Runs before the wait for a turn, so that a delivery that needs none is not delayed. */
+  readonly look: () => Promise<Found>
+  readonly needsTurn: (found: Found) => boolean
+  /** Whether `found` is still valid after the wait for a turn. If not, `look` runs again. */
+  readonly isFresh: (found: Found) => boolean
+  readonly work: (found: Found) => Promise<void>
+}
+
 /** Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker. */
 export interface Isolation {
-  /** Takes a turn if the subscription has one free. */
-  readonly take: (delivery: Delivery) => boolean
   /**
-   * Waits for a turn. A delivery from a lane waits until its subscription has one free. A delivery from a due queue waits for
-   * `patienceMs`, or not at all while its subscription is crowded.
-   * Resolves to whether it has a turn; if not, it belongs in a lane. Rejects when the worker stops.
+   * Runs the work of a delivery in one of its subscription's turns, or without one if it needs none. A delivery from a lane
+   * waits until a turn is free. A delivery from a due queue waits for `patienceMs`, or not at all while its subscription is
+   * crowded; then it moves to its lane instead: the broker has confirmed it there, with attempt and slot unchanged.
+   * Rejects while it waits if the worker stops.
    */
-  readonly wait: (delivery: Delivery, source: Source) => Promise<boolean>
-  /** Adapts the number of turns to the result of a delivery's POST. Call it before `release`. */
-  readonly noteAnswer: (delivery: Delivery, answer: Answer) => void
-  /** Hands the turn of a delivery to the next that waits. */
-  readonly release: (delivery: Delivery) => void
-  /** Resolves once the broker has confirmed the delivery, with attempt and slot unchanged, in its subscription's lane. */
-  readonly moveToLane: (delivery: Delivery) => Promise<void>
+  readonly inTurn: <Found>(delivery: Delivery, source: Source, work: TurnWork<Found>) => Promise<void>
+  /** Adapts the number of turns to the result of a POST. Call it within the work of the delivery. */
+  readonly notePost: (delivery: Delivery, result: PostResult) => void
   /** Returns waiting deliveries to the broker. */
   readonly stop: () => void
 }
@@ -46,7 +51,7 @@ interface Room {
   takenByRetries: number
   pace: Pace
   readonly waiting: Waiter[]
-  /** A delivery has waited in vain since a turn was last free. While set, excess deliveries move to the lane at once. */
+  /** A delivery has timed out waiting since a turn was last free. While set, the next ones move to the lane without waiting. */
   isCrowded: boolean
 }
 
@@ -62,8 +67,8 @@ const RESERVED_SHARE = 0.2
 /** The prefetch of a lane, in caps. Deliveries that need no turn pass through quickly, so it is more than one. */
 export const LANE_DEPTH = 4
 
-/** How many of a subscription's turns its retries may take at once. */
-export const turnsForRetries = (turns: number): number => Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
+/** How many of a subscription's turns its retries may take together. */
+const turnsForRetries = (turns: number): number => Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
 
 /** The lane of a subscription. Always the same, so that its deliveries form one queue. */
 export const laneOf = (subscription: SubscriptionId, lanes: number): number => crc32(subscription) % lanes
@@ -110,63 +115,66 @@ export function createIsolation(deps: IsolationDeps): Isolation {
     return true
   }
 
-  /** Resolves to whether a turn became free within `patienceMs`. */
-  function waitPatiently(room: Room, forRetry: boolean): Promise<boolean> {
-    return new Promise((resolve, giveUp) => {
-      const go = (): void => {
-        clearTimeout(timer)
-        resolve(true)
-      }
-      const waiter: Waiter = {
-        isRetry: forRetry,
-        go,
-        giveUp: (reason) => {
-          clearTimeout(timer)
-          giveUp(reason)
-        },
-      }
-      const timer = setTimeout(() => {
+  /** Resolves to whether the delivery has a turn. If not, it belongs in a lane. */
+  async function wait(delivery: Delivery, source: Source): Promise<boolean> {
+    // A turn may have become free during the look, and a room without turns taken is gone from the map.
+    if (take(delivery)) return true
+    const room = roomOf(delivery)
+    if (source === 'due' && (isStopping || room.isCrowded)) return false
+    if (isStopping) throw stopping()
+    let patience: NodeJS.Timeout | undefined
+    const isInTurn = new Promise<boolean>((resolve, giveUp) => {
+      const waiter: Waiter = { isRetry: isRetry(delivery), go: () => resolve(true), giveUp }
+      room.waiting.push(waiter)
+      if (source === 'lane') return
+      // oxlint-disable-next-line no-restricted-globals -- patience: moving to a lane counts as no failure
+      patience = setTimeout(() => {
         room.waiting.splice(room.waiting.indexOf(waiter), 1)
         room.isCrowded = true
         resolve(false)
       }, patienceMs)
-      room.waiting.push(waiter)
     })
+    return isInTurn.finally(() => clearTimeout(patience))
+  }
+
+  /** Hands the turn of a delivery to the next that waits. */
+  function release(delivery: Delivery): void {
+    const room = roomOf(delivery)
+    count(room, isRetry(delivery), -1)
+    // More than one may go: the answer of this delivery may have added a turn.
+    while (room.waiting.length > 0 && hasTurn(room, false)) {
+      const mayRetry = hasTurn(room, true)
+      const place = room.waiting.findIndex((waiter) => mayRetry || !waiter.isRetry)
+      const [next] = place < 0 ? [] : room.waiting.splice(place, 1)
+      if (next === undefined) break
+      // Counted here, before the waiting delivery runs, so that no other can take the turn in between.
+      count(room, next.isRetry, 1)
+      next.go()
+    }
+    if (room.taken === 0) rooms.delete(delivery.subscriptionId)
   }
 
   return {
-    take,
-    wait: async (delivery, source) => {
-      // A turn may have become free during the look, and a room without turns taken is gone from the map.
-      if (take(delivery)) return true
-      const room = roomOf(delivery)
-      if (source === 'due') return !isStopping && !room.isCrowded && (await waitPatiently(room, isRetry(delivery)))
-      if (isStopping) throw stopping()
-      await new Promise<void>((go, giveUp) => void room.waiting.push({ isRetry: isRetry(delivery), go, giveUp }))
-      return true
-    },
-    noteAnswer: (delivery, answer) => {
-      const room = roomOf(delivery)
-      room.pace = paceAfter(room.pace, answer, { taken: room.taken, nowMs: nowMs(), limits })
-    },
-    release: (delivery) => {
-      const room = roomOf(delivery)
-      count(room, isRetry(delivery), -1)
-      // More than one may go: the answer of this delivery may have added a turn.
-      while (room.waiting.length > 0 && hasTurn(room, false)) {
-        const mayRetry = hasTurn(room, true)
-        const place = room.waiting.findIndex((waiter) => mayRetry || !waiter.isRetry)
-        const [next] = place < 0 ? [] : room.waiting.splice(place, 1)
-        if (next === undefined) break
-        // Counted here, before the waiting delivery runs, so that no other can take the turn in between.
-        count(room, next.isRetry, 1)
-        next.go()
+    inTurn: async (delivery, source, { look, needsTurn, isFresh, work }) => {
+      let isInTurn = take(delivery)
+      try {
+        let found = await look()
+        if (!isInTurn && needsTurn(found)) {
+          isInTurn = await wait(delivery, source)
+          if (!isInTurn) {
+            await publishToLane(delivery, laneOf(delivery.subscriptionId, lanes))
+            return movedToLane?.()
+          }
+          if (!isFresh(found)) found = await look()
+        }
+        await work(found)
+      } finally {
+        if (isInTurn) release(delivery)
       }
-      if (room.taken === 0) rooms.delete(delivery.subscriptionId)
     },
-    moveToLane: async (delivery) => {
-      await publishToLane(delivery, laneOf(delivery.subscriptionId, lanes))
-      movedToLane?.()
+    notePost: (delivery, result) => {
+      const room = roomOf(delivery)
+      room.pace = paceAfter(room.pace, result, { taken: room.taken, nowMs: nowMs(), limits })
     },
     stop: () => {
       isStopping = true

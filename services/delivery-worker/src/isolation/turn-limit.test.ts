@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { type Answer, type Pace, paceAfter, QUICK_MS, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
+import { type Pace, type PostResult, paceAfter, QUICK_MS, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
 
 const LIMITS: TurnLimits = { least: 10, most: 100, beyondLeast: 100 }
-const QUICK: Answer = { durationMs: 20, isFailure: false }
+const QUICK: PostResult = { durationMs: 20, isFailure: false }
 
 /** The pace after quick answers that each find all turns taken. */
 function grown(answers: number, nowMs = 0): Pace {
@@ -20,7 +20,7 @@ test('a quick answer while turns are free adds none', () => {
   expect(turnsAt(pace, 0, LIMITS)).toBe(15)
 })
 
-test.each<[string, Answer]>([
+test.each<[string, PostResult]>([
   ['a slow answer', { durationMs: QUICK_MS, isFailure: false }],
   ['a failure', { durationMs: 1, isFailure: true }],
 ])('%s takes back all further turns at once', (_name, answer) => {

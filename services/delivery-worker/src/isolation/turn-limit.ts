@@ -18,7 +18,7 @@ export const QUICK_MS = 250
 export type Pace = { readonly turns: number; readonly quickAtMs: number } | undefined
 
 /** The result of a POST, as far as it changes the number of turns. */
-export interface Answer {
+export interface PostResult {
   readonly durationMs: number
   /** The POST counts against the endpoint. A rejection does not. */
   readonly isFailure: boolean
@@ -34,7 +34,7 @@ export const turnsAt = (pace: Pace, nowMs: number, { least }: Pick<TurnLimits, '
  */
 export function paceAfter(
   pace: Pace,
-  { durationMs, isFailure }: Answer,
+  { durationMs, isFailure }: PostResult,
   { taken, nowMs, limits }: { readonly taken: number; readonly nowMs: number; readonly limits: TurnLimits },
 ): Pace {
   if (isFailure || durationMs >= QUICK_MS) return undefined

@@ -10,7 +10,7 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import type { DeliveryRecord, Outage } from '@switchhook/store'
-import { aDelivery } from '../testing/deliveries.ts'
+import { aDelivery, anAttempt } from '../testing/deliveries.ts'
 import { createNotices, type NoticesDeps } from './notices.ts'
 
 const SINCE_MS = Date.parse('2026-01-01T00:00:00.000Z')
@@ -30,17 +30,7 @@ const parkedRecord = (delivery: Delivery): DeliveryRecord => ({
   parkedReason: 'exhausted',
   parkedAt: '2026-01-01T12:36:10.000Z',
   nextAttemptAt: null,
-  attempts: [
-    {
-      run: 2,
-      slot: 7,
-      attempt: 8,
-      at: '2026-01-01T12:36:00.000Z',
-      durationMs: 10_000,
-      outcome: 'timeout',
-      status: null,
-    },
-  ],
+  attempts: [anAttempt({ run: 2, slot: 7, attempt: 8, durationMs: 10_000, outcome: 'timeout', status: null })],
 })
 
 const withLastOutcome = (record: DeliveryRecord, outcome: (typeof OUTCOMES)[number]): DeliveryRecord => ({

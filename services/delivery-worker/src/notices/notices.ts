@@ -13,6 +13,7 @@ import {
   type PlatformEvent,
   parkedEventIdOf,
   parkedLimitEventIdOf,
+  type Tenant,
   withoutQuery,
 } from '@switchhook/contracts'
 import type { DeliveryRecord, OutageStore, ParkedLimitStore } from '@switchhook/store'
@@ -20,7 +21,7 @@ import type { OutageNotices } from '../policy/cooldown.ts'
 
 export interface NoticesDeps {
   /** Whether the tenant has a subscription that receives this type. */
-  readonly isWanted: (tenant: string | null, eventType: EventType) => Promise<boolean>
+  readonly isWanted: (tenant: Tenant, eventType: EventType) => Promise<boolean>
   readonly outages: OutageStore
   readonly parkedLimits: Pick<ParkedLimitStore, 'unreported' | 'markReported'>
   readonly find: (delivery: Delivery) => Promise<DeliveryRecord | undefined>

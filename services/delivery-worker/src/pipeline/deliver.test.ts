@@ -1,77 +1,55 @@
-import { type Attempt, type Delivery, type Outcome, type Subscription, Unavailable } from '@switchhook/contracts'
-import type { EndpointHealth } from '@switchhook/store'
-import type { Admission } from '../policy/admit.ts'
-import { aDelivery, aSubscription } from '../testing/deliveries.ts'
-import { createDeliver, type DeliverDeps } from './deliver.ts'
+import { type Attempt, type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
+import { MAX_HOLD_MS } from '@switchhook/messaging'
+import { eventually } from '@switchhook/testkit'
+import type { Source } from '../isolation/isolate.ts'
+import { aDelivery } from '../testing/deliveries.ts'
+import {
+  aBreaker,
+  admitIn,
+  anAdmission,
+  deliverDeps,
+  down,
+  HEALTHY,
+  ok,
+  oneTurn,
+  posted,
+} from '../testing/delivering.ts'
+import { createDeliver } from './deliver.ts'
+import type { DeliverDeps } from './steps.ts'
 
 const STARTED_MS = Date.parse('2026-01-01T00:00:00.000Z')
-
-const healthy: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
 
 /** Records every step in the order of completion. */
 function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
   const steps: string[] = []
   const attempts: (Attempt | null)[] = []
   let clockMs = STARTED_MS
-  let hasFreeTurn = true
-  let movedToLane = 0
-  const deps: DeliverDeps = {
-    waitsMs: [10_000],
-    cooldownMs: 30_000,
-    isolation: {
-      take: () => hasFreeTurn,
-      wait: async () => false,
-      noteAnswer: () => {},
-      release: () => {},
-      moveToLane: async () => void (movedToLane += 1),
-    },
-    breaker: {
-      isFailing: () => false,
-      claimProbe: async () => undefined,
-      note: async () => {},
-    },
-    isSettled: async () => false,
-    admit: async (admitted) => ({ admitted, health: healthy }),
+  const deps = deliverDeps({
     post: async (delivery, attempt) => {
       clockMs += 25
       steps.push(`post ${delivery.url} attempt ${attempt}`)
-      return outcome
+      return posted(delivery, outcome)
     },
     retryLater: async ({ slot, attempt }, waitMs) => void steps.push(`wait ${waitMs} slot ${slot} attempt ${attempt}`),
     park: async (_delivery, attempt, reason) => {
       attempts.push(attempt)
       steps.push(`park ${reason}`)
     },
-    noticeParked: async () => {},
-    keep: async () => {},
-    settle: async ({ slot }, attempt, standing) => {
+    settle: async ({ slot }, attempt, settlement) => {
       attempts.push(attempt)
-      steps.push(`settle slot ${slot} ${Object.values(standing).join(' ')}`)
+      const next = settlement.state === 'waiting' ? ` ${settlement.nextAttemptAt}` : ''
+      steps.push(`settle slot ${slot} ${settlement.state}${next}`)
     },
     report: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`),
     now: () => clockMs,
-    nowMs: () => 0,
     ...change,
-  }
+  })
   const run = createDeliver(deps)
-  return {
-    deliver: (due: Delivery) => run(due, 'due'),
-    /** Delivers while all turns are taken. Resolves to whether that was possible. */
-    withoutTurn: async (due: Delivery): Promise<boolean> => {
-      const before = movedToLane
-      hasFreeTurn = false
-      await run(due, 'due')
-      hasFreeTurn = true
-      return movedToLane === before
-    },
-    deps,
-    steps,
-    attempts,
-  }
+  const deliver = (due: Delivery, source: Source = 'due'): Promise<void> => run(due, source)
+  return { deliver, deps, steps, attempts }
 }
 
-const ok: Outcome = { kind: 'delivered', status: 200 }
-const down: Outcome = { kind: 'unreachable', reason: 'refused' }
+const gone = () => Promise.reject(new Unavailable('redis', 'gone'))
 
 describe('deliver', () => {
   test('a delivered delivery is settled after the POST', async () => {
@@ -107,27 +85,23 @@ describe('deliver', () => {
   })
 
   test('a delivery that cannot be signed is not sent: it waits, and no attempt is counted', async () => {
-    const admit = async (): Promise<Admission> => ({ admitted: { kind: 'unsignable' }, health: healthy })
-    const { deliver, steps, attempts } = aWorld(ok, { admit })
+    const { deliver, steps, attempts } = aWorld(ok, { admit: async () => anAdmission({ kind: 'unsignable' }) })
     await deliver(aDelivery({ slot: 0, attempt: 0 }))
     await deliver(aDelivery({ slot: 1, attempt: 0 }))
     expect(steps).toEqual([
       'wait 10000 slot 1 attempt 0',
       'settle slot 0 waiting 2026-01-01T00:00:10.000Z',
       'report retry',
-      'wait 30000 slot 1 attempt 0',
+      'wait 30000 slot 2 attempt 0',
+      'settle slot 1 waiting 2026-01-01T00:00:30.000Z',
       'report postpone',
     ])
-    expect(attempts).toEqual([null])
+    expect(attempts).toEqual([null, null])
   })
 
   test('a first attempt that is withdrawn during connecting counts neither as an attempt nor for the breaker', async () => {
     const noted: string[] = []
-    const breaker = {
-      isFailing: () => false,
-      claimProbe: async () => undefined,
-      note: async () => void noted.push('noted'),
-    }
+    const breaker = aBreaker({ note: async () => void noted.push('noted') })
     const { deliver, steps, attempts } = aWorld(ok, { breaker, post: async () => ({ kind: 'withdrawn' }) })
     await deliver(aDelivery())
     expect(steps).toEqual(['settle slot 0 withdrawn', 'report withdrawn'])
@@ -135,30 +109,26 @@ describe('deliver', () => {
     expect(noted).toEqual([])
   })
 
-  /** Delivers with a turn that becomes free after a wait, under leases that end 1, 2, 3... ms after the start. */
+  /** Delivers with a turn that becomes free after the look, under leases that end 1, 2, 3... ms after the start. */
   async function deliverAfterWait(change: Partial<DeliverDeps>) {
     const due = aDelivery()
-    const subscription = aSubscription({ id: due.subscriptionId })
+    const { isolation, take, free } = oneTurn()
+    take(due)
     let looks = 0
-    const leases: unknown[] = []
-    const turns: string[] = []
+    const leases: number[] = []
     const { deliver } = aWorld(ok, {
-      isolation: {
-        take: () => false,
-        wait: async () => turns.push('take') > 0,
-        noteAnswer: () => {},
-        release: () => void turns.push('release'),
-        moveToLane: () => Promise.reject(new Error('it has a turn')),
-      },
-      admit: async (admitted) => ({ admitted, health: healthy, lease: { subscription, trustedUntilMs: ++looks } }),
-      post: async (_due, _attempt, lease) => {
-        leases.push(lease?.trustedUntilMs)
-        return ok
+      isolation,
+      admit: async (admitted) => anAdmission(admitted, { trustedUntilMs: ++looks }),
+      post: async (delivery, _attempt, trustedUntilMs) => {
+        leases.push(trustedUntilMs)
+        return posted(delivery, ok)
       },
       ...change,
     })
-    await deliver(due)
-    expect(turns).toEqual(['take', 'release'])
+    const delivered = deliver(due, 'lane')
+    await eventually(() => expect(looks).toBe(1))
+    free()
+    await delivered
     return { looks, leases }
   }
 
@@ -171,7 +141,7 @@ describe('deliver', () => {
   })
 
   test('a delivery whose endpoint failed while it waited for a turn is looked at again', async () => {
-    const breaker = { isFailing: () => true, claimProbe: async () => undefined, note: async () => {} }
+    const breaker = aBreaker({ isFailing: () => true })
     expect(await deliverAfterWait({ nowMs: () => 0, breaker })).toEqual({ looks: 2, leases: [2] })
   })
 
@@ -181,48 +151,10 @@ describe('deliver', () => {
     expect(await deliverAfterWait({ nowMs: () => 1, isSettled })).toEqual({ looks: 2, leases: [] })
   })
 
-  test('a delivery whose copy was POSTed here, and not settled, while it waited for a turn is not POSTed again', async () => {
-    const due = aDelivery()
-    let isRedisAway = true
-    let posts = 0
-    let deliveries = 0
-    const { deliver, steps } = aWorld(ok, {
-      isolation: {
-        take: () => deliveries++ > 0,
-        wait: async () => {
-          await expect(deliver(due)).rejects.toThrow('away')
-          isRedisAway = false
-          return true
-        },
-        noteAnswer: () => {},
-        release: () => {},
-        moveToLane: () => Promise.reject(new Error('it has a turn')),
-      },
-      admit: async (admitted) => ({
-        admitted,
-        health: healthy,
-        lease: { subscription: {} as Subscription, trustedUntilMs: Infinity },
-      }),
-      post: async () => {
-        posts += 1
-        return ok
-      },
-      settle: async (_delivery, _attempt, { state }) => {
-        if (isRedisAway) throw new Unavailable('redis', 'away')
-        steps.push(state)
-      },
-    })
-    await deliver(due)
-    expect([posts, ...steps]).toEqual([1, 'acknowledged', 'report acknowledged'])
-  })
-
   test('a result without a POST is not kept: the delivery that comes back is looked at again', async () => {
-    const looks: Admission[] = [
-      { admitted: { kind: 'unsignable' }, health: healthy },
-      { admitted: aDelivery(), health: healthy },
-    ]
+    const withheld = [{ kind: 'unsignable' as const }]
     const { deliver, steps } = aWorld(ok, {
-      admit: async () => looks.shift() as Admission,
+      admit: async (due) => anAdmission(withheld.shift() ?? due),
       retryLater: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
     })
     const due = aDelivery()
@@ -231,43 +163,89 @@ describe('deliver', () => {
     expect(steps).toContain('settle slot 0 acknowledged')
   })
 
-  test('a copy that is withheld does not drop the result of a POST that is not settled yet', async () => {
-    const due = aDelivery({ slot: 1, attempt: 1 })
-    let isRedisAway = true
-    let copyLooks = (_admission: Admission): void => {}
-    const looks = [
-      (): Promise<Admission> => new Promise((resolve) => (copyLooks = resolve)),
-      async (): Promise<Admission> => ({ admitted: due, health: healthy }),
-      async (): Promise<Admission> => ({ admitted: due, health: healthy }),
-    ]
-    const { deliver, steps } = aWorld(ok, {
-      admit: () => (looks.shift() as () => Promise<Admission>)(),
-      settle: async () => {
-        if (isRedisAway) throw new Unavailable('redis', 'away')
-      },
-    })
-    const copy = deliver(due)
-    await expect(deliver(due)).rejects.toThrow('away')
-    copyLooks({ admitted: due, health: { state: 'open', consecutiveFailures: 5, openUntilMs: STARTED_MS } })
-    await copy
-    isRedisAway = false
-    await deliver(due)
-    expect(steps.filter((step) => step.startsWith('post'))).toHaveLength(1)
-  })
-
   test('a first attempt that was sent to the url of a renewed lease is retried at that url', async () => {
     const published: Delivery[] = []
     const { deliver, attempts } = aWorld(down, {
-      post: async (due) => ({
-        kind: 'readmitted',
-        delivery: { ...due, url: 'https://client.example/moved' },
-        outcome: down,
-      }),
+      post: async (due) => posted({ ...due, url: 'https://client.example/moved' }, down),
       retryLater: async (delivery) => void published.push(delivery),
     })
     await deliver(aDelivery())
     expect(published).toMatchObject([{ url: 'https://client.example/moved', slot: 1, attempt: 1 }])
     expect(attempts).toMatchObject([{ attempt: 1, outcome: 'refused' }])
+  })
+
+  test('a retry is published again with a new token only if its confirm was lost, and the ledger names the confirmed one', async () => {
+    const published: Delivery[] = []
+    const named: unknown[] = []
+    const failing = ['confirm', 'settle', 'settle']
+    const failAt = (step: string): void => {
+      if (failing[0] === step) throw new Unavailable('redis', `no ${failing.shift()}`)
+    }
+    const { deliver } = aWorld(down, {
+      retryLater: async (delivery) => {
+        published.push(delivery)
+        failAt('confirm')
+      },
+      settle: async (_delivery, _attempt, settlement) => {
+        failAt('settle')
+        named.push(settlement)
+      },
+    })
+    const due = aDelivery({ token: 'a1b2c3d4' })
+    await expect(deliver(due)).rejects.toThrow('no confirm')
+    for (let n = 0; n < 2; n++) await expect(deliver(due)).rejects.toThrow('no settle')
+    await deliver(due)
+    const tokens = published.map(({ token }) => token)
+    expect(tokens).toHaveLength(2)
+    expect(new Set(['a1b2c3d4', ...tokens]).size).toBe(3)
+    expect(named).toMatchObject([{ state: 'waiting', next: { token: tokens[1], postponed: 0 } }])
+  })
+
+  test('two copies of a message in one worker are handled one after the other: one POST', async () => {
+    let isSettled = false
+    const { deliver, steps } = aWorld(ok, {
+      isSettled: async () => isSettled,
+      settle: async () => {
+        isSettled = true
+      },
+    })
+    const due = aDelivery()
+    await Promise.all([deliver(due), deliver(due), deliver(due)])
+    expect(steps).toEqual(['post https://client.example/hook attempt 1', 'report acknowledged'])
+  })
+
+  test('a copy takes over the result of a POST in this worker that could not be settled', async () => {
+    let failures = 1
+    const { deliver, steps } = aWorld(ok, {
+      settle: async () => {
+        if (failures-- > 0) throw new Unavailable('redis', 'away')
+      },
+    })
+    const due = aDelivery()
+    const [first, second] = await Promise.allSettled([deliver(due), deliver(due)])
+    expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
+    expect(steps).toEqual(['post https://client.example/hook attempt 1', 'report acknowledged'])
+  })
+
+  test('a result whose message does not come back is forgotten', async () => {
+    let nowMs = 0
+    let isAway = true
+    const { deliver, steps } = aWorld(ok, {
+      nowMs: () => nowMs,
+      settle: async () => {
+        if (isAway) throw new Unavailable('redis', 'away')
+      },
+    })
+    const due = aDelivery()
+    await expect(deliver(due)).rejects.toThrow('away')
+    nowMs = MAX_HOLD_MS
+    await expect(deliver(due)).rejects.toThrow('away')
+    expect(steps).toHaveLength(1)
+    // By now another worker has the message, or has finished it.
+    nowMs = 2 * MAX_HOLD_MS + 1
+    isAway = false
+    await deliver(due)
+    expect(steps.filter((step) => step.startsWith('post'))).toHaveLength(2)
   })
 
   test('after the last slot a delivery is parked with the attempt', async () => {
@@ -296,28 +274,18 @@ describe('deliver', () => {
   })
 
   test('a withdrawn delivery is settled without a POST or an attempt', async () => {
-    const { deliver, steps, attempts } = aWorld(ok, {
-      admit: async () => ({ admitted: { kind: 'withdrawn' }, health: healthy }),
-    })
+    const { deliver, steps, attempts } = aWorld(ok, { admit: async () => anAdmission({ kind: 'withdrawn' }) })
     await deliver(aDelivery())
     expect(steps).toEqual(['settle slot 0 withdrawn', 'report withdrawn'])
     expect(attempts).toEqual([null])
   })
 
   test.each<[string, Outcome, Partial<DeliverDeps>]>([
-    ['the ledger cannot be read', ok, { isSettled: async () => Promise.reject(new Unavailable('redis', 'gone')) }],
-    ['the subscription cannot be read', ok, { admit: async () => Promise.reject(new Unavailable('redis', 'gone')) }],
-    [
-      'the retry is not confirmed',
-      down,
-      { retryLater: async () => Promise.reject(new Unavailable('rabbitmq', 'gone')) },
-    ],
-    ['the slot cannot be settled', ok, { settle: async () => Promise.reject(new Unavailable('redis', 'gone')) }],
-    [
-      'the parked record cannot be stored',
-      { kind: 'answered', status: 404 },
-      { park: async () => Promise.reject(new Unavailable('redis', 'gone')) },
-    ],
+    ['the ledger cannot be read', ok, { isSettled: gone }],
+    ['the subscription cannot be read', ok, { admit: gone }],
+    ['the retry is not confirmed', down, { retryLater: gone }],
+    ['the slot cannot be settled', ok, { settle: gone }],
+    ['the parked record cannot be stored', { kind: 'answered', status: 404 }, { park: gone }],
   ])('when %s the message is not acknowledged', async (_name, outcome, change) => {
     const { deliver, steps } = aWorld(outcome, change)
     await expect(deliver(aDelivery())).rejects.toThrow('gone')
@@ -350,18 +318,8 @@ describe('deliver', () => {
   })
 
   describe('an endpoint in its cool-down', () => {
-    const breaker = (change: Partial<DeliverDeps['breaker']> = {}): DeliverDeps['breaker'] => ({
-      isFailing: () => false,
-      claimProbe: async () => undefined,
-      note: async () => {},
-      ...change,
-    })
-    const admitWhile =
-      (state: EndpointHealth['state']): DeliverDeps['admit'] =>
-      async (admitted) => ({ admitted, health: { ...healthy, state } })
-
     test('is not contacted: the slot is used up, the attempt number stays, the next slot is waited for', async () => {
-      const { deliver, steps, attempts } = aWorld(ok, { admit: admitWhile('open') })
+      const { deliver, steps, attempts } = aWorld(ok, { admit: admitIn('open') })
       await deliver(aDelivery({ slot: 0, attempt: 0 }))
       expect(steps).toEqual([
         'wait 10000 slot 1 attempt 0',
@@ -371,123 +329,62 @@ describe('deliver', () => {
       expect(attempts).toEqual([null])
     })
 
-    test('postpones the last slot unsettled, for one cool-down and then for longer waits', async () => {
+    test('postpones the last slot for one cool-down and then for longer waits, and settles each postponement', async () => {
       const waits: [number, number | undefined][] = []
-      const kept: number[] = []
-      const { deliver, steps } = aWorld(ok, {
+      const named: unknown[] = []
+      const published: unknown[] = []
+      const { deliver } = aWorld(ok, {
         waitsMs: [10_000, 60_000, 300_000],
-        admit: admitWhile('open'),
-        keep: async ({ slot }) => void kept.push(slot),
-        retryLater: async ({ slot, attempt, postponed }, waitMs) => {
+        admit: admitIn('open'),
+        settle: async (_delivery, _attempt, settlement) => void named.push(settlement),
+        retryLater: async ({ slot, attempt, postponed, token }, waitMs) => {
           expect([slot, attempt]).toEqual([3, 2])
           waits.push([waitMs, postponed])
+          published.push({ state: 'waiting', next: { token, postponed }, nextAttemptAt: expect.any(String) })
         },
       })
-      for (const postponed of [undefined, 1, 2, 3]) {
-        await deliver(aDelivery({ slot: 3, attempt: 2, ...(postponed !== undefined && { postponed }) }))
+      for (const postponed of [0, 1, 2]) {
+        await deliver(aDelivery({ slot: 3, attempt: 2, ...(postponed > 0 && { postponed }) }))
       }
       expect(waits).toEqual([
         [30_000, 1],
         [60_000, 2],
         [300_000, 3],
-        [300_000, 4],
       ])
-      expect(steps.filter((step) => step.startsWith('settle'))).toEqual([])
-      expect(kept).toEqual([3, 3, 3, 3])
+      expect(named).toEqual(published)
     })
 
-    const openUntil = (openUntilMs: number | null, state: EndpointHealth['state'] = 'open'): Partial<DeliverDeps> => ({
-      admit: async (admitted) => ({ admitted, health: { state, consecutiveFailures: 5, openUntilMs } }),
-    })
-
-    /** Delivers a last slot repeatedly until it is no longer postponed. `openUntilMs`: the breaker's, each time. */
-    async function runLastSlot(first: Delivery, openUntilMs: (round: number) => number) {
-      const waitsMs: number[] = []
-      const reports: unknown[] = []
+    test('parks a last slot without an attempt, as exhausted, at the limit of its postponements', async () => {
       const parked: unknown[] = []
-      const steps: string[] = []
-      let next: Delivery | undefined = first
-      for (let round = 0; next !== undefined && round < 50; round++) {
-        const due: Delivery = next
-        next = undefined
-        const { deliver } = aWorld(ok, {
-          waitsMs: [10_000, 60_000, 300_000],
-          ...openUntil(openUntilMs(round), round % 2 === 0 ? 'open' : 'probing'),
-          retryLater: async (delivery, waitMs) => {
-            next = delivery
-            waitsMs.push(waitMs)
-          },
-          park: async (_delivery, attempt, reason) => {
-            steps.push('park')
-            parked.push({ attempt, reason })
-          },
-          report: (_delivery, attempt, { kind }, outcome) => reports.push([kind, attempt, outcome.kind]),
-          noticeParked: async () => void steps.push('notice'),
-        })
-        await deliver(due)
-      }
-      return { waitsMs, reports, parked, steps, left: next }
-    }
-
-    test('parks a last slot without an attempt, as exhausted, after the longest wait and another failure', async () => {
-      const { waitsMs, reports, parked, steps } = await runLastSlot(
-        aDelivery({ slot: 3, attempt: 2 }),
-        (round) => STARTED_MS + round,
-      )
-      expect(waitsMs).toEqual([30_000, 60_000, 300_000])
-      expect(parked).toEqual([{ attempt: null, reason: 'exhausted' }])
-      expect(steps).toEqual(['park', 'notice'])
-      expect(reports.at(-1)).toEqual(['park', null, 'cooling'])
-      expect(reports.slice(0, -1)).toEqual([1, 2, 3].map(() => ['postpone', null, 'cooling']))
-    })
-
-    test('does not park a last slot without another failure since it was first postponed', async () => {
-      const { waitsMs, parked, left } = await runLastSlot(aDelivery({ slot: 3, attempt: 2 }), () => STARTED_MS)
-      expect(parked).toEqual([])
-      expect(waitsMs).toHaveLength(50)
-      expect(left).toMatchObject({ slot: 3, attempt: 2, postponed: 50, postponement: { openUntilMs: STARTED_MS } })
-    })
-
-    test('postpones a last slot that an earlier version postponed once more, and then parks it', async () => {
-      const { waitsMs, parked } = await runLastSlot(
-        aDelivery({ slot: 3, attempt: 2, postponed: 40 }),
-        (round) => STARTED_MS + round,
-      )
-      expect(waitsMs).toEqual([300_000])
-      expect(parked).toHaveLength(1)
-    })
-
-    test('does not limit a last slot whose secret cannot be opened, nor count its waits', async () => {
-      const sent: Delivery[] = []
       const { deliver, steps } = aWorld(ok, {
-        admit: async () => ({
-          admitted: { kind: 'unsignable' },
-          health: { state: 'open', consecutiveFailures: 5, openUntilMs: STARTED_MS + 1 },
-        }),
-        retryLater: async (delivery) => void sent.push(delivery),
+        admit: admitIn('open'),
+        park: async (_delivery, attempt, reason) => void parked.push({ attempt, reason }),
+        noticeParked: async () => void steps.push('notice'),
       })
-      const postponement = { waitedMs: 1e9, openUntilMs: STARTED_MS }
-      await deliver(aDelivery({ slot: 1, postponed: 3, postponement }))
-      await deliver(aDelivery({ slot: 1 }))
-      expect(steps).toEqual(['report postpone', 'report postpone'])
-      expect(sent).toMatchObject([{ postponed: 4, postponement }, { postponed: 1 }])
-      expect(sent[1]).not.toHaveProperty('postponement')
+      await deliver(aDelivery({ slot: 1, attempt: 1, postponed: 1 }))
+      expect(parked).toEqual([{ attempt: null, reason: 'exhausted' }])
+      expect(steps).toEqual(['report park', 'notice'])
     })
 
-    test('removes the postponement from a delivery that continues on a longer schedule', async () => {
+    test('postpones a last slot at that limit while another worker makes the probe', async () => {
+      const { deliver, steps } = aWorld(ok, { admit: admitIn('probing') })
+      await deliver(aDelivery({ slot: 1, attempt: 1, postponed: 1 }))
+      expect(steps).toContain('wait 30000 slot 1 attempt 1')
+    })
+
+    test('continues a former last slot on a schedule that became longer, as one that was never postponed', async () => {
       const sent: Delivery[] = []
-      const { deliver } = aWorld(ok, { ...openUntil(STARTED_MS), retryLater: async (next) => void sent.push(next) })
-      await deliver(aDelivery({ slot: 0, postponed: 3, postponement: { waitedMs: 1, openUntilMs: 1 } }))
+      const { deliver } = aWorld(ok, { admit: admitIn('open'), retryLater: async (next) => void sent.push(next) })
+      await deliver(aDelivery({ slot: 0, postponed: 3 }))
       expect(sent).toMatchObject([{ slot: 1 }])
-      expect(sent[0]).not.toHaveProperty('postponement')
       expect(sent[0]).not.toHaveProperty('postponed')
     })
 
     test('is contacted by the worker that claims the probe, which reports the outcome', async () => {
       const noted: unknown[] = []
       const { deliver, steps } = aWorld(down, {
-        admit: admitWhile('probing'),
-        breaker: breaker({
+        admit: admitIn('probing'),
+        breaker: aBreaker({
           claimProbe: async () => 'the probe',
           note: async (_delivery, outcome, { probe }) => void noted.push([outcome, probe]),
         }),
@@ -498,23 +395,23 @@ describe('deliver', () => {
     })
 
     test('is not contacted without the probe', async () => {
-      const { deliver, steps } = aWorld(ok, { admit: admitWhile('probing') })
+      const { deliver, steps } = aWorld(ok, { admit: admitIn('probing') })
       await deliver(aDelivery())
       expect(steps[0]).toBe('wait 10000 slot 1 attempt 0')
     })
 
     test('costs no probe for a message that is settled or withdrawn', async () => {
       const claims: string[] = []
-      const probing = breaker({
+      const probing = aBreaker({
         claimProbe: async ({ deliveryId }) => {
           claims.push(deliveryId)
           return 'the probe'
         },
       })
-      await aWorld(ok, { breaker: probing, admit: admitWhile('probing'), isSettled: async () => true }).deliver(
+      await aWorld(ok, { breaker: probing, admit: admitIn('probing'), isSettled: async () => true }).deliver(
         aDelivery(),
       )
-      const withdrawn: Admission = { admitted: { kind: 'withdrawn' }, health: { ...healthy, state: 'probing' } }
+      const withdrawn = anAdmission({ kind: 'withdrawn' }, { health: { ...HEALTHY, state: 'probing' } })
       await aWorld(ok, { breaker: probing, admit: async () => withdrawn }).deliver(aDelivery())
       expect(claims).toEqual([])
     })
@@ -523,7 +420,7 @@ describe('deliver', () => {
       let isAway = true
       let noted = 0
       const { deliver } = aWorld(ok, {
-        breaker: breaker({ note: async () => void noted++ }),
+        breaker: aBreaker({ note: async () => void noted++ }),
         settle: async () => {
           if (isAway) throw new Unavailable('redis', 'gone')
         },
@@ -537,64 +434,57 @@ describe('deliver', () => {
 
     test('does not delay a delivery if its breaker cannot be written', async () => {
       const { deliver, steps } = aWorld(ok, {
-        breaker: breaker({ note: () => Promise.reject(new Unavailable('redis', 'gone')) }),
+        breaker: aBreaker({ note: gone }),
       })
       await deliver(aDelivery())
       expect(steps).toContain('settle slot 0 acknowledged')
     })
   })
 
-  test('a failed delivery whose copy was settled elsewhere during the POST does not wait a second time', async () => {
-    const answers = [false, true]
-    const { deliver, steps } = aWorld(down, { isSettled: async () => answers.shift() ?? true })
-    await deliver(aDelivery())
-    expect(steps).toEqual(['post https://client.example/hook attempt 1', 'report retry'])
-  })
-
   describe('without a turn', () => {
-    const admitWhile = (state: EndpointHealth['state']): Partial<DeliverDeps> => ({
-      admit: async (admitted) => ({ admitted, health: { ...healthy, state } }),
-    })
+    /** Delivers while the turn is taken. */
+    async function withoutTurn(change: Partial<DeliverDeps> = {}) {
+      const { isolation, take, toLane } = oneTurn()
+      const { deliver, steps } = aWorld(ok, { isolation, ...change })
+      const due = aDelivery()
+      take(due)
+      await deliver(due)
+      return { steps, toLane }
+    }
 
     test('no ordinary POST is made', async () => {
-      const { withoutTurn, steps } = aWorld(ok)
-      await expect(withoutTurn(aDelivery())).resolves.toBe(false)
+      const { steps, toLane } = await withoutTurn()
       expect(steps).toEqual([])
+      expect(toLane).toHaveLength(1)
     })
 
     test.each<[string, Partial<DeliverDeps>, string]>([
       ['settled', { isSettled: async () => true }, ''],
-      ['withdrawn', { admit: async () => ({ admitted: { kind: 'withdrawn' }, health: healthy }) }, 'report withdrawn'],
-      ['for an endpoint in its cool-down', admitWhile('open'), 'report retry'],
-      ['not the probe', admitWhile('probing'), 'report retry'],
+      ['withdrawn', { admit: async () => anAdmission({ kind: 'withdrawn' }) }, 'report withdrawn'],
+      ['for an endpoint in its cool-down', { admit: admitIn('open') }, 'report retry'],
+      ['not the probe', { admit: admitIn('probing') }, 'report retry'],
     ])('a delivery that is %s is completed', async (_name, change, last) => {
-      const { withoutTurn, steps } = aWorld(ok, change)
-      await expect(withoutTurn(aDelivery())).resolves.toBe(true)
+      const { steps, toLane } = await withoutTurn(change)
       expect(steps.at(-1) ?? '').toBe(last)
+      expect(toLane).toEqual([])
     })
 
     test('the probe is sent', async () => {
-      const breaker: DeliverDeps['breaker'] = {
-        isFailing: () => false,
-        claimProbe: async () => 'the probe',
-        note: async () => {},
-      }
-      const { withoutTurn, steps } = aWorld(ok, { ...admitWhile('probing'), breaker })
-      await expect(withoutTurn(aDelivery())).resolves.toBe(true)
+      const breaker = aBreaker({ claimProbe: async () => 'the probe' })
+      const { steps } = await withoutTurn({ admit: admitIn('probing'), breaker })
       expect(steps).toContain('post https://client.example/hook attempt 1')
     })
 
     test('a delivery that was POSTed and could not be settled is settled', async () => {
       let isAway = true
-      const { deliver, withoutTurn, steps } = aWorld(ok, {
-        settle: async () => {
-          if (isAway) throw new Unavailable('redis', 'gone')
-        },
-      })
-      const delivery = aDelivery()
-      await expect(deliver(delivery)).rejects.toThrow('gone')
+      const { isolation, take, toLane } = oneTurn()
+      const { deliver, steps } = aWorld(ok, { isolation, settle: async () => (isAway ? gone() : undefined) })
+      const due = aDelivery()
+      await expect(deliver(due)).rejects.toThrow('gone')
       isAway = false
-      await expect(withoutTurn(delivery)).resolves.toBe(true)
+      take(due)
+      await deliver(due)
+      expect(toLane).toEqual([])
       expect(steps.filter((step) => step.startsWith('post'))).toHaveLength(1)
     })
   })
@@ -603,7 +493,7 @@ describe('deliver', () => {
     let isSettled = false
     const { deliver, steps } = aWorld(ok, {
       isSettled: async () => isSettled,
-      settle: async () => Promise.reject(new Unavailable('redis', 'gone')),
+      settle: gone,
     })
     const delivery = aDelivery()
     await expect(deliver(delivery)).rejects.toThrow('gone')
@@ -639,9 +529,9 @@ describe('the notice of a parked delivery', () => {
         park: async () => {
           isSettled = true
         },
-        post: async () => {
+        post: async (due) => {
           steps.push('post')
-          return rejected
+          return posted(due, rejected)
         },
         noticeParked: async () => {
           if (isAway) await away()

@@ -1,45 +1,40 @@
-import { type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
+import { Unavailable } from '@switchhook/contracts'
 import {
   createDeliveryArchive,
   createDeliveryStore,
   type DeliveryArchive,
   type DeliveryStore,
-  type EndpointHealth,
   openRedis,
   type Redis,
 } from '@switchhook/store'
 import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
-import { aDelivery, anAttempt } from '../testing/deliveries.ts'
-import { createDeliver, type Deliver, type DeliverDeps } from './deliver.ts'
+import { anAttempt } from '../testing/deliveries.ts'
+import { aDeliveryWorld, type Point } from '../testing/one-delivery.ts'
 
 jest.setTimeout(120_000)
 const HOUR_MS = 3_600_000
 const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
-const WAITS_MS = [10, 20, 30]
 
 let server: TestRedis
 let redis: Redis
-let store: DeliveryStore
-let archive: DeliveryArchive
+let store: DeliveryStore & DeliveryArchive
 
 beforeAll(async () => {
   server = await testRedis()
   redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-  store = createDeliveryStore(redis, retention)
-  archive = createDeliveryArchive(redis)
+  store = { ...createDeliveryStore(redis, retention), ...createDeliveryArchive(redis) }
 })
 afterAll(async () => {
   await redis.close()
   await server.close()
 })
 
-/** The point at which a worker dies. `confirmed`: after the broker has confirmed the retry. */
-type Death = 'none' | 'before the POST' | 'before the retry' | 'confirmed' | 'settled'
+/** The point at which a worker dies. */
+type Death = 'none' | Point
 
 interface Handling {
   readonly death: Death
-  /** The state of the endpoint, until it works. */
   readonly endpoint: 'fails' | 'cooling'
 }
 
@@ -49,74 +44,25 @@ class Died extends Unavailable {
   }
 }
 
-const ALL_TURNS_FREE: DeliverDeps['isolation'] = {
-  take: () => true,
-  wait: async () => true,
-  noteAnswer: () => {},
-  release: () => {},
-  moveToLane: async () => {},
-}
-
-/** One delivery, its messages at the broker, and its subscription. Each message is handled by a new worker. */
+/** Each message is handled by a new worker. */
 function aWorld() {
-  const first = aDelivery()
-  const messages: Delivery[] = [first]
-  const posts: { attempt: number; wasEnabled: boolean }[] = []
-  const world = { first, messages, posts, isEnabled: true, isWorking: false }
-
-  function worker({ death, endpoint }: Handling): Deliver {
-    const diesAt = (point: Death): void => {
-      if (death === point) throw new Died()
-    }
-    const health: EndpointHealth =
-      endpoint === 'cooling' && !world.isWorking
-        ? { state: 'open', consecutiveFailures: 5, openUntilMs: 1 }
-        : { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
-    return createDeliver({
-      waitsMs: WAITS_MS,
-      cooldownMs: 5,
-      isolation: ALL_TURNS_FREE,
-      isSettled: (delivery) => store.isSettled(delivery),
-      // The rule of `admit`: a first attempt only while the subscription is enabled.
-      admit: async (delivery) => ({
-        admitted: delivery.attempt === 0 && !world.isEnabled ? { kind: 'withdrawn' } : delivery,
-        health,
-      }),
-      breaker: { isFailing: () => false, claimProbe: async () => undefined, note: async () => {} },
-      post: async (_delivery, attempt): Promise<Outcome> => {
-        diesAt('before the POST')
-        posts.push({ attempt, wasEnabled: world.isEnabled })
-        return world.isWorking ? { kind: 'delivered', status: 204 } : { kind: 'answered', status: 503 }
-      },
-      retryLater: async (delivery) => {
-        diesAt('before the retry')
-        messages.push(delivery)
-        diesAt('confirmed')
-      },
-      park: (delivery, attempt, reason) => store.park(delivery, attempt, reason),
-      noticeParked: async () => {},
-      settle: async (delivery, attempt, standing) => {
-        await store.settle(delivery, attempt, standing)
-        diesAt('settled')
-      },
-      keep: async () => {},
-      report: () => {},
-      now: Date.now,
-      nowMs: () => performance.now(),
-    })
-  }
-
+  const world = aDeliveryWorld(store)
+  const { messages } = world
   return {
     ...world,
-    set: (change: Partial<Pick<typeof world, 'isEnabled' | 'isWorking'>>) => void Object.assign(world, change),
     /** The broker delivers one of the messages, and takes it back if its worker dies. */
-    async handle(index: number, handling: Handling): Promise<void> {
+    async handle(index: number, { death, endpoint }: Handling): Promise<void> {
       const [due] = messages.splice(index % messages.length, 1)
       if (due === undefined) return
-      await worker(handling)(due, 'due').catch((error: unknown) => {
-        if (!(error instanceof Died)) throw error
-        messages.push(due)
-      })
+      const at = async (point: Point): Promise<void> => {
+        if (point === death) throw new Died()
+      }
+      await world
+        .worker({ at, endpoint: () => endpoint })(due, 'due')
+        .catch((error: unknown) => {
+          if (!(error instanceof Died)) throw error
+          messages.push(due)
+        })
     },
     /** Delivers the messages in order until none is left. */
     async drain(): Promise<void> {
@@ -125,7 +71,6 @@ function aWorld() {
         await this.handle(0, { death: 'none', endpoint: 'fails' })
       }
     },
-    find: () => archive.find(first.deliveryId),
   }
 }
 
@@ -205,31 +150,15 @@ test.each<[string, boolean, string]>([
 
 test('the worker that made a failed POST schedules its retry although another worker withdrew the message meanwhile', async () => {
   const world = aWorld()
-  const isAway = { broker: true }
-  const deliver = createDeliver({
-    waitsMs: WAITS_MS,
-    cooldownMs: 5,
-    isolation: ALL_TURNS_FREE,
-    isSettled: (delivery) => store.isSettled(delivery),
-    admit: async (admitted) => ({ admitted, health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null } }),
-    breaker: { isFailing: () => false, claimProbe: async () => undefined, note: async () => {} },
-    post: async () => ({ kind: 'answered', status: 503 }),
-    retryLater: async (delivery) => {
-      if (isAway.broker) throw new Unavailable('rabbitmq', 'away')
-      world.messages.push(delivery)
-    },
-    park: async () => {},
-    noticeParked: async () => {},
-    settle: (delivery, attempt, standing) => store.settle(delivery, attempt, standing),
-    keep: async () => {},
-    report: () => {},
-    now: Date.now,
-    nowMs: () => performance.now(),
-  })
+  let isAway = true
+  const at = async (point: Point): Promise<void> => {
+    if (isAway && point === 'before the retry') throw new Unavailable('rabbitmq', 'away')
+  }
+  const deliver = world.worker({ at, endpoint: () => 'fails' })
   world.messages.length = 0
   await expect(deliver(world.first, 'due')).rejects.toThrow('away')
   await store.settle(world.first, null, { state: 'withdrawn' })
-  isAway.broker = false
+  isAway = false
   await deliver(world.first, 'due')
   expect(world.messages).toMatchObject([{ slot: 1, attempt: 1 }])
   expect(await world.find()).toMatchObject({ state: 'waiting', attempt: 1, attempts: [{ status: 503 }] })
@@ -238,7 +167,14 @@ test('the worker that made a failed POST schedules its retry although another wo
 test('a failed attempt whose retry is confirmed is never withdrawn, whenever workers die, cool-downs begin or the subscription is disabled', async () => {
   const anyHandling = fc.record({
     index: fc.nat({ max: 9 }),
-    death: fc.constantFrom<Death[]>('none', 'before the POST', 'before the retry', 'confirmed', 'settled'),
+    death: fc.constantFrom<Death[]>(
+      'none',
+      'before the POST',
+      'before the retry',
+      'confirmed',
+      'before settling',
+      'settled',
+    ),
     endpoint: fc.constantFrom<Handling['endpoint'][]>('fails', 'cooling'),
   })
   await fc.assert(

@@ -9,40 +9,35 @@ const first = aDeliveryTo(subscription)
 const ASKED_AT_MS = 1_000
 const health: EndpointHealth = { state: 'closed', consecutiveFailures: 2, openUntilMs: null }
 
-const admitWith = (found: Subscription | undefined, delivery: Delivery): Promise<Admission> =>
+const admitWith = (stored: Subscription | undefined, delivery: Delivery): Promise<Admission> =>
   createAdmit({
-    look: async () => ({ health, subscription: found }),
+    look: async () => ({ health, subscription: stored }),
     isFailing: () => false,
     canSign: ({ signing }) => signing?.secret !== 'of a lost key',
     nowMs: () => ASKED_AT_MS,
   })(delivery)
 
-/** The part of an admission that depends on the stored subscription alone. */
-const found = (subscription: Subscription | undefined) => ({
-  health,
-  ...(subscription !== undefined && {
-    lease: { subscription, trustedUntilMs: ASKED_AT_MS + SUBSCRIPTION_LEASE_MS },
-  }),
-})
+/** The part of an admission that does not depend on the delivery. */
+const found = { health, trustedUntilMs: ASKED_AT_MS + SUBSCRIPTION_LEASE_MS }
 
 const signingBy = (secret: string): Signing => ({ id: secret, secret, since: first.firstDueAt, former: [] })
 
 describe('admit', () => {
   test('a first attempt is sent while its subscription exists and is enabled', async () => {
-    await expect(admitWith(subscription, first)).resolves.toEqual({ admitted: first, ...found(subscription) })
+    await expect(admitWith(subscription, first)).resolves.toEqual({ admitted: first, ...found })
   })
 
   test('a first attempt is sent to the subscription’s current url', async () => {
     const url = 'https://client.example/moved'
     const moved = { ...subscription, url }
-    await expect(admitWith(moved, first)).resolves.toEqual({ admitted: { ...first, url }, ...found(moved) })
+    await expect(admitWith(moved, first)).resolves.toEqual({ admitted: { ...first, url }, ...found })
   })
 
   test.each<[string, Subscription | undefined]>([
     ['deleted', undefined],
     ['disabled', { ...subscription, enabled: false }],
   ])('no first attempt is sent once the subscription is %s', async (_name, stored) => {
-    await expect(admitWith(stored, first)).resolves.toEqual({ admitted: { kind: 'withdrawn' }, ...found(stored) })
+    await expect(admitWith(stored, first)).resolves.toEqual({ admitted: { kind: 'withdrawn' }, ...found })
   })
 
   test('no first attempt is sent for an event type that was removed from the subscription', async () => {
@@ -85,13 +80,13 @@ describe('admit', () => {
 
   test('a delivery that has failed keeps its schedule and url, even if its subscription is deleted', async () => {
     const retry = { ...first, slot: 1, attempt: 1 }
-    await expect(admitWith(undefined, retry)).resolves.toEqual({ admitted: retry, ...found(undefined) })
+    await expect(admitWith(undefined, retry)).resolves.toEqual({ admitted: retry, ...found })
   })
 
   test('a retry keeps its url when the subscription’s url changes', async () => {
     const retry = { ...first, slot: 1, attempt: 1 }
     const moved = { ...subscription, url: 'https://client.example/moved', enabled: false }
-    await expect(admitWith(moved, retry)).resolves.toEqual({ admitted: retry, ...found(moved) })
+    await expect(admitWith(moved, retry)).resolves.toEqual({ admitted: retry, ...found })
   })
 
   test.each([0, 1])(
@@ -100,13 +95,13 @@ describe('admit', () => {
       const due = { ...first, attempt, signing: signingBy('before') }
       const stored = { ...subscription, signing: signingBy('now') }
       const admitted = { ...due, signing: signingBy('now') }
-      await expect(admitWith(stored, due)).resolves.toEqual({ admitted, ...found(stored) })
+      await expect(admitWith(stored, due)).resolves.toEqual({ admitted, ...found })
     },
   )
 
   test('a retry of a deleted subscription is signed with the subscription’s last secret', async () => {
     const retry = { ...first, slot: 1, attempt: 1, signing: signingBy('before') }
-    await expect(admitWith(undefined, retry)).resolves.toEqual({ admitted: retry, ...found(undefined) })
+    await expect(admitWith(undefined, retry)).resolves.toEqual({ admitted: retry, ...found })
   })
 
   test.each([0, 1])(
@@ -115,7 +110,7 @@ describe('admit', () => {
       const stored = { ...subscription, signing: signingBy('of a lost key') }
       await expect(admitWith(stored, { ...first, attempt })).resolves.toEqual({
         admitted: { kind: 'unsignable', isFinal: false },
-        ...found(stored),
+        ...found,
       })
     },
   )
@@ -124,7 +119,7 @@ describe('admit', () => {
     const retry = { ...first, slot: 1, attempt: 1, signing: signingBy('of a lost key') }
     await expect(admitWith(undefined, retry)).resolves.toEqual({
       admitted: { kind: 'unsignable', isFinal: true },
-      ...found(undefined),
+      ...found,
     })
   })
 })

@@ -3,20 +3,16 @@ import type { EndpointHealth } from '@switchhook/store'
 import type { Withheld } from './decide.ts'
 import { createRecentLooks, type EndpointLook, type RecentLooksDeps } from './recent-looks.ts'
 
-/** A subscription as read from Redis, and how long a first attempt may rely on it. */
-export interface Lease {
-  readonly subscription: Subscription
-  /** Monotonic (`performance.now`), in ms. */
-  readonly trustedUntilMs: number
-}
-
 export interface Admission {
   /** The delivery as it may be sent now, or the reason to withhold it. */
   readonly admitted: Delivery | Withheld
   readonly health: EndpointHealth
-  /** Absent: the subscription was deleted. */
-  readonly lease?: Lease
+  /** How long a first attempt may rely on the subscription that was read. Monotonic (`performance.now`), in ms. */
+  readonly trustedUntilMs: number
 }
+
+/** Decides before every POST whether a delivery may be sent. See `createAdmit`. */
+export type Admit = (delivery: Delivery) => Promise<Admission>
 
 export interface AdmitDeps extends RecentLooksDeps {
   readonly canSign: (delivery: Delivery) => boolean
@@ -34,19 +30,23 @@ export interface AdmitDeps extends RecentLooksDeps {
  * A first attempt may rely on a recent look of another delivery, but only to be sent. A reused look may be older than the
  * delivery: the subscription may since have been enabled or given the event type, so nothing is withheld because of it.
  */
-export function createAdmit(deps: AdmitDeps): (delivery: Delivery) => Promise<Admission> {
+export function createAdmit(deps: AdmitDeps): Admit {
   const { canSign } = deps
   const looks = createRecentLooks(deps)
 
-  function admissionBy({ health, subscription, trustedUntilMs }: EndpointLook, delivery: Delivery): Admission {
-    const found = { health, ...(subscription !== undefined && { lease: { subscription, trustedUntilMs } }) }
+  function admittedBy(subscription: Subscription | undefined, delivery: Delivery): Delivery | Withheld {
     if (delivery.attempt === 0 && !isWanted(subscription, delivery)) {
-      return { ...found, admitted: { kind: 'withdrawn', ...(delivery.run > 1 && { wasParked: true }) } }
+      return { kind: 'withdrawn', ...(delivery.run > 1 && { wasParked: true }) }
     }
     const admitted = subscription === undefined ? delivery : withCurrent(subscription, delivery)
-    if (canSign(admitted)) return { ...found, admitted }
-    return { ...found, admitted: { kind: 'unsignable', isFinal: subscription === undefined } }
+    return canSign(admitted) ? admitted : { kind: 'unsignable', isFinal: subscription === undefined }
   }
+
+  const admissionBy = ({ health, subscription, trustedUntilMs }: EndpointLook, delivery: Delivery): Admission => ({
+    health,
+    trustedUntilMs,
+    admitted: admittedBy(subscription, delivery),
+  })
 
   return async (delivery) => {
     const recent = delivery.attempt === 0 ? looks.find(delivery) : undefined

@@ -1,7 +1,7 @@
-import { type Delivery, newSubscriptionId, type Outcome, type Postponement } from '@switchhook/contracts'
+import { type Delivery, newSubscriptionId, type Outcome } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
-import fc from 'fast-check'
-import { type Before, createBreaker, isPostponedLongEnough, postponedBy, postponeMs } from './cooldown.ts'
+import { eventually } from '@switchhook/testkit'
+import { type Before, createBreaker } from './cooldown.ts'
 
 const ok: Outcome = { kind: 'delivered', status: 204 }
 const rejected: Outcome = { kind: 'answered', status: 404 }
@@ -11,7 +11,7 @@ const before = (consecutiveFailures: number, state: EndpointHealth['state'] = 'c
   probe: state === 'probing' ? 'the probe' : undefined,
 })
 
-function aBreaker() {
+function aBreaker(leaseMs = 60_000) {
   const notes: string[] = []
   const openedFor: string[] = []
   const notices: string[] = []
@@ -24,7 +24,7 @@ function aBreaker() {
       },
       noteAnswer: async () => void notes.push('answer'),
     },
-    1_000,
+    leaseMs,
     (subscriptionId) => openedFor.push(subscriptionId),
     {
       failing: async () => void notices.push(`failing after ${notes.length}`),
@@ -99,75 +99,17 @@ test('this worker knows that an endpoint fails from its failure until its next a
   expect(breaker.isFailing(delivery)).toBe(false)
 })
 
-describe('a postponed last slot', () => {
-  const WAITS_MS = [10_000, 60_000, 300_000]
-  const FIRST_MS = 1_800_000_000_000
+test('after more dead endpoints than are remembered, only endpoints that fail count as failing', async () => {
+  const { breaker } = aBreaker()
+  const last = aDelivery()
+  for (let dead = 0; dead < 10_000; dead++) await breaker.note(aDelivery(), down, before(0))
+  await breaker.note(last, down, before(0))
+  expect([breaker.isFailing(last), breaker.isFailing(aDelivery())]).toEqual([true, false])
+})
 
-  test.each<[string, Postponement | undefined, number, readonly number[], boolean]>([
-    ['was never postponed', undefined, FIRST_MS, WAITS_MS, false],
-    [
-      'waited for less than the longest wait',
-      { waitedMs: 299_999, openUntilMs: FIRST_MS },
-      FIRST_MS + 1,
-      WAITS_MS,
-      false,
-    ],
-    ['waited as long as the longest wait', { waitedMs: 300_000, openUntilMs: FIRST_MS }, FIRST_MS + 1, WAITS_MS, true],
-    [
-      'waited as long, without a failure since',
-      { waitedMs: 300_000, openUntilMs: FIRST_MS },
-      FIRST_MS,
-      WAITS_MS,
-      false,
-    ],
-    // Redis' clock was set back, or another Redis node became the master.
-    [
-      'waited as long, for a cool-down that now ends earlier',
-      { waitedMs: 300_000, openUntilMs: FIRST_MS },
-      5,
-      WAITS_MS,
-      true,
-    ],
-    [
-      'waited one cool-down, without any wait in the schedule',
-      { waitedMs: 1, openUntilMs: FIRST_MS },
-      FIRST_MS + 1,
-      [],
-      true,
-    ],
-  ])('a last slot that %s: long enough?', (_what, postponement, openUntilMs, waitsMs, expected) => {
-    const delivery = postponement === undefined ? {} : { postponement }
-    expect(isPostponedLongEnough(delivery, openUntilMs, waitsMs)).toBe(expected)
-  })
-
-  test('a postponement adds up its waits and keeps the cool-down it began in', () => {
-    const first = postponedBy(30_000, {}, FIRST_MS)
-    expect(postponedBy(60_000, { postponement: first }, FIRST_MS + 1)).toEqual({
-      waitedMs: 90_000,
-      openUntilMs: FIRST_MS,
-    })
-  })
-
-  const anyWaitMs = fc.integer({ min: 1, max: 86_400_000 })
-
-  test('the last slot for an endpoint that keeps failing waits less than the two longest waits, from any postponement count', () => {
-    fc.assert(
-      fc.property(
-        fc.array(anyWaitMs, { maxLength: 12 }),
-        anyWaitMs,
-        fc.nat({ max: 20 }),
-        (waitsMs, cooldownMs, before) => {
-          const longestMs = Math.max(0, ...waitsMs)
-          let postponement: Postponement | undefined
-          for (let postponed = before; ; postponed++) {
-            const delivery = postponement === undefined ? {} : { postponement }
-            if (isPostponedLongEnough(delivery, FIRST_MS + postponed, waitsMs)) break
-            postponement = postponedBy(postponeMs(postponed, waitsMs, cooldownMs), delivery, FIRST_MS + postponed)
-          }
-          expect(postponement?.waitedMs).toBeGreaterThanOrEqual(longestMs)
-          expect(postponement?.waitedMs).toBeLessThan(longestMs + Math.max(longestMs, cooldownMs) + 1)
-        },
-      ),
-    )
-  })
+test('a failure is forgotten once every POST that began before it has ended: a deleted subscription leaves no entry', async () => {
+  const { breaker } = aBreaker(5)
+  const deleted = aDelivery()
+  await breaker.note(deleted, down, before(0))
+  await eventually(() => expect(breaker.isFailing(deleted)).toBe(false))
 })

@@ -1,5 +1,6 @@
-import type { Delivery, Outcome, Postponement, SubscriptionId } from '@switchhook/contracts'
+import type { Delivery, Outcome, SubscriptionId } from '@switchhook/contracts'
 import type { BreakerStore, EndpointHealth } from '@switchhook/store'
+import { LRUCache } from 'lru-cache'
 import { resultOf } from './classify.ts'
 import { isTransientFailure } from './decide.ts'
 
@@ -26,7 +27,7 @@ export interface Breaker {
   /** Undefined: another worker makes the probe. */
   readonly claimProbe: (delivery: Delivery) => Promise<string | undefined>
   readonly note: (delivery: Delivery, outcome: Outcome, before: Before) => Promise<void>
-  /** Whether this worker's last POST to the endpoint failed. Reads no store; true also for an unknown state. */
+  /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */
   readonly isFailing: (delivery: Delivery) => boolean
 }
 
@@ -41,10 +42,10 @@ export interface OutageNotices {
 const NO_NOTICES: OutageNotices = { failing: async () => {}, recovered: async () => {} }
 
 /**
- * More endpoints than fail at a time. For one beyond it, a success may leave the failure count unchanged once, and no
- * delivery relies on an older look.
+ * More endpoints than fail within an attempt's time. Beyond it the oldest are forgotten: a success may leave the failure
+ * count of such an endpoint unchanged once.
  */
-const MOST_FAILING = 10_000
+const MAX_FAILING = 10_000
 
 /**
  * Reports outcomes to the breaker. A success from an endpoint without failures writes nothing: neither the look before the
@@ -58,14 +59,16 @@ export function createBreaker(
   opened: (subscriptionId: string) => void,
   notices: OutageNotices = NO_NOTICES,
 ): Breaker {
-  const failing = new Set<SubscriptionId>()
+  // A POST that began before the failure does not know of it, and has ended after `leaseMs`. Later ones find the failure in
+  // their look, so dead endpoints and deleted subscriptions need no longer entry.
+  const failing = new LRUCache<SubscriptionId, true>({ max: MAX_FAILING, ttl: leaseMs })
   return {
     claimProbe: (delivery) => store.claimProbe(delivery, leaseMs),
-    isFailing: ({ subscriptionId }) => failing.size >= MOST_FAILING || failing.has(subscriptionId),
+    isFailing: ({ subscriptionId }) => failing.has(subscriptionId),
     note: async (delivery, outcome, { health, probe }) => {
       const { subscriptionId } = delivery
       if (isTransientFailure(outcome)) {
-        if (failing.size < MOST_FAILING) failing.add(subscriptionId)
+        failing.set(subscriptionId, true)
         if (await store.noteFailure(delivery, probe, resultOf(outcome))) {
           opened(subscriptionId)
           await notices.failing(delivery)
@@ -77,39 +80,4 @@ export function createBreaker(
       }
     },
   }
-}
-
-/**
- * How long a delivery in its last slot is postponed: one cool-down first, then the longer waits of the schedule one after
- * the other. A large backlog for a dead endpoint then costs the broker few messages.
- */
-export function postponeMs(postponed: number, waitsMs: readonly number[], cooldownMs: number): number {
-  const longer = waitsMs.filter((waitMs) => waitMs > cooldownMs).toSorted((a, b) => a - b)
-  return postponed === 0 ? cooldownMs : (longer[postponed - 1] ?? longer.at(-1) ?? cooldownMs)
-}
-
-/** Adds a wait to a postponement, or begins one. `openUntilMs`: the end of the endpoint's current cool-down. */
-export const postponedBy = (
-  waitMs: number,
-  { postponement }: Pick<Delivery, 'postponement'>,
-  openUntilMs: number,
-): Postponement => ({
-  waitedMs: (postponement?.waitedMs ?? 0) + waitMs,
-  openUntilMs: postponement?.openUntilMs ?? openUntilMs,
-})
-
-/**
- * Whether a last slot has been postponed long enough to give up: at least as long as the longest wait of the schedule, with
- * another failure of the endpoint since. Without this limit the backlog of a dead endpoint would grow without end, because
- * one probe per cool-down ends far fewer deliveries than arrive. A message that an earlier version of the worker postponed
- * carries no postponement; it is postponed once more.
- * @param openUntilMs the end of the endpoint's current cool-down
- */
-export function isPostponedLongEnough(
-  { postponement }: Pick<Delivery, 'postponement'>,
-  openUntilMs: number,
-  waitsMs: readonly number[],
-): boolean {
-  if (postponement === undefined) return false
-  return postponement.waitedMs >= Math.max(0, ...waitsMs) && postponement.openUntilMs !== openUntilMs
 }

@@ -1,19 +1,18 @@
 import type { Delivery } from '@switchhook/contracts'
-import { isPostponedLongEnough, postponedBy, postponeMs } from './cooldown.ts'
 import { decide } from './decide.ts'
 
 /** The defaults of DELIVERY_RETRY_WAITS, BREAKER_COOLDOWN and BREAKER_FAILURES. Times are in seconds; a step is one second. */
 const WAITS_S = [10, 60, 300, 1_800, 7_200, 14_400, 21_600]
 const COOLDOWN_S = 30
 const FAILURES = 5
-const WAITS_MS = WAITS_S.map((waitS) => waitS * 1_000)
+const SCHEDULE = { waitsMs: WAITS_S.map((waitS) => waitS * 1_000), cooldownMs: COOLDOWN_S * 1_000 }
 const HOUR_S = 3_600
 
 const SCHEDULE_S = WAITS_S.reduce((sum, waitS) => sum + waitS, 0)
 /** 30 s, 1 min, 5 min, 30 min, 2 h and 4 h: the first sum that is not less than the longest wait. */
 const POSTPONED_S = 30 + 60 + 300 + 1_800 + 7_200 + 14_400
 
-type Waiting = Pick<Delivery, 'slot' | 'attempt' | 'postponed' | 'postponement'>
+type Waiting = Pick<Delivery, 'slot' | 'attempt' | 'postponed'>
 
 /**
  * Simulates one delivery a second with the worker's own rules and a virtual clock. The endpoint is dead until
@@ -41,13 +40,10 @@ function simulate({ arrivalsS, repairedAtS, postS }: { arrivalsS: number; repair
   }
 
   function conclude(delivery: Waiting, outcome: Parameters<typeof decide>[0], nowS: number): void {
-    const decision = decide(outcome, delivery.slot, WAITS_MS)
-    if (decision.kind === 'retry') wait({ slot: decision.slot, attempt: delivery.attempt }, nowS, decision.waitMs)
-    else if (decision.kind === 'postpone') {
-      const { postponed = 0 } = delivery
-      const waitMs = postponeMs(postponed, WAITS_MS, COOLDOWN_S * 1_000)
-      const postponement = postponedBy(waitMs, delivery, (breaker.openUntilS ?? 0) * 1_000)
-      wait({ ...delivery, postponed: postponed + 1, postponement }, nowS, waitMs)
+    const decision = decide(outcome, delivery, SCHEDULE)
+    if (decision.kind === 'retry' || decision.kind === 'postpone') {
+      const { slot, postponed = 0, waitMs } = decision
+      wait({ slot, attempt: delivery.attempt, postponed }, nowS, waitMs)
     } else if (decision.kind === 'park') {
       end('parked', nowS)
       if (outcome.kind === 'cooling') count.parkedWithoutPost += 1
@@ -60,10 +56,12 @@ function simulate({ arrivalsS, repairedAtS, postS }: { arrivalsS: number; repair
     const isProbe = !isClosed && openUntilS <= nowS && !breaker.isProbing
     if (isClosed || isProbe) {
       if (isProbe) breaker.isProbing = true
-      posts.push({ endsAtS: nowS + (nowS < repairedAtS ? postS : 0), delivery, isProbe })
+      const post = { endsAtS: nowS + (nowS < repairedAtS ? postS : 0), delivery, isProbe }
+      // An answer takes far less than a second, so what else falls due in this one knows of it.
+      if (post.endsAtS <= nowS) endPost(post, nowS)
+      else posts.push(post)
     } else {
-      const isFinal = isPostponedLongEnough(delivery, openUntilS * 1_000, WAITS_MS)
-      conclude(delivery, { kind: 'cooling', isFinal }, nowS)
+      conclude(delivery, { kind: 'cooling', isProbing: openUntilS <= nowS }, nowS)
     }
   }
 
@@ -124,8 +122,8 @@ test('48 hours of one delivery a second for a dead endpoint: none waits for more
     expect(lastEndedAtS - ARRIVALS_S).toBeLessThanOrEqual(SCHEDULE_S + POSTPONED_S + 60)
     // The number that probes alone could park.
     expect(parked - parkedWithoutPost).toBeLessThan(10_000)
-    // Seven retries and six postponements.
-    expect(handled / parked).toBeLessThanOrEqual(13)
+    // Seven retries and six postponements; at a hanging endpoint some wait once more, because its probe is in flight.
+    expect(handled / parked).toBeLessThanOrEqual(postS === 0 ? 13 : 13.5)
   }
 })
 

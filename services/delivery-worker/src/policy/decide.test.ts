@@ -1,8 +1,9 @@
 import type { Outcome } from '@switchhook/contracts'
 import fc from 'fast-check'
-import { type Decision, decide, type Withheld } from './decide.ts'
+import { type Decision, decide, postponementsMs, type Schedule, type Withheld } from './decide.ts'
 
 const WAITS_MS = [10_000, 60_000]
+const COOLDOWN_MS = 30_000
 const answered = (status: number): Outcome => ({ kind: 'answered', status })
 
 describe('decide', () => {
@@ -18,20 +19,6 @@ describe('decide', () => {
     ],
     ['a cool-down uses up the slot', { kind: 'cooling' }, 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
     ['a cool-down uses up a later slot', { kind: 'cooling' }, 1, { kind: 'retry', slot: 2, waitMs: 60_000 }],
-    ['a cool-down does not use up the last slot', { kind: 'cooling' }, 2, { kind: 'postpone' }],
-    ['a cool-down does not use up a slot beyond a shortened schedule', { kind: 'cooling' }, 5, { kind: 'postpone' }],
-    [
-      'a last slot that has waited long enough for a cool-down is parked',
-      { kind: 'cooling', isFinal: true },
-      2,
-      { kind: 'park', reason: 'exhausted' },
-    ],
-    [
-      'a former last slot continues on a schedule that became longer',
-      { kind: 'cooling', isFinal: true },
-      1,
-      { kind: 'retry', slot: 2, waitMs: 60_000 },
-    ],
     [
       'a secret that cannot be decrypted uses up the slot',
       { kind: 'unsignable' },
@@ -39,13 +26,7 @@ describe('decide', () => {
       { kind: 'retry', slot: 1, waitMs: 10_000 },
     ],
     [
-      'a secret that cannot be decrypted does not use up the last slot',
-      { kind: 'unsignable' },
-      2,
-      { kind: 'postpone' },
-    ],
-    [
-      'unless its subscription has gone: then nothing can open it any more',
+      'a secret of a deleted subscription that cannot be decrypted uses up the last slot: no rotation can replace it',
       { kind: 'unsignable', isFinal: true },
       2,
       { kind: 'park', reason: 'exhausted' },
@@ -84,7 +65,80 @@ describe('decide', () => {
       { kind: 'park', reason: 'exhausted' },
     ],
   ])('%s', (_name, outcome, slot, expected) => {
-    expect(decide(outcome, slot, WAITS_MS)).toEqual(expected)
+    expect(decide(outcome, { slot }, { waitsMs: WAITS_MS, cooldownMs: COOLDOWN_MS })).toEqual(expected)
+  })
+
+  const EXHAUSTED: Decision = { kind: 'park', reason: 'exhausted' }
+  const LONG: Schedule = { waitsMs: [10_000, 60_000, 300_000], cooldownMs: COOLDOWN_MS }
+
+  test.each<[string, Withheld, { slot: number; postponed?: number }, Decision]>([
+    [
+      'a cool-down does not use up the last slot',
+      { kind: 'cooling' },
+      { slot: 3 },
+      { kind: 'postpone', slot: 3, postponed: 1, waitMs: 30_000 },
+    ],
+    [
+      'nor a slot beyond a shortened schedule',
+      { kind: 'cooling' },
+      { slot: 5 },
+      { kind: 'postpone', slot: 5, postponed: 1, waitMs: 30_000 },
+    ],
+    [
+      'a postponed slot waits for longer each time',
+      { kind: 'cooling' },
+      { slot: 3, postponed: 2 },
+      { kind: 'postpone', slot: 3, postponed: 3, waitMs: 300_000 },
+    ],
+    [
+      'and is parked after the longest wait, if the endpoint failed again',
+      { kind: 'cooling' },
+      { slot: 3, postponed: 3 },
+      EXHAUSTED,
+    ],
+    ['also if an earlier version postponed it more often', { kind: 'cooling' }, { slot: 3, postponed: 40 }, EXHAUSTED],
+    [
+      'unless another worker is making the probe',
+      { kind: 'cooling', isProbing: true },
+      { slot: 3, postponed: 3 },
+      { kind: 'postpone', slot: 3, postponed: 4, waitMs: 30_000 },
+    ],
+    [
+      'a former last slot continues on a schedule that became longer',
+      { kind: 'cooling' },
+      { slot: 2, postponed: 9 },
+      { kind: 'retry', slot: 3, waitMs: 300_000 },
+    ],
+    [
+      'a secret that cannot be decrypted does not use up the last slot, and does not count as a cool-down',
+      { kind: 'unsignable' },
+      { slot: 3, postponed: 3 },
+      { kind: 'postpone', slot: 4, waitMs: 30_000 },
+    ],
+    [
+      'and waits for it without a limit',
+      { kind: 'unsignable' },
+      { slot: 50 },
+      { kind: 'postpone', slot: 51, waitMs: 300_000 },
+    ],
+  ])('%s', (_name, outcome, delivery, expected) => {
+    expect(decide(outcome, delivery, LONG)).toEqual(expected)
+  })
+
+  const anyWaitMs = fc.integer({ min: 1, max: 86_400_000 })
+  const anySchedule = fc.array(anyWaitMs, { maxLength: 12 })
+
+  test('a last slot is postponed for at least the longest wait and less than two of them, each time for at least a cool-down', () => {
+    fc.assert(
+      fc.property(anySchedule, anyWaitMs, (waitsMs, cooldownMs) => {
+        const postponements = postponementsMs({ waitsMs, cooldownMs })
+        const longestMs = Math.max(0, ...waitsMs)
+        const sumMs = postponements.reduce((sum, waitMs) => sum + waitMs, 0)
+        expect(sumMs).toBeGreaterThanOrEqual(longestMs)
+        expect(sumMs).toBeLessThan(longestMs + Math.max(longestMs, cooldownMs) + 1)
+        expect(Math.min(...postponements)).toBe(cooldownMs)
+      }),
+    )
   })
 
   const anyOutcome = fc.oneof<fc.Arbitrary<Outcome>[]>(
@@ -95,33 +149,29 @@ describe('decide', () => {
       reason: fc.constantFrom('timeout' as const, 'dns' as const, 'reset' as const),
     }),
   )
-  const anySchedule = fc.array(fc.integer({ min: 1, max: 86_400_000 }), { maxLength: 12 })
-
   /** Takes a delivery through its slots until it ends. */
   function run(
     waitsMs: readonly number[],
     outcomes: Iterator<Outcome | Withheld>,
   ): { posts: number; lastWasPosted: boolean; waitedMs: number[]; end: Decision } {
     const waitedMs: number[] = []
-    let slot = 0
+    let due = { slot: 0, postponed: 0 }
     for (let posts = 0; ; ) {
       const outcome = outcomes.next().value
       if (outcome.kind !== 'cooling') posts++
-      const decision = decide(outcome, slot, waitsMs)
-      // The worker gets it back after the cool-down, in the same slot.
-      if (decision.kind === 'postpone') continue
-      if (decision.kind !== 'retry') {
+      const decision = decide(outcome, due, { waitsMs, cooldownMs: COOLDOWN_MS })
+      if (decision.kind !== 'retry' && decision.kind !== 'postpone') {
         return { posts, lastWasPosted: outcome.kind !== 'cooling', waitedMs, end: decision }
       }
-      waitedMs.push(decision.waitMs)
-      slot = decision.slot
+      if (decision.kind === 'retry') waitedMs.push(decision.waitMs)
+      due = { slot: decision.slot, postponed: decision.postponed ?? 0 }
     }
   }
 
-  // Without the limit of the last slot (`isFinal`), which cooldown.test.ts and dead-endpoint.test.ts check.
+  // Without the limit of the last slot, which dead-endpoint.test.ts checks.
   test('in any order of cool-downs and failures, the schedule is followed and no delivery is given up without a POST', () => {
     const anyResult = fc.oneof<fc.Arbitrary<Outcome | Withheld>[]>(
-      fc.constant({ kind: 'cooling' as const }),
+      fc.constant({ kind: 'cooling' as const, isProbing: true }),
       fc.constant({ kind: 'answered' as const, status: 503 }),
       fc.constant({ kind: 'unreachable' as const, reason: 'timeout' as const }),
     )

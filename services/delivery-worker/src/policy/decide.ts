@@ -1,4 +1,4 @@
-import { isTransientStatus, type Outcome, type ParkedReason } from '@switchhook/contracts'
+import { type Delivery, isTransientStatus, type Outcome, type ParkedReason } from '@switchhook/contracts'
 
 /**
  * Why a due delivery was not POSTed.
@@ -9,8 +9,8 @@ import { isTransientStatus, type Outcome, type ParkedReason } from '@switchhook/
 export type Withheld =
   /** `wasParked`: this is a redelivery of a parked delivery, so it is parked again instead of being lost. */
   | { readonly kind: 'withdrawn'; readonly wasParked?: boolean }
-  /** `isFinal`: a last slot has been postponed long enough (`isPostponedLongEnough`). */
-  | { readonly kind: 'cooling'; readonly isFinal?: boolean }
+  /** `isProbing`: the cool-down is over, and another worker makes the probe. */
+  | { readonly kind: 'cooling'; readonly isProbing?: boolean }
   /** `isFinal`: the subscription was deleted, so no rotation can replace the secret. */
   | { readonly kind: 'unsignable'; readonly isFinal?: boolean }
 
@@ -18,29 +18,50 @@ export type Withheld =
 export type Decision =
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'withdrawn' }
-  | { readonly kind: 'retry'; readonly slot: number; readonly waitMs: number }
+  | { readonly kind: 'retry'; readonly slot: number; readonly postponed?: never; readonly waitMs: number }
   | { readonly kind: 'park'; readonly reason: ParkedReason }
-  /** The last slot comes back unchanged: after a cool-down, or until the secret can be decrypted. */
-  | { readonly kind: 'postpone' }
+  /** The last slot comes back: after a cool-down, or until the secret can be decrypted. */
+  | { readonly kind: 'postpone'; readonly slot: number; readonly postponed?: number; readonly waitMs: number }
+
+/** The retry policy of an installation. */
+export interface Schedule {
+  /** The waits between slots, in ms. */
+  readonly waitsMs: readonly number[]
+  /** How long a failing endpoint is not contacted. */
+  readonly cooldownMs: number
+}
 
 /**
- * The retry policy (specification, "Delivery"). Slot 0 is due at once and slot k after the kth wait, so the number of waits
- * is the retry budget. A pure function: no clock, no randomness, no I/O.
+ * The retry policy (specification, "Delivery"). Slot 0 is due immediately and slot k after the kth wait, so the number of
+ * waits is the retry budget. A pure function: no clock, no randomness, no I/O.
  */
-export function decide(outcome: Outcome | Withheld, slot: number, waitsMs: readonly number[]): Decision {
+export function decide(
+  outcome: Outcome | Withheld,
+  { slot, postponed = 0 }: Pick<Delivery, 'slot' | 'postponed'>,
+  schedule: Schedule,
+): Decision {
+  const { waitsMs } = schedule
   switch (outcome.kind) {
     case 'delivered':
       return { kind: 'acknowledged' }
     case 'withdrawn':
       // `exhausted` is the only reason to park a delivery without an attempt.
-      return outcome.wasParked === true ? { kind: 'park', reason: 'exhausted' } : { kind: 'withdrawn' }
+      return outcome.wasParked === true ? EXHAUSTED : { kind: 'withdrawn' }
     case 'answered':
       return isTransientStatus(outcome.status) ? nextSlot(slot, waitsMs) : { kind: 'park', reason: 'rejected' }
     case 'unreachable':
       return nextSlot(slot, waitsMs)
     case 'cooling':
-    case 'unsignable':
-      return outcome.isFinal === true ? nextSlot(slot, waitsMs) : nextSlotOrPostpone(slot, waitsMs)
+      return slot < waitsMs.length
+        ? nextSlot(slot, waitsMs)
+        : postpone(slot, postponed, outcome.isProbing === true, schedule)
+    case 'unsignable': {
+      if (slot < waitsMs.length || outcome.isFinal === true) return nextSlot(slot, waitsMs)
+      // A slot beyond the schedule, not a further postponement: only cool-downs count towards the limit.
+      const waits = postponementsMs(schedule)
+      const waitMs = waits[slot - waitsMs.length] ?? Math.max(...waits, ...waitsMs)
+      return { kind: 'postpone', slot: slot + 1, waitMs }
+    }
   }
 }
 
@@ -48,12 +69,38 @@ export function decide(outcome: Outcome | Withheld, slot: number, waitsMs: reado
 export const isTransientFailure = (outcome: Outcome): boolean =>
   outcome.kind === 'unreachable' || (outcome.kind === 'answered' && isTransientStatus(outcome.status))
 
-/** An obstacle that may pass does not use up the last slot. */
-const nextSlotOrPostpone = (slot: number, waitsMs: readonly number[]): Decision =>
-  slot < waitsMs.length ? nextSlot(slot, waitsMs) : { kind: 'postpone' }
+const EXHAUSTED: Decision = { kind: 'park', reason: 'exhausted' }
 
 function nextSlot(slot: number, waitsMs: readonly number[]): Decision {
   const waitMs = waitsMs[slot]
   // Undefined for the last slot, and for a slot beyond the end of a schedule that was shortened meanwhile.
-  return waitMs === undefined ? { kind: 'park', reason: 'exhausted' } : { kind: 'retry', slot: slot + 1, waitMs }
+  return waitMs === undefined ? EXHAUSTED : { kind: 'retry', slot: slot + 1, waitMs }
+}
+
+/**
+ * A cool-down does not use up the last slot, but it is not postponed without end: one probe per cool-down ends far fewer
+ * deliveries than arrive for a dead endpoint. At the limit the delivery is parked while the cool-down runs. The delivery has
+ * just waited for at least a cool-down, so the present one was begun by a later failure. While another worker makes the
+ * probe this is not known, and the delivery waits once more (ADR 0066).
+ */
+function postpone(slot: number, postponed: number, isProbing: boolean, schedule: Schedule): Decision {
+  const waitMs = postponementsMs(schedule)[postponed]
+  if (waitMs === undefined && !isProbing) return EXHAUSTED
+  return { kind: 'postpone', slot, postponed: postponed + 1, waitMs: waitMs ?? schedule.cooldownMs }
+}
+
+/**
+ * The waits of a last slot: one cool-down, then the longer waits of the schedule one after the other, until all of them add
+ * up to its longest wait. A large backlog for a dead endpoint then costs the broker few messages.
+ */
+export function postponementsMs({ waitsMs, cooldownMs }: Schedule): readonly number[] {
+  const longestMs = Math.max(0, ...waitsMs)
+  const postponements = [cooldownMs]
+  let sumMs = cooldownMs
+  for (const waitMs of waitsMs.filter((each) => each > cooldownMs).toSorted((a, b) => a - b)) {
+    if (sumMs >= longestMs) break
+    postponements.push(waitMs)
+    sumMs += waitMs
+  }
+  return postponements
 }

@@ -1,11 +1,11 @@
 import type { Delivery, Subscription } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
+import { HEALTHY } from '../testing/delivering.ts'
 import { createAdmit } from './admit.ts'
 import { type EndpointState, LOOK_REUSE_MS } from './recent-looks.ts'
 
 const SUBSCRIPTION = aSubscription()
-const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
 
 const ofSubscription = (change: Partial<Delivery> = {}): Delivery => ({ ...aDeliveryTo(SUBSCRIPTION), ...change })
 
@@ -32,13 +32,13 @@ function aWorker() {
 test('first attempts to one endpoint share a look, with the lease of its question', async () => {
   const { world, admit } = aWorker()
   const [first, second] = [admit(ofSubscription()), admit(ofSubscription())]
-  const { lease } = await first
-  expect((await second).lease).toEqual(lease)
+  const { trustedUntilMs } = await first
+  expect((await second).trustedUntilMs).toBe(trustedUntilMs)
   world.nowMs += LOOK_REUSE_MS - 1
-  expect((await admit(ofSubscription())).lease).toEqual(lease)
+  expect((await admit(ofSubscription())).trustedUntilMs).toBe(trustedUntilMs)
   expect(world.looks).toBe(1)
   world.nowMs += 1
-  expect((await admit(ofSubscription())).lease?.trustedUntilMs).toBe((lease?.trustedUntilMs ?? 0) + LOOK_REUSE_MS)
+  expect((await admit(ofSubscription())).trustedUntilMs).toBe(trustedUntilMs + LOOK_REUSE_MS)
   expect(world.looks).toBe(2)
 })
 

@@ -1,4 +1,10 @@
-import { type Delivery, leaseEndsAt, SUBSCRIPTION_LEASE_MS, type Subscription } from '@switchhook/contracts'
+import {
+  type Delivery,
+  leaseEndsAt,
+  SUBSCRIPTION_LEASE_MS,
+  type Subscription,
+  type Tenant,
+} from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 
@@ -15,7 +21,7 @@ export interface EndpointLook extends EndpointState {
 
 export interface RecentLooksDeps {
   readonly look: (delivery: Delivery) => Promise<EndpointState>
-  /** Whether this worker's last POST to the endpoint failed. */
+  /** See `Breaker.isFailing`. */
   readonly isFailing: (delivery: Delivery) => boolean
   /** Monotonic, in ms. */
   readonly nowMs: () => number
@@ -25,17 +31,17 @@ export interface RecentLooksDeps {
 export const LOOK_REUSE_MS = SUBSCRIPTION_LEASE_MS / 2
 
 /** More endpoints than a worker reaches within `LOOK_REUSE_MS`. */
-const MOST_RECENT = 10_000
+const MAX_RECENT = 10_000
 
 interface Recent {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly askedAtMs: number
   readonly look: Promise<EndpointLook>
 }
 
 /** The looks of the last `LOOK_REUSE_MS`, which all deliveries of an endpoint share. */
 export function createRecentLooks({ look, isFailing, nowMs }: RecentLooksDeps) {
-  const recent = new LRUCache<string, Recent>({ max: MOST_RECENT })
+  const recent = new LRUCache<string, Recent>({ max: MAX_RECENT })
 
   async function read(delivery: Delivery, askedAtMs: number): Promise<EndpointLook> {
     const { health, subscription } = await look(delivery)

@@ -1,37 +1,22 @@
 import { type Attempt, type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import type { Contact, Endpoint } from '@switchhook/store'
-import { startContacts } from './contacts.ts'
+import { anAttempt } from '../testing/deliveries.ts'
+import { createContacts } from './contacts.ts'
 import { notifyAll } from './listener.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
-const attempt = (change: Partial<Attempt> = {}): Attempt => ({
-  run: 1,
-  slot: 0,
-  attempt: 1,
-  at: AT,
-  durationMs: 25.4,
-  outcome: 'delivered',
-  status: 204,
-  ...change,
-})
+const attempt = (change: Partial<Attempt> = {}): Attempt => anAttempt({ at: AT, durationMs: 25.4, ...change })
 const failed = (at: string): Attempt => attempt({ at, outcome: 'answered', status: 503 })
 const acknowledged = { kind: 'acknowledged' } as const
 const ok = { kind: 'delivered', status: 204 } as const
 
-const started: { stop(): Promise<void> }[] = []
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((contacts) => contacts.stop()))
-})
-
 function aWorld(note?: () => Promise<void>) {
   const written: [Endpoint, Contact][] = []
   const lost: unknown[] = []
-  const contacts = startContacts({
+  const contacts = createContacts({
     store: { note: note ?? (async (endpoint, contact) => void written.push([endpoint, contact])) },
-    everyMs: 3_600_000,
     log: { debug: (_message, fields) => void lost.push(fields) },
   })
-  started.push(contacts)
   const reported: unknown[] = []
   const { concluded } = notifyAll([contacts.listener, { concluded: (delivery) => void reported.push(delivery) }])
   const conclude = (subscriptionId: SubscriptionId, made: Attempt | null): void =>
@@ -48,7 +33,7 @@ test('thousands of endpoints are written once each, at most 200 at a time', asyn
     inFlight -= 1
   })
   for (let n = 0; n < 1_000; n++) conclude(newSubscriptionId(), attempt())
-  await Promise.all([contacts.flush(), contacts.flush()])
+  await contacts.flush()
   expect([notes, most]).toEqual([1_000, 200])
 })
 
@@ -79,10 +64,10 @@ test('only the latest success and the latest failure of each endpoint are writte
   expect(written).toHaveLength(2)
 })
 
-test('notes are written on stop; a store that is away delays nothing', async () => {
+test('notes are written with the flush; a store that is away delays nothing', async () => {
   const { contacts, written, conclude } = aWorld()
   conclude(newSubscriptionId(), attempt())
-  await contacts.stop()
+  await contacts.flush()
   expect(written).toHaveLength(1)
   const away = aWorld(() => Promise.reject(new Error('away')))
   away.conclude(newSubscriptionId(), attempt())

@@ -1,41 +1,38 @@
-import type { SubscriptionId } from '@switchhook/contracts'
+import type { SubscriptionId, Tenant } from '@switchhook/contracts'
 import type { Contact, ContactStore } from '@switchhook/store'
 import type { DeliveryListener } from './listener.ts'
 
 export interface ContactsDeps {
   readonly store: Pick<ContactStore, 'note'>
-  readonly everyMs: number
   readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
 }
 
 export interface Contacts {
   readonly listener: Pick<Required<DeliveryListener>, 'concluded'>
-  /** Writes everything noted so far. */
-  flush(): Promise<void>
-  stop(): Promise<void>
+  /** Writes everything noted so far. Call it again only after it has resolved. */
+  readonly flush: () => Promise<void>
 }
 
 interface Noted {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly contact: Contact
 }
 
 /** More endpoints than a worker reaches in an interval. Beyond it no other endpoint is noted until the next interval. */
-const MOST_NOTED = 20_000
+const MAX_NOTED = 20_000
 
 /** Writes in flight. Deliveries share the Redis connection and must not wait behind thousands of notes. */
 const AT_A_TIME = 200
 
 /**
  * Notes the last success and the last failure of each endpoint, for people. Off the path of deliveries: notes are kept in
- * memory and the latest of each endpoint is written every few seconds. A worker that dies, or cannot write, loses them.
+ * memory and the latest of each endpoint is written with each flush. A worker that dies, or cannot write, loses them.
  */
-export function startContacts({ store, everyMs, log }: ContactsDeps): Contacts {
+export function createContacts({ store, log }: ContactsDeps): Contacts {
   let noted = new Map<SubscriptionId, Noted>()
-  let writing: Promise<void> = Promise.resolve()
 
   const concluded: Required<DeliveryListener>['concluded'] = ({ tenant, subscriptionId }, attempt) => {
-    if (attempt === null || (noted.size >= MOST_NOTED && !noted.has(subscriptionId))) return
+    if (attempt === null || (noted.size >= MAX_NOTED && !noted.has(subscriptionId))) return
     const { contact = NOTHING } = noted.get(subscriptionId) ?? {}
     const endedAtMs = Date.parse(attempt.at) + Math.round(attempt.durationMs)
     const { outcome, status } = attempt
@@ -48,7 +45,7 @@ export function startContacts({ store, everyMs, log }: ContactsDeps): Contacts {
     noted.set(subscriptionId, { tenant, contact: { ...contact, ...news } })
   }
 
-  async function write(): Promise<void> {
+  async function flush(): Promise<void> {
     const due = [...noted]
     noted = new Map()
     let lost = 0
@@ -63,23 +60,7 @@ export function startContacts({ store, everyMs, log }: ContactsDeps): Contacts {
     if (lost > 0) log.debug('contact times of endpoints were not written', { endpoints: lost })
   }
 
-  async function flush(): Promise<void> {
-    const before = writing
-    writing = before.then(write)
-    await writing
-  }
-
-  const timer = setInterval(() => void flush(), everyMs)
-  timer.unref()
-
-  return {
-    listener: { concluded },
-    flush,
-    async stop() {
-      clearInterval(timer)
-      await flush()
-    },
-  }
+  return { listener: { concluded }, flush }
 }
 
 const NOTHING: Contact = { successAtMs: null, failureAtMs: null, failure: null }

@@ -7,9 +7,10 @@ import {
   type Outcome,
 } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
-import { createAttempt } from '../pipeline/attempt.ts'
+import { attempt as makeAttempt } from '../pipeline/steps.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 import { anAttempt, aReportedDelivery } from '../testing/deliveries.ts'
+import { deliverDeps, HEALTHY, ok, posted } from '../testing/delivering.ts'
 import { createDeliveryMeter, occurredAtMsOf } from './delivery-meter.ts'
 import { notifyAll } from './listener.ts'
 
@@ -47,6 +48,7 @@ const delivered: Concluded = {
 }
 const answered = (status: number): Attempt => ({ ...attempt, outcome: 'answered', status })
 const retry: Decision = { kind: 'retry', slot: 1, waitMs: 10_000 }
+const postpone: Decision = { kind: 'postpone', slot: 7, waitMs: 30_000 }
 
 test('an acknowledged first attempt counts with its outcome, its decision and all its times', async () => {
   expect(await after(delivered)).toEqual([
@@ -89,10 +91,10 @@ const rejected: Outcome = { kind: 'answered', status: 410 }
 test.each<[Decision, Outcome | Withheld, string]>([
   [retry, { kind: 'unreachable', reason: 'dns' }, '{decision="retry",reason="failed"}'],
   [retry, cooling, '{decision="retry",reason="cooling"}'],
-  [{ kind: 'postpone' }, cooling, '{decision="postponed",reason="cooling"}'],
+  [postpone, cooling, '{decision="postponed",reason="cooling"}'],
   [{ kind: 'park', reason: 'exhausted' }, cooling, '{decision="parked",reason="exhausted"}'],
   [retry, unsignable, '{decision="retry",reason="unsignable"}'],
-  [{ kind: 'postpone' }, unsignable, '{decision="postponed",reason="unsignable"}'],
+  [postpone, unsignable, '{decision="postponed",reason="unsignable"}'],
   [{ kind: 'withdrawn' }, { kind: 'withdrawn' }, '{decision="withdrawn",reason="none"}'],
   [{ kind: 'park', reason: 'rejected' }, rejected, '{decision="parked",reason="rejected"}'],
   [{ kind: 'park', reason: 'exhausted' }, rejected, '{decision="parked",reason="exhausted"}'],
@@ -108,23 +110,21 @@ test('a clock that is behind produces no negative times', async () => {
 test('POSTs in flight are those that have begun and not ended, whether they succeed or fail', async () => {
   const metrics = createMetrics('w')
   const ends: ((error?: Error) => void)[] = []
-  const attemptPost = createAttempt({
-    post: () =>
+  const worker = deliverDeps({
+    post: (due) =>
       new Promise((resolve, reject) => {
-        ends.push((error) => (error === undefined ? resolve({ kind: 'delivered', status: 200 }) : reject(error)))
+        ends.push((error) => (error === undefined ? resolve(posted(due, ok)) : reject(error)))
       }),
     posting: createDeliveryMeter(metrics).listener.posting,
-    breaker: { note: async () => {} },
-    now: Date.now,
   })
-  const before = { health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null }, probe: undefined } as const
-  const post = async () => (await attemptPost({ kind: 'sendable', delivery, before, lease: undefined })).outcome
+  const before = { health: HEALTHY, probe: undefined }
+  const post = () => makeAttempt(worker, { kind: 'sendable', delivery, before, trustedUntilMs: Infinity })
   const [first, second] = [post(), post()]
   const inFlight = async () => samplesOf(await metrics.text()).filter((line) => line.includes('in_flight'))
   expect(await inFlight()).toEqual(['switchhook_posts_in_flight 2'])
   ends[0]?.()
   ends[1]?.(new Error('EMFILE'))
-  await expect(first).resolves.toEqual({ kind: 'delivered', status: 200 })
+  await expect(first).resolves.toMatchObject({ outcome: ok })
   await expect(second).rejects.toThrow('EMFILE')
   expect(await inFlight()).toEqual([])
 })

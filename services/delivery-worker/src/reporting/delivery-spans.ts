@@ -2,13 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Delivery } from '@switchhook/contracts'
 import { deliveryAttributes, type Span, spanned, type Tracing } from '@switchhook/runtime'
 import type { Posted } from '../http/post-under-lease.ts'
+import { resultOf } from '../policy/classify.ts'
+import type { Withheld } from '../policy/decide.ts'
 import type { DeliveryListener } from './listener.ts'
 
 type Handle = (delivery: Delivery) => Promise<void>
 
 /** The spans of a worker. If traces are not exported, `handle` returns its argument and the listener is empty. */
 export interface DeliverySpans {
-  /** Lays a span around the handling of each message from `queue`. */
+  /** Wraps the handling of each message from `queue` in a span. */
   readonly handle: (queue: string, handle: Handle) => Handle
   /** Adds a span for each POST, and the decision to the span of the message. */
   readonly listener: DeliveryListener
@@ -89,29 +91,18 @@ function addressAttributes(address: string): Record<string, string | number> {
   }
 }
 
-function postedAttributes(posted: Posted): Record<string, string | number> {
-  switch (posted.kind) {
-    case 'readmitted':
-      return { ...addressAttributes(posted.delivery.url), ...postedAttributes(posted.outcome) }
-    case 'unreachable':
-      return { 'switchhook.outcome': posted.reason }
-    case 'delivered':
-    case 'answered':
-      return { 'switchhook.outcome': posted.kind, 'http.response.status_code': posted.status }
-    default:
-      return { 'switchhook.outcome': posted.kind }
+function postedAttributes(posted: Posted | Withheld): Record<string, string | number> {
+  if (posted.kind !== 'posted') return { 'switchhook.outcome': posted.kind }
+  const { delivery, outcome } = posted
+  const { outcome: result, status } = resultOf(outcome)
+  return {
+    ...addressAttributes(delivery.url),
+    'switchhook.outcome': result,
+    ...(status !== null && { 'http.response.status_code': status }),
   }
 }
 
-function failureOf(posted: Posted): string | undefined {
-  switch (posted.kind) {
-    case 'readmitted':
-      return failureOf(posted.outcome)
-    case 'answered':
-      return String(posted.status)
-    case 'unreachable':
-      return posted.reason
-    default:
-      return undefined
-  }
+function failureOf(posted: Posted | Withheld): string | undefined {
+  if (posted.kind !== 'posted' || posted.outcome.kind === 'delivered') return undefined
+  return posted.outcome.kind === 'answered' ? String(posted.outcome.status) : posted.outcome.reason
 }

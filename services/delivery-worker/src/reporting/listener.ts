@@ -3,7 +3,7 @@ import type { Posted } from '../http/post-under-lease.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 
 /** Called when the POST has ended, with its result or with what it threw. */
-type PostEnded = (posted: Posted | undefined, error?: unknown) => void
+type PostEnded = (posted: Posted | Withheld | undefined, error?: unknown) => void
 
 /**
  * An observer of deliveries: the log, the metrics, the traces, the times of contact. Its functions are called
@@ -27,26 +27,17 @@ export interface DeliveryListener {
 }
 
 /** One listener that calls all of these, in their order. */
-export function notifyAll(listeners: readonly DeliveryListener[]): Required<DeliveryListener> {
-  const posting = listeners.flatMap(({ posting: one }) => one ?? [])
-  const concluded = listeners.flatMap(({ concluded: one }) => one ?? [])
-  const movedToLane = listeners.flatMap(({ movedToLane: one }) => one ?? [])
-  const [onlyPosting] = posting
-  return {
-    posting:
-      posting.length === 1 && onlyPosting !== undefined
-        ? onlyPosting
-        : (delivery, attempt) => {
-            const ended = posting.map((begin) => begin(delivery, attempt))
-            return (posted, error) => {
-              for (const end of ended) end(posted, error)
-            }
-          },
-    concluded: (delivery, attempt, decision, outcome) => {
-      for (const each of concluded) each(delivery, attempt, decision, outcome)
-    },
-    movedToLane: () => {
-      for (const each of movedToLane) each()
-    },
-  }
-}
+export const notifyAll = (listeners: readonly DeliveryListener[]): Required<DeliveryListener> => ({
+  posting: (delivery, attempt) => {
+    const ended = listeners.flatMap(({ posting }) => posting?.(delivery, attempt) ?? [])
+    return (posted, error) => {
+      for (const end of ended) end(posted, error)
+    }
+  },
+  concluded: (...slot) => {
+    for (const { concluded } of listeners) concluded?.(...slot)
+  },
+  movedToLane: () => {
+    for (const { movedToLane } of listeners) movedToLane?.()
+  },
+})

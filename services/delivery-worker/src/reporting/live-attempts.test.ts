@@ -1,4 +1,4 @@
-import type { Attempt, Delivery } from '@switchhook/contracts'
+import type { Attempt, Delivery, Tenant } from '@switchhook/contracts'
 import type { Decision } from '../policy/decide.ts'
 import { anAttempt, aReportedDelivery } from '../testing/deliveries.ts'
 import { createLiveReports, liveAttemptOf } from './live-attempts.ts'
@@ -7,8 +7,8 @@ const delivery = aReportedDelivery({ callId: 'c-1', agentUri: 'sip:alice@acme.ex
 const { deliveryId, subscriptionId, eventId } = delivery
 const attempt = anAttempt({ durationMs: 42, outcome: 'answered', status: 503, answer: 'back at noon' })
 
-function reports(publish: (tenant: string | null) => Promise<void> = () => Promise.resolve()) {
-  const published: { readonly tenant: string | null; readonly attempts: number; readonly left: number }[] = []
+function reports(publish: (tenant: Tenant) => Promise<void> = () => Promise.resolve()) {
+  const published: { readonly tenant: Tenant; readonly attempts: number; readonly left: number }[] = []
   const debug: string[] = []
   const live = createLiveReports({
     publish: (tenant, attempts, left) => {
@@ -25,7 +25,7 @@ function reports(publish: (tenant: string | null) => Promise<void> = () => Promi
 test.each<[Decision, string]>([
   [{ kind: 'acknowledged' }, 'acknowledged'],
   [{ kind: 'retry', slot: 1, waitMs: 10_000 }, 'waiting'],
-  [{ kind: 'postpone' }, 'waiting'],
+  [{ kind: 'postpone', slot: 7, waitMs: 30_000 }, 'waiting'],
   [{ kind: 'park', reason: 'rejected' }, 'parked'],
   [{ kind: 'withdrawn' }, 'withdrawn'],
 ])('after the decision %j the stream shows the state %s', (decision, state) => {
@@ -70,6 +70,14 @@ test('a burst is cut, and the rest is counted', async () => {
     { tenant: 'acme', attempts: 200, left: 50 },
     { tenant: 'acme', attempts: 1, left: 0 },
   ])
+})
+
+test('a delivery whose body is not an event loses its report without an error', async () => {
+  const { live, debug, conclude } = reports()
+  live.noteListened('acme', true)
+  conclude({ body: Buffer.from('not JSON') })
+  await live.flush()
+  expect(debug).toEqual(['attempts were not published to the live stream'])
 })
 
 test('attempts that cannot be published are lost without an error', async () => {

@@ -1,4 +1,5 @@
-import { type Attempt, type Delivery, type Envelope, subjectOf } from '@switchhook/contracts'
+import { type Attempt, type Delivery, type Envelope, subjectOf, type Tenant } from '@switchhook/contracts'
+import { createBatch } from '@switchhook/runtime'
 import type { DeliveryState, LiveAttempt, LiveAttemptStore } from '@switchhook/store'
 import type { Decision } from '../policy/decide.ts'
 import type { DeliveryListener } from './listener.ts'
@@ -10,57 +11,48 @@ export interface LiveReportsDeps {
 
 export interface LiveReports {
   readonly listener: Pick<Required<DeliveryListener>, 'concluded'>
-  /** Called with each look: whether somebody reads the tenant's live stream. */
-  readonly noteListened: (tenant: string | null, isListened: boolean) => void
+  /** Called with each look: whether a listener reads the tenant's live stream. */
+  readonly noteListened: (tenant: Tenant, isListened: boolean) => void
   /** Publishes what was gathered so far. */
   readonly flush: () => Promise<void>
 }
 
-interface Gathered {
-  readonly attempts: LiveAttempt[]
-  left: number
-}
-
 /** How long attempts are gathered for one write. */
 const GATHER_MS = 100
-/** Of one tenant in that time. The rest is left out and counted. */
-const MOST_GATHERED = 200
+/** Of one tenant in one write. The rest is left out and counted. */
+const MAX_OF_TENANT = 200
+/** Of all tenants. Bounds the memory: an attempt keeps the body of its delivery until it is written. */
+const MAX_GATHERED = 2_000
 
 /**
- * Reports attempts to the live stream of each tenant that somebody reads. Every look of a delivery tells whether that is so;
+ * Reports attempts to the live stream of each tenant that has listeners. Every look of a delivery shows whether it has;
  * for the others this costs one lookup in an empty set per attempt. Reports that cannot be written are lost.
  */
 export function createLiveReports({ publish, log }: LiveReportsDeps): LiveReports {
-  const listened = new Set<string | null>()
-  let gathered = new Map<string | null, Gathered>()
-  let timer: NodeJS.Timeout | undefined
+  const listened = new Set<Tenant>()
+  const concluded = createBatch({ waitMs: GATHER_MS, maxWeight: MAX_GATHERED, write: publishAll })
 
-  async function flush(): Promise<void> {
-    clearTimeout(timer)
-    timer = undefined
-    const due = gathered
-    gathered = new Map()
+  async function publishAll(all: readonly Parameters<typeof liveAttemptOf>[]): Promise<void> {
+    const byTenant = Map.groupBy(all, ([{ tenant }]) => tenant)
     const written = await Promise.allSettled(
-      [...due].map(([tenant, { attempts, left }]) => publish(tenant, attempts, left)),
+      [...byTenant].map(async ([tenant, slots]) => {
+        const attempts = slots.slice(0, MAX_OF_TENANT).map((slot) => liveAttemptOf(...slot))
+        await publish(tenant, attempts, slots.length - attempts.length)
+      }),
     )
     const failed = written.filter(({ status }) => status === 'rejected').length
     if (failed > 0) log.debug('attempts were not published to the live stream', { tenants: failed })
   }
 
   return {
-    flush,
+    flush: async () => concluded.flush(),
     noteListened: (tenant, isListened) => {
       if (isListened) listened.add(tenant)
       else listened.delete(tenant)
     },
     listener: {
       concluded: (delivery, attempt, decision) => {
-        if (attempt === null || !listened.has(delivery.tenant)) return
-        const present = gathered.get(delivery.tenant) ?? { attempts: [], left: 0 }
-        gathered.set(delivery.tenant, present)
-        if (present.attempts.length < MOST_GATHERED) present.attempts.push(liveAttemptOf(delivery, attempt, decision))
-        else present.left += 1
-        timer ??= setTimeout(() => void flush(), GATHER_MS)
+        if (attempt !== null && listened.has(delivery.tenant)) concluded.add([delivery, attempt, decision])
       },
     },
   }

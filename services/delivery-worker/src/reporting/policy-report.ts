@@ -1,16 +1,18 @@
+import { startPoll } from '@switchhook/runtime'
 import type { DeliveryPolicy, DeliveryPolicyStore } from '@switchhook/store'
 import type { WorkerConfig } from '../config.ts'
 
 /** Often enough that a Redis which was emptied knows the policy again soon. */
 const REPORT_EVERY_MS = 60_000
 
-/** Reports the worker's policy now and then, so that the api can show it. A failed report is made up for by the next. */
-export function startPolicyReport(store: Pick<DeliveryPolicyStore, 'report'>, policy: DeliveryPolicy): () => void {
-  const report = (): void => void store.report(policy).catch(() => {})
-  report()
-  const timer = setInterval(report, REPORT_EVERY_MS)
-  timer.unref()
-  return () => clearInterval(timer)
+/** Reports the worker's policy every minute, so that the api can show it. The next report makes up for a failed one. */
+export function startPolicyReport(
+  store: Pick<DeliveryPolicyStore, 'report'>,
+  policy: DeliveryPolicy,
+): () => Promise<void> {
+  const poll = startPoll(REPORT_EVERY_MS, () => store.report(policy).catch(() => {}))
+  poll.wake()
+  return poll.stop
 }
 
 export const policyOf = (config: WorkerConfig): DeliveryPolicy => ({

@@ -1,11 +1,11 @@
-import type { Logger, Metrics, Tracing } from '@switchhook/runtime'
+import { type Logger, type Metrics, startPoll, type Tracing } from '@switchhook/runtime'
 import { createAttemptLog } from './attempt-log.ts'
-import { type ContactsDeps, startContacts } from './contacts.ts'
+import { type ContactsDeps, createContacts } from './contacts.ts'
 import { createDeliveryMeter, type DeliveryMeter } from './delivery-meter.ts'
 import { createDeliverySpans, type DeliverySpans } from './delivery-spans.ts'
 import { type DeliveryListener, notifyAll } from './listener.ts'
 import { createLiveReports, type LiveReports, type LiveReportsDeps } from './live-attempts.ts'
-import { type StatisticsDeps, startStatistics } from './statistics.ts'
+import { createStatistics, type StatisticsDeps } from './statistics.ts'
 
 export interface ReportingDeps {
   readonly log: Logger
@@ -21,9 +21,9 @@ export interface ReportingDeps {
 export interface Reporting {
   readonly listener: Required<DeliveryListener>
   readonly meter: DeliveryMeter
-  /** Lays a span around the handling of each message. */
+  /** Wraps the handling of each message in a span. */
   readonly traced: DeliverySpans['handle']
-  /** Called with each look: whether somebody reads the tenant's live stream. */
+  /** Called with each look: whether a listener reads the tenant's live stream. */
   readonly noteListened: LiveReports['noteListened']
   readonly stop: () => Promise<void>
 }
@@ -38,9 +38,10 @@ const STATISTICS_EVERY_MS = 10_000
 export function startReporting({ log, metrics, tracing, sampleAcknowledged, ...stores }: ReportingDeps): Reporting {
   const spans = createDeliverySpans(tracing)
   const meter = createDeliveryMeter(metrics)
-  const contacts = startContacts({ store: stores.contacts, everyMs: CONTACTS_EVERY_MS, log })
-  const statistics = startStatistics({ store: stores.statistics, everyMs: STATISTICS_EVERY_MS, log, now: Date.now })
+  const contacts = createContacts({ store: stores.contacts, log })
+  const statistics = createStatistics({ store: stores.statistics, log, now: Date.now })
   const live = createLiveReports({ publish: stores.liveAttempts, log })
+  const polls = [startPoll(CONTACTS_EVERY_MS, contacts.flush), startPoll(STATISTICS_EVERY_MS, statistics.flush)]
   return {
     listener: notifyAll([
       spans.listener,
@@ -54,7 +55,8 @@ export function startReporting({ log, metrics, tracing, sampleAcknowledged, ...s
     traced: spans.handle,
     noteListened: live.noteListened,
     stop: async () => {
-      await Promise.all([contacts.stop(), statistics.stop(), live.flush()])
+      await Promise.all(polls.map((poll) => poll.stop()))
+      await Promise.all([contacts.flush(), statistics.flush(), live.flush()])
     },
   }
 }

@@ -1,42 +1,27 @@
 import { type Attempt, type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import type { Addition } from '@switchhook/store'
-import { startStatistics } from './statistics.ts'
+import { anAttempt } from '../testing/deliveries.ts'
+import { createStatistics } from './statistics.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 17, 6, 1)
 const MINUTE = NOW - 1_000
-
-const started: { stop(): Promise<void> }[] = []
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((statistics) => statistics.stop()))
-})
 
 function aWorld(add?: () => Promise<void>) {
   const written: [string | null, Addition[]][] = []
   const lost: unknown[] = []
   let nowMs = NOW
-  const statistics = startStatistics({
+  const statistics = createStatistics({
     store: { add: add ?? (async (tenant, additions) => void written.push([tenant, [...additions]])) },
-    everyMs: 3_600_000,
     log: { debug: (_message, fields) => void lost.push(fields) },
     now: () => nowMs,
   })
-  started.push(statistics)
   const body = Buffer.from(`{"deliveryId":"x","occurredAt":"${new Date(NOW - 60).toISOString()}"}`)
   const conclude = (
     subscriptionId: SubscriptionId,
     change: Partial<Attempt> | null = {},
     { tenant = 'acme', isParked = false } = {},
   ): void => {
-    const attempt: Attempt = {
-      run: 1,
-      slot: 0,
-      attempt: 1,
-      at: new Date(NOW - 20).toISOString(),
-      durationMs: 12,
-      outcome: 'delivered',
-      status: 204,
-      ...change,
-    }
+    const attempt = anAttempt({ at: new Date(NOW - 20).toISOString(), durationMs: 12, ...change })
     const decision = isParked ? ({ kind: 'park', reason: 'exhausted' } as const) : ({ kind: 'acknowledged' } as const)
     const delivery = { tenant, subscriptionId, body } as Delivery
     statistics.listener.concluded(delivery, change === null ? null : attempt, decision, {
@@ -99,10 +84,10 @@ test('beyond 20,000 endpoints only the tenant is counted', async () => {
   expect(sum?.counts.get('.a')).toBe(20_100)
 })
 
-test('what was counted is written on stop; a store that is away delays nothing', async () => {
+test('what was counted is written with the flush; a store that is away delays nothing', async () => {
   const { statistics, written, conclude } = aWorld()
   conclude(newSubscriptionId())
-  await statistics.stop()
+  await statistics.flush()
   expect(written).toHaveLength(1)
   const away = aWorld(() => Promise.reject(new Error('away')))
   away.conclude(newSubscriptionId())

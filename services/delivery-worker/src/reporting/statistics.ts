@@ -1,4 +1,4 @@
-import type { Attempt, SubscriptionId } from '@switchhook/contracts'
+import type { Attempt, SubscriptionId, Tenant } from '@switchhook/contracts'
 import {
   type Addition,
   addCounts,
@@ -12,7 +12,6 @@ import type { DeliveryListener } from './listener.ts'
 
 export interface StatisticsDeps {
   readonly store: Pick<StatisticsStore, 'add'>
-  readonly everyMs: number
   readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -20,33 +19,31 @@ export interface StatisticsDeps {
 
 export interface Statistics {
   readonly listener: Pick<Required<DeliveryListener>, 'concluded'>
-  /** Writes everything counted so far. */
-  flush(): Promise<void>
-  stop(): Promise<void>
+  /** Writes everything counted so far. Call it again only after it has resolved. */
+  readonly flush: () => Promise<void>
 }
 
-/** By subscription, then by minute since 1970. The key null is for subscriptions beyond `MOST_COUNTED`. */
+/** By subscription, then by minute since 1970. The key null is for subscriptions beyond `MAX_COUNTED`. */
 type Tally = Map<SubscriptionId | null, Map<number, Counts>>
 
 /** More endpoints than a worker reaches in an interval. Beyond it, only their tenant is counted until the next interval. */
-const MOST_COUNTED = 20_000
+const MAX_COUNTED = 20_000
 
 const MINUTE_MS = 60_000
 
 /**
  * Counts attempts, their outcomes and times, and parked deliveries, by subscription and minute. Off the path of
- * deliveries: counts are kept in memory and written every few seconds. A worker that dies, or cannot write, loses them.
+ * deliveries: counts are kept in memory and written with each flush. A worker that dies, or cannot write, loses them.
  */
-export function startStatistics({ store, everyMs, log, now }: StatisticsDeps): Statistics {
-  let tallies = new Map<string | null, Tally>()
+export function createStatistics({ store, log, now }: StatisticsDeps): Statistics {
+  let tallies = new Map<Tenant, Tally>()
   let counted = 0
-  let writing: Promise<void> = Promise.resolve()
 
-  function countsOf(tenant: string | null, subscriptionId: SubscriptionId): Counts {
+  function countsOf(tenant: Tenant, subscriptionId: SubscriptionId): Counts {
     const tally = getOrAdd(tallies, tenant, () => new Map())
     const minutes =
       tally.get(subscriptionId) ??
-      (counted < MOST_COUNTED ? addTo(tally, subscriptionId) : getOrAdd(tally, null, () => new Map()))
+      (counted < MAX_COUNTED ? addTo(tally, subscriptionId) : getOrAdd(tally, null, () => new Map()))
     return getOrAdd(minutes, Math.floor(now() / MINUTE_MS), () => new Map())
   }
 
@@ -65,7 +62,7 @@ export function startStatistics({ store, everyMs, log, now }: StatisticsDeps): S
     if (isParked) countParked(counts)
   }
 
-  async function write(): Promise<void> {
+  async function flush(): Promise<void> {
     const due = tallies
     tallies = new Map()
     counted = 0
@@ -78,23 +75,7 @@ export function startStatistics({ store, everyMs, log, now }: StatisticsDeps): S
     if (lost > 0) log.debug('statistics were not written', { tenants: lost })
   }
 
-  async function flush(): Promise<void> {
-    const before = writing
-    writing = before.then(write)
-    await writing
-  }
-
-  const timer = setInterval(() => void flush(), everyMs)
-  timer.unref()
-
-  return {
-    listener: { concluded },
-    flush,
-    async stop() {
-      clearInterval(timer)
-      await flush()
-    },
-  }
+  return { listener: { concluded }, flush }
 }
 
 /** The counts of each subscription, and their sums for the tenant. */

@@ -1,43 +1,8 @@
-import {
-  type Attempt,
-  type Delivery,
-  deliveryIdOf,
-  envelopesOf,
-  newEventId,
-  newSubscriptionId,
-  type Subscription,
-} from '@switchhook/contracts'
+import { type Attempt, type Delivery, envelopesOf, type Subscription } from '@switchhook/contracts'
+import { aDelivery } from '@switchhook/testkit'
 
-/** An enabled subscription of `acme` to `call.status`. */
-export const aSubscription = (change: Partial<Subscription> = {}): Subscription => ({
-  id: newSubscriptionId(),
-  tenant: 'acme',
-  url: 'https://client.example/hook',
-  eventTypes: ['call.status'],
-  description: null,
-  enabled: true,
-  createdAt: '2026-01-01T00:00:00.000Z',
-  ...change,
-})
-
-/** The first message of a delivery, as fan-out publishes it. Its id is derived from the ids in `change`, if there are any. */
-export function aDelivery(change: Partial<Delivery> = {}): Delivery {
-  const { eventId = newEventId(), subscriptionId = newSubscriptionId() } = change
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url: 'https://client.example/hook',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: '2026-01-01T00:00:00.000Z',
-    body: Buffer.from('{}'),
-    ...change,
-  }
-}
+export { aSubscription } from '@switchhook/testkit'
+export { aDelivery }
 
 /** The first message of a delivery to this subscription. */
 export const aDeliveryTo = ({ id, tenant, url }: Pick<Subscription, 'id' | 'tenant' | 'url'>): Delivery =>

@@ -37,7 +37,7 @@ function worker(tracing: Tracing, outcome: Outcome): (delivery: Delivery) => Pro
     const attempt = delivery.attempt + 1
     const ended = listener.posting?.(delivery, attempt)
     await new Promise(setImmediate)
-    ended?.(outcome)
+    ended?.({ kind: 'posted', delivery, outcome })
     const decision =
       outcome.kind === 'delivered'
         ? ({ kind: 'acknowledged' } as const)

@@ -23,10 +23,12 @@ function aBuffer(store: (batch: readonly LoggedEvent[]) => Promise<void>, limits
   const drops: number[] = []
   const buffer = createLogBuffer(
     {
-      async write(batch) {
-        await store(batch)
-        written.push(batch)
-      },
+      writes: [
+        async (batch) => {
+          await store(batch)
+          written.push(batch)
+        },
+      ],
       dropped: (entries) => void drops.push(entries),
       log: { warn: (message) => void warnings.push(message) },
     },
@@ -83,9 +85,15 @@ test('beyond the limit the oldest events are dropped and counted, and logged onc
 
 test('a write that hangs blocks no caller, and memory stays within the limit', async () => {
   const stuck = new EventTarget()
-  const { buffer, written, dropped } = aBuffer(async () => void (await once(stuck, 'go')))
+  let writes = 0
+  const { buffer, written, dropped } = aBuffer(async () => {
+    writes += 1
+    await once(stuck, 'go')
+  })
+  buffer.add(anEvent())
+  await eventually(() => expect(writes).toBe(1))
   for (let n = 0; n < 1_000; n++) buffer.add(anEvent())
-  expect(dropped()).toBe(2_000 - 20 - LIMITS.most)
+  expect(dropped()).toBe(2_000 - LIMITS.most)
   stuck.dispatchEvent(new Event('go'))
   await eventually(() => expect(written).toHaveLength(1))
 })
@@ -102,6 +110,26 @@ test('events that the store refuses are dropped, and later ones are written', as
   buffer.add(next)
   await eventually(() => expect(written).toEqual([[next]]))
   expect(warnings).toHaveLength(1)
+})
+
+test('events that the delivery log refuses are journaled, once, and counted as dropped', async () => {
+  const journaled: (readonly LoggedEvent[])[] = []
+  const drops: number[] = []
+  const buffer = createLogBuffer(
+    {
+      writes: [() => Promise.reject(new Error('WRONGTYPE')), async (batch) => void journaled.push(batch)],
+      dropped: (entries) => void drops.push(entries),
+      log: { warn: () => {} },
+    },
+    LIMITS,
+  )
+  const [event, last] = [anEvent(4), anEvent(2)]
+  buffer.add(event)
+  await eventually(() => expect(journaled).toEqual([[event]]))
+  buffer.add(last)
+  await buffer.close()
+  expect(journaled).toEqual([[event], [last]])
+  expect(drops).toEqual([5, 3])
 })
 
 test('an event larger than the limit is written', async () => {

@@ -1,18 +1,22 @@
 import { Unavailable } from '@switchhook/contracts'
+import { startPoll } from '@switchhook/runtime'
 import type { LoggedEvent } from '@switchhook/store'
 
 export interface LogBufferDeps {
-  /** May be repeated with the same events. */
-  readonly write: (events: readonly LoggedEvent[]) => Promise<void>
+  /**
+   * Called one after the other with the same events, and repeated while the store is away. If one refuses the events, the
+   * next ones still get them.
+   */
+  readonly writes: readonly ((events: readonly LoggedEvent[]) => Promise<void>)[]
   /** Called with the number of entries (events and their deliveries) that the log will not contain. */
   readonly dropped: (entries: number) => void
   readonly log: { warn(message: string, fields: Readonly<Record<string, unknown>>): void }
 }
 
 export interface LogBufferLimits {
-  /** How long an event waits for others to share its write. */
+  /** How long an event waits at most for others to share its write. */
   readonly flushMs: number
-  /** The weight of the events that triggers a write at once; also the size of a write. An entry weighs 1, as does a KiB of data. */
+  /** The weight of the events that triggers an immediate write; also the size of a write. An entry weighs 1, as does a KiB of data. */
   readonly batch: number
   /** The weight that is kept while writes fail. Beyond it the oldest events are dropped. */
   readonly most: number
@@ -36,10 +40,7 @@ const LOG_INTERVAL_MS = 30_000
 export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = LIMITS): LogBuffer {
   const events: LoggedEvent[] = []
   let held = 0
-  let timer: NodeJS.Timeout | undefined
-  let writing: Promise<void> | undefined
   let hasFailed = false
-  let isClosing = false
   let loggedAt = -Infinity
 
   function drop(entries: number, error?: unknown): void {
@@ -52,70 +53,67 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
   function makeRoom(): void {
     let dropped = 0
     // A single event larger than the limit is kept.
-    while (held > limits.most && events.length > 1) dropped += take().entries
+    while (held > limits.most && events.length > 1) dropped += sumOf(take(1), entriesOf)
     if (dropped > 0) drop(dropped)
   }
 
-  /** Moves the oldest event to `batch`. */
-  function take(batch: LoggedEvent[] = []): { readonly entries: number; readonly weight: number } {
-    const event = events.shift()
-    if (event === undefined) return { entries: 0, weight: 0 }
-    batch.push(event)
-    const weight = weightOf(event)
-    held -= weight
-    return { entries: entriesOf(event), weight }
+  /** Takes the oldest events, up to this weight; the last of them may exceed it. */
+  function take(weight: number): readonly LoggedEvent[] {
+    const taken: LoggedEvent[] = []
+    for (let sum = 0; sum < weight; ) {
+      const event = events.shift()
+      if (event === undefined) break
+      taken.push(event)
+      sum += weightOf(event)
+    }
+    held -= sumOf(taken, weightOf)
+    return taken
   }
 
-  function schedule(): void {
-    if (events.length === 0 || writing !== undefined || isClosing) return
-    if (held >= limits.batch && !hasFailed) flush()
-    else timer ??= setTimeout(flush, hasFailed ? limits.retryMs : limits.flushMs)
-  }
-
-  function flush(): void {
-    clearTimeout(timer)
-    timer = undefined
-    const batch: LoggedEvent[] = []
-    for (let taken = 0; events.length > 0 && taken < limits.batch; ) taken += take(batch).weight
-    writing = writeAndSchedule(batch)
-  }
-
-  async function writeAndSchedule(batch: readonly LoggedEvent[]): Promise<void> {
-    await writeBatch(batch)
-    writing = undefined
-    schedule()
-  }
-
-  async function writeBatch(batch: readonly LoggedEvent[]): Promise<void> {
+  /** Resolves to the next pause; undefined for the usual one. */
+  async function flush(): Promise<number | undefined> {
+    const batch = take(limits.batch)
+    if (batch.length === 0) return undefined
     try {
-      await deps.write(batch)
+      await writeAll(batch)
       hasFailed = false
+      return held >= limits.batch ? 0 : undefined
     } catch (error) {
       hasFailed = true
-      const entries = batch.reduce((sum, event) => sum + entriesOf(event), 0)
       if (error instanceof Unavailable) {
         events.unshift(...batch)
-        held += batch.reduce((sum, event) => sum + weightOf(event), 0)
+        held += sumOf(batch, weightOf)
         makeRoom()
-      } else drop(entries, error)
+      } else drop(sumOf(batch, entriesOf), error)
+      return limits.retryMs
     }
   }
 
+  /** @throws the first refusal, after every write was tried */
+  async function writeAll(batch: readonly LoggedEvent[]): Promise<void> {
+    const refusals: unknown[] = []
+    for (const write of deps.writes) {
+      await write(batch).catch((error: unknown) => {
+        if (error instanceof Unavailable) throw error
+        refusals.push(error)
+      })
+    }
+    if (refusals.length > 0) throw refusals[0]
+  }
+
+  const poll = startPoll(limits.flushMs, flush)
   return {
     add(event) {
       events.push(event)
       held += weightOf(event)
       makeRoom()
-      schedule()
+      if (held >= limits.batch && !hasFailed) poll.wake()
     },
     async close() {
-      isClosing = true
-      await writing
-      clearTimeout(timer)
-      timer = undefined
+      await poll.stop()
       const rest = events.splice(0)
       held = 0
-      if (rest.length > 0) await deps.write(rest).catch((error: unknown) => drop(rest.length, error))
+      if (rest.length > 0) await writeAll(rest).catch((error: unknown) => drop(sumOf(rest, entriesOf), error))
     },
   }
 }
@@ -124,3 +122,6 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
 const weightOf = (event: LoggedEvent): number => entriesOf(event) + Math.ceil((event.dataJson?.length ?? 0) / 1_024)
 
 const entriesOf = ({ subscriptionIds }: LoggedEvent): number => 1 + subscriptionIds.length
+
+const sumOf = (events: readonly LoggedEvent[], of: (event: LoggedEvent) => number): number =>
+  events.reduce((sum, event) => sum + of(event), 0)

@@ -9,6 +9,7 @@ import {
   parseSubscriptionId,
   type Subscription,
 } from '@switchhook/contracts'
+import { aSubscription } from '@switchhook/testkit'
 import * as fc from 'fast-check'
 import { fanOut } from './fan-out.ts'
 
@@ -45,15 +46,7 @@ const event: PlatformEvent = {
   data: { state: 3, cli: '+15550100' },
 }
 
-const subscription: Subscription = {
-  id: newSubscriptionId(),
-  tenant: 'acme',
-  url: 'https://client.example/hook',
-  eventTypes: ['call.status'],
-  description: null,
-  enabled: true,
-  createdAt: NOW,
-}
+const subscription = aSubscription({ createdAt: NOW })
 
 test('a delivery starts its schedule now, and its body is the envelope of the specification', () => {
   const [delivery, ...others] = fanOut(event, [subscription], NOW)

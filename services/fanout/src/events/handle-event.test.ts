@@ -3,7 +3,6 @@ import {
   type Delivery,
   deliveryIdOf,
   newEventId,
-  newSubscriptionId,
   newTraceparent,
   type PlatformEvent,
   type Subscription,
@@ -11,7 +10,9 @@ import {
   Unavailable,
   Unparsable,
 } from '@switchhook/contracts'
-import { createHandleEvent, type HandleEventDeps, parseEventMessage } from './handle-event.ts'
+import type { LoggedEvent } from '@switchhook/store'
+import { aSubscription } from '@switchhook/testkit'
+import { createHandleEvent, createStoredDeliveries, type HandleEventDeps, parseEventMessage } from './handle-event.ts'
 
 const event: PlatformEvent = {
   eventId: newEventId(),
@@ -21,18 +22,10 @@ const event: PlatformEvent = {
   data: { callId: 'c-1', state: 3 },
 }
 
-const subscribers = (count: number): Subscription[] =>
-  Array.from({ length: count }, () => ({
-    id: newSubscriptionId(),
-    tenant: 'acme',
-    url: 'https://client.example/hook',
-    eventTypes: ['call.status'],
-    description: null,
-    enabled: true,
-    createdAt: '2026-11-20T08:00:00.000Z',
-  }))
+const subscribers = (count: number): Subscription[] => Array.from({ length: count }, () => aSubscription())
 
 const deps = (change: Partial<HandleEventDeps>): HandleEventDeps => ({
+  stored: createStoredDeliveries(),
   matching: () => Promise.resolve([]),
   publishDelivery: () => Promise.resolve(),
   now: () => new Date('2026-11-20T08:30:00.000Z'),
@@ -141,12 +134,12 @@ test.each<[string, Partial<HandleEventDeps>]>([
   await expect(createHandleEvent(deps(change))(event)).rejects.toThrow(Unavailable)
 })
 
-test('at most 100 publishes of an event run in parallel, and none starts after a failure', async () => {
+test('at most 320 publishes of an event run in parallel, and none starts after a failure', async () => {
   const broker = new EventEmitter().setMaxListeners(0)
   let published = 0
   const handle = createHandleEvent(
     deps({
-      matching: () => Promise.resolve(subscribers(250)),
+      matching: () => Promise.resolve(subscribers(700)),
       publishDelivery: async () => {
         published += 1
         await once(broker, 'confirm')
@@ -156,11 +149,58 @@ test('at most 100 publishes of an event run in parallel, and none starts after a
   )
   const handling = handle(event)
   await new Promise((resolve) => void setImmediate(resolve))
-  expect(published).toBe(100)
+  expect(published).toBe(320)
   broker.emit('confirm')
   await expect(handling).rejects.toThrow(Unavailable)
   await new Promise((resolve) => void setImmediate(resolve))
-  expect(published).toBe(100)
+  expect(published).toBe(320)
+})
+
+test('after a failed publish the others are awaited, and a retry publishes only what was not stored', async () => {
+  const found = subscribers(400)
+  const published: string[] = []
+  const logged: LoggedEvent[] = []
+  let isFailing = true
+  const handle = createHandleEvent(
+    deps({
+      matching: () => Promise.resolve(found),
+      publishDelivery: async ({ subscriptionId }) => {
+        if (isFailing && subscriptionId === found[120]?.id) throw new Unavailable('rabbitmq', 'away')
+        await new Promise(setImmediate)
+        published.push(subscriptionId)
+      },
+      addToLog: (entry) => void logged.push(entry),
+    }),
+  )
+  await expect(handle(event)).rejects.toThrow(Unavailable)
+  const before = published.length
+  await new Promise(setImmediate)
+  expect(published).toHaveLength(before)
+  expect(logged).toEqual([])
+  isFailing = false
+  await handle(event)
+  expect(published.toSorted()).toEqual(found.map(({ id }) => id).toSorted())
+  expect(logged.map(({ subscriptionIds }) => subscriptionIds.length)).toEqual([400])
+  // An event that was handled is not remembered: a copy of it is handled like any event.
+  await handle(event)
+  expect(published).toHaveLength(800)
+})
+
+test('an event that failed in one handler is finished by another one, which publishes only what was not stored', async () => {
+  const found = subscribers(3)
+  const published: string[] = []
+  const publishDelivery = async ({ subscriptionId }: Delivery): Promise<void> => void published.push(subscriptionId)
+  const shared = deps({ matching: () => Promise.resolve(found), publishDelivery })
+  const failing = createHandleEvent({
+    ...shared,
+    publishDelivery: (delivery) =>
+      delivery.subscriptionId === found[1]?.id
+        ? Promise.reject(new Unavailable('rabbitmq', 'away'))
+        : publishDelivery(delivery),
+  })
+  await expect(failing(event)).rejects.toThrow(Unavailable)
+  await createHandleEvent(shared)(event)
+  expect(published.toSorted()).toEqual(found.map(({ id }) => id).toSorted())
 })
 
 describe('parsing', () => {

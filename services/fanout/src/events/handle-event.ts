@@ -1,16 +1,17 @@
 import {
   type Delivery,
+  type EventId,
   type EventType,
   type PlatformEvent,
   parseEvent,
   readTraceparent,
   subjectOf,
+  type Tenant,
   traceIdOf,
   Unparsable,
 } from '@switchhook/contracts'
-import type { IncomingMessage } from '@switchhook/messaging'
+import { FinishedParts, type IncomingMessage, runAll } from '@switchhook/messaging'
 import type { LoggedEvent, MatchedSubscription } from '@switchhook/store'
-import pMap from 'p-map'
 import { fanOut } from './fan-out.ts'
 
 /**
@@ -28,24 +29,49 @@ export function parseEventMessage({
   return traceparent === undefined ? event : { ...event, traceparent }
 }
 
+/** The stored deliveries of events that failed, for all handlers of the process, so that they share one limit. */
+export const createStoredDeliveries = (): FinishedParts<Delivery> =>
+  new FinishedParts(({ subscriptionId }) => subscriptionId)
+
 export interface HandleEventDeps {
+  readonly stored: FinishedParts<Delivery>
   /** Rejects if the subscriptions cannot be read: an error must never look like "no subscriptions". */
-  readonly matching: (tenant: string | null, eventType: EventType) => Promise<readonly MatchedSubscription[]>
+  readonly matching: (tenant: Tenant, eventType: EventType) => Promise<readonly MatchedSubscription[]>
   /** Resolves once the delivery is stored. */
   readonly publishDelivery: (delivery: Delivery) => Promise<void>
   readonly now: () => Date
-  /** Called with each event whose deliveries are all stored. Returns at once and never throws. */
+  /** Called with each event whose deliveries are all stored. Returns immediately and never throws. */
   readonly addToLog: (event: LoggedEvent) => void
   /** Called with each event whose deliveries are all stored. */
   readonly fannedOut: (event: PlatformEvent, deliveries: number, tookMs: number) => void
   readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
 }
 
-/** Publishes of one event that await their confirms in parallel: enough to hide the latency, few enough to be fair to others. */
-const PARALLEL_PUBLISHES = 100
+/** Deliveries of one event that await their confirms at once: enough to fill packets, few enough to be fair to others. */
+const DELIVERIES_AT_ONCE = 320
 
-/** Resolved: every delivery of the event is stored, so the event may be acknowledged. Rejected: the event must be retried. */
+/**
+ * Resolved: every delivery of the event is stored, so the event may be acknowledged. Rejected: the event must be retried;
+ * only deliveries that were not stored are then published.
+ */
 export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent) => Promise<void> {
+  const { stored } = deps
+
+  async function publishAll(eventId: EventId, deliveries: readonly Delivery[]): Promise<void> {
+    const missing = stored.left(eventId, deliveries)
+    const [first] = missing
+    // Most events have one delivery, for which `runAll` would cost several promises.
+    if (first !== undefined && deliveries.length === 1) return await deps.publishDelivery(first)
+    for (let at = 0; at < missing.length; at += DELIVERIES_AT_ONCE) {
+      const end = at + DELIVERIES_AT_ONCE
+      const failed = await runAll(missing.slice(at, end), deps.publishDelivery)
+      if (failed === undefined) continue
+      stored.remember(eventId, deliveries, [...failed.left, ...missing.slice(end)])
+      throw failed.error
+    }
+    stored.forget(eventId)
+  }
+
   return async function handleEvent(event) {
     const { eventId, eventType, tenant, occurredAt, traceparent } = event
     const startedAt = performance.now()
@@ -54,10 +80,7 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
     // Serialised once, for all bodies and for the journal.
     const dataJson = JSON.stringify(event.data)
     const deliveries = fanOut(event, subscriptions, fannedOutAt, dataJson)
-    const [first] = deliveries
-    // Most events have one delivery, for which `pMap` would cost several promises.
-    if (first !== undefined && deliveries.length === 1) await deps.publishDelivery(first)
-    else await pMap(deliveries, (delivery) => deps.publishDelivery(delivery), { concurrency: PARALLEL_PUBLISHES })
+    await publishAll(eventId, deliveries)
     const subscriptionIds = deliveries.map(({ subscriptionId }) => subscriptionId)
     const deliveryIds = deliveries.map(({ deliveryId }) => deliveryId)
     const subject = subjectOf(event.data)

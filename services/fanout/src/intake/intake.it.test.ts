@@ -1,22 +1,27 @@
 import { join } from 'node:path'
 import {
   deliveryIdOf,
+  firstDeliveriesOf,
   newEventId,
-  newSubscriptionId,
   type PlatformEvent,
   type Subscription,
   serialiseEvent,
 } from '@switchhook/contracts'
 import {
+  BACKLOGS,
   type Broker,
+  backlogQueue,
   backlogQueues,
+  DELIVERY_EXCHANGE,
   type IncomingMessage,
   openBroker,
+  openDeliveryPacket,
   Queue,
   serviceTopology,
 } from '@switchhook/messaging'
 import { createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
 import {
+  aSubscription,
   eventually,
   type ServiceProcess,
   startServiceProcess,
@@ -25,11 +30,15 @@ import {
   testBroker,
   testRedis,
 } from '@switchhook/testkit'
-import { encodePack } from './pack.ts'
 
 jest.setTimeout(120_000)
 const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 const PATIENT = { timeoutMs: 90_000 }
+
+/** A backlog whose packs go to the queue of packs of the api. */
+const OF_API = 99
+/** A shard whose packets go where the broker moves them after a minute. */
+const UNTAKEN = 99
 
 let rabbit: TestBroker
 let redisServer: TestRedis
@@ -41,7 +50,12 @@ beforeEach(async () => {
   ;[rabbit, redisServer] = await Promise.all([testBroker(), testRedis()])
   redis = await openRedis({ url: redisServer.redisUrl, log: quiet, name: 'test' })
   const topology = serviceTopology([], { others: backlogQueues })
-  broker = await openBroker({ url: rabbit.amqpUrl, topology, log: quiet, name: 'test' })
+  const bindings = [
+    ...topology.bindings,
+    { from: DELIVERY_EXCHANGE, key: backlogQueue(OF_API), to: Queue.eventPacks },
+    { from: DELIVERY_EXCHANGE, key: `${Queue.deliveryPackets}.${UNTAKEN}`, to: Queue.untakenPackets },
+  ]
+  broker = await openBroker({ url: rabbit.amqpUrl, topology: { ...topology, bindings }, log: quiet, name: 'test' })
 })
 
 afterEach(async () => {
@@ -57,18 +71,8 @@ async function startFanout(): Promise<ServiceProcess> {
   return service
 }
 
-async function subscribe(tenant: string): Promise<Subscription> {
-  const subscription: Subscription = {
-    id: newSubscriptionId(),
-    tenant,
-    url: 'https://client.example/hook',
-    eventTypes: ['call.status'],
-    description: null,
-    enabled: true,
-    createdAt: new Date().toISOString(),
-  }
-  return await createSubscriptionStore(redis).create(subscription)
-}
+const subscribe = (tenant: string): Promise<Subscription> =>
+  createSubscriptionStore(redis).create(aSubscription({ tenant }))
 
 const eventOf = (tenant: string): PlatformEvent => ({
   eventId: newEventId(),
@@ -155,16 +159,81 @@ test.each<[string, (service: ServiceProcess) => Promise<unknown>]>([
   await eventually(() => expect(new Set([...collected.due, ...collected.backlog]).size).toBe(all.size), PATIENT)
 })
 
-test('an event of a pack that cannot be parsed goes to quarantine alone; the others are delivered', async () => {
-  const { burst } = await subscribeAll()
-  const events = Array.from({ length: 99 }, () => eventOf('burst'))
-  const singles = events.map((event) => ({ content: serialiseEvent(event), eventType: 'call.status' }))
-  const collected = await collectDeliveries(['due', 'backlog'])
-  await broker.publishPack(encodePack([{ content: Buffer.from('{'), eventType: 'call.status' }, ...singles]), 3)
+test.each([
+  ['a backlog', 3],
+  ['the queue of packs of the api', OF_API],
+])(
+  'an event of a pack in %s that cannot be parsed goes to quarantine alone; the others are delivered',
+  async (_name, n) => {
+    const { burst } = await subscribeAll()
+    const events = Array.from({ length: 99 }, () => eventOf('burst'))
+    const singles = events.map((event) => ({ content: serialiseEvent(event), eventType: 'call.status' }))
+    const collected = await collectDeliveries(['due', 'backlog'])
+    await broker.publishPack([{ content: Buffer.from('{'), eventType: 'call.status' }, ...singles], n)
+    await startFanout()
+    await eventually(
+      () => expect(new Set([...collected.due, ...collected.backlog])).toEqual(deliveryIds(events, burst)),
+      PATIENT,
+    )
+    await eventually(async () => expect((await rabbit.management.queue(Queue.quarantine)).messages).toBe(1), PATIENT)
+  },
+)
+
+test('while workers consume packets, first attempts share messages; once they do not, each is a message', async () => {
+  const small = await Promise.all(Array.from({ length: 10 }, () => subscribe('small')))
+  const packets: string[][] = []
+  const worker = await broker.consume({
+    queue: Queue.deliveryPackets,
+    parse: (message: IncomingMessage) => openDeliveryPacket(message).members,
+    handle: async (members) => void packets.push(members.map(({ headers }) => String(headers['sh-delivery-id']))),
+    concurrency: 10,
+    recovered: () => Promise.resolve(),
+  })
   await startFanout()
-  await eventually(
-    () => expect(new Set([...collected.due, ...collected.backlog])).toEqual(deliveryIds(events, burst)),
-    PATIENT,
+  const first = eventOf('small')
+  await eventually(async () => {
+    await broker.publishEvent(first)
+    expect(packets.map((ids) => new Set(ids))).toContainEqual(deliveryIds([first], small))
+  }, PATIENT)
+  await worker.drain()
+  const collected = await collectDeliveries(['due'])
+  const later = eventOf('small')
+  await eventually(async () => {
+    await broker.publishEvent(later)
+    expect(collected.due).toEqual(expect.arrayContaining([...deliveryIds([later], small)]))
+  }, PATIENT)
+})
+
+test('packets that no worker takes are taken apart', async () => {
+  const small = await subscribe('small')
+  const deliveries = Array.from({ length: 3 }, () => eventOf('small')).map((event) =>
+    firstDeliveriesOf(event, event.occurredAt, '{}')(small),
   )
-  await eventually(async () => expect((await rabbit.management.queue(Queue.quarantine)).messages).toBe(1), PATIENT)
+  const collected = await collectDeliveries(['due'])
+  await broker.publishPacket(deliveries, UNTAKEN)
+  await startFanout()
+  const ids = deliveries.map(({ deliveryId }) => deliveryId)
+  await eventually(() => expect(collected.due.toSorted()).toEqual(ids.toSorted()), PATIENT)
+})
+
+test('the events of a pack of the api are delivered like events that came alone, not as those of a backlog', async () => {
+  const subscription = await subscribe('small')
+  const topology = serviceTopology([], { others: backlogQueues })
+  const other = await openBroker({
+    url: rabbit.amqpUrl,
+    topology: {
+      ...topology,
+      bindings: [{ from: DELIVERY_EXCHANGE, key: backlogQueue(BACKLOGS), to: Queue.eventPacks }, ...topology.bindings],
+    },
+    log: quiet,
+    name: 'test',
+  })
+  const events = Array.from({ length: 20 }, () => eventOf('small'))
+  const singles = events.map((event) => ({ content: serialiseEvent(event), eventType: event.eventType }))
+  const collected = await collectDeliveries(['due', 'backlog'])
+  await startFanout()
+  await other.publishPack(singles, BACKLOGS)
+  await eventually(() => expect(new Set(collected.due)).toEqual(deliveryIds(events, [subscription])), PATIENT)
+  expect(collected.backlog).toEqual([])
+  await other.close()
 })

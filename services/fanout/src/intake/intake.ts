@@ -1,8 +1,7 @@
-import type { PlatformEvent } from '@switchhook/contracts'
-import { ALONE_HEADER, type IncomingMessage } from '@switchhook/messaging'
+import { type PlatformEvent, parseEvent } from '@switchhook/contracts'
+import { ALONE_HEADER, type IncomingMessage, type Packer, type SingleEvent } from '@switchhook/messaging'
 import { parseEventMessage } from '../events/handle-event.ts'
 import type { FairTurns } from './fair-turns.ts'
-import type { Packer } from './packer.ts'
 import type { TenantShares } from './tenant-shares.ts'
 
 /** An event as it arrived in fan-out's queue. */
@@ -20,6 +19,12 @@ export const parseReceivedEvent = (message: IncomingMessage): ReceivedEvent => (
   isAlone: message.headers[ALONE_HEADER] === true,
 })
 
+/** @throws Unparsable for a member of a pack that is not an event */
+export function parsePacked({ content, traceparent }: SingleEvent): PlatformEvent {
+  const event = parseEvent(content)
+  return traceparent === undefined ? event : { ...event, traceparent }
+}
+
 /** The line of events that came out of packs. It has no tenant, because the waits of a deferred tenant end. */
 export const ALONE = Symbol('alone')
 
@@ -27,7 +32,7 @@ export interface IntakeDeps {
   readonly shares: TenantShares
   readonly turns: FairTurns<string | null | typeof ALONE>
   readonly handle: (event: PlatformEvent) => Promise<void>
-  readonly packer: Packer
+  readonly packer: Pick<Packer<SingleEvent>, 'add'>
   /** More deliveries are due than workers take. */
   readonly areDeliveriesLate: () => boolean
   /** Called with each event that its backlog has stored. */
@@ -52,7 +57,7 @@ export function createIntake(deps: IntakeDeps): (received: ReceivedEvent) => Pro
   async function pack({ event, content }: ReceivedEvent, backlog: number): Promise<void> {
     const { tenant, eventType, traceparent } = event
     const single = { content, eventType, ...(traceparent !== undefined && { traceparent }) }
-    await packer.add(single, backlog).finally(() => shares.packed(tenant))
+    await packer.add(single, content.length, backlog).finally(() => shares.packed(tenant))
     deferred()
   }
 

@@ -1,18 +1,30 @@
-import { type Delivery, type PlatformEvent } from '@switchhook/contracts'
-import { type Broker, backlogQueue, backlogQueues, dueQueues, eventQueues, Queue } from '@switchhook/messaging'
+import type { Delivery, PlatformEvent } from '@switchhook/contracts'
+import {
+  type Broker,
+  backlogQueues,
+  createFinishedMembers,
+  eventPackQueues,
+  eventQueues,
+  handleMembers,
+  openDeliveryPacket,
+  openEventPack,
+  type PackedDelivery,
+  Packer,
+  type Packet,
+  Queue,
+  type SingleEvent,
+} from '@switchhook/messaging'
 import type { Logger, Metrics } from '@switchhook/runtime'
 import type { Installation } from '@switchhook/store'
-import { createHandlePack } from './backlog.ts'
-import { startDepthWatch } from './depth-watch.ts'
+import { createFirstAttempts } from '../events/first-attempts.ts'
 import { FairTurns } from './fair-turns.ts'
-import { type ALONE, createIntake, parseReceivedEvent } from './intake.ts'
+import { type ALONE, createIntake, parsePacked, parseReceivedEvent } from './intake.ts'
 import { createIntakeMeter } from './intake-meter.ts'
-import { decodePack, type Pack } from './pack.ts'
-import { createPacker } from './packer.ts'
+import { startQueueWatch } from './queue-watch.ts'
 import { TenantShares } from './tenant-shares.ts'
 
 /**
- * Events received and not acknowledged, for each that is handled at once. In a burst most of them wait for the confirm of a
+ * Events received and not acknowledged, for each that is being handled. In a burst most of them wait for the confirm of a
  * pack, so the window limits the events a second; with 512 events in all, `fanout.events` grew during a burst.
  */
 const WINDOW_DEPTH = 32
@@ -23,17 +35,15 @@ const WINDOW_DEPTH = 32
 const HOLD_ACKS_MS = 100
 /** Packs that are received per backlog: the next one is there when one is finished. */
 const PACKS_AT_ONCE = 2
-/** Of the events handled at once, those from backlogs. */
+/** Of the concurrently handled events, those from backlogs. */
 const BACKLOG_PART = 0.5
 
-const LOOK_EVERY_MS = 50
+/** A pack of a backlog. Long enough to fill packs, also when many tenants burst at once. */
+const BACKLOG_PACK = { maxMembers: 100, maxBytes: 256 * 1024, gatherMs: 25 }
+
 const AGE_EVERY_MS = 1_000
 /** Far below the broker's limit for unacknowledged messages (30 minutes). The events then go back into new packs. */
 const END_WAITS_EVERY_MS = 300_000
-/** More deliveries than this in a due queue are late. Workers hold some hundred besides. */
-const LATE_DELIVERIES = 200
-/** Deliveries that are released from backlogs before workers take them. */
-const RELEASED_DELIVERIES = 500
 
 export interface IntakeOptions {
   readonly broker: Broker
@@ -52,37 +62,30 @@ export interface IntakeOptions {
   readonly log: Logger
 }
 
-/** Consumes events and backlogs. Resolves once it consumes; the result stops it. */
+/** Consumes events, backlogs, and packets that no worker takes. Resolves once it consumes; the result stops it. */
 export async function openIntake(options: IntakeOptions): Promise<() => Promise<void>> {
-  const { broker, installation, concurrency, handling, metrics, log } = options
+  const { broker, installation, concurrency, deliveryShards, handling, metrics, log } = options
   const window = concurrency * WINDOW_DEPTH
   const shares = new TenantShares()
   const direct = new FairTurns<string | null | typeof ALONE>(concurrency)
   const backlog = new FairTurns<number>(Math.ceil(concurrency * BACKLOG_PART), { isOpen: false })
-  const due = dueQueues(options.deliveryShards)
-  let areDeliveriesLate = false
-  /** Workers of earlier versions do not consume the queue. */
-  let workersTakeBacklog = false
   const deferred = createIntakeMeter(metrics, () => shares.deferredTenants())
 
-  const watch = startDepthWatch({
-    look: (queues) => broker.lookAt(queues),
-    wanted: () => {
-      const queues = [...shares.backlogs()].map(backlogQueue)
-      if (queues.length > 0 || backlog.hasWork()) return [...due, Queue.deliveryBacklog, ...queues]
-      return direct.hasWork() || areDeliveriesLate ? due : []
-    },
-    seen: (depths) => {
-      const dueReady = Math.max(...due.map((queue) => depths.get(queue)?.ready ?? 0))
-      areDeliveriesLate = dueReady > LATE_DELIVERIES
-      // Packs that this process holds are not ready in their queue.
-      shares.release((n) => depths.get(backlogQueue(n))?.ready === 0 && !backlog.isWaiting(n))
-      const released = depths.get(Queue.deliveryBacklog)
-      if (released === undefined) return
-      workersTakeBacklog = released.consumers > 0
-      backlog.setOpen(workersTakeBacklog ? released.ready < RELEASED_DELIVERIES : !areDeliveriesLate)
-    },
-    everyMs: LOOK_EVERY_MS,
+  const firstAttempts = createFirstAttempts({
+    broker,
+    shards: deliveryShards,
+    arePacketsTaken: () => watch.arePacketsTaken(),
+  })
+  const watch = startQueueWatch({
+    broker,
+    deliveryShards,
+    isBusy: () => direct.hasWork(),
+    backlogs: () => shares.backlogs(),
+    isReleasing: () => backlog.hasWork(),
+    membersPerPacket: firstAttempts.membersPerPacket,
+    // Packs that this process holds are not ready in their queue.
+    looked: (isEmpty) => shares.release((n) => isEmpty(n) && !backlog.isWaiting(n)),
+    setOpen: (mayRelease) => backlog.setOpen(mayRelease),
   })
   const aging = setInterval(() => shares.age(), AGE_EVERY_MS)
   const ending = setInterval(() => backlog.endWaits(), END_WAITS_EVERY_MS)
@@ -91,32 +94,42 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
   const intake = createIntake({
     shares,
     turns: direct,
-    handle: handling(
-      (delivery) => broker.publishDelivery(delivery),
-      ({ tenant }, deliveries) => {
-        shares.charge(tenant, deliveries)
-        direct.charge(tenant, deliveries)
-      },
-    ),
-    packer: createPacker((content, queue) => broker.publishPack(content, queue)),
-    areDeliveriesLate: () => areDeliveriesLate,
+    handle: handling(firstAttempts.publish, ({ tenant }, deliveries) => {
+      shares.charge(tenant, deliveries)
+      direct.charge(tenant, deliveries)
+    }),
+    packer: new Packer<SingleEvent>({
+      ...BACKLOG_PACK,
+      publish: (events, queue) => broker.publishPack(events, queue),
+    }),
+    areDeliveriesLate: watch.areDeliveriesLate,
     deferred,
   })
-  const handlePackOf = (n: number): ((pack: Pack) => Promise<void>) =>
-    createHandlePack({
-      takeTurn: () => backlog.take(n),
-      giveBack: () => backlog.giveBack(),
-      handle: handling(
-        (delivery) => (workersTakeBacklog ? broker.publishBacklogged(delivery) : broker.publishDelivery(delivery)),
-        ({ tenant }, deliveries) => {
-          shares.charge(tenant, deliveries)
-          backlog.charge(n, deliveries)
-        },
-      ),
-      publishAlone: (event) => broker.publishAlone(event),
-      publishPack: (content) => broker.publishPack(content, n),
-      log,
+  const publishAlone = (event: SingleEvent): Promise<void> => broker.publishAlone(event)
+  const ofPack = { finished: createFinishedMembers<SingleEvent>(), publishAlone, log }
+  const handlePack = (pack: Packet<SingleEvent>): Promise<void> =>
+    handleMembers(pack, {
+      ...ofPack,
+      handle: async (single) => await intake({ event: parsePacked(single), content: single.content, isAlone: false }),
     })
+  const handleBacklogOf = (n: number): ((pack: Packet<SingleEvent>) => Promise<void>) => {
+    const handle = handling(
+      (delivery) => (watch.isBacklogTaken() ? broker.publishBacklogged(delivery) : broker.publishDelivery(delivery)),
+      ({ tenant }, deliveries) => {
+        shares.charge(tenant, deliveries)
+        backlog.charge(n, deliveries)
+      },
+    )
+    const turns = {
+      take: () => backlog.take(n),
+      giveBack: () => backlog.giveBack(),
+      putBack: (events: readonly SingleEvent[]) => broker.publishPack(events, n),
+    }
+    return (pack) =>
+      handleMembers(pack, { ...ofPack, handle: async (single) => await handle(parsePacked(single)), turns })
+  }
+  const publishPacked = (delivery: PackedDelivery): Promise<void> => broker.publishPacked(delivery)
+  const ofPacket = { finished: createFinishedMembers<PackedDelivery>(), publishAlone: publishPacked, log }
   const { recovered } = installation
   const consumers = await Promise.all([
     ...eventQueues(options.eventShards).map((queue) =>
@@ -129,15 +142,33 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
         recovered,
       }),
     ),
-    ...backlogQueues.map((queue, n) =>
-      broker.consume<Pack>({
+    ...eventPackQueues(options.eventShards).map((queue) =>
+      broker.consume({
         queue,
-        parse: installation.checked(decodePack),
-        handle: handlePackOf(n),
+        parse: installation.checked(openEventPack),
+        handle: handlePack,
+        // A pack has up to as many events as the window is deep.
+        concurrency: Math.ceil(concurrency / options.eventShards),
+        holdAcksMs: HOLD_ACKS_MS,
+        recovered,
+      }),
+    ),
+    ...backlogQueues.map((queue, n) =>
+      broker.consume<Packet<SingleEvent>>({
+        queue,
+        parse: installation.checked(openEventPack),
+        handle: handleBacklogOf(n),
         concurrency: PACKS_AT_ONCE,
         recovered,
       }),
     ),
+    broker.consume<Packet<PackedDelivery>>({
+      queue: Queue.untakenPackets,
+      parse: installation.checked(openDeliveryPacket),
+      handle: (packet) => handleMembers(packet, { ...ofPacket, handle: publishPacked }),
+      concurrency: PACKS_AT_ONCE,
+      recovered,
+    }),
   ])
   return async () => {
     const drained = consumers.map((consumer) => consumer.drain())

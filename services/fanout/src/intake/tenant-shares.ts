@@ -1,8 +1,9 @@
+import type { Tenant } from '@switchhook/contracts'
 import { BACKLOGS, backlogOf } from '@switchhook/messaging'
 
 /** A tenant is over its share with this number of events in progress, or of their deliveries, … */
-const MOST_EVENTS = 30
-const MOST_DELIVERIES = 200
+const MAX_EVENTS = 30
+const MAX_DELIVERIES = 200
 /**
  * … and at least this part of all deliveries in progress. Many tenants that are equally busy are handled directly: with a
  * backlog for each, packs hold few events, and all of them become slower (ADR 0039).
@@ -31,7 +32,7 @@ interface Standing {
  * events go to one backlog until that is empty. Knows only the tenants with recent events.
  */
 export class TenantShares {
-  readonly #standings = new Map<string | null, Standing>()
+  readonly #standings = new Map<Tenant, Standing>()
   #recent = 0
   /** Deliveries in progress, as estimated by `loadOf`. */
   #load = 0
@@ -41,7 +42,7 @@ export class TenantShares {
    * afterwards.
    * @param areDeliveriesLate more deliveries are due than workers take: tenants with a large part of them are deferred
    */
-  route(tenant: string | null, areDeliveriesLate: boolean): number | undefined {
+  route(tenant: Tenant, areDeliveriesLate: boolean): number | undefined {
     const standing = this.#standingOf(tenant)
     if (this.#isOver(standing, areDeliveriesLate)) standing.backlog ??= this.#freeBacklog(tenant)
     if (standing.backlog === undefined) this.#update(standing, { inProgress: standing.inProgress + 1 })
@@ -50,19 +51,19 @@ export class TenantShares {
   }
 
   /** Adds the deliveries of an event that was handled directly or from a backlog. */
-  charge(tenant: string | null, deliveries: number): void {
+  charge(tenant: Tenant, deliveries: number): void {
     const standing = this.#standingOf(tenant)
     standing.recent += deliveries
     this.#update(standing, { perEvent: deliveries })
     this.#recent += deliveries
   }
 
-  finished(tenant: string | null): void {
+  finished(tenant: Tenant): void {
     const standing = this.#standingOf(tenant)
     this.#update(standing, { inProgress: standing.inProgress - 1 })
   }
 
-  packed(tenant: string | null): void {
+  packed(tenant: Tenant): void {
     this.#standingOf(tenant).packing -= 1
   }
 
@@ -102,7 +103,7 @@ export class TenantShares {
 
   #isOver(standing: Standing, areDeliveriesLate: boolean): boolean {
     const { inProgress, perEvent, recent } = standing
-    const isBusy = inProgress >= MOST_EVENTS || inProgress * perEvent >= MOST_DELIVERIES
+    const isBusy = inProgress >= MAX_EVENTS || inProgress * perEvent >= MAX_DELIVERIES
     if (isBusy && loadOf(standing) >= this.#load * SHARE) return true
     return areDeliveriesLate && recent > Math.max(FEW_DELIVERIES, this.#recent * LATE_SHARE)
   }
@@ -114,14 +115,14 @@ export class TenantShares {
   }
 
   /** The tenant's own backlog by hash, or the next one that no other deferred tenant has. */
-  #freeBacklog(tenant: string | null): number {
+  #freeBacklog(tenant: Tenant): number {
     const own = backlogOf(tenant)
     const taken = this.backlogs()
     const inOrder = Array.from({ length: BACKLOGS }, (_, n) => (own + n) % BACKLOGS)
     return inOrder.find((backlog) => !taken.has(backlog)) ?? own
   }
 
-  #standingOf(tenant: string | null): Standing {
+  #standingOf(tenant: Tenant): Standing {
     let standing = this.#standings.get(tenant)
     if (standing === undefined) {
       standing = { inProgress: 0, packing: 0, recent: 0, perEvent: 0, backlog: undefined }

@@ -36,7 +36,7 @@ export async function openBareLoop(
 export async function openBareSide({ stack, channel, url, concurrency }: BaselineOptions): Promise<Baseline> {
   const loop = await openBareLoop(stack, channel, new URL(url).origin, concurrency)
   return {
-    processes: { loop: [loop.pid], ...pidsOf(stack, { rabbitmq: /^rabbitmq/ }) },
+    processes: { loop: [loop.pid], ...pidsOf(stack, 'rabbitmq') },
     publish: async (deliveries) => {
       for (let n = 0; n < deliveries; n++) loop.send(callData(n))
       await channel.waitForConfirms()

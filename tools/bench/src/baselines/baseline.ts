@@ -17,7 +17,7 @@ export interface BaselineOptions {
   readonly url: string
   /** Deliveries that one event becomes. */
   readonly perEvent: number
-  /** Deliveries in flight at once, over all processes of the baseline. */
+  /** Concurrent deliveries, over all processes of the baseline. */
   readonly concurrency: number
   /** Options of Node for the processes of the durable loop, such as `--cpu-prof`. */
   readonly execArgv?: readonly string[]

@@ -19,7 +19,7 @@ export async function openEqualBullmqSide(options: BaselineOptions): Promise<Bas
   const args = [stack.urls.redis, EVENTS, DELIVERIES, String(perEvent), String(concurrency / WORKERS)]
   const workers = await Promise.all(Array.from({ length: WORKERS }, () => startChild('bullmq-equal.js', args)))
   return {
-    processes: { workers: workers.map(({ pid }) => pid), ...pidsOf(stack, { redis: /^redis/ }) },
+    processes: { workers: workers.map(({ pid }) => pid), ...pidsOf(stack, 'redis') },
     publish: (count) =>
       addJobs(events, count / perEvent, (n) => ({
         name: 'event',

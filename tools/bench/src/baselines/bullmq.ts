@@ -35,7 +35,7 @@ export async function openBullmqSide({ stack, url, concurrency }: BaselineOption
   const queue = openBullmq(stack.urls.redis, QUEUE)
   const worker = await startChild('bullmq-worker.js', [stack.urls.redis, QUEUE, String(concurrency)])
   return {
-    processes: { worker: [worker.pid], ...pidsOf(stack, { redis: /^redis/ }) },
+    processes: { worker: [worker.pid], ...pidsOf(stack, 'redis') },
     publish: (deliveries) => addJobs(queue, deliveries, (n) => jobOf(url, callData(n))),
     close: async () => {
       await worker.stop()

@@ -29,7 +29,7 @@ export async function openDurableSide(options: BaselineOptions): Promise<Baselin
     processes: {
       workers: workers.map(({ pid }) => pid),
       fanout: [fanout.pid],
-      ...pidsOf(stack, { rabbitmq: /^rabbitmq/, redis: /^redis/ }),
+      ...pidsOf(stack, 'rabbitmq', 'redis'),
     },
     publish: async (deliveries) => {
       for (let n = 0; n < deliveries / perEvent; n++) {

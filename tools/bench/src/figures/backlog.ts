@@ -11,7 +11,6 @@ import { type Management, openManagement } from '../measure/management.ts'
 import { cpuMs } from '../measure/process-usage.ts'
 import { round, type Spread, spreadOf } from '../measure/statistics.ts'
 import { type BacklogCost, type CpuMs, costOf, type Phase } from './backlog-cost.ts'
-import { COOLDOWN_MS, DEADLINE_MS } from './short-deadline.ts'
 
 const HEALTHY = 8
 /** Each event becomes a delivery for every healthy endpoint. */
@@ -22,7 +21,7 @@ const CHUNK = 500
 /** A delivery in a wait queue beyond the first has been postponed twice and waits for a minute or more. */
 const SHORT_WAIT = 'delivery.wait.10000'
 /** Queues that deliveries of all endpoints share, and their usual depth. */
-const SHARED = ['fanout.events', 'delivery.due'] as const
+const SHARED = ['fanout.events', 'delivery.due', 'delivery.packets'] as const
 const FEW_READY = 50
 /** Longer than the broker's statistics interval: 1 s as the stack configures it, 5 s by default. */
 const COUNTS_LAG_MS = { local: 1_500, others: 6_000 } as const
@@ -30,9 +29,6 @@ const GIVE_UP_MS = 300_000
 
 export interface BacklogFigure {
   readonly backlog: number
-  readonly deadlineMs: number
-  readonly cooldownMs: number
-  readonly healthyPerSecond: number
   /** From the first event until the whole backlog waits for a minute or longer. */
   readonly settledMs: number
   readonly cost: BacklogCost
@@ -74,9 +70,6 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
     say(`  behind a burst of ${backlog}: p99 ${behind.p99Ms} ms; while they are put off: p99 ${beside.p99Ms} ms`)
     return {
       backlog,
-      deadlineMs: DEADLINE_MS,
-      cooldownMs: COOLDOWN_MS,
-      healthyPerSecond: EVENTS_PER_SECOND * HEALTHY,
       settledMs: Math.round(settledMs),
       burstMs: Math.round(burstMs),
       cost: costOf(alone, during, backlog),

@@ -32,7 +32,6 @@ interface Side {
 }
 
 export interface CommandsFigure {
-  readonly agents: number
   readonly byClients: readonly {
     readonly clients: number
     readonly commands: Side
@@ -65,7 +64,7 @@ export async function measureCommands({ stack, token, say, options }: Bench): Pr
     say(
       `  ${events.events} events: ${events.missing} missing, ${events.doubled} duplicate, ${events.unended} legs without an end`,
     )
-    return { agents: AGENTS, byClients, events, redisCalls: await countPerCommand(redis, api) }
+    return { byClients, events, redisCalls: await countPerCommand(redis, api) }
   } finally {
     redis.disconnect()
     await api.close()
@@ -81,10 +80,8 @@ async function measureRates(
   const api = openClient(stack.urls.apis[0] ?? '', clients, token)
   const baseline = openClient(`http://127.0.0.1:${bare.ready['port']}`, clients, null)
   const times = { warmUpMs: WARM_UP_MS, measureMs }
-  const redis = pidsOf(stack, { redis: /^redis/ })
-  const parts = { api: /^api/, rabbitmq: /^rabbitmq/, redis: /^redis/, fanout: /^fanout/ }
-  const ours = createSide({ ...pidsOf(stack, parts), clients: [process.pid] })
-  const theirs = createSide({ server: [bare.pid], ...redis, clients: [process.pid] })
+  const ours = createSide({ ...pidsOf(stack, 'api', 'rabbitmq', 'redis', 'fanout'), clients: [process.pid] })
+  const theirs = createSide({ server: [bare.pid], ...pidsOf(stack, 'redis'), clients: [process.pid] })
   try {
     for (let run = 1; run <= RUNS; run++) {
       await theirs.run(() => applyLoad(bareRounds(baseline, clients), times))

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { gzipSync } from 'node:zlib'
-import { BackingUnavailable, chromiumBinary } from '@switchhook/backing'
 import { type ConsoleFile, type ConsoleFiles, loadConsole } from '@switchhook/console'
+import { BackingUnavailable, chromiumBinary } from '@switchhook/test-servers'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Bench } from '../bench.ts'
 import { median, round } from '../measure/statistics.ts'
@@ -22,7 +22,6 @@ export interface ConsoleFigure {
   /** Bytes with gzip: what the sign-in page loads, and all files. */
   readonly firstLoadBytes: number
   readonly allBytes: number
-  readonly runs: number
   /** Null without a Chromium. */
   readonly screens: readonly ScreenTimes[] | null
 }
@@ -39,7 +38,7 @@ export async function measureConsole({ stack, say }: Bench): Promise<ConsoleFigu
   const screens = await withBrowser(say, (browser) => timeScreens(browser, `${stack.urls.apis[0] ?? ''}/console/`))
   for (const { screen, firstPaintMs, completeMs } of screens ?? [])
     say(`  ${screen}: first paint after ${firstPaintMs} ms, complete after ${completeMs} ms`)
-  return { ...sizes, runs: RUNS, screens }
+  return { ...sizes, screens }
 }
 
 /** The page names the files that it loads first. */

@@ -18,7 +18,7 @@ const WARM_UP_ROUNDS = 3
 const WARM_UP_DELIVERIES = 4_000
 
 /** One point of a curve. */
-export interface CostPoint {
+interface CostPoint {
   /** The quantity that varies: subscriptions, waiting deliveries or workers. */
   readonly at: number
   readonly perSecond: number
@@ -30,12 +30,10 @@ export interface CostPoint {
   readonly idle: number | null
 }
 
-export type CurveName = 'subscriptions' | 'waiting' | 'workers'
+type CurveName = 'subscriptions' | 'waiting' | 'workers'
 
 export interface CostFigure {
   readonly runMs: number
-  readonly subscriptions: number
-  readonly workers: number
   /** Whether each worker was bound to one core. */
   readonly pinned: boolean
   readonly curves: Readonly<Record<CurveName, readonly CostPoint[]>>
@@ -64,7 +62,7 @@ export async function measureCost(bench: Bench): Promise<CostFigure> {
     const points: CostPoint[] = []
     for (const value of values) {
       const setup = { stack, subscriptions: SUBSCRIPTIONS, ...(await prepare(value)) }
-      const { workers = [] } = pidsOf(setup.stack, { workers: /^delivery-worker/ })
+      const { workers } = pidsOf(setup.stack, 'workers')
       pinned = pinToCores(workers) && pinned
       const point = { at: value, ...(await measurePoint(load, setup)) }
       const cost = Object.entries(point.costUs).map(([part, us]) => `${part} ${us}`)
@@ -86,13 +84,7 @@ export async function measureCost(bench: Bench): Promise<CostFigure> {
       await population.waitingTo(count)
       return { stack: usual }
     })
-    return {
-      runMs,
-      subscriptions: SUBSCRIPTIONS,
-      workers: WORKERS,
-      pinned,
-      curves: { subscriptions, waiting, workers },
-    }
+    return { runMs, pinned, curves: { subscriptions, waiting, workers } }
   } finally {
     await population.close()
     await receiver.stop()
@@ -117,12 +109,7 @@ async function measurePoint(
   { channel, receiver, population, runMs }: CostLoad,
   { stack, subscriptions }: Setup,
 ): Promise<Omit<CostPoint, 'at'>> {
-  const parts = pidsOf(stack, {
-    workers: /^delivery-worker/,
-    fanout: /^fanout/,
-    rabbitmq: /^rabbitmq/,
-    redis: /^redis/,
-  })
+  const parts = pidsOf(stack, 'workers', 'fanout', 'rabbitmq', 'redis')
   let published = 0
   const publish = async (deliveries: number): Promise<void> => {
     for (const end = published + deliveries; published < end; published++) {

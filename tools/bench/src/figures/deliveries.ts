@@ -15,12 +15,12 @@ import { pidsOf } from './stack-pids.ts'
 
 /** Further tenants of the identity provider, each with one subscription of its own. */
 export const TENANTS = 50
-/** In flight at once, on every side. Switchhook, the equal BullMQ and the durable loop share it among two workers. */
+/** Concurrent deliveries on every side. Switchhook, the equal BullMQ and the durable loop share it among two workers. */
 export const CONCURRENCY = 200
 const RUNS = 3
 /** Rounds that do not count, until the engines have compiled what they run; the last one estimates the rate. */
-export const WARM_UP_ROUNDS = 3
-export const WARM_UP_DELIVERIES = 4_000
+const WARM_UP_ROUNDS = 3
+const WARM_UP_DELIVERIES = 4_000
 
 /** The workloads: how many deliveries an event becomes, and for how many subscriptions. */
 export const WORKLOADS = {
@@ -34,7 +34,7 @@ export type WorkloadName = keyof typeof WORKLOADS
 export const SIDES = ['switchhook', 'bullmq', 'equal', 'durable', 'bare'] as const
 export type SideName = (typeof SIDES)[number]
 
-export interface Rate {
+interface Rate {
   /** Deliveries per second: the median of the runs. */
   readonly perSecond: number
   readonly runs: readonly number[]
@@ -126,12 +126,7 @@ export function openOurSide({ stack }: Bench, channel: ConfirmChannel, name: Wor
   const { perEvent } = WORKLOADS[name]
   const tenantOf = (n: number): string => (name === 'one to one' ? `tenant-${(n % TENANTS) + 1}` : 'acme')
   return {
-    processes: pidsOf(stack, {
-      workers: /^delivery-worker/,
-      fanout: /^fanout/,
-      rabbitmq: /^rabbitmq/,
-      redis: /^redis/,
-    }),
+    processes: pidsOf(stack, 'workers', 'fanout', 'rabbitmq', 'redis'),
     publish: async (deliveries) => {
       for (let n = 0; n < deliveries / perEvent; n++) publishEvent(channel, 'call.status', callData(n), tenantOf(n))
       await channel.waitForConfirms()

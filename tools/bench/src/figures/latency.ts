@@ -22,7 +22,6 @@ interface Side {
 
 export interface LatencyFigure {
   readonly perSecond: number
-  readonly runMs: number
   readonly ours: Side
   readonly bare: Side
 }
@@ -56,7 +55,7 @@ export async function measureLatency({ stack, token, say }: Bench): Promise<Late
       const [own, other] = [ours.at(-1), bare.at(-1)]
       say(`  run ${n} of ${RUNS}: p50 ${own?.p50Ms} ms, p99 ${own?.p99Ms} ms; bare ${other?.p50Ms}, ${other?.p99Ms} ms`)
     }
-    return { perSecond: PER_SECOND, runMs: MEASURE_MS, ours: sideOf(ours), bare: sideOf(bare) }
+    return { perSecond: PER_SECOND, ours: sideOf(ours), bare: sideOf(bare) }
   } finally {
     await bareLoop.close()
     await unsubscribe()

@@ -42,9 +42,7 @@ interface Audience {
 }
 
 export interface ListenersFigure {
-  readonly perSecond: number
   readonly listeners: number
-  readonly runMs: number
   readonly audiences: Readonly<Record<AudienceName, Audience>>
 }
 
@@ -71,12 +69,7 @@ export async function measureListeners({ stack, token, say }: Bench): Promise<Li
       say(`  run ${run} of ${RUNS}: ${names.map((name) => `${name} ${sides[name].last()}`).join(', ')}`)
     }
     const audiences = Object.fromEntries(names.map((name) => [name, sides[name].audience()]))
-    return {
-      perSecond: PER_SECOND,
-      listeners: LISTENERS,
-      runMs: MEASURE_MS,
-      audiences: audiences as ListenersFigure['audiences'],
-    }
+    return { listeners: LISTENERS, audiences: audiences as ListenersFigure['audiences'] }
   } finally {
     await unsubscribe()
     await model.close()
@@ -94,9 +87,8 @@ export async function measureListeners({ stack, token, say }: Bench): Promise<Li
 
   function createSide(name: AudienceName): Side {
     const runs: Spread[] = []
-    const api = pidsOf(stack, { api: /^api/ })
-    const parts = { workers: /^delivery-worker/, fanout: /^fanout/, rabbitmq: /^rabbitmq/, redis: /^redis/ }
-    const meter = createMeter({ ...api, ...pidsOf(stack, parts) })
+    const pids = pidsOf(stack, 'api', 'workers', 'fanout', 'rabbitmq', 'redis')
+    const meter = createMeter(pids)
     let [messages, gaps, apiMib] = [0, 0, 0]
     return {
       async run() {
@@ -105,7 +97,7 @@ export async function measureListeners({ stack, token, say }: Bench): Promise<Li
           queries.length === 0 ? undefined : await startChild('listeners-client.js', [stream, token, ...queries])
         try {
           runs.push(await meter.during(() => publishFor(MEASURE_MS)))
-          apiMib = Math.max(0, ...(api['api'] ?? []).map(residentMib))
+          apiMib = Math.max(0, ...pids.api.map(residentMib))
           const heard = await child?.ask()
           messages += heard?.['messages'] ?? 0
           gaps += heard?.['gaps'] ?? 0

@@ -6,7 +6,7 @@ import { timePosts } from '../load/time-posts.ts'
 import { type CostUs, createMeter } from '../measure/processor-cost.ts'
 import { median, round } from '../measure/statistics.ts'
 import { type Child, startChild } from '../processes/child.ts'
-import { endProcess } from './stack-pids.ts'
+import { endProcess, pidsOf } from './stack-pids.ts'
 
 const DELIVERIES = 5_000
 /** The log costs most at one delivery per event: the event's record serves that one alone. */
@@ -29,7 +29,6 @@ interface Side {
 }
 
 export interface LogFigure {
-  readonly deliveries: number
   readonly fanOuts: readonly {
     readonly subscriptions: number
     readonly on: Side
@@ -50,7 +49,7 @@ export async function measureLog(bench: Bench): Promise<LogFigure | undefined> {
   try {
     const fanOuts = []
     for (const subscriptions of FAN_OUTS) fanOuts.push(await measureFanOut(bench, channel, receiver, subscriptions))
-    return { deliveries: DELIVERIES, fanOuts }
+    return { fanOuts }
   } finally {
     await receiver.stop()
     await model.close()
@@ -96,14 +95,9 @@ async function measureFanOut(
 }
 
 /** Ends fan-out and starts it with or without the log; answers the processes that the log costs. */
-async function restartFanOut(bench: Bench, setting: Setting): Promise<Record<string, number[]>> {
-  const { processes } = await bench.bringUp()
-  const running = Object.entries(processes).filter(([name]) => name.startsWith('fanout'))
-  for (const [, { pid }] of running) await endProcess(pid)
-  const started = await bench.bringUp({ DELIVERY_LOG_SIZE: SIZES[setting] })
-  const pidsOf = (part: string): number[] =>
-    Object.entries(started.processes).flatMap(([name, { pid }]) => (name.startsWith(part) ? [pid] : []))
-  return { fanout: pidsOf('fanout'), redis: pidsOf('redis') }
+async function restartFanOut(bench: Bench, setting: Setting): Promise<Readonly<Record<string, readonly number[]>>> {
+  for (const pid of pidsOf(await bench.bringUp(), 'fanout').fanout) await endProcess(pid)
+  return pidsOf(await bench.bringUp({ DELIVERY_LOG_SIZE: SIZES[setting] }), 'fanout', 'redis')
 }
 
 function meanOf(costs: readonly CostUs[]): CostUs {

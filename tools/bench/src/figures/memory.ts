@@ -8,6 +8,7 @@ import { openManagement } from '../measure/management.ts'
 import { residentMib } from '../measure/process-usage.ts'
 import { round } from '../measure/statistics.ts'
 import { checkMemory, type MemorySample, type MemoryVerdict } from './check-memory.ts'
+import { pidsOf } from './stack-pids.ts'
 
 const ENDPOINTS = 1_000
 const WILD: readonly Behaviour[] = ['endless', 'bomb', 'headers', 'drip']
@@ -18,10 +19,8 @@ const CALM_MS = 12_000
 const SAMPLE_MS = 500
 
 export interface MemoryFigure {
-  readonly endpoints: number
   /** By behaviour: the endpoints, and the POSTs they answered that way. */
   readonly wild: Readonly<Partial<Record<Behaviour, { readonly endpoints: number; readonly answers: number }>>>
-  readonly deliveriesPerSecond: number
   readonly calmMs: number
   /** One entry per worker. */
   readonly workers: readonly (MemoryVerdict & { readonly samples: readonly MemorySample[] })[]
@@ -29,9 +28,7 @@ export interface MemoryFigure {
 
 /** Resident memory of the workers with a thousand endpoints: first all acknowledge, then some misbehave. */
 export async function measureMemory({ stack, token, say, options }: Bench): Promise<MemoryFigure> {
-  const pids = Object.entries(stack.processes).flatMap(([name, { pid }]) =>
-    name.startsWith('delivery-worker-') ? [pid] : [],
-  )
+  const { workers: pids } = pidsOf(stack, 'workers')
   const endpoints = await openEndpoints([ENDPOINTS - WILD.length * OF_EACH, ...WILD.map(() => OF_EACH)])
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
@@ -60,9 +57,7 @@ export async function measureMemory({ stack, token, say, options }: Bench): Prom
     }
     const wild = WILD.map((name) => [name, { endpoints: OF_EACH, answers: answered[name] ?? 0 }])
     return {
-      endpoints: ENDPOINTS,
       wild: Object.fromEntries(wild) as MemoryFigure['wild'],
-      deliveriesPerSecond: EVENTS_PER_SECOND * ENDPOINTS,
       calmMs: Math.round(wildFrom * 1_000),
       workers,
     }

@@ -48,7 +48,6 @@ interface Neighbours {
 export interface NoisyFigure {
   readonly few: Size & { readonly ours: Neighbours; readonly runs: readonly Neighbours[]; readonly bullmq: Neighbours }
   readonly many: Size & { readonly ours: Neighbours; readonly runs: readonly Neighbours[] }
-  readonly deadlineMs: number
 }
 
 /** Publishes one event, or adds the equivalent jobs. */
@@ -74,7 +73,7 @@ export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyF
       const runs = await repeat(RUNS_OF_MANY, () => runOurs(MANY, endpoints))
       return { ...MANY, ours: medianOf(runs), runs }
     })
-    return { few, many, deadlineMs: DEADLINE_MS }
+    return { few, many }
   } finally {
     await model.close()
   }
@@ -117,7 +116,7 @@ async function compare(size: Size, endpoints: Endpoints, send: Send, forMs = NOI
   await endpoints.behave(1, 'hang')
   const beganAt = monotonicMs()
   const noisy = await load(size, endpoints, send, forMs)
-  // They answer again, so that the remaining deliveries finish at once.
+  // They answer again, so that the remaining deliveries finish soon.
   await endpoints.behave(1, 'quick')
   const between = (fromMs: number, toMs: number): Spread =>
     spreadOf(noisy.flatMap(([, sentAt, ms]) => (sentAt - beganAt >= fromMs && sentAt - beganAt < toMs ? [ms] : [])))

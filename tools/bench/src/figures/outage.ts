@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { amqpAnswers } from '@switchhook/backing'
+import { amqpAnswers } from '@switchhook/test-servers'
 import type { Bench } from '../bench.ts'
 import { openClient } from '../load/client.ts'
 import { keepPace } from '../load/pace.ts'
@@ -19,7 +19,6 @@ const GIVE_UP_MS = 120_000
 export interface OutageFigure extends OutageResult {
   readonly awayMs: number
   readonly diedAfterMs: number
-  readonly callsPerSecond: number
   /** Calls and commands that the api refused. */
   readonly refused: number
   /** POSTs in each second. */
@@ -82,7 +81,6 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
     return {
       awayMs: returnedAtMs - diedAtMs,
       diedAfterMs: diedAtMs - beganAtMs,
-      callsPerSecond: CALLS_PER_SECOND,
       refused,
       ...result,
       perSecond: postsPerSecond(told, beganAtMs),

@@ -22,7 +22,6 @@ const COMMANDS = ['answer', 'hold', 'resume', 'hangup'] as const
 type Latencies = Readonly<Record<(typeof COMMANDS)[number], Spread>>
 
 export interface PlatformsFigure {
-  readonly rounds: number
   readonly simulator: Latencies
   readonly asterisk: Latencies
   /** Part of the machine's processor time that nothing used meanwhile, 0 to 1; null: the system does not say. */
@@ -54,7 +53,7 @@ export async function measurePlatforms({ stack, token, say, bringUp }: Bench): P
       }),
     )
     say(`  asterisk: ${describeLatencies(asterisk)}`)
-    return { rounds: ROUNDS, simulator, asterisk, idle: meter.idle() }
+    return { simulator, asterisk, idle: meter.idle() }
   } finally {
     await telephones.close()
   }
@@ -113,7 +112,7 @@ interface Arrived {
   }
 }
 
-/** An endpoint that answers at once and keeps no events, except those of a collection. */
+/** An endpoint that answers immediately and keeps no events, except those of a collection. */
 async function openWebhook() {
   const news = new EventEmitter()
   const server = createServer((request, response) => {

@@ -1,14 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StackFile } from '@switchhook/local'
 
+/** The parts of a stack, and how the names of their processes begin. */
+const PREFIXES = {
+  workers: 'delivery-worker',
+  fanout: 'fanout',
+  api: 'api',
+  rabbitmq: 'rabbitmq',
+  redis: 'redis',
+} as const
+
 /** Pids of a stack's processes by part. A part that is not ours to see (a broker elsewhere) has none. */
-export function pidsOf(
+export const pidsOf = <Part extends keyof typeof PREFIXES>(
   { processes }: StackFile,
-  parts: Readonly<Record<string, RegExp>>,
-): Readonly<Record<string, readonly number[]>> {
-  const running = Object.entries(processes)
-  const matching = (part: RegExp): number[] => running.flatMap(([name, { pid }]) => (part.test(name) ? [pid] : []))
-  return Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, matching(part)]))
+  ...parts: readonly Part[]
+): Readonly<Record<Part, readonly number[]>> => {
+  const pids = (part: Part): number[] =>
+    Object.entries(processes).flatMap(([name, { pid }]) => (name.startsWith(PREFIXES[part]) ? [pid] : []))
+  return Object.fromEntries(parts.map((part) => [part, pids(part)])) as Record<Part, number[]>
 }
 
 /** Ends a process with SIGTERM; resolves once it is gone. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startChild } from '../processes/child.ts'
 
 /**
- * `quick`: 204 at once. `hang`: never answers. `endless`: 200 and a body without end. `bomb`: 50 KB of gzip that are 50 MB.
+ * `quick`: 204 immediately. `hang`: never answers. `endless`: 200 and a body without end. `bomb`: 50 KB of gzip that are 50 MB.
  * `headers`: 60 KB of headers. `drip`: one byte a second.
  */
 export type Behaviour = 'quick' | 'hang' | 'endless' | 'bomb' | 'headers' | 'drip'
@@ -31,7 +31,7 @@ export interface Endpoints {
   stop(): Promise<void>
 }
 
-/** Every group answers at once until `behave` changes it. */
+/** Every group answers immediately until `behave` changes it. */
 export async function openEndpoints(sizes: readonly number[]): Promise<Endpoints> {
   const child = await startChild<{ ports: number[][] }>('endpoints-server.js', sizes.map(String))
   const take = (question: EndpointsQuestion = {}): Promise<Heard> => child.ask<Heard>(question)

@@ -1,6 +1,6 @@
 import { openManagement } from '../measure/management.ts'
 
-/** Collects every event that is published while it is open in its own queue. */
+/** Collects the events that are published while it is open in its own queue. */
 export interface EventTap {
   /** Removes and returns the events collected so far. */
   take(): Promise<readonly TappedEvent[]>
@@ -19,12 +19,15 @@ export interface TappedEvent {
 
 const QUEUE = 'bench.events'
 const CHUNK = 2_000
+/** The services publish copies of events from at most a second after the binding. */
+const BOUND_MS = 1_500
 
 /** Uses the broker's management API. */
 export async function openEventTap(managementUrl: string): Promise<EventTap> {
   const { ask } = openManagement(managementUrl)
   await ask('PUT', `/queues/%2F/${QUEUE}`, { durable: true, arguments: { 'x-queue-type': 'quorum' } })
   await ask('POST', `/bindings/%2F/e/switchhook.events/q/${QUEUE}`, { routing_key: '#' })
+  await new Promise((resolve) => setTimeout(resolve, BOUND_MS))
   return {
     async take() {
       const events: TappedEvent[] = []

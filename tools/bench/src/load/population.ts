@@ -67,7 +67,7 @@ export async function openPopulation({ urls }: StackFile, url: string): Promise<
     if (subscription === undefined) throw new Error('a waiting delivery needs a subscription')
     const { failed, attempt, nextAttemptAt } = failedOnce(subscription, n)
     await broker.publishRetry({ ...failed, slot: LAST_SLOT }, WAIT_MS)
-    await deliveries.settle(failed, attempt, { state: 'waiting', nextAttemptAt })
+    await deliveries.settle(failed, attempt, { state: 'waiting', nextAttemptAt, next: { token: 'a', postponed: 0 } })
   }
 
   return {

@@ -1,6 +1,6 @@
 import type { Child } from '../processes/child.ts'
 
-const LONGEST_RUN_MS = 300_000
+const MAX_RUN_MS = 300_000
 
 /** Publishes and waits until that many POSTs were answered. Resolves to POSTs per second. */
 export async function timePosts(receiver: Child, publish: () => Promise<void>, deliveries: number): Promise<number> {
@@ -10,7 +10,7 @@ export async function timePosts(receiver: Child, publish: () => Promise<void>, d
   for (;;) {
     const { posts = 0 } = await receiver.ask()
     if (posts - before >= deliveries) return Math.round((deliveries * 1_000) / (performance.now() - startedAt))
-    if (performance.now() - startedAt > LONGEST_RUN_MS) throw new Error(`${posts - before} of ${deliveries} POSTs came`)
+    if (performance.now() - startedAt > MAX_RUN_MS) throw new Error(`${posts - before} of ${deliveries} POSTs came`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

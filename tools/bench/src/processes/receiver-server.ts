@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** An endpoint that acknowledges at once and counts. Answers every message with the number of POSTs. */
+/** An endpoint that acknowledges immediately and counts. Answers every message with the number of POSTs. */
 let posts = 0
 const server = createServer((request, response) => {
   request.resume()

@@ -63,7 +63,7 @@ function partsOf({ nodes }: CpuProfile): ReadonlyMap<number, string | undefined>
   return parts
 }
 
-/** The functions of Node's streams and files that make a system call at once. Reads are not visible in a profile. */
+/** The functions of Node's streams and files that make a system call directly. Reads are not visible in a profile. */
 const WRITES = /^(?:writev|write(?:Buffer|Buffers|String|Utf8String|Latin1String|AsciiString))$/
 
 function special(functionName: string, url: string): string | undefined {

@@ -21,53 +21,57 @@ const WARM_UP_DELIVERIES = 4_000
 const WARM_UP_MS = 15_000
 const CLIENTS = 32
 
-/** Deliveries of one workload: those of Switchhook, then those of the durable bare loop. */
-export async function profileDeliveries(
-  { stack, token, tokenOf, say, ...rest }: Bench,
-  name: WorkloadName,
-  { measureMs, folder }: { readonly measureMs: number; readonly folder: string },
-): Promise<Periods> {
-  const bench = { stack, token, tokenOf, say, ...rest }
-  const { perEvent } = WORKLOADS[name]
-  const receiver = await startChild('receiver-server.js')
-  const url = `http://127.0.0.1:${receiver.ready['port']}/hook`
-  const model = await connect(stack.urls.amqp)
-  const channel = await model.createConfirmChannel()
-  const unsubscribe = await subscribeWorkload(bench, name, url)
-
-  async function profile(side: Baseline): Promise<Period> {
-    const post = (deliveries: number): Promise<number> =>
-      timePosts(receiver, () => side.publish(deliveries), deliveries)
-    let perSecond = 0
-    for (let round = 0; round < WARM_UP_ROUNDS; round++) perSecond = await post(WARM_UP_DELIVERIES)
-    const deliveries = Math.ceil((perSecond * measureMs) / 1_000 / perEvent) * perEvent
-    const parts = { ...side.processes, publisher: [process.pid], receiver: [receiver.pid] }
-    return await measurePeriod(parts, stack.urls.redis, async () => {
-      await post(deliveries)
-      return deliveries
-    })
-  }
-
-  try {
-    const ours = await profile(openOurSide(bench, channel, name))
-    const execArgv = profiledInto(folder)
-    const loop = await openDurableSide({ stack, channel, url, perEvent, concurrency: CONCURRENCY, execArgv })
-    try {
-      return { Switchhook: ours, 'durable bare loop': await profile(loop) }
-    } finally {
-      await loop.close()
-    }
-  } finally {
-    await unsubscribe()
-    await receiver.stop()
-    await model.close()
-  }
+interface Options {
+  readonly measureMs: number
+  /** Where Node's processes write their profiles. */
+  readonly folder: string
 }
 
+/** Deliveries of one workload: those of Switchhook, then those of the durable bare loop. */
+export const profileDeliveries =
+  (name: WorkloadName) =>
+  async (bench: Bench, { measureMs, folder }: Options): Promise<Periods> => {
+    const { stack } = bench
+    const { perEvent } = WORKLOADS[name]
+    const receiver = await startChild('receiver-server.js')
+    const url = `http://127.0.0.1:${receiver.ready['port']}/hook`
+    const model = await connect(stack.urls.amqp)
+    const channel = await model.createConfirmChannel()
+    const unsubscribe = await subscribeWorkload(bench, name, url)
+
+    async function profile(side: Baseline): Promise<Period> {
+      const post = (deliveries: number): Promise<number> =>
+        timePosts(receiver, () => side.publish(deliveries), deliveries)
+      let perSecond = 0
+      for (let round = 0; round < WARM_UP_ROUNDS; round++) perSecond = await post(WARM_UP_DELIVERIES)
+      const deliveries = Math.ceil((perSecond * measureMs) / 1_000 / perEvent) * perEvent
+      const parts = { ...side.processes, publisher: [process.pid], receiver: [receiver.pid] }
+      return await measurePeriod(parts, stack.urls.redis, async () => {
+        await post(deliveries)
+        return deliveries
+      })
+    }
+
+    try {
+      const ours = await profile(openOurSide(bench, channel, name))
+      const execArgv = profiledInto(folder)
+      const loop = await openDurableSide({ stack, channel, url, perEvent, concurrency: CONCURRENCY, execArgv })
+      try {
+        return { Switchhook: ours, 'durable bare loop': await profile(loop) }
+      } finally {
+        await loop.close()
+      }
+    } finally {
+      await unsubscribe()
+      await receiver.stop()
+      await model.close()
+    }
+  }
+
 /** Call commands over REST, without think time. */
-export async function profileCommands({ stack, token }: Bench, measureMs: number): Promise<Periods> {
+export async function profileCommands({ stack, token }: Bench, { measureMs }: Options): Promise<Periods> {
   const api = openClient(stack.urls.apis[0] ?? '', CLIENTS, token)
-  const parts = pidsOf(stack, { api: /^api/, fanout: /^fanout/, rabbitmq: /^rabbitmq/, redis: /^redis/ })
+  const parts = pidsOf(stack, 'api', 'fanout', 'rabbitmq', 'redis')
   try {
     await applyLoad(deskRounds(api, CLIENTS), { warmUpMs: 0, measureMs: WARM_UP_MS })
     const period = await measurePeriod({ ...parts, clients: [process.pid] }, stack.urls.redis, async () => {

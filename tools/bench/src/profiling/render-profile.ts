@@ -1,5 +1,5 @@
-import type { Machine } from '../measure/machine.ts'
 import { round } from '../measure/statistics.ts'
+import { table } from '../report/tables.ts'
 import type { PartProfile } from './measure-profile.ts'
 
 /** A measured side: its rate, and the profile of each of its processes. */
@@ -33,27 +33,6 @@ export function renderProfile(title: string, unit: string, sides: readonly SideP
   ].join('\n\n')
 }
 
-/** The whole page: how it was measured, and the sections of the workloads. */
-export function renderPage(
-  sections: readonly string[],
-  { at, machine, measureMs }: { readonly at: Date; readonly machine: Machine; readonly measureMs: number },
-): string {
-  const { cores, processor, memoryGib, system, node } = machine
-  const taken = `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return `# Profiles
-
-\`make profile REPORT=docs/benchmarks/profile.md\` writes this page. [performance.md](../performance.md) explains it.
-
-Each side was measured for about ${measureMs / 1_000} s on ${taken}, on ${cores} cores (${processor}), ${memoryGib} GiB,
-${system}, Node ${node}. The times are processor time, not wall time. The main thread of each Node process is divided by
-a sampling profile; code of Node belongs to the package that calls it. Profiling slows the processes down by some percent.
-A machine that is busy with other programs makes each microsecond of work longer: compare only sides of one run, and
-measure on a quiet machine.
-
-${sections.join('\n\n')}
-`
-}
-
 /** The load: it is the same on every side. */
 const HARNESS: ReadonlySet<string> = new Set(['publisher', 'receiver', 'clients'])
 
@@ -61,10 +40,10 @@ function renderPart({ part, us, rows }: PartProfile, unit: string): string {
   const large = rows.filter((row) => row.us >= us * SMALLEST_SHARE)
   const rest = us - large.reduce((sum, row) => sum + row.us, 0)
   const all = rest >= 0.5 ? [...large, { name: 'the rest', us: rest }] : large
-  return [
-    `| ${part} | µs per ${unit} | share |`,
-    '| --- | --- | --- |',
-    ...all.map((row) => `| ${row.name} | ${round(row.us)} | ${Math.round((row.us / us) * 100)} % |`),
-    `| **total** | **${round(us)}** | |`,
-  ].join('\n')
+  const lines = all.map((row) => [row.name, round(row.us), `${Math.round((row.us / us) * 100)} %`] as const)
+  return table([...lines, ['**total**', `**${round(us)}**`, ''] as const], {
+    [part]: ([name]) => name,
+    [`µs per ${unit}`]: ([, value]) => value,
+    share: ([, , share]) => share,
+  })
 }

@@ -9,18 +9,6 @@ export interface Line {
   readonly points: readonly (readonly [x: number, y: number])[]
 }
 
-interface Stack {
-  readonly name: string
-  readonly parts: Readonly<Record<string, number>>
-  /** Shown after the sum of the parts. */
-  readonly note: string
-}
-
-export interface StackGroup {
-  readonly name: string
-  readonly stacks: readonly Stack[]
-}
-
 /** A shaded time range of a line plot. */
 export interface Band {
   readonly from: number
@@ -63,44 +51,6 @@ export function plotBars(title: string, heading: string, bars: readonly Bar[]): 
   <text x="${270 + width}" y="${y + 19}" fill="${FAINT}">${value}</text>`
   })
   return svg(title, 60 + bars.length * 44, { x: 260, text: heading }, rows.join('\n'))
-}
-
-/** Horizontal bars in groups; each bar is a stack of parts, which have the same names in every bar. */
-export function plotStacks(title: string, heading: string, groups: readonly StackGroup[]): string {
-  const all = groups.flatMap(({ stacks }) => stacks)
-  const most = Math.max(1, ...all.map(totalOf))
-  let y = 44
-  const rows = groups.flatMap(({ name, stacks }) => {
-    y += 24
-    const caption = `  <text x="24" y="${y}" font-weight="600" fill="${INK}">${name}</text>`
-    return [
-      caption,
-      ...stacks.map((stack) => {
-        y += 30
-        return plotStack(stack, y - 20, most)
-      }),
-    ]
-  })
-  const legend = Object.keys(all[0]?.parts ?? {}).map((part, at) => {
-    const x = 150 + at * 130
-    return `  <rect x="${x}" y="${y + 28}" width="14" height="14" rx="2" fill="${LINES[at % LINES.length]}"/>
-  <text x="${x + 22}" y="${y + 40}" fill="${INK}">${part}</text>`
-  })
-  return svg(title, y + 60, { x: 150, text: heading }, [...rows, ...legend].join('\n'))
-}
-
-const totalOf = ({ parts }: Stack): number => Object.values(parts).reduce((sum, value) => sum + value, 0)
-
-function plotStack(stack: Stack, y: number, most: number): string {
-  let x = 150
-  const segments = Object.values(stack.parts).map((value, at) => {
-    const width = Math.round((value / most) * 380)
-    x += width
-    return `  <rect x="${x - width}" y="${y}" width="${width}" height="22" fill="${LINES[at % LINES.length]}"/>`
-  })
-  return `  <text x="140" y="${y + 16}" text-anchor="end" fill="${INK}">${stack.name}</text>
-${segments.join('\n')}
-  <text x="${x + 8}" y="${y + 16}" fill="${FAINT}">${Math.round(totalOf(stack))} ${stack.note}</text>`
 }
 
 /** Lines over seconds, both axes from 0, with a shaded band. */

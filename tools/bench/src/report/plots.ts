@@ -1,11 +1,10 @@
 import { SIDES, type SideName } from '../figures/deliveries.ts'
-import { plotCost } from './cost-section.ts'
 import { plotBars, plotLines } from './plot.ts'
 import type { Results } from './results.ts'
 
-/** Of each figure that has been taken and has a picture, the picture, by its name. */
+/** The pictures of the figures in `results`, by figure. */
 export function renderPlots(results: Results): Record<string, string> {
-  const { commands, deliveries, latency, cost, noisy, memory, outage } = results
+  const { commands, deliveries, latency, noisy, memory, outage } = results
   return {
     ...(commands !== undefined && {
       commands: plotBars(
@@ -42,7 +41,6 @@ export function renderPlots(results: Results): Record<string, string> {
         ],
       ),
     }),
-    ...(cost !== undefined && { cost: plotCost(cost.figure) }),
     ...(noisy !== undefined && {
       noisy: plotBars(
         'Healthy endpoints while one in five hangs, beside BullMQ with axios',
@@ -73,7 +71,7 @@ export function renderPlots(results: Results): Record<string, string> {
       outage: plotLines(
         'POSTs a second over time, with a broker that is away for a while',
         'POSTs per second',
-        [{ name: 'calls told to the endpoint', points: outage.figure.perSecond }],
+        [{ name: 'calls', points: outage.figure.perSecond }],
         {
           from: outage.figure.diedAfterMs / 1_000,
           to: (outage.figure.diedAfterMs + outage.figure.awayMs) / 1_000,

@@ -1,88 +1,61 @@
-import type { DeliveriesFigure, SideName, Workload, WorkloadName } from '../figures/deliveries.ts'
-import { sampleFigures, sampleResults, workload } from './sample-results.ts'
+import type { FigureName } from '../figures.ts'
+import type { Results } from './results.ts'
 import { compareWithTargets } from './targets.ts'
 
-const { commands, deliveries, latency, listeners, noisy, fairness, outage, memory } = sampleFigures
+/** The results of one figure, with the fields that its target reads. */
+const taken = (name: FigureName, figure: unknown): Results => ({ [name]: { figure } })
 
-const withWorkload = (name: WorkloadName, changed: Workload): DeliveriesFigure => ({
-  ...deliveries,
-  workloads: { ...deliveries.workloads, [name]: changed },
+const verdictsOf = (results: Results): string[] =>
+  compareWithTargets(results)
+    .map(({ verdict }) => verdict)
+    .filter((verdict) => verdict !== 'not measured')
+
+test('without any figure nothing is claimed, except what tests show', () => {
+  expect(verdictsOf({})).toEqual(['tested'])
 })
 
-const { console: built } = sampleFigures
-const { everything: loud } = listeners.audiences
-
-/** A baseline that is twice as fast in one workload. */
-const slower = (name: WorkloadName, baseline: SideName) => {
-  const { sides, ...rest } = deliveries.workloads[name]
-  const faster = { ...sides[baseline], perSecond: sides[baseline].perSecond * 2 }
-  return { deliveries: withWorkload(name, { ...rest, sides: { ...sides, [baseline]: faster } }) }
-}
-
-const burst = (latency: { readonly p50Ms: number; readonly p99Ms: number }) => ({
-  ...fairness,
-  bursts: fairness.bursts.map((each) => ({ ...each, others: { ...each.others, ...latency } })),
+/** Switchhook delivers 1 000 a second; the baselines, so many that it is `ratios` times as fast. */
+const workload = (ratios: Readonly<Record<string, number>>) => ({
+  sides: Object.fromEntries(
+    Object.entries({ switchhook: 1, ...ratios }).map(([side, ratio]) => [side, { perSecond: 1_000 / ratio }]),
+  ),
 })
-
-const verdicts = (results: Parameters<typeof compareWithTargets>[0]): string[] =>
-  compareWithTargets(results).map(({ verdict }) => verdict)
-
-test('without any figure nothing is measured, and nothing is claimed', () => {
-  expect(verdicts({})).toEqual([...Array<string>(9).fill('not measured'), 'tested', 'not measured', 'not measured'])
+const deliveries = (oneToOne: Readonly<Record<string, number>>, twentyToOne: Readonly<Record<string, number>>) => ({
+  workloads: {
+    'one to one': workload(oneToOne),
+    'one subscription': workload({ bullmq: 9, equal: 9, durable: 9 }),
+    'twenty to one': workload(twentyToOne),
+  },
 })
+const fast = { bullmq: 2, equal: 2.2, durable: 1.2 }
+const quick = { bullmq: 1.4, equal: 2, durable: 1 }
+const spread = (p50Ms: number, p99Ms: number) => ({ p50Ms, p99Ms })
+const neighbours = (beforeRatio: number, steadyRatio: number) => ({ ours: { beforeRatio, steadyRatio } })
 
-test('figures exactly at their targets meet them', () => {
-  expect(verdicts(sampleResults())).toEqual([...Array<string>(9).fill('met'), 'tested', 'met', 'met'])
-})
-
-test.each<[string, Parameters<typeof sampleResults>[0], number, string]>([
-  ['too few for BullMQ at twenty to one', slower('twenty to one', 'bullmq'), 0, 'not met'],
-  ['too few for equal work at one to one', slower('one to one', 'equal'), 1, 'not met'],
-  ['too few for the durable loop with one subscription', slower('one subscription', 'durable'), 1, 'not met'],
-  ['one to one too far behind', { deliveries: withWorkload('one to one', workload(5_500)) }, 2, 'not met'],
+test.each<[string, FigureName, unknown, readonly string[]]>([
+  ['ratios at their targets', 'deliveries', deliveries(quick, fast), ['met', 'met']],
+  ['one ratio too low', 'deliveries', deliveries({ ...quick, durable: 0.9 }, fast), ['met', 'not met']],
+  ['the other workload too low', 'deliveries', deliveries(quick, { ...fast, equal: 2.1 }), ['not met', 'met']],
+  ['commands', 'commands', { byClients: [{ clients: 32, ratio: 0.15 }] }, ['met']],
   [
     'too few commands with one number of clients',
-    { commands: { ...commands, byClients: commands.byClients.map((each) => ({ ...each, ratio: 0.17 })) } },
-    3,
-    'not met',
+    'commands',
+    { byClients: [{ ratio: 0.2 }, { ratio: 0.1 }] },
+    ['not met'],
   ],
-  ['a late median', { latency: { ...latency, ours: { ...latency.ours, p50Ms: 4.1 } } }, 4, 'not met'],
-  ['a late end', { latency: { ...latency, ours: { ...latency.ours, p99Ms: 15.1 } } }, 4, 'not met'],
-  [
-    'listeners that delay deliveries',
-    { listeners: { ...listeners, audiences: { ...listeners.audiences, everything: { ...loud, p99Ms: 16 } } } },
-    5,
-    'not met',
-  ],
-  ['a console that is too large', { console: { ...built, allBytes: 201 * 1_024 } }, 6, 'not met'],
-  [
-    'neighbours that suffer at first',
-    { noisy: { ...noisy, few: { ...noisy.few, ours: { ...noisy.few.ours, beforeRatio: 1.3 } } } },
-    7,
-    'not met',
-  ],
-  [
-    'neighbours that suffer when many hang',
-    { noisy: { ...noisy, many: { ...noisy.many, ours: { ...noisy.many.ours, steadyRatio: 1.3 } } } },
-    7,
-    'not met',
-  ],
-  ['a burst that delays the median of others', { fairness: burst({ p50Ms: 101, p99Ms: 900 }) }, 8, 'not met'],
-  ['a burst that delays the p99 of others', { fairness: burst({ p50Ms: 90, p99Ms: 1_001 }) }, 8, 'not met'],
-  ['a smaller burst', { fairness: { ...fairness, events: 50_000 } }, 8, 'in part'],
-  ['a loss', { outage: { ...outage, lost: 1 } }, 10, 'not met'],
-  ['a shorter outage', { outage: { ...outage, awayMs: 60_000 } }, 10, 'in part'],
-  ['a loss in a shorter outage', { outage: { ...outage, awayMs: 60_000, lost: 1 } }, 10, 'not met'],
-  [
-    'one worker of two that grows',
-    {
-      memory: { ...memory, workers: [...memory.workers, ...memory.workers.map((own) => ({ ...own, isFlat: false }))] },
-    },
-    11,
-    'not met',
-  ],
-])('%s', (_name, over, row, verdict) => {
-  const judged = verdicts(sampleResults(over))
-  expect(judged[row]).toBe(verdict)
-  expect(judged.filter((one) => one !== 'met' && one !== 'tested')).toHaveLength(1)
+  ['latency', 'latency', { ours: spread(3, 12) }, ['met']],
+  ['a late median', 'latency', { ours: spread(3.1, 12) }, ['not met']],
+  ['a late end', 'latency', { ours: spread(3, 12.1) }, ['not met']],
+  ['neighbours', 'noisy', { few: neighbours(1.1, 1), many: neighbours(1, 1.1) }, ['met']],
+  ['neighbours that suffer when many hang', 'noisy', { few: neighbours(1, 1), many: neighbours(1, 1.2) }, ['not met']],
+  ['a burst', 'fairness', { events: 100_000, bursts: [{ others: spread(50, 300) }] }, ['met']],
+  ['a smaller burst', 'fairness', { events: 50_000, bursts: [{ others: spread(50, 300) }] }, ['in part']],
+  ['a burst that delays others', 'fairness', { events: 50_000, bursts: [{ others: spread(50, 301) }] }, ['not met']],
+  ['an outage', 'outage', { awayMs: 600_000, allMs: 1, lost: 0 }, ['met']],
+  ['a shorter outage', 'outage', { awayMs: 60_000, allMs: 1, lost: 0 }, ['in part']],
+  ['a loss in a shorter outage', 'outage', { awayMs: 60_000, allMs: 1, lost: 1 }, ['not met']],
+  ['a worker that grows', 'memory', { workers: [{ isFlat: true }, { isFlat: false }] }, ['not met']],
+  ['a console that is too large', 'console', { firstLoadBytes: 1, allBytes: 201 * 1_024 }, ['not met']],
+])('%s', (_name, figure, value, verdicts) => {
+  expect(verdictsOf(taken(figure, value)).filter((verdict) => verdict !== 'tested')).toEqual(verdicts)
 })

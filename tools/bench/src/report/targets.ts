@@ -1,34 +1,34 @@
-import { ratioTo, type Workload, type WorkloadName } from '../figures/deliveries.ts'
+import { ratioTo, type Workload } from '../figures/deliveries.ts'
 import { slowdownOf } from '../figures/listeners.ts'
+import type { FigureName, Figures } from '../figures.ts'
 import { round } from '../measure/statistics.ts'
-import type { FigureName, Figures, Results } from './results.ts'
+import type { Results } from './results.ts'
 
 export interface TargetRow {
   readonly figure: string
   readonly target: string
   readonly measured: string
-  readonly verdict: Verdict
+  readonly verdict: TargetResult
 }
 
 /** `in part`: measured for less than the target. `tested`: shown by tests, not by a figure. */
-type Verdict = 'met' | 'not met' | 'in part' | 'tested' | 'not measured'
+type TargetResult = 'met' | 'not met' | 'in part' | 'tested' | 'not measured'
 
 /** Targets on two cores that also run broker, Redis and receivers. */
 const TARGETS = {
-  twentyToOne: { bullmq: 1.6, equal: 1.25, durable: 0.8 },
-  oneToOne: { bullmq: 1.3, equal: 1.1, durable: 0.75 },
-  oneToTwenty: 0.7,
-  commands: 0.18,
-  p50Ms: 4,
-  p99Ms: 15,
-  neighbours: 1.2,
+  twentyToOne: { bullmq: 2, equal: 2.2, durable: 1.2 },
+  oneToOne: { bullmq: 1.4, equal: 2, durable: 1 },
+  commands: 0.15,
+  p50Ms: 3,
+  p99Ms: 12,
+  neighbours: 1.1,
   listeners: 1.05,
   consoleKib: { firstLoad: 170, all: 200 },
-  burst: { events: 100_000, p50Ms: 100, p99Ms: 1_000 },
+  burst: { events: 100_000, p99Ms: 300 },
   outageMs: 600_000,
 } as const
 
-const verdictOf = (isMet: boolean): Verdict => (isMet ? 'met' : 'not met')
+const verdictOf = (isMet: boolean): TargetResult => (isMet ? 'met' : 'not met')
 
 /** Compares the results with the targets. */
 export function compareWithTargets(results: Results): readonly TargetRow[] {
@@ -52,11 +52,6 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
     row('deliveries', 'one to one: the same, the worse of both workloads', listed(TARGETS.oneToOne), (figure) =>
       compareRatios([figure.workloads['one to one'], figure.workloads['one subscription']], TARGETS.oneToOne),
     ),
-    row('deliveries', 'deliveries per second at one to one, to twenty to one', `≥ ${TARGETS.oneToTwenty}`, (figure) => {
-      const perSecond = (name: WorkloadName): number => figure.workloads[name].sides.switchhook.perSecond
-      const ratio = round(perSecond('one to one') / perSecond('twenty to one'), 2)
-      return { measured: String(ratio), verdict: verdictOf(ratio >= TARGETS.oneToTwenty) }
-    }),
     row(
       'commands',
       'commands per second, to a bare server with one write',
@@ -108,11 +103,10 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
     ),
     row(
       'fairness',
-      'other tenants, event published to first POST, while one tenant publishes 100,000 events at once',
-      `p50 ≤ ${TARGETS.burst.p50Ms} ms, p99 ≤ ${TARGETS.burst.p99Ms} ms`,
+      'other tenants, event published to first POST, during a burst of 100,000 events of one tenant',
+      `p99 ≤ ${TARGETS.burst.p99Ms} ms`,
       ({ events, bursts }) => {
-        const { p50Ms, p99Ms } = TARGETS.burst
-        const areMet = bursts.every(({ others }) => others.p50Ms <= p50Ms && others.p99Ms <= p99Ms)
+        const areMet = bursts.every(({ others }) => others.p99Ms <= TARGETS.burst.p99Ms)
         return {
           measured: bursts.map(({ others }) => `${others.p50Ms} ms, ${others.p99Ms} ms`).join('; '),
           verdict: areMet && events < TARGETS.burst.events ? 'in part' : verdictOf(areMet),

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { httpSucceeds, openHome, runningPid, type Say, waitUntil } from '@switchhook/backing'
 import {
   type LocalAsterisk,
   type Person,
@@ -10,6 +9,7 @@ import {
   stopLocalAsterisk,
   stopStack,
 } from '@switchhook/local'
+import { httpSucceeds, openHome, runningPid, type Say, waitUntil } from '@switchhook/test-servers'
 import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { parseChannelLog } from './channel-log.ts'
 import type { ChannelRecord } from './check-calls.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { waitUntil } from '@switchhook/backing'
 import type { Person } from '@switchhook/local'
+import { waitUntil } from '@switchhook/test-servers'
 import { startReceiver } from '@switchhook/testkit'
 import type { Client, Reply } from '../load/client.ts'
 import type { LegEvent } from './check-calls.ts'
@@ -28,6 +28,11 @@ const REPEAT_MS = 250
 const POLL_MS = 5
 const ENDED = 7
 
+/** The rule for receivers: the later (`occurredAt`, `sequence`) is the newer state. */
+const isLater = (event: LegEvent, before: LegEvent): boolean =>
+  event.occurredAtMs > before.occurredAtMs ||
+  (event.occurredAtMs === before.occurredAtMs && event.sequence > before.sequence)
+
 export async function openDesk(client: Client, telephonesUrl: () => string, people: readonly Person[]): Promise<Desk> {
   const events: LegEvent[] = []
   const byLeg = new Map<string, LegEvent>()
@@ -43,7 +48,7 @@ export async function openDesk(client: Client, telephonesUrl: () => string, peop
     events.push(event)
     const name = `${event.callId} ${event.agentUri}`
     const before = byLeg.get(name)
-    if (before !== undefined && before.sequence >= event.sequence) return
+    if (before !== undefined && !isLater(event, before)) return
     byLeg.set(name, event)
     const live = liveOf.get(event.agentUri)
     if (event.state === ENDED) live?.delete(event.callId)

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { waitUntil } from '@switchhook/backing'
 import { manyPeople, type Person } from '@switchhook/local'
 import { type Config, integer, loadConfig, optional, text } from '@switchhook/runtime'
+import { waitUntil } from '@switchhook/test-servers'
 import { createRandom, type Random } from '../faults/random.ts'
 import { openClient } from '../load/client.ts'
 import { type AsteriskStack, startAsteriskStack } from './asterisk-stack.ts'
@@ -135,7 +135,7 @@ function describeResult(result: Result): readonly string[] {
   return [
     '',
     `  legs reported           ${legs}`,
-    `  calls connected         ${talks}, at most ${mostAtOnce} at once`,
+    `  calls connected         ${talks}, at most ${mostAtOnce} at a time`,
     `  channels in Asterisk    ${channels}`,
     `  command to its webhook  median ${quantile(0.5)}, p99 ${quantile(0.99)} (${latenciesMs.length} commands)`,
     `  left over in Asterisk   ${leftovers} channels and bridges`,

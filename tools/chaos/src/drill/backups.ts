@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { repository } from '@switchhook/backing'
+import { repository } from '@switchhook/test-servers'
 
 /** Backups and restores by the scripts that operators use (docs/backup.md), on this machine. */
 export interface Backups {

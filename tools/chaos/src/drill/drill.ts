@@ -62,7 +62,12 @@ export async function runDrill(kind: DrillKind, stack: ChaosStack, backups: Back
     await load.subscribers.lastOutage()
     await load.stop()
     say('the load has ended; waiting for the remaining deliveries')
-    const reconciliation = await settle(async () => ({ ...(await load.observe()), ...lost.excused }))
+    const reconciliation = await settle(async () => ({
+      ...(await load.observe()),
+      ...lost.excused,
+      messageCopies: lost.excused.disturbances,
+      eventCopies: lost.excused.disturbances,
+    }))
     const [lapse] = lost.excused.lapses
     return {
       kind,
@@ -101,7 +106,7 @@ async function loseRedis(load: Load, receiver: Receiver, stack: ChaosStack, back
   const fromMs = Date.now()
   const copy = await backups.saveRedis(stack.redisUrl())
   const savedAtMs = Date.now()
-  say(`Redis is saved; the load goes on for ${PERIODS_MS.sinceBackup / 1_000} s`)
+  say(`Redis is saved; the load continues for ${PERIODS_MS.sinceBackup / 1_000} s`)
   await witness.change()
   await sleep(PERIODS_MS.sinceBackup)
 
@@ -143,7 +148,7 @@ async function loseBroker(load: Load, stack: ChaosStack, backups: Backups, say: 
   if (folder === undefined) throw new Error('the drill needs a RabbitMQ of this machine: set BACKING=local')
   const copy = await backups.saveDefinitions(stack.managementUrl())
   const savedAtMs = Date.now()
-  say(`RabbitMQ's definitions are saved; the load goes on for ${PERIODS_MS.sinceBackup / 1_000} s`)
+  say(`RabbitMQ's definitions are saved; the load continues for ${PERIODS_MS.sinceBackup / 1_000} s`)
   await sleep(PERIODS_MS.sinceBackup)
 
   const confirmed = new Set(load.confirmed)

@@ -48,6 +48,14 @@ test('a fault that restores an older Redis, shifts a clock or deletes a queue ne
   }
 })
 
+test('the clocks of api replicas and of workers are shifted, those of the api by 2 s at most', () => {
+  const shifts = planFaults(1, 200, ['clock']).flatMap(({ fault }) => (fault.kind === 'clock' ? [fault] : []))
+  const ofApi = shifts.filter(({ target }) => target.startsWith('api'))
+  expect(new Set(ofApi.map(({ shiftMs }) => Math.sign(shiftMs)))).toEqual(new Set([-1, 1]))
+  expect(Math.max(...ofApi.map(({ shiftMs }) => Math.abs(shiftMs)))).toBeLessThanOrEqual(2_000)
+  expect(shifts.some(({ target }) => target.startsWith('delivery-worker'))).toBe(true)
+})
+
 test('every replica is killed eventually, and no process that does not exist', () => {
   const killed = new Set(planFaults(1, 600).flatMap(({ fault }) => (fault.kind === 'kill' ? [fault.target] : [])))
   expect([...killed].toSorted()).toEqual([

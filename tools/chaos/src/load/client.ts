@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
+import { DEV_TENANTS, requestToken } from '@switchhook/dev-idp'
 import type { Random } from '../faults/random.ts'
 
 const [CLIENT] = DEV_TENANTS
@@ -43,7 +43,7 @@ const INSISTS_FOR_MS = 90_000
 const TOKEN_MS = 30 * 60_000
 
 export async function openClient(apis: () => readonly string[], devIdp: string, random: Random): Promise<Client> {
-  let token = await requestToken(devIdp)
+  let token = await requestToken(devIdp, CLIENT)
   let tokenAtMs = Date.now()
   const answers = new Map<number, number>()
   const unusual: UnusualAnswer[] = []
@@ -52,7 +52,7 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
     const [first = '', ...others] = apis()
     try {
       if (Date.now() - tokenAtMs > TOKEN_MS) {
-        token = await requestToken(devIdp)
+        token = await requestToken(devIdp, CLIENT)
         tokenAtMs = Date.now()
       }
       const response = await fetch(`${random.pick([first, ...others])}${path}`, {
@@ -93,17 +93,4 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
       }
     },
   }
-}
-
-async function requestToken(devIdp: string): Promise<string> {
-  const response = await fetch(addressesOf(devIdp, TENANT).tokenUrl, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: CLIENT.clientId,
-      client_secret: CLIENT.clientSecret,
-      scope: DEV_SCOPE,
-    }),
-  })
-  return ((await response.json()) as { access_token: string }).access_token
 }

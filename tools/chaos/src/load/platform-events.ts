@@ -5,11 +5,13 @@ import { createLogger } from '@switchhook/runtime'
 import { publishEvent } from '../stack/broker-management.ts'
 import { TENANT } from './client.ts'
 
-/** Publishes events of another platform to `switchhook.events`, and repeats each one until it is confirmed. */
+/** Publishes events of another platform to `switchhook.events`, some of them twice, until each is confirmed. */
 export interface PlatformEvents {
-  /** Ids of the confirmed events. */
+  /** Ids of the confirmed events; of an event that was published twice, two times. */
   readonly confirmed: readonly string[]
-  /** Publishes this many events at once, in the background. */
+  /** How many times each event was published, confirmed or not, by id. */
+  readonly publishes: ReadonlyMap<string, number>
+  /** Publishes a batch of this many events twice at the same moment, in the background: backlogs and packs hold copies. */
   burst(events: number): void
   /** Number of publishes that were repeated because no confirm arrived. */
   repeats(): number
@@ -19,8 +21,10 @@ export interface PlatformEvents {
 
 const EVERY_MS = 90
 /** Bounds the events that wait for a confirm while the broker is down. */
-const MOST_UNCONFIRMED = 50
+const MAX_UNCONFIRMED = 50
 const REPEAT_MS = 200
+/** One event of this many is published twice in parallel, as by a platform that repeats what it is not sure of. */
+const TWICE_EVERY = 5
 /** Lets the run end even if the broker does not come back. */
 const PATIENCE_MS = 60_000
 
@@ -33,13 +37,19 @@ export interface EventPublisher {
 
 export function startPlatformEvents(publisher: EventPublisher): PlatformEvents {
   const confirmed: string[] = []
+  const publishes = new Map<string, number>()
   const underWay = new Set<Promise<unknown>>()
   let repeats = 0
+  let begun = 0
   let endsAtMs = Number.POSITIVE_INFINITY
 
-  async function publish(): Promise<void> {
-    const event = newEvent()
-    while (!(await publisher.publish(event))) {
+  function publishOnce(event: PlatformEvent): Promise<boolean> {
+    publishes.set(event.eventId, (publishes.get(event.eventId) ?? 0) + 1)
+    return publisher.publish(event)
+  }
+
+  async function publish(event: PlatformEvent): Promise<void> {
+    while (!(await publishOnce(event))) {
       if (Date.now() > endsAtMs) return
       repeats += 1
       await sleep(REPEAT_MS)
@@ -47,19 +57,24 @@ export function startPlatformEvents(publisher: EventPublisher): PlatformEvents {
     confirmed.push(event.eventId)
   }
 
-  function begin(): void {
-    const publishing = publish().finally(() => underWay.delete(publishing))
+  function begin(event: PlatformEvent): void {
+    const publishing = publish(event).finally(() => underWay.delete(publishing))
     underWay.add(publishing)
   }
 
   const timer = setInterval(() => {
-    if (underWay.size < MOST_UNCONFIRMED) begin()
+    if (underWay.size >= MAX_UNCONFIRMED) return
+    const event = newEvent()
+    begin(event)
+    if (begun++ % TWICE_EVERY === 0) begin(event)
   }, EVERY_MS)
 
   return {
     confirmed,
+    publishes,
     burst: (events) => {
-      for (let n = 0; n < events; n += 1) begin()
+      const batch = Array.from({ length: events }, newEvent)
+      for (const event of [...batch, ...batch]) begin(event)
     },
     repeats: () => repeats,
     stop: async () => {

@@ -26,7 +26,7 @@ export interface Load {
   readonly confirmed: readonly string[]
   /** Calls that the api has accepted so far. */
   readonly calls: readonly AcceptedCall[]
-  /** Publishes this many events of the other platform at once, in the background. */
+  /** Publishes a batch of this many events of the other platform twice at the same moment, in the background. */
   burst(events: number): void
   /** Publishes that were repeated because no confirm came. */
   repeatedPublishes(): number
@@ -84,6 +84,7 @@ export async function startLoad(
       guests: guest.names,
       closures: guest.closures,
       confirmed: events.confirmed,
+      publishes: events.publishes,
       calls: calls.accepted,
       parked: (
         await Promise.all(
@@ -93,6 +94,8 @@ export async function startLoad(
       posts: received.posts,
       recoveries: [],
       disturbances: [],
+      messageCopies: [],
+      eventCopies: [],
       lapses: [],
       brokerLosses: [],
       outages: subscribers.outages(),

@@ -21,7 +21,12 @@ const problemsOf = (
 ): readonly { readonly kind: string; readonly what: string }[] => {
   const well = posts.map((one, n) => post({ content: one.content, deliveryId: `well ${n}` }))
   return reconcile(
-    observed({ guests: ['guest 1'], closures: [closure], posts: [post(), ...well, ...posts] }),
+    observed({
+      guests: ['guest 1'],
+      publishes: new Map([['e1', 2]]),
+      closures: [closure],
+      posts: [post(), ...well, ...posts],
+    }),
   ).problems.filter(({ kind }) => kind !== 'two deliveries of one event')
 }
 

@@ -1,10 +1,13 @@
-import { type Disturbance, isRolledBack, type Lapse, type Post } from './observation.ts'
+import { CONFIRM_TIMEOUT_MS } from '@switchhook/messaging'
+import { type Disturbance, isRolledBack, type Observation, type Post } from './observation.ts'
 import type { Problem } from './problem.ts'
 
 export interface DeliveryCheck {
   readonly problems: readonly Problem[]
   readonly duplicates: number
   readonly stepsBack: number
+  /** POSTs that repeat an attempt around a fault that leaves two copies of a message. */
+  readonly repeatedAttempts: number
   /** Repeats of a parked notice with another body, after Redis had lost the parked record. */
   readonly changedNotices: number
 }
@@ -23,18 +26,30 @@ const AFTERMATH_MS = 30_000
  * - No attempt number is lower than an earlier one, except around a fault. A worker that dies, or loses Redis, after the
  *   retry is confirmed and before the slot is settled leaves the slot to be done again. A step back is therefore accepted
  *   if a disturbance lies between the first POST of the delivery and this one.
+ * - An attempt from the second on is made once, except around a fault that leaves two copies of a message: a process dies,
+ *   or loses its connection to the broker. Such a fault lies between the first POST of this attempt and its repeat, or
+ *   ended less than a confirm timeout before. Attempts are counted over all runs, so an attempt number names its run.
+ * - A first attempt is made at most as often as its event was published, except around a fault that leaves two copies of
+ *   an event.
+ *
+ * @param publishes how many times the event was published
  */
 export function checkDelivery(
   posts: readonly Post[],
-  disturbances: readonly Disturbance[],
-  lapses: readonly Lapse[],
+  publishes: number,
+  observation: Pick<Observation, 'disturbances' | 'messageCopies' | 'eventCopies' | 'lapses'>,
 ): DeliveryCheck {
+  const { disturbances, messageCopies, eventCopies, lapses } = observation
+  let firstAttemptsLeft = publishes
   const problems: Problem[] = []
   const [first] = posts
+  /** The time of the first POST of each attempt. */
+  const madeAtMs = new Map<number, number>()
   let highest = 0
   let isAcknowledged = false
   let duplicates = 0
   let stepsBack = 0
+  let repeatedAttempts = 0
   let changedNotices = 0
   for (const post of posts) {
     const what = `${post.deliveryId} at ${post.endpoint}`
@@ -43,7 +58,8 @@ export function checkDelivery(
       const wasLost = [first, post].some((one) => one !== undefined && isRolledBack(lapses, one.occurredAtMs))
       const isAllowed = post.content.kind === 'parked' && wasLost
       if (isAllowed) changedNotices += 1
-      else problems.push({ kind: 'body changed', what: `${what}, attempt ${post.attempt}` })
+      else
+        problems.push({ kind: 'body changed', what: `${what}, attempt ${post.attempt}${occurrencesOf(first, post)}` })
     }
     if (post.lasting !== first?.lasting) {
       problems.push({ kind: 'headers changed', what: `${what}, attempt ${post.attempt}` })
@@ -53,18 +69,32 @@ export function checkDelivery(
       problems.push({ kind: 'attempt number', what: `${what} says ${post.attempt}` })
     }
     if (post.attempt < highest) {
-      if (liesBetween(disturbances, first?.atMs ?? 0, post.atMs)) stepsBack += 1
+      if (liesBetween(disturbances, first?.atMs ?? 0, post.atMs, AFTERMATH_MS)) stepsBack += 1
       else problems.push({ kind: 'attempt number', what: `${what} says ${post.attempt} after ${highest}` })
+    }
+    const firstAtMs = madeAtMs.get(post.attempt)
+    if (firstAtMs === undefined) madeAtMs.set(post.attempt, post.atMs)
+    const isOwed = post.attempt === 1 ? firstAttemptsLeft-- > 0 : firstAtMs === undefined
+    if (!isOwed) {
+      const copies = post.attempt === 1 ? eventCopies : messageCopies
+      if (liesBetween(copies, firstAtMs ?? 0, post.atMs, CONFIRM_TIMEOUT_MS)) repeatedAttempts += 1
+      else {
+        const times = `${timeOf(madeAtMs.get(post.attempt) ?? post.atMs)} and ${timeOf(post.atMs)}`
+        problems.push({ kind: 'attempt repeated', what: `${what}, attempt ${post.attempt}, at ${times}` })
+      }
     }
     if (isAcknowledged) duplicates += 1
     highest = Math.max(highest, post.attempt)
     isAcknowledged ||= post.status !== null && post.status >= 200 && post.status < 300
   }
-  return { problems, duplicates, stepsBack, changedNotices }
+  return { problems, duplicates, stepsBack, repeatedAttempts, changedNotices }
 }
 
-const liesBetween = (
-  spans: readonly { readonly fromMs: number; readonly toMs: number }[],
-  afterMs: number,
-  beforeMs: number,
-): boolean => spans.some(({ fromMs, toMs }) => fromMs <= beforeMs && toMs + AFTERMATH_MS >= afterMs)
+/** When each of the two arrived, and when its event occurred according to its body. */
+const occurrencesOf = (first: Post | undefined, post: Post): string =>
+  [first ?? post, post].map(({ atMs, occurredAtMs }) => `, at ${timeOf(atMs)} of ${timeOf(occurredAtMs)}`).join('')
+
+const timeOf = (atMs: number): string => new Date(atMs).toISOString().slice(11, 23)
+
+const liesBetween = (spans: readonly Disturbance[], afterMs: number, beforeMs: number, aftermathMs: number): boolean =>
+  spans.some(({ fromMs, toMs }) => fromMs <= beforeMs && toMs + aftermathMs >= afterMs)

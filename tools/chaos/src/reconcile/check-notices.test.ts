@@ -1,6 +1,7 @@
 import type { Notice, Observation, Post } from './observation.ts'
 import type { Problem } from './problem.ts'
 import { reconcile } from './reconcile.ts'
+import { observed as sample } from './testing/sample-observation.ts'
 
 const TYPES = ['webhook.endpoint.failing', 'webhook.endpoint.recovered', 'webhook.delivery.parked']
 const HEALTHY = { name: 'healthy', subscriptionId: 's1', eventTypes: ['call.status'] }
@@ -39,23 +40,8 @@ const notice = (content: Notice, more: Partial<Post> = {}): Post =>
 const parked = [{ endpoint: 'healthy', deliveryId: 'd1', run: 1, reason: 'rejected' }]
 
 /** One delivery was rejected, is parked, and was reported. */
-const observed = (more: Partial<Observation> = {}): Observation => ({
-  endpoints: [HEALTHY, OPS],
-  confirmed: ['e1'],
-  calls: [],
-  posts: [post(), notice(PARKED)],
-  parked,
-  guests: [],
-  closures: [],
-  lapses: [],
-  brokerLosses: [],
-  recoveries: [],
-  disturbances: [],
-  outages: [],
-  left: {},
-  notReady: [],
-  ...more,
-})
+const observed = (more: Partial<Observation> = {}): Observation =>
+  sample({ endpoints: [HEALTHY, OPS], posts: [post(), notice(PARKED)], parked, ...more })
 
 const recovery = {
   endpoint: 'healthy',
@@ -68,12 +54,16 @@ const recovery = {
   deliveries: [{ deliveryId: 'd1', state: 'acknowledged', run: 2, parkedRun: 1 }],
 }
 const acknowledged = post({ attempt: 2, status: 204 })
+const TWICE = new Map([['e1', 2]])
 const outages = [{ endpoint: 'healthy', fromMs: 10_000, toMs: 17_000 }]
 const OUTAGE = { posts: [post(), notice(PARKED)], outages }
 
 test.each<[string, Partial<Observation>]>([
   ['a parked delivery has its notice', {}],
-  ['the notice arrives twice as the same delivery', { posts: [post(), notice(PARKED), notice(PARKED)] }],
+  [
+    'its event was published twice, and so was the notice',
+    { posts: [post(), notice(PARKED), notice(PARKED)], publishes: TWICE },
+  ],
   [
     'the notice arrived before the parked delivery was sent again',
     { posts: [post(), notice(PARKED), acknowledged], parked: [], recoveries: [recovery] },
@@ -145,7 +135,10 @@ test.each<[string, Partial<Observation>, Problem]>([
   [
     'a notice arrived with two bodies',
     { posts: [post(), notice(PARKED), notice(PARKED, { digest: 'y' })] },
-    { kind: 'body changed', what: 'of parked 1 at ops, attempt 1' },
+    {
+      kind: 'body changed',
+      what: 'of parked 1 at ops, attempt 1, at 00:00:01.000 of 00:00:00.900, at 00:00:01.000 of 00:00:00.900',
+    },
   ],
   [
     'a parked notice is about a delivery that was never rejected',
@@ -188,7 +181,7 @@ test.each<[string, Partial<Observation>, Problem]>([
 
 test('counts each notice once, regardless of repeats and receivers', () => {
   const posts = [post(), notice(PARKED), notice(PARKED), notice(PARKED, { endpoint: 'ops too', deliveryId: 'x' })]
-  const { problems, notices } = reconcile(observed({ endpoints: [HEALTHY, OPS, OPS_TOO], posts: [...posts] }))
+  const { problems, notices } = reconcile(observed({ endpoints: [HEALTHY, OPS, OPS_TOO], posts, publishes: TWICE }))
   expect({ problems, notices }).toEqual({ problems: [], notices: { parked: 1, failing: 0, recovered: 0 } })
 })
 

@@ -140,6 +140,8 @@ export interface Observation {
   readonly closures: readonly Closure[]
   /** Ids of the events that were published to `switchhook.events` and confirmed. */
   readonly confirmed: readonly string[]
+  /** How many times each of these events was published, confirmed or not. */
+  readonly publishes: ReadonlyMap<string, number>
   /** Calls that the api has accepted. */
   readonly calls: readonly AcceptedCall[]
   /** In the order of arrival. */
@@ -147,6 +149,10 @@ export interface Observation {
   readonly parked: readonly Parked[]
   readonly recoveries: readonly RecoverySeen[]
   readonly disturbances: readonly Disturbance[]
+  /** The disturbances that can leave two copies of a message, so that an attempt is repeated. */
+  readonly messageCopies: readonly Disturbance[]
+  /** The disturbances that can leave two copies of an event or a first message, so that a first attempt is repeated. */
+  readonly eventCopies: readonly Disturbance[]
   readonly lapses: readonly Lapse[]
   readonly brokerLosses: readonly BrokerLoss[]
   readonly outages: readonly Outage[]

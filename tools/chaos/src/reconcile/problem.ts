@@ -3,12 +3,14 @@ export interface Problem {
   readonly kind:
     | 'missing'
     | 'gap'
+    | 'no beginning'
     | 'no end'
     | 'two deliveries of one event'
     | 'body changed'
     | 'headers changed'
     | 'signature or headers'
     | 'attempt number'
+    | 'attempt repeated'
     | 'wrongly parked'
     | 'rejected, not parked'
     | 'left in a queue'
@@ -20,6 +22,7 @@ export interface Problem {
     | 'first attempt after the answer'
     | 'retry given up'
     | 'sequence number used twice'
+    | 'time goes back'
     | 'nothing was exhausted'
   readonly what: string
 }

@@ -7,11 +7,17 @@ const leg = (sequence: number, more: Partial<Post> = {}, isEnd = false): Post =>
   post({
     deliveryId: `leg-${sequence}`,
     content: { kind: 'leg', callId: 'c1', agentUri: AGENT, sequence, isEnd },
+    occurredAtMs: 900 + sequence,
     ...more,
   })
 
 const agent = (sequence: number, more: Partial<Post> = {}): Post =>
-  post({ deliveryId: `agent-${sequence}`, content: { kind: 'agent', agentUri: AGENT, sequence }, ...more })
+  post({
+    deliveryId: `agent-${sequence}`,
+    content: { kind: 'agent', agentUri: AGENT, sequence },
+    occurredAtMs: 900 + sequence,
+    ...more,
+  })
 
 const CALL = [leg(1), leg(2), leg(3, {}, true)]
 const TWO = [
@@ -19,14 +25,32 @@ const TWO = [
   { name: 'other', subscriptionId: 's2', eventTypes: ['call.status'] },
 ]
 const rejected = post({ status: 400 })
+const FAULT = [{ fromMs: 1_000, toMs: 1_000 }]
 const parked = [{ endpoint: 'healthy', deliveryId: 'd1', run: 1, reason: 'rejected' }]
 
 test.each<[string, Observation]>([
   ['a confirmed event was acknowledged', observed()],
   ['it was acknowledged after failures', observed({ posts: [post({ status: 503 }), post({ attempt: 2 })] })],
-  ['it was acknowledged after a POST that was interrupted', observed({ posts: [post({ status: null }), post()] })],
+  [
+    'it was acknowledged after a POST that the death of its worker interrupted',
+    observed({ posts: [post({ status: null }), post()], eventCopies: FAULT }),
+  ],
+  [
+    'its event was published three times',
+    observed({ posts: [post({ status: 503 }), post(), post()], publishes: new Map([['e1', 3]]) }),
+  ],
+  [
+    'its second attempt was made twice around the death of a worker',
+    observed({
+      posts: [post({ status: 503 }), post({ attempt: 2, status: 503 }), post({ attempt: 2, atMs: 2_000 })],
+      messageCopies: [{ fromMs: 1_500, toMs: 1_600 }],
+    }),
+  ],
   ['it was rejected and parked', observed({ posts: [rejected], parked })],
-  ['it was rejected twice because the worker died in between', observed({ posts: [rejected, rejected], parked })],
+  [
+    'it was rejected twice because the worker died in between',
+    observed({ posts: [rejected, rejected], parked, eventCopies: FAULT }),
+  ],
   [
     'every event of a call arrived',
     observed({ posts: [post(), ...CALL], calls: [{ callId: 'c1', agentUri: AGENT, atMs: 1_000 }] }),
@@ -43,6 +67,7 @@ test.each<[string, Observation]>([
   [
     'an attempt number steps back around a fault',
     observed({
+      eventCopies: FAULT,
       posts: [post({ status: 503 }), post({ attempt: 2, status: 503, atMs: 2_000 }), post({ atMs: 3_000 })],
       disturbances: [{ fromMs: 1_500, toMs: 1_600 }],
     }),
@@ -75,7 +100,12 @@ test.each<[string, Observation, Problem]>([
   [
     'an accepted call has no event',
     observed({ calls: [{ callId: 'c2', agentUri: AGENT, atMs: 1_000 }] }),
-    { kind: 'missing', what: `leg c2 ${AGENT}: accepted, but no event arrived` },
+    { kind: 'missing', what: `leg c2 ${AGENT} 1 at healthy (0 POSTs)` },
+  ],
+  [
+    'the only event of an accepted call is its end',
+    observed({ posts: [post(), leg(1, {}, true)], calls: [{ callId: 'c1', agentUri: AGENT, atMs: 1_000 }] }),
+    { kind: 'no beginning', what: `leg c1 ${AGENT}: accepted, but its first event is its end` },
   ],
   [
     'a sequence has a gap',
@@ -101,7 +131,10 @@ test.each<[string, Observation, Problem]>([
   [
     'the body of a later attempt differs',
     observed({ posts: [post({ status: 503 }), post({ attempt: 2, digest: 'y' })] }),
-    { kind: 'body changed', what: 'd1 at healthy, attempt 2' },
+    {
+      kind: 'body changed',
+      what: 'd1 at healthy, attempt 2, at 00:00:01.000 of 00:00:00.900, at 00:00:01.000 of 00:00:00.900',
+    },
   ],
   [
     'a lasting header of a later attempt differs',
@@ -120,6 +153,36 @@ test.each<[string, Observation, Problem]>([
       disturbances: [{ fromMs: 4_000, toMs: 5_000 }],
     }),
     { kind: 'attempt number', what: 'd1 at healthy says 1 after 2' },
+  ],
+  [
+    'a second attempt is made twice without a fault that leaves two copies',
+    observed({
+      posts: [post({ status: 503 }), post({ attempt: 2, status: 503 }), post({ attempt: 2, atMs: 2_000 })],
+      disturbances: [{ fromMs: 1_500, toMs: 1_600 }],
+    }),
+    { kind: 'attempt repeated', what: 'd1 at healthy, attempt 2, at 00:00:01.000 and 00:00:02.000' },
+  ],
+  [
+    'a second attempt is made twice after a fault that ended before the first of them',
+    observed({
+      posts: [
+        post({ status: 503 }),
+        post({ attempt: 2, status: 503, atMs: 20_000 }),
+        post({ attempt: 2, atMs: 21_000 }),
+      ],
+      messageCopies: [{ fromMs: 1_500, toMs: 9_000 }],
+    }),
+    { kind: 'attempt repeated', what: 'd1 at healthy, attempt 2, at 00:00:20.000 and 00:00:21.000' },
+  ],
+  [
+    'a first attempt is made three times, although its event was published twice',
+    observed({ posts: [post(), post(), post()], publishes: new Map([['e1', 2]]), messageCopies: FAULT }),
+    { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:01.000 and 00:00:01.000' },
+  ],
+  [
+    'the first attempt of an event of a call is made twice without a fault that leaves two copies',
+    observed({ posts: [post(), ...CALL, leg(2)], disturbances: FAULT }),
+    { kind: 'attempt repeated', what: 'leg-2 at healthy, attempt 1, at 00:00:01.000 and 00:00:01.000' },
   ],
   [
     'attempts are counted from 0',
@@ -178,6 +241,7 @@ test('counts events, deliveries, POSTs and duplicates', () => {
   const observation = observed({
     posts,
     confirmed: ['e1', 'e2'],
+    messageCopies: FAULT,
     parked: [{ endpoint: 'healthy', deliveryId: 'd2', run: 1, reason: 'rejected' }],
   })
   expect(reconcile(observation)).toEqual({
@@ -199,5 +263,6 @@ test('counts events, deliveries, POSTs and duplicates', () => {
     posts: 7,
     duplicates: 1,
     stepsBack: 0,
+    repeatedAttempts: 1,
   })
 })

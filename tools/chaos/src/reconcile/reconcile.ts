@@ -4,7 +4,15 @@ import { checkDelivery } from './check-delivery.ts'
 import { exhaustedAndForgotten, mayExhaust } from './check-exhausted.ts'
 import { checkNotices, countNotices, expectedNotices } from './check-notices.ts'
 import { checkRecovery } from './check-recovery.ts'
-import { type Endpoint, isInLostBroker, isRolledBack, type Notice, type Observation, type Post } from './observation.ts'
+import {
+  type Content,
+  type Endpoint,
+  isInLostBroker,
+  isRolledBack,
+  type Notice,
+  type Observation,
+  type Post,
+} from './observation.ts'
 import type { Problem } from './problem.ts'
 import { checkStreams, countRepeated, eventsOf, nameOf, streamsOf } from './streams.ts'
 
@@ -40,6 +48,8 @@ export interface Reconciliation {
   readonly duplicates: number
   /** POSTs whose attempt number was lower than an earlier one, each explained by a disturbance. */
   readonly stepsBack: number
+  /** POSTs that repeat an attempt, each explained by a fault that leaves two copies of a message. */
+  readonly repeatedAttempts: number
 }
 
 /**
@@ -48,7 +58,7 @@ export interface Reconciliation {
  * events of accepted calls, and every event that any subscription got. Only a `Lapse` or a `BrokerLoss` excuses anything.
  */
 export function reconcile(observation: Observation): Reconciliation {
-  const { endpoints, posts, parked, disturbances, lapses, recoveries, left, notReady } = observation
+  const { endpoints, posts, parked, lapses, recoveries, left, notReady } = observation
   const streams = streamsOf(posts)
   const notices = expectedNotices(observation)
   const confirmed = observation.confirmed.map((eventId) => `platform ${eventId}`)
@@ -58,7 +68,12 @@ export function reconcile(observation: Observation): Reconciliation {
   const problems: Problem[] = checkStreams(observation, streams)
 
   const deliveries = Map.groupBy(posts, ({ deliveryId }) => deliveryId)
-  const checked = [...deliveries.values()].map((of) => checkDelivery(of, disturbances, lapses))
+  // A copy of an event that finds its delivery parked publishes the notice again.
+  const publishesOf = (content: Content | undefined): number => {
+    if (content?.kind === 'parked') return publishesOf(deliveries.get(content.deliveryId)?.[0]?.content)
+    return (content?.kind === 'platform' && observation.publishes.get(content.eventId)) || 1
+  }
+  const checked = [...deliveries.values()].map((of) => checkDelivery(of, publishesOf(of[0]?.content), observation))
   problems.push(...checked.flatMap((check) => check.problems))
   problems.push(...checkClosures(observation, typeOfPost), ...checkRetries(observation))
 
@@ -145,6 +160,7 @@ export function reconcile(observation: Observation): Reconciliation {
     posts: posts.length,
     duplicates: sum(checked.map(({ duplicates }) => duplicates)),
     stepsBack: sum(checked.map(({ stepsBack }) => stepsBack)),
+    repeatedAttempts: sum(checked.map(({ repeatedAttempts }) => repeatedAttempts)),
   }
 }
 

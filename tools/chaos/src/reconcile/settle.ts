@@ -14,8 +14,10 @@ const FINAL: readonly Problem['kind'][] = [
   'headers changed',
   'signature or headers',
   'attempt number',
+  'attempt repeated',
   'first attempt after the answer',
   'sequence number used twice',
+  'time goes back',
   'notice of a notice',
 ]
 

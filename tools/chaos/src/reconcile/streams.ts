@@ -1,5 +1,13 @@
 import { nameOfNotice } from './check-notices.ts'
-import { type Content, isInLapse, isInLostBroker, isNotice, type Observation, type Post } from './observation.ts'
+import {
+  type AcceptedCall,
+  type Content,
+  isInLapse,
+  isInLostBroker,
+  isNotice,
+  type Observation,
+  type Post,
+} from './observation.ts'
 import type { Problem } from './problem.ts'
 
 /** The events of one leg of a call or of one agent, at any endpoint. They are numbered from 1 without a gap. */
@@ -48,17 +56,24 @@ const firstAtMs = ({ sequences }: Stream): number => Math.min(...[...sequences.v
 
 type Losses = Pick<Observation, 'lapses' | 'brokerLosses'>
 
+const legOf = ({ callId, agentUri }: AcceptedCall): string => `leg ${callId} ${agentUri}`
+
 const mayBeLost = ({ lapses, brokerLosses }: Losses, atMs: number): boolean =>
   isInLapse(lapses, atMs) || isInLostBroker(brokerLosses, atMs)
 
-/** Every event of the streams, including those that are missing between others. */
-export function eventsOf(streams: Streams, losses: Losses): string[] {
-  return [...streams].flatMap(([name, stream]) => [
+/**
+ * Every event of the streams, including those that are missing between others, and the first event of every accepted call:
+ * its answer has promised it, whatever was recorded.
+ */
+export function eventsOf(streams: Streams, observation: Losses & Pick<Observation, 'calls'>): string[] {
+  const unseen = observation.calls.filter((call) => !streams.has(legOf(call)) && !mayBeLost(observation, call.atMs))
+  const seen = [...streams].flatMap(([name, stream]) => [
     ...[...stream.sequences].flatMap(([sequence, times]) =>
       [...times].map((occurredAtMs) => nameInStream(name, sequence, occurredAtMs, stream)),
     ),
-    ...gapsOf(stream, losses).map((sequence) => `${name} ${sequence}`),
+    ...gapsOf(stream, observation).map((sequence) => `${name} ${sequence}`),
   ])
+  return [...seen, ...unseen.map((call) => `${legOf(call)} 1`)]
 }
 
 /** Numbers that no endpoint received, except where Redis or the broker may have lost the event. */
@@ -76,18 +91,27 @@ function gapsOf(stream: Stream, losses: Losses): number[] {
   return gaps.toReversed()
 }
 
+/** Numbers whose event is not later than that of the number before; at least 1 ms is promised. Numbers that were used twice are not compared. */
+function stepsBack({ sequences }: Stream, { lapses }: Losses): number[] {
+  const once = [...sequences]
+    .flatMap(([sequence, [atMs = 0, ...others]]) => (others.length === 0 ? [{ sequence, atMs }] : []))
+    .filter(({ atMs }) => !isInLapse(lapses, atMs))
+    .toSorted((a, b) => a.sequence - b.sequence)
+  return once.flatMap(({ sequence, atMs }, at) => (atMs <= (once[at - 1]?.atMs ?? 0) ? [sequence] : []))
+}
+
 /**
- * Checks that each stream runs from 1 without a gap, uses each number once, and that each leg has an end. If Redis lost
- * writes, a call that began in that time may be missing, and events at the end of a stream may be lost; their numbers are
- * then used again. If the broker lost its messages, events of that time may be missing, but no number is used again.
+ * Checks that each stream runs from 1 without a gap, uses each number once, goes forward in time, and that each leg has an
+ * end, and each leg of an accepted call a beginning before it. If Redis lost writes, a call that began in that time may be missing, and events at the end of a stream may be lost;
+ * their numbers are then used again. If the broker lost its messages, events of that time may be missing, but no number is
+ * used again.
  */
 export function checkStreams(observation: Observation, streams: Streams): Problem[] {
   const { calls, lapses } = observation
   const problems: Problem[] = []
-  for (const { callId, agentUri, atMs } of calls) {
-    const name = `leg ${callId} ${agentUri}`
-    if (streams.has(name) || mayBeLost(observation, atMs)) continue
-    problems.push({ kind: 'missing', what: `${name}: accepted, but no event arrived` })
+  for (const call of calls) {
+    if (!streams.get(legOf(call))?.ends.has(1) || mayBeLost(observation, call.atMs)) continue
+    problems.push({ kind: 'no beginning', what: `${legOf(call)}: accepted, but its first event is its end` })
   }
   for (const [name, stream] of streams) {
     for (const sequence of gapsOf(stream, observation)) {
@@ -96,6 +120,9 @@ export function checkStreams(observation: Observation, streams: Streams): Proble
     for (const [sequence, times] of stream.sequences) {
       if (times.size === 1 || [...times].some((atMs) => isInLapse(lapses, atMs))) continue
       problems.push({ kind: 'sequence number used twice', what: `${name} ${sequence}` })
+    }
+    for (const sequence of stepsBack(stream, observation)) {
+      problems.push({ kind: 'time goes back', what: `${name} ${sequence}` })
     }
     const hasEnded = !name.startsWith('leg ') || stream.ends.has(lastOf(stream))
     if (!hasEnded && !mayBeLost(observation, firstAtMs(stream))) problems.push({ kind: 'no end', what: name })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { controlPrivateRabbitmq, type Home, openHome, runningPid, type Say, waitUntil } from '@switchhook/backing'
 import { type StackFile, type StackOptions, startStack, stopStack } from '@switchhook/local'
+import { controlPrivateRabbitmq, type Home, openHome, runningPid, type Say, waitUntil } from '@switchhook/test-servers'
 import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { type Backing, REPLICAS } from '../faults/plan.ts'
 

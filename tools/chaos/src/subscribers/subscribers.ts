@@ -79,7 +79,7 @@ export async function startSubscribers(
     exhaust: () => {
       if (downForLong === undefined || longOutage !== undefined) return false
       const { subscriptionId = '' } = subscriptions.find(({ endpoint }) => endpoint === DOWN_FOR_LONG) ?? {}
-      const exhausted = received.parkedNoticeArrives(subscriptionId, LONGEST_OUTAGE_MS)
+      const exhausted = received.parkedNoticeArrives(subscriptionId, MAX_OUTAGE_MS)
       longOutage = stayDown(downForLong, exhausted, ending.signal).finally(() => (longOutage = undefined))
       return true
     },
@@ -118,11 +118,11 @@ async function goDownAtTimes(endpoint: RunningEndpoint, seed: number, signal: Ab
  */
 const LONG_OUTAGE_MS = SCHEDULE_MS + 28_000
 /** Other faults delay slots. An outage that exhausts nothing in this time is a problem for the reconciliation. */
-const LONGEST_OUTAGE_MS = 4 * LONG_OUTAGE_MS
+const MAX_OUTAGE_MS = 4 * LONG_OUTAGE_MS
 
 async function stayDown(endpoint: RunningEndpoint, exhausted: Promise<boolean>, signal: AbortSignal): Promise<void> {
   await endpoint.goDown()
-  const ended = sleep(LONGEST_OUTAGE_MS, undefined, { signal, ref: false }).catch(() => undefined)
+  const ended = sleep(MAX_OUTAGE_MS, undefined, { signal, ref: false }).catch(() => undefined)
   const long = sleep(LONG_OUTAGE_MS, undefined, { signal, ref: false }).catch(() => undefined)
   await Promise.race([Promise.all([long, exhausted]), ended])
   await endpoint.comeUp()

@@ -70,7 +70,12 @@ export async function runUpgrade(
     await load.subscribers.lastOutage()
     await load.stop()
     say('the load has ended; waiting for the remaining deliveries')
-    const reconciliation = await settle(async () => ({ ...(await load.observe()), disturbances }))
+    const reconciliation = await settle(async () => ({
+      ...(await load.observe()),
+      disturbances,
+      messageCopies: disturbances,
+      eventCopies: disturbances,
+    }))
     return {
       reconciliation,
       unusual: load.client.unusual.map(({ request, status }) => `${request} was answered ${status}`),

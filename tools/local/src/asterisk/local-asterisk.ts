@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { AsteriskUnavailable, asteriskFiles, type PrivateAsterisk, privateAsterisk } from '@switchhook/pbx'
 import {
   type Home,
   httpSucceeds,
@@ -10,8 +11,7 @@ import {
   startDaemon,
   stopDaemon,
   withProgress,
-} from '@switchhook/backing'
-import { AsteriskUnavailable, asteriskFiles, type PrivateAsterisk, privateAsterisk } from '@switchhook/pbx'
+} from '@switchhook/test-servers'
 import { PEOPLE, type Person } from './people.ts'
 
 /** A private Asterisk with SIP phones for the stack on this machine. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { waitUntil } from '@switchhook/backing'
+import { waitUntil } from '@switchhook/test-servers'
 import type { Subscriber } from '../demo/subscriber.ts'
 import { verify } from '../demo/verify.ts'
 import { type CallCheck, checkCalls } from './check-calls.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository, waitUntil } from '@switchhook/backing'
+import { repository, waitUntil } from '@switchhook/test-servers'
 import { verify } from '../demo/verify.ts'
 
 interface Dashboard {

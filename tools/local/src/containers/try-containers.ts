@@ -1,3 +1,4 @@
+import { DEV_TENANTS, requestToken } from '@switchhook/dev-idp'
 import {
   BackingUnavailable,
   composeFile,
@@ -6,9 +7,8 @@ import {
   runCommand,
   type Say,
   waitUntil,
-} from '@switchhook/backing'
-import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
-import { createApiClient, requestToken } from '../demo/api-client.ts'
+} from '@switchhook/test-servers'
+import { createApiClient } from '../demo/api-client.ts'
 import { runScenario } from '../demo/run-scenario.ts'
 import { createScreen } from '../demo/screen.ts'
 import { startSubscriber } from '../demo/subscriber.ts'
@@ -109,9 +109,7 @@ const remove = (project: ComposeProject): Promise<unknown> =>
 
 /** Scales the workers up and down and kills one container of each kind, while calls are made. */
 async function disturb(project: ComposeProject, apiUrl: string, devIdpUrl: string): Promise<string> {
-  const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
-  const { tokenUrl } = addressesOf(devIdpUrl, tenant)
-  const { accessToken } = await requestToken(tokenUrl, { clientId, clientSecret, scope: DEV_SCOPE })
+  const accessToken = await requestToken(devIdpUrl, DEV_TENANTS[0])
   const subscriber = await startSubscriber(() => {}, THIS_MACHINE)
   try {
     const api = createApiClient(

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { type Say } from '@switchhook/backing'
+import { DEFAULT_RETRY_WAITS } from '@switchhook/contracts'
 import { durations, loadConfig } from '@switchhook/runtime'
+import { type Say } from '@switchhook/test-servers'
 import { readStackOptions } from '../stack/stack-options.ts'
 import { startStack } from '../stack/start-stack.ts'
 import { stopStack } from '../stack/stop-stack.ts'
@@ -10,8 +11,6 @@ import { createScreen, type Screen } from './screen.ts'
 import { StepFailed, verify } from './verify.ts'
 
 const SHORT_SCHEDULE = '1s,2s,3s'
-/** The workers' default. */
-const USUAL_SCHEDULE = '10s,1m,5m,30m,2h,4h,6h'
 
 /**
  * Starts a private stack, runs the scenario and stops the stack, also after a failure. Resolves only if every step was
@@ -69,7 +68,7 @@ export async function runDemoOnGiven(env: NodeJS.ProcessEnv, say: Say): Promise<
   const target = {
     apiUrl,
     devIdpUrl: env['DEMO_IDP_URL'] || 'http://127.0.0.1:8090',
-    waitsMs: readSchedule(env['DELIVERY_RETRY_WAITS'] || USUAL_SCHEDULE),
+    waitsMs: readSchedule(env['DELIVERY_RETRY_WAITS'] || DEFAULT_RETRY_WAITS),
     webhookHost: env['DEMO_WEBHOOK_HOST'] || undefined,
   }
   await runScenario(target, screenOf(env, say))

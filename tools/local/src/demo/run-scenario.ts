@@ -1,6 +1,6 @@
-import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
+import { DEV_TENANTS, requestToken } from '@switchhook/dev-idp'
 import { PEOPLE } from '../asterisk/people.ts'
-import { createApiClient, requestToken } from './api-client.ts'
+import { createApiClient } from './api-client.ts'
 import { type Customer, createCustomer } from './customer.ts'
 import { aCallIsFollowed, anEndpointFails, aParkedDeliveryIsSentAgain, describeArrival } from './scenes.ts'
 import type { Screen } from './screen.ts'
@@ -33,15 +33,11 @@ export async function runScenario(target: DemoTarget, screen: Screen, startedMs?
   const subscriber = await startSubscriber((arrival) => screen.row(describeArrival(arrival, beganAt)), webhookHost)
   try {
     screen.scene('A client gets a token from its identity provider')
-    const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
-    const { tokenUrl } = addressesOf(devIdpUrl, tenant)
+    const [client] = DEV_TENANTS
+    const { tenant, clientId } = client
     const accessToken = await screen.request(`POST /${tenant}/oauth2/v2.0/token`, async () => {
-      const token = await requestToken(tokenUrl, { clientId, clientSecret, scope: DEV_SCOPE })
-      return {
-        status: 200,
-        detail: `${clientId} of ${tenant}, valid for ${token.expiresInS} s`,
-        value: token.accessToken,
-      }
+      const token = await requestToken(devIdpUrl, client)
+      return { status: 200, detail: `${clientId} of ${tenant}, valid for ${lifetimeOf(token)} s`, value: token }
     })
 
     const api = createApiClient(apiUrl, accessToken, screen)
@@ -92,4 +88,13 @@ function summarise(
       ].join(', '),
     ],
   ])
+}
+
+/** The seconds for which a token is valid. */
+function lifetimeOf(token: string): number {
+  const { exp, iat } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<
+    string,
+    number
+  >
+  return (exp ?? 0) - (iat ?? 0)
 }

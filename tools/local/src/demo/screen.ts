@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { type Say } from '@switchhook/backing'
+import { type Say } from '@switchhook/test-servers'
 
 type Style = Parameters<typeof styleText>[0]
 

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { waitUntil } from '@switchhook/backing'
+import { waitUntil } from '@switchhook/test-servers'
 import { verify } from './verify.ts'
 
 /** One received POST and its answer. */

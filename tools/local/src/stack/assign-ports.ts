@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Home, isTaken, rememberPorts } from '@switchhook/backing'
+import { type Home, isTaken, rememberPorts } from '@switchhook/test-servers'
 import type { Member, MemberPorts } from './members.ts'
 import { type StackOptions, WrongSettings } from './stack-options.ts'
 

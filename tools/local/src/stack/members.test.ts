@@ -1,4 +1,4 @@
-import { type Home } from '@switchhook/backing'
+import { type Home } from '@switchhook/test-servers'
 import { type Member, memberEnvironment, membersOf } from './members.ts'
 import { readStackOptions } from './stack-options.ts'
 

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { type BackingServices, type Home, repository } from '@switchhook/backing'
 import {
   addressesOf,
   CONSOLE_CLIENT_ID,
@@ -9,6 +8,7 @@ import {
   devIdpFields,
   devTenants,
 } from '@switchhook/dev-idp'
+import { type BackingServices, type Home, repository } from '@switchhook/test-servers'
 import type { StackOptions } from './stack-options.ts'
 
 /** One process of the stack other than RabbitMQ and Redis. */
@@ -67,6 +67,8 @@ export function memberEnvironment(
   }
   return {
     AUTH_ISSUERS: authIssuers(idpUrl, devIdpFields.DEV_IDP_TENANTS.parse(set['DEV_IDP_TENANTS'] ?? '0')),
+    // People who try it choose between the example tenants.
+    CONSOLE_CHOOSER: 'on',
     // A local stack delivers to receivers on this machine.
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
     ...platform,

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BackingServices, type Home } from '@switchhook/backing'
+import { type BackingServices, type Home } from '@switchhook/test-servers'
 
 /** `stack.json`: the addresses and processes of a running stack. */
 export interface StackFile {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { repository } from '@switchhook/backing'
+import { repository } from '@switchhook/test-servers'
 import type { StackFile } from './stack-file.ts'
 
 const run = promisify(execFile)

@@ -16,7 +16,7 @@ import {
   startDaemon,
   stopDaemon,
   withProgress,
-} from '@switchhook/backing'
+} from '@switchhook/test-servers'
 import {
   ASTERISK_PROCESSES,
   type LocalAsterisk,

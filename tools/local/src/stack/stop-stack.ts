@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
-import { composeProvider, localProvider, openHome, type Say, stopDaemon, withProgress } from '@switchhook/backing'
+import { composeProvider, localProvider, openHome, type Say, stopDaemon, withProgress } from '@switchhook/test-servers'
 import { ASTERISK_PROCESSES, stopLocalAsterisk } from '../asterisk/local-asterisk.ts'
 import { removeStackFile } from './stack-file.ts'
 

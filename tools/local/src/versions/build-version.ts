@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { repository } from '@switchhook/backing'
+import { repository } from '@switchhook/test-servers'
 
 /** The commit of the previous release (full hash). `make release` sets it. */
 export const PREVIOUS_VERSION = '13ad328843520a30e3206346fe24c8e5789bf737'

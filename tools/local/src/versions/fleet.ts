@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { httpSucceeds, repository } from '@switchhook/backing'
+import { httpSucceeds, repository } from '@switchhook/test-servers'
 import type { StackFile } from '../stack/stack-file.ts'
 
 type Version = 'old' | 'new'

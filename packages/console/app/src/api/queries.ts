@@ -1,25 +1,8 @@
+import type { CallOptions, Page, Pages } from '@switchhook/client'
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { endpointName } from '../rules/attention.ts'
-import type {
-  Agent,
-  AuditEntry,
-  Delivery,
-  DeliverySummary,
-  EventTypeDescription,
-  ExplainedEvent,
-  Leg,
-  ListedEvent,
-  Me,
-  Page,
-  ParkedGroups,
-  Policy,
-  Recovery,
-  Statistics,
-  Subscription,
-  Summary,
-  SummaryItem,
-} from './model.ts'
-import { request } from './request.ts'
+import { client } from './client.ts'
+import type { Recovery, SummaryItem } from './model.ts'
 
 /**
  * Everything that the console reads. The first part of a key says what makes the answer old: `delivery` and `voice` follow
@@ -31,8 +14,6 @@ const REFRESH_MS = 15_000
 
 const live = { refetchInterval: REFRESH_MS } as const
 
-const webhooks = '/api/v1/webhooks'
-
 /** Rows per request of a long list. */
 const PAGE_SIZE = 100
 
@@ -41,18 +22,10 @@ type Filters = Readonly<Record<string, string | undefined>>
 /** Lists can have empty pages with a cursor: the reader goes on until it has rows or the end, a few pages at a time. */
 const PAGES_AT_ONCE = 5
 
-async function readPage<T>(
-  path: string,
-  query: Filters,
-  cursor: string | undefined,
-  signal: AbortSignal,
-): Promise<Page<T>> {
-  let at = cursor
-  let page: Page<T> = { items: [], nextCursor: null }
-  for (let n = 0; n < PAGES_AT_ONCE; n++) {
-    page = await request<Page<T>>('GET', path, { query: { ...query, limit: PAGE_SIZE, cursor: at }, signal })
-    if (page.items.length > 0 || page.nextCursor === null) return page
-    at = page.nextCursor
+async function readPage<P extends Page>(pageAt: (cursor: string | undefined) => Pages<P>): Promise<P> {
+  let page = await pageAt(undefined).page()
+  for (let n = 1; n < PAGES_AT_ONCE && page.items.length === 0 && page.nextCursor !== null; n++) {
+    page = await pageAt(page.nextCursor).page()
   }
   return page
 }
@@ -74,24 +47,28 @@ const liveList = {
     isLongList(data) ? LONG_LIST_REFRESH_MS : REFRESH_MS,
 }
 
-const pages = <T>(group: string, path: string, query: Filters) =>
+/** @param name with `filters`, it identifies the query in the cache */
+const pages = <P extends Page>(
+  group: string,
+  name: string,
+  filters: Filters,
+  list: (query: object, options: CallOptions) => Pages<P>,
+) =>
   infiniteQueryOptions({
-    queryKey: [group, path, query],
-    queryFn: ({ pageParam, signal }) => readPage<T>(path, query, pageParam, signal),
+    queryKey: [group, name, filters],
+    queryFn: ({ pageParam, signal }) =>
+      readPage((cursor = pageParam) => list({ ...filters, limit: PAGE_SIZE, cursor }, { signal })),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   })
 
-const one = <T>(group: string, path: string, query: Filters = {}) =>
-  queryOptions({
-    queryKey: [group, path, query],
-    queryFn: ({ signal }) => request<T>('GET', path, { query, signal }),
-  })
+const one = <T>(group: string, name: string, read: (options: CallOptions) => Promise<T>) =>
+  queryOptions({ queryKey: [group, name], queryFn: ({ signal }) => read({ signal }) })
 
-export const meQuery = { ...one<Me>('setup', '/api/v1/me'), staleTime: 300_000 }
-export const policyQuery = { ...one<Policy>('setup', `${webhooks}/policy`), staleTime: 300_000 }
+export const meQuery = { ...one('setup', 'me', client.me.read), staleTime: 300_000 }
+export const policyQuery = { ...one('setup', 'policy', client.deliveries.policy), staleTime: 300_000 }
 export const eventTypesQuery = {
-  ...one<{ readonly items: readonly EventTypeDescription[] }>('setup', `${webhooks}/event-types`),
+  ...one('setup', 'event types', client.events.types),
   staleTime: 300_000,
 }
 
@@ -113,8 +90,8 @@ export const endpointsQuery = (most: number) =>
       const items: SummaryItem[] = []
       let cursor: string | undefined
       do {
-        const query = { limit: PAGE_SIZE, cursor }
-        const page = await request<Summary>('GET', `${webhooks}/summary`, { query, signal })
+        const query = { limit: PAGE_SIZE, ...(cursor && { cursor }) }
+        const page = await client.subscriptions.summary(query, { signal }).page()
         items.push(...page.items)
         cursor = page.nextCursor ?? undefined
       } while (cursor !== undefined && items.length < most)
@@ -139,60 +116,63 @@ export const namesQuery = {
   select: ({ items }: Endpoints): ReadonlyMap<string, string> =>
     new Map(items.map((item) => [item.subscriptionId, endpointName(item)])),
 }
-export const parkedQuery = { ...one<ParkedGroups>('delivery', `${webhooks}/parked`), ...live }
+export const parkedQuery = { ...one('delivery', 'parked', client.deliveries.parked), ...live }
 export const recoveriesQuery = {
-  ...one<{ readonly items: readonly Recovery[] }>('delivery', `${webhooks}/recoveries`),
+  ...one('delivery', 'recoveries', (options) => client.recoveries.list({}, options).page()),
   ...live,
 }
 export const recoveryQuery = (id: string) => ({
-  ...one<Recovery>('delivery', `${webhooks}/recoveries/${id}`),
+  ...one('delivery', `recovery ${id}`, (options) => client.recoveries.read(id, options)),
   refetchInterval: ({ state: { data } }: { readonly state: { readonly data?: Recovery | undefined } }) =>
     data?.endedAt != null ? (false as const) : 1_000,
 })
 export const subscriptionQuery = (id: string) => ({
-  ...one<Subscription>('delivery', `${webhooks}/subscriptions/${id}`),
+  ...one('delivery', `subscription ${id}`, (options) => client.subscriptions.read(id, options)),
   ...live,
 })
 export const eventQuery = (id: string) => ({
-  ...one<ExplainedEvent>('delivery', `${webhooks}/events/${id}`, { limit: '200' }),
+  ...one('delivery', `event ${id}`, (options) => client.events.explain(id, { limit: 200 }, options)),
   ...live,
 })
 /** The same for one row among many: the stream does not make it old, because each row is a request. */
 export const happenedQuery = (id: string) => ({
-  ...one<ExplainedEvent>('happened', `${webhooks}/events/${id}`, { limit: '100' }),
+  ...one('happened', `event ${id}`, (options) => client.events.explain(id, { limit: 100 }, options)),
   staleTime: REFRESH_MS,
   ...live,
 })
-export const deliveryQuery = (id: string) => ({ ...one<Delivery>('delivery', `${webhooks}/deliveries/${id}`), ...live })
+export const deliveryQuery = (id: string) => ({
+  ...one('delivery', `delivery ${id}`, (options) => client.deliveries.read(id, options)),
+  ...live,
+})
 
 /** @param subscriptionId undefined: over all endpoints */
 export const statisticsQuery = (subscriptionId: string | undefined, hours: number) =>
   queryOptions({
     queryKey: ['delivery', 'statistics', subscriptionId ?? 'all', hours],
     queryFn: ({ signal }) =>
-      request<Statistics>('GET', `${webhooks}/statistics`, {
-        query: {
-          subscriptionId,
+      client.deliveries.statistics(
+        {
+          ...(subscriptionId && { subscriptionId }),
           from: new Date(Date.now() - hours * 3_600_000).toISOString(),
           step: hours > 24 ? '1h' : '1m',
         },
-        signal,
-      }),
+        { signal },
+      ),
     ...live,
   })
 
 export const eventsQuery = (filters: Filters) => ({
-  ...pages<ListedEvent>('delivery', `${webhooks}/events`, filters),
+  ...pages('delivery', 'events', filters, client.events.list),
   ...liveList,
 })
 export const deliveriesQuery = (filters: Filters) => ({
-  ...pages<DeliverySummary>('delivery', `${webhooks}/deliveries`, { ...filters, state: filters['state'] ?? 'any' }),
+  ...pages('delivery', 'deliveries', { ...filters, state: filters['state'] ?? 'any' }, client.deliveries.list),
   ...liveList,
 })
-export const auditQuery = (filters: Filters) => pages<AuditEntry>('setup', '/api/v1/audit', filters)
+export const auditQuery = (filters: Filters) => pages('setup', 'audit', filters, client.audit.list)
 
-export const agentsQuery = { ...pages<Agent>('voice', '/api/v1/voice/agents', {}), ...liveList }
+export const agentsQuery = { ...pages('voice', 'agents', {}, client.agents.list), ...liveList }
 export const callsQuery = (filters: Filters) => ({
-  ...pages<Leg>('voice', '/api/v1/voice/calls', filters),
+  ...pages('voice', 'calls', filters, client.calls.list),
   ...liveList,
 })

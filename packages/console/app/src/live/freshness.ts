@@ -1,12 +1,12 @@
 import type { QueryClient } from '@tanstack/react-query'
+import { isAway as isAwayFor } from '../api/client.ts'
 import { isLongList } from '../api/queries.ts'
-import { Away } from '../api/request.ts'
 import { paced } from './paced.ts'
 import { openStream, type StreamState } from './stream.ts'
 
 /** Whether the screen is up to date. */
 export interface Freshness {
-  /** `live`: changes arrive at once. `polling`: every few seconds. `away`: the API does not answer. */
+  /** `live`: changes arrive immediately. `polling`: every few seconds. `away`: the API does not answer. */
   readonly state: 'connecting' | 'live' | 'polling' | 'away'
   /** When the API last answered, in ms since 1970. */
   readonly answeredAtMs: number
@@ -48,7 +48,7 @@ export function createFreshness(queries: QueryClient) {
     if (type !== 'updated') return
     const { error, fetchFailureReason, status, fetchStatus, dataUpdatedAt } = query.state
     const failure = fetchFailureReason ?? error
-    if (failure instanceof Away) isAway = true
+    if (isAwayFor(failure)) isAway = true
     else if (status === 'success' && fetchStatus === 'idle' && dataUpdatedAt > answeredAtMs) {
       answeredAtMs = dataUpdatedAt
       isAway = false

@@ -1,8 +1,8 @@
 const SHORTEST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 15_000
+const MAX_PAUSE_MS = 15_000
 
 /**
- * Runs at once, then again after a pause if it was called meanwhile; never twice at a time. The pause is nine times as long
+ * Runs immediately, then again after a pause if it was called meanwhile; never twice at a time. The pause is nine times as long
  * as the run took, so that a large installation is not asked without end.
  */
 export function paced(run: () => Promise<unknown>): () => void {
@@ -15,7 +15,7 @@ export function paced(run: () => Promise<unknown>): () => void {
       isDue = false
       const startedMs = Date.now()
       await run()
-      const pauseMs = Math.min(Math.max(9 * (Date.now() - startedMs), SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)
+      const pauseMs = Math.min(Math.max(9 * (Date.now() - startedMs), SHORTEST_PAUSE_MS), MAX_PAUSE_MS)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
     isBusy = false

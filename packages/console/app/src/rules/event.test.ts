@@ -1,5 +1,5 @@
 import type { Explanation } from '../api/model.ts'
-import { eventPhrase, eventState, standingOf } from './event.ts'
+import { eventPhrase, eventState, progressOf } from './event.ts'
 
 const alice = 'sip:alice@acme.example'
 
@@ -26,5 +26,5 @@ test.each<[Explanation['verdict'][], string, string]>([
   [['parked'], 'bad', 'parked'],
   [['parked', 'waiting', 'delivered', 'pending'], 'bad', '1 parked, 2 waiting, 1 delivered'],
 ])('endpoints with the verdicts %j', (verdicts, tone, text) => {
-  expect(standingOf(verdicts.map((verdict) => ({ verdict })))).toEqual({ tone, text })
+  expect(progressOf(verdicts.map((verdict) => ({ verdict })))).toEqual({ tone, text })
 })

@@ -20,7 +20,7 @@ export function eventPhrase(data: Data): string {
 }
 
 /** How far an event got, over all endpoints that it was for. */
-export function standingOf(explanations: readonly Pick<Explanation, 'verdict'>[]): {
+export function progressOf(explanations: readonly Pick<Explanation, 'verdict'>[]): {
   readonly tone: Tone
   readonly text: string
 } {

@@ -46,6 +46,15 @@ test('an exhausted delivery', () => {
   expect(kinds({ attempts })).toEqual(['failed', 'failed', 'skipped', 'failed'])
 })
 
+test('an attempt beyond the schedule, after a wait for a secret, is shown in the last slot', () => {
+  expect(kinds({ attempts: [attempt(5, 400_000, 'delivered')] })).toEqual([
+    'skipped',
+    'skipped',
+    'skipped',
+    'acknowledged',
+  ])
+})
+
 test('only the current run counts', () => {
   const attempts = [attempt(0, 0), attempt(1, 10_000), attempt(0, 500_000, 'timeout', 2)]
   expect(kinds({ run: 2, attempts, nextAttemptAt: at(510_000) })).toEqual(['failed', 'next', 'later', 'later'])

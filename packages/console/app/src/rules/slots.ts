@@ -26,8 +26,11 @@ interface Scheduled {
  * @param waitsMs the waits between the slots
  */
 export function slotsOf(delivery: Scheduled, waitsMs: readonly number[]): readonly Slot[] {
+  // A slot beyond the schedule follows a wait for a secret, or a schedule that became shorter: shown as the last one.
   const attempts = new Map(
-    delivery.attempts.filter(({ run }) => run === delivery.run).map((attempt) => [attempt.slot, attempt]),
+    delivery.attempts
+      .filter(({ run }) => run === delivery.run)
+      .map((attempt) => [Math.min(attempt.slot, waitsMs.length), attempt]),
   )
   const next = nextSlotOf(delivery, attempts, waitsMs)
   const last = Math.max(-1, ...attempts.keys())

@@ -1,7 +1,7 @@
-import type { LiveMessage } from '../live/stream.ts'
+import type { KnownEvent, StreamMessage } from '@switchhook/client'
 import { addRows, MAX_TAIL_ROWS, rowOf, type TailRow } from './tail.ts'
 
-const attempt = (more: object): LiveMessage => ({
+const attempt = (more: object): StreamMessage => ({
   type: 'attempt',
   attempt: {
     deliveryId: 'd',
@@ -31,13 +31,24 @@ test.each([
 
 test('a call event says who, what and with whom', () => {
   const data = { agentUri: 'sip:alice@acme.example', state: 2, remoteParty: { uri: 'sip:x', number: '+15559000' } }
-  const event = { eventId: 'e', eventType: 'call.status' as const, occurredAt: 'x', data, subscriptions: [] }
-  expect(rowOf({ type: 'event', event }).text).toBe('alice alerting, +15559000')
+  const event = { eventId: 'e', eventType: 'call.status' as const, occurredAt: 'x', data }
+  expect(rowOf({ type: 'event', place: '1-1', event: event as unknown as KnownEvent }).text).toBe(
+    'alice alerting, +15559000',
+  )
+})
+
+const gap = { type: 'gap', after: '1-1', resumedAt: '1-2', eventsLost: true } as const
+
+test.each([
+  [true, 'some messages were lost'],
+  [false, 'some attempts are missing'],
+])('a gap with lost events (%j) says what is missing', (eventsLost, text) => {
+  expect(rowOf({ ...gap, eventsLost }).text).toBe(text)
 })
 
 test('the newest rows are first, and the oldest are dropped', () => {
   const rows = (from: number, count: number): TailRow[] =>
-    Array.from({ length: count }, (_, n) => ({ ...rowOf({ type: 'gap' }), key: String(from + n) }))
+    Array.from({ length: count }, (_, n) => ({ ...rowOf(gap), key: String(from + n) }))
   const shown = addRows(addRows([], rows(0, MAX_TAIL_ROWS)), rows(MAX_TAIL_ROWS, 2))
   expect(shown).toHaveLength(MAX_TAIL_ROWS)
   expect([shown[0]?.key, shown.at(-1)?.key]).toEqual([String(MAX_TAIL_ROWS + 1), '2'])

@@ -1,4 +1,4 @@
-import type { LiveMessage } from '../live/stream.ts'
+import type { StreamMessage } from '@switchhook/client'
 import { eventPhrase } from './event.ts'
 import type { Tone } from './repair.ts'
 import { duration, outcomePhrase } from './words.ts'
@@ -26,10 +26,11 @@ export const addRows = (shown: readonly TailRow[], arrived: readonly TailRow[]):
 
 let rowNumber = 0
 
-export function rowOf(message: LiveMessage): TailRow {
+export function rowOf(message: StreamMessage): TailRow {
   const key = String(++rowNumber)
   switch (message.type) {
-    case 'event': {
+    case 'event':
+    case 'other': {
       const { eventId, eventType, occurredAt, data } = message.event
       return {
         key,
@@ -57,7 +58,7 @@ export function rowOf(message: LiveMessage): TailRow {
         eventType: '',
         eventId: null,
         subscriptionId: null,
-        text: 'some messages were lost',
+        text: message.eventsLost ? 'some messages were lost' : 'some attempts are missing',
       }
   }
 }

@@ -1,5 +1,7 @@
+import { Link } from '@tanstack/react-router'
 import type { AuditEntry } from '../api/model.ts'
-import { Time } from '../ui/parts.tsx'
+import { agentName } from '../rules/words.ts'
+import { ShortId, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { EndpointLink } from './endpoint-link.tsx'
 
@@ -15,7 +17,7 @@ export const AuditTable = ({
 }) => (
   <Table
     label="Audit log"
-    columns={isOfOneEndpoint ? COLUMNS.filter(({ title }) => title !== 'Endpoint') : COLUMNS}
+    columns={isOfOneEndpoint ? COLUMNS.filter(({ title }) => title !== 'On') : COLUMNS}
     rows={entries}
     keyOf={({ id }) => id}
     more={more}
@@ -36,14 +38,20 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     ),
   },
   {
-    title: 'Endpoint',
+    title: 'On',
     isOptional: true,
-    cell: ({ on }) => {
-      const subscriptionId = on['subscriptionId']
-      return subscriptionId === undefined ? (
-        <span className="muted">–</span>
-      ) : (
-        <EndpointLink subscriptionId={subscriptionId} />
+    cell: ({ on: { subscriptionId, agentUri, callId } }) => {
+      if (subscriptionId !== undefined) return <EndpointLink subscriptionId={subscriptionId} />
+      if (agentUri === undefined) return <span className="muted">–</span>
+      const agent = <span title={agentUri}>{agentName(agentUri)}</span>
+      if (callId === undefined) return agent
+      return (
+        <>
+          {agent}{' '}
+          <Link to="/events" search={{ q: callId }} className="row-link quiet">
+            <ShortId value={callId} />
+          </Link>
+        </>
       )
     },
   },

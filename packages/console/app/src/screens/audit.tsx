@@ -1,19 +1,29 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { auditQuery } from '../api/queries.ts'
 import { useFilters } from '../search-params.ts'
-import { TextFilter } from '../ui/fields.tsx'
+import { Choice, TextFilter } from '../ui/fields.tsx'
 import { MomentFilter } from '../ui/moment-filter.tsx'
 import { Empty, Failure, Loading, Screen } from '../ui/parts.tsx'
 import { AuditTable } from './audit-table.tsx'
 
-/** Who changed or sent what. */
+/** Who changed, sent or commanded what. */
 export function Audit() {
-  const [{ action, from, to }, filter] = useFilters()
-  const query = useInfiniteQuery(auditQuery({ action, from, to }))
+  const [{ list, action, from, to }, filter] = useFilters()
+  const query = useInfiniteQuery(auditQuery({ list, action, from, to }))
   const entries = query.data?.pages.flatMap(({ items }) => items) ?? []
   return (
-    <Screen title="Audit" lead="Every change and every sending, with who did it and from where.">
+    <Screen title="Audit" lead="Every change, every sending and every command, with who did it and from where.">
       <div className="filters">
+        <Choice
+          label="Show"
+          value={list ?? ''}
+          options={[
+            ['', 'Everything'],
+            ['webhooks', 'Changes and sendings'],
+            ['commands', 'Calls and presence'],
+          ]}
+          onChange={(list) => filter({ list })}
+        />
         <TextFilter
           label="Action"
           value={action ?? ''}

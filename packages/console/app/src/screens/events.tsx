@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, Navigate } from '@tanstack/react-router'
 import type { ListedEvent } from '../api/model.ts'
 import { eventsQuery, happenedQuery } from '../api/queries.ts'
-import { eventState, standingOf } from '../rules/event.ts'
+import { eventState, progressOf } from '../rules/event.ts'
 import { recognise, type Sought } from '../rules/recognise.ts'
 import { agentName } from '../rules/words.ts'
 import { type Filters, useFilters } from '../search-params.ts'
@@ -81,7 +81,7 @@ function nameOf(sought: Sought): string | null {
   }
 }
 
-/** An id alone does not say what it is the id of, so all kinds are tried at once. */
+/** An id alone does not say what it is the id of, so all kinds are tried together. */
 function FoundById({ id, filters }: { readonly id: string; readonly filters: Filters }) {
   const { data, error, refetch } = useQuery({ queryKey: ['delivery', 'find', id], queryFn: () => findById(id) })
   if (error) return <Failure error={error} retry={() => void refetch()} />
@@ -186,7 +186,7 @@ const FOUND_COLUMNS: readonly Column<ListedEvent>[] = [
   ...COLUMNS.slice(2)
     .filter(({ title }) => title !== CORRELATION)
     .map((column) => ({ ...column, isOptional: true })),
-  { title: 'Endpoints', cell: ({ eventId }) => <Standing eventId={eventId} /> },
+  { title: 'Endpoints', cell: ({ eventId }) => <EndpointProgress eventId={eventId} /> },
 ]
 
 function State({ eventId }: { readonly eventId: string }) {
@@ -194,9 +194,9 @@ function State({ eventId }: { readonly eventId: string }) {
   return eventState(data?.data ?? {})
 }
 
-function Standing({ eventId }: { readonly eventId: string }) {
+function EndpointProgress({ eventId }: { readonly eventId: string }) {
   const { data } = useQuery(happenedQuery(eventId))
   if (data === undefined) return null
-  const { tone, text } = standingOf(data.subscriptions)
+  const { tone, text } = progressOf(data.subscriptions)
   return <Status tone={tone}>{text}</Status>
 }

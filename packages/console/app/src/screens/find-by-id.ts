@@ -1,20 +1,17 @@
-import type { Delivery, ExplainedEvent, ListedEvent, Page, Recovery, Subscription } from '../api/model.ts'
-import { Refused, request } from '../api/request.ts'
+import { client, isMissing } from '../api/client.ts'
 
 export type Found =
   | { readonly kind: 'event'; readonly eventId: string }
   | { readonly kind: 'subscription' | 'recovery' | 'call' | 'nothing' }
 
-const WEBHOOKS = '/api/v1/webhooks'
-
 /** Finds out what an id belongs to. A delivery leads to its event. */
 export async function findById(id: string): Promise<Found> {
   const [event, delivery, subscription, recovery, call] = await Promise.all([
-    orNothing(request<ExplainedEvent>('GET', `${WEBHOOKS}/events/${id}`)),
-    orNothing(request<Delivery>('GET', `${WEBHOOKS}/deliveries/${id}`)),
-    orNothing(request<Subscription>('GET', `${WEBHOOKS}/subscriptions/${id}`)),
-    orNothing(request<Recovery>('GET', `${WEBHOOKS}/recoveries/${id}`)),
-    request<Page<ListedEvent>>('GET', `${WEBHOOKS}/events`, { query: { callId: id, limit: 1 } }),
+    orNothing(client.events.explain(id)),
+    orNothing(client.deliveries.read(id)),
+    orNothing(client.subscriptions.read(id)),
+    orNothing(client.recoveries.read(id)),
+    client.events.list({ callId: id, limit: 1 }).page(),
   ])
   if (event !== undefined) return { kind: 'event', eventId: event.eventId }
   if (delivery !== undefined) return { kind: 'event', eventId: delivery.eventId }
@@ -27,7 +24,7 @@ async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof Refused && error.isMissing) return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { type LiveMessage, openStream, type StreamState } from '../live/stream.ts'
+import { openStream, type StreamState } from '../live/stream.ts'
 import { addRows, MAX_TAIL_ROWS, rowOf, type TailRow } from '../rules/tail.ts'
 import { count } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
@@ -93,7 +93,7 @@ function useTail(filters: Readonly<Record<string, string>>, isPaused: boolean): 
     setRows([])
     return openStream({
       filters: JSON.parse(query) as Record<string, string>,
-      onMessage: (message: LiveMessage) => {
+      onMessage: (message) => {
         const rows = waiting.current
         rows.push(rowOf(message))
         if (rows.length > 2 * MAX_TAIL_ROWS) rows.splice(0, MAX_TAIL_ROWS)

@@ -11,7 +11,7 @@ import { RecoverDialog } from './recover-dialog.tsx'
 const CAUSES = {
   exhausted: 'The schedule ended.',
   rejected: 'Such an answer is not retried.',
-  older: 'Older deliveries, whose causes were not looked at.',
+  older: 'Older deliveries, whose causes were not read.',
 } as const
 
 /** Parked deliveries of all endpoints, grouped by their cause. */

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { countRecovery, startRecovery } from '../api/commands.ts'
+import { client } from '../api/client.ts'
 import type { EventType, NewRecovery, RecoveryCount } from '../api/model.ts'
 import { eventTypesQuery } from '../api/queries.ts'
 import { counted } from '../rules/words.ts'
@@ -35,10 +35,10 @@ export function RecoverDialog({
   }
   const counting = useQuery({
     queryKey: ['delivery', 'recovery-count', subscriptionId, reason, eventType],
-    queryFn: () => countRecovery(subscriptionId, wish),
+    queryFn: () => client.subscriptions.recover(subscriptionId, { ...wish, dryRun: true }),
   })
   const start = useAction({
-    run: () => startRecovery(subscriptionId, wish),
+    run: () => client.subscriptions.recover(subscriptionId, wish),
     done: () => 'The recovery has begun.',
     onDone: ({ recoveryId }) => void navigate({ to: '/recoveries/$recoveryId', params: { recoveryId } }),
     showsErrors: true,
@@ -97,7 +97,7 @@ function WhatWillHappen({
       ) : (
         <>
           This sends <strong>{counted(count, 'delivery', 'deliveries')}</strong> to <strong>{name}</strong>, parked
-          between <Time at={oldest} /> and <Time at={newest} />. It waits by itself while the endpoint fails, and can be
+          between <Time at={oldest} /> and <Time at={newest} />. It pauses while the endpoint fails, and can be
           cancelled.
         </>
       )}

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { cancelRecovery } from '../api/commands.ts'
+import { client, isMissing } from '../api/client.ts'
 import type { Recovery } from '../api/model.ts'
 import { namesQuery, recoveryQuery } from '../api/queries.ts'
-import { Refused } from '../api/request.ts'
 import { count, counted, recoveryWait } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
 import { FormDialog } from '../ui/dialog.tsx'
@@ -19,7 +18,7 @@ export function RecoveryScreen() {
   const { recoveryId } = route.useParams()
   const { data, error, refetch } = useQuery(recoveryQuery(recoveryId))
   const { data: names } = useQuery(namesQuery)
-  if (error instanceof Refused && error.isMissing)
+  if (isMissing(error))
     return (
       <Screen title="Recovery">
         <Empty title="There is no such recovery." />
@@ -72,7 +71,9 @@ function Lead({ recovery }: { readonly recovery: Recovery }) {
     <p role="status">
       <Status tone={isInVain ? 'warn' : toneOfRecovery(state)}>{state}</Status>{' '}
       {state === 'running' && `${counted(remaining, 'delivery', 'deliveries')} to go.`}
-      {state === 'paused' && waitingFor !== null && `It waits for ${recoveryWait(waitingFor)}, then goes on by itself.`}
+      {state === 'paused' &&
+        waitingFor !== null &&
+        `It waits for ${recoveryWait(waitingFor)}, then continues automatically.`}
       {state === 'done' && 'Every delivery was sent again.'}
       {isInVain && (
         <>
@@ -115,7 +116,7 @@ function Cancel({ recovery }: { readonly recovery: Recovery }) {
   const { refusal } = usePerson()
   const [isAsking, setAsking] = useState(false)
   const cancel = useAction({
-    run: () => cancelRecovery(recovery.recoveryId),
+    run: () => client.recoveries.cancel(recovery.recoveryId),
     done: () => 'The recovery was cancelled.',
     onDone: () => setAsking(false),
     showsErrors: true,

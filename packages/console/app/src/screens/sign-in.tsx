@@ -1,20 +1,22 @@
 import { useEffect, useState } from 'react'
 import type { SignIn } from '../session/oauth.ts'
+import { nameOrganization, type Offer, readOffer } from '../session/offer.ts'
 import { type SessionState, signIn } from '../session/session.ts'
+import { Field, textIn } from '../ui/fields.tsx'
 import { Button, Empty, Loading, Notice } from '../ui/parts.tsx'
 
 type SignedOutState = Extract<SessionState, { kind: 'signed-out' }>
 
-/** Offers the issuers of this installation. */
+/** Offers the issuers that the service shows to this browser. */
 export function SignInScreen({ session }: { readonly session: SignedOutState }) {
-  const [issuers, retry] = useIssuers()
+  const [offer, retry] = useOffer()
   const [problem, setProblem] = useState<string | null>(null)
   const begin = async (entry: SignIn): Promise<void> => {
     setProblem(null)
     try {
       await signIn(entry)
     } catch {
-      setProblem(`The identity provider of ${entry.name} (${entry.issuer}) cannot be reached from this browser.`)
+      setProblem(`The identity provider (${entry.issuer}) cannot be reached from this browser.`)
     }
   }
   return (
@@ -22,36 +24,77 @@ export function SignInScreen({ session }: { readonly session: SignedOutState }) 
       <h1>Switchhook</h1>
       <Reason session={session} />
       {problem !== null && <Notice tone="bad">{problem}</Notice>}
-      {issuers === undefined && <Loading />}
-      {issuers === 'away' && (
+      {offer === undefined && <Loading />}
+      {offer === 'away' && (
         <Notice tone="bad">
           <p>The service does not answer.</p>
           <Button onClick={retry}>Try again</Button>
         </Notice>
       )}
-      {Array.isArray(issuers) && issuers.length === 0 && (
-        <Empty title="Nobody can sign in yet.">
-          <p>
-            An operator has to register the console with the identity provider and add <code>console</code> to its entry
-            in <code>AUTH_ISSUERS</code>.
-          </p>
-        </Empty>
-      )}
-      {Array.isArray(issuers) && issuers.length > 0 && (
-        <>
-          <p className="muted">Sign in with your organization's account.</p>
-          <ul className="tenants">
-            {issuers.map((entry) => (
-              <li key={entry.issuer}>
-                <Button kind={issuers.length === 1 ? 'primary' : 'plain'} onClick={() => void begin(entry)}>
-                  Sign in to {entry.name}
-                </Button>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      {offer !== undefined && offer !== 'away' && <Choices offer={offer} begin={(entry) => void begin(entry)} />}
     </main>
+  )
+}
+
+function Choices({ offer, begin }: { readonly offer: Offer; readonly begin: (entry: SignIn) => void }) {
+  const { issuers, asksOrganization = false } = offer
+  if (issuers.length === 0 && !asksOrganization) {
+    return (
+      <Empty title="Nobody can sign in yet.">
+        <p>
+          An operator has to register the console with the identity provider and add <code>console</code> to its entry
+          in <code>AUTH_ISSUERS</code>.
+        </p>
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <p className="muted">Sign in with your organization's account.</p>
+      {issuers.length > 0 && (
+        <ul className="tenants">
+          {issuers.map((entry) => (
+            <li key={entry.issuer}>
+              <Button kind={issuers.length === 1 ? 'primary' : 'plain'} onClick={() => begin(entry)}>
+                Sign in{entry.name !== undefined && ` to ${entry.name}`}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {asksOrganization && <Organization isFirst={issuers.length === 0} />}
+    </>
+  )
+}
+
+/** Asks for the name of the organization, and loads the page again with its issuer. */
+function Organization({ isFirst }: { readonly isFirst: boolean }) {
+  const [problem, setProblem] = useState<string | null>(null)
+  const submit = async (name: string): Promise<void> => {
+    setProblem(null)
+    try {
+      if (await nameOrganization(name)) location.reload()
+      else setProblem(`Nobody signs in here as ${name}. Ask your administrator for the name of your organization.`)
+    } catch {
+      setProblem('The service does not answer. Try again.')
+    }
+  }
+  return (
+    <form
+      className="organization"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void submit(textIn(new FormData(event.currentTarget), 'organization'))
+      }}
+    >
+      <Field label={isFirst ? 'Organization' : 'Another organization'}>
+        <input name="organization" autoComplete="organization" required />
+      </Field>
+      <button type="submit" className={`button ${isFirst ? 'primary' : 'plain'}`}>
+        Continue
+      </button>
+      {problem !== null && <Notice tone="bad">{problem}</Notice>}
+    </form>
   )
 }
 
@@ -68,18 +111,13 @@ function Reason({ session }: { readonly session: SignedOutState }) {
   }
 }
 
-function useIssuers(): readonly [readonly SignIn[] | 'away' | undefined, () => void] {
-  const [issuers, setIssuers] = useState<readonly SignIn[] | 'away'>()
+function useOffer(): readonly [Offer | 'away' | undefined, () => void] {
+  const [offer, setOffer] = useState<Offer | 'away'>()
   const [tries, setTries] = useState(0)
   useEffect(() => {
     const leaving = new AbortController()
-    fetch(new URL('config.json', document.baseURI), { signal: leaving.signal })
-      .then(async (response) => {
-        if (!response.ok) throw new Error(`config.json: ${response.status}`)
-        return ((await response.json()) as { issuers: readonly SignIn[] }).issuers
-      })
-      .then(setIssuers, () => leaving.signal.aborted || setIssuers('away'))
+    readOffer(leaving.signal).then(setOffer, () => leaving.signal.aborted || setOffer('away'))
     return () => leaving.abort()
   }, [tries])
-  return [issuers, () => setTries(tries + 1)]
+  return [offer, () => setTries(tries + 1)]
 }

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { actRemotely, ringAgent, setDevice } from '../api/commands.ts'
+import { client } from '../api/client.ts'
 import type { Agent, Leg } from '../api/model.ts'
 import { agentsQuery, callsQuery } from '../api/queries.ts'
 import { agentName, callState, stopwatch } from '../rules/words.ts'
@@ -40,7 +40,7 @@ export function Simulator() {
 function Ring({ agents }: { readonly agents: readonly Agent[] }) {
   const { refusal } = usePerson()
   const ring = useAction({
-    run: (form: FormData) => ringAgent(textIn(form, 'agent'), textIn(form, 'from')),
+    run: (form: FormData) => client.simulator.call({ agentUri: textIn(form, 'agent'), from: textIn(form, 'from') }),
     done: (_result, form) => `${agentName(textIn(form, 'agent'))} rings.`,
     showsErrors: true,
   })
@@ -129,7 +129,7 @@ function remoteActionsOf({ state, remoteHeld }: Leg): readonly string[] {
 function RemoteActions({ leg }: { readonly leg: Leg }) {
   const { refusal } = usePerson()
   const act = useAction({
-    run: (action: (typeof REMOTE_ACTIONS)[number][0]) => actRemotely(leg.callId, action),
+    run: (action: (typeof REMOTE_ACTIONS)[number][0]) => client.simulator.remote(leg.callId, { action }),
     done: () => 'Done.',
   })
   const possible = remoteActionsOf(leg)
@@ -156,7 +156,7 @@ function Plug({ agent }: { readonly agent: Agent }) {
   const { refusal } = usePerson()
   const isOnline = agent.deviceStatus !== UNAVAILABLE
   const plug = useAction({
-    run: (online: boolean) => setDevice(agent.agentUri, online),
+    run: (online: boolean) => client.simulator.device(agent.agentUri, { online }),
     done: (_result, online) => `The device of ${agentName(agent.agentUri)} is ${online ? 'online' : 'offline'}.`,
   })
   return (

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { commandCall } from '../api/commands.ts'
+import { client } from '../api/client.ts'
 import type { CallCommand, Leg } from '../api/model.ts'
 import { agentsQuery } from '../api/queries.ts'
 import { type WallRow, wallRows } from '../rules/wallboard.ts'
@@ -127,7 +127,7 @@ function Commands({ leg }: { readonly leg: Leg }) {
   const { refusal } = usePerson()
   const [asking, setAsking] = useState<'hangup' | 'transfer' | null>(null)
   const command = useAction({
-    run: (command: CallCommand) => commandCall(leg.callId, command, { agentUri: leg.agentUri }),
+    run: (command: Exclude<CallCommand, 'transfer'>) => client.calls[command](leg.callId, { agentUri: leg.agentUri }),
     done: (_result, command) => `${LABELS[command]}: accepted.`,
     onDone: () => setAsking(null),
   })
@@ -168,7 +168,7 @@ function Commands({ leg }: { readonly leg: Leg }) {
 function TransferDialog({ leg, onClose }: { readonly leg: Leg; readonly onClose: () => void }) {
   const transfer = useAction({
     run: (form: FormData) =>
-      commandCall(leg.callId, 'transfer', {
+      client.calls.transfer(leg.callId, {
         agentUri: leg.agentUri,
         transferTarget: textIn(form, 'target'),
         blind: form.get('blind') !== null,

@@ -5,13 +5,15 @@ export interface SignIn {
   readonly issuer: string
   readonly clientId: string
   readonly scope: string
-  /** The tenant of its people. */
-  readonly name: string
+  /** The tenant of its people; absent if the service does not tell it. */
+  readonly name?: string
 }
 
 export interface Tokens {
   readonly accessToken: string
   readonly refreshToken?: string
+  /** Tells the issuer at sign-out whose session ends. */
+  readonly idToken?: string
   readonly expiresAtMs: number
 }
 
@@ -95,6 +97,43 @@ export async function refreshTokens(signIn: SignIn, refreshToken: string): Promi
   }
 }
 
+/** The person does not wait longer for an issuer that does not answer. */
+const REVOCATION_MS = 3_000
+
+/** Revokes the refresh token (RFC 7009) if the issuer can. An issuer in trouble leaves it valid until it expires. */
+export async function revokeTokens(signIn: SignIn, { refreshToken }: Tokens): Promise<void> {
+  const server = await discover(signIn)
+  if (server.revocation_endpoint === undefined || refreshToken === undefined) return
+  await oauth
+    .revocationRequest(server, clientOf(signIn), oauth.None(), refreshToken, {
+      ...insecureOf(signIn),
+      additionalParameters: { token_type_hint: 'refresh_token' },
+      signal: AbortSignal.timeout(REVOCATION_MS),
+    })
+    .catch(() => {})
+}
+
+/**
+ * Revokes the refresh token, and returns the address at which the issuer ends its own session and leads back (OpenID
+ * Connect RP-Initiated Logout 1.0); undefined if it has none.
+ * @throws if the issuer cannot be reached
+ */
+export async function endAtIssuer(signIn: SignIn, tokens: Tokens, returnTo: string): Promise<string | undefined> {
+  // Asked again, because a person who leaves for an issuer that is away does not come back.
+  discovered.delete(signIn.issuer)
+  const server = await discover(signIn)
+  await revokeTokens(signIn, tokens)
+  if (server.end_session_endpoint === undefined) return undefined
+  const url = new URL(server.end_session_endpoint)
+  url.search = new URLSearchParams({
+    ...Object.fromEntries(url.searchParams),
+    client_id: signIn.clientId,
+    post_logout_redirect_uri: returnTo,
+    ...(tokens.idToken !== undefined && { id_token_hint: tokens.idToken }),
+  }).toString()
+  return url.href
+}
+
 const discovered = new Map<string, Promise<oauth.AuthorizationServer>>()
 
 function discover(signIn: SignIn): Promise<oauth.AuthorizationServer> {
@@ -120,6 +159,7 @@ function tokensOf(answer: oauth.TokenEndpointResponse): Tokens {
   return {
     accessToken: answer.access_token,
     ...(answer.refresh_token !== undefined && { refreshToken: answer.refresh_token }),
+    ...(answer.id_token !== undefined && { idToken: answer.id_token }),
     expiresAtMs: Date.now() + (answer.expires_in ?? ASSUMED_LIFETIME_SECONDS) * 1_000,
   }
 }

@@ -1,4 +1,12 @@
-import { completeSignIn, refreshTokens, requestSignIn, type SignIn, type Tokens } from './oauth.ts'
+import {
+  completeSignIn,
+  endAtIssuer,
+  refreshTokens,
+  requestSignIn,
+  revokeTokens,
+  type SignIn,
+  type Tokens,
+} from './oauth.ts'
 
 interface Session extends Tokens {
   readonly signIn: SignIn
@@ -17,11 +25,14 @@ const REFRESH_AHEAD_MS = 60_000
 
 /** Session storage: it ends with the tab, and other tabs and sites cannot read it. */
 const SESSION_KEY = 'switchhook.session'
-const CHOICE_KEY = 'switchhook.choose-again'
+/** The person has signed out in this tab. */
+const SIGNED_OUT_KEY = 'switchhook.signed-out'
 
 let session = readSession()
 let state: SessionState =
-  session === undefined ? { kind: 'signed-out', reason: 'none' } : { kind: 'signed-in', signIn: session.signIn }
+  session === undefined
+    ? { kind: 'signed-out', reason: sessionStorage.getItem(SIGNED_OUT_KEY) === null ? 'none' : 'signed-out' }
+    : { kind: 'signed-in', signIn: session.signIn }
 const listeners = new Set<() => void>()
 let refreshing: Promise<string> | undefined
 
@@ -34,7 +45,7 @@ export const sessionStore = {
   get: (): SessionState => state,
 }
 
-/** Ends the sign-in if the page was opened by the issuer's redirect. Removes the code from the address at once. */
+/** Ends the sign-in if the page was opened by the issuer's redirect. Removes the code from the address immediately. */
 export async function resumeSignIn(): Promise<void> {
   const parameters = new URLSearchParams(location.search)
   if (!parameters.has('state') || (!parameters.has('code') && !parameters.has('error'))) return
@@ -51,15 +62,27 @@ export async function resumeSignIn(): Promise<void> {
 
 /** Leaves the page for the issuer's sign-in page. The person returns to the current address. */
 export async function signIn(entry: SignIn): Promise<void> {
-  const chooseAgain = sessionStorage.getItem(CHOICE_KEY) !== null
-  sessionStorage.removeItem(CHOICE_KEY)
+  // An issuer without a sign-out may still have a session: it asks for the person again.
+  const chooseAgain = sessionStorage.getItem(SIGNED_OUT_KEY) !== null
+  sessionStorage.removeItem(SIGNED_OUT_KEY)
   location.assign(await requestSignIn(entry, { redirectUri: root(), returnTo: location.href, chooseAgain }))
 }
 
-export function signOut(): void {
-  // The issuer may still have a session; the next sign-in asks for the person again.
-  sessionStorage.setItem(CHOICE_KEY, '1')
+/**
+ * Ends the session: here immediately, then at the issuer. The refresh token is revoked, and the page leaves for the issuer's
+ * sign-out, which returns to the console.
+ */
+export async function signOut(): Promise<void> {
+  const ended = session
+  sessionStorage.setItem(SIGNED_OUT_KEY, '1')
   end({ kind: 'signed-out', reason: 'signed-out' })
+  if (ended === undefined) return
+  try {
+    const address = await endAtIssuer(ended.signIn, ended, root())
+    if (address !== undefined) location.assign(address)
+  } catch {
+    // The issuer cannot be reached. The person is signed out of the console.
+  }
 }
 
 /** The API rejected a fresh token, or the issuer will not renew it. */
@@ -93,13 +116,16 @@ async function renew(from: Session): Promise<string> {
     throw new SignedOut()
   }
   const tokens = await refreshTokens(from.signIn, from.refreshToken)
-  // The person has signed out meanwhile.
-  if (session !== from) throw new SignedOut()
+  if (session !== from) {
+    // The person has signed out meanwhile.
+    if (tokens !== undefined) await revokeTokens(from.signIn, tokens)
+    throw new SignedOut()
+  }
   if (tokens === undefined) {
     expire()
     throw new SignedOut()
   }
-  begin({ refreshToken: from.refreshToken, ...tokens, signIn: from.signIn })
+  begin({ ...from, ...tokens })
   return tokens.accessToken
 }
 

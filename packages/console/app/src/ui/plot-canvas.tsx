@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { axisMoment, count, duration } from '../rules/words.ts'
-import type { PlotProps, Series } from './plot.tsx'
+import type { PlotProps, Series } from './plot-props.ts'
 
 const HEIGHT_PX = 180
 /** A short cool-down in a long period stays visible. */

@@ -1,3 +1,4 @@
+import type { Tenant } from '@switchhook/contracts'
 import type { Action } from '../session/action.ts'
 import type { Party } from '../session/call-flow.ts'
 import type { Input } from '../session/input.ts'
@@ -8,15 +9,15 @@ export interface CarryOutDeps {
   readonly ari: AriClient
   readonly app: string
   /** Endpoint to dial; null: the party cannot be dialled. */
-  readonly endpointOf: (tenant: string | null, party: Party) => string | null
+  readonly endpointOf: (tenant: Tenant, party: Party) => string | null
   /** The number or name that a phone shows for a party; only digits, letters and `+`. */
-  readonly shownAs: (tenant: string | null, party: Party) => string
+  readonly shownAs: (tenant: Tenant, party: Party) => string
   /** The number that is shown to an outside party; a wish that is no number counts as none. */
   readonly cliOf: (wanted: string | null) => string
   readonly ringSeconds: number
   readonly talk: (channelId: string) => Promise<void>
   /** The channel of the agent's open line; null: the phone must be called. */
-  readonly openLineOf: (tenant: string | null, party: Party) => Promise<string | null>
+  readonly openLineOf: (tenant: Tenant, party: Party) => Promise<string | null>
 }
 
 /** Phones understand one header or the other. */

@@ -1,4 +1,4 @@
-import { type CallId, isGuid, uuidV5 } from '@switchhook/contracts'
+import { type CallId, isGuid, type Tenant, uuidV5 } from '@switchhook/contracts'
 import type { AriChannel } from './ari-model.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { AriChannel } from './ari-model.ts'
 export const MARK_VARIABLE = 'SH_CALL'
 
 export interface SessionName {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly sessionId: CallId
 }
 
@@ -29,7 +29,7 @@ export const arrivedCallId = (asteriskId: string, { id, creationtime }: AriChann
   uuidV5(NAMESPACE, `${asteriskId} ${id} ${creationtime}`) as CallId
 
 /** The session of an agent's line: the same each time the agent opens it. */
-export const lineSession = (tenant: string | null, agentUri: string): SessionName => ({
+export const lineSession = (tenant: Tenant, agentUri: string): SessionName => ({
   tenant,
   sessionId: uuidV5(NAMESPACE, JSON.stringify(['line', tenant, agentUri])) as CallId,
 })

@@ -47,6 +47,7 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
     void dispatcher.destroy()
   }
 
+  // oxlint-disable-next-line no-restricted-globals -- a stream that is given up is opened again
   timers.push(setTimeout(() => !isOpen && end('timeout'), OPEN_WITHIN_MS))
   socket.addEventListener('open', () => {
     if (isEnded) return
@@ -71,6 +72,7 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
     socket.send(JSON.stringify({ type: 'RESTRequest', ...request }))
   }
 
+  // oxlint-disable-next-line no-restricted-properties -- neither promise is a timer
   const reason = await Promise.race([opened, closed])
   if (typeof reason === 'string') throw new Error(`the event stream did not open: ${reason}`)
   return { closed, close: () => end('closed by us') }

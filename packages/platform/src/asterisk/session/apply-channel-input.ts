@@ -1,4 +1,4 @@
-import { CallState, Direction, EndReason, Role, TransferStatus } from '@switchhook/contracts'
+import { CallState, Direction, EndReason, LegRole, TransferStatus } from '@switchhook/contracts'
 import {
   connect,
   deviceOffline,
@@ -71,7 +71,7 @@ export function partyRings(draft: SessionDraft, line: string): void {
   calls.addLeg(ringing, called, caller, {
     state: CallState.alerting,
     direction: Direction.inbound,
-    role: ringing.forCallId === null ? Role.destination : Role.consultant,
+    role: ringing.forCallId === null ? LegRole.destination : LegRole.consultant,
     consultation: ringing.forCallId === null ? null : { forCallId: ringing.forCallId },
   })
 }

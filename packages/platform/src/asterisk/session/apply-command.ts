@@ -7,6 +7,7 @@ import {
   ENDINGS,
   endCall,
   hangup,
+  isSameParty,
   otherParty,
   type SimulatedCall,
   targetFailed,
@@ -90,7 +91,7 @@ function resume(draft: SessionDraft, { agentUri, commandId, how, isInVain }: Tal
   const { call, leg } = subject
   if (isInVain) return false
   if (call.transfer?.by === agentUri) {
-    cancelTransfer(draft.calls, call)
+    cancelTransfer(draft.calls, call, { isResumed: true })
     return true
   }
   if (leg.state === CallState.connected) return true
@@ -119,8 +120,12 @@ function transfer(
   { call, leg }: Subject,
 ): boolean {
   const isTalk = leg.state === CallState.connected || leg.state === CallState.held
+  const { refusal: refused, ...target } = input.target
+  // The phone has one channel per session, and it is in another call.
+  const isInGroup = target.kind === 'agent' && draft.calls.callsOf(target.agentUri).length > 0
+  const refusal = isInGroup ? 'busy' : refused
   if (!isTalk || call.transfer !== null || call.phase !== 'talking') return false
-  const { refusal, ...target } = input.target
+  if (isSameParty(target, otherParty(call, leg.agentUri))) return false
   const outside = target.kind === 'outside' ? { ...target, line: draft.newName() } : target
   beginTransfer(draft.calls, call, { ...input, target: outside })
   if (refusal === null) return true

@@ -1,4 +1,4 @@
-import type { CallId, CommandId } from '@switchhook/contracts'
+import type { CallId, CommandId, Tenant } from '@switchhook/contracts'
 import { beginDial as beginGroup, type CallGroup, ENDINGS, endCall, type Party } from './call-flow.ts'
 import type { Refusal } from './input.ts'
 import { newChannel, newSession } from './session.ts'
@@ -6,7 +6,7 @@ import { SessionDraft } from './session-draft.ts'
 import { finishStep, type Stepped, step } from './step.ts'
 
 export interface Dial {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly callId: CallId
   readonly caller: Party
   readonly called: Party
@@ -27,7 +27,7 @@ export function beginDial(dial: Dial, atMs: number): Stepped {
     { tenant, callId, caller, called, at: new Date(atMs).toISOString() },
     { commandId, cli: dial.cli, correlationId: dial.correlationId },
   )
-  const draft = new SessionDraft(newSession(group, 1), atMs, commandId)
+  const draft = new SessionDraft(newSession(group, 1), atMs, { commandId })
   const call = draft.calls.call(callId)
   if (refusal !== null && call !== undefined) endCall(draft.calls, call, ENDINGS[refusal], 'outside')
   if (channelId !== null && caller.kind === 'agent') arrive(draft, channelId, caller.agentUri)
@@ -35,7 +35,7 @@ export function beginDial(dial: Dial, atMs: number): Stepped {
 }
 
 export interface Arrival {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   readonly callId: CallId
   readonly channelId: string
   /** The caller's number as Asterisk reports it. */
@@ -48,7 +48,7 @@ export interface Arrival {
 export function beginArrival({ tenant, callId, channelId, from, called, refusal }: Arrival, atMs: number): Stepped {
   const caller = named({ kind: 'outside', address: from }, callId)
   const group: CallGroup = { tenant, sessionId: callId, step: 0, calls: {}, legs: [], commands: [] }
-  const draft = new SessionDraft(newSession(group, 1), atMs, null)
+  const draft = new SessionDraft(newSession(group, 1), atMs, { commandId: null })
   const call = draft.calls.putCall({
     callId,
     phase: refusal === null ? 'seized' : 'over',
@@ -65,7 +65,7 @@ export function beginArrival({ tenant, callId, channelId, from, called, refusal 
 }
 
 export interface Line {
-  readonly tenant: string | null
+  readonly tenant: Tenant
   /** Of the line, for as long as it exists. */
   readonly sessionId: CallId
   readonly agentUri: string

@@ -1,4 +1,5 @@
 import type { CallId, CommandId } from '@switchhook/contracts'
+import type { HoldFirst } from '../../hold-others.ts'
 import type { Party } from './call-flow.ts'
 import type { RemoteAnswer } from './session.ts'
 
@@ -50,6 +51,7 @@ export type CommandInput = {
   readonly commandId: CommandId | null
 } & (
   | { readonly kind: 'hangup' | 'hold' | 'completeTransfer' }
+  | HoldFirst
   | {
       readonly kind: 'answer' | 'resume'
       /** null: the phone cannot be made to do it. */

@@ -31,7 +31,7 @@ export function join(session: PbxSession, other: PbxSession, join: Join, atMs: n
   const call = talkOf(session, agentUri)
   const consultation = talkOf(other, agentUri)
   if (call === undefined || consultation === undefined) return undefined
-  const draft = new SessionDraft(merge(session, other), atMs, null)
+  const draft = new SessionDraft(merge(session, other), atMs, { commandId: null })
   draft.actions.push({ kind: 'transfer-progress', channelId: channel.id, isAccepted: true })
   // As in every consultation, the agent has one channel: the one that talks to the target.
   drop(draft, channel)
@@ -44,7 +44,7 @@ const channelIn = ({ channels }: PbxSession, id: string): Channel | undefined =>
 
 /** The call in which the agent talks, or has put the other party on hold. */
 function talkOf({ group }: PbxSession, agentUri: string): SimulatedCall | undefined {
-  return new Draft(group, '', null)
+  return new Draft(group, { at: '', commandId: null })
     .callsOf(agentUri)
     .find(({ phase, transfer, forCallId }) => phase === 'talking' && transfer === null && forCallId === null)
 }

@@ -37,7 +37,7 @@ export function closeLine(draft: SessionDraft, agentUri: string, kept: string | 
   for (const channel of lines) if (channel.id !== kept && !channel.isLeaving) drop(draft, channel)
 }
 
-/** The call rings on the line. The agent who dials is heard on it at once. */
+/** The call rings on the line. The agent who dials is heard on it immediately. */
 function lent(draft: SessionDraft, input: Extract<LineInput, { kind: 'line-lent' }>): void {
   const asked = draft.channel(input.channelId)
   if (asked === undefined || asked.state === 'gone') return

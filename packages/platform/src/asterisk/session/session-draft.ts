@@ -1,6 +1,6 @@
 import { type CallId, CallState, type CommandId } from '@switchhook/contracts'
 import type { Action } from './action.ts'
-import { Draft, type Party, type SimulatedCall } from './call-flow.ts'
+import { Draft, type DraftContext, type Party, type SimulatedCall } from './call-flow.ts'
 import type { Input } from './input.ts'
 import { type Channel, channelOf, isLive, lineOf, type PbxSession, type PendingAnswer } from './session.ts'
 
@@ -24,10 +24,10 @@ export class SessionDraft {
   accepted: CommandId | null = null
   #named: number
 
-  constructor(before: PbxSession, atMs: number, commandId: CommandId | null) {
+  constructor(before: PbxSession, atMs: number, context: Omit<DraftContext, 'at'>) {
     this.#before = before
     this.atMs = atMs
-    this.calls = new Draft(before.group, new Date(atMs).toISOString(), commandId)
+    this.calls = new Draft(before.group, { at: new Date(atMs).toISOString(), ...context })
     this.#channels = new Map(before.channels.map((channel) => [channel.id, channel]))
     this.bridges = before.bridges
     this.pendingAnswers = before.pendingAnswers

@@ -20,12 +20,14 @@ export interface Stepped {
 /**
  * Applies one input to a session. Pure: the same input on the same session gives the same step. An input that no longer fits
  * changes nothing. A command is carried out once.
+ * @param busyElsewhere agents who talk or dial in a call of another session; absent: none
  */
-export function step(session: PbxSession, input: Input, atMs: number): Stepped {
+export function step(session: PbxSession, input: Input, atMs: number, busyElsewhere?: ReadonlySet<string>): Stepped {
   const commandId = commandOf(session, input)
-  const isRepeated = 'commandId' in input && input.kind !== 'answer-overdue' && isKnown(session, input.commandId)
+  const repeatId = 'repeatId' in input ? input.repeatId : commandId
+  const isRepeated = 'commandId' in input && input.kind !== 'answer-overdue' && isKnown(session, repeatId)
   if (isRepeated) return { session, actions: [], later: [] }
-  const draft = new SessionDraft(session, atMs, commandId)
+  const draft = new SessionDraft(session, atMs, { commandId, repeatId, ...(busyElsewhere && { busyElsewhere }) })
   applyInput(draft, input)
   return finishStep(draft)
 }

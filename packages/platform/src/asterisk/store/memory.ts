@@ -1,3 +1,4 @@
+import type { Tenant } from '@switchhook/contracts'
 /** A stored record; version 0: there is none. */
 export interface PbxRecord {
   readonly version: number
@@ -10,7 +11,7 @@ export interface PbxChange {
     /** 0: there must be none. */
     readonly expectedVersion: number
     readonly value: unknown
-    /** The record expires after this time. */
+    /** The record expires after this time. 0: never. */
     readonly ttlMs: number
     /** Whether `list` returns the key from now on. */
     readonly isListed: boolean
@@ -22,14 +23,14 @@ export interface PbxChange {
 /** The storage of the adapter, shared by all replicas. It survives the process. */
 export interface PbxMemory {
   /** In the order of the keys, all of one moment. */
-  read(tenant: string | null, keys: readonly string[]): Promise<readonly PbxRecord[]>
+  read(tenant: Tenant, keys: readonly string[]): Promise<readonly PbxRecord[]>
   /**
    * All or nothing; `conflict`, and nothing, if a record has another version. A write that fails may have happened, unless it
    * rejects with Unavailable whose `fate` is `not-executed`.
    */
-  write(tenant: string | null, change: PbxChange): Promise<'committed' | 'conflict'>
+  write(tenant: Tenant, change: PbxChange): Promise<'committed' | 'conflict'>
   /** The listed records of all tenants. A key may be returned whose record is gone; none is ever left out. */
-  list(): Promise<readonly { readonly tenant: string | null; readonly key: string }[]>
+  list(): Promise<readonly { readonly tenant: Tenant; readonly key: string }[]>
   /** Takes or prolongs a lease. False: another owner has it. */
   lease(name: string, owner: string, ttlMs: number): Promise<boolean>
   /** Gives a lease back; nothing if another owner has it. */

@@ -17,7 +17,7 @@ export interface Reporter {
 }
 
 const FIRST_PAUSE_MS = 200
-const LONGEST_PAUSE_MS = 5_000
+const MAX_PAUSE_MS = 5_000
 const SESSIONS_REMEMBERED = 10_000
 
 export function createReporter({ listener, find, onError }: ReporterDeps): Reporter {
@@ -51,10 +51,11 @@ export function createReporter({ listener, find, onError }: ReporterDeps): Repor
     const again = async (): Promise<void> => {
       waiting.delete(sessionId)
       const newest = await find({ tenant, sessionId }).catch(() => session)
-      await attempt(newest ?? session, Math.min(pauseMs * 2, LONGEST_PAUSE_MS))
+      await attempt(newest ?? session, Math.min(pauseMs * 2, MAX_PAUSE_MS))
     }
     waiting.set(
       sessionId,
+      // oxlint-disable-next-line no-restricted-globals -- a pause before a repeat: no answer is awaited
       setTimeout(() => void again(), pauseMs),
     )
   }

@@ -1,6 +1,6 @@
-import type { CallId } from '@switchhook/contracts'
+import type { CallId, Tenant } from '@switchhook/contracts'
 import type { Input } from '../session/input.ts'
-import { isFinished, type PbxSession } from '../session/session.ts'
+import { isFinished, isLive, type PbxSession } from '../session/session.ts'
 import type { LaterInput } from '../session/session-draft.ts'
 import type { PbxMemory } from './memory.ts'
 
@@ -15,8 +15,10 @@ export interface Loaded {
   readonly version: number
 }
 
-/** Longer than any call. Every change restarts this time. */
+/** Of an alias, and of an unfinished session without a live channel, such as an agent's closed line. */
 const KEPT_MS = 24 * 60 * 60_000
+/** Of a session with a live channel. The comparison with Asterisk ends a channel that is lost. */
+const KEPT_FOREVER = 0
 /** A finished session is kept for late commands. */
 const KEPT_AFTER_MS = 15 * 60_000
 /** After this time another replica completes the step of a dead one. */
@@ -29,7 +31,7 @@ interface Alias {
 }
 
 export interface SessionStore {
-  load(tenant: string | null, callId: CallId): Promise<Loaded | undefined>
+  load(tenant: Tenant, callId: CallId): Promise<Loaded | undefined>
   /**
    * @param known calls that have been stored before
    * @param absorbed a session whose calls are part of this one now
@@ -42,19 +44,24 @@ export interface SessionStore {
     absorbed?: Loaded,
   ): Promise<'committed' | 'conflict'>
   /** Sessions that are not finished, and perhaps some that are. */
-  unfinished(): Promise<readonly { readonly tenant: string | null; readonly sessionId: CallId }[]>
+  unfinished(): Promise<readonly { readonly tenant: Tenant; readonly sessionId: CallId }[]>
+}
+
+/** Resolves to the session that contains the call. */
+export async function loadSession(
+  memory: Pick<PbxMemory, 'read'>,
+  tenant: Tenant,
+  callId: CallId,
+): Promise<Loaded | undefined> {
+  const [found] = await memory.read(tenant, [keyOf(callId)])
+  const value = found?.value as PbxSession | Alias | undefined
+  if (found === undefined || found.version === 0 || value === undefined) return undefined
+  return 'alias' in value ? loadSession(memory, tenant, value.alias) : { session: value, version: found.version }
 }
 
 export function createSessionStore(memory: PbxMemory): SessionStore {
-  async function load(tenant: string | null, callId: CallId): Promise<Loaded | undefined> {
-    const [found] = await memory.read(tenant, [keyOf(callId)])
-    const value = found?.value as PbxSession | Alias | undefined
-    if (found === undefined || found.version === 0 || value === undefined) return undefined
-    return 'alias' in value ? load(tenant, value.alias) : { session: value, version: found.version }
-  }
-
   return {
-    load,
+    load: (tenant, callId) => loadSession(memory, tenant, callId),
     save(session, expectedVersion, later, known, absorbed) {
       const { tenant, sessionId, calls } = session.group
       const isOver = isFinished(session)
@@ -70,7 +77,7 @@ export function createSessionStore(memory: PbxMemory): SessionStore {
             key: keyOf(sessionId),
             expectedVersion,
             value: session,
-            ttlMs: isOver ? KEPT_AFTER_MS : KEPT_MS,
+            ttlMs: isOver ? KEPT_AFTER_MS : session.channels.some(isLive) ? KEPT_FOREVER : KEPT_MS,
             isListed: !isOver,
           },
           ...aliases.map(({ id, expectedVersion: version }) => ({

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type CallId, isNotExecuted } from '@switchhook/contracts'
+import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
+import { busyElsewhere, type LiveCalls } from '../../live-calls.ts'
 import { type PlatformListener, PlatformUnavailable } from '../../platform.ts'
 import { AriUnavailable } from '../ari/ari-client.ts'
 import type { SessionName } from '../ari/channel-mark.ts'
@@ -16,6 +17,7 @@ export interface SessionsDeps {
   readonly store: SessionStore
   readonly carryOut: (session: SessionName, action: Action) => Promise<Input | undefined>
   readonly listener: () => PlatformListener | undefined
+  readonly liveCalls: LiveCalls
   readonly onError: (message: string, error: unknown) => void
   /** An action of a step failed, so the session must be compared with Asterisk. */
   readonly onUnsettled: (session: SessionName) => void
@@ -34,16 +36,16 @@ export interface Sessions {
    * @param input a function is called once the session's earlier steps are carried out
    * @throws PlatformUnavailable when the step has certainly not been stored
    */
-  apply(tenant: string | null, callId: CallId, input: Input | (() => Promise<Input>)): Promise<boolean>
+  apply(tenant: Tenant, callId: CallId, input: Input | (() => Promise<Input>)): Promise<boolean>
   /**
    * Makes one session of two, and carries out the step. undefined: the two calls cannot be joined, and nothing has changed.
    * @param session the session of the call that is transferred
    * @throws PlatformUnavailable when the step has certainly not been stored
    */
   join(session: SessionName, other: SessionName, how: Join): Promise<Joined['call'] | undefined>
-  find(tenant: string | null, callId: CallId): Promise<PbxSession | undefined>
+  find(tenant: Tenant, callId: CallId): Promise<PbxSession | undefined>
   /** Repeats the reports that were not stored. */
-  report(tenant: string | null, callId: CallId): Promise<void>
+  report(tenant: Tenant, callId: CallId): Promise<void>
   /** Ends all repeating. Resolves when no work is in progress. */
   stop(): Promise<void>
 }
@@ -62,7 +64,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     find: (name) => find(name.tenant, name.sessionId),
   })
 
-  const find = async (tenant: string | null, callId: CallId) => (await store.load(tenant, callId))?.session
+  const find = async (tenant: Tenant, callId: CallId) => (await store.load(tenant, callId))?.session
 
   async function settle(stepped: Stepped): Promise<readonly Input[] | 'unsettled'> {
     const { tenant, sessionId } = stepped.session.group
@@ -82,7 +84,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   /** Applies inputs, and the inputs that follow from Asterisk's answers. False: there is no such call. */
-  async function applyAll(tenant: string | null, sessionId: CallId, first: readonly Input[]): Promise<boolean> {
+  async function applyAll(tenant: Tenant, sessionId: CallId, first: readonly Input[]): Promise<boolean> {
     const inputs = [...first]
     for (let input = inputs.shift(); input !== undefined; input = inputs.shift()) {
       const stepped = await applyOne(tenant, sessionId, input)
@@ -94,17 +96,15 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return true
   }
 
-  const loaded = (tenant: string | null, callId: CallId) =>
-    store.load(tenant, callId).catch((cause: unknown) => {
-      throw new PlatformUnavailable('the stored calls cannot be read', { cause })
-    })
+  const loaded = (tenant: Tenant, callId: CallId) => store.load(tenant, callId).catch(unreadable)
 
-  async function applyOne(tenant: string | null, sessionId: CallId, input: Input): Promise<Stepped | undefined> {
+  async function applyOne(tenant: Tenant, sessionId: CallId, input: Input): Promise<Stepped | undefined> {
     for (;;) {
       const found = await loaded(tenant, sessionId)
       if (found === undefined) return undefined
       const { session, version } = found
-      const stepped = step(session, input, now())
+      const busy = await busyElsewhere(session.group, deps.liveCalls).catch(unreadable)
+      const stepped = step(session, input, now(), busy)
       if (isDeepStrictEqual(stepped.session, session)) return stepped
       const known = Object.keys(session.group.calls) as CallId[]
       const result = await store.save(stepped.session, version, stepped.later, known).catch(inDoubt)
@@ -168,4 +168,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
       await lanes.idle()
     },
   }
+}
+
+function unreadable(cause: unknown): never {
+  throw new PlatformUnavailable('the stored calls cannot be read', { cause })
 }

@@ -88,5 +88,5 @@ export const nextOf = (delivery: Delivery): Delivery => ({
 })
 
 export const NEXT_AT = '2026-11-20T12:00:11.000Z'
-export const waiting = { state: 'waiting', nextAttemptAt: NEXT_AT } as const
+export const waiting = { state: 'waiting', nextAttemptAt: NEXT_AT, next: { token: 'a', postponed: 0 } } as const
 export const acknowledged = { state: 'acknowledged' } as const

@@ -1,10 +1,13 @@
 import { AppError } from '@switchhook/contracts'
 import type { Logger, Metrics } from '@switchhook/runtime'
+import cors from 'cors'
 import express, { type Express, type RequestHandler } from 'express'
-import { type ConsoleOptions, mountConsole } from '../../console/mount-console.ts'
-import { mountPages } from '../../pages/mount-pages.ts'
-import { createProblemHandler, HeaderedError } from '../problem-handler.ts'
+import { type ConsoleOptions, mountConsole } from '../console/mount-console.ts'
+import { HeaderedError } from '../headered-error.ts'
+import { documentedHeaders } from '../openapi/answer-headers.ts'
+import { mountPages } from '../pages/mount-pages.ts'
 import type { Route } from '../route.ts'
+import { createProblemHandler } from './problem-handler.ts'
 import { createRequestLog } from './request-log.ts'
 import { createRequestMeter } from './request-meter.ts'
 import { type RequestSteps, serveRoute } from './serve-route.ts'
@@ -15,6 +18,8 @@ export function createApp(options: {
   readonly steps: RequestSteps
   /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[]
+  /** Origins whose web pages may call the API; empty: none. */
+  readonly corsOrigins: readonly string[]
   readonly log: Logger
   readonly metrics: Metrics
   readonly trace: RequestHandler
@@ -31,12 +36,14 @@ export function createApp(options: {
   app.set('trust proxy', [...options.trustProxy])
 
   app.use(createRequestLog(options.log), createRequestMeter(options.metrics), options.trace, answerPrivately)
+  if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins, options.routes))
+  app.use(refuseExpectation)
   for (const [path, routes] of byPath(options.routes)) {
     const resource = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
     for (const route of routes) resource[route.method](serveRoute(route, options.steps))
     resource.all(refuseMethod(routes))
   }
-  mountPages(app)
+  mountPages(app, options.routes)
   if (options.console !== undefined) mountConsole(app, options.console)
   app.use(() => {
     throw new AppError('not-found')
@@ -47,15 +54,36 @@ export function createApp(options: {
 
 /** Answers hold one tenant's data, so no cache stores them; browsers must not guess another type than JSON. */
 const answerPrivately: RequestHandler = (_request, response, next) => {
-  response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+  response.setHeader('Cache-Control', 'no-store').setHeader('X-Content-Type-Options', 'nosniff')
+  next()
+}
+
+/** Without cookies, so no credentials: a page sends a token. Browsers keep the answer to a preflight request for an hour. */
+const allowOrigins = (origins: readonly string[], routes: readonly Route[]): RequestHandler =>
+  cors({
+    origin: [...origins],
+    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    exposedHeaders: [...documentedHeaders(routes)],
+    maxAge: 3_600,
+  })
+
+/** Node has answered `100-continue` before. */
+const refuseExpectation: RequestHandler = ({ headers: { expect } }, _response, next) => {
+  if (expect !== undefined && !/\b100-continue\b/i.test(expect)) {
+    throw new AppError('invalid-request', { status: 417, detail: 'Expect must be 100-continue or absent.' })
+  }
   next()
 }
 
 function byPath(routes: readonly Route[]): Map<string, Route[]> {
   const table = new Map<string, Route[]>()
-  for (const route of routes) table.set(route.path, [...(table.get(route.path) ?? []), route])
+  // Express tries one path after the other. Commands are the most frequent requests.
+  const commandsFirst = routes.toSorted((a, b) => Number(isOfVoice(b)) - Number(isOfVoice(a)))
+  for (const route of commandsFirst) table.set(route.path, [...(table.get(route.path) ?? []), route])
   return table
 }
+
+const isOfVoice = ({ path }: Route): boolean => path.startsWith('/api/v1/voice/')
 
 function refuseMethod(routes: readonly Route[]): RequestHandler {
   const methods = routes.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))

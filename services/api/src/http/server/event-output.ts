@@ -1,3 +1,4 @@
+import { startDeadline } from '@switchhook/runtime'
 import type { Response } from 'express'
 import type { EventOutput } from '../route.ts'
 
@@ -28,8 +29,8 @@ export function openEventOutput(response: Response, readRestMs: number = READ_RE
     end: () => {
       if (isClosed() || response.writableEnded) return
       // A client that reads nothing would keep its seat, and the process at its shutdown.
-      const timer = setTimeout(() => response.destroy(), readRestMs)
-      response.once('close', () => clearTimeout(timer))
+      const deadline = startDeadline(readRestMs, () => response.destroy())
+      response.once('close', () => deadline.stop())
       response.end()
     },
     destroy: () => void response.destroy(),

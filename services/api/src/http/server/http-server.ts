@@ -9,10 +9,15 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { AppError, toProblem } from '@switchhook/contracts'
+import { startDeadline } from '@switchhook/runtime'
 
 export interface HttpServer {
   readonly port: number
-  /** Accepts no more connections. Resolves once every request in flight is answered. */
+  /**
+   * Ends each connection after its next response, for at most `lingerMs`, and then accepts no more. Resolves once every
+   * request in flight is answered.
+   */
   close(): Promise<void>
 }
 
@@ -21,9 +26,11 @@ export interface ClientDeadlines {
   readonly headersMs: number
   /** Headers and body. */
   readonly requestMs: number
+  /** How long an idle connection stays open at shutdown, because a request may be on its way. Absent: not at all. */
+  readonly lingerMs?: number
 }
 
-const DEADLINES: ClientDeadlines = { headersMs: 10_000, requestMs: 30_000 }
+const DEADLINES: ClientDeadlines = { headersMs: 10_000, requestMs: 30_000, lingerMs: 2_000 }
 
 /** Longer than the usual idle timeout of load balancers (60 s), so that the server never closes under a request. */
 const KEEP_ALIVE_MS = 65_000
@@ -31,20 +38,23 @@ const KEEP_ALIVE_MS = 65_000
 /** Time for unfinished requests at shutdown; well below any sensible SHUTDOWN_GRACE. */
 const LAST_REQUESTS_MS = 5_000
 
+/** Without a listener, Node itself answers an unknown `Expect`, without a body. */
+const REQUEST_EVENTS = ['request', 'checkExpectation'] as const
+
 export async function startHttpServer(options: {
   readonly port: number
   readonly listener: RequestListener
   readonly deadlines?: ClientDeadlines
 }): Promise<HttpServer> {
-  const { headersMs, requestMs } = options.deadlines ?? DEADLINES
+  const { headersMs, requestMs, lingerMs = 0 } = options.deadlines ?? DEADLINES
   const server = createServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(headersMs, requestMs) / 2,
   })
-  const drain = drainConnections(server, Math.min(requestMs, LAST_REQUESTS_MS))
-  server.on('request', options.listener)
+  const { announce, drain } = drainConnections(server, Math.min(requestMs, LAST_REQUESTS_MS))
+  for (const event of REQUEST_EVENTS) server.on(event, options.listener)
   server.on('clientError', answerBadClient)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -52,11 +62,13 @@ export async function startHttpServer(options: {
   })
   return {
     port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
+    close: async () => {
+      await announce(lingerMs)
+      await new Promise<void>((resolve) => {
         server.close(() => resolve())
         drain()
-      }),
+      })
+    },
   }
 }
 
@@ -65,11 +77,10 @@ function answerBadClient(error: Error & { readonly code?: string }, socket: Dupl
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, detail] = badClient(error.code)
   const requestId = randomUUID()
-  const title = STATUS_CODES[status] ?? ''
-  const body = JSON.stringify({ type: 'about:blank', title, status, code: 'invalid-request', detail, requestId })
+  const body = JSON.stringify(toProblem(new AppError('invalid-request', { status, detail }), requestId))
   socket.end(
     [
-      `HTTP/1.1 ${status} ${title}`,
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       'Connection: close',
       'Content-Type: application/problem+json',
       `Content-Length: ${Buffer.byteLength(body)}`,
@@ -97,35 +108,53 @@ interface InFlight {
 }
 
 /**
- * Returns a function that drains the server: it closes idle connections at once, and the others after their response.
- * Node's own `close` keeps connections that never carried a request, and stops enforcing the deadlines of the others.
+ * Two steps of a shutdown. `announce` closes each connection after its next response, and resolves once none is open or
+ * after `lingerMs`. `drain` closes idle connections immediately, and the others after their response. Node's own `close`
+ * keeps connections that never carried a request, and stops enforcing the deadlines of the others.
  * @param unfinishedMs time for a client to finish sending its request
  */
-function drainConnections(server: Server, unfinishedMs: number): () => void {
+function drainConnections(server: Server, unfinishedMs: number) {
   const connections = new Map<Socket, InFlight | undefined>()
   let isDraining = false
+  let allClosed: (() => void) | undefined
 
   server.on('connection', (socket) => {
     connections.set(socket, undefined)
-    socket.once('close', () => connections.delete(socket))
+    socket.once('close', () => {
+      connections.delete(socket)
+      if (connections.size === 0) allClosed?.()
+    })
   })
-  server.on('request', (request, response) => {
+  const follow: RequestListener = (request, response) => {
     const { socket } = request
     connections.set(socket, { request, response })
     if (isDraining) response.setHeader('Connection', 'close')
     response.once('close', () => {
       if (connections.get(socket)?.response === response) connections.set(socket, undefined)
     })
-  })
+  }
+  for (const event of REQUEST_EVENTS) server.on(event, follow)
 
-  return () => {
-    isDraining = true
-    for (const [socket, inFlight] of connections) {
-      if (inFlight === undefined) socket.destroy()
-      else if (!inFlight.response.headersSent) inFlight.response.setHeader('Connection', 'close')
-    }
-    setTimeout(() => {
-      for (const [socket, inFlight] of connections) if (inFlight?.request.complete !== true) socket.destroy()
-    }, unfinishedMs).unref()
+  return {
+    announce: async (lingerMs: number): Promise<void> => {
+      isDraining = true
+      for (const inFlight of connections.values()) {
+        if (inFlight?.response.headersSent === false) inFlight.response.setHeader('Connection', 'close')
+      }
+      if (connections.size === 0 || lingerMs === 0) return
+      await new Promise<void>((resolve) => {
+        const deadline = startDeadline(lingerMs, resolve)
+        allClosed = () => {
+          deadline.stop()
+          resolve()
+        }
+      })
+    },
+    drain: (): void => {
+      for (const [socket, inFlight] of connections) if (inFlight === undefined) socket.destroy()
+      startDeadline(unfinishedMs, () => {
+        for (const [socket, inFlight] of connections) if (inFlight?.request.complete !== true) socket.destroy()
+      })
+    },
   }
 }

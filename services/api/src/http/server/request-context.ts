@@ -1,11 +1,11 @@
 import type { Response } from 'express'
-import type { Caller, Route } from '../route.ts'
+import type { Caller, RouteSpec } from '../route.ts'
 
 /** Facts about one request, collected while it is handled, for its log line, metrics, span and problem document. */
 export interface RequestContext {
   readonly requestId: string
   traceId?: string
-  route?: Route
+  route?: RouteSpec
   caller?: Caller
   /** The dependency that could not be reached, if that is why the request failed. */
   unavailable?: string

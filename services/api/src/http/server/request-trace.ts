@@ -2,24 +2,20 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { readTraceparent, traceIdOf } from '@switchhook/contracts'
 import type { Tracing } from '@switchhook/runtime'
 import type { RequestHandler } from 'express'
-import type { AheadOfRequest } from '../../state/read-ahead.ts'
 import { requestContextOf } from './request-context.ts'
 
 /** What belongs to the request that the current code works for. */
 export interface RequestScope {
   /** The `traceparent` of the current request; undefined outside a request. */
   readonly current: () => string | undefined
-  /** Records that the current request has read ahead; undefined outside a request. */
-  readonly ahead: () => AheadOfRequest | undefined
   readonly within: <T>(traceparent: string, work: () => T) => T
 }
 
 export function createRequestScope(): RequestScope {
-  const storage = new AsyncLocalStorage<{ readonly traceparent: string; readonly ahead: AheadOfRequest }>()
+  const storage = new AsyncLocalStorage<string>()
   return {
-    current: () => storage.getStore()?.traceparent,
-    ahead: () => storage.getStore()?.ahead,
-    within: (traceparent, work) => storage.run({ traceparent, ahead: new Map() }, work),
+    current: () => storage.getStore(),
+    within: (traceparent, work) => storage.run(traceparent, work),
   }
 }
 

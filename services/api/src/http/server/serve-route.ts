@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
-import type { Audit } from '../../audit/audit-log.ts'
-import type { Authenticate } from '../../auth/open-auth.ts'
-import { requireRole } from '../../auth/role.ts'
-import type { LimitClient } from '../../limits/open-limits.ts'
+import type { Audit } from '../audit/audit-log.ts'
+import type { Authenticate } from '../auth/open-auth.ts'
+import { ifMatchOf } from '../entity-tag.ts'
 import { type AnswerOnce, idempotencyKeyOf } from '../idempotency.ts'
+import type { LimitExpensive } from '../limits/limit-expensive.ts'
+import type { LimitClient } from '../limits/open-limits.ts'
 import { createReadBody } from '../read-body.ts'
 import { createReadQuery } from '../read-query.ts'
+import { requireRole } from '../role.ts'
 import { type Answer, type Caller, type Route, type RouteRequest, readsToken } from '../route.ts'
 import { openEventOutput } from './event-output.ts'
 import { requestContextOf } from './request-context.ts'
@@ -19,6 +21,7 @@ const ANONYMOUS: Caller = { tenant: null, clientId: 'anybody', role: null }
 export interface RequestSteps {
   readonly authenticate: Authenticate
   readonly limitClient: LimitClient
+  readonly limitExpensive: LimitExpensive
   readonly answerOnce: AnswerOnce
   readonly audit: Audit
 }
@@ -28,21 +31,24 @@ export interface RequestSteps {
  * The body of an unauthenticated, rate-limited or forbidden request is not read.
  */
 export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
-  const { authenticate, limitClient, answerOnce, audit } = steps
+  const { authenticate, limitClient, limitExpensive, answerOnce, audit } = steps
   const readQuery = createReadQuery(route.query ?? {})
   const readBody = createReadBody(route)
   return async (request, response) => {
     const context = requestContextOf(response)
     context.route = route
-    const isAnonymous = route.isPublic === true && !(readsToken(route) && request.headers.authorization !== undefined)
-    const caller = isAnonymous ? ANONYMOUS : await authenticate(request)
+    // Express derives the address from the headers at each use.
+    const { ip, method, headers } = request
+    const isAnonymous = route.isPublic === true && !(readsToken(route) && headers.authorization !== undefined)
+    const caller = isAnonymous ? ANONYMOUS : await authenticate({ ip, method, headers })
     context.caller = caller
-    response.set(await limitClient(caller, request.ip))
+    response.set(await limitClient(caller, ip))
     if (!isAnonymous) requireRole(caller.role, route.role)
     const query = readQuery(searchOf(request))
     const body = await readBody(request)
     const params = request.params as Record<string, string>
-    const key = route.idempotent === true ? idempotencyKeyOf(request.get('idempotency-key')) : undefined
+    const key = idempotencyKeyOf(route, request.get('idempotency-key'))
+    const ifMatch = route.conditional === true ? ifMatchOf(request.get('if-match')) : undefined
     const asked: RouteRequest = {
       caller,
       params,
@@ -51,16 +57,26 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
       requestId: context.requestId,
       idFor: () => randomUUID(),
       isKeyed: key !== undefined,
+      ...(ifMatch !== undefined && { ifMatch }),
       ...lastEventIdOf(request),
     }
     const { requestId, traceId } = context
-    const origin = { address: request.ip, userAgent: request.get('user-agent'), requestId, traceId }
+    const origin = { address: ip, userAgent: request.get('user-agent'), requestId, traceId }
     // Inside answerOnce: a replayed answer was audited when it was given first.
-    const handle = (request: RouteRequest): Promise<Answer> => audit(route, request, origin)
+    const handleNow = (request: RouteRequest): Promise<Answer> => audit(route, request, origin)
+    const handle: typeof handleNow =
+      route.isExpensive === true
+        ? (request) =>
+            limitExpensive(
+              caller,
+              () => handleNow(request),
+              () => response.destroyed,
+            )
+        : handleNow
     const answer =
       key === undefined
         ? await handle(asked)
-        : await answerOnce({ key, method: request.method, path: request.path }, asked, handle)
+        : await answerOnce({ key, method, path: request.path, reread: route.reread }, asked, handle)
     if (answer.headers !== undefined) response.set(answer.headers)
     if (answer.stream !== undefined) {
       const output = openEventOutput(response)
@@ -68,12 +84,12 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
       if (request.method === 'HEAD') output.end()
       return
     }
-    sendJson(response, answer.status, bodyOf(answer))
+    await sendJson(response, answer.status, bodyOf(answer))
   }
 }
 
-function bodyOf({ body, confidential }: Answer): unknown {
-  return confidential === undefined ? body : { ...(body as object), ...confidential }
+function bodyOf({ body, confidential, large }: Answer): unknown {
+  return confidential === undefined && large === undefined ? body : { ...(body as object), ...large, ...confidential }
 }
 
 function lastEventIdOf(request: Request): Pick<RouteRequest, 'lastEventId'> {

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { countBackfill, startBackfill } from '../../api/commands.ts'
+import { client } from '../../api/client.ts'
 import type { EventType, RecoveryCount, Subscription } from '../../api/model.ts'
 import { counted } from '../../rules/words.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -34,9 +34,12 @@ export function BackfillDialog({
   const [eventType, setEventType] = useState('')
   const { from, to } = hours === '' ? range : { from: momentAt(nowMs - Number(hours) * HOUR_MS), to: momentAt(nowMs) }
   const wish = { from, to, ...(eventType !== '' && { eventTypes: [eventType as EventType] }) }
-  const counting = useAction({ run: () => countBackfill(subscription.id, wish), showsErrors: true })
+  const counting = useAction({
+    run: () => client.subscriptions.backfill(subscription.id, { ...wish, dryRun: true }),
+    showsErrors: true,
+  })
   const start = useAction({
-    run: () => startBackfill(subscription.id, wish),
+    run: () => client.subscriptions.backfill(subscription.id, wish),
     done: () => 'The backfill has begun.',
     onDone: ({ recoveryId }) => void navigate({ to: '/recoveries/$recoveryId', params: { recoveryId } }),
     showsErrors: true,
@@ -100,19 +103,26 @@ function labelOf(found: number | undefined): string {
 
 const momentAt = (atMs: number): string => new Date(atMs).toISOString()
 
-function WhatWillHappen({ found: { count, oldest, newest, withoutBody } }: { readonly found: RecoveryCount }) {
+function WhatWillHappen({
+  found: { count, oldest, newest, withoutBody, unknown = 0 },
+}: {
+  readonly found: RecoveryCount
+}) {
   return (
     <p role="status">
       {count === 0 ? (
+        unknown === 0 &&
         'Nothing is missing: each event of this period went to this endpoint, or is no longer in the journal.'
       ) : (
         <>
           This sends <strong>{counted(count, 'event')}</strong> from <Time at={oldest} /> to <Time at={newest} />. It
-          waits by itself while the endpoint fails, and can be cancelled.
+          pauses while the endpoint fails, and can be cancelled.
         </>
       )}
       {withoutBody > 0 &&
         ` ${counted(withoutBody, 'event')} cannot be sent: the journal does not keep data over 16 KiB.`}
+      {unknown > 0 &&
+        ` ${counted(unknown, 'event')} went to more than 100 endpoints; the journal does not show whether this one got them, so they are not sent.`}
     </p>
   )
 }

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { checkReceiver, sendTest } from '../../api/commands.ts'
+import { client } from '../../api/client.ts'
 import type { ReceiverReport, Subscription } from '../../api/model.ts'
 import { usePerson } from '../../session/person.ts'
 import { Button, Failure, Notice, Panel, Status } from '../../ui/parts.tsx'
@@ -8,8 +8,8 @@ import { useAction } from '../../ui/use-action.ts'
 /** Two ways to try an endpoint: one test delivery, and a check of what the receiver gets wrong. */
 export function CheckTab({ subscription }: { readonly subscription: Subscription }) {
   const { refusal } = usePerson()
-  const test = useAction({ run: () => sendTest(subscription.id), showsErrors: true })
-  const check = useAction({ run: () => checkReceiver(subscription.id), showsErrors: true })
+  const test = useAction({ run: () => client.subscriptions.test(subscription.id), showsErrors: true })
+  const check = useAction({ run: () => client.subscriptions.check(subscription.id), showsErrors: true })
   return (
     <>
       <Panel

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { createSubscription } from '../../api/commands.ts'
-import type { CreatedSubscription, EventType } from '../../api/model.ts'
+import { client } from '../../api/client.ts'
+import type { CreatedSubscription, EventType, NewSubscription } from '../../api/model.ts'
 import { Dialog, FormDialog } from '../../ui/dialog.tsx'
 import { textIn } from '../../ui/fields.tsx'
 import { Button } from '../../ui/parts.tsx'
@@ -17,7 +17,11 @@ export function CreateDialog({
   readonly onCreated: (subscriptionId: string) => void
 }) {
   const [created, setCreated] = useState<CreatedSubscription>()
-  const create = useAction({ run: createSubscription, onDone: setCreated, showsErrors: true })
+  const create = useAction({
+    run: (body: NewSubscription) => client.subscriptions.create(body),
+    onDone: setCreated,
+    showsErrors: true,
+  })
   if (created !== undefined)
     return (
       <Dialog title="The endpoint was added" onClose={() => onCreated(created.id)}>

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { changeSubscription, deleteSubscription, rotateSecret } from '../../api/commands.ts'
+import { client } from '../../api/client.ts'
 import type { RotatedSecret, Subscription } from '../../api/model.ts'
 import { endpointName } from '../../rules/attention.ts'
 import { counted } from '../../rules/words.ts'
@@ -23,7 +23,7 @@ export function EndpointActions({ subscription }: { readonly subscription: Subsc
   const { refusal } = usePerson()
   const close = (): void => setOpen(null)
   const enable = useAction({
-    run: () => changeSubscription(subscription.id, { enabled: true }),
+    run: () => client.subscriptions.change(subscription.id, { enabled: true }),
     done: () => 'The endpoint is enabled.',
   })
   return (
@@ -73,7 +73,7 @@ interface DialogProps {
 
 function EditDialog({ subscription, onClose }: DialogProps) {
   const edit = useAction({
-    run: (form: FormData) => changeSubscription(subscription.id, fieldsOf(form)),
+    run: (form: FormData) => client.subscriptions.change(subscription.id, fieldsOf(form)),
     done: () => 'The endpoint was changed.',
     onDone: onClose,
     showsErrors: true,
@@ -103,7 +103,7 @@ const OVERLAPS = [
 function RotateDialog({ subscription, onClose }: DialogProps) {
   const [rotated, setRotated] = useState<RotatedSecret>()
   const rotate = useAction({
-    run: (overlapSeconds: number) => rotateSecret(subscription.id, overlapSeconds),
+    run: (overlapSeconds: number) => client.subscriptions.rotateSecret(subscription.id, { overlapSeconds }),
     onDone: setRotated,
     showsErrors: true,
   })
@@ -146,7 +146,7 @@ function RotateDialog({ subscription, onClose }: DialogProps) {
 
 function DisableDialog({ subscription, onClose }: DialogProps) {
   const disable = useAction({
-    run: () => changeSubscription(subscription.id, { enabled: false }),
+    run: () => client.subscriptions.change(subscription.id, { enabled: false }),
     done: () => 'The endpoint is disabled.',
     onDone: onClose,
     showsErrors: true,
@@ -172,7 +172,7 @@ function DisableDialog({ subscription, onClose }: DialogProps) {
 function DeleteDialog({ subscription, onClose }: DialogProps) {
   const navigate = useNavigate()
   const remove = useAction({
-    run: () => deleteSubscription(subscription.id),
+    run: () => client.subscriptions.delete(subscription.id),
     done: () => 'The endpoint was deleted.',
     onDone: () => void navigate({ to: '/endpoints' }),
     showsErrors: true,
@@ -189,8 +189,8 @@ function DeleteDialog({ subscription, onClose }: DialogProps) {
       onSubmit={() => remove.mutate(undefined)}
     >
       <p>
-        New deliveries to <strong className="url">{subscription.url}</strong> stop at once. This cannot be undone: the
-        secret is lost.
+        New deliveries to <strong className="url">{subscription.url}</strong> stop immediately. This cannot be undone:
+        the secret is lost.
       </p>
       <p>
         {parked === 0

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { isMissing } from '../../api/client.ts'
 import type { Subscription } from '../../api/model.ts'
 import { subscriptionQuery } from '../../api/queries.ts'
-import { Refused } from '../../api/request.ts'
 import { endpointName } from '../../rules/attention.ts'
 import { endpointState } from '../../rules/endpoint-state.ts'
 import { counted } from '../../rules/words.ts'
@@ -31,7 +31,7 @@ export function Endpoint() {
   const { subscriptionId } = route.useParams()
   const { tab = 'deliveries' } = route.useSearch()
   const { data, error, refetch } = useQuery(subscriptionQuery(subscriptionId))
-  if (error instanceof Refused && error.isMissing)
+  if (isMissing(error))
     return (
       <Screen title="Endpoint">
         <Empty title="There is no such endpoint.">

@@ -44,7 +44,9 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
 }
 
 function Changes({ subscriptionId }: { readonly subscriptionId: string }) {
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(auditQuery({}))
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+    auditQuery({ list: 'webhooks' }),
+  )
   if (error) return <Failure error={error} />
   if (data === undefined) return <Loading />
   const entries = data.pages.flatMap(({ items }) => items).filter(({ on }) => on['subscriptionId'] === subscriptionId)

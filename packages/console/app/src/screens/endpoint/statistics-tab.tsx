@@ -7,7 +7,8 @@ import { count, counted, duration } from '../../rules/words.ts'
 import { useFilters } from '../../search-params.ts'
 import { Choice } from '../../ui/fields.tsx'
 import { Empty, Failure, Loading, Panel } from '../../ui/parts.tsx'
-import { type Band, Plot, type Series } from '../../ui/plot.tsx'
+import { Plot } from '../../ui/plot.tsx'
+import type { Band, Series } from '../../ui/plot-props.ts'
 
 /** Answer time beside the deadline, delay, and outcomes over time; cool-downs as bands. */
 export function StatisticsTab({ subscription }: { readonly subscription: Subscription }) {

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { isMissing } from '../../api/client.ts'
 import type { ExplainedEvent, Explanation } from '../../api/model.ts'
 import { eventQuery } from '../../api/queries.ts'
-import { Refused } from '../../api/request.ts'
 import { eventPhrase } from '../../rules/event.ts'
 import { toneOfVerdict } from '../../rules/repair.ts'
 import { counted } from '../../rules/words.ts'
@@ -16,7 +16,7 @@ const route = getRouteApi('/events/$eventId')
 export function Explain() {
   const { eventId } = route.useParams()
   const { data, error, refetch } = useQuery(eventQuery(eventId))
-  if (error instanceof Refused && error.isMissing)
+  if (isMissing(error))
     return (
       <Screen title="Event">
         <Empty title="There is no record of this event.">

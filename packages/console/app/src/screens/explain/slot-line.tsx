@@ -17,7 +17,7 @@ export function SlotLine({ slots, waitsMs }: { readonly slots: readonly Slot[]; 
     <ol className="slots" aria-label="Schedule of this run">
       {slots.map(({ slot, kind, at, attempt }) => (
         <li key={slot} className={kind}>
-          <span className="slot-wait">{slot === 0 ? 'at once' : `+${duration(waitsMs[slot - 1] ?? 0)}`}</span>
+          <span className="slot-wait">{slot === 0 ? 'immediately' : `+${duration(waitsMs[slot - 1] ?? 0)}`}</span>
           <span className="slot-word">
             {kind === 'failed' && attempt ? outcomeLabel(attempt.outcome, attempt.status) : WORDS[kind]}
           </span>

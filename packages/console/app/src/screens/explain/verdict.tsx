@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { changeSubscription, checkReceiver, deliverEvent, redeliver } from '../../api/commands.ts'
+import { client } from '../../api/client.ts'
 import type { Delivery, ExplainedEvent, Explanation } from '../../api/model.ts'
 import { deliveryQuery, isDeletedQuery, namesQuery, policyQuery } from '../../api/queries.ts'
 import { type Repair, repairOf, toneOfVerdict } from '../../rules/repair.ts'
@@ -82,16 +82,16 @@ function RepairButton({
     run: async () => {
       switch (repair.action) {
         case 'redeliver':
-          await redeliver(deliveryId ?? '')
+          await client.deliveries.redeliver(deliveryId ?? '')
           return 'The delivery is sent again.'
         case 'deliver':
-          await deliverEvent(event.eventId, subscriptionId)
+          await client.events.deliver(event.eventId, { subscriptionId })
           return 'The event is sent to the endpoint.'
         case 'enable':
-          await changeSubscription(subscriptionId, { enabled: true })
+          await client.subscriptions.change(subscriptionId, { enabled: true })
           return 'The endpoint is enabled.'
         case 'check':
-          return checkReceiver(subscriptionId)
+          return client.subscriptions.check(subscriptionId)
       }
     },
     done: (result) => (typeof result === 'string' ? result : 'The check is done.'),

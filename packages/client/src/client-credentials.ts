@@ -1,0 +1,101 @@
+import { reasonOf, SignInFailed } from './errors.ts'
+import { mediaTypeOf, parsed } from './fetch-answer.ts'
+import type { Auth } from './options.ts'
+
+export interface ClientCredentials {
+  /** For example `https://login.microsoftonline.com/<tenant>/oauth2/v2.0/token`. */
+  readonly tokenUrl: string | URL
+  readonly clientId: string
+  readonly clientSecret: string
+  /** For example `<service application id>/.default`. */
+  readonly scope: string
+  readonly fetch?: typeof fetch
+}
+
+interface Token {
+  readonly value: string
+  readonly expiresAtMs: number
+  renewAtMs: number
+}
+
+/** A token is renewed between one and two minutes before its end, so that many clients do not come at once. */
+const AHEAD_MS = 60_000
+/** While the provider fails, the old token serves, and the next renewal waits this long. */
+const RENEW_AGAIN_MS = 10_000
+const TIMEOUT_MS = 10_000
+/** Lifetime of a token whose answer does not tell it (RFC 6749 recommends that it does). */
+const DEFAULT_LIFETIME_SECONDS = 300
+
+/**
+ * Gets tokens with the OAuth 2.0 client credentials flow and keeps each until shortly before it expires. Share one of
+ * these between clients: identity providers throttle their token endpoints.
+ */
+export function clientCredentials({ fetch: given, ...credentials }: ClientCredentials): Auth {
+  let token: Token | undefined
+  let renewing: Promise<string> | undefined
+
+  const renew = (): Promise<string> => {
+    renewing ??= requestToken(credentials, given ?? fetch)
+      .then((fresh) => {
+        token = fresh
+        return fresh.value
+      })
+      .finally(() => {
+        renewing = undefined
+      })
+    return renewing
+  }
+
+  return async (rejected) => {
+    const nowMs = Date.now()
+    if (token === undefined || token.value === rejected || nowMs >= token.expiresAtMs) return renew()
+    if (nowMs >= token.renewAtMs) {
+      token.renewAtMs = nowMs + RENEW_AGAIN_MS
+      // The present token is still valid.
+      renew().catch(() => undefined)
+    }
+    return token.value
+  }
+}
+
+async function requestToken(
+  { tokenUrl, clientId, clientSecret, scope }: Omit<ClientCredentials, 'fetch'>,
+  send: typeof fetch,
+): Promise<Token> {
+  let response: Response
+  let text: string
+  try {
+    response = await send(tokenUrl, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: clientId,
+        client_secret: clientSecret,
+        scope,
+      }),
+      // oxlint-disable-next-line no-restricted-properties -- the client runs in browsers, without packages/runtime
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    text = await response.text()
+  } catch (cause) {
+    throw new SignInFailed(
+      `The token endpoint ${String(tokenUrl)} did not answer (${reasonOf(cause)}). Check tokenUrl.`,
+      { cause },
+    )
+  }
+  const answer = (parsed(text) ?? {}) as Readonly<Record<string, string | undefined>>
+  const { access_token: value, expires_in: seconds, error, error_description: description } = answer
+  if (response.ok && value) {
+    const lifetimeMs = (Number(seconds) || DEFAULT_LIFETIME_SECONDS) * 1_000
+    const aheadMs = Math.min(AHEAD_MS * (1 + Math.random()), lifetimeMs / 2)
+    const expiresAtMs = Date.now() + lifetimeMs
+    return { value, expiresAtMs, renewAtMs: expiresAtMs - aheadMs }
+  }
+  const { status } = response
+  throw new SignInFailed(
+    error
+      ? `The identity provider refused: ${error}${description ? `: ${description}` : ''}. Check clientId, clientSecret and scope.`
+      : `The token endpoint ${String(tokenUrl)} answered ${status} (${mediaTypeOf(response)}) without a token. Check tokenUrl.`,
+    { status },
+  )
+}

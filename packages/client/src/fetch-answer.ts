@@ -1,0 +1,71 @@
+import { NoAnswer, type Problem, reasonOf, SwitchhookError } from './errors.ts'
+import { retryAfterMs } from './retry.ts'
+
+export interface ApiAnswer {
+  readonly response: Response
+  /** The JSON of the body; undefined without a body, and for a stream. */
+  readonly value: unknown
+}
+
+/** Failures of Node's fetch before the request was sent. Browsers do not tell. */
+const NOT_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']
+
+/**
+ * One request and its answer.
+ * @throws SwitchhookError for an error of the API; NoAnswer if the API did not answer
+ */
+export async function fetchAnswer(
+  send: typeof fetch,
+  url: string,
+  init: RequestInit,
+  isStream: boolean | undefined,
+): Promise<ApiAnswer> {
+  let response: Response
+  let text = ''
+  try {
+    // A followed redirect turns a POST into a GET.
+    response = await send(url, { ...init, redirect: 'manual' })
+    if (isStream && mediaTypeOf(response) === 'text/event-stream') return { response, value: undefined }
+    text = await response.text()
+  } catch (cause) {
+    const { code } = ((cause as Error).cause ?? {}) as { readonly code?: unknown }
+    throw new NoAnswer(`${addressOf(url)} did not answer (${reasonOf(cause)}). Check baseUrl and the network.`, {
+      mayHaveRun: !NOT_SENT.includes(code),
+      cause,
+    })
+  }
+  const value = parsed(text)
+  if (response.ok && !isStream && (value !== undefined || text === '')) return { response, value }
+  const waitMs = retryAfterMs(response.headers.get('retry-after'))
+  if (!response.ok && isProblem(value)) throw new SwitchhookError(value, waitMs)
+  throw strange(response, addressOf(url), waitMs)
+}
+
+const addressOf = (url: string): string => url.replace(/\?.*/, '')
+
+/** The value of a JSON text; undefined for any other text. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isProblem = (value: unknown): value is Problem =>
+  typeof value === 'object' && value !== null && 'code' in value && 'requestId' in value
+
+/** The answer of something that is not the API. */
+function strange(response: Response, address: string, waitMs: number | undefined): NoAnswer {
+  const { status, headers, ok } = response
+  const seen = `${status} (${headers.get('location') ?? mediaTypeOf(response)})`
+  const isProxy = status >= 500
+  const message = isProxy
+    ? `A proxy answered ${seen} for ${address}. Check that Switchhook is running behind it.`
+    : `${address} answered ${seen}, but not as Switchhook does. Check baseUrl: it is the address in front of /api/v1.`
+  return new NoAnswer(message, { mayHaveRun: ok || isProxy, status, retryAfterMs: waitMs })
+}
+
+/** The media type of an answer. */
+export const mediaTypeOf = ({ headers }: Response): string =>
+  headers.get('content-type')?.split(';')[0] || 'no content type'

@@ -1,0 +1,43 @@
+/** A request that failed, as far as a retry depends on it. */
+export interface Failed {
+  readonly method: string
+  readonly hasKey: boolean
+  /** The request may have had its effect, by this try or an earlier one. */
+  readonly mayHaveRun: boolean
+  /** Absent: no answer. */
+  readonly status?: number | undefined
+  /** Of the API's error; absent: the API did not answer. */
+  readonly code?: string | undefined
+}
+
+/** `renew-token`: repeat once with a fresh token. `done`: the repeat shows that the first try succeeded. */
+export type Verdict = 'retry' | 'renew-token' | 'done' | 'give-up'
+
+/** Refusals that prove that nothing was done, besides every 429. */
+const NOT_RUN: ReadonlySet<string> = new Set(['platform-unavailable', 'idempotency-key-in-use'])
+/** A check begins anew with each request, and takes up to 20 seconds. */
+const FINAL = 'check-unfinished'
+/** The last three are a proxy's without the API, or the API's without Redis or the broker. */
+const PASSING: ReadonlySet<number> = new Set([500, 502, 503, 504])
+
+/** Decides about a failed request. */
+export function verdictOf({ method, hasKey, mayHaveRun, status, code = '' }: Failed): Verdict {
+  if (code === FINAL) return 'give-up'
+  if (status === 429 || NOT_RUN.has(code)) return 'retry'
+  if (code === 'unauthorized') return 'renew-token'
+  if (status === 404 && code !== '' && method === 'DELETE' && mayHaveRun) return 'done'
+  if (status !== undefined && !PASSING.has(status)) return 'give-up'
+  // A repeated POST without a key could do its work twice.
+  return method !== 'POST' || hasKey || !mayHaveRun ? 'retry' : 'give-up'
+}
+
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 15_000
+
+/** The wait before try `tries + 1`, between half of a doubling step and the whole. @param random between 0 and 1 */
+export const backoffMs = (tries: number, random: number, firstMs: number = FIRST_WAIT_MS): number =>
+  Math.min(firstMs * 2 ** tries, LONGEST_WAIT_MS) * (0.5 + random / 2)
+
+/** Reads the seconds of `Retry-After`; undefined if it is absent or has another form. */
+export const retryAfterMs = (header: string | null): number | undefined =>
+  /^\d+$/.test(header ?? '') ? Number(header) * 1_000 : undefined

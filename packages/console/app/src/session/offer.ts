@@ -1,0 +1,29 @@
+import type { SignIn } from './oauth.ts'
+
+/** What the sign-in page offers. */
+export interface Offer {
+  readonly issuers: readonly SignIn[]
+  /** The service lists no tenants, so the person names theirs. */
+  readonly asksOrganization?: boolean
+}
+
+const offerAddress = (query = ''): URL => new URL(`config.json${query}`, document.baseURI)
+
+/** @throws if the service does not answer */
+export async function readOffer(signal: AbortSignal): Promise<Offer> {
+  const response = await fetch(offerAddress(), { signal })
+  if (!response.ok) throw new Error(`config.json: ${response.status}`)
+  return (await response.json()) as Offer
+}
+
+/**
+ * Names the person's organization to the service, which then offers its issuer to this browser. The page must be loaded
+ * again, because its policy does not allow requests to that issuer yet.
+ * @returns false if there is no such organization
+ * @throws if the service does not answer
+ */
+export async function nameOrganization(name: string): Promise<boolean> {
+  const response = await fetch(offerAddress(`?${new URLSearchParams({ organization: name }).toString()}`))
+  if (!response.ok && response.status !== 404) throw new Error(`config.json: ${response.status}`)
+  return response.ok
+}

@@ -1,0 +1,77 @@
+import type { Logger } from '@switchhook/runtime'
+import type { BrokerMeter } from '../meters.ts'
+import type { OutgoingMessage } from '../publishing/publisher.ts'
+import type { IncomingMessage } from './incoming-message.ts'
+
+export interface ConsumeOptions<T> {
+  readonly queue: string
+  /**
+   * @throws Unparsable for a message that can never be parsed: it is moved to quarantine, with the reason
+   * @throws Unavailable with the same effect as in `handle`
+   */
+  readonly parse: (message: IncomingMessage) => T
+  /**
+   * Resolved: the message is acknowledged. Rejected with Unavailable: a dependency is down. If the dependencies answer all
+   * the same, only this message waits; otherwise the consumer pauses. Then this message is retried, with the same content.
+   * Rejected with any other error: a bug; only this message is held for a moment and returned to the queue, whose delivery
+   * limit finally moves it to quarantine.
+   */
+  readonly handle: (value: T) => Promise<void>
+  /** Limit of messages that are handled at the same time. */
+  readonly concurrency: number
+  /**
+   * How long the acknowledgement of a message may wait for those of earlier messages, so that one covers them all. Until
+   * then the message counts towards `concurrency`. Default: 0.
+   */
+  readonly holdAcksMs?: number
+  /** Called before and in each pause. Resolves when the dependencies of `handle` work again; the broker is checked separately. */
+  readonly recovered: () => Promise<void>
+}
+
+export interface Consumer {
+  /** Stops taking messages. Resolves when those in flight are acknowledged or returned to the queue. */
+  drain(): Promise<void>
+  inFlight(): number
+}
+
+export interface ConsumerDeps {
+  readonly log: Logger
+  readonly publish: (message: OutgoingMessage) => Promise<void>
+  readonly brokerReady: () => Promise<void>
+  /** Called for a message that is a copy, see `isCopy`. */
+  readonly copyArrived?: () => void
+  /** The first part of the consumer tags, which names the process in RabbitMQ's management pages. */
+  readonly name: string
+  readonly timing?: ConsumerTiming
+  readonly meter?: Pick<BrokerMeter, 'paused' | 'quarantined'>
+}
+
+export interface ConsumerTiming {
+  /** Also how long `recovered` may take before a pause begins. */
+  readonly firstPauseMs: number
+  readonly longestPauseMs: number
+  /**
+   * How long a failed message is held for a retry. Only its return counts towards the delivery limit, so an outage costs
+   * at most one delivery per hold. Must stay far below the broker's limit for unacknowledged messages (30 minutes).
+   */
+  readonly holdMs: number
+  /** How long a message that hits a bug is held before its return, so that it does not loop. */
+  readonly bugHoldMs: number
+  /** The time limit of the broker's answer to a consume, cancel or check. */
+  readonly answerMs?: number
+  /** How often `ConsumerWatch` checks each consumer. */
+  readonly checkMs?: number
+}
+
+/** After this long without an answer to a consume, cancel or check, the channel is given up. */
+export const ANSWER_TIMEOUT_MS = 10_000
+export const CHECK_INTERVAL_MS = 15_000
+const HOLD_MS = 300_000
+
+export const TIMING: ConsumerTiming = { firstPauseMs: 1_000, longestPauseMs: 30_000, holdMs: HOLD_MS, bugHoldMs: 1_000 }
+
+/**
+ * The longest time that a message stays unacknowledged because a dependency is down. It may enter its last pause just
+ * before its hold ends, and that pause may last for another hold.
+ */
+export const MAX_HOLD_MS = 2 * HOLD_MS + ANSWER_TIMEOUT_MS

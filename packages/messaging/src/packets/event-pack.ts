@@ -1,0 +1,27 @@
+import type { IncomingMessage } from '../consuming/incoming-message.ts'
+import { decodePacket, encodePacket, malformed, type Packet } from './packet.ts'
+
+/** An event as a member of a pack. */
+export interface SingleEvent {
+  /** The serialised event, not parsed again. */
+  readonly content: Buffer
+  readonly eventType: string
+  readonly traceparent?: string
+}
+
+/** The AMQP type of a message whose members are events. */
+export const EVENT_PACK = 'event.pack'
+
+/** Packs events. Earlier versions of fan-out read the same format from their backlogs. */
+export const packEvents = (events: readonly SingleEvent[]): Buffer =>
+  encodePacket(
+    events.map(({ content, eventType, traceparent }) => ({ content, fields: [eventType, traceparent ?? null] })),
+  )
+
+/** @throws Unparsable if the message is not a pack of events. The events themselves are not parsed. */
+export const openEventPack = (message: IncomingMessage): Packet<SingleEvent> =>
+  decodePacket(message, ({ content, fields: [eventType, traceparent] }): SingleEvent => {
+    if (typeof eventType !== 'string') malformed()
+    if (traceparent === null) return { content, eventType }
+    return typeof traceparent === 'string' ? { content, eventType, traceparent } : malformed()
+  })

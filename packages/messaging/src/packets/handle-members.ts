@@ -1,0 +1,94 @@
+import { Unavailable } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import { FinishedParts } from './finished-parts.ts'
+import type { Packet } from './packet.ts'
+import { runAll, type Unfinished } from './run-all.ts'
+
+/** After so many returns a packet is taken apart: one of its members may be ending the process. */
+const RETURNS_TO_TAKE_APART = 5
+
+export interface MembersDeps<Member> {
+  /** Of all packets of the process that failed, so that they share one limit. */
+  readonly finished: FinishedParts<Member>
+  /** Resolved: the packet need not wait for the member any longer. */
+  readonly handle: (member: Member) => Promise<void>
+  /** Resolves once the member is stored as a message of its own. */
+  readonly publishAlone: (member: Member) => Promise<void>
+  /** Absent: all members begin at once. */
+  readonly turns?: MemberTurns<Member>
+  readonly log: Pick<Logger, 'error' | 'warn'>
+}
+
+export interface MemberTurns<Member> {
+  /** Resolves to false if there is no turn: the member must leave the packet. */
+  readonly take: () => Promise<boolean> | boolean
+  readonly giveBack: () => void
+  /** Resolves once the members without a turn are stored again. */
+  readonly putBack: (members: readonly Member[]) => Promise<void>
+}
+
+/** The members of packets are told apart by their places. */
+export const createFinishedMembers = <Member>(): FinishedParts<Member> => new FinishedParts((_, at) => at)
+
+/**
+ * Handles the members of a packet, each on its own. Resolved: each of them is handled or stored again. Rejected with
+ * Unavailable: the packet must be retried; this process then repeats only the members that are not handled. A member that
+ * fails for another reason leaves the packet, so that it holds no other member.
+ */
+export async function handleMembers<Member>(
+  { id, members, returns }: Packet<Member>,
+  { finished, handle, publishAlone, turns, log }: MembersDeps<Member>,
+): Promise<void> {
+  const all = finished.left(id, members)
+  const isTakenApart = returns >= RETURNS_TO_TAKE_APART
+  if (isTakenApart) log.warn('a packet was returned too often; publishing its members alone', { returns })
+
+  async function handleOne(member: Member): Promise<void> {
+    if (isTakenApart) return await publishAlone(member)
+    try {
+      await handle(member)
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      log.error('a member of a packet failed; publishing it alone', { error })
+      await publishAlone(member)
+    }
+  }
+
+  const unfinished =
+    turns === undefined || isTakenApart ? await runAll(all, handleOne) : await runInTurn(all, handleOne, turns)
+  if (unfinished === undefined) return finished.forget(id)
+  finished.remember(id, members, unfinished.left)
+  throw unfinished.error
+}
+
+async function runInTurn<Member>(
+  members: readonly Member[],
+  work: (member: Member) => Promise<void>,
+  { take, giveBack, putBack }: MemberTurns<Member>,
+): Promise<Unfinished<Member> | undefined> {
+  const notBegun: Member[] = []
+  let mayBegin = true
+  const failed = await runAll(members, async (member) => {
+    if (!(await take())) return void notBegun.push(member)
+    try {
+      // Another member may have failed during the wait for the turn.
+      if (mayBegin) await work(member)
+      else notBegun.push(member)
+    } catch (error) {
+      // Before the turn goes to the next member, which may be one of this packet.
+      mayBegin = false
+      throw error
+    } finally {
+      giveBack()
+    }
+  })
+  if (failed !== undefined) return { error: failed.error, left: [...failed.left, ...notBegun] }
+  if (notBegun.length === 0) return undefined
+  try {
+    // If the broker returned the whole packet instead, the members that are done would be repeated.
+    await putBack(notBegun)
+    return undefined
+  } catch (error) {
+    return { error, left: notBegun }
+  }
+}

@@ -1,0 +1,66 @@
+export interface PackerOptions<Item> {
+  /** A packet is closed with this many members, … */
+  readonly maxMembers: number
+  /** … or this many bytes. */
+  readonly maxBytes: number
+  /** How long a packet stays open. 0: until the end of this turn of the event loop. */
+  readonly gatherMs: number
+  /** Resolves once the broker has stored the items. */
+  readonly publish: (items: readonly Item[], target: number) => Promise<void>
+}
+
+interface OpenPacket<Item> {
+  readonly items: Item[]
+  bytes: number
+  readonly close: () => void
+  readonly stored: Promise<void>
+}
+
+/** Gathers items into packets, one open packet for each target. */
+export class Packer<Item> {
+  readonly #options: PackerOptions<Item>
+  readonly #open = new Map<number, OpenPacket<Item>>()
+
+  constructor(options: PackerOptions<Item>) {
+    this.#options = options
+  }
+
+  /**
+   * Resolves once the broker has stored the packet that contains the item. All items of a packet get the same promise.
+   * @param bytes what the item adds to the packet
+   */
+  add(item: Item, bytes: number, target: number): Promise<void> {
+    const packet = this.#open.get(target) ?? this.#openFor(target)
+    packet.items.push(item)
+    packet.bytes += bytes
+    if (packet.items.length >= this.#options.maxMembers || packet.bytes >= this.#options.maxBytes) packet.close()
+    return packet.stored
+  }
+
+  #openFor(target: number): OpenPacket<Item> {
+    const { gatherMs, publish } = this.#options
+    const items: Item[] = []
+    let close: (() => void) | undefined
+    const closed = new Promise<void>((resolve) => {
+      const stop = closeLater(() => close?.(), gatherMs)
+      close = () => {
+        stop()
+        this.#open.delete(target)
+        resolve()
+      }
+    })
+    const packet = { items, bytes: 0, close: () => close?.(), stored: closed.then(() => publish(items, target)) }
+    this.#open.set(target, packet)
+    return packet
+  }
+}
+
+function closeLater(close: () => void, gatherMs: number): () => void {
+  if (gatherMs === 0) {
+    const immediate = setImmediate(close)
+    return () => clearImmediate(immediate)
+  }
+  // oxlint-disable-next-line no-restricted-globals -- gathers items: no answer is awaited
+  const timer = setTimeout(close, gatherMs)
+  return () => clearTimeout(timer)
+}

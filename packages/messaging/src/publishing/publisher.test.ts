@@ -1,0 +1,60 @@
+import { EventEmitter } from 'node:events'
+import type { ChannelModel } from 'amqplib'
+import { type OutgoingMessage, Publisher } from './publisher.ts'
+
+const copy = (routingKey: string): OutgoingMessage => ({
+  exchange: 'public',
+  routingKey,
+  content: Buffer.from('{}'),
+  properties: { messageId: 'one' },
+})
+
+/** A channel of a broker that confirms everything. */
+async function publisherUnderTest(bound: ReadonlySet<string>) {
+  const sent: string[] = []
+  const channel = Object.assign(new EventEmitter(), {
+    publish(exchange: string, routingKey: string, _: Buffer, { messageId, mandatory }: never, confirm: () => void) {
+      sent.push(routingKey)
+      // RabbitMQ returns a message before it confirms it.
+      if (mandatory && !bound.has(routingKey)) {
+        channel.emit('return', { fields: { exchange, routingKey }, properties: { messageId } })
+      }
+      confirm()
+    },
+  })
+  const model = Object.assign(new EventEmitter(), { createConfirmChannel: async () => channel })
+  const session = { model: model as unknown as ChannelModel, fail: () => {} }
+  const publisher = new Publisher({ changed: () => {} })
+  await publisher.attach(session)
+  return { publisher, sent, reconnect: () => publisher.attach(session) }
+}
+
+describe('copies for other systems', () => {
+  beforeEach(() => jest.useFakeTimers())
+  afterEach(() => jest.useRealTimers())
+
+  test('while no queue is bound to a type of event, one copy of it a second is sent', async () => {
+    const bound = new Set<string>()
+    const { publisher, sent } = await publisherUnderTest(bound)
+    for (let n = 0; n < 25; n++) {
+      await publisher.publishCopy(copy('call.status'))
+      jest.advanceTimersByTime(100)
+    }
+    expect(sent).toHaveLength(3)
+    bound.add('call.status')
+    jest.advanceTimersByTime(500)
+    for (let n = 0; n < 25; n++) await publisher.publishCopy(copy('call.status'))
+    expect(sent).toHaveLength(28)
+  })
+
+  test('a queue that is bound to another type gets every copy, and a new connection sends one at once', async () => {
+    const { publisher, sent, reconnect } = await publisherUnderTest(new Set(['agent.status']))
+    for (let n = 0; n < 5; n++) {
+      await Promise.all(['call.status', 'agent.status'].map((type) => publisher.publishCopy(copy(type))))
+    }
+    await reconnect()
+    await publisher.publishCopy(copy('call.status'))
+    const count = (type: string) => sent.filter((one) => one === type).length
+    expect([count('call.status'), count('agent.status')]).toEqual([2, 5])
+  })
+})

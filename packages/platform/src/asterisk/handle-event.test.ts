@@ -1,0 +1,136 @@
+import { Unavailable } from '@switchhook/contracts'
+import { PlatformUnavailable } from '../platform.ts'
+import { RealTimeMemory } from '../testing/real-time-memory.ts'
+import { type PbxAgent, pbxAgents } from './agents.ts'
+import type { AriClient } from './ari/ari-client.ts'
+import type { AriChannel } from './ari/ari-model.ts'
+import { arrivedCallId, lineSession, MARK_VARIABLE, markOf, type SessionName } from './ari/channel-mark.ts'
+import type { PbxEvent } from './ari/translate-event.ts'
+import { createDevices } from './devices.ts'
+import { createHandler } from './handle-event.ts'
+import { createOpenLines } from './open-lines.ts'
+import { createParties } from './parties.ts'
+import { createReconcile } from './reconcile.ts'
+import { createSessionStore } from './store/session-store.ts'
+import { createSessions } from './store/sessions.ts'
+
+const APP = 'test'
+const ALICE = {
+  agentUri: 'sip:alice@acme.example',
+  tenant: 'acme',
+  endpoint: 'alice',
+  extension: '8101',
+  answer: 'connected',
+} as const satisfies PbxAgent
+const LINE = lineSession(ALICE.tenant, ALICE.agentUri)
+
+let memory: RealTimeMemory
+/** Asterisk's channels. */
+let channels: AriChannel[]
+let nowMs: number
+let parts: ReturnType<typeof open>
+
+function open() {
+  const none = () => undefined
+  const now = () => nowMs
+  const liveCalls = async () => []
+  const agents = pbxAgents([ALICE])
+  const onError = (message: string, error: unknown): never => {
+    throw new Error(message, { cause: error })
+  }
+  const answers: Readonly<Record<string, unknown>> = { '/asterisk/info': {}, '/bridges': [], '/endpoints/PJSIP': [] }
+  const ari: AriClient = {
+    request: async (_method, path) => ({ status: 200, body: path === '/channels' ? channels : answers[path] }),
+    manager: async () => ({ text: '', cookie: null }),
+    close: async () => {},
+  }
+  const store = createSessionStore(memory)
+  const carryOut = async () => undefined
+  const sessions = createSessions({ store, carryOut, listener: none, liveCalls, onError, onUnsettled: none, now })
+  const lines = createOpenLines({ agents, sessions, liveCalls, now })
+  const devices = createDevices({ memory, onError, now, listener: none })
+  const trunk = { endpoint: 'trunk', sipDomains: [] }
+  const parties = createParties({ agents, trunk, defaultCli: '+15550100', liveCalls })
+  const handle = createHandler({ agents, app: APP, ari, devices, lines, parties, sessions, now })
+  const reconcile = createReconcile({
+    ari,
+    app: APP,
+    agents,
+    store,
+    sessions,
+    handle,
+    onError,
+    removeLeftovers: async () => {},
+    amongDevices: (work) => work(),
+  })
+  return { handle, reconcile, sessions }
+}
+
+beforeEach(() => {
+  memory = new RealTimeMemory()
+  channels = []
+  nowMs = Date.UTC(2026, 0, 1)
+  parts = open()
+})
+afterEach(() => memory.close())
+
+const aChannel = (id: string, args: string, mark?: SessionName): AriChannel => ({
+  id,
+  name: `PJSIP/${id}`,
+  state: 'Up',
+  creationtime: '',
+  caller: { name: '', number: '+15550199' },
+  dialplan: { app_name: 'Stasis', app_data: `${APP},${args}` },
+  ...(mark && { channelvars: { [MARK_VARIABLE]: markOf(APP, mark) } }),
+})
+
+const aLine = (id: string): AriChannel => aChannel(id, 'agent-line,alice', LINE)
+
+const lineChannels = async () =>
+  (await parts.sessions.find(LINE.tenant, LINE.sessionId))?.channels.map(({ id, state, isLeaving }) => {
+    return isLeaving ? `${id} leaving` : `${id} ${state}`
+  })
+
+const opens = (id: string) => parts.handle({ kind: 'line-opens', channel: aChannel(id, ''), endpoint: 'alice' })
+
+test('the end of an unmarked channel that Redis could not store is stored when it is repeated, with its reason', async () => {
+  const channel = aChannel('phone', '')
+  await parts.handle({ kind: 'phone-dials', channel, endpoint: 'alice', called: '+15550123', asteriskId: 'pbx' })
+  const end: PbxEvent = {
+    kind: 'channel',
+    channel,
+    input: { kind: 'gone', channelId: 'phone', cause: 17, sipCode: 486 },
+  }
+  memory.outage = new Unavailable('redis', 'Redis pauses')
+  await expect(parts.handle(end)).rejects.toBeInstanceOf(PlatformUnavailable)
+  memory.outage = undefined
+  await parts.handle(end)
+  const session = await parts.sessions.find('acme', arrivedCallId('pbx', channel))
+  expect(session?.group.legs.map(({ ending }) => ending?.sipCode)).toEqual([486])
+})
+
+describe('an open line that Asterisk lists', () => {
+  test('is stored again after Redis was restored to a state before it', async () => {
+    channels = [aLine('today')]
+    await parts.reconcile.all()
+    await parts.reconcile.all()
+    expect(await lineChannels()).toEqual(['today up'])
+  })
+
+  test('replaces the line of an older state, which is gone', async () => {
+    await opens('yesterday')
+    channels = [aLine('today')]
+    for (let round = 0; round < 4; round += 1) {
+      nowMs += 60_000
+      await parts.reconcile.all()
+    }
+    expect((await lineChannels())?.at(-1)).toBe('today up')
+  })
+
+  test('does not replace the line that the agent has opened since', async () => {
+    await opens('new')
+    channels = [aLine('old'), aLine('new')]
+    await parts.reconcile.all()
+    expect(await lineChannels()).toEqual(['new up'])
+  })
+})

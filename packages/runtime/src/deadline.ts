@@ -1,0 +1,106 @@
+/** How often the due deadlines are looked for, in ms. A deadline passes late by at most this. */
+const BEAT_MS = 50
+
+/**
+ * Limits the wait for an answer. A deadline counts only time in which the event loop runs, and passes only after a poll of
+ * all sockets. After a stall, Node.js runs expired timers before it reads the answers that arrived meanwhile, so a plain
+ * timer would give up on answers that are already there (ADR 0056).
+ */
+export interface Deadline {
+  readonly hasPassed: boolean
+  /** Replaces the action that runs once the deadline passes. */
+  whenPassed(act: () => void): void
+  /** The deadline never passes from now on. */
+  stop(): void
+}
+
+/** Counts 1 every `BEAT_MS`, and 1 for a stall of any length. */
+let beats = 0
+/** When the last beat was due. */
+let beatAtMs = 0
+let timer: NodeJS.Timeout | undefined
+let running = 0
+/** The running deadlines by the beat at which they pass. One timer serves all, and starting and stopping costs a set entry. */
+const dueAtBeat = new Map<number, Set<RunningDeadline>>()
+
+class RunningDeadline implements Deadline {
+  readonly #due: Set<RunningDeadline>
+  #act: () => void
+  hasPassed = false
+
+  constructor(due: Set<RunningDeadline>, act: () => void) {
+    this.#due = due
+    this.#act = act
+    due.add(this)
+    running += 1
+  }
+
+  whenPassed(act: () => void): void {
+    this.#act = act
+  }
+
+  stop(): void {
+    if (this.#due.delete(this)) running -= 1
+  }
+
+  pass(): void {
+    this.stop()
+    this.hasPassed = true
+    this.#act()
+  }
+}
+
+/** @param passed runs at most once, and not before `ms` */
+export function startDeadline(ms: number, passed: () => void = () => {}): Deadline {
+  const now = performance.now()
+  if (timer === undefined) {
+    beatAtMs = now
+    beatIn(BEAT_MS)
+  }
+  // A stall before this call is part of the next beat, whatever its length.
+  const sinceBeatMs = Math.min(now - beatAtMs, 2 * BEAT_MS)
+  const dueBeat = beats + Math.max(1, Math.ceil((sinceBeatMs + ms) / BEAT_MS))
+  let due = dueAtBeat.get(dueBeat)
+  if (due === undefined) dueAtBeat.set(dueBeat, (due = new Set()))
+  return new RunningDeadline(due, passed)
+}
+
+/** The deadline of an answer has passed. */
+export class NotAnswered extends Error {}
+
+/** @throws NotAnswered with this message if the answer does not arrive within `ms`. An answer that arrives later is dropped. */
+export function answerWithin<T>(ms: number, answer: Promise<T>, message: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const deadline = startDeadline(ms, () => reject(new NotAnswered(message)))
+    const ending =
+      <Result>(settle: (result: Result) => void) =>
+      (result: Result): void => {
+        deadline.stop()
+        settle(result)
+      }
+    answer.then(ending(resolve), ending(reject))
+  })
+}
+
+function beatIn(ms: number): void {
+  // oxlint-disable-next-line no-restricted-globals -- the one timer that deadlines are made of
+  timer = setTimeout(beat, ms)
+}
+
+function beat(): void {
+  beats += 1
+  const due = dueAtBeat.get(beats)
+  dueAtBeat.delete(beats)
+  // The event loop polls the sockets between its timers and its immediates. An answer that it reads stops its deadline.
+  if (due !== undefined && due.size > 0) setImmediate(() => due.forEach((deadline) => deadline.pass()))
+  if (running === 0) {
+    dueAtBeat.clear()
+    timer = undefined
+    return
+  }
+  const now = performance.now()
+  beatAtMs += BEAT_MS
+  // A little lateness is made up for by the next beat; a stall is not.
+  if (now - beatAtMs > BEAT_MS) beatAtMs = now
+  beatIn(Math.max(1, beatAtMs + BEAT_MS - now))
+}

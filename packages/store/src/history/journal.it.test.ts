@@ -1,0 +1,155 @@
+import { newEventId, newSubscriptionId, type Tenant } from '@switchhook/contracts'
+import { eventually } from '@switchhook/testkit'
+import * as fc from 'fast-check'
+import { journalIndexKey, journalKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { useRedis } from '../testing/use-redis.ts'
+import type { LoggedEvent } from './event-record.ts'
+import { createJournal, MAX_DATA_BYTES, MAX_SUBSCRIPTIONS } from './journal.ts'
+import { BEGINNING, createJournalReader, isBefore, type JournalReader } from './journal-reader.ts'
+import { aLoggedEvent } from './testing/a-logged-event.ts'
+
+const limits = { size: 10, retentionMs: 60_000 }
+
+let redis: Redis
+let reader: JournalReader
+let tenants = 0
+
+useRedis((opened) => ({ redis } = opened))
+beforeAll(() => {
+  reader = createJournalReader(redis, limits)
+})
+
+const newTenant = (): string => `tenant-${++tenants}`
+
+const anEvent = (tenant: Tenant, change: Partial<LoggedEvent> = {}): LoggedEvent =>
+  aLoggedEvent({ tenant, dataJson: '{"callId":"c-1","amount":1.0,"name":"Zoë"}', ...change })
+
+const append = (events: readonly LoggedEvent[], more: Partial<typeof limits> = {}): Promise<void> =>
+  createJournal(redis, { ...limits, ...more }).append(events)
+
+const idsOf = async (tenant: string): Promise<string[]> =>
+  (await reader.after(tenant, BEGINNING, 1_000)).map(({ eventId }) => eventId)
+
+test('an event is found by its id, with its data as it was written and the subscriptions that it went to', async () => {
+  const tenant = newTenant()
+  const subscriptionIds = [newSubscriptionId(), newSubscriptionId()]
+  const event = anEvent(tenant, { subscriptionIds })
+  await append([event])
+  const { eventId, eventType, occurredAt, fannedOutAt, dataJson } = event
+  const entry = await reader.find(tenant, eventId)
+  expect(entry).toEqual({
+    id: expect.stringMatching(/^\d{13}-\d{1,3}$/),
+    eventId,
+    eventType,
+    occurredAt,
+    fannedOutAt,
+    dataJson,
+    subscriptionIds,
+    subscriptionCount: 2,
+  })
+  expect(await reader.read(tenant, entry?.id ?? '')).toEqual(entry)
+  expect(await reader.areJournaled(tenant, [newEventId(), eventId])).toEqual([false, true])
+  expect(await reader.find(newTenant(), eventId)).toBeUndefined()
+})
+
+test('an event that is written again keeps its one place', async () => {
+  const tenant = newTenant()
+  const [first, second] = [anEvent(tenant), anEvent(tenant)]
+  await append([first])
+  await append([second, first, second])
+  expect(await idsOf(tenant)).toEqual([first.eventId, second.eventId])
+})
+
+test('at most the latest `size` events of each tenant are kept, and the index loses the same', async () => {
+  const [tenant, other] = [newTenant(), newTenant()]
+  const events = Array.from({ length: 25 }, () => anEvent(tenant))
+  await append([anEvent(other), ...events.slice(0, 12)])
+  await append(events.slice(12))
+  expect(await idsOf(tenant)).toEqual(events.slice(-10).map(({ eventId }) => eventId))
+  expect(await idsOf(other)).toHaveLength(1)
+  expect(await redis[run]((commands) => commands.zcard(journalIndexKey(tenant)))).toBe(10)
+  expect(await reader.find(tenant, events[0]?.eventId ?? newEventId())).toBeUndefined()
+})
+
+test('a journal has at most a 32nd more than its size, and the index has the same events', async () => {
+  const tenant = newTenant()
+  const size = 64
+  const lengths = (): Promise<number[]> =>
+    redis[run]((commands) => Promise.all([commands.xlen(journalKey(tenant)), commands.zcard(journalIndexKey(tenant))]))
+  await append(
+    Array.from({ length: size + 2 }, () => anEvent(tenant)),
+    { size },
+  )
+  expect(await lengths()).toEqual([size + 2, size + 2])
+  await append([anEvent(tenant)], { size })
+  expect(await lengths()).toEqual([size, size])
+})
+
+test('events older than the retention are not shown, are removed with the next event, and expire without one', async () => {
+  const tenant = newTenant()
+  await append([anEvent(tenant)])
+  const shortLived = createJournalReader(redis, { ...limits, retentionMs: 1 })
+  await eventually(async () => expect(await shortLived.after(tenant, BEGINNING, 10)).toEqual([]))
+  const next = anEvent(tenant)
+  await append([next], { retentionMs: 200 })
+  await eventually(async () => {
+    await append([anEvent(tenant)], { retentionMs: 200 })
+    expect(await idsOf(tenant)).not.toContain(next.eventId)
+  })
+  const left = await Promise.all(
+    [journalKey(tenant), journalIndexKey(tenant)].map((key) => redis[run]((commands) => commands.pttl(key))),
+  )
+  for (const ms of left) expect(ms).toBeGreaterThan(0)
+})
+
+test('too large data is left out, long lists of subscriptions are cut, and events without data are not journaled', async () => {
+  const tenant = newTenant()
+  const large = anEvent(tenant, { dataJson: JSON.stringify({ text: 'ü'.repeat(MAX_DATA_BYTES / 2) }) })
+  const wide = anEvent(tenant, { subscriptionIds: Array.from({ length: 150 }, newSubscriptionId) })
+  const { dataJson: _, ...without } = anEvent(tenant)
+  await append([large, wide, without])
+  expect(await idsOf(tenant)).toEqual([large.eventId, wide.eventId])
+  expect(await reader.find(tenant, large.eventId)).toMatchObject({ dataJson: null })
+  const cut = await reader.find(tenant, wide.eventId)
+  expect(cut).toMatchObject({ subscriptionCount: 150, dataJson: wide.dataJson })
+  expect(cut?.subscriptionIds).toHaveLength(MAX_SUBSCRIPTIONS)
+})
+
+test('a size of 0 turns writing and reading off', async () => {
+  const tenant = newTenant()
+  const event = anEvent(tenant)
+  await append([event], { size: 0 })
+  expect(await idsOf(tenant)).toEqual([])
+  await append([event])
+  const off = createJournalReader(redis, { ...limits, size: 0 })
+  expect([off.isOn, await off.find(tenant, event.eventId), await off.newest(tenant)]).toEqual([
+    false,
+    undefined,
+    BEGINNING,
+  ])
+})
+
+test('pages of any sizes show every event once and in order, whatever is appended meanwhile', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 8 }), async (sizes) => {
+      const tenant = newTenant()
+      const written: LoggedEvent[] = []
+      const shown: string[] = []
+      let place = BEGINNING
+      for (const size of [...sizes, 1_000]) {
+        const events = Array.from({ length: size % 4 }, () => anEvent(tenant))
+        written.push(...events)
+        await append(events, { size: 100 })
+        const page = await reader.after(tenant, place, size)
+        for (const { id } of page) {
+          expect(isBefore(place, id)).toBe(true)
+          place = id
+        }
+        shown.push(...page.map(({ eventId }) => eventId))
+      }
+      expect(shown).toEqual(written.map(({ eventId }) => eventId))
+    }),
+    { numRuns: 20 },
+  )
+})

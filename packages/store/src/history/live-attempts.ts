@@ -1,0 +1,79 @@
+import type { Attempt, DeliveryId, EventId, SubscriptionId, Tenant } from '@switchhook/contracts'
+import type { DeliveryState } from '../deliveries/delivery-record.ts'
+import { attemptsKey, listeningKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+
+/** An attempt as the live stream shows it. */
+export interface LiveAttempt extends Pick<Attempt, 'attempt' | 'at' | 'outcome' | 'status' | 'durationMs'> {
+  readonly deliveryId: DeliveryId
+  readonly subscriptionId: SubscriptionId
+  readonly eventId: EventId
+  readonly eventType: string
+  /** Of the event's data; null if it has none. */
+  readonly callId: string | null
+  readonly agentUri: string | null
+  /** The state of the delivery after the attempt. */
+  readonly state: DeliveryState
+}
+
+/** Attempts that a worker reported together. */
+export interface LiveAttempts {
+  /** The place in the stream of attempts. */
+  readonly id: string
+  readonly attempts: readonly LiveAttempt[]
+  /** Attempts that the worker left out, because there were too many. */
+  readonly left: number
+}
+
+/**
+ * The path of attempts from the workers to the live stream: one short stream per tenant, which exists only while a listener
+ * listens. Attempts that are not read in time are lost; the record of each delivery has them.
+ */
+export interface LiveAttemptStore {
+  /** Called by workers, once per tenant and batch. */
+  readonly publish: (tenant: Tenant, attempts: readonly LiveAttempt[], left: number) => Promise<void>
+  /** Asks workers to publish the tenant's attempts for the next 15 seconds. */
+  listen(tenant: Tenant): Promise<void>
+  /** The place of the newest batch. */
+  newest(tenant: Tenant): Promise<string>
+  /** The oldest first. */
+  after(tenant: Tenant, after: string, count: number): Promise<readonly LiveAttempts[]>
+}
+
+const LISTENING_MS = 15_000
+/** How often `listen` must be repeated. */
+export const LISTEN_AGAIN_MS = 5_000
+const KEPT_MS = 60_000
+/** Readers ask several times a second. A batch of 200 attempts has about 70 KB. */
+const MAX_BATCHES = 200
+
+export function createLiveAttemptStore(redis: Redis): LiveAttemptStore {
+  return {
+    publish: async (tenant, attempts, left) => {
+      const key = attemptsKey(tenant)
+      await redis[run]((commands) =>
+        Promise.all([
+          commands.xadd(key, 'MAXLEN', '~', MAX_BATCHES, '*', 'attempts', JSON.stringify(attempts), 'left', left),
+          commands.pexpire(key, KEPT_MS),
+        ]),
+      )
+    },
+    async listen(tenant) {
+      await redis[run]((commands) => commands.set(listeningKey(tenant), '', 'PX', LISTENING_MS))
+    },
+    async newest(tenant) {
+      const [last] = await redis[run]((commands) => commands.xrevrange(attemptsKey(tenant), '+', '-', 'COUNT', 1))
+      return last?.[0] ?? '0-0'
+    },
+    async after(tenant, after, count) {
+      const found = await redis[run]((commands) =>
+        commands.xrange(attemptsKey(tenant), `(${after}`, '+', 'COUNT', count),
+      )
+      return found.map(([id, [, attempts = '[]', , left = '0']]) => ({
+        id,
+        attempts: JSON.parse(attempts) as LiveAttempt[],
+        left: Number(left),
+      }))
+    },
+  }
+}

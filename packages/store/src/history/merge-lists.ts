@@ -1,0 +1,68 @@
+import { inChunks } from '../redis/in-chunks.ts'
+
+/** An entry of one of the lists that are merged. */
+export interface MergeEntry {
+  readonly list: string
+  /** A time in µs, as Redis formats it; unique within its list. */
+  readonly since: string
+}
+
+/** Part of a list, the newest entry first. */
+export interface Chunk<Entry extends MergeEntry> {
+  readonly entries: readonly Entry[]
+  /** The list has no older entries in the range. */
+  readonly isEnd: boolean
+}
+
+/** The newest first; entries of the same time by list. Thus every entry has a place of its own. */
+export const byPlace = (a: MergeEntry, b: MergeEntry): number =>
+  Number(b.since) - Number(a.since) || (a.list < b.list ? -1 : Number(a.list > b.list))
+
+/** How a list is read: `before` is the exclusive upper end, absent for the beginning. */
+export type ReadChunk<Entry extends MergeEntry> = (
+  list: Entry['list'],
+  before: string | undefined,
+  count: number,
+) => Promise<Chunk<Entry>>
+
+/** Entries that the first reads take over all lists, and at least from each. */
+const AT_FIRST = 512
+const LEAST_PER_LIST = 4
+/** Entries that a later read takes from the one list that it continues. */
+const LATER = 64
+
+/**
+ * Yields the entries of all lists, the newest first, in batches. Reads each list once, and later only the lists that the
+ * merge has used up, so the number of reads grows with the entries that the caller takes.
+ */
+export async function* mergeLists<Entry extends MergeEntry>(
+  lists: readonly Entry['list'][],
+  read: ReadChunk<Entry>,
+): AsyncGenerator<readonly Entry[], void> {
+  const count = Math.max(LEAST_PER_LIST, Math.ceil(AT_FIRST / Math.max(1, lists.length)))
+  let chunks = await inChunks(lists, (list) => read(list, undefined, count))
+  for (;;) {
+    const { known, rest, usedUp } = mergeChunks(chunks)
+    yield known
+    if (usedUp.length + rest.length === 0) return
+    chunks = [...rest, ...(await inChunks(usedUp, ({ list, since }) => read(list, since, LATER)))]
+  }
+}
+
+/**
+ * Separates the entries that are certainly the newest ones: a list whose chunk ends early may continue with entries that
+ * are newer than the next entry of another list.
+ */
+function mergeChunks<Entry extends MergeEntry>(chunks: readonly Chunk<Entry>[]) {
+  const open = chunks.filter(({ isEnd }) => !isEnd)
+  const watermark = Math.max(...open.map(({ entries }) => Number(entries.at(-1)?.since)), -Infinity)
+  const isKnown = ({ since }: Entry): boolean => Number(since) >= watermark
+  const rest = chunks
+    .map(({ entries, isEnd }) => ({ entries: entries.filter((entry) => !isKnown(entry)), isEnd }))
+    .filter(({ entries }) => entries.length > 0)
+  const usedUp = open.flatMap(({ entries }) => {
+    const last = entries.at(-1)
+    return last !== undefined && isKnown(last) ? [last] : []
+  })
+  return { known: chunks.flatMap(({ entries }) => entries.filter(isKnown)).toSorted(byPlace), rest, usedUp }
+}

@@ -1,0 +1,195 @@
+import type { Attempt, ParkedReason, SubscriptionId, Tenant } from '@switchhook/contracts'
+import { type ListedDelivery, readListed } from '../deliveries/listed-delivery.ts'
+import { isParked, type ParkedEntry, type ParkedPage, toEntry } from '../deliveries/parked-index.ts'
+import { bodyKey, parkedKey } from '../keys.ts'
+import { createListCursor, isoTime, lowerBound, newestEntries, scoredEntries } from '../paging.ts'
+import { inChunks } from '../redis/in-chunks.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { byPlace, type Chunk, type MergeEntry, mergeLists } from './merge-lists.ts'
+import { isOfTenant, parkingSubscriptions } from './parking-subscriptions.ts'
+import { sharesOf } from './shares.ts'
+
+export interface TenantParkedQuery {
+  readonly limit: number
+  readonly cursor?: string
+  /** Parked from `fromMs` on and before `toMs`, in ms since 1970. */
+  readonly fromMs?: number
+  readonly toMs?: number
+  /** Absent: every subscription of the tenant. */
+  readonly subscriptionId?: SubscriptionId
+  readonly matches: (delivery: ListedDelivery) => boolean
+  /** Asked about deliveries that match. Absent: the body is not read. */
+  readonly bodyMatches?: (body: Buffer) => boolean
+}
+
+/** Deliveries of one subscription that were parked for the same reason after the same result of their last attempt. */
+export interface ParkedCause {
+  readonly subscriptionId: SubscriptionId
+  readonly url: string
+  /** Null: `count` older deliveries were not read. */
+  readonly parkedReason: ParkedReason | null
+  /** Of the last attempt; null without one. */
+  readonly outcome: Attempt['outcome'] | null
+  readonly status: number | null
+  readonly count: number
+  /** When the first and the last of them were parked, ISO 8601, UTC. */
+  readonly since: string
+  readonly latest: string
+}
+
+/** The parked deliveries of all subscriptions of a tenant, merged from the lists of the subscriptions. */
+export interface TenantParked {
+  /**
+   * The newest first. Deliveries parked later do not shift the pages.
+   * @throws AppError `invalid-request` for a cursor that is not from this list
+   */
+  page(tenant: Tenant, query: TenantParkedQuery): Promise<ParkedPage>
+  /** The causes with the most deliveries first. */
+  causes(tenant: Tenant): Promise<readonly ParkedCause[]>
+}
+
+interface Entry extends MergeEntry, ParkedEntry {
+  readonly list: SubscriptionId
+}
+
+/** A page searches this many deliveries at most, like the other lists. */
+const MAX_SEARCHED = 1_000
+/** Deliveries whose cause is read for one answer: some 75 ms of the api, 17 ms of Redis. */
+const MAX_EXAMINED = 5_000
+const RECORDS_AT_ONCE = 250
+/** A body can have 256 KB, which takes the process some 2 ms to parse. It serves others in between. */
+const BODIES_AT_ONCE = 2
+/** Lists whose records are read together. Redis serves others in between. */
+const LISTS_AT_ONCE = 8
+/** Groups of one answer. */
+const MAX_CAUSES = 1_000
+
+const cursors = createListCursor('t', /^\d{1,16} [0-9a-f-]{36}$/)
+
+export function createTenantParked(redis: Redis): TenantParked {
+  async function newestOf(list: SubscriptionId, before: string, from: string, count: number): Promise<Chunk<Entry>> {
+    const found = await newestEntries(redis, parkedKey(list), { before, from, count })
+    const entries = found.map(({ member, since }) => ({ ...toEntry(member, since), list }))
+    return { entries, isEnd: entries.length < count }
+  }
+
+  const read = (tenant: Tenant, entries: readonly Entry[]): Promise<(ListedDelivery | undefined)[]> =>
+    readListed(redis, entries, (found, entry) => isParked(found, entry.run) && found.view.tenant === tenant)
+
+  async function matching(
+    tenant: Tenant,
+    entries: readonly Entry[],
+    { matches, bodyMatches }: TenantParkedQuery,
+  ): Promise<(ListedDelivery | undefined)[]> {
+    const found = (await read(tenant, entries)).map((item) => (item !== undefined && matches(item) ? item : undefined))
+    if (bodyMatches === undefined) return found
+    const withBody = async (item: ListedDelivery | undefined) => {
+      const body = item && (await redis[run]((commands) => commands.getBuffer(bodyKey(item.deliveryId))))
+      return body != null && bodyMatches(body) ? item : undefined
+    }
+    return inChunks(found, withBody, BODIES_AT_ONCE)
+  }
+
+  async function listsOf(tenant: Tenant, id: SubscriptionId | undefined): Promise<readonly SubscriptionId[]> {
+    if (id === undefined) return parkingSubscriptions(redis, tenant)
+    return (await isOfTenant(redis, tenant, id)) ? [id] : []
+  }
+
+  return {
+    async page(tenant, query) {
+      const { limit, cursor, toMs } = query
+      const end = cursor === undefined ? undefined : placeOf(cursors.parse(cursor))
+      // Inclusive: other lists may have entries of the very time at which the last page ended.
+      const first = end?.since ?? (toMs === undefined ? '+inf' : `(${toMs * 1_000}`)
+      const from = lowerBound(query.fromMs)
+      const merged = mergeLists<Entry>(await listsOf(tenant, query.subscriptionId), (list, before, count) =>
+        newestOf(list, before === undefined ? first : `(${before}`, from, count),
+      )
+      const items: ListedDelivery[] = []
+      let last = end
+      let searched = 0
+      for await (const entries of merged) {
+        const following = end === undefined ? entries : entries.filter((entry) => byPlace(end, entry) < 0)
+        for (let at = 0; at < following.length; at += RECORDS_AT_ONCE) {
+          const some = following.slice(at, at + RECORDS_AT_ONCE)
+          const found = await matching(tenant, some, query)
+          for (const [i, item] of found.entries()) {
+            // Only a further item shows that there is another page.
+            if (items.length === limit && item !== undefined) return { items, nextCursor: cursorOf(last) }
+            if (item !== undefined) items.push(item)
+            if (items.length < limit || item !== undefined) last = some[i]
+          }
+          searched += some.length
+          if (searched >= MAX_SEARCHED) return { items, nextCursor: cursorOf(last) }
+        }
+      }
+      return { items, nextCursor: null }
+    },
+
+    async causes(tenant) {
+      const lists = await parkingSubscriptions(redis, tenant)
+      const sizes = await inChunks(lists, (list) =>
+        redis[run]((commands) =>
+          Promise.all([commands.zcard(parkedKey(list)), commands.zrange(parkedKey(list), '0', '0', 'WITHSCORES')]),
+        ),
+      )
+      const shares = sharesOf(
+        sizes.map(([count]) => count),
+        MAX_EXAMINED,
+      )
+      const read = lists.flatMap((list, i) => {
+        const [count, oldest] = sizes[i] ?? [0, []]
+        const share = shares[i] ?? 0
+        return count === 0 ? [] : [{ list, count, share, oldest: scoredEntries(oldest)[0]?.since ?? '0' }]
+      })
+      const causes: ParkedCause[] = []
+      for (let at = 0; at < read.length; at += LISTS_AT_ONCE) {
+        const some = read.slice(at, at + LISTS_AT_ONCE).map((one) => causesOf(tenant, one))
+        causes.push(...(await Promise.all(some)).flat())
+      }
+      return causes.toSorted((a, b) => b.count - a.count).slice(0, MAX_CAUSES)
+    },
+  }
+
+  /** The causes of one subscription, and one more group for the older deliveries beyond its share. */
+  async function causesOf(
+    tenant: Tenant,
+    { list, count, share, oldest }: { list: SubscriptionId; count: number; share: number; oldest: string },
+  ): Promise<ParkedCause[]> {
+    const { entries } = share === 0 ? { entries: [] } : await newestOf(list, '+inf', '-inf', share)
+    const groups = new Map<string, ParkedCause>()
+    for (let at = 0; at < entries.length; at += RECORDS_AT_ONCE) {
+      const some = entries.slice(at, at + RECORDS_AT_ONCE)
+      const records = await read(tenant, some)
+      for (const [i, record] of records.entries()) {
+        if (record !== undefined) addTo(groups, record, isoTime(some[i]?.since ?? ''))
+      }
+    }
+    const rest = count - entries.length
+    if (rest <= 0) return [...groups.values()]
+    const [newest] = groups.values()
+    const latest = isoTime(entries.at(-1)?.since ?? oldest)
+    const unread = { parkedReason: null, outcome: null, status: null, count: rest, since: isoTime(oldest), latest }
+    return [...groups.values(), { subscriptionId: list, url: newest?.url ?? '', ...unread }]
+  }
+}
+
+/** Records come newest first. */
+function addTo(groups: Map<string, ParkedCause>, record: ListedDelivery, parkedAt: string): void {
+  const { subscriptionId, url, parkedReason } = record
+  const { outcome = null, status = null } = record.attempts.at(-1) ?? {}
+  const name = `${parkedReason} ${outcome} ${status}`
+  const group = groups.get(name)
+  if (group === undefined) {
+    const times = { since: parkedAt, latest: parkedAt }
+    groups.set(name, { subscriptionId, url, parkedReason, outcome, status, count: 1, ...times })
+  } else groups.set(name, { ...group, count: group.count + 1, since: parkedAt })
+}
+
+const cursorOf = (place: MergeEntry | undefined): string | null =>
+  place === undefined ? null : cursors.of(`${place.since} ${place.list}`)
+
+function placeOf(place: string): MergeEntry {
+  const [since = '', list = ''] = place.split(' ')
+  return { since, list }
+}

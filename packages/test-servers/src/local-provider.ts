@@ -1,0 +1,49 @@
+import type { Home } from './home.ts'
+import { installWithApt } from './install-with-apt.ts'
+import { rabbitmqBinary, startPrivateRabbitmq, stopPrivateRabbitmq } from './private-rabbitmq.ts'
+import { redisBinary, startPrivateRedis, stopPrivateRedis } from './private-redis.ts'
+import { type Say, withProgress } from './process/progress.ts'
+import { type BackingName, type BackingProvider, BackingUnavailable, startWanted } from './provider.ts'
+
+const PROGRAMS: Readonly<
+  Record<BackingName, { readonly find: () => string | undefined; readonly aptPackage: string }>
+> = {
+  rabbitmq: { find: rabbitmqBinary, aptPackage: 'rabbitmq-server' },
+  redis: { find: redisBinary, aptPackage: 'redis-server' },
+}
+
+/**
+ * Starts the RabbitMQ and Redis that are installed on this machine as private instances: on free loopback ports, with
+ * their data in the home. With `stopGraceMs` 0 they are killed immediately, for callers that discard the data anyway.
+ */
+export function localProvider(home: Home, say: Say, options: { readonly stopGraceMs?: number } = {}): BackingProvider {
+  const stop = async (): Promise<void> => {
+    await Promise.all([stopPrivateRabbitmq(home, options.stopGraceMs), stopPrivateRedis(home, options.stopGraceMs)])
+  }
+  return {
+    name: 'local',
+    // `start` may be able to install a missing program.
+    missing: async () => undefined,
+    start: async (wanted) => {
+      const missing = wanted.filter((name) => PROGRAMS[name].find() === undefined)
+      if (missing.length > 0)
+        await installWithApt(
+          missing.map((name) => PROGRAMS[name].aptPackage),
+          say,
+        )
+      const starters = {
+        rabbitmq: () => withProgress(say, 'RabbitMQ is starting', startPrivateRabbitmq(home, program('rabbitmq'))),
+        redis: () => withProgress(say, 'Redis is starting', startPrivateRedis(home, program('redis'))),
+      }
+      return startWanted(wanted, starters, stop)
+    },
+    stop,
+  }
+}
+
+function program(name: BackingName): string {
+  const { find, aptPackage } = PROGRAMS[name]
+  const found = find()
+  if (found === undefined) throw new BackingUnavailable(`${aptPackage} is installed, but its program was not found`)
+  return found
+}

@@ -1,0 +1,128 @@
+import { serviceTopology } from '@switchhook/messaging'
+import {
+  createContextOnly,
+  type Logger,
+  type Metrics,
+  type Shutdown,
+  type Tracing,
+  tracePublishDelivery,
+} from '@switchhook/runtime'
+import { openBacking } from '@switchhook/service'
+import { openVault } from '@switchhook/signing'
+import { createJournalReader, createSubscriptionStore } from '@switchhook/store'
+import type { Base } from './base.ts'
+import type { ApiConfig } from './config.ts'
+import { openContactCenter } from './contact-center/open-contact-center.ts'
+import { FEATURES, WEBHOOKS } from './features.ts'
+import { openAudit } from './http/audit/open-audit.ts'
+import { type KeyTiming, openAuth } from './http/auth/open-auth.ts'
+import { openConsole } from './http/console/open-console.ts'
+import { openFeatures } from './http/feature.ts'
+import { type IdempotencyTiming, openIdempotency } from './http/idempotency.ts'
+import { createLimitExpensive } from './http/limits/limit-expensive.ts'
+import { openLimits } from './http/limits/open-limits.ts'
+import { withDocument } from './http/openapi/document-routes.ts'
+import { createApp } from './http/server/create-app.ts'
+import { type ClientDeadlines, startHttpServer } from './http/server/http-server.ts'
+import { isNotFound } from './http/server/problem-handler.ts'
+import { createRequestScope, createRequestTrace } from './http/server/request-trace.ts'
+import { openState } from './state/state.ts'
+
+export interface StartApiOptions {
+  readonly config: ApiConfig
+  readonly log: Logger
+  /** Closes in reverse order of `defer`. */
+  readonly shutdown: Pick<Shutdown, 'defer'>
+  readonly metrics: Metrics
+  readonly tracing?: Tracing
+  readonly keyTiming?: KeyTiming
+  readonly deadlines?: ClientDeadlines
+  readonly idempotencyTiming?: Partial<IdempotencyTiming>
+}
+
+export interface Api {
+  readonly port: number
+  /** Every request needs these. */
+  readonly checks: Readonly<Record<'redis' | 'installation', () => boolean>>
+  /**
+   * The api works without these for a while: events wait in the outbox, a wrong clock shows in every process, and calls
+   * continue without their platform's reports.
+   */
+  readonly optional: Readonly<Record<'rabbitmq' | 'clock' | 'platform', () => boolean>>
+}
+
+/** Composes the service from its features and starts it. Waits for Redis, but not for the broker. */
+export async function startApi(options: StartApiOptions): Promise<Api> {
+  const { config, log, shutdown, metrics, tracing = createContextOnly() } = options
+  const { redis, broker, installation, readiness } = await openBacking(
+    { name: 'api', config, log, shutdown, metrics },
+    // The outbox relay drains a full Redis, and requests are accepted without the broker.
+    {
+      topology: () => serviceTopology([], { eventShards: config.EVENT_SHARDS }),
+      redisMayBeFull: true,
+      waitForBroker: false,
+    },
+  )
+  const scope = createRequestScope()
+  const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
+  const vault = openVault(config, log)
+  const journal = createJournalReader(redis, {
+    size: config.EVENT_JOURNAL_SIZE,
+    retentionMs: config.EVENT_JOURNAL_RETENTION,
+  })
+  const opened = { config, log, metrics, tracing, redis, broker, installation, vault, journal }
+  const subscriptions = createSubscriptionStore(redis, installation.verify, {
+    mostPerTenant: config.SUBSCRIPTION_LIMIT_PER_TENANT,
+  })
+  const base: Base = { ...opened, traceOfRequest: scope.current, subscriptions, publishDelivery, now: Date.now }
+
+  const state = await openState(base)
+  shutdown.defer('outbox relay', () => state.relay.stop())
+  const contactCenter = await openContactCenter(base, state)
+  shutdown.defer('platform', contactCenter.close)
+  const auditLog = openAudit(base)
+  shutdown.defer('audit log', auditLog.close)
+  const webConsole = openConsole(config, log)
+  const installed = {
+    journal: config.EVENT_JOURNAL_SIZE > 0,
+    simulator: contactCenter.simulator !== null,
+    statistics: true,
+    console: webConsole !== undefined,
+  }
+  const features = await openFeatures(FEATURES, { ...base, state, contactCenter, auditLog, installed })
+  shutdown.defer('features', features.close)
+
+  state.timers.start({ ...contactCenter.timers, ...features.timers })
+  shutdown.defer('timers', () => state.timers.stop())
+  const auth = openAuth(config, log, options.keyTiming)
+  shutdown.defer('signing keys', () => auth.close())
+
+  const app = createApp({
+    routes: withDocument(features.routes, WEBHOOKS),
+    steps: {
+      ...openLimits(config, redis, auth.authenticate),
+      limitExpensive: createLimitExpensive(),
+      answerOnce: openIdempotency(base, options.idempotencyTiming),
+      // An emptied Redis finds nothing either, so every 404 is confirmed before it is answered or stored.
+      audit: installation.confirmAbsence(
+        auditLog.carryOut,
+        (handled) => handled.status === 'rejected' && isNotFound(handled.reason),
+      ),
+    },
+    trustProxy: config.TRUST_PROXY,
+    corsOrigins: config.CORS_ORIGINS,
+    metrics,
+    log,
+    trace: createRequestTrace(tracing, scope),
+    ...(webConsole && { console: webConsole }),
+  })
+  const { deadlines } = options
+  const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })
+  shutdown.defer('http', () => server.close())
+  shutdown.defer('streams', features.endRequests)
+  return {
+    port: server.port,
+    checks: { redis: readiness.redis, installation: readiness.installation },
+    optional: { rabbitmq: readiness.rabbitmq, clock: readiness.clock, platform: contactCenter.isLinked },
+  }
+}

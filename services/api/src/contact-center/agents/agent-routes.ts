@@ -1,0 +1,140 @@
+import { DeviceStatus, type StatusNames } from '@switchhook/contracts'
+import type { Platform } from '@switchhook/platform'
+import { createListCursor } from '@switchhook/store'
+import { pageParameters } from '../../http/page-schema.ts'
+import type { RouteOf } from '../../http/route.ts'
+import { createCallLegs, isLiveLeg } from '../calls/call-leg.ts'
+import { requireAgent } from '../calls/commands.ts'
+import { type Agent, lastEventAtOf, viewOf } from '../center/agent.ts'
+import { currentSnapshot } from '../center/call.ts'
+import type { Center } from '../center/center.ts'
+import { agentPageSchema, agentStateSchema, agentUriParam, callStateSchema, presenceSchema } from './agent-schemas.ts'
+import { type PresenceBody, settingOf, validatePresence } from './validate-presence.ts'
+
+export interface AgentRouteDeps {
+  readonly platform: Pick<Platform, 'findAgent' | 'listAgents'>
+  readonly center: Pick<Center, 'readAgent' | 'readAgents' | 'readCalls' | 'setPresence'>
+  readonly statusNames: StatusNames
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+const DEVICE_STATUS_NAMES = new Map<number, string>(
+  Object.entries(DeviceStatus).map(([name, status]) => [status, name]),
+)
+
+const cursors = createListCursor('a', /^.{1,255}$/s)
+
+function stateOf(agent: Agent, statusNames: StatusNames) {
+  const { statusCode, standingStatusCode, pendingStatusCode, deviceStatus, ...rest } = viewOf(agent)
+  return {
+    agentUri: agent.agentUri,
+    statusCode,
+    statusName: statusNames[statusCode] ?? String(statusCode),
+    standingStatusCode,
+    pendingStatusCode,
+    deviceStatus,
+    deviceStatusName: DEVICE_STATUS_NAMES.get(deviceStatus) ?? 'unknown',
+    ...rest,
+    since: agent.since,
+    sequence: agent.sequence,
+    occurredAt: lastEventAtOf(agent),
+  }
+}
+
+export const listAgents: RouteOf<AgentRouteDeps, undefined, { readonly limit: number; readonly cursor?: string }> = {
+  method: 'get',
+  path: '/api/v1/voice/agents',
+  operationId: 'listAgents',
+  tag: 'agents',
+  role: 'viewer',
+  summary: 'List agents',
+  description:
+    'Lists the provisioned agents of the tenant by URI, each with its state and its live calls, as of one moment per page.',
+  query: pageParameters,
+  responses: { 200: { description: 'A page of agents.', body: agentPageSchema } },
+  failures: [],
+  async handle({ caller: { tenant }, query: { limit, cursor } }, { platform, center, statusNames }) {
+    const callLegs = createCallLegs(platform)
+    const after = cursor === undefined ? undefined : cursors.parse(cursor)
+    const provisioned = await platform.listAgents(tenant, { limit: limit + 1, ...(after !== undefined && { after }) })
+    const uris = provisioned.slice(0, limit).map(({ agentUri }) => agentUri)
+    const agents = await center.readAgents(tenant, uris)
+    const ids = [...new Set(agents.flatMap(({ calls }) => calls.map(({ callId }) => callId)))]
+    const calls = new Map((await center.readCalls(tenant, ids)).map((call) => [call.callId, call]))
+    const items = agents.map(async (agent) => {
+      const legs = agent.calls.map(({ callId }) => calls.get(callId)?.legs[agent.agentUri]?.status)
+      return { ...stateOf(agent, statusNames), calls: await callLegs(tenant, legs.filter(isLiveLeg)) }
+    })
+    const nextCursor = provisioned.length > limit ? cursors.of(uris.at(-1) ?? '') : null
+    return { status: 200, body: { items: await Promise.all(items), nextCursor } }
+  },
+}
+
+export const readAgentState: RouteOf<AgentRouteDeps> = {
+  method: 'get',
+  path: '/api/v1/voice/agents/{agentUri}/state',
+  operationId: 'readAgentState',
+  tag: 'agents',
+  role: 'viewer',
+  summary: "Read an agent's presence and status",
+  params: { agentUri: agentUriParam },
+  responses: { 200: { description: "The agent's state.", body: agentStateSchema } },
+  failures: ['agent-not-found'],
+  async handle({ caller, params }, { platform, center, statusNames }) {
+    const { agentUri } = await requireAgent(platform, caller, params['agentUri'])
+    return { status: 200, body: stateOf(await center.readAgent(caller.tenant, agentUri), statusNames) }
+  },
+}
+
+export const readCallState: RouteOf<AgentRouteDeps> = {
+  method: 'get',
+  path: '/api/v1/voice/agents/{agentUri}/call-state',
+  operationId: 'readCallState',
+  tag: 'agents',
+  role: 'viewer',
+  summary: "Read the calls of an agent's device",
+  description:
+    'Returns the same snapshots as the `call.status` events, with the same `sequence`. Use it to recover from missed events.',
+  params: { agentUri: agentUriParam },
+  responses: { 200: { description: 'The call state.', body: callStateSchema } },
+  failures: ['agent-not-found'],
+  async handle({ caller, params }, { platform, center, now }) {
+    const { agentUri, device } = await requireAgent(platform, caller, params['agentUri'])
+    const agent = await center.readAgent(caller.tenant, agentUri)
+    const calls = await center.readCalls(
+      caller.tenant,
+      agent.calls.map(({ callId }) => callId),
+    )
+    const legs = calls.map((call) => call.legs[agentUri]?.status)
+    const { deviceStatus } = viewOf(agent)
+    const asOf = new Date(now()).toISOString()
+    return {
+      status: 200,
+      body: { agentUri, device, deviceStatus, asOf, calls: legs.filter(isLiveLeg).map(currentSnapshot) },
+    }
+  },
+}
+
+export const setPresence: RouteOf<AgentRouteDeps, PresenceBody> = {
+  method: 'post',
+  path: '/api/v1/voice/agents/{agentUri}/presence',
+  operationId: 'setPresence',
+  tag: 'agents',
+  role: 'operator',
+  audit: { action: 'agent.presence-set', on: ({ made: { agentUri } }) => ({ agentUri }) },
+  summary: "Set an agent's status",
+  description:
+    'Without `until`, sets the standing status. With `until`, sets a temporary status, after which the standing status returns. During a call, the status is kept as `pendingStatusCode` and takes effect after the call and its after-call work; the latest one wins. During after-call work, it ends the after-call work and takes effect immediately.',
+  idempotent: true,
+  params: { agentUri: agentUriParam },
+  body: presenceSchema,
+  responses: { 202: { description: "Accepted. The body is the agent's current state.", body: agentStateSchema } },
+  failures: ['invalid-request', 'unknown-status-code', 'agent-not-found'],
+  validate: (body, faults, { statusNames, now }) => validatePresence(statusNames, now)(body, faults),
+  async handle({ caller, params, body }, { platform, center, statusNames }) {
+    const { agentUri } = await requireAgent(platform, caller, params['agentUri'])
+    const agent = await center.setPresence(caller.tenant, agentUri, settingOf(body))
+    return { status: 202, body: stateOf(agent, statusNames) }
+  },
+}

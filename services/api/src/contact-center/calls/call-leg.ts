@@ -1,0 +1,49 @@
+import { CALL_COMMANDS, CallState, type CallStatus, callStatusSchema, type Tenant } from '@switchhook/contracts'
+import { allowedCommands, type CommandOnLeg, type Platform } from '@switchhook/platform'
+import { component } from '../../http/component.ts'
+import { currentSnapshot } from '../center/call.ts'
+
+/** A leg as lists show it: its latest snapshot, and what can be done with it. */
+export type CallLeg = CallStatus & { readonly allowedCommands: readonly CommandOnLeg[] }
+
+/** Part of a list of legs. */
+export interface LegPage {
+  readonly legs: readonly CallStatus[]
+  /** Null on the last page. */
+  readonly nextCursor: string | null
+}
+
+const [example] = callStatusSchema.examples
+
+export const callLegSchema = component('CallLeg', {
+  ...callStatusSchema,
+  description:
+    "One agent's part of a call, exactly as its latest `call.status` event reported it, and the commands that are possible.",
+  required: [...callStatusSchema.required, 'allowedCommands'],
+  properties: {
+    ...callStatusSchema.properties,
+    allowedCommands: {
+      type: 'array',
+      description:
+        'The commands that are possible in this state; empty for an ended leg. While a transfer is in progress, `transfer` is possible to the same target only.',
+      items: { type: 'string', enum: CALL_COMMANDS },
+      examples: [['hold', 'transfer', 'hangup']],
+    },
+  },
+  examples: [{ ...example, allowedCommands: ['hold', 'transfer', 'hangup'] }],
+})
+
+/** Shows legs of one tenant. A phone that cannot be made to answer does not allow `answer`. */
+export function createCallLegs(platform: Pick<Platform, 'findAgent'>) {
+  return async (tenant: Tenant, statuses: readonly CallStatus[]): Promise<CallLeg[]> => {
+    const agents = await Promise.all(statuses.map(({ agentUri }) => platform.findAgent(tenant, agentUri)))
+    return statuses.map((status, at) => {
+      const canAnswer = agents[at]?.remoteAnswer !== false
+      const commands = allowedCommands(status).filter((command) => canAnswer || command !== 'answer')
+      return { ...currentSnapshot(status), allowedCommands: commands }
+    })
+  }
+}
+
+export const isLiveLeg = (status: CallStatus | undefined): status is CallStatus =>
+  status !== undefined && status.state !== CallState.ended

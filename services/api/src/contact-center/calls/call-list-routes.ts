@@ -1,0 +1,119 @@
+import { AppError, type CallId, isGuid, parseCallId, type Tenant } from '@switchhook/contracts'
+import type { Platform } from '@switchhook/platform'
+import type { EventList } from '@switchhook/store'
+import { component } from '../../http/component.ts'
+import { pageParameters, pageSchema } from '../../http/page-schema.ts'
+import type { RouteOf } from '../../http/route.ts'
+import type { Center } from '../center/center.ts'
+import { callLegSchema, createCallLegs, type LegPage } from './call-leg.ts'
+import { callIdParam } from './call-schemas.ts'
+import { createEndedLegs } from './ended-legs.ts'
+import { createLiveLegs } from './live-legs.ts'
+
+export interface CallListRouteDeps {
+  readonly platform: Pick<Platform, 'findAgent' | 'listAgents'>
+  readonly center: Pick<Center, 'findCall' | 'readAgents' | 'readCalls'>
+  readonly events: EventList
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+interface CallQuery {
+  readonly live?: boolean
+  readonly agentUri?: string
+  readonly limit: number
+  readonly cursor?: string
+}
+
+const query = {
+  live: {
+    type: 'boolean',
+    description:
+      '`true`: only live legs, by agent. `false`: only ended ones, the last to end first. Absent: first the live ones, then the ended ones.',
+    examples: [true],
+  },
+  agentUri: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    description: 'Only legs of this agent. Percent-encode special characters such as `+`.',
+    examples: ['sip:alice@acme.example'],
+  },
+  ...pageParameters,
+} as const
+
+const callPageSchema = pageSchema('CallPage', 'A page of call legs.', callLegSchema, 'live ones first')
+
+const callSchema = component('Call', {
+  type: 'object',
+  description: 'A call with the legs of all its agents.',
+  required: ['callId', 'legs'],
+  properties: {
+    callId: callIdParam,
+    legs: {
+      type: 'array',
+      description: 'One leg per agent, ended ones included. Empty until the platform has reported a dialled call.',
+      items: callLegSchema,
+    },
+  },
+})
+
+/** Live legs first, then the ended ones. */
+async function pageOf(
+  { platform, center, events, now }: CallListRouteDeps,
+  tenant: Tenant,
+  { live, ...rest }: CallQuery,
+): Promise<LegPage> {
+  const readCalls = async (tenant: Tenant, ids: readonly CallId[]) =>
+    new Map((await center.readCalls(tenant, ids)).map((call) => [call.callId, call]))
+  const liveLegs = createLiveLegs({ platform, center, readCalls })
+  const endedLegs = createEndedLegs({ events, readCalls, now })
+
+  const isPastLive = rest.cursor !== undefined && !liveLegs.isCursor(rest.cursor)
+  if (live === false || (live === undefined && isPastLive)) return endedLegs.page(tenant, rest)
+  const page = await liveLegs.page(tenant, rest)
+  if (live === true || page.nextCursor !== null) return page
+  return { ...page, nextCursor: endedLegs.beginning }
+}
+
+export const listCalls: RouteOf<CallListRouteDeps, undefined, CallQuery> = {
+  method: 'get',
+  path: '/api/v1/voice/calls',
+  operationId: 'listCalls',
+  tag: 'calls',
+  role: 'viewer',
+  isExpensive: true,
+  summary: 'List calls',
+  description:
+    'Lists the legs of calls, one per agent and call. Live legs come from the provisioned agents. Ended legs are remembered for ten minutes, and found by ' +
+    'their last `call.status` event, about 50 ms after its fan-out, while `GET /webhooks/events` lists it. One request searches 500 agents or 1,000 ' +
+    'events, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`. A call that begins or ends meanwhile can be ' +
+    'missing from the pages, or be on two.',
+  query,
+  responses: { 200: { description: 'A page of legs.', body: callPageSchema } },
+  failures: [],
+  async handle({ caller: { tenant }, query: asked }, deps) {
+    const { legs, nextCursor } = await pageOf(deps, tenant, asked)
+    return { status: 200, body: { items: await createCallLegs(deps.platform)(tenant, legs), nextCursor } }
+  },
+}
+
+export const readCall: RouteOf<CallListRouteDeps> = {
+  method: 'get',
+  path: '/api/v1/voice/calls/{callId}',
+  operationId: 'readCall',
+  tag: 'calls',
+  role: 'viewer',
+  summary: 'Read a call',
+  description:
+    'Returns the legs of all agents in the call, with the same snapshots as the `call.status` events. An ended call is remembered for ten minutes.',
+  params: { callId: callIdParam },
+  responses: { 200: { description: 'The call.', body: callSchema } },
+  failures: ['call-not-found'],
+  async handle({ caller: { tenant }, params: { callId } }, { platform, center }) {
+    const call = isGuid(callId) ? await center.findCall(tenant, parseCallId(callId)) : undefined
+    if (call === undefined || call.isAbandoned) throw new AppError('call-not-found')
+    const legs = Object.values(call.legs).map(({ status }) => status)
+    return { status: 200, body: { callId: call.callId, legs: await createCallLegs(platform)(tenant, legs) } }
+  },
+}

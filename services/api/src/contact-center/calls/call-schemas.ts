@@ -1,0 +1,144 @@
+import { CALL_COMMANDS } from '@switchhook/contracts'
+import { component } from '../../http/component.ts'
+
+export interface LegBody {
+  readonly agentUri: string
+}
+
+export interface DialBody extends LegBody {
+  readonly destination: string
+  readonly cli?: string | null
+  readonly correlationId?: string | null
+}
+
+export interface TransferBody extends LegBody {
+  readonly transferTarget: string
+  readonly blind?: boolean | null
+  readonly correlationId?: string | null
+}
+
+/** Signalling must not carry line breaks or other control characters. */
+const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
+
+const address = (description: string, example: string) => ({
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  pattern: PRINTABLE,
+  description,
+  examples: [example],
+})
+
+const agentUri = address('User URI of the agent who starts or owns the call.', 'sip:alice@acme.example')
+
+const correlationId = (description: string) => ({
+  type: ['string', 'null'],
+  maxLength: 128,
+  pattern: PRINTABLE,
+  description,
+  examples: ['crm-4711'],
+})
+
+export const dialSchema = component('DialCommand', {
+  type: 'object',
+  required: ['agentUri', 'destination'],
+  properties: {
+    agentUri,
+    destination: address(
+      'Number or URI to dial. The simulator knows these numbers: `+15550100` answers after 1 s, `+15550101` is busy, ' +
+        '`+15550102` never answers (the call ends after 30 s), `+15550103` is a bad address, `+15550104` answers and cannot be held, `+15550105` answers and hangs up ' +
+        '5 s later, `+15550106` answers and puts the agent on hold 2 s later, for 3 s, `+1555011n` answers after n seconds. Any other number answers after 2.5 s. The URI ' +
+        'of another agent rings that agent for 30 s.',
+      '+15550100',
+    ),
+    cli: {
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 64,
+      pattern: PRINTABLE,
+      description: 'Presentation number that the called party sees. Absent or null: the platform chooses.',
+      examples: ['+15550199'],
+    },
+    correlationId: correlationId(
+      'Your own id for tracing, repeated in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the earlier call while that call lives, even if the earlier dial had a key; after its end it dials again. A dial with a new key starts a new call.',
+    ),
+  },
+})
+
+export const legSchema = component('LegCommand', {
+  type: 'object',
+  required: ['agentUri'],
+  properties: { agentUri },
+})
+
+export const transferSchema = component('TransferCommand', {
+  type: 'object',
+  required: ['agentUri', 'transferTarget'],
+  properties: {
+    agentUri,
+    transferTarget: address('Agent URI, extension or external number to transfer to.', 'sip:bob@acme.example'),
+    blind: {
+      type: ['boolean', 'null'],
+      default: false,
+      description: 'true: blind (unattended) transfer; false: attended transfer with a consultation call.',
+      examples: [true],
+    },
+    correlationId: correlationId(
+      'Your own id for tracing, repeated from now on in the events of this call and of the consultation call. Absent or null: the correlation id of `dial` stays.',
+    ),
+  },
+})
+
+export const callIdParam = {
+  type: 'string',
+  format: 'uuid',
+  description: 'Id of the call, from the answer of `dial` or from a `call.status` event.',
+  examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
+}
+
+const guid = (description: string) => ({
+  type: 'string',
+  format: 'uuid',
+  description,
+  examples: ['5f0c1f5e-2c55-4f0a-8f6b-6f1d3f2a9b10'],
+})
+
+const accepted = {
+  callId: { ...callIdParam, description: 'The call that the command acts on.' },
+  agentUri,
+  command: { type: 'string', enum: CALL_COMMANDS, description: 'The accepted command.', examples: ['dial'] },
+  commandId: guid('Id of the command. The events that it causes carry this id.'),
+  correlationId: {
+    type: ['string', 'null'],
+    description: 'The correlation id of `dial` or `transfer`.',
+    examples: ['crm-4711'],
+  },
+  acceptedAt: {
+    type: 'string',
+    format: 'date-time',
+    description: 'When the command was accepted.',
+    examples: ['2026-11-20T17:06:01.173Z'],
+  },
+  noop: {
+    type: 'boolean',
+    description: 'true: the call was already in the requested state, so the command does nothing and no event follows.',
+    examples: [false],
+  },
+}
+
+export const acceptedSchema = component('CommandAccepted', {
+  type: 'object',
+  description: 'The command was accepted. `call.status` events report its result.',
+  required: Object.keys(accepted),
+  properties: accepted,
+})
+
+export const transferAcceptedSchema = component('TransferAccepted', {
+  type: 'object',
+  description: 'The transfer was accepted. `call.status` events report its result.',
+  required: Object.keys(accepted),
+  properties: {
+    ...accepted,
+    consultationCallId: guid('Attended transfers only: the consultation call between the agent and the target.'),
+  },
+})

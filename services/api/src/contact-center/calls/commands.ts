@@ -1,0 +1,179 @@
+import {
+  AppError,
+  type CallCommand,
+  type CallId,
+  CallState,
+  type CommandId,
+  isGuid,
+  parseCallId,
+  parseCommandId,
+} from '@switchhook/contracts'
+import {
+  type CommandCheck,
+  type CommandOnLeg,
+  checkCommand,
+  type KnownRecords,
+  type Platform,
+  PlatformUnavailable,
+  type ProvisionedAgent,
+} from '@switchhook/platform'
+import type { AuditAction } from '../../http/audit-action.ts'
+import type { Answer, Caller, RouteOf, RouteRequest, RouteSpec } from '../../http/route.ts'
+import type { Agent } from '../center/agent.ts'
+import type { Call } from '../center/call.ts'
+import type { Center } from '../center/center.ts'
+import type { LegBody } from './call-schemas.ts'
+import {
+  missingAgentUri,
+  missingAgentUriNote,
+  type StatusWithoutAgent,
+  validateCallCommand,
+} from './missing-agent-uri.ts'
+
+export interface CallRouteDeps {
+  readonly platform: Platform
+  readonly center: Center
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+interface CommandRoute<Body>
+  extends Pick<RouteOf<CallRouteDeps, Body>, 'path' | 'summary' | 'responses' | 'failures' | 'handle'> {
+  readonly operationId: CallCommand
+  readonly params?: NonNullable<RouteSpec['params']>
+  readonly body: NonNullable<RouteSpec['body']>
+  readonly description: string
+  /** The answer to a request without an agentUri. */
+  readonly withoutAgentUri: StatusWithoutAgent
+  /** The field that must not name the agent. */
+  readonly otherParty?: 'destination' | 'transferTarget'
+}
+
+const AUDIT_ACTION_OF: Readonly<Record<CallCommand, AuditAction>> = {
+  dial: 'call.dialled',
+  answer: 'call.answered',
+  hangup: 'call.hung-up',
+  hold: 'call.held',
+  resume: 'call.resumed',
+  transfer: 'call.transferred',
+}
+
+/** The route of a call command: adds the parts that all commands share. */
+export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>): RouteOf<CallRouteDeps, Body> {
+  const { withoutAgentUri, otherParty, description, failures, ...route } = command
+  return {
+    ...route,
+    method: 'post',
+    tag: 'calls',
+    role: 'operator',
+    description: `${description}${missingAgentUriNote(withoutAgentUri)}`,
+    idempotent: true,
+    audit: {
+      action: AUDIT_ACTION_OF[route.operationId],
+      on: ({ made: { callId, agentUri, commandId, consultationCallId } }) => ({
+        callId,
+        agentUri,
+        commandId,
+        consultationCallId,
+      }),
+    },
+    validatesAbsentBody: true,
+    failures: [
+      'invalid-request',
+      missingAgentUri(withoutAgentUri),
+      'agent-not-found',
+      ...failures,
+      'platform-unavailable',
+    ],
+    validate: validateCallCommand(withoutAgentUri, otherParty),
+  }
+}
+
+/** An allowed command: the stored call and agent, and whether the command is sent or does nothing. */
+export interface AllowedCommand {
+  readonly call: Call
+  readonly agent: Agent
+  readonly commandId: CommandId
+  readonly correlationId: string | null
+  readonly verdict: Exclude<CommandCheck, { kind: 'refuse' }>
+  /** For the platform's command, unless another command on this call or agent comes first. */
+  readonly known: KnownRecords
+}
+
+export async function requireAgent(
+  platform: Pick<Platform, 'findAgent'>,
+  { tenant }: Caller,
+  agentUri = '',
+): Promise<ProvisionedAgent> {
+  const agent = await platform.findAgent(tenant, agentUri)
+  if (agent === undefined) throw new AppError('agent-not-found')
+  return agent
+}
+
+/**
+ * First step of every command on a leg: checks that the agent and the call exist for this caller, and that the state of the
+ * leg allows the command. Changes nothing.
+ * @throws AppError agent-not-found, call-not-found, invalid-call-state, remote-answer-unsupported, transfer-in-progress
+ */
+export async function allowCommand(
+  { platform, center }: CallRouteDeps,
+  command: CommandOnLeg,
+  { caller, params, body: { agentUri }, idFor }: RouteRequest<LegBody>,
+  transfer: { readonly target?: string; readonly consultationCallId?: CallId } = {},
+): Promise<AllowedCommand> {
+  const { remoteAnswer } = await requireAgent(platform, caller, agentUri)
+  const id = params['callId']
+  if (!isGuid(id)) throw new AppError('call-not-found')
+  const { call, agent, known } = await center.readLeg(caller.tenant, parseCallId(id), agentUri)
+  const leg = call?.legs[agentUri]?.status
+  // A call that was just dialled has no leg yet; it belongs to the dialling agent.
+  const isDialler = call?.dialled?.agentUri === agentUri && !call.isAbandoned
+  if (call === undefined || (leg === undefined && !isDialler)) throw new AppError('call-not-found')
+  const commandId = parseCommandId(idFor('command'))
+  const verdict = checkCommand(command, leg, { commandId, remoteAnswer, ...transfer })
+  if (verdict.kind === 'refuse') {
+    const { kind: _kind, code, ...extra } = verdict
+    throw new AppError(code, extra)
+  }
+  const correlationId = leg?.correlationId ?? call.dialled?.correlationId ?? null
+  return { call, agent, commandId, correlationId, verdict, known }
+}
+
+/**
+ * The agent's other connected calls, which must be held before this one is connected.
+ * @throws AppError agent-device-unavailable while the agent dials, because a dialling call cannot be held
+ */
+export function othersToHold(agent: Agent, callId: CallId, consultation?: CallId): readonly CallId[] {
+  const others = agent.calls.filter((other) => other.callId !== callId && other.callId !== consultation)
+  if (others.some(({ state }) => state === CallState.initiated || state === CallState.proceeding)) {
+    throw new AppError('agent-device-unavailable', { detail: 'The agent is dialling another call.' })
+  }
+  return others.filter(({ state }) => state === CallState.connected).map(({ callId: other }) => other)
+}
+
+/**
+ * Sends a command. Any other rejection than `platform-unavailable` leaves open whether the platform received it.
+ * @throws AppError platform-unavailable if it certainly did not
+ */
+export async function send<T>(command: Promise<T>): Promise<T> {
+  try {
+    return await command
+  } catch (error) {
+    throw error instanceof PlatformUnavailable ? new AppError('platform-unavailable', {}, { cause: error }) : error
+  }
+}
+
+export function accepted(
+  command: CallCommand,
+  callId: CallId,
+  agentUri: string,
+  rest: {
+    readonly commandId: CommandId
+    readonly correlationId: string | null
+    readonly acceptedAt: string
+    readonly noop: boolean
+    readonly consultationCallId?: CallId
+  },
+): Answer {
+  return { status: 202, body: { callId, agentUri, command, ...rest }, ...(rest.noop && { isUnchanged: true }) }
+}

@@ -1,0 +1,87 @@
+import type { CallId, CallStatus, Tenant } from '@switchhook/contracts'
+import type { Platform } from '@switchhook/platform'
+import { createListCursor } from '@switchhook/store'
+import type { Call } from '../center/call.ts'
+import type { Center } from '../center/center.ts'
+import { isLiveLeg, type LegPage } from './call-leg.ts'
+
+export interface LiveLegsDeps {
+  readonly platform: Pick<Platform, 'findAgent' | 'listAgents'>
+  readonly center: Pick<Center, 'readAgents'>
+  readonly readCalls: (tenant: Tenant, ids: readonly CallId[]) => Promise<ReadonlyMap<CallId, Call>>
+}
+
+/** One request reads the calls of this many agents at most. */
+const MAX_AGENTS = 500
+const AGENTS_AT_ONCE = 100
+
+/** The place of a leg: `<call> <agent>`, or ` <agent>` after all legs of an agent. */
+const PLACE = /^([0-9a-f-]{36})? .{1,255}$/s
+
+const cursors = createListCursor('l', PLACE)
+
+/** Finds the live legs of a tenant: the stored agents name their calls, so no list of calls is needed. */
+export function createLiveLegs({ platform, center, readCalls }: LiveLegsDeps) {
+  /** The live legs of these agents, by agent and call id. */
+  async function legsOf(tenant: Tenant, agentUris: readonly string[]): Promise<CallStatus[]> {
+    const agents = await center.readAgents(tenant, agentUris)
+    const calls = await readCalls(tenant, [...new Set(agents.flatMap((one) => one.calls.map(({ callId }) => callId)))])
+    return agents.flatMap(({ agentUri, calls: own }) => {
+      const ids = own.map(({ callId }) => callId).toSorted()
+      return ids.map((callId) => calls.get(callId)?.legs[agentUri]?.status).filter(isLiveLeg)
+    })
+  }
+
+  async function urisAfter(tenant: Tenant, after: string | undefined, only: string | undefined) {
+    if (only === undefined) {
+      const page = await platform.listAgents(tenant, { limit: AGENTS_AT_ONCE, ...(after !== undefined && { after }) })
+      return page.map(({ agentUri }) => agentUri)
+    }
+    return after === undefined && (await platform.findAgent(tenant, only)) !== undefined ? [only] : []
+  }
+
+  return {
+    isCursor: (cursor: string): boolean => {
+      try {
+        cursors.parse(cursor)
+        return true
+      } catch {
+        return false
+      }
+    },
+    async page(
+      tenant: Tenant,
+      {
+        limit,
+        cursor,
+        agentUri: only,
+      }: { readonly limit: number; readonly cursor?: string; readonly agentUri?: string },
+    ): Promise<LegPage> {
+      const place = cursor === undefined ? undefined : cursors.parse(cursor)
+      const [fromCall = '', fromAgent] = place === undefined ? [] : partsOf(place)
+      const legs: CallStatus[] = []
+      // A page can end between two calls of an agent, who then comes first on the next page.
+      let uris = fromCall === '' || fromAgent === undefined ? undefined : [fromAgent]
+      let after = fromAgent
+      for (let searched = 0; searched < MAX_AGENTS; searched += uris.length) {
+        uris = searched === 0 && uris !== undefined ? uris : await urisAfter(tenant, after, only)
+        if (uris.length === 0) return { legs, nextCursor: null }
+        for (const leg of await legsOf(tenant, uris)) {
+          if (leg.agentUri === fromAgent && leg.callId <= fromCall) continue
+          if (legs.length === limit) {
+            const last = legs.at(-1)
+            return { legs, nextCursor: last === undefined ? null : cursors.of(`${last.callId} ${last.agentUri}`) }
+          }
+          legs.push(leg)
+        }
+        after = uris.at(-1)
+      }
+      return { legs, nextCursor: cursors.of(` ${after}`) }
+    },
+  }
+}
+
+function partsOf(place: string): [callId: string, agentUri: string] {
+  const space = place.indexOf(' ')
+  return [place.slice(0, space), place.slice(space + 1)]
+}

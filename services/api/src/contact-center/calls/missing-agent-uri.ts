@@ -1,0 +1,55 @@
+import { AppError, type FailureCode, type Fault } from '@switchhook/contracts'
+import { isSameAddress } from '@switchhook/platform'
+import type { FailureAt } from '../../http/route.ts'
+
+/**
+ * Status of a call command without an agentUri. The specification asks for 401 on dial and transfer. The other commands
+ * answer 400, because a 401 makes clients fetch a new token and retry.
+ */
+export type StatusWithoutAgent = 400 | 401
+
+/** For the `failures` of a route. */
+export const missingAgentUri = (status: StatusWithoutAgent): FailureCode | FailureAt =>
+  status === 400 ? 'missing-agent-uri' : { code: 'missing-agent-uri', status }
+
+/** For the description of a route. */
+export const missingAgentUriNote = (status: StatusWithoutAgent): string =>
+  status === 400
+    ? ''
+    : '\n\nA request without an `agentUri`, or without a body, gets 401 `missing-agent-uri`. A new access token does not help.'
+
+/**
+ * Validates the body of a call command. A missing agentUri has its own error code, whatever else is wrong with the body. It
+ * is missing if it is absent, null or empty, if there is no body, and if the body is not an object. An agentUri of another
+ * type is present but not valid.
+ * @param otherParty the field that must not name the agent
+ */
+export const validateCallCommand =
+  (statusWithoutAgent: StatusWithoutAgent, otherParty?: 'destination' | 'transferTarget') =>
+  (body: unknown, faults: readonly Fault[]): AppError | undefined => {
+    const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined
+    if (isMissing(fields?.['agentUri'])) {
+      const others = faults.filter(({ pointer }) => pointer !== '/agentUri')
+      const errors = [{ pointer: '/agentUri', detail: 'is required' }, ...others]
+      const detail =
+        body === undefined ? 'The request has no body and therefore no agentUri.' : 'The body has no agentUri.'
+      return new AppError('missing-agent-uri', {
+        status: statusWithoutAgent,
+        // Clients react to a 401 with a new token.
+        detail: statusWithoutAgent === 401 ? `${detail} A new access token does not help.` : detail,
+        errors,
+      })
+    }
+    const all = [...faults, ...(otherParty === undefined ? [] : callsOneself(fields, otherParty))]
+    return all.length === 0
+      ? undefined
+      : new AppError('invalid-request', { detail: 'The body is not valid.', errors: all })
+  }
+
+const isMissing = (value: unknown): boolean => value === undefined || value === null || value === ''
+
+function callsOneself(fields: Record<string, unknown> | undefined, name: string): Fault[] {
+  const [agentUri, other] = [fields?.['agentUri'], fields?.[name]]
+  const isOneself = typeof agentUri === 'string' && typeof other === 'string' && isSameAddress(agentUri, other)
+  return isOneself ? [{ pointer: `/${name}`, detail: 'must not be the agent who gives the command' }] : []
+}

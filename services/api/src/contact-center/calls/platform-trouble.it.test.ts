@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto'
+import { type CallId, CallState } from '@switchhook/contracts'
+import { type Platform, PlatformUnavailable } from '@switchhook/platform'
+import { createStateStore, openRedis, type Redis } from '@switchhook/store'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import type { Answer } from '../../http/route.ts'
+import { createTransact } from '../../state/transact.ts'
+import { boundRoute } from '../../testing/bound-route.ts'
+import { aReport } from '../../testing/report.ts'
+import { type Center, createCenter } from '../center/center.ts'
+import { dial } from './dial-route.ts'
+import { legRoutes } from './leg-routes.ts'
+import { transfer } from './transfer-route.ts'
+
+const ALICE = 'sip:alice@acme.example'
+
+let server: TestRedis
+let redis: Redis
+let center: Center
+let tenant: string
+/** The platform's reaction to a command. */
+let obey: () => Promise<void>
+let sent: string[]
+let remoteAnswer: boolean
+
+const taking = (name: string) => async (): Promise<void> => {
+  sent.push(name)
+  await obey()
+}
+
+const platform: Platform = {
+  start: async () => {},
+  stop: async () => {},
+  findAgent: async (_tenant, agentUri) => ({ agentUri, tenant, device: null, remoteAnswer }),
+  listAgents: async () => [],
+  dial: taking('dial'),
+  answer: taking('answer'),
+  hangup: taking('hangup'),
+  hold: taking('hold'),
+  resume: taking('resume'),
+  transfer: taking('transfer'),
+  completeTransfer: taking('completeTransfer'),
+  lookUp: async () => [],
+}
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'api' })
+})
+
+afterAll(async () => {
+  await redis.close()
+  await server.close()
+})
+
+beforeEach(() => {
+  tenant = randomUUID()
+  sent = []
+  remoteAnswer = true
+  obey = async () => {}
+  const store = createStateStore(redis)
+  const transact = createTransact(store, () => {})
+  center = createCenter({ store, transact, platform, wrapUpMs: 0, now: Date.now })
+})
+
+/** Calls the handler of the route. */
+async function give(operationId: string, callId: string, body: object = {}): Promise<Answer> {
+  const route = boundRoute([dial, ...legRoutes, transfer], operationId, { platform, center, now: Date.now })
+  return route.handle({
+    caller: { tenant, clientId: 'acme-app', role: 'operator' },
+    params: { callId },
+    query: {},
+    body: { agentUri: ALICE, destination: '+15550100', transferTarget: '+15550111', ...body },
+    requestId: 'direct',
+    idFor: () => randomUUID(),
+    isKeyed: false,
+  })
+}
+
+const idOf = (answer: Answer): CallId => (answer.body as { callId: CallId }).callId
+
+async function aCall(state: CallState): Promise<CallId> {
+  const callId = randomUUID() as CallId
+  await center.listener.legs([aReport({ tenant, callId, state })])
+  return callId
+}
+
+const unavailable = { code: 'platform-unavailable' }
+
+describe('a command that certainly did not reach the platform', () => {
+  beforeEach(() => {
+    obey = () => Promise.reject(new PlatformUnavailable('no connection'))
+  })
+
+  test.each([
+    ['answer', CallState.alerting],
+    ['hangup', CallState.connected],
+    ['hold', CallState.connected],
+    ['resume', CallState.held],
+    ['transfer', CallState.connected],
+  ])('%s is answered 503, and nothing changes', async (operationId, state) => {
+    const callId = await aCall(state)
+    const before = await center.findCall(tenant, callId)
+    await expect(give(operationId, callId)).rejects.toMatchObject(unavailable)
+    expect(await center.findCall(tenant, callId)).toEqual(before)
+  })
+
+  test('a dial is answered 503, frees the device, and reports no end of a call that never began', async () => {
+    await expect(give('dial', '', { correlationId: 'crm-1' })).rejects.toMatchObject(unavailable)
+    expect((await center.readAgent(tenant, ALICE)).reserved).toEqual([])
+    obey = async () => {}
+    // The same dial again is a new dial, and not the failed one.
+    expect(await give('dial', '', { correlationId: 'crm-1' })).toMatchObject({ status: 202, body: { noop: false } })
+    expect(sent).toEqual(['dial', 'dial'])
+  })
+})
+
+test('a dial that may have been sent is answered 202; if the platform does not know it, its end is reported', async () => {
+  const callId = idOf(await give('dial', ''))
+  expect((await center.findCall(tenant, callId))?.legs).toEqual({})
+  await center.probeTimerDue({ tenant, payload: { callId } })
+  expect((await center.findCall(tenant, callId))?.legs[ALICE]?.status).toMatchObject({
+    state: CallState.ended,
+    endReason: 12,
+    previousState: CallState.initiated,
+    sequence: 2,
+  })
+})
+
+test('a dial that was stored but not sent before the api died is sent by the repeated request', async () => {
+  obey = () => new Promise<never>(() => {})
+  void give('dial', '', { correlationId: 'crm-2' })
+  while (sent.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  obey = async () => {}
+  const repeated = await give('dial', '', { correlationId: 'crm-2' })
+  // An answer that is not `isUnchanged` is audited.
+  expect(repeated).toMatchObject({ status: 202, body: { noop: false } })
+  expect(repeated.isUnchanged).toBeUndefined()
+  expect(sent).toEqual(['dial', 'dial'])
+})
+
+describe('a command that the state of the call does not allow is not sent', () => {
+  test.each([
+    ['answer', CallState.held],
+    ['hold', CallState.alerting],
+    ['resume', CallState.alerting],
+    ['transfer', CallState.alerting],
+    ['hold', CallState.ended],
+  ])('%s in state %i', async (operationId, state) => {
+    const callId = await aCall(state)
+    await expect(give(operationId, callId)).rejects.toMatchObject({ code: 'invalid-call-state' })
+    expect(sent).toEqual([])
+  })
+
+  test('nor is answer to a device that cannot be made to answer', async () => {
+    remoteAnswer = false
+    const callId = await aCall(CallState.alerting)
+    await expect(give('answer', callId)).rejects.toMatchObject({
+      code: 'remote-answer-unsupported',
+      extra: { currentState: CallState.alerting, allowedCommands: ['hangup'] },
+    })
+    expect(sent).toEqual([])
+  })
+
+  test('nor is a transfer to the other party of the call', async () => {
+    const callId = await aCall(CallState.connected)
+    await expect(give('transfer', callId, { transferTarget: '+15550100' })).rejects.toMatchObject({
+      code: 'invalid-call-state',
+      extra: { detail: 'The transferTarget is the other party of this call. Name another target.' },
+    })
+    expect(sent).toEqual([])
+  })
+
+  test('neither is a command for a state that is already reached', async () => {
+    const callId = await aCall(CallState.held)
+    expect(await give('hold', callId)).toMatchObject({ status: 202, body: { noop: true } })
+    expect(sent).toEqual([])
+  })
+})

@@ -1,0 +1,159 @@
+import { isDeepStrictEqual } from 'node:util'
+import { AgentReason, type AgentStatus, CallState, type CallStatus, occurredAfter } from '@switchhook/contracts'
+import type { DeviceReport } from '@switchhook/platform'
+import { type Agent, type AgentCall, lastEventAtOf, type PresenceSetting, viewOf } from './agent.ts'
+
+/** The status that a timer ends. The timer is ignored if the agent no longer has this status with this `until`. */
+export interface AgentTimerPayload {
+  readonly agentUri: string
+  readonly ends: 'temporary' | 'wrap-up'
+  readonly until: string
+}
+
+export interface AgentTimer {
+  readonly id: string
+  readonly dueInMs: number
+  readonly payload: AgentTimerPayload
+}
+
+/** An agent after a change, with the event and the timers of the change. */
+export interface AgentChange {
+  readonly agent: Agent
+  /** Data of the `agent.status` event; null: the public state is unchanged. */
+  readonly status: AgentStatus | null
+  readonly timers: readonly AgentTimer[]
+}
+
+/** The result of one rule, before its event is derived. */
+interface Draft {
+  readonly agent: Agent
+  readonly timers: readonly AgentTimer[]
+}
+
+/** Leg states in which the agent is on the phone. A ringing call is not one of them. */
+const ON_THE_PHONE: readonly CallState[] = [
+  CallState.initiated,
+  CallState.proceeding,
+  CallState.connected,
+  CallState.held,
+]
+
+/**
+ * Applies the legs of this agent that one report changed. The first leg on which the agent dials or talks starts
+ * `On the phone`. The end of the last leg ends it, and starts after-call work if any of the legs was answered.
+ * @param options.at time of the report. The `occurredAt` of a leg can be later (`occurredAfter`)
+ * @param options.wrapUpMs length of after-call work; 0: none
+ */
+export function applyLegs(
+  agent: Agent,
+  legs: readonly CallStatus[],
+  { at, wrapUpMs }: { readonly at: string; readonly wrapUpMs: number },
+): AgentChange {
+  const changed = new Set(legs.map(({ callId }) => callId))
+  const calls = callsAfter(agent.calls, legs)
+  const next: Agent = { ...agent, calls, reserved: agent.reserved.filter(({ callId }) => !changed.has(callId)) }
+  const wasAnswered = agent.overlay?.kind === 'call' && agent.overlay.isAnswered
+  const isAnswered = wasAnswered || legs.some(({ answeredAt }) => answeredAt !== null)
+  const isOnThePhone =
+    calls.some(({ state }) => ON_THE_PHONE.includes(state)) || (agent.overlay?.kind === 'call' && calls.length > 0)
+
+  if (isOnThePhone) {
+    const reason = agent.overlay?.kind === 'call' ? AgentReason.device : AgentReason.callStarted
+    return withEvent(agent, { agent: { ...next, overlay: { kind: 'call', isAnswered } }, timers: [] }, reason, at)
+  }
+  if (agent.overlay?.kind !== 'call') return withEvent(agent, { agent: next, timers: [] }, AgentReason.device, at)
+  if (isAnswered && wrapUpMs > 0) {
+    return withEvent(agent, wrapUp(next, wrapUpMs, at), AgentReason.afterCallWorkStarted, at)
+  }
+  return withEvent(agent, uncover(next, at), AgentReason.ended, at)
+}
+
+/** Returns undefined for an older report or a repeated one. */
+export function applyDevice(agent: Agent, { order, online, at }: DeviceReport): AgentChange | undefined {
+  if (order <= agent.deviceOrder) return undefined
+  const next = { ...agent, isOnline: online, deviceOrder: order }
+  return withEvent(agent, { agent: next, timers: [] }, AgentReason.device, at)
+}
+
+/**
+ * Sets the status. During a call the setting is kept until after the call, and the latest one wins. During after-call
+ * work it ends the after-call work. Otherwise it takes effect immediately.
+ */
+export function applyPresence(agent: Agent, setting: PresenceSetting, at: string): AgentChange {
+  if (agent.overlay?.kind === 'call') {
+    return withEvent(agent, { agent: { ...agent, pending: setting }, timers: [] }, AgentReason.setByApi, at)
+  }
+  const draft = set({ ...agent, overlay: null, pending: null }, setting, at)
+  const hasLogged = viewOf(agent).loggedOn !== viewOf(draft.agent).loggedOn
+  return withEvent(agent, draft, hasLogged ? AgentReason.logonOrLogoff : AgentReason.setByApi, at)
+}
+
+/** Returns undefined if the status of the timer has ended already. */
+export function applyTimer(agent: Agent, { ends, until }: AgentTimerPayload, at: string): AgentChange | undefined {
+  if (ends === 'temporary') {
+    if (agent.temporary?.until !== until) return undefined
+    return withEvent(agent, { agent: { ...agent, temporary: null }, timers: [] }, AgentReason.untilExpired, at)
+  }
+  if (agent.overlay?.kind !== 'wrap-up' || agent.overlay.until !== until) return undefined
+  return withEvent(agent, uncover(agent, at), AgentReason.ended, at)
+}
+
+function callsAfter(calls: readonly AgentCall[], legs: readonly CallStatus[]): readonly AgentCall[] {
+  const byId = new Map(calls.map((call) => [call.callId, call]))
+  for (const { callId, state } of legs) {
+    if (state === CallState.ended) byId.delete(callId)
+    else byId.set(callId, { callId, state })
+  }
+  return [...byId.values()]
+}
+
+function set(agent: Agent, { until, ...standing }: PresenceSetting, at: string): Draft {
+  if (until === null) return { agent: { ...agent, standing, temporary: null }, timers: [] }
+  return {
+    agent: { ...agent, temporary: { ...standing, until } },
+    timers: [timer(agent, { ends: 'temporary', until }, at)],
+  }
+}
+
+function wrapUp(agent: Agent, wrapUpMs: number, at: string): Draft {
+  const until = new Date(Date.parse(at) + wrapUpMs).toISOString()
+  return {
+    agent: { ...agent, overlay: { kind: 'wrap-up', until } },
+    timers: [timer(agent, { ends: 'wrap-up', until }, at)],
+  }
+}
+
+/** Ends the overlay. A pending setting takes effect unless its own `until` has passed. */
+function uncover(agent: Agent, at: string): Draft {
+  const { pending } = agent
+  const bare = { ...agent, overlay: null, pending: null }
+  const isExpired = pending?.until != null && Date.parse(pending.until) <= Date.parse(at)
+  return pending === null || isExpired ? { agent: bare, timers: [] } : set(bare, pending, at)
+}
+
+/** One timer per agent and kind of status: setting it again moves it. */
+const timer = ({ agentUri }: Agent, payload: Omit<AgentTimerPayload, 'agentUri'>, at: string): AgentTimer => ({
+  id: `agent:${payload.ends}:${agentUri}`,
+  dueInMs: Math.max(0, Date.parse(payload.until) - Date.parse(at)),
+  payload: { agentUri, ...payload },
+})
+
+/** Adds an event exactly if the public state has changed. */
+function withEvent(before: Agent, { agent, timers }: Draft, reason: AgentReason, at: string): AgentChange {
+  const old = viewOf(before)
+  const view = viewOf(agent)
+  if (isDeepStrictEqual(old, view)) return { agent, status: null, timers }
+  const sequence = before.sequence + 1
+  const occurredAt = occurredAfter(lastEventAtOf(before), at)
+  const since = view.statusCode === old.statusCode ? before.since : occurredAt
+  const status: AgentStatus = {
+    agentUri: agent.agentUri,
+    ...view,
+    previousStatusCode: old.statusCode,
+    previousDeviceStatus: old.deviceStatus,
+    reason,
+    sequence,
+    occurredAt,
+  }
+  return { agent: { ...agent, sequence, since, lastEventAt: occurredAt }, status, timers }
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { type CallId, CallState, DeviceStatus, Status, type Tenant } from '@switchhook/contracts'
+import type { StateStore } from '@switchhook/store'
+
+/** A status that a client sets for an agent. */
+export interface PresenceSetting {
+  readonly statusCode: number
+  /** ISO 8601, UTC; null: until the next setting. */
+  readonly until: string | null
+  readonly message: string | null
+  readonly location: string | null
+}
+
+type Standing = Omit<PresenceSetting, 'until'>
+
+/** One of the agent's live legs. */
+export interface AgentCall {
+  readonly callId: CallId
+  readonly state: CallState
+}
+
+/** An agent as stored. The status that clients set and the status that calls cause are kept apart. */
+export interface Agent {
+  readonly agentUri: string
+  /**
+   * Unused by this version. During a rolling upgrade, a process of the previous version derives event ids from it, and
+   * fails without it (ADR 0034).
+   */
+  readonly stream: string
+  /** `sequence` of the latest event; 0: no event yet. */
+  readonly sequence: number
+  /** Read it with `lastEventAtOf`. Absent: no event yet, or an earlier version wrote the record. */
+  readonly lastEventAt?: string
+  /** When the effective status began; null: as provisioned. */
+  readonly since: string | null
+  /** The latest status set without `until`; every other status reverts to it. */
+  readonly standing: Standing
+  readonly temporary: (PresenceSetting & { readonly until: string }) | null
+  /** Set during a call; takes effect after the call and its after-call work. */
+  readonly pending: PresenceSetting | null
+  /** The status that the agent's calls cause. It hides the status that was set. */
+  readonly overlay:
+    | { readonly kind: 'call'; readonly isAnswered: boolean }
+    | { readonly kind: 'wrap-up'; readonly until: string }
+    | null
+  /** Oldest first. */
+  readonly calls: readonly AgentCall[]
+  /** Accepted dials that the platform has not reported yet. */
+  readonly reserved: readonly { readonly callId: CallId; readonly at: string }[]
+  readonly isOnline: boolean
+  /** `order` of the latest device report. */
+  readonly deviceOrder: number
+}
+
+/** An agent as provisioned, before the first event. */
+export const newAgent = (agentUri: string): Agent => ({
+  agentUri,
+  stream: randomUUID(),
+  sequence: 0,
+  since: null,
+  standing: { statusCode: Status.available, message: null, location: null },
+  temporary: null,
+  pending: null,
+  overlay: null,
+  calls: [],
+  reserved: [],
+  isOnline: true,
+  deviceOrder: 0,
+})
+
+/**
+ * `occurredAt` of the agent's latest event; null: no event yet. Earlier versions store `since` only and keep an old
+ * `lastEventAt`, so the later one counts.
+ */
+export const lastEventAtOf = ({ lastEventAt, since }: Pick<Agent, 'lastEventAt' | 'since'>): string | null =>
+  lastEventAt !== undefined && (since === null || lastEventAt > since) ? lastEventAt : since
+
+/** Key of the record within its tenant (`StateStore` of packages/store). */
+export const agentKey = (agentUri: string): string => `agent:${agentUri}`
+
+/** Resolves to a new agent if none is stored. */
+export async function readAgent(store: Pick<StateStore, 'read'>, tenant: Tenant, agentUri: string): Promise<Agent> {
+  const [stored] = await store.read(tenant, [agentKey(agentUri)])
+  return (stored?.value as Agent | undefined) ?? newAgent(agentUri)
+}
+
+/** The public state of an agent. Effective status = overlay, else temporary, else standing. */
+export interface AgentView {
+  readonly statusCode: number
+  readonly standingStatusCode: number
+  readonly pendingStatusCode: number | null
+  readonly deviceStatus: DeviceStatus
+  readonly loggedOn: boolean
+  readonly until: string | null
+  readonly message: string | null
+  readonly location: string | null
+}
+
+export function viewOf({ standing, temporary, pending, overlay, calls, isOnline }: Agent): AgentView {
+  const set = temporary ?? standing
+  return {
+    statusCode: overlay === null ? set.statusCode : OVERLAY_STATUS[overlay.kind],
+    standingStatusCode: standing.statusCode,
+    pendingStatusCode: pending?.statusCode ?? null,
+    deviceStatus: deviceStatusOf(calls, isOnline),
+    loggedOn: standing.statusCode !== Status.offline,
+    until: overlay === null ? (temporary?.until ?? null) : overlay.kind === 'wrap-up' ? overlay.until : null,
+    // These belong to the status that was set, and stay visible during a call.
+    message: set.message,
+    location: set.location,
+  }
+}
+
+const OVERLAY_STATUS = { call: Status.onThePhone, 'wrap-up': Status.afterCallWork }
+
+function deviceStatusOf(calls: readonly AgentCall[], isOnline: boolean): DeviceStatus {
+  if (!isOnline) return DeviceStatus.unavailable
+  if (calls.length === 0) return DeviceStatus.idle
+  const others = calls.filter(({ state }) => state !== CallState.alerting)
+  if (others.length < calls.length) return others.length === 0 ? DeviceStatus.ringing : DeviceStatus.ringInUse
+  return calls.every(({ state }) => state === CallState.held) ? DeviceStatus.onHold : DeviceStatus.inUse
+}

@@ -1,0 +1,80 @@
+import {
+  type CallId,
+  CallState,
+  type CallStatus,
+  type CommandId,
+  CommandNumber,
+  type Tenant,
+} from '@switchhook/contracts'
+import type { Leg, LegReport } from '@switchhook/platform'
+import type { Writing } from '../../state/transact.ts'
+
+/** The dial command that created a call, as stored before the platform receives it. */
+export interface Dialled {
+  readonly agentUri: string
+  readonly destination: string
+  readonly cli: string | null
+  readonly correlationId: string | null
+  readonly commandId: CommandId
+}
+
+/** A call as stored: the command that created it, and the latest state of each agent's leg. */
+export interface Call {
+  readonly callId: CallId
+  readonly tenant: Tenant
+  /** null: an inbound call, or a call that was started at a phone. */
+  readonly dialled: Dialled | null
+  /** ISO 8601, UTC. */
+  readonly createdAt: string
+  /** The platform certainly did not receive the dial, and the client got an error. */
+  readonly isAbandoned: boolean
+  /** Trace context of the request that created the call. Later events without a request continue this trace. */
+  readonly traceparent?: string
+  /** By agentUri. */
+  readonly legs: Readonly<Record<string, Leg>>
+}
+
+/**
+ * How long an ended call is kept, so that a late command is answered 409 and not 404 (the specification asks for at least
+ * 5 minutes). The same holds for a call that the platform has not reported. A live call does not expire.
+ */
+export const REMEMBERED_MS = 10 * 60_000
+
+export const newCall = ({ callId, tenant }: Pick<Call, 'callId' | 'tenant'>, createdAt: string): Call => ({
+  callId,
+  tenant,
+  dialled: null,
+  createdAt,
+  isAbandoned: false,
+  legs: {},
+})
+
+/** The call of a report without a stored call: it was not dialled through the api. */
+export const callOf = (report: LegReport): Call => newCall(report, report.at)
+
+/** Has the platform reported the call? */
+export const hasBegun = (call: Call): boolean => Object.keys(call.legs).length > 0
+
+/** Has the call a leg that has not ended? A dialled call has none before the first report. */
+export const isLive = (call: Call): boolean =>
+  Object.values(call.legs).some(({ status }) => status.state !== CallState.ended)
+
+/** Key of the record within its tenant (`StateStore` of packages/store). */
+export const callKey = (callId: CallId): string => `call:${callId}`
+
+export const callRecord = (call: Call): Writing['records'][number] => ({
+  key: callKey(call.callId),
+  value: call,
+  ...(!isLive(call) && { ttlMs: REMEMBERED_MS }),
+})
+
+/**
+ * The form of a stored snapshot in this version. Earlier versions stored `commandResult.command` as text, and a call can
+ * outlive an upgrade.
+ */
+export function currentSnapshot(stored: CallStatus): CallStatus {
+  const command: unknown = stored.commandResult?.command
+  if (stored.commandResult === null || typeof command !== 'string') return stored
+  const numbers: Readonly<Record<string, CommandNumber | undefined>> = CommandNumber
+  return { ...stored, commandResult: { ...stored.commandResult, command: numbers[command] ?? CommandNumber.unknown } }
+}

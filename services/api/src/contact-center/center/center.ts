@@ -1,0 +1,217 @@
+import type { CallId, Tenant } from '@switchhook/contracts'
+import type { KnownRecords, LegReport, Platform, PlatformListener } from '@switchhook/platform'
+import type { StateChange, StateStore } from '@switchhook/store'
+import { RecordChanged, type Step, type Transact } from '../../state/transact.ts'
+import { type Agent, agentKey, newAgent, type PresenceSetting, readAgent } from './agent.ts'
+import { type AgentChange, type AgentTimerPayload, applyDevice, applyPresence, applyTimer } from './agent-model.ts'
+import { beginDial, type DialBegun, type DialOptions } from './begin-dial.ts'
+import { type Call, callKey, callRecord, hasBegun, isLive } from './call.ts'
+import { agentEvent, keysOf, recordReports } from './record-reports.ts'
+import { PROBE_SILENT_MS, PROBE_UNREPORTED_DIAL_MS, probeTimer, reportsOfProbe } from './silent-call-probe.ts'
+
+/** A due timer of this tenant. */
+interface DueTimer {
+  readonly tenant: Tenant
+  readonly payload: unknown
+}
+
+/**
+ * The stored state of the contact center's calls and agents. Platform reports, presence settings and timers change it,
+ * each in one atomic step together with its events. Every method rejects with Unavailable without Redis.
+ */
+export interface Center {
+  readonly listener: PlatformListener
+  findCall(tenant: Tenant, callId: CallId): Promise<Call | undefined>
+  /** Resolves to the stored calls, in the order of the ids. */
+  readCalls(tenant: Tenant, callIds: readonly CallId[]): Promise<readonly Call[]>
+  /** Resolves to a new agent if none is stored. */
+  readAgent(tenant: Tenant, agentUri: string): Promise<Agent>
+  /** Resolves to one agent per URI, in their order; a new agent where none is stored. */
+  readAgents(tenant: Tenant, agentUris: readonly string[]): Promise<readonly Agent[]>
+  /** Reads, as of one moment, a call, one of its agents, and the adapter's own record of the call. */
+  readLeg(tenant: Tenant, callId: CallId, agentUri: string): Promise<LegRead>
+  /**
+   * Records reports in one step with records and timers of the platform adapter, all or nothing. `conflict`: a record of
+   * the adapter has another version, and nothing was written. Rejects like `StateStore.commit`.
+   */
+  readonly recordWith: (
+    reports: readonly LegReport[],
+    own: Pick<StateChange, 'records' | 'timers'>,
+    known?: KnownRecords,
+  ) => Promise<'committed' | 'conflict'>
+  /** See `beginDial`. */
+  beginDial(call: Call, options: DialOptions): Promise<DialBegun>
+  /** Stores a consultation call before the platform receives the transfer. */
+  beginConsultation(call: Call): Promise<void>
+  /** Marks a call that certainly did not reach the platform as abandoned, and frees its device. */
+  abandon(call: Call): Promise<void>
+  setPresence(tenant: Tenant, agentUri: string, setting: PresenceSetting): Promise<Agent>
+  agentTimerDue(timer: DueTimer): Promise<void>
+  /** Probes a silent call: asks the platform for its state. @throws PlatformUnavailable if the platform cannot answer */
+  probeTimerDue(timer: DueTimer): Promise<void>
+}
+
+/** The result of `readLeg`. */
+interface LegRead {
+  readonly call: Call | undefined
+  readonly agent: Agent
+  /** For the command on this leg, which then reads nothing again. */
+  readonly known: KnownRecords
+}
+
+export interface CenterDeps {
+  readonly store: Pick<StateStore, 'read'>
+  /** Keys of the platform adapter's own records that a command on this call reads. */
+  readonly platformKeys?: (callId: CallId) => readonly string[]
+  readonly transact: Transact
+  readonly platform: Pick<Platform, 'lookUp'>
+  /** Length of after-call work; 0: none. */
+  readonly wrapUpMs: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Trace context of the current request; undefined outside a request. */
+  readonly traceOfRequest?: () => string | undefined
+}
+
+export function createCenter(deps: CenterDeps): Center {
+  const { store, transact, platform, wrapUpMs, now, traceOfRequest = () => undefined } = deps
+  const { platformKeys = () => [] } = deps
+  const isoNow = (): string => new Date(now()).toISOString()
+
+  /** Later reports of the call, hours later as well, belong to the trace of this request. */
+  function withTrace(call: Call): Call {
+    const traceparent = traceOfRequest()
+    return traceparent === undefined ? call : { ...call, traceparent }
+  }
+
+  async function readCalls(tenant: Tenant, callIds: readonly CallId[]): Promise<readonly Call[]> {
+    const records = await store.read(tenant, callIds.map(callKey))
+    return records.flatMap((record) => (record === undefined ? [] : [record.value as Call]))
+  }
+
+  async function findCall(tenant: Tenant, callId: CallId): Promise<Call | undefined> {
+    return (await readCalls(tenant, [callId]))[0]
+  }
+
+  async function record(
+    reports: readonly LegReport[],
+    own: Pick<StateChange, 'records' | 'timers'> = { records: [], timers: [] },
+    known?: KnownRecords,
+  ): Promise<void> {
+    const [first] = reports
+    if (first === undefined) return
+    const keys = keysOf(reports)
+    const decide = (values: readonly unknown[]): Step<void> => {
+      const stored = new Map(keys.map((key, at) => [key, values[at]]))
+      const recorded = recordReports(stored, reports, { wrapUpMs })
+      if (recorded === undefined && own.records.length === 0) return { result: undefined }
+      const { records = [], events = [], timers = [] } = recorded ?? {}
+      const writing = { records, events, timers: [...timers, ...own.timers], traceparent: traceOf(stored) }
+      return { result: undefined, writing }
+    }
+    await transact(first.tenant, keys, decide, own.records, known)
+  }
+
+  const changeAgent = (
+    tenant: Tenant,
+    agentUri: string,
+    change: (agent: Agent) => AgentChange | undefined,
+  ): Promise<Agent> =>
+    transact(tenant, [agentKey(agentUri)], ([stored]): Step<Agent> => {
+      const before = (stored as Agent | undefined) ?? newAgent(agentUri)
+      const changed = change(before)
+      if (changed === undefined) return { result: before }
+      const { agent, status, timers } = changed
+      const events = status === null ? [] : [agentEvent(tenant, status)]
+      return { result: agent, writing: { records: [{ key: agentKey(agentUri), value: agent }], events, timers } }
+    })
+
+  return {
+    listener: {
+      legs: (reports) => record(reports),
+      device: async (report) => {
+        await changeAgent(report.tenant, report.agentUri, (agent) => applyDevice(agent, report))
+      },
+    },
+    recordWith: async (reports, own, known) => {
+      try {
+        await record(reports, own, known)
+        return 'committed'
+      } catch (error) {
+        if (error instanceof RecordChanged) return 'conflict'
+        throw error
+      }
+    },
+    findCall,
+    readCalls,
+    readAgent: (tenant, agentUri) => readAgent(store, tenant, agentUri),
+    readAgents: async (tenant, agentUris) => {
+      const records = await store.read(tenant, agentUris.map(agentKey))
+      return agentUris.map((agentUri, at) => (records[at]?.value as Agent | undefined) ?? newAgent(agentUri))
+    },
+    readLeg: async (tenant, callId, agentUri) => {
+      const keys = [callKey(callId), agentKey(agentUri), ...platformKeys(callId)]
+      const records = await store.read(tenant, keys)
+      const [call, agent] = records
+      return {
+        call: call?.value as Call | undefined,
+        agent: (agent?.value as Agent | undefined) ?? newAgent(agentUri),
+        known: new Map(keys.map((key, at) => [key, records[at] ?? { version: 0, value: undefined }])),
+      }
+    },
+    beginDial: (call, options) =>
+      beginDial(transact, (callId) => findCall(call.tenant, callId), withTrace(call), { ...options, nowMs: now() }),
+    beginConsultation: (call) =>
+      transact(call.tenant, [callKey(call.callId)], ([existing]) => ({
+        result: undefined,
+        ...(existing === undefined && {
+          writing: {
+            records: [callRecord(withTrace(call))],
+            timers: [probeTimer(call.callId, PROBE_UNREPORTED_DIAL_MS)],
+          },
+        }),
+      })),
+    abandon: (call) => {
+      const agentUri = call.dialled?.agentUri ?? ''
+      return transact(call.tenant, [callKey(call.callId), agentKey(agentUri)], ([storedCall, storedAgent]) => {
+        const existing = storedCall as Call | undefined
+        if (existing === undefined || hasBegun(existing)) return { result: undefined }
+        const agent = (storedAgent as Agent | undefined) ?? newAgent(agentUri)
+        const reserved = agent.reserved.filter(({ callId }) => callId !== call.callId)
+        const records = [
+          callRecord({ ...existing, isAbandoned: true }),
+          { key: agentKey(agentUri), value: { ...agent, reserved } },
+        ]
+        return { result: undefined, writing: { records } }
+      })
+    },
+    setPresence: (tenant, agentUri, setting) =>
+      changeAgent(tenant, agentUri, (agent) => applyPresence(agent, setting, isoNow())),
+    agentTimerDue: async ({ tenant, payload }) => {
+      const timer = payload as AgentTimerPayload
+      await changeAgent(tenant, timer.agentUri, (agent) => applyTimer(agent, timer, isoNow()))
+    },
+    probeTimerDue: async ({ tenant, payload }) => {
+      const { callId } = payload as { callId: CallId }
+      const call = await findCall(tenant, callId)
+      if (call === undefined || (hasBegun(call) && !isLive(call))) return
+      const reported = await platform.lookUp(tenant, callId)
+      await record(reportsOfProbe(call, reported, isoNow()))
+      const after = await findCall(tenant, callId)
+      if (after === undefined || !isLive(after)) return
+      await transact(tenant, [], () => ({
+        result: undefined,
+        writing: { records: [], timers: [probeTimer(callId, PROBE_SILENT_MS)] },
+      }))
+    },
+  }
+}
+
+/** Reports recorded together belong to one call and its consultations; the first stored trace context is theirs. */
+function traceOf(stored: ReadonlyMap<string, unknown>): string | undefined {
+  for (const value of stored.values()) {
+    const { traceparent } = (value ?? {}) as Partial<Call>
+    if (traceparent !== undefined) return traceparent
+  }
+  return undefined
+}

@@ -1,0 +1,104 @@
+import { type AgentStatus, type CallId, CallState, type CallStatus, type Tenant } from '@switchhook/contracts'
+import { applyReport, type Leg, type LegReport } from '@switchhook/platform'
+import type { NewEvent, Writing } from '../../state/transact.ts'
+import { type Agent, agentKey, newAgent } from './agent.ts'
+import { applyLegs } from './agent-model.ts'
+import { type Call, callKey, callOf, callRecord, isLive } from './call.ts'
+import { PROBE_SILENT_MS, probeTimer } from './silent-call-probe.ts'
+
+/** Keys of the records that the reports change, each once. */
+export function keysOf(reports: readonly LegReport[]): readonly string[] {
+  const keys = reports.flatMap(({ callId, agentUri }) => [callKey(callId), agentKey(agentUri)])
+  return [...new Set(keys)]
+}
+
+/**
+ * Applies reports that belong together to the stored calls and agents. The result holds the next records, one event for
+ * every changed leg and agent, and the timers. It is undefined if the reports say nothing new. Pure.
+ */
+export function recordReports(
+  stored: ReadonlyMap<string, unknown>,
+  reports: readonly LegReport[],
+  options: { readonly wrapUpMs: number },
+): Writing | undefined {
+  const calls = new Map<CallId, Call>()
+  const changed: { readonly status: CallStatus; readonly at: string }[] = []
+  for (const report of reports) {
+    const call = calls.get(report.callId) ?? (stored.get(callKey(report.callId)) as Call | undefined) ?? callOf(report)
+    const begun = beginningOf(call, report)
+    const leg = applyReport(begun ?? call.legs[report.agentUri], report)
+    if (leg === undefined) continue
+    if (begun !== undefined) changed.push({ status: begun.status, at: call.createdAt })
+    calls.set(call.callId, { ...call, legs: { ...call.legs, [report.agentUri]: leg } })
+    changed.push({ status: leg.status, at: report.at })
+  }
+  const [first] = reports
+  if (first === undefined || changed.length === 0) return undefined
+  const agents = [...Map.groupBy(changed, ({ status }) => status.agentUri)].map(([agentUri, own]) => {
+    const agent = (stored.get(agentKey(agentUri)) as Agent | undefined) ?? newAgent(agentUri)
+    const at = own.reduce((latest, one) => (one.at > latest ? one.at : latest), '')
+    return applyLegs(
+      agent,
+      own.map(({ status }) => status),
+      { ...options, at },
+    )
+  })
+  const { tenant } = first
+  return {
+    records: [
+      ...[...calls.values()].map(callRecord),
+      ...agents.map(({ agent }) => ({ key: agentKey(agent.agentUri), value: agent })),
+    ],
+    events: [
+      ...changed.map(({ status }) => callEvent(tenant, status)),
+      ...agents.flatMap(({ status }) => (status === null ? [] : [agentEvent(tenant, status)])),
+    ],
+    timers: [
+      ...[...calls.values()].filter(isLive).map(({ callId }) => probeTimer(callId, PROBE_SILENT_MS)),
+      ...agents.flatMap(({ timers }) => timers),
+    ],
+  }
+}
+
+/** A leg that was dialled through the api is in one of these states when its first report was lost. */
+const AFTER_INITIATED: readonly CallState[] = [
+  CallState.proceeding,
+  CallState.connected,
+  CallState.held,
+  CallState.ended,
+]
+
+/**
+ * The leg of a dial as `initiated`, if a later state is the first that is recorded: the answer to the dial promised this
+ * event. Undefined for every other report.
+ */
+function beginningOf({ legs, dialled, createdAt }: Call, report: LegReport): Leg | undefined {
+  const isFirst = legs[report.agentUri] === undefined && dialled?.agentUri === report.agentUri
+  if (!isFirst || !AFTER_INITIATED.includes(report.state)) return undefined
+  return applyReport(undefined, {
+    ...report,
+    order: report.order - 1,
+    at: createdAt,
+    commandId: dialled.commandId,
+    state: CallState.initiated,
+    remoteHeld: false,
+    transfer: null,
+    consultation: null,
+    ending: null,
+    failedCommand: null,
+  })
+}
+
+const callEvent = (tenant: Tenant, status: CallStatus): NewEvent => ({
+  eventType: 'call.status',
+  occurredAt: status.occurredAt,
+  tenant,
+  data: { ...status },
+})
+
+export const agentEvent = (tenant: Tenant, status: AgentStatus): NewEvent => ({
+  eventType: 'agent.status',
+  occurredAt: status.occurredAt,
+  tenant,
+  data: { ...status },
+})

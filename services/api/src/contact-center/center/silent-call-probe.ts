@@ -1,0 +1,91 @@
+import { type CallId, CallState, Direction, EndedBy, EndReason, LegRole, PartyType } from '@switchhook/contracts'
+import type { LegReport } from '@switchhook/platform'
+import { type Call, hasBegun } from './call.ts'
+
+/** A live call that the platform has not reported for this long is probed. */
+export const PROBE_SILENT_MS = 5 * 60_000
+/**
+ * A dial that the platform has not reported is probed after this time. It must exceed the lease of an `Idempotency-Key`
+ * (30 s): until then, the repeated request of a client can still send the dial after a crash.
+ */
+export const PROBE_UNREPORTED_DIAL_MS = 45_000
+
+/**
+ * The timer of the next probe. Every change of the call sets it again, so it falls due only when the call is silent. The
+ * stored id keeps its old word, `audit`, because processes of two versions share the timers during an upgrade.
+ */
+export const probeTimer = (callId: CallId, dueInMs: number) => ({
+  id: `audit:${callId}`,
+  dueInMs,
+  payload: { callId },
+})
+
+/**
+ * The reports to record after a probe: the platform's own, and an end with reason `platformLost` for every leg that the
+ * platform does not know, so that a lost report leaves no agent in a call for ever. A dial that may have been sent, and
+ * that the platform does not know, gets an end as well.
+ * @param reported the platform's answer to `lookUp`
+ */
+export function reportsOfProbe(call: Call, reported: readonly LegReport[], at: string): readonly LegReport[] {
+  if (reported.length === 0 && !hasBegun(call)) return endOfUnreportedDial(call, at)
+  const known = new Set(reported.map(({ agentUri }) => agentUri))
+  const lost = Object.values(call.legs).filter(
+    ({ status }) => status.state !== CallState.ended && !known.has(status.agentUri),
+  )
+  return [
+    ...reported,
+    ...lost.map(
+      ({ order, status }): LegReport => ({
+        tenant: call.tenant,
+        callId: status.callId,
+        agentUri: status.agentUri,
+        order: order + 1,
+        at,
+        commandId: null,
+        state: CallState.ended,
+        direction: status.direction,
+        role: status.role,
+        internal: status.internal,
+        remoteParty: status.remoteParty,
+        device: status.device,
+        cli: status.cli,
+        correlationId: status.correlationId,
+        remoteHeld: false,
+        transfer: status.transfer,
+        consultation: status.consultation,
+        ending: LOST,
+        failedCommand: null,
+      }),
+    ),
+  ]
+}
+
+const LOST = { endReason: EndReason.platformLost, endedBy: EndedBy.system, cause: null, sipCode: null }
+
+function endOfUnreportedDial({ tenant, callId, dialled, isAbandoned }: Call, at: string): readonly LegReport[] {
+  if (dialled === null || isAbandoned) return []
+  const { agentUri, destination, cli, correlationId, commandId } = dialled
+  return [
+    {
+      tenant,
+      callId,
+      agentUri,
+      order: 0,
+      at,
+      commandId,
+      state: CallState.ended,
+      direction: Direction.outbound,
+      role: LegRole.originator,
+      internal: false,
+      remoteParty: { uri: destination, number: null, name: null, type: PartyType.unknown },
+      device: null,
+      cli,
+      correlationId,
+      remoteHeld: false,
+      transfer: null,
+      consultation: null,
+      ending: LOST,
+      failedCommand: null,
+    },
+  ]
+}

@@ -1,0 +1,52 @@
+import type { Platform, Simulator } from '@switchhook/platform'
+import type { Base } from '../base.ts'
+import type { State } from '../state/state.ts'
+import type { TimerOwners } from '../state/timer-loop.ts'
+import { type Center, createCenter } from './center/center.ts'
+import { showLink } from './platform/link-meter.ts'
+import { openPlatform } from './platform/open-platform.ts'
+
+/** The platform and the stored state of its calls and agents. The routes of calls and agents build on it. */
+export interface ContactCenter {
+  readonly platform: Platform
+  readonly center: Center
+  readonly now: () => number
+  readonly timers: TimerOwners
+  /** For its development routes. Null in production, and for a real platform. */
+  readonly simulator: Simulator | null
+  /** Whether the platform's reports arrive, at this replica or another one. */
+  readonly isLinked: () => boolean
+  readonly close: () => Promise<void>
+}
+
+/** Opens the platform that `PLATFORM` names, and starts recording its reports. */
+export async function openContactCenter(base: Base, state: State): Promise<ContactCenter> {
+  const { config, now, traceOfRequest } = base
+  const center = createCenter({
+    store: state.store,
+    platformKeys: (callId) => keysOfCall(callId),
+    transact: state.transact,
+    platform: { lookUp: (tenant, callId) => platform.lookUp(tenant, callId) },
+    wrapUpMs: config.WRAP_UP_SECONDS * 1_000,
+    now,
+    traceOfRequest,
+  })
+  const opened = openPlatform(base, state, center.recordWith)
+  const { platform, link, keysOfCall, timers, simulator } = opened
+  showLink(base.metrics, opened)
+  await platform.start(center.listener)
+  return {
+    platform,
+    center,
+    now,
+    simulator,
+    isLinked: () => link() !== 'lost',
+    timers: {
+      ...timers,
+      agent: (timer) => center.agentTimerDue(timer),
+      // Stored timer ids begin with `audit:`, so processes of the previous version find their owner too.
+      audit: (timer) => center.probeTimerDue(timer),
+    },
+    close: () => platform.stop(),
+  }
+}

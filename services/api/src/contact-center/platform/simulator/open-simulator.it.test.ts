@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { CallState, newCommandId } from '@switchhook/contracts'
+import type { LegReport, ProvisionedAgent } from '@switchhook/platform'
+import {
+  createOutbox,
+  createStateStore,
+  createTimerStore,
+  openRedis,
+  type Redis,
+  type StateChange,
+  type StateStore,
+} from '@switchhook/store'
+import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { createTransact } from '../../../state/transact.ts'
+import { type Center, createCenter } from '../../center/center.ts'
+import { openSimulator } from './open-simulator.ts'
+
+let server: TestRedis
+let redis: Redis
+let tenant: string
+let alice: ProvisionedAgent
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'api' })
+})
+beforeEach(async () => {
+  await server.flush()
+  tenant = randomUUID()
+  alice = { agentUri: 'sip:alice@acme.example', tenant, device: 'SIM/alice' }
+})
+afterAll(async () => {
+  await redis.close()
+  await server.close()
+})
+
+/** A replica whose commits are collected. `isListening`: the center also gets the reports, in a list. */
+async function startReplica() {
+  const commits: StateChange[] = []
+  const reported: LegReport[] = []
+  const plain = createStateStore(redis)
+  const store: StateStore = {
+    ...plain,
+    commit: async (of, change) => {
+      commits.push(change)
+      return plain.commit(of, change)
+    },
+  }
+  const center: Center = createCenter({
+    store,
+    transact: createTransact(store, () => {}),
+    platform: { lookUp: (of, callId) => simulator.lookUp(of, callId) },
+    wrapUpMs: 0,
+    now: Date.now,
+  })
+  const simulator = openSimulator({
+    agents: [alice],
+    scenario: null,
+    store,
+    record: center.recordWith,
+    expectTimer: () => {},
+    log: silentLog,
+    now: Date.now,
+  })
+  await simulator.start({
+    ...center.listener,
+    legs: async (reports) => {
+      reported.push(...reports)
+      await center.listener.legs(reports)
+    },
+  })
+  return { simulator, center, commits, reported }
+}
+
+const call = { from: '+15559000', ringForMs: null, talkForMs: null }
+
+test('a step, its calls, agents and events are written at once, and no timer repeats its reports', async () => {
+  const { simulator, center, commits, reported } = await startReplica()
+  const callId = (await simulator.ring(alice, call)) ?? fail()
+  const command = { tenant, callId, agentUri: alice.agentUri, commandId: newCommandId() }
+  await simulator.answer({ ...command, holdFirst: [] })
+  expect(commits.map(({ events }) => events.map(({ eventType }) => eventType))).toEqual([
+    ['call.status', 'agent.status'],
+    ['call.status', 'agent.status'],
+  ])
+  expect(commits.flatMap(({ timers }) => timers.map(({ id }) => id)).filter((id) => id.includes(':tell'))).toEqual([])
+  expect(reported).toEqual([])
+  expect((await center.findCall(tenant, callId))?.legs[alice.agentUri]?.status.state).toBe(CallState.connected)
+  expect(await createOutbox(redis, 'relay').backlog()).toBe(4)
+})
+
+test('two replicas that act on one call at the same time lose no step and no event', async () => {
+  const [one, other] = [await startReplica(), await startReplica()]
+  const calls = await Promise.all([1, 2].map(async () => (await one.simulator.ring(alice, call)) ?? fail()))
+  const commandFor = (callId: (typeof calls)[number]) => ({
+    tenant,
+    callId,
+    agentUri: alice.agentUri,
+    commandId: newCommandId(),
+  })
+  // Both steps change the agent, and only one of two concurrent commits finds the version that it has read.
+  await Promise.all(calls.map((callId, at) => (at === 0 ? one : other).simulator.hangup(commandFor(callId))))
+  for (const callId of calls) {
+    expect((await one.center.findCall(tenant, callId))?.legs[alice.agentUri]?.status).toMatchObject({
+      state: CallState.ended,
+      sequence: 2,
+    })
+  }
+  expect((await one.center.readAgent(tenant, alice.agentUri)).calls).toEqual([])
+})
+
+test('a step of a version that recorded reports after the write is reported before the next step', async () => {
+  const { simulator, center, reported } = await startReplica()
+  const former = openSimulator({
+    agents: [alice],
+    scenario: null,
+    store: createStateStore(redis),
+    expectTimer: () => {},
+    log: silentLog,
+    now: Date.now,
+  })
+  // This process died between the write of the step and its report.
+  const callId = (await former.ring(alice, call)) ?? fail()
+  expect(await center.findCall(tenant, callId)).toBeUndefined()
+  await simulator.hangup({ tenant, callId, agentUri: alice.agentUri, commandId: newCommandId() })
+  expect(reported).toHaveLength(1)
+  expect((await center.findCall(tenant, callId))?.legs[alice.agentUri]?.status).toMatchObject({
+    state: CallState.ended,
+    sequence: 2,
+  })
+  expect(await createTimerStore(redis).overdueMs()).toBe(0)
+})
+
+function fail(): never {
+  throw new Error('The device accepts no call.')
+}

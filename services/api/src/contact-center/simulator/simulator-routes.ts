@@ -1,0 +1,104 @@
+import { AppError, isGuid, parseCallId } from '@switchhook/contracts'
+import type { ProvisionedAgent, RemoteAction, Simulator } from '@switchhook/platform'
+import type { Caller, RouteOf } from '../../http/route.ts'
+import { agentUriParam } from '../agents/agent-schemas.ts'
+import { callIdParam } from '../calls/call-schemas.ts'
+import { send } from '../calls/commands.ts'
+import { deviceSchema, remoteSchema, ringSchema, rungSchema } from './simulator-schemas.ts'
+
+export interface SimulatorRouteDeps {
+  readonly simulator: Pick<Simulator, 'findAnyAgent' | 'ring' | 'remote' | 'setDevice'>
+}
+
+interface RingBody {
+  readonly agentUri: string
+  readonly from: string
+  readonly tenant?: string
+  readonly ringForSeconds?: number
+  readonly talkForSeconds?: number
+}
+
+interface DeviceBody {
+  readonly online: boolean
+  readonly tenant?: string
+}
+
+const DEVELOPMENT_ONLY =
+  'For development: needs no token, and does not exist with NODE_ENV=production. With a token, only agents and calls of its tenant exist.'
+
+/** Anybody may act without a token. A person, or an application, that has one acts in its own tenant. */
+const access = { isPublic: true, role: 'operator' } as const
+
+/** Undefined: any tenant. */
+const tenantOf = ({ role, tenant }: Caller, asked?: string): string | undefined =>
+  role === null ? asked : (tenant ?? undefined)
+
+function requireAgent(
+  { findAnyAgent }: Pick<Simulator, 'findAnyAgent'>,
+  agentUri = '',
+  tenant?: string,
+): ProvisionedAgent {
+  const agent = findAnyAgent(agentUri, tenant)
+  if (agent === undefined) throw new AppError('agent-not-found')
+  return agent
+}
+
+export const simulateCall: RouteOf<SimulatorRouteDeps, RingBody> = {
+  method: 'post',
+  path: '/simulator/v1/calls',
+  operationId: 'simulateCall',
+  tag: 'simulator',
+  summary: 'Ring an agent from outside',
+  description: DEVELOPMENT_ONLY,
+  ...access,
+  body: ringSchema,
+  responses: { 202: { description: 'The call rings at the agent.', body: rungSchema } },
+  failures: ['invalid-request', 'agent-not-found', 'agent-device-unavailable', 'service-unavailable'],
+  async handle({ caller, body: { agentUri, from, tenant, ringForSeconds, talkForSeconds } }, { simulator }) {
+    const agent = requireAgent(simulator, agentUri, tenantOf(caller, tenant))
+    const callId = await simulator.ring(agent, {
+      from,
+      ringForMs: ringForSeconds === undefined ? null : ringForSeconds * 1_000,
+      talkForMs: talkForSeconds === undefined ? null : talkForSeconds * 1_000,
+    })
+    if (callId === undefined) throw new AppError('agent-device-unavailable')
+    return { status: 202, body: { callId, agentUri, from } }
+  },
+}
+
+export const simulateRemote: RouteOf<SimulatorRouteDeps, { readonly action: RemoteAction }> = {
+  method: 'post',
+  path: '/simulator/v1/calls/{callId}/remote',
+  operationId: 'simulateRemote',
+  tag: 'simulator',
+  summary: 'Act as the outside party',
+  description: `An action that does not fit the state of the call has no effect. ${DEVELOPMENT_ONLY}`,
+  ...access,
+  params: { callId: callIdParam },
+  body: remoteSchema,
+  responses: { 202: { description: 'Done.' } },
+  failures: ['invalid-request', 'call-not-found', 'platform-unavailable', 'service-unavailable'],
+  async handle({ caller, params: { callId }, body: { action } }, { simulator }) {
+    const isKnown = isGuid(callId) && (await send(simulator.remote(parseCallId(callId), action, tenantOf(caller))))
+    if (!isKnown) throw new AppError('call-not-found')
+    return { status: 202 }
+  },
+}
+
+export const simulateDevice: RouteOf<SimulatorRouteDeps, DeviceBody> = {
+  method: 'post',
+  path: '/simulator/v1/agents/{agentUri}/device',
+  operationId: 'simulateDevice',
+  tag: 'simulator',
+  summary: "Take an agent's device offline or online",
+  description: `The calls of a device that goes offline end with reason 10. ${DEVELOPMENT_ONLY}`,
+  ...access,
+  params: { agentUri: agentUriParam },
+  body: deviceSchema,
+  responses: { 202: { description: 'Done.' } },
+  failures: ['invalid-request', 'agent-not-found', 'platform-unavailable', 'service-unavailable'],
+  async handle({ caller, params: { agentUri }, body: { online, tenant } }, { simulator }) {
+    await send(simulator.setDevice(requireAgent(simulator, agentUri, tenantOf(caller, tenant)), online))
+    return { status: 202 }
+  },
+}

@@ -1,0 +1,96 @@
+import type { Base } from './base.ts'
+import { openPlatform } from './contact-center/platform/open-platform.ts'
+import { simulator } from './contact-center/simulator/simulator-feature.ts'
+import { SPECS } from './describe-api.ts'
+import { AUDIT_ACTIONS } from './http/audit-action.ts'
+import type { State } from './state/state.ts'
+
+async function simulatorPaths(NODE_ENV: 'production' | 'development'): Promise<string[]> {
+  const config = { PLATFORM: 'simulator', SIMULATOR_AGENTS: [], NODE_ENV }
+  const contactCenter = openPlatform({ config } as unknown as Base, {} as State, async () => 'conflict')
+  return (await simulator.open({ contactCenter })).routes.map(({ path }) => path)
+}
+
+test('in production the development routes of the simulator do not exist', async () => {
+  expect(await simulatorPaths('production')).toEqual([])
+  expect(await simulatorPaths('development')).toContain('/simulator/v1/calls')
+})
+
+test('only the documents and the simulator can be used without a token', () => {
+  const open = SPECS.filter(({ isPublic }) => isPublic === true)
+  expect(open.map(({ path }) => path).toSorted()).toEqual([
+    '/api/v1/asyncapi.json',
+    '/api/v1/openapi.json',
+    '/simulator/v1/agents/{agentUri}/device',
+    '/simulator/v1/calls',
+    '/simulator/v1/calls/{callId}/remote',
+  ])
+})
+
+test('every route that needs a token names the role that it needs, and a viewer can read everything', () => {
+  const closed = SPECS.filter(({ isPublic }) => isPublic !== true)
+  expect(closed.filter(({ role }) => role === undefined).map(({ operationId }) => operationId)).toEqual([])
+  const forViewers = closed.filter(({ role }) => role === 'viewer').map(({ operationId }) => operationId)
+  expect(forViewers).toEqual(closed.filter(({ method }) => method === 'get').map(({ operationId }) => operationId))
+})
+
+test('the routes that read or search hundreds of records are expensive', () => {
+  const expensive = SPECS.filter(({ isExpensive }) => isExpensive === true).map(({ operationId }) => operationId)
+  expect(expensive).toEqual([
+    'listSubscriptions',
+    'listDeliveries',
+    'listTenantDeliveries',
+    'listEvents',
+    'explainEvent',
+    'recover',
+    'backfill',
+    'readSummary',
+    'listParkedCauses',
+    'readStatistics',
+    'listCalls',
+    'listAuditEntries',
+  ])
+})
+
+test('with a token, only an operator uses the simulator', () => {
+  const open = SPECS.filter(({ isPublic, role }) => isPublic === true && role !== undefined)
+  expect(open.map(({ operationId, role }) => [operationId, role])).toEqual([
+    ['simulateCall', 'operator'],
+    ['simulateRemote', 'operator'],
+    ['simulateDevice', 'operator'],
+  ])
+})
+
+test('only an admin creates, changes and deletes subscriptions and rotates their secrets', () => {
+  const forAdmins = SPECS.filter(({ role }) => role === 'admin').map(({ operationId }) => operationId)
+  expect(forAdmins).toEqual([
+    'createSubscription',
+    'changeSubscription',
+    'deleteSubscription',
+    'rotateSubscriptionSecret',
+  ])
+})
+
+test('each route that changes, sends or commands something names its own action in the audit log', () => {
+  const changing = SPECS.filter(({ path, method }) => path.startsWith('/api/v1/') && method !== 'get')
+  expect(changing.length).toBeGreaterThan(10)
+  const unnamed = changing.filter(({ audit }) => audit === undefined || !AUDIT_ACTIONS.includes(audit.action))
+  expect(unnamed.map(({ operationId }) => operationId)).toEqual([])
+  expect(new Set(changing.map(({ audit }) => audit?.action)).size).toBe(changing.length)
+  expect(SPECS.filter(({ audit }) => audit !== undefined)).toEqual(changing)
+})
+
+test('each of them names ids from its path or from its answer', () => {
+  const given = new Proxy({}, { get: (_target, name) => `the ${String(name)}` })
+  for (const { operationId, audit } of SPECS) {
+    const on = audit?.on({ params: given, made: given }) ?? {}
+    for (const [name, id] of Object.entries(on)) {
+      expect([operationId, name, id]).toEqual([
+        operationId,
+        expect.stringMatching(/(?:Id|Uri)$/),
+        expect.stringMatching(/(?:d|Uri)$/),
+      ])
+    }
+    expect([operationId, Object.keys(on).length > 0]).toEqual([operationId, audit !== undefined])
+  }
+})

@@ -1,0 +1,47 @@
+import type { Base } from './base.ts'
+import { agents } from './contact-center/agents/agents-feature.ts'
+import { calls } from './contact-center/calls/calls-feature.ts'
+import type { ContactCenter } from './contact-center/open-contact-center.ts'
+import { simulator } from './contact-center/simulator/simulator-feature.ts'
+import { audit } from './http/audit/audit-routes.ts'
+import type { AuditLog } from './http/audit/open-audit.ts'
+import type { Feature } from './http/feature.ts'
+import { type InstalledFeatures, me } from './http/me/me-route.ts'
+import type { DescribedWebhooks } from './http/openapi/build-document.ts'
+import type { State } from './state/state.ts'
+import { deliveries } from './webhooks/deliveries/deliveries-feature.ts'
+import { deliveryWebhook } from './webhooks/deliveries/delivery-webhook.ts'
+import { live } from './webhooks/live/live-feature.ts'
+import { overview } from './webhooks/overview/overview-feature.ts'
+import { recoveries } from './webhooks/recoveries/recoveries-feature.ts'
+import { subscriptions } from './webhooks/subscriptions/subscriptions-feature.ts'
+import { trials } from './webhooks/trials/trials-feature.ts'
+
+/** What the api opens before its features. */
+export interface Parts extends Base {
+  readonly state: State
+  readonly contactCenter: ContactCenter
+  readonly auditLog: AuditLog
+  readonly installed: InstalledFeatures
+}
+
+/**
+ * Everything that the api can do, in the order of the API document. Authentication, limits, validation, the audit log and
+ * the API document follow from the routes of each feature.
+ */
+export const FEATURES: readonly Feature<Parts>[] = [
+  subscriptions,
+  trials,
+  deliveries,
+  recoveries,
+  live,
+  overview,
+  calls,
+  agents,
+  audit,
+  me,
+  simulator,
+]
+
+/** What clients implement. */
+export const WEBHOOKS: DescribedWebhooks = { delivery: deliveryWebhook }

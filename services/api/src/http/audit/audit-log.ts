@@ -1,0 +1,103 @@
+import { settableNames } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import type { AuditStore } from '@switchhook/store'
+import { type AuditAction, type Audited, listOf } from '../audit-action.ts'
+import type { Answer, Caller, Route, RouteRequest, RouteSpec } from '../route.ts'
+import type { LaterEntries } from './later-entries.ts'
+
+/** One entry as it is stored for its tenant: who did what, to what, from where. Names and ids, never values. */
+export interface AuditEntry {
+  readonly action: AuditAction
+  /** The token's `azp`, `client_id` or `sub`; `trusted-network` for a request admitted by its address. */
+  readonly clientId: string
+  /** The token's `sub` if it differs from the client. */
+  readonly subject: string | null
+  /** null: the request had no token. */
+  readonly issuer: string | null
+  readonly on: Readonly<Record<string, string>>
+  /** The names of the fields that the request body set. */
+  readonly fields: readonly string[]
+  readonly address: string | null
+  readonly userAgent: string | null
+  readonly status: number
+  readonly requestId: string
+  readonly traceId: string | null
+}
+
+/** Where a request came from, and the ids to correlate it by. */
+export interface Origin {
+  /** The client's address: the peer of the socket, or the address that a trusted proxy reports. */
+  readonly address: string | undefined
+  readonly userAgent: string | undefined
+  readonly requestId: string
+  readonly traceId: string | undefined
+}
+
+/** Handles a request, and records it if its route is audited. */
+export type Audit = (route: Route, request: RouteRequest, origin: Origin) => Promise<Answer>
+
+/**
+ * The only writer of the audit log. Each entry is a line of the service's own log and a record in the tenant's log in
+ * Redis, written after the change succeeded. The client gets its answer once the record of a webhook change is stored; a
+ * command does not wait for its record. A failed write never undoes the change: the log line is already there, and a
+ * warning follows it.
+ */
+export function createAudit(
+  auditLog: Pick<AuditStore, 'append'>,
+  later: Pick<LaterEntries, 'add'>,
+  log: Pick<Logger, 'info' | 'warn'>,
+): Audit {
+  async function write(tenant: Caller['tenant'], entry: AuditEntry): Promise<void> {
+    const { action } = entry
+    log.info('audit', { tenant, ...entry })
+    if (listOf(action) === 'commands') return later.add(tenant, { action, entry })
+    await auditLog.append(tenant, 'webhooks', [{ action, entry }]).catch((error: unknown) => {
+      log.warn('an entry of the audit log could not be stored', { requestId: entry.requestId, error })
+    })
+  }
+
+  return async (route, request, origin) => {
+    const answer = await route.handle(request)
+    const { audit } = route
+    if (audit === undefined || answer.isUnchanged === true) return answer
+    const { caller, params, body } = request
+    const done = { on: auditedIds(audit, params, answer), fields: fieldsOf(route, body), status: answer.status }
+    await write(caller.tenant, createEntry(audit.action, caller, origin, done))
+    return answer
+  }
+}
+
+const MAX_USER_AGENT_LENGTH = 256
+
+export function createEntry(
+  action: AuditAction,
+  { clientId, subject, issuer }: Caller,
+  { address, userAgent, requestId, traceId }: Origin,
+  done: Pick<AuditEntry, 'on' | 'fields' | 'status'>,
+): AuditEntry {
+  return {
+    action,
+    clientId,
+    subject: subject ?? null,
+    issuer: issuer ?? null,
+    ...done,
+    // A dual-stack socket reports an IPv4 peer as an IPv4-mapped IPv6 address.
+    address: address?.replace(/^::ffff:(?=\d+\.)/i, '') ?? null,
+    userAgent: userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+    requestId,
+    traceId: traceId ?? null,
+  }
+}
+
+/** The names of the body's fields that a request to the route can set. An unknown name could be a secret. */
+export function fieldsOf({ body: schema = {} }: Pick<RouteSpec, 'body'>, body: unknown): string[] {
+  if (typeof body !== 'object' || body === null) return []
+  return settableNames(schema).filter((name) => Object.hasOwn(body, name))
+}
+
+/** The ids to record for one request. Values that are not strings are left out. */
+export function auditedIds(audited: Audited, params: RouteRequest['params'], { body }: Answer): Record<string, string> {
+  const made = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+  const ids = Object.entries(audited.on({ params, made }))
+  return Object.fromEntries(ids.filter((id): id is [string, string] => typeof id[1] === 'string'))
+}

@@ -1,0 +1,132 @@
+import type { AuditList, AuditStore } from '@switchhook/store'
+import { AUDIT_ACTIONS, AUDIT_LISTS, type AuditAction, listOf } from '../audit-action.ts'
+import { component } from '../component.ts'
+import { feature } from '../feature.ts'
+import { pageParameters, pageSchema } from '../page-schema.ts'
+import { type Range, rangeOf } from '../read-range.ts'
+import type { RouteOf } from '../route.ts'
+import { text, time } from '../schema-parts.ts'
+import type { AuditEntry } from './audit-log.ts'
+
+interface AuditRouteDeps {
+  readonly auditLog: Pick<AuditStore, 'page'>
+}
+
+interface AuditFilter extends Range {
+  readonly list?: AuditList
+  readonly action?: AuditAction
+}
+
+const textOrNull = (description: string, example: string | null) =>
+  ({ type: ['string', 'null'], description, examples: [example] }) as const
+
+const entrySchema = component('AuditEntry', {
+  type: 'object',
+  description:
+    'One recorded action: who did what, to what, and from where. It names the changed fields, never their values.',
+  required: [
+    'id',
+    'at',
+    'action',
+    'clientId',
+    'subject',
+    'issuer',
+    'on',
+    'fields',
+    'address',
+    'userAgent',
+    'status',
+    'requestId',
+    'traceId',
+  ],
+  properties: {
+    id: text('The id of the entry.', '1795280761173-0'),
+    at: { ...text('When the entry was written, in UTC.', '2026-11-20T17:06:01.173Z'), format: 'date-time' },
+    action: text(
+      'The action. Later versions may add actions that are not listed for the `action` parameter.',
+      'subscription.changed',
+    ),
+    clientId: text(
+      "The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request admitted by its address.",
+      'acme-app',
+    ),
+    subject: textOrNull("The token's `sub` if it differs from the client.", null),
+    issuer: textOrNull('The issuer of the token; null if there was no token.', 'https://idp.example/acme'),
+    on: {
+      type: 'object',
+      description: 'The ids of the affected objects, by name.',
+      additionalProperties: { type: 'string' },
+      examples: [{ subscriptionId: '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11' }],
+    },
+    fields: {
+      type: 'array',
+      description: 'The names of the fields that the request set, never their values.',
+      items: { type: 'string' },
+      examples: [['enabled']],
+    },
+    address: textOrNull(
+      "The client's IP address: the peer of the connection, or the address that a trusted proxy reports.",
+      '203.0.113.7',
+    ),
+    userAgent: textOrNull('The first 256 characters of the `User-Agent` header.', 'crm/4.2'),
+    status: { type: 'integer', description: 'The HTTP status of the answer.', examples: [200] },
+    requestId: text('The `X-Request-Id` of the answer.', '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'),
+    traceId: textOrNull('The trace id of the request.', '4bf92f3577b34da6a3ce929d0e0e4736'),
+  },
+})
+
+const auditPageSchema = pageSchema('AuditPage', 'A page of the audit log.', entrySchema)
+
+const auditQuery = {
+  from: time('Only entries written at this time or later.', '2026-11-20T00:00:00Z'),
+  to: time('Only entries written before this time.', '2026-11-21T00:00:00Z'),
+  list: {
+    type: 'string',
+    enum: AUDIT_LISTS,
+    description:
+      'Only entries of this list: `webhooks` (changes and sendings) or `commands` (calls and presence). Without it, both.',
+    examples: ['commands'],
+  },
+  action: {
+    type: 'string',
+    enum: AUDIT_ACTIONS,
+    description: 'Only entries with this action.',
+    examples: ['subscription.deleted'],
+  },
+  ...pageParameters,
+} as const
+
+const listAuditEntries: RouteOf<AuditRouteDeps, undefined, AuditFilter> = {
+  method: 'get',
+  path: '/api/v1/audit',
+  operationId: 'listAuditEntries',
+  tag: 'audit',
+  role: 'viewer',
+  isExpensive: true,
+  summary: 'List audit log entries',
+  description:
+    "Lists what the tenant's clients changed or sent under `/api/v1/webhooks`, and the call commands and presence settings that " +
+    'were accepted, the newest first. Reads, rejected requests, and requests without an effect are not recorded. An entry is kept for ' +
+    '90 days. A tenant keeps its latest 10,000 entries of webhooks and its latest 10,000 of commands (all are defaults). The entry of a ' +
+    'command appears shortly after its answer. New entries do not shift the pages. With `action`, one request searches a thousand entries, so a page can have ' +
+    'fewer items than `limit`, or none, and still have a `nextCursor`.',
+  query: auditQuery,
+  responses: { 200: { description: 'A page of entries.', body: auditPageSchema } },
+  failures: [],
+  async handle({ caller, query: { list, action, ...range } }, { auditLog }) {
+    const wanted = AUDIT_LISTS.filter((one) => one === (list ?? one) && one === (action ? listOf(action) : one))
+    const page = await auditLog.page(caller.tenant, {
+      ...rangeOf(range),
+      lists: wanted,
+      ...(action !== undefined && { action }),
+    })
+    const items = page.items.map(({ id, atMs, entry }) => ({
+      id,
+      at: new Date(atMs).toISOString(),
+      ...(entry as AuditEntry),
+    }))
+    return { status: 200, body: { items, nextCursor: page.nextCursor } }
+  },
+}
+
+export const audit = feature([listAuditEntries], ({ auditLog }: AuditRouteDeps) => ({ deps: { auditLog } }))

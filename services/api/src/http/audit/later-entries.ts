@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Tenant } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import type { AuditStore, NewAuditEntry } from '@switchhook/store'
+
+export interface LaterEntries {
+  /** Returns immediately. The entry is stored within about 50 ms. */
+  add(tenant: Tenant, entry: NewAuditEntry): void
+  /** Resolves once the entries so far are stored or given up. */
+  stored(): Promise<void>
+}
+
+/** Bounds the memory while Redis is slow: about 5 MB. */
+const MAX_WAITING = 10_000
+/** Redis serves nothing else during a call: about 0.1 ms for so many entries. */
+const MAX_AT_ONCE = 25
+/** A call costs Redis ten times as much as an entry in it. */
+const GATHER_MS = 50
+
+/**
+ * Stores the audit entries of commands after their answers, because a command must not wait for one more round trip. Those
+ * of 50 ms are stored together. Entries that cannot be stored, or that waited when the process died, are only in the log,
+ * where their lines were written first.
+ */
+export function openLaterEntries(
+  auditLog: Pick<AuditStore, 'append'>,
+  log: Pick<Logger, 'warn'>,
+  { mostWaiting = MAX_WAITING }: { readonly mostWaiting?: number } = {},
+): LaterEntries {
+  let waiting = new Map<Tenant, NewAuditEntry[]>()
+  let count = 0
+  let dropped = 0
+  let storing: Promise<void> | undefined
+
+  async function storeAll(): Promise<void> {
+    while (waiting.size > 0) {
+      await delay(GATHER_MS)
+      const gathered = waiting
+      waiting = new Map()
+      await store(gathered)
+    }
+    storing = undefined
+  }
+
+  async function store(gathered: Map<Tenant, NewAuditEntry[]>): Promise<void> {
+    for (const [tenant, entries] of gathered) {
+      const taken = entries.splice(0, MAX_AT_ONCE)
+      // Behind the other tenants: none of them waits for all entries of a busy one.
+      gathered.delete(tenant)
+      if (entries.length > 0) gathered.set(tenant, entries)
+      count -= taken.length
+      await auditLog.append(tenant, 'commands', taken).catch((error: unknown) => warn(taken.length, error))
+      if (dropped > 0) warn(dropped, new Error(`More than ${mostWaiting} entries waited for Redis.`))
+      dropped = 0
+    }
+  }
+
+  const warn = (entries: number, error: unknown): void =>
+    log.warn('entries of the audit log could not be stored', { entries, error })
+
+  return {
+    add(tenant, entry) {
+      if (count >= mostWaiting) {
+        dropped += 1
+        return
+      }
+      count += 1
+      const entries = waiting.get(tenant)
+      if (entries === undefined) waiting.set(tenant, [entry])
+      else entries.push(entry)
+      storing ??= storeAll()
+    },
+    stored: async () => storing,
+  }
+}

@@ -1,0 +1,82 @@
+import { type Answer, type Receiver, startReceiver } from '@switchhook/testkit'
+import { fetchKeys } from './fetch-keys.ts'
+
+const RSA = { kty: 'RSA', kid: 'a', n: 'AQAB', e: 'AQAB' }
+
+let server: Receiver
+
+beforeEach(async () => {
+  server = await startReceiver({ status: 404 })
+})
+
+afterEach(() => server.close())
+
+const json = (body: unknown, status = 200): Answer => ({
+  status,
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json' },
+})
+
+/** Fetches the keys of a provider at /keys. */
+const fetched = (timeoutMs = 2_000) =>
+  fetchKeys({ issuer: 'https://idp.example', audience: 'x', tenant: null, jwksUri: server.url('/keys') }, timeoutMs)
+
+test('only public signing keys are taken', async () => {
+  const keys = [
+    RSA,
+    { ...RSA, kid: 'b', use: 'sig' },
+    { ...RSA, kid: 'c', use: 'enc' },
+    { kty: 'oct', kid: 'd', k: 'AAAA' },
+  ]
+  server.answer('/keys', json({ keys }))
+  expect((await fetched()).keys.map(({ kid }) => kid)).toEqual(['a', 'b'])
+})
+
+test.each<[string, Answer, string]>([
+  ['an error', json({ keys: [RSA] }, 500), 'answered 500'],
+  ['not JSON', { status: 200, body: '<html>' }, 'JSON'],
+  ['no keys at all', json({ keys: [] }), 'no signing key'],
+  ['secrets only', json({ keys: [{ kty: 'oct', k: 'AAAA' }] }), 'no signing key'],
+  ['something else', json([RSA]), 'JSON Web Key Set'],
+  ['keys without a type', json({ keys: [{ kid: 'a' }] }), 'JSON Web Key Set'],
+  ['far too much', { status: 200, body: ' '.repeat(2 * 1024 * 1024) }, '1 MiB'],
+  ['a reset', { instead: 'reset' }, 'fetch failed'],
+])('an answer with %s is rejected', async (_name, answer, reason) => {
+  server.answer('/keys', answer)
+  await expect(fetched()).rejects.toThrow(reason)
+})
+
+test.each(['hang', 'endless'] as const)('a provider that answers with "%s" is not awaited', async (instead) => {
+  server.answer('/keys', { instead, status: 200 })
+  await expect(fetched(200)).rejects.toThrow('did not answer within 200 ms')
+})
+
+describe('without a jwksUri', () => {
+  const discovered = (path: string) => fetchKeys({ issuer: server.url(path), audience: 'x', tenant: null }, 2_000)
+
+  test.each(['/acme', '/acme/', ''])('the keys of the issuer at "%s" are found by discovery', async (path) => {
+    const base = path.replace(/\/$/, '')
+    server.answer(
+      `${base}/.well-known/openid-configuration`,
+      json({ issuer: server.url(path), jwks_uri: server.url('/keys') }),
+    )
+    server.answer('/keys', json({ keys: [RSA] }))
+    expect((await discovered(path)).keys).toEqual([RSA])
+  })
+
+  test('a document of another issuer is rejected', async () => {
+    server.answer(
+      '/acme/.well-known/openid-configuration',
+      json({ issuer: server.url('/globex'), jwks_uri: server.url('/keys') }),
+    )
+    await expect(discovered('/acme')).rejects.toThrow('another issuer')
+  })
+
+  test.each([[{}], [{ jwks_uri: 'file:///etc/passwd' }], [null]])('the document %j is rejected', async (document) => {
+    server.answer(
+      '/acme/.well-known/openid-configuration',
+      json(document && { issuer: server.url('/acme'), ...document }),
+    )
+    await expect(discovered('/acme')).rejects.toThrow('does not name the key set')
+  })
+})

@@ -1,0 +1,81 @@
+import type { Tenant } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import { EVERY_ROLE } from '../role.ts'
+import type { Caller } from '../route.ts'
+import { fetchKeys } from './fetch-keys.ts'
+import type { Issuer } from './issuer.ts'
+import { startKeyCache } from './key-cache.ts'
+import { createOwnSiteCheck, type SiteRequest } from './own-site.ts'
+import { createNetworkMatcher } from './trusted-network.ts'
+import { createVerifyToken, Unauthorized } from './verify-token.ts'
+
+/** The part of a request that authentication reads. */
+interface Credentials extends SiteRequest {
+  /** The address of the socket, or the address that a trusted proxy reports. */
+  readonly ip?: string | undefined
+  /** The `tokenNameOf` its token, if it is known. */
+  readonly tokenName?: string
+}
+
+/** @throws Unauthorized, or AppError `service-unavailable`, `host-not-allowed` or `cross-site-request` */
+export type Authenticate = (request: Credentials) => Promise<Caller>
+
+/** The settings of authentication. */
+interface AuthConfig {
+  readonly AUTH_ISSUERS: readonly Issuer[]
+  readonly TRUSTED_NETWORKS: readonly string[]
+  readonly ALLOWED_HOSTS: readonly string[]
+  readonly TRUSTED_NETWORK_TENANT?: Tenant | undefined
+}
+
+type AuthLog = Pick<Logger, 'info' | 'warn'>
+
+/** In ms. */
+export interface KeyTiming {
+  /** The longest time that a withdrawn key is still trusted. */
+  readonly refreshMs: number
+  /** Minimum time between two fetches caused by unknown key ids. */
+  readonly cooldownMs: number
+  readonly timeoutMs: number
+}
+
+const KEY_TIMING: KeyTiming = { refreshMs: 10 * 60_000, cooldownMs: 5_000, timeoutMs: 3_000 }
+
+/**
+ * Opens authentication. A request with a token is authenticated by the token, wherever it comes from. A request without a
+ * token is accepted only from a trusted network, and not from a page of another site. Starts to fetch the issuers' keys, and does not wait for them.
+ */
+export function openAuth(
+  { AUTH_ISSUERS, TRUSTED_NETWORKS, ALLOWED_HOSTS, TRUSTED_NETWORK_TENANT = null }: AuthConfig,
+  log: AuthLog,
+  { timeoutMs, ...timing }: KeyTiming = KEY_TIMING,
+): { readonly authenticate: Authenticate; readonly close: () => void } {
+  const caches = AUTH_ISSUERS.map((issuer) => {
+    const fetch = () => fetchKeys(issuer, timeoutMs)
+    return { issuer, cache: startKeyCache({ fetchKeys: fetch, ...timing, log: withIssuer(log, issuer) }) }
+  })
+  const verifyToken = createVerifyToken(
+    caches.map(({ issuer, cache }) => ({ ...issuer, keysFor: (kid: string | undefined) => cache.keysFor(kid) })),
+  )
+  const isTrustedAddress = createNetworkMatcher(TRUSTED_NETWORKS)
+  const requireOwnSite = createOwnSiteCheck(ALLOWED_HOSTS)
+  return {
+    authenticate: async (request) => {
+      const { headers, ip, tokenName } = request
+      if (headers.authorization !== undefined) return verifyToken(headers.authorization, tokenName)
+      if (!isTrustedAddress(ip)) throw new Unauthorized()
+      requireOwnSite(request)
+      return { tenant: TRUSTED_NETWORK_TENANT, clientId: 'trusted-network', role: EVERY_ROLE }
+    },
+    close: () => {
+      for (const { cache } of caches) cache.close()
+    },
+  }
+}
+
+function withIssuer(log: AuthLog, { issuer }: Issuer): AuthLog {
+  return {
+    info: (message, fields) => log.info(message, { ...fields, issuer }),
+    warn: (message, fields) => log.warn(message, { ...fields, issuer }),
+  }
+}

@@ -1,0 +1,104 @@
+import type { Caller } from '../route.ts'
+import { createLimitExpensive } from './limit-expensive.ts'
+
+const callerOf = (clientId: string, change: Partial<Caller> = {}): Caller => ({
+  tenant: 'acme',
+  clientId,
+  issuer: 'https://idp.example',
+  role: 'viewer',
+  ...change,
+})
+
+/** Starts work that ends when the test says so. */
+function scene(limits: { atOnce?: number; waiting?: number; maxWaitMs?: number } = {}) {
+  const limited = createLimitExpensive({ atOnce: 2, waiting: 2, maxWaitMs: 10_000, ...limits })
+  const running: string[] = []
+  const endings = new Map<string, (error?: Error) => void>()
+  const settled = () => new Promise((resolve) => void setImmediate(resolve))
+  return {
+    running,
+    start: (name: string, caller = callerOf('crm'), isClosed = () => false) => {
+      const done = limited(
+        caller,
+        async () => {
+          running.push(name)
+          await new Promise<void>((resolve, reject) => {
+            endings.set(name, (error) => (error === undefined ? resolve() : reject(error)))
+          })
+          return name
+        },
+        isClosed,
+      )
+      return { done: done.catch((error: unknown) => error) }
+    },
+    end: async (name: string, error?: Error) => {
+      endings.get(name)?.(error)
+      running.splice(running.indexOf(name), 1)
+      await settled()
+    },
+  }
+}
+
+test('as many as allowed run at once, the others in the order in which they came', async () => {
+  const { running, start, end } = scene()
+  const all = ['a', 'b', 'c', 'd'].map((name) => start(name))
+  expect(running).toEqual(['a', 'b'])
+  await end('b')
+  expect(running).toEqual(['a', 'c'])
+  await end('a')
+  expect(running).toEqual(['c', 'd'])
+  await end('c')
+  await end('d')
+  expect(await Promise.all(all.map(({ done }) => done))).toEqual(['a', 'b', 'c', 'd'])
+})
+
+test('a client with too many waiting requests is refused, and accepted once there is room', async () => {
+  const { running, start, end } = scene()
+  for (const name of ['a', 'b', 'c', 'd']) start(name)
+  expect(await start('e').done).toMatchObject({ code: 'rate-limited', headers: { 'Retry-After': '1' } })
+  await end('a')
+  start('f')
+  for (const name of ['b', 'c', 'd']) await end(name)
+  expect(running).toEqual(['f'])
+})
+
+test('a request whose client has left while it waited does not run', async () => {
+  const { running, start, end } = scene({ atOnce: 1 })
+  let isClosed = false
+  start('a')
+  const left = start('b', callerOf('crm'), () => isClosed)
+  start('c')
+  isClosed = true
+  await end('a')
+  await left.done
+  expect(running).toEqual(['c'])
+})
+
+test('a request that has waited too long is refused and never runs', async () => {
+  const { running, start, end } = scene({ atOnce: 1, maxWaitMs: 60 })
+  start('a')
+  expect(await start('b').done).toMatchObject({ code: 'rate-limited', headers: { 'Retry-After': '1' } })
+  await end('a')
+  expect(running).toEqual([])
+})
+
+test('after a failure the next request runs', async () => {
+  const { running, start, end } = scene({ atOnce: 1, waiting: 1 })
+  const first = start('a')
+  start('b')
+  await end('a', new Error('away'))
+  expect(await first.done).toMatchObject({ message: 'away' })
+  expect(running).toEqual(['b'])
+})
+
+test.each<[string, Caller]>([
+  ['another client', callerOf('erp')],
+  ['the same client of another issuer', callerOf('crm', { issuer: 'https://other.example' })],
+  ['another user of the client', callerOf('crm', { subject: 'alice' })],
+  ['a request from a trusted network', { tenant: 'acme', clientId: 'trusted-network', role: 'viewer' }],
+])('%s does not wait', async (_who, other) => {
+  const { running, start } = scene({ atOnce: 1, waiting: 0 })
+  start('a')
+  start('b', other)
+  expect(running).toEqual(['a', 'b'])
+})

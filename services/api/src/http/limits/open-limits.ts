@@ -1,0 +1,65 @@
+import { hash } from 'node:crypto'
+import { createRequestLimiter, type Redis, type RequestLimiter, type RequestRate } from '@switchhook/store'
+import type { Authenticate } from '../auth/open-auth.ts'
+import { createNetworkMatcher } from '../auth/trusted-network.ts'
+import { HeaderedError } from '../headered-error.ts'
+import type { Caller } from '../route.ts'
+import { limitBadTokens } from './limit-bad-tokens.ts'
+
+/**
+ * Counts a request of an authenticated caller. Resolves to the rate-limit headers of the response; empty without a limit.
+ * @throws HeaderedError `rate-limited` for a request above the limit
+ */
+export type LimitClient = (caller: Caller, address: string | undefined) => Promise<Readonly<Record<string, string>>>
+
+/** The limits for clients and for invalid tokens. `RATE_LIMIT=off` is for an installation whose gateway has both. */
+export function openLimits(
+  {
+    RATE_LIMIT: rate,
+    TRUSTED_NETWORKS,
+  }: { readonly RATE_LIMIT: RequestRate | null; readonly TRUSTED_NETWORKS: readonly string[] },
+  redis: Redis,
+  authenticate: Authenticate,
+): { readonly authenticate: Authenticate; readonly limitClient: LimitClient } {
+  const isTrustedAddress = createNetworkMatcher(TRUSTED_NETWORKS)
+  return {
+    authenticate: rate === null ? authenticate : limitBadTokens(authenticate, isTrustedAddress),
+    limitClient: createLimitClient({ rate, limiter: (of) => createRequestLimiter(redis, of), isTrustedAddress }),
+  }
+}
+
+/** Name of the limit in the headers. */
+const POLICY = 'client'
+
+/**
+ * Each client of each issuer has its own count. Requests from trusted networks are not limited, with or without a token.
+ * @param options.rate null: no limit
+ */
+function createLimitClient(options: {
+  readonly rate: RequestRate | null
+  readonly limiter: (rate: RequestRate) => RequestLimiter
+  readonly isTrustedAddress: (address: string | undefined) => boolean
+}): LimitClient {
+  const { rate, isTrustedAddress } = options
+  if (rate === null) return async () => ({})
+  const limiter = options.limiter(rate)
+  // draft-ietf-httpapi-ratelimit-headers-11: structured fields, times in seconds.
+  const policy = `"${POLICY}";q=${rate.requests};w=${rate.windowMs / 1_000}`
+  /** A verified token is one object for its lifetime. */
+  const names = new WeakMap<Caller, string>()
+  return async (caller, address) => {
+    const { issuer, clientId } = caller
+    if (issuer === undefined || isTrustedAddress(address)) return {}
+    const name = names.get(caller) ?? nameOf(issuer, clientId)
+    names.set(caller, name)
+    const { isOver, remaining, resetMs } = await limiter.count(name)
+    const resetSeconds = Math.ceil(resetMs / 1_000)
+    const headers = { 'RateLimit-Policy': policy, RateLimit: `"${POLICY}";r=${remaining};t=${resetSeconds}` }
+    if (isOver)
+      throw new HeaderedError('rate-limited', { ...headers, 'Retry-After': String(Math.max(resetSeconds, 1)) })
+    return headers
+  }
+}
+
+const nameOf = (issuer: string, clientId: string): string =>
+  hash('sha256', JSON.stringify([issuer, clientId]), 'hex').slice(0, 32)

@@ -1,0 +1,144 @@
+import { EVERY_ROLE, type Role } from '../role.ts'
+import { type RouteSpec, readsToken, type Schema } from '../route.ts'
+import { type Components, createComponents, describedBy, jsonContent } from './components.ts'
+import { DESCRIPTION, TAGS } from './document-texts.ts'
+import { exampleOf } from './examples.ts'
+import { problemSchema } from './problem-schema.ts'
+import { responsesOf } from './responses.ts'
+
+/** An OpenAPI 3.1 document, as JSON. */
+export type ApiDocument = Readonly<Record<string, unknown>>
+
+/** The requests that the service sends, by name. */
+export type DescribedWebhooks = Readonly<Record<string, (components: Components) => Schema>>
+
+/** Builds the document from the table of routes that is also mounted, so the two cannot differ. */
+export function buildDocument(routes: readonly RouteSpec[], webhooks: DescribedWebhooks): ApiDocument {
+  const components = createComponents()
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route, components) }
+  }
+  components.schema(problemSchema)
+  const used = new Set<string>(routes.map(({ tag }) => tag))
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Switchhook', version: '1.0.0', description: DESCRIPTION },
+    servers: [{ url: '/', description: 'This installation.' }],
+    security: [{ bearer: [] }],
+    tags: TAGS.filter(({ name }) => used.has(name)),
+    paths,
+    webhooks: Object.fromEntries(
+      Object.entries(webhooks).map(([name, webhook]) => [name, { post: webhook(components) }]),
+    ),
+    components: {
+      ...components.collected(),
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            "An access token from the tenant's identity provider (OAuth 2.0 client credentials flow). POST " +
+            '`grant_type=client_credentials`, `client_id`, `client_secret` and `scope` (`{service_application_id}/.default`) as a form to ' +
+            '`{auth_url}/{tenant_id}/oauth2/v2.0/token`. Ask the operator of your installation for these values. ' +
+            'A local stack has its own identity provider for development: `make up` prints its address and a command that gets a token. By default ' +
+            'the token endpoint is `http://127.0.0.1:8090/acme/oauth2/v2.0/token` and the scope `switchhook/.default`. ' +
+            'A token is valid for about an hour; reuse it until shortly before it expires. After a 401 with `code` `unauthorized`, get a new token and ' +
+            'repeat the request once. A 401 `missing-agent-uri` is about the body; a new token does not help. ' +
+            'An on-premise installation can admit configured networks without a token.',
+        },
+      },
+    },
+  }
+}
+
+function operationOf(route: RouteSpec, components: Components): Schema {
+  const { operationId, tag, summary, description, isPublic, role, body } = route
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...describedWith(description, role && roleNote(role, isPublic)),
+    // OpenAPI 3.1: the array of a scheme other than OAuth 2 lists the roles that the operation needs.
+    security: [
+      ...(isPublic === true && role !== undefined ? [{}] : []),
+      ...(readsToken(route) ? [{ bearer: [role ?? EVERY_ROLE] }] : []),
+    ],
+    ...withParameters(route, components),
+    ...(body !== undefined && {
+      requestBody: {
+        required: route.isBodyOptional !== true,
+        content: jsonContent(components.schema(body), exampleOf(body)),
+      },
+    }),
+    responses: responsesOf(route, components),
+  }
+}
+
+function describedWith(...texts: readonly (string | undefined)[]): { readonly description?: string } {
+  const given = texts.filter((text) => text !== undefined)
+  return given.length === 0 ? {} : { description: given.join('\n\n') }
+}
+
+const roleNote = (role: Role, isPublic: true | undefined): string =>
+  isPublic === true ? `A request with a token needs the role \`${role}\`.` : `Needed role: \`${role}\`.`
+
+function withParameters(
+  { path, operationId, params = {}, query = {}, idempotent, conditional, isStream }: RouteSpec,
+  components: Components,
+): Schema {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const schema = params[name]
+    if (schema === undefined) throw new Error(`${path} does not describe ${name}`)
+    return { name, in: 'path', required: true, ...describedBy(components.schema(schema)) }
+  })
+  const inQuery = Object.entries(query).map(([name, schema]) => {
+    return { name, in: 'query', required: false, ...describedBy(components.schema(schema)) }
+  })
+  const inHeader = [
+    ...(idempotent === true ? [idempotencyKeyOf(operationId)] : []),
+    ...(conditional === true ? [ifMatch] : []),
+    ...(isStream === true ? [lastEventId] : []),
+  ]
+  const parameters = [...inPath, ...inQuery, ...inHeader]
+  return parameters.length === 0 ? {} : { parameters }
+}
+
+/** @param operationId names the key of the example, because a key is for one request */
+const idempotencyKeyOf = (operationId: string): Schema => ({
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A unique key of your choice that makes this request safe to repeat. For 24 hours, the same key, path and body from the same client ' +
+    'return the first answer with `Idempotent-Replayed: true`, and nothing is done twice. A stored error is replayed as well: once ' +
+    'its cause is fixed, use a new key. A different body or `If-Match` with the same key is rejected (422 `idempotency-key-reused`). ' +
+    'Answers with status 409, 412, 429, 500 or higher are not stored: repeat the request with the same key.',
+  schema: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[ -~]+$',
+    examples: [`order-4711-${operationId}`],
+  },
+})
+
+const ifMatch: Schema = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'The `ETag` of the answer that your change is based on, or a list of them. If the resource has changed since, nothing is done, and the answer ' +
+    'is 412 `precondition-failed`. `*` and no header match always; a weak tag (`W/`) matches never.',
+  schema: { type: 'string', examples: ['"yG0eTt1pQZ0M6hGm5B5m1f3Xy8Xg7b6X0f9F0Ch2kSA"'] },
+}
+
+const lastEventId: Schema = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description:
+    'The last `id` that the client received. The stream then begins with the events after it. `EventSource` sends it automatically.',
+  schema: { type: 'string', maxLength: 32, examples: ['1795192262123-417'] },
+}

@@ -1,0 +1,65 @@
+import { componentName } from '../component.ts'
+import type { Schema } from '../route.ts'
+import { ANSWER_HEADERS, type AnswerHeader } from './answer-headers.ts'
+
+type Kind = 'schemas' | 'responses' | 'headers'
+
+/** Collects the named parts of a document, so that each appears once and is referenced elsewhere. */
+export interface Components {
+  /** The schema with each of its named parts replaced by a reference. */
+  readonly schema: (schema: Schema) => Schema
+  /** A reference to a response of this name. */
+  readonly response: (name: string, response: Schema) => Schema
+  /** A reference to each of these headers, by name. */
+  readonly headers: (names: readonly AnswerHeader[]) => Schema
+  /** All named parts, by kind and in alphabetical order. */
+  readonly collected: () => Readonly<Record<Kind, Readonly<Record<string, Schema>>>>
+}
+
+export function createComponents(): Components {
+  const known = {
+    schemas: new Map<string, Schema>(),
+    responses: new Map<string, Schema>(),
+    headers: new Map<string, Schema>(),
+  }
+
+  /** @throws if two different parts have the same name */
+  function add(kind: Kind, name: string, value: Schema): Schema {
+    const existing = known[kind].get(name)
+    if (existing !== undefined && JSON.stringify(existing) !== JSON.stringify(value)) {
+      throw new Error(`two different ${kind} are named ${name}`)
+    }
+    known[kind].set(name, value)
+    return { $ref: `#/components/${kind}/${name}` }
+  }
+
+  function refer(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(refer)
+    if (typeof value !== 'object' || value === null) return value
+    const inner = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, refer(member)]))
+    const name = componentName(value)
+    return name === undefined ? inner : add('schemas', name, inner)
+  }
+
+  return {
+    schema: (schema) => refer(schema) as Schema,
+    response: (name, response) => add('responses', name, response),
+    headers: (names) => Object.fromEntries(names.map((name) => [name, add('headers', name, ANSWER_HEADERS[name])])),
+    collected: () => ({
+      schemas: sorted(known.schemas),
+      responses: sorted(known.responses),
+      headers: sorted(known.headers),
+    }),
+  }
+}
+
+const sorted = (named: ReadonlyMap<string, Schema>): Record<string, Schema> =>
+  Object.fromEntries([...named].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+
+/** The `content` of a body in JSON. */
+export const jsonContent = (schema: Schema, example: unknown): Schema => ({
+  'application/json': { schema, ...(example !== undefined && { example }) },
+})
+
+/** Moves the description from the schema to the parameter or header that has it, where OpenAPI viewers show it. */
+export const describedBy = ({ description, ...schema }: Schema): Schema => ({ description, schema })

@@ -1,0 +1,188 @@
+import { DeviceStatus, describeEventTypes, EVENT_TYPES, type EventType, type FailureCode } from '@switchhook/contracts'
+import { componentName } from '../component.ts'
+import type { Schema } from '../route.ts'
+
+/**
+ * An example of an operation's answer; undefined if its schema has no examples. The list of event types has none: an item
+ * has the members `type` and `example`, so linters of API documents take it for a schema.
+ */
+export function answerExample(operationId: string, status: number, schema: Schema): unknown {
+  if (operationId === 'listEventTypes') return undefined
+  return merged(exampleOf(schema, COMPONENTS), ANSWERS[`${operationId} ${status}`])
+}
+
+const DELIVERY = '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'
+const DESCRIBED = describeEventTypes()
+const described = (type: EventType) => DESCRIBED.find((each) => each.type === type)
+
+const rejected = {
+  state: 'parked',
+  parkedReason: 'rejected',
+  parkedAt: '2026-11-20T17:06:01.231Z',
+  nextAttemptAt: null,
+  attempts: [
+    {
+      run: 1,
+      slot: 0,
+      attempt: 1,
+      at: '2026-11-20T17:06:01.189Z',
+      durationMs: 42,
+      outcome: 'answered',
+      status: 404,
+      answer: '{"error":"no such path"}',
+    },
+  ],
+}
+
+/** Overrides for examples, by component name and field. */
+type ExampleDetails = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+/** Replaces examples of single fields where their combination would be contradictory. */
+const COMPONENTS: ExampleDetails = {
+  SubscriptionSigning: { previousValidUntil: null },
+  DeliverySummary: rejected,
+  Delivery: rejected,
+  DeliveryEnvelope: { ...described('call.status')?.example, deliveryId: DELIVERY },
+  Explanation: {
+    nextAttemptAt: '2026-11-20T17:06:11.180Z',
+    deliveredAt: null,
+    coolingUntil: null,
+    parkedAt: null,
+  },
+  ReceiverReport: {
+    verdict: 'needs-work',
+    findings: [
+      { check: 'delivery', result: 'passed', seen: 'Status 204 after 31 ms.', advice: null },
+      { check: 'speed', result: 'passed', seen: 'Status 204 after 31 ms.', advice: null },
+      { check: 'duplicate', result: 'passed', seen: 'Status 204 after 30 ms.', advice: null },
+      {
+        check: 'forged-signature',
+        result: 'failed',
+        seen: 'Status 204 after 29 ms.',
+        advice:
+          'Anyone who knows the url can send you this. Verify webhook-signature before you trust a body, and answer 401 if it does not match.',
+      },
+      { check: 'stale-timestamp', result: 'passed', seen: 'Status 401 after 28 ms.', advice: null },
+    ],
+  },
+  Recovery: {
+    from: '2026-11-20T17:00:00.000Z',
+    to: null,
+    startedAt: '2026-11-20T19:30:00.000Z',
+    updatedAt: '2026-11-20T19:30:41.000Z',
+    endedAt: null,
+  },
+  CoolDownPeriod: { until: '2026-11-20T17:06:31.173Z' },
+  RecoveryCount: { newest: '2026-11-20T19:12:44.020Z' },
+  AgentState: { deviceStatus: DeviceStatus.idle, pendingStatusCode: null, until: null, message: null },
+  AgentCallState: { deviceStatus: DeviceStatus.inUse },
+}
+
+const command = (name: string) => ({ command: name, correlationId: null })
+
+/** By operation and status: where an answer differs from the usual example of its schema. */
+const ANSWERS: Readonly<Record<string, object>> = {
+  'createSubscription 201': { health: { lastSuccessAt: null } },
+  'changeSubscription 200': { enabled: false },
+  'redeliver 202': { state: 'pending', parkedReason: null, parkedAt: null, run: 2 },
+  'recover 202': { sent: 0, remaining: 1280, perSecond: 1, updatedAt: '2026-11-20T19:30:00.000Z' },
+  'backfill 202': {
+    kind: 'backfill',
+    reason: null,
+    eventTypes: ['call.status'],
+    sent: 0,
+    remaining: 1280,
+    perSecond: 1,
+    updatedAt: '2026-11-20T19:30:00.000Z',
+  },
+  'cancelRecovery 200': {
+    state: 'cancelled',
+    cancelledBecause: 'requested',
+    perSecond: 0,
+    endedAt: '2026-11-20T19:30:42.000Z',
+  },
+  'answer 202': command('answer'),
+  'hangup 202': command('hangup'),
+  'hold 202': command('hold'),
+  'resume 202': command('resume'),
+  'transfer 202': { command: 'transfer', consultationCallId: undefined },
+  'setPresence 202': {
+    statusCode: 66,
+    statusName: 'Lunch',
+    until: '2099-11-20T18:00:00.000Z',
+    message: 'back at two',
+  },
+}
+
+const INVALID_SUBSCRIPTION =
+  'The body is not a valid subscription. Allowed fields: url, eventTypes, description, enabled.'
+
+/** Examples of the further fields of a problem, by code. */
+export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
+  'invalid-request': { errors: [{ pointer: '/limit', detail: 'must be at most 100' }] },
+  'malformed-json': { detail: 'There is no body; send a JSON object, as application/json.' },
+  'invalid-webhook-url': {
+    detail: INVALID_SUBSCRIPTION,
+    errors: [{ pointer: '/url', detail: 'must be an absolute http or https url' }],
+    knownEventTypes: EVENT_TYPES,
+  },
+  'unknown-event-type': {
+    detail: INVALID_SUBSCRIPTION,
+    errors: [{ pointer: '/eventTypes', detail: 'is required' }],
+    knownEventTypes: EVENT_TYPES,
+  },
+  'missing-agent-uri': {
+    detail: 'The body has no agentUri. A new access token does not help.',
+    errors: [{ pointer: '/agentUri', detail: 'is required' }],
+  },
+  'unknown-status-code': {
+    detail: 'The body is not valid',
+    errors: [{ pointer: '/statusCode', detail: 'must be one of knownStatusCodes' }],
+    knownStatusCodes: [{ code: 2, name: 'Available' }],
+  },
+  forbidden: {
+    detail: 'This operation needs the role operator; your token gives the role viewer.',
+    requiredRole: 'operator',
+  },
+  'host-not-allowed': {
+    detail:
+      'Requests without a token are not served under the host "other.example". Use a token, or add the host to ALLOWED_HOSTS.',
+  },
+  'invalid-call-state': { currentState: 7, allowedCommands: [] },
+  'remote-answer-unsupported': { currentState: 2, allowedCommands: ['hangup'] },
+}
+
+/** An example for a schema, composed of the examples of its parts; undefined if they have none. */
+export function exampleOf(schema: Schema, details: ExampleDetails = {}): unknown {
+  const { examples, properties, items, oneOf } = schema
+  const [first] = [...((examples as unknown[] | undefined) ?? []), ...choicesOf(schema)]
+  if (first !== undefined) return first
+  if (properties !== undefined) {
+    const members = objectOf(properties as Readonly<Record<string, Schema>>, details)
+    return merged(members, details[componentName(schema) ?? ''])
+  }
+  if (items !== undefined) return [exampleOf(items as Schema, details)]
+  return Array.isArray(oneOf) ? exampleOf(oneOf[0] as Schema, details) : undefined
+}
+
+/** Merges objects deeply; arrays are replaced, and a field that is undefined in `more` is removed. */
+function merged(example: unknown, more: unknown): unknown {
+  if (!isObject(example) || !isObject(more)) return more === undefined ? example : more
+  const members = Object.entries(more).map(([name, value]) => [
+    name,
+    value === undefined ? undefined : merged(example[name], value),
+  ])
+  const all = { ...example, ...(Object.fromEntries(members) as object) }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}
+
+function objectOf(properties: Readonly<Record<string, Schema>>, details: ExampleDetails): object {
+  const members = Object.entries(properties).map(([name, member]) => [name, exampleOf(member, details)] as const)
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
+}
+
+const choicesOf = ({ const: only, enum: choices = [] }: Schema): readonly unknown[] =>
+  only === undefined ? (choices as readonly unknown[]) : [only]
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,83 @@
+import { CALL_COMMANDS, CallState, EVENT_TYPES, FAILURES, numberedSchema, PROBLEMS_PAGE } from '@switchhook/contracts'
+import { component } from '../component.ts'
+import { ROLES } from '../role.ts'
+
+/** The problem details of RFC 9457, with the fields that this service adds. */
+export const problemSchema = component('Problem', {
+  type: 'object',
+  description: 'An error (RFC 9457). Branch on `code`: the texts are for people and may change.',
+  required: ['type', 'title', 'status', 'code', 'requestId'],
+  properties: {
+    type: {
+      type: 'string',
+      format: 'uri-reference',
+      description:
+        'The path of the documentation of `code` in this installation, `/api/v1/docs/problems#{code}`. Resolve it against the url of the request.',
+      examples: [`${PROBLEMS_PAGE}#invalid-request`],
+    },
+    title: { type: 'string', description: 'The meaning of `code`.', examples: [FAILURES['invalid-request'].title] },
+    status: { type: 'integer', description: 'The HTTP status.', examples: [400] },
+    code: {
+      type: 'string',
+      enum: Object.keys(FAILURES),
+      description: 'Identifies the error. Codes are stable.',
+      examples: ['invalid-request'],
+    },
+    requestId: {
+      type: 'string',
+      description: 'The `X-Request-Id` of the answer. Quote it when you contact the operator.',
+      examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
+    },
+    detail: { type: 'string', description: 'More about this error.', examples: ['The body is not valid'] },
+    errors: {
+      type: 'array',
+      description: 'The invalid fields or parameters of the request.',
+      items: component('Fault', {
+        type: 'object',
+        description: 'One invalid field or parameter.',
+        required: ['pointer', 'detail'],
+        properties: {
+          pointer: {
+            type: 'string',
+            description: 'A JSON pointer (RFC 6901) into the body, or `/<name>` for a query parameter.',
+            examples: ['/url'],
+          },
+          detail: { type: 'string', description: 'What is wrong with the value.', examples: ['is required'] },
+        },
+      }),
+    },
+    knownEventTypes: {
+      type: 'array',
+      description: 'The known event types. Present if `url` or `eventTypes` is invalid.',
+      items: { type: 'string', examples: [EVENT_TYPES[0]] },
+      examples: [EVENT_TYPES],
+    },
+    knownStatusCodes: {
+      type: 'array',
+      description: 'The known user status codes. Present if a presence was rejected.',
+      items: component('UserStatus', {
+        type: 'object',
+        description: 'A user status.',
+        required: ['code', 'name'],
+        properties: {
+          code: { type: 'integer', description: 'The code to send.', examples: [2] },
+          name: { type: 'string', description: 'The name of the status.', examples: ['Available'] },
+        },
+      }),
+    },
+    requiredRole: {
+      type: 'string',
+      enum: ROLES,
+      description: 'The role that the operation needs. Present if the caller does not have it.',
+      examples: ['operator'],
+    },
+    currentState: numberedSchema(CallState, "The current state of the agent's leg. Present if a command was rejected."),
+    allowedCommands: {
+      type: 'array',
+      description:
+        "The commands that are possible in this state with this agent's device. Present if a command was rejected.",
+      items: { type: 'string', enum: CALL_COMMANDS },
+      examples: [['hangup']],
+    },
+  },
+})

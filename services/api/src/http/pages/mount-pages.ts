@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { ConsoleFile } from '@switchhook/console'
+import { AppError, describeEventTypes, FAILURES, type FailureCode, PROBLEMS_PAGE } from '@switchhook/contracts'
+import type { Express, RequestHandler } from 'express'
+import type { RouteSpec } from '../route.ts'
+import { sendCompressed } from '../send-compressed.ts'
+import { PROBLEM_ADVICE } from './problem-advice.ts'
+
+const resolve = createRequire(import.meta.url).resolve
+/** `pages` is a sibling of `src` and `dist`, so the relative path is the same from both. */
+const own = (name: string): string => fileURLToPath(new URL(`../../../pages/${name}`, import.meta.url))
+
+/** The api serves every asset of the pages itself, so that they work in a closed network. */
+const ASSETS: Readonly<Record<string, string>> = {
+  'pages.css': own('pages.css'),
+  'rest.js': own('rest.js'),
+  'events.js': own('events.js'),
+  'swagger-ui.css': resolve('swagger-ui-dist/swagger-ui.css'),
+  'swagger-ui-bundle.js': resolve('swagger-ui-dist/swagger-ui-bundle.js'),
+  'asyncapi.css': resolve('@asyncapi/react-component/styles/default.min.css'),
+  'asyncapi.js': resolve('@asyncapi/react-component/browser/standalone/index.js'),
+}
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+}
+
+/** Both libraries set styles from scripts. The events page compiles the schemas of its document, which needs eval. */
+const POLICY =
+  "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const HEADERS = { 'Content-Security-Policy': POLICY, 'Cache-Control': 'public, max-age=3600' }
+
+/** An entry of the list in a page: a term in HTML, and its text. */
+type Entry = readonly [term: string, text: string]
+
+const operation = ({ tag, operationId, method, path, summary }: RouteSpec): Entry => [
+  `<dt><a href="#/${tag}/${operationId}"><code>${method.toUpperCase()} ${path}</code></a></dt>`,
+  summary,
+]
+
+/** A problem's `type` leads to its entry. */
+const problem = ([code, { status, title }]: [string, { readonly status: number; readonly title: string }]): Entry => [
+  `<dt id="${code}">${status} <code>${code}</code></dt>`,
+  `${title}. ${PROBLEM_ADVICE[code as FailureCode]}`,
+]
+
+/**
+ * Serves the readable pages of the API documents. They hold no tenant's data, so they need no token. The large libraries
+ * take seconds on a slow line, so each page has its entries as text.
+ */
+export function mountPages(app: Express, routes: readonly RouteSpec[]): void {
+  const pages: Readonly<Record<string, readonly [file: string, entries: readonly Entry[]]>> = {
+    '/api/v1/docs': ['rest.html', routes.map(operation)],
+    '/api/v1/docs/events': [
+      'events.html',
+      describeEventTypes().map(({ type, description }) => [`<dt><code>${type}</code></dt>`, description]),
+    ],
+    [PROBLEMS_PAGE]: ['problems.html', Object.entries(FAILURES).map(problem)],
+  }
+  for (const [path, [name, entries]] of Object.entries(pages)) {
+    const list = entries.map(([term, text]) => `${term}<dd>${text.replaceAll('<', '&lt;')}</dd>\n`).join('')
+    app.get(
+      path,
+      send(own(name), (page) => page.replace('<dl></dl>', () => `<dl>${list}</dl>`)),
+    )
+  }
+  for (const [name, file] of Object.entries(ASSETS)) app.get(`/api/v1/docs/assets/${name}`, send(file))
+}
+
+const compress = promisify(gzip)
+
+/** Reads and compresses the file at its first request, and keeps it: all of them together are under 8 MB. */
+function send(file: string, edit: (text: string) => string = (text) => text): RequestHandler {
+  let read: Promise<ConsoleFile> | undefined
+  async function readNow(): Promise<ConsoleFile> {
+    const bytes = Buffer.from(edit(await readFile(file, 'utf8')))
+    return { contentType: CONTENT_TYPES[extname(file)] ?? '', bytes, gzip: await compress(bytes) }
+  }
+  return async (request, response) => {
+    // Without a validator, no precondition holds.
+    const { 'if-match': match = '*', 'if-unmodified-since': since } = request.headers
+    if (match !== '*' || since !== undefined) throw new AppError('precondition-failed')
+    read ??= readNow()
+    response.set(HEADERS)
+    sendCompressed(request, response, await read)
+  }
+}

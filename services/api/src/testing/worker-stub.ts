@@ -1,0 +1,53 @@
+import { type Delivery, parseDelivery } from '@switchhook/contracts'
+import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { createDeliveryStore, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
+import { silentLog } from '@switchhook/testkit'
+import type { Surroundings } from './surroundings.ts'
+
+/** Stands in for the workers: takes the deliveries that are published, and has the store that workers write to. */
+export interface WorkerStub {
+  readonly redis: Redis
+  readonly store: DeliveryStore
+  /** The deliveries that it took since `due` was emptied, in order. */
+  readonly due: Delivery[]
+  /** Those of them that give way to others. */
+  readonly backlogged: ReadonlySet<Delivery>
+  close(): Promise<void>
+}
+
+const RETENTION = { settledRetentionMs: 60_000, waitingRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+
+/** @param handle is called after each delivery was added to `due`. Absent: the delivery stays without a result */
+export async function startWorkerStub(
+  { broker: { amqpUrl }, redis: { redisUrl } }: Pick<Surroundings<string>, 'broker' | 'redis'>,
+  handle: (delivery: Delivery, store: DeliveryStore) => Promise<void> = async () => {},
+): Promise<WorkerStub> {
+  const redis = await openRedis({ url: redisUrl, log: silentLog, name: 'worker' })
+  const broker = await openBroker({ url: amqpUrl, topology: serviceTopology([]), log: silentLog, name: 'worker' })
+  const store = createDeliveryStore(redis, RETENTION)
+  const due: Delivery[] = []
+  const backlogged = new Set<Delivery>()
+  for (const queue of [Queue.deliveryDue, Queue.deliveryBacklog]) {
+    await broker.consume({
+      queue,
+      parse: ({ content, headers }) => parseDelivery(content, headers),
+      handle: async (delivery) => {
+        due.push(delivery)
+        if (queue === Queue.deliveryBacklog) backlogged.add(delivery)
+        await handle(delivery, store)
+      },
+      concurrency: 10,
+      recovered: async () => {},
+    })
+  }
+  return {
+    redis,
+    store,
+    due,
+    backlogged,
+    close: async () => {
+      await broker.close()
+      await redis.close()
+    },
+  }
+}

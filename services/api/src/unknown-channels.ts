@@ -1,0 +1,3 @@
+import { runUnknownChannels } from '@switchhook/operator'
+
+runUnknownChannels(process.argv.slice(2))

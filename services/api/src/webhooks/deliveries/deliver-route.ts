@@ -1,0 +1,123 @@
+import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contracts'
+import type { DeliveryArchive, DeliveryLogReader, JournalReader, SubscriptionStore } from '@switchhook/store'
+import { component } from '../../http/component.ts'
+import type { RouteOf } from '../../http/route.ts'
+import { findSubscription } from '../subscriptions/subscription-routes.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { DELIVERY_STATES, deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
+import { requestedDelivery } from './event-body.ts'
+import type { Redeliver } from './redeliver.ts'
+import type { SendAgain } from './send-again.ts'
+
+export interface DeliverRouteDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  readonly deliveries: Pick<DeliveryArchive, 'find' | 'list' | 'noteRedelivery'>
+  readonly deliveryLog: Pick<DeliveryLogReader, 'event'>
+  readonly journal: Pick<JournalReader, 'isOn' | 'find'>
+  readonly redeliver: Redeliver
+  readonly sendAgain: SendAgain
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+interface DeliverRequest {
+  readonly subscriptionId: string
+}
+
+const requestSchema = component('EventDeliveryRequest', {
+  type: 'object',
+  description: 'The subscription that the event is sent to.',
+  required: ['subscriptionId'],
+  additionalProperties: false,
+  properties: { subscriptionId: subscriptionIdSchema },
+})
+
+const answerSchema = component('EventDelivery', {
+  type: 'object',
+  description: 'The delivery of an event to one subscription.',
+  required: ['deliveryId', 'eventId', 'subscriptionId', 'state'],
+  properties: {
+    deliveryId: deliveryIdSchema,
+    eventId: eventIdSchema,
+    subscriptionId: subscriptionIdSchema,
+    state: {
+      type: 'string',
+      enum: DELIVERY_STATES,
+      description: 'The state of the delivery, as `GET /webhooks/deliveries/{deliveryId}` shows it.',
+      examples: ['pending'],
+    },
+  },
+})
+
+export const deliverEvent: RouteOf<DeliverRouteDeps, DeliverRequest> = {
+  method: 'post',
+  path: '/api/v1/webhooks/events/{eventId}/deliver',
+  operationId: 'deliverEvent',
+  tag: 'deliveries',
+  role: 'operator',
+  summary: 'Send an event to a subscription',
+  description:
+    'Sends an event of the journal to an enabled subscription of the tenant, whether or not it asks for the event type or existed when the event occurred. ' +
+    'The delivery id is that of every delivery of this event to this subscription, so a receiver recognises an event that it has. ' +
+    'If the event was delivered there before, this is the same as `POST /webhooks/deliveries/{deliveryId}/redeliver`. ' +
+    'The journal holds the latest 20,000 events for 24 hours (both are defaults).',
+  idempotent: true,
+  audit: {
+    action: 'event.delivered',
+    on: ({ made: { eventId, deliveryId, subscriptionId } }) => ({ eventId, deliveryId, subscriptionId }),
+  },
+  params: { eventId: eventIdSchema },
+  body: requestSchema,
+  responses: { 202: { description: 'The delivery is due now.', body: answerSchema } },
+  failures: [
+    'event-not-found',
+    'subscription-not-found',
+    'subscription-disabled',
+    'subscription-deleted',
+    'delivery-not-found',
+    'delivery-not-parked',
+    'delivery-without-body',
+    'event-without-body',
+    'journal-off',
+  ],
+  async handle(
+    { caller, params: { eventId: asked }, body, idFor, isKeyed },
+    { subscriptions, deliveries, deliveryLog, journal, redeliver, sendAgain, now },
+  ) {
+    if (!isGuid(asked)) throw new AppError('event-not-found')
+    const eventId = parseEventId(asked)
+    const subscription = await findSubscription(subscriptions, caller, body.subscriptionId)
+    if (!subscription.enabled) throw new AppError('subscription-disabled')
+    const { id: subscriptionId } = subscription
+    const deliveryId = deliveryIdOf(eventId, subscriptionId)
+    const requestId = isKeyed ? idFor('delivery') : undefined
+    const accepted = { status: 202, body: { deliveryId, eventId, subscriptionId, state: 'pending' } }
+
+    const record = await deliveries.find(deliveryId)
+    if (record !== undefined) {
+      const { state } = await redeliver(record, requestId)
+      return { ...accepted, body: { ...accepted.body, state } }
+    }
+    if (!journal.isOn) throw new AppError('journal-off')
+    const [entry, event] = await Promise.all([journal.find(caller.tenant, eventId), deliveryLog.event(eventId)])
+    const isKnown = event?.tenant === caller.tenant
+    if (entry === undefined && !isKnown) throw new AppError('event-not-found')
+    const fresh = entry && requestedDelivery(entry, subscription, now())
+    if (fresh === undefined) throw new AppError('event-without-body')
+    // Without a record, its first attempt is not over.
+    if (isKnown && event.subscriptionIds.includes(subscriptionId)) throw firstAttemptDue()
+
+    if (requestId !== undefined) await deliveries.noteRedelivery(deliveryId, requestId, 0)
+    const by = { sender: requestId ?? idFor('sender'), parkedRun: 0 }
+    const sent = await sendAgain(deliveryId, by, subscription, { which: 'new', body: fresh.body, fresh })
+    if (sent.kind === 'busy') throw new AppError('delivery-not-parked', { detail: BUSY })
+    // Otherwise another request has sent it meanwhile.
+    if (sent.kind === 'sent') await deliveries.list(fresh)
+    return accepted
+  },
+}
+
+const BUSY = 'Another request is sending this delivery now.'
+
+const firstAttemptDue = (): AppError =>
+  new AppError('delivery-not-parked', { detail: 'The first attempt of this delivery is not finished.' })

@@ -1,0 +1,137 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { AppError, type Envelope, parseDeliveryId, parseEventId, type Tenant } from '@switchhook/contracts'
+import type { DeliveryArchive, DeliveryLogReader, SubscriptionStore } from '@switchhook/store'
+import type { RouteOf } from '../../http/route.ts'
+import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './delivery-query.ts'
+import { deliveryIdSchema, deliveryPageSchema, deliverySchema } from './delivery-schema.ts'
+import { type DeliveryView, pendingViewOf, summaryOf, viewOf } from './delivery-view.ts'
+import { createFindDelivery, type FoundDelivery } from './find-delivery.ts'
+import type { Redeliver, RedeliverDeps } from './redeliver.ts'
+
+export interface DeliveryRouteDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  readonly deliveries: DeliveryArchive
+  readonly deliveryLog: Pick<DeliveryLogReader, 'page' | 'pending'>
+  readonly redeliver: Redeliver
+  readonly bodyFromJournal: RedeliverDeps['bodyFromJournal']
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+const DELIVERY = '/api/v1/webhooks/deliveries/{deliveryId}'
+
+const params = { deliveryId: deliveryIdSchema }
+
+const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished.'
+
+const findDelivery = (
+  { deliveries, deliveryLog, now }: DeliveryRouteDeps,
+  tenant: Tenant,
+  id: string | undefined,
+): Promise<FoundDelivery> =>
+  createFindDelivery({
+    find: (deliveryId) => deliveries.find(deliveryId),
+    findPending: (owner, deliveryId) => deliveryLog.pending(owner, deliveryId, now()),
+    wait: (ms) => wait(ms),
+  })(tenant, id)
+
+export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery> = {
+  method: 'get',
+  path: `${SUBSCRIPTIONS}/{id}/deliveries`,
+  operationId: 'listDeliveries',
+  tag: 'deliveries',
+  role: 'viewer',
+  isExpensive: true,
+  summary: 'List the deliveries of a subscription',
+  description:
+    'Lists deliveries, the newest first; by default only parked ones. Parked deliveries are listed for 30 days. Other states are listed for the latest ' +
+    '1000 deliveries of the subscription, and acknowledged or withdrawn ones for 1 hour. (These numbers are defaults.) New deliveries do not shift the pages. One request ' +
+    'searches a thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
+  params: { id: subscriptionIdSchema },
+  query: deliveryQuery,
+  responses: { 200: { description: 'A page of deliveries.', body: deliveryPageSchema } },
+  failures: ['subscription-not-found'],
+  async handle({ caller, params: { id }, query }, { subscriptions, deliveries, deliveryLog }) {
+    const subscription = await findSubscription(subscriptions, caller, id)
+    const { items, nextCursor } =
+      query.state === 'parked'
+        ? await deliveries.parked(subscription.id, parkedQueryOf(query))
+        : await deliveryLog.page(subscription, logQueryOf(query))
+    return { status: 200, body: { items: items.map(summaryOf), nextCursor } }
+  },
+}
+
+export const readDelivery: RouteOf<DeliveryRouteDeps> = {
+  method: 'get',
+  path: DELIVERY,
+  operationId: 'readDelivery',
+  tag: 'deliveries',
+  role: 'viewer',
+  summary: 'Read a delivery and its attempts',
+  description:
+    'Returns a delivery with all its attempts. Until its first attempt is finished it is `pending`, without attempts and envelope. ' +
+    'A parked delivery is kept for 30 days, an acknowledged or withdrawn one for 1 hour (both are defaults). ' +
+    'A 404 can take 0.2 s, because a new delivery may not be logged yet.',
+  params,
+  responses: { 200: { description: 'The delivery.', body: deliverySchema } },
+  failures: ['delivery-not-found'],
+  async handle({ caller, params: { deliveryId } }, deps) {
+    const found = await findDelivery(deps, caller.tenant, deliveryId)
+    if (found.kind === 'recorded') return { status: 200, body: viewOf(found.record) }
+    const { delivery } = found
+    // The subscription's current url, which the first attempt will use unless it changes before.
+    const subscription = await deps.subscriptions.find(delivery.tenant, delivery.subscriptionId)
+    return { status: 200, body: pendingViewOf(delivery, subscription?.url ?? null) }
+  },
+}
+
+export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
+  method: 'post',
+  path: `${DELIVERY}/redeliver`,
+  operationId: 'redeliver',
+  tag: 'deliveries',
+  role: 'operator',
+  summary: 'Send a delivery again',
+  description:
+    'Starts a new run of the schedule, to the current url of the subscription. The delivery id and body stay the same, and `X-SVC-Attempt` continues to count. ' +
+    'The body of a delivery that is not parked comes from the journal (24 hours or the latest 20,000 events by default); without it, the answer is 409 `delivery-without-body`. ' +
+    'A delivery that waits for its next attempt gets it now, and its schedule begins again. A delivery whose attempt is due now, or that another request is sending, answers 409 `delivery-not-parked`. ' +
+    'Requests with the same `Idempotency-Key` send it once, even if it is parked again in between. Once the record of the delivery has expired, ' +
+    'a replayed answer has no attempts, and its envelope comes from the journal or is null.',
+  idempotent: true,
+  audit: {
+    action: 'delivery.redelivered',
+    on: ({ made: { deliveryId, subscriptionId } }) => ({ deliveryId, subscriptionId }),
+  },
+  params,
+  responses: { 202: { description: 'The delivery is due now.', body: deliverySchema } },
+  failures: [
+    'delivery-not-found',
+    'delivery-not-parked',
+    'delivery-without-body',
+    'subscription-disabled',
+    'subscription-deleted',
+  ],
+  async handle({ caller, params: { deliveryId }, idFor, isKeyed }, deps) {
+    const requestId = isKeyed ? idFor('redelivery') : undefined
+    const found = await findDelivery(deps, caller.tenant, deliveryId)
+    if (found.kind === 'pending') throw new AppError('delivery-not-parked', { detail: FIRST_ATTEMPT })
+    const { attempts, envelope, ...view } = viewOf(await deps.redeliver(found.record, requestId))
+    // An envelope can have 256 KB, the attempts 128 KB. Earlier versions replay the stored body as it is.
+    return { status: 202, body: { ...view, attempts: [], envelope: null }, large: { attempts, envelope } }
+  },
+  /** The attempts of earlier runs, as in the first answer. Without the record, only the journal can have the envelope. */
+  async reread({ tenant }, body, { deliveries, bodyFromJournal }) {
+    const { deliveryId: id, eventId, run } = body as Pick<DeliveryView, 'deliveryId' | 'eventId' | 'run'>
+    const deliveryId = parseDeliveryId(id)
+    const record = await deliveries.find(deliveryId)
+    if (record === undefined || record.tenant !== tenant) {
+      const journaled = await bodyFromJournal({ tenant, eventId: parseEventId(eventId), deliveryId })
+      return journaled === undefined ? {} : { envelope: JSON.parse(journaled.toString()) as Envelope }
+    }
+    const { attempts, envelope } = viewOf(record)
+    return { attempts: attempts.filter((attempt) => attempt.run < run), envelope }
+  },
+}

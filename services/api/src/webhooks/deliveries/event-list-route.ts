@@ -1,0 +1,105 @@
+import { canonicalCallId, EVENT_TYPES, type EventType, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
+import type { EventList } from '@switchhook/store'
+import { component } from '../../http/component.ts'
+import { pageParameters, pageSchema } from '../../http/page-schema.ts'
+import { type Range, rangeOf } from '../../http/read-range.ts'
+import type { RouteOf } from '../../http/route.ts'
+import { deliveryQuery } from './delivery-query.ts'
+import { eventIdSchema, moment } from './delivery-schema.ts'
+
+export interface EventListRouteDeps {
+  readonly events: EventList
+}
+
+interface EventListQuery extends Range {
+  readonly eventType?: EventType
+  readonly callId?: string
+  readonly agentUri?: string
+  readonly correlationId?: string
+  readonly number?: string
+}
+
+const name = (description: string, example: string) => ({
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_SUBJECT_LENGTH,
+  description,
+  examples: [example],
+})
+
+const CALL_ID = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
+const AGENT_URI = 'sip:alice@acme.example'
+const CORRELATION_ID = 'crm-4711'
+
+export const eventListQuery = {
+  callId: name('Only events of this call.', CALL_ID),
+  agentUri: name('Only events of this agent. Percent-encode special characters such as `+`.', AGENT_URI),
+  correlationId: name('Only events with this `correlationId`.', CORRELATION_ID),
+  number: {
+    type: 'string',
+    // At least four digits: fewer would match almost everything.
+    pattern: '^[+(]?(\\D*\\d){4}[\\d ().\\/-]*$',
+    maxLength: 64,
+    description:
+      'Only events of calls with this phone number of the other party. Separators, a leading `+` and leading zeros are ignored, and the beginning can be ' +
+      'left out: `5559000` finds `+15559000`. Percent-encode `+`.',
+    examples: ['+15559000'],
+  },
+  eventType: deliveryQuery.eventType,
+  from: { ...deliveryQuery.from, description: 'Only events with a `listedAt` at this time or later.' },
+  to: { ...deliveryQuery.to, description: 'Only events with a `listedAt` before this time.' },
+  ...pageParameters,
+}
+
+const nameOrNull = (description: string, example: string) => ({
+  type: ['string', 'null'],
+  description: `${description}; null if the event has none.`,
+  examples: [example],
+})
+
+const listedEventSchema = component('ListedEvent', {
+  type: 'object',
+  description: 'An event, with the ids in its data.',
+  required: ['eventId', 'eventType', 'occurredAt', 'listedAt', 'callId', 'agentUri', 'correlationId', 'number'],
+  properties: {
+    eventId: eventIdSchema,
+    eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type, sent as `X-SVC-Event`.' },
+    occurredAt: moment('When the event occurred, in UTC.'),
+    listedAt: moment('When the event was listed, in UTC: about 50 ms after it was fanned out.'),
+    callId: nameOrNull('The id of the call', CALL_ID),
+    agentUri: nameOrNull('The URI of the agent', AGENT_URI),
+    correlationId: nameOrNull('The `correlationId` that the client sent with the command', CORRELATION_ID),
+    number: nameOrNull('The phone number of the other party', '+15559000'),
+  },
+})
+
+const eventPageSchema = pageSchema('EventPage', 'A page of events.', listedEventSchema)
+
+export const listEvents: RouteOf<EventListRouteDeps, undefined, EventListQuery> = {
+  method: 'get',
+  path: '/api/v1/webhooks/events',
+  operationId: 'listEvents',
+  tag: 'deliveries',
+  role: 'viewer',
+  isExpensive: true,
+  summary: 'List events',
+  description:
+    'Lists the events of the tenant, whether or not a subscription received them, by `listedAt`, the newest first. Use it to find the `eventId` for ' +
+    '`GET /webhooks/events/{eventId}`. Events of one call within 50 ms can be listed out of order. The list holds the latest 20,000 events for 1 hour ' +
+    '(both are defaults). New events do not shift the pages. ' +
+    'One request searches five thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
+  query: eventListQuery,
+  responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
+  failures: [],
+  async handle({ caller, query: { eventType, callId, agentUri, correlationId, number, ...range } }, { events }) {
+    const page = await events.page(caller.tenant, {
+      ...rangeOf(range),
+      ...(eventType !== undefined && { eventType }),
+      ...(callId !== undefined && { callId: canonicalCallId(callId) }),
+      ...(agentUri !== undefined && { agentUri }),
+      ...(correlationId !== undefined && { correlationId }),
+      ...(number !== undefined && { number }),
+    })
+    return { status: 200, body: page }
+  },
+}

@@ -1,0 +1,96 @@
+import { newEventId, subjectOf } from '@switchhook/contracts'
+import { type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
+import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
+import { logFanOut, loggedEvent } from '../../testing/deliveries.ts'
+import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+
+const EVENTS = '/api/v1/webhooks/events'
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+let surroundings: Surroundings<'acme' | 'globex'>
+let api: ApiUnderTest
+let redis: Redis
+
+beforeAll(async () => {
+  surroundings = await startSurroundings('acme', 'globex')
+  api = await startApiUnderTest({
+    ...surroundings.env,
+  })
+  redis = await openRedis({ url: surroundings.redis.redisUrl, log, name: 'fanout' })
+})
+
+afterAll(async () => {
+  await api.close()
+  await redis.close()
+  await surroundings.close()
+})
+
+async function fanOut(data: Readonly<Record<string, unknown>>): Promise<LoggedEvent> {
+  const event = loggedEvent({ subject: subjectOf(data) })
+  await logFanOut(redis, event)
+  return event
+}
+
+const listed = (query = '', tenant: 'acme' | 'globex' = 'acme') =>
+  api.call('GET', `${EVENTS}${query}`, { headers: surroundings.bearer(tenant) })
+
+test('the events of a call are found by its id, in upper or lower case, and can be explained', async () => {
+  const callId = newEventId()
+  const agentUri = 'sip:alice+1@acme.example'
+  const { eventId } = await fanOut({ callId, agentUri })
+  await fanOut({ callId: newEventId(), agentUri, correlationId: 'crm-1' })
+  const found = await listed(`?callId=${callId.toUpperCase()}`)
+  expect(found).toMatchObject({ status: 200, body: { items: [{ eventId, callId, agentUri }], nextCursor: null } })
+  const ofAgent = await listed(`?agentUri=${encodeURIComponent(agentUri)}`)
+  expect(ofAgent).toMatchObject({ body: { items: [{}, { eventId }] } })
+  expect(await listed('?correlationId=crm-1&eventType=call.status')).toMatchObject({ body: { items: [{}] } })
+  const { items } = (await listed(`?callId=${callId}&eventType=agent.status`)).body as { items: unknown[] }
+  expect(items).toEqual([])
+  expect(await api.call('GET', `${EVENTS}/${eventId}`, { headers: surroundings.bearer('acme') })).toMatchObject({
+    status: 200,
+    body: { eventId, subscriptions: [] },
+  })
+})
+
+test('the events of a call are found by the phone number of the other party, however it is written', async () => {
+  const { eventId } = await fanOut({ remoteParty: { number: '+15550147' } })
+  await fanOut({ remoteParty: { number: '+15550148' } })
+  await fanOut({ correlationId: '5550147' })
+  for (const number of ['+15550147', '0015550147', '(555) 01-47', '0147'].map(encodeURIComponent)) {
+    expect(await listed(`?number=${number}`)).toMatchObject({
+      status: 200,
+      body: { items: [{ eventId, number: '+15550147' }], nextCursor: null },
+    })
+  }
+})
+
+test("another tenant's events are not listed", async () => {
+  await fanOut({ callId: 'shared' })
+  expect((await listed('?callId=shared', 'globex')).body).toEqual({ items: [], nextCursor: null })
+})
+
+test('events are listed in pages', async () => {
+  const events = [await fanOut({ callId: 'paged' }), await fanOut({ callId: 'paged' })]
+  const first = (await listed('?callId=paged&limit=1')).body as { items: unknown[]; nextCursor: string }
+  const second = await listed(`?callId=paged&limit=1&cursor=${first.nextCursor}`)
+  expect([first, second.body]).toMatchObject([
+    { items: [{ eventId: events[1]?.eventId }] },
+    { items: [{ eventId: events[0]?.eventId }], nextCursor: null },
+  ])
+})
+
+test.each([
+  ['callId=', '/callId'],
+  [`correlationId=${'x'.repeat(257)}`, '/correlationId'],
+  ['number=123', '/number'],
+  ['number=sip', '/number'],
+  ['eventType=call', '/eventType'],
+  ['from=yesterday', '/from'],
+  ['limit=0', '/limit'],
+  ['cursor=x', '/cursor'],
+])('%s is rejected', async (query, pointer) => {
+  expect(await listed(`?${query}`)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid-request', errors: [{ pointer }] },
+  })
+})

@@ -1,0 +1,188 @@
+import { deliveryIdOf, type EventId, type Subscription, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import {
+  createListCursor,
+  type DeliveryArchive,
+  type DeliveryLogReader,
+  type EndpointHealth,
+  inChunks,
+  type JournalEntry,
+  type JournalReader,
+  type ListedDelivery,
+  type SubscriptionQuery,
+  type SubscriptionStore,
+} from '@switchhook/store'
+import { HEALTHY } from '../subscriptions/subscription-schema.ts'
+import { type Explanation, explain } from './explain.ts'
+
+export interface ExplainEventDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'findAll' | 'ids' | 'page'>
+  readonly deliveries: Pick<DeliveryArchive, 'find'>
+  readonly deliveryLog: Pick<DeliveryLogReader, 'event' | 'records'>
+  readonly journal: Pick<JournalReader, 'find'>
+  readonly healthOf: (subscription: Subscription) => Promise<EndpointHealth>
+}
+
+/** The event's own data, as far as it is still stored. */
+interface StoredEvent {
+  readonly eventType: string
+  readonly occurredAt: string | null
+  readonly fannedOutAt: string
+}
+
+interface ExplainedEvent extends StoredEvent {
+  readonly eventId: EventId
+  /** Null: the journal does not have it. */
+  readonly data: unknown
+  readonly subscriptions: readonly Explanation[]
+  readonly nextCursor: string | null
+}
+
+/** Resolves to a page of explanations; undefined: nothing of the event is stored, or it belongs to another tenant. */
+export type ExplainEvent = (
+  tenant: Tenant,
+  eventId: EventId,
+  query: SubscriptionQuery,
+) => Promise<ExplainedEvent | undefined>
+
+/** A subscription of a page; without its data if it was deleted. */
+interface Chosen {
+  readonly id: SubscriptionId
+  readonly subscription?: Subscription
+}
+
+/** The number of records per read. */
+const CHUNK = 200
+/** Subscriptions whose deliveries are searched for an event that has no record of its own. */
+const MAX_SEARCHED = 10_000
+
+/** Places: `to 12`, the 13th subscription that the event went to; `others <cursor>`, in the list of all subscriptions. */
+const cursors = createListCursor('x', /^(to \d{1,9}|others [A-Za-z0-9_-]*)$/)
+const FIRST_OF_OTHERS = 'others '
+
+/**
+ * Explains page by page, first for the subscriptions that the event went to, then for the others, the oldest first. A page
+ * reads no more subscriptions than it shows: a tenant can have a hundred thousand.
+ */
+export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
+  const { subscriptions, deliveries: archive, deliveryLog, journal, healthOf } = deps
+
+  async function recordsOf(
+    eventId: EventId,
+    of: readonly SubscriptionId[],
+  ): Promise<ReadonlyMap<SubscriptionId, ListedDelivery>> {
+    const found = new Map<SubscriptionId, ListedDelivery>()
+    for (let from = 0; from < of.length; from += CHUNK) {
+      const chunk = of.slice(from, from + CHUNK)
+      const records = await deliveryLog.records(chunk.map((id) => deliveryIdOf(eventId, id)))
+      for (const record of records) if (record !== undefined) found.set(record.subscriptionId, record)
+    }
+    return found
+  }
+
+  /** @param recipients the subscriptions that the event went to, as far as they are known */
+  async function choose(
+    tenant: Tenant,
+    recipients: ReadonlySet<SubscriptionId>,
+    { limit, cursor }: SubscriptionQuery,
+  ): Promise<{ readonly chosen: readonly Chosen[]; readonly nextCursor: string | null }> {
+    const place = cursor === undefined ? 'to 0' : cursors.parse(cursor)
+    const chosen: Chosen[] = []
+    if (place.startsWith('to ')) {
+      const end = Number(place.slice('to '.length)) + limit
+      const ids = [...recipients].slice(end - limit, end)
+      const present = await subscriptions.findAll(tenant, ids)
+      for (const id of ids) {
+        const subscription = present.get(id)
+        chosen.push({ id, ...(subscription !== undefined && { subscription }) })
+      }
+      if (end < recipients.size) return { chosen, nextCursor: cursors.of(`to ${end}`) }
+      if (chosen.length === limit) return { chosen, nextCursor: cursors.of(FIRST_OF_OTHERS) }
+    }
+    const after = place.startsWith(FIRST_OF_OTHERS) ? place.slice(FIRST_OF_OTHERS.length) : ''
+    const page = await subscriptions.page(tenant, {
+      limit: limit - chosen.length,
+      ...(after !== '' && { cursor: after }),
+    })
+    for (const subscription of page.items) {
+      if (!recipients.has(subscription.id)) chosen.push({ id: subscription.id, subscription })
+    }
+    return { chosen, nextCursor: page.nextCursor && cursors.of(`${FIRST_OF_OTHERS}${page.nextCursor}`) }
+  }
+
+  /** Deliveries of an event that has no record: it has expired, or is a test, which has none. */
+  async function search(tenant: Tenant, eventId: EventId): Promise<readonly ListedDelivery[]> {
+    let searched = 0
+    for await (const ids of subscriptions.ids(tenant)) {
+      const found = await recordsOf(eventId, ids)
+      searched += ids.length
+      if (found.size > 0 || searched >= MAX_SEARCHED) return [...found.values()]
+    }
+    return []
+  }
+
+  /** The delivery log has no bodies, so this reads the record of a parked delivery. */
+  async function isBodyDropped(delivery: ListedDelivery | undefined): Promise<boolean> {
+    if (delivery?.state !== 'parked') return false
+    const found = await archive.find(delivery.deliveryId)
+    return found?.state === 'parked' && found.body === null
+  }
+
+  return async (tenant, eventId, query) => {
+    const [event, journaled] = await Promise.all([deliveryLog.event(eventId), journal.find(tenant, eventId)])
+    if (event !== undefined && event.tenant !== tenant) return undefined
+    const known = event ?? journaled
+    const found = known === undefined ? await search(tenant, eventId) : []
+    const stored = known ?? storedEventOf(found)
+    if (stored === undefined) return undefined
+    const data = dataOf(journaled)
+    const { eventType, occurredAt, fannedOutAt } = stored
+
+    async function explainTo({ id, subscription }: Chosen, delivery: ListedDelivery | undefined): Promise<Explanation> {
+      const isRecipient = recipients.has(id)
+      // The current health matters only while an attempt is still to be made.
+      const isStillToCome =
+        delivery === undefined
+          ? event !== undefined && isRecipient
+          : delivery.state === 'waiting' || delivery.state === 'pending'
+      return explain({
+        eventType,
+        subscriptionId: id,
+        deliveryId: deliveryIdOf(eventId, id),
+        health: subscription !== undefined && isStillToCome ? await healthOf(subscription) : HEALTHY,
+        isBodyDropped: data === null && (await isBodyDropped(delivery)),
+        ...(event !== undefined && { event: { fannedOutAt, subscriptionIds: isRecipient ? [id] : [] } }),
+        ...(event === undefined && journaled !== undefined && { journaled }),
+        ...(subscription !== undefined && { subscription }),
+        ...(delivery !== undefined && { delivery }),
+      })
+    }
+
+    // A test is sent to one subscription only, so the others are left out.
+    const trial = found.find((delivery) => delivery.trial !== undefined)
+    const recipients = new Set(trial === undefined ? known?.subscriptionIds : [trial.subscriptionId])
+    const { chosen, nextCursor } = await choose(tenant, recipients, trial === undefined ? query : { limit: 1 })
+    const deliveries = await recordsOf(
+      eventId,
+      chosen.map(({ id }) => id),
+    )
+    const explanations = await inChunks(chosen, (one) => explainTo(one, deliveries.get(one.id)))
+    return {
+      eventId,
+      eventType,
+      occurredAt,
+      fannedOutAt,
+      data,
+      subscriptions: explanations,
+      nextCursor: trial === undefined ? nextCursor : null,
+    }
+  }
+}
+
+const dataOf = (journaled: JournalEntry | undefined): unknown =>
+  journaled === undefined || journaled.dataJson === null ? null : JSON.parse(journaled.dataJson)
+
+/** The oldest delivery has the data of an event whose own record has expired. */
+function storedEventOf(deliveries: readonly ListedDelivery[]): StoredEvent | undefined {
+  const [oldest] = deliveries.toSorted((a, b) => (a.firstDueAt < b.firstDueAt ? -1 : 1))
+  return oldest && { eventType: oldest.eventType, occurredAt: null, fannedOutAt: oldest.firstDueAt }
+}

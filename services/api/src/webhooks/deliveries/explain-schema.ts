@@ -1,0 +1,107 @@
+import { component } from '../../http/component.ts'
+import { nextCursorSchema } from '../../http/page-schema.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import {
+  attemptSchema,
+  deliveryIdSchema,
+  eventIdSchema,
+  moment,
+  momentOrNull,
+  parkedReasonSchema,
+} from './delivery-schema.ts'
+import { VERDICTS } from './explain.ts'
+
+const explanationSchema = component('Explanation', {
+  type: 'object',
+  description: 'Whether one subscription received the event, and why or why not.',
+  required: [
+    'subscriptionId',
+    'url',
+    'verdict',
+    'explanation',
+    'deliveryId',
+    'attemptCount',
+    'lastAttempt',
+    'deliveredAt',
+    'nextAttemptAt',
+    'coolingUntil',
+    'parkedAt',
+    'parkedReason',
+  ],
+  properties: {
+    subscriptionId: subscriptionIdSchema,
+    url: {
+      type: ['string', 'null'],
+      description: 'The endpoint; null if the subscription was deleted and nothing was sent.',
+      examples: ['https://client.example/hooks/calls'],
+    },
+    verdict: {
+      type: 'string',
+      enum: VERDICTS,
+      description:
+        '`delivered`: answered with a 2xx. `pending`: an attempt is due now. `waiting`: the next attempt is scheduled, because an attempt failed or ' +
+        'could not be made, for example in a cool-down (`attemptCount` can be 0 then). `cooling-down`: an attempt is due or scheduled, but the endpoint is in a ' +
+        'cool-down. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the ' +
+        'event type before the first attempt. `deleted`: the subscription was deleted before the first attempt was finished; `withdrawn` follows, unless ' +
+        'that attempt had already begun. `not-subscribed`: the subscription does not receive this event type. `disabled`: the subscription is disabled and ' +
+        'did not receive the event, unless a first attempt had already begun. `created-later`: the subscription was created after the event was fanned out. `changed-later`: it was ' +
+        'disabled, or did not receive this event type, when the event was fanned out. `unknown`: the records have expired.',
+      examples: ['waiting'],
+    },
+    explanation: {
+      type: 'string',
+      description: 'The verdict in a sentence. For people; the wording may change.',
+      examples: [
+        'Attempt 1 at 2026-11-20T17:06:01.173Z was answered with 503. The next attempt is due at about 2026-11-20T17:06:11.180Z.',
+      ],
+    },
+    deliveryId: {
+      type: ['string', 'null'],
+      format: 'uuid',
+      description: 'The id of the delivery (see `GET /webhooks/deliveries/{deliveryId}`); null if there is none.',
+      examples: deliveryIdSchema.examples,
+    },
+    attemptCount: {
+      type: 'integer',
+      minimum: 0,
+      description: 'The number of attempts so far, over all runs.',
+      examples: [1],
+    },
+    lastAttempt: {
+      description: 'The latest attempt; null if there is none.',
+      oneOf: [attemptSchema, { type: 'null' }],
+    },
+    deliveredAt: momentOrNull('When the endpoint acknowledged the delivery, in UTC.'),
+    nextAttemptAt: momentOrNull(
+      'Approximate time of the next attempt, in UTC; null if none is scheduled. A cool-down at that time postpones it again.',
+    ),
+    coolingUntil: momentOrNull('When the cool-down ends, in UTC; null unless the verdict is `cooling-down`.'),
+    parkedAt: momentOrNull('When the delivery was parked, in UTC.'),
+    parkedReason: { ...parkedReasonSchema, examples: [null] },
+  },
+})
+
+export const explainedEventSchema = component('ExplainedEvent', {
+  type: 'object',
+  description: 'An event, with one explanation per subscription.',
+  required: ['eventId', 'eventType', 'occurredAt', 'fannedOutAt', 'data', 'subscriptions', 'nextCursor'],
+  properties: {
+    eventId: eventIdSchema,
+    eventType: { type: 'string', description: 'The event type, sent as `X-SVC-Event`.', examples: ['call.status'] },
+    occurredAt: momentOrNull('When the event occurred, in UTC; null if only its deliveries are still stored.'),
+    fannedOutAt: moment('When the event was fanned out to its subscriptions, in UTC.'),
+    data: {
+      type: ['object', 'null'],
+      description:
+        'The data of the event, as deliveries have it; null if the journal does not have it (any more), and for a test.',
+      examples: [null],
+    },
+    subscriptions: {
+      type: 'array',
+      description:
+        'One explanation for each current subscription and each subscription that the event was fanned out to. For a test, only its own subscription.',
+      items: explanationSchema,
+    },
+    nextCursor: nextCursorSchema,
+  },
+})

@@ -1,0 +1,353 @@
+import { type Attempt, deliveryIdOf, newEventId, newSubscriptionId } from '@switchhook/contracts'
+import type { EndpointHealth, ListedDelivery } from '@switchhook/store'
+import { aSubscription } from '@switchhook/testkit'
+import { explain, type Facts, VERDICTS, type Verdict } from './explain.ts'
+
+const eventId = newEventId()
+const subscriptionId = newSubscriptionId()
+const deliveryId = deliveryIdOf(eventId, subscriptionId)
+
+const subscription = aSubscription({
+  id: subscriptionId,
+  url: 'https://client.example/now',
+  createdAt: '2026-11-20T08:00:00.000Z',
+})
+
+const healthy: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
+const open: EndpointHealth = {
+  state: 'open',
+  consecutiveFailures: 5,
+  openUntilMs: Date.parse('2026-11-20T12:01:00.000Z'),
+}
+const probing: EndpointHealth = { ...open, state: 'probing' }
+
+const attempt: Attempt = {
+  run: 1,
+  slot: 0,
+  attempt: 1,
+  at: '2026-11-20T12:00:00.100Z',
+  durationMs: 25.5,
+  outcome: 'answered',
+  status: 503,
+}
+const ok: Attempt = { ...attempt, outcome: 'delivered', status: 204 }
+const late: Attempt = { ...attempt, attempt: 8, outcome: 'timeout', status: null }
+
+const delivery = (change: Partial<ListedDelivery>): ListedDelivery => ({
+  deliveryId,
+  subscriptionId,
+  eventId,
+  eventType: 'call.status',
+  tenant: 'acme',
+  url: 'https://client.example/then',
+  run: 1,
+  slot: 0,
+  attempt: change.attempts?.at(-1)?.attempt ?? 0,
+  firstDueAt: '2026-11-20T12:00:00.000Z',
+  state: 'waiting',
+  parkedReason: null,
+  parkedAt: null,
+  nextAttemptAt: null,
+  attempts: [],
+  ...change,
+})
+
+const facts = (change: Partial<Facts>): Facts => ({
+  eventType: 'call.status',
+  event: { fannedOutAt: '2026-11-20T12:00:00.000Z', subscriptionIds: [subscriptionId] },
+  subscriptionId,
+  deliveryId,
+  subscription,
+  health: healthy,
+  ...change,
+})
+
+/** `facts` without one optional field, which `exactOptionalPropertyTypes` does not allow to override with undefined. */
+function without(name: 'event' | 'subscription', change: Partial<Facts> = {}): Facts {
+  const { [name]: _, ...rest } = facts(change)
+  return rest
+}
+
+const unmatched = { event: { fannedOutAt: '2026-11-20T12:00:00.000Z', subscriptionIds: [] } }
+const nextAttemptAt = '2026-11-20T12:00:10.000Z'
+const waiting = delivery({ state: 'waiting', attempts: [attempt], nextAttemptAt })
+const parkedAt = '2026-11-21T00:36:10.000Z'
+
+const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, explanation: string])[] = [
+  [
+    'an acknowledged delivery',
+    facts({ delivery: delivery({ state: 'acknowledged', attempts: [ok] }) }),
+    'delivered',
+    'Delivered: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 204.',
+  ],
+  [
+    'an acknowledged delivery of a subscription that was deleted afterwards',
+    without('subscription', { delivery: delivery({ state: 'acknowledged', attempts: [ok] }) }),
+    'delivered',
+    'Delivered: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 204.',
+  ],
+  ['no record yet', facts({}), 'pending', 'Due now: the first attempt is in progress or about to be made.'],
+  [
+    'a delivery that was sent again',
+    facts({ delivery: delivery({ state: 'pending', run: 2, attempts: [late] }) }),
+    'pending',
+    'Sent again on request: the next attempt is due now.',
+  ],
+  [
+    'a waiting delivery',
+    facts({ delivery: waiting }),
+    'waiting',
+    'Attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
+  ],
+  [
+    'a waiting delivery, and an endpoint that is about to be probed',
+    facts({ delivery: waiting, health: probing }),
+    'waiting',
+    'Attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
+  ],
+  [
+    'a waiting delivery without an attempt, after a cool-down',
+    facts({ delivery: delivery({ nextAttemptAt }) }),
+    'waiting',
+    'No attempt was made yet, usually because the endpoint was in a cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
+  ],
+  [
+    'a waiting delivery, and an endpoint in its cool-down',
+    facts({ delivery: waiting, health: open }),
+    'cooling-down',
+    'The endpoint failed 5 times in a row and is not contacted until 2026-11-20T12:01:00.000Z. This delivery is due again at about 2026-11-20T12:00:10.000Z, still in the cool-down, and then waits for its next slot.',
+  ],
+  [
+    'a waiting delivery without an attempt, in a cool-down, and a disabled subscription',
+    facts({
+      delivery: delivery({ nextAttemptAt }),
+      subscription: { ...subscription, enabled: false },
+      health: open,
+    }),
+    'cooling-down',
+    'The endpoint failed 5 times in a row and is not contacted until 2026-11-20T12:01:00.000Z. This delivery is due again at about 2026-11-20T12:00:10.000Z. The subscription is disabled: unless you enable it, it will be withdrawn when it is due.',
+  ],
+  [
+    'a waiting delivery without an attempt, after a cool-down, and a disabled subscription',
+    facts({ delivery: delivery({ nextAttemptAt }), subscription: { ...subscription, enabled: false } }),
+    'waiting',
+    'No attempt was made yet, usually because the endpoint was in a cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. The subscription is disabled: unless you enable it, it will be withdrawn when it is due.',
+  ],
+  [
+    'a waiting delivery without an attempt, and a deleted subscription',
+    without('subscription', { delivery: delivery({ nextAttemptAt }) }),
+    'waiting',
+    'No attempt was made yet, usually because the endpoint was in a cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. The subscription was deleted, so it will be withdrawn when it is due.',
+  ],
+  [
+    'a waiting delivery without an attempt, and a subscription that no longer receives its type',
+    facts({ delivery: delivery({ nextAttemptAt }), subscription: { ...subscription, eventTypes: ['agent.status'] } }),
+    'waiting',
+    'No attempt was made yet, usually because the endpoint was in a cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. The subscription no longer receives call.status: unless you add it again, it will be withdrawn when it is due.',
+  ],
+  [
+    'no record yet, and a subscription that no longer receives its type',
+    facts({ subscription: { ...subscription, eventTypes: ['agent.status'] } }),
+    'not-subscribed',
+    'The subscription no longer receives call.status. The delivery will not be sent, unless its first attempt has already begun.',
+  ],
+  [
+    'a waiting delivery with a failed attempt, and a disabled subscription',
+    facts({ delivery: waiting, subscription: { ...subscription, enabled: false } }),
+    'waiting',
+    'Attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
+  ],
+  [
+    'a pending test',
+    without('event', { delivery: delivery({ state: 'pending', trial: 'test' }) }),
+    'pending',
+    'Test delivery. Due now: the first attempt is in progress or about to be made.',
+  ],
+  [
+    'an acknowledged test',
+    without('event', { delivery: delivery({ state: 'acknowledged', trial: 'test', attempts: [ok] }) }),
+    'delivered',
+    'Test delivery. Delivered: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 204.',
+  ],
+  [
+    'no record yet, and an endpoint in its cool-down',
+    facts({ health: { ...open, consecutiveFailures: 1 } }),
+    'cooling-down',
+    'The endpoint failed 1 time in a row and is not contacted until 2026-11-20T12:01:00.000Z.',
+  ],
+  [
+    'an exhausted delivery',
+    facts({ delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt, attempts: [attempt, late] }) }),
+    'parked',
+    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended after 8 attempts; attempt 8 at 2026-11-20T12:00:00.100Z got no answer (timeout). You can send it again.',
+  ],
+  [
+    'an exhausted delivery without an attempt, because of cool-downs',
+    facts({ delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt }) }),
+    'parked',
+    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended before an attempt could be made. You can send it again.',
+  ],
+  [
+    'a rejected delivery',
+    facts({
+      delivery: delivery({
+        state: 'parked',
+        parkedReason: 'rejected',
+        parkedAt,
+        attempts: [{ ...attempt, status: 404 }],
+      }),
+      health: open,
+    }),
+    'parked',
+    'Parked at 2026-11-21T00:36:10.000Z: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 404, which is not retried. You can send it again.',
+  ],
+  [
+    'a parked delivery, and a disabled subscription',
+    facts({
+      delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt, attempts: [late] }),
+      subscription: { ...subscription, enabled: false },
+    }),
+    'parked',
+    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended after 8 attempts; attempt 8 at 2026-11-20T12:00:00.100Z got no answer (timeout). The subscription is disabled: enable it to send the delivery again.',
+  ],
+  [
+    'a parked delivery, and a deleted subscription',
+    without('subscription', {
+      delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt, attempts: [late] }),
+    }),
+    'parked',
+    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended after 8 attempts; attempt 8 at 2026-11-20T12:00:00.100Z got no answer (timeout). The subscription was deleted, so it cannot be sent again.',
+  ],
+  [
+    'a parked delivery whose body was dropped by the limit on parked deliveries',
+    facts({
+      delivery: delivery({ state: 'parked', parkedReason: 'rejected', parkedAt, attempts: [attempt] }),
+      isBodyDropped: true,
+    }),
+    'parked',
+    'Parked at 2026-11-21T00:36:10.000Z: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503, which is not retried. Its body is no longer kept, so it cannot be sent again.',
+  ],
+  [
+    'a withdrawn delivery',
+    without('subscription', { delivery: delivery({ state: 'withdrawn' }) }),
+    'withdrawn',
+    'Not sent: before its first attempt, the subscription was deleted, disabled or unsubscribed from call.status.',
+  ],
+  [
+    'a subscription to another type',
+    facts({ ...unmatched, subscription: { ...subscription, eventTypes: ['agent.status'] } }),
+    'not-subscribed',
+    'Not sent: the subscription receives agent.status, but not call.status.',
+  ],
+  [
+    'a disabled subscription',
+    facts({ ...unmatched, subscription: { ...subscription, enabled: false } }),
+    'disabled',
+    'Not sent: the subscription is disabled.',
+  ],
+  [
+    'no record yet, and a disabled subscription',
+    facts({ subscription: { ...subscription, enabled: false } }),
+    'disabled',
+    'The subscription is disabled. The delivery will not be sent, unless its first attempt has already begun.',
+  ],
+  [
+    'a subscription that was created later',
+    facts({ ...unmatched, subscription: { ...subscription, createdAt: '2026-11-20T12:00:00.001Z', enabled: false } }),
+    'created-later',
+    'Not sent: the subscription was created at 2026-11-20T12:00:00.001Z, after the event was fanned out.',
+  ],
+  [
+    'a subscription that would receive the event now',
+    facts(unmatched),
+    'changed-later',
+    'Not sent: when the event was fanned out at 2026-11-20T12:00:00.000Z, the subscription was disabled or did not receive call.status.',
+  ],
+  [
+    'no record yet, and a deleted subscription',
+    without('subscription'),
+    'deleted',
+    'The subscription was deleted. The delivery will not be sent, unless its first attempt has already begun.',
+  ],
+  [
+    'an expired event, and a subscription that receives its type',
+    without('event'),
+    'unknown',
+    'There is no record of a delivery: it was delivered or withdrawn long ago, or the event did not match the subscription.',
+  ],
+  [
+    'an expired event, and a subscription to another type',
+    without('event', { subscription: { ...subscription, eventTypes: ['agent.status'] } }),
+    'not-subscribed',
+    'Not sent: the subscription receives agent.status, but not call.status.',
+  ],
+]
+
+test.each(CASES)('%s', (_name, known, verdict, explanation) => {
+  expect(explain(known)).toMatchObject({ verdict, explanation, subscriptionId })
+})
+
+test('every verdict is in the table', () => {
+  expect(new Set(CASES.map(([, , verdict]) => verdict))).toEqual(new Set(VERDICTS))
+})
+
+test('the explanation has the facts of the delivery besides the sentence', () => {
+  const parked = delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt, attempts: [attempt, late] })
+  expect(explain(facts({ delivery: parked }))).toEqual({
+    subscriptionId,
+    url: 'https://client.example/then',
+    verdict: 'parked',
+    explanation: expect.any(String) as string,
+    deliveryId,
+    attemptCount: 8,
+    lastAttempt: late,
+    deliveredAt: null,
+    nextAttemptAt: null,
+    coolingUntil: null,
+    parkedAt,
+    parkedReason: 'exhausted',
+  })
+  expect(explain(facts({ delivery: delivery({ state: 'acknowledged', attempts: [ok] }) })).deliveredAt).toBe(
+    '2026-11-20T12:00:00.125Z',
+  )
+  expect(explain(facts({ delivery: waiting, health: open }))).toMatchObject({
+    coolingUntil: '2026-11-20T12:01:00.000Z',
+    nextAttemptAt,
+  })
+  expect(explain(facts(unmatched))).toMatchObject({ deliveryId: null, url: 'https://client.example/now' })
+  expect(explain(without('subscription'))).toMatchObject({ deliveryId, url: null })
+})
+
+describe('an event whose record has expired, but which the journal has', () => {
+  const journaled = { fannedOutAt: '2026-11-20T12:00:00.000Z', subscriptionIds: [subscriptionId], subscriptionCount: 1 }
+  const to = (change: Partial<typeof journaled>, more: Partial<Facts> = {}) =>
+    explain(without('event', { journaled: { ...journaled, ...change }, ...more }))
+
+  test('went to the subscription: the result is unknown, and never pending', () => {
+    expect(to({})).toMatchObject({ verdict: 'unknown', deliveryId })
+  })
+
+  test('did not go to the subscription, which was created later', () => {
+    const later = { ...subscription, createdAt: '2026-11-20T12:00:00.001Z' }
+    const found = to({ subscriptionIds: [], subscriptionCount: 0 }, { subscription: later })
+    expect(found).toMatchObject({ verdict: 'created-later', deliveryId: null })
+  })
+
+  test('went to more subscriptions than are listed: nothing is claimed', () => {
+    expect(to({ subscriptionIds: [], subscriptionCount: 101 })).toMatchObject({ verdict: 'unknown', deliveryId: null })
+  })
+})
+
+test('a first attempt that the tenant asked for is not expected to be withdrawn for its event type', () => {
+  const narrowed = { ...subscription, eventTypes: ['agent.status' as const] }
+  const requested = facts({ delivery: delivery({ state: 'pending', isRequested: true }), subscription: narrowed })
+  expect(explain(requested).explanation).not.toContain('withdrawn')
+})
+
+test('an unknown state of a newer worker is named and is not an error', () => {
+  const newer = { ...delivery({}), state: 'quarantined' } as unknown as ListedDelivery
+  expect(explain(facts({ delivery: newer }))).toMatchObject({
+    verdict: 'pending',
+    explanation: expect.stringContaining('"quarantined"') as string,
+  })
+})

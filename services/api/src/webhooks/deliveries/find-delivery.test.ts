@@ -1,0 +1,67 @@
+import { deliveryIdOf, newEventId, newSubscriptionId, type Tenant } from '@switchhook/contracts'
+import type { DeliveryRecord, PendingDelivery } from '@switchhook/store'
+import { createFindDelivery } from './find-delivery.ts'
+
+const eventId = newEventId()
+const subscriptionId = newSubscriptionId()
+const deliveryId = deliveryIdOf(eventId, subscriptionId)
+const recordOf = (tenant: Tenant) => ({ deliveryId, tenant }) as DeliveryRecord
+const pending: PendingDelivery = {
+  deliveryId,
+  subscriptionId,
+  eventId,
+  eventType: 'call.status',
+  tenant: 'acme',
+  firstDueAt: '2026-11-20T12:00:00.000Z',
+}
+
+interface Lookup {
+  readonly record?: DeliveryRecord
+  readonly pending?: PendingDelivery
+}
+
+/** The results of each lookup in order; counts lookups and waits. */
+function aStore(lookups: readonly Lookup[]) {
+  let waits = 0
+  let count = 0
+  const find = createFindDelivery({
+    find: async () => lookups[count++]?.record,
+    findPending: async () => lookups[count - 1]?.pending,
+    wait: async () => void waits++,
+  })
+  return { find, waits: () => waits, lookups: () => count }
+}
+
+test.each<[string, Lookup[], object, number]>([
+  ['its record', [{ record: recordOf('acme') }], { kind: 'recorded', record: recordOf('acme') }, 0],
+  ['its record, although the log also has it', [{ record: recordOf('acme'), pending }], { kind: 'recorded' }, 0],
+  ['pending', [{ pending }], { kind: 'pending', delivery: pending }, 0],
+  ['pending, a moment later', [{}, { pending }], { kind: 'pending' }, 1],
+  ['its record, a moment later', [{}, { record: recordOf('acme'), pending }], { kind: 'recorded' }, 1],
+])('a delivery is found: %s', async (_name, lookups, found, waits) => {
+  const store = aStore(lookups)
+  expect(await store.find('acme', deliveryId)).toMatchObject(found)
+  expect(store.waits()).toBe(waits)
+})
+
+test.each<[string, string | undefined, Lookup[], number]>([
+  ['no id', undefined, [], 0],
+  ['a malformed id', '4711', [], 0],
+  ['a GUID of another version', newEventId(), [{}], 1],
+  ['a record of another tenant', deliveryId, [{ record: recordOf('globex'), pending }], 1],
+  ['a record of the installation', deliveryId, [{ record: recordOf(null) }], 1],
+  ['an unknown id', deliveryId, [{}, {}], 2],
+])('not found: %s', async (_name, id, lookups, count) => {
+  const store = aStore(lookups)
+  await expect(store.find('acme', id)).rejects.toMatchObject({ code: 'delivery-not-found' })
+  expect(store.lookups()).toBe(count)
+})
+
+test('an error of the store is not a 404', async () => {
+  const find = createFindDelivery({
+    find: async () => undefined,
+    findPending: () => Promise.reject(new Error('away')),
+    wait: async () => {},
+  })
+  await expect(find('acme', deliveryId)).rejects.toThrow('away')
+})

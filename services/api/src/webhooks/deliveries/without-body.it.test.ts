@@ -1,0 +1,110 @@
+import { type Delivery, parseSubscriptionId } from '@switchhook/contracts'
+import {
+  createDeliveryStore,
+  createParkedLimitStore,
+  type DeliveryStore,
+  openRedis,
+  type ParkedLimitStore,
+  type Redis,
+} from '@switchhook/store'
+import { eventually } from '@switchhook/testkit'
+import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
+import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
+import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+
+const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
+const DELIVERIES = '/api/v1/webhooks/deliveries'
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+const retention = { settledRetentionMs: 60_000, waitingRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+
+let surroundings: Surroundings<'acme'>
+let api: ApiUnderTest
+let redis: Redis
+let store: DeliveryStore
+let limits: ParkedLimitStore
+let headers: { authorization: string }
+let subscription: string
+
+beforeAll(async () => {
+  surroundings = await startSurroundings('acme')
+  api = await startApiUnderTest({ ...surroundings.env, PARKED_LIMIT_PER_SUBSCRIPTION: '2' })
+  headers = surroundings.bearer('acme')
+  redis = await openRedis({ url: surroundings.redis.redisUrl, log, name: 'worker' })
+  store = createDeliveryStore(redis, retention)
+  limits = createParkedLimitStore(redis, retention)
+})
+
+beforeEach(async () => {
+  const json = { url: 'https://client.example/hooks', eventTypes: ['call.status'] }
+  const { body } = await api.call('POST', SUBSCRIPTIONS, { headers, json })
+  subscription = (body as { id: string }).id
+})
+
+afterAll(async () => {
+  await api.close()
+  await redis.close()
+  await surroundings.close()
+})
+
+async function park(): Promise<Delivery> {
+  const delivery = newDelivery(subscription)
+  await store.park(delivery, attemptOf(delivery, { status: 410 }), 'rejected')
+  return delivery
+}
+
+/** Parks five, the oldest first: one is dropped, two lose their body, two keep it. */
+async function parkTooMany(): Promise<Delivery[]> {
+  const parked: Delivery[] = []
+  for (let i = 0; i < 5; i++) parked.push(await park())
+  await limits.trim(parseSubscriptionId(subscription), { whole: 2, total: 4 })
+  return parked
+}
+
+const get = async (path: string): Promise<unknown> => (await api.call('GET', path, { headers })).body
+
+test('a subscription shows how many of its deliveries are parked, have lost their body and were dropped', async () => {
+  expect(await get(`${SUBSCRIPTIONS}/${subscription}`)).toMatchObject({
+    parked: { count: 0, limit: 2, withoutBody: 0, dropped: 0 },
+  })
+  await parkTooMany()
+  expect(await get(`${SUBSCRIPTIONS}/${subscription}`)).toMatchObject({
+    parked: { count: 4, limit: 2, withoutBody: 2, dropped: 1 },
+  })
+})
+
+test('a delivery without a body shows it, and sending it again answers 409', async () => {
+  const [, bodyless, , , whole] = await parkTooMany()
+  expect(await get(`${DELIVERIES}/${bodyless?.deliveryId}`)).toMatchObject({
+    state: 'parked',
+    envelope: null,
+    envelopeDropped: true,
+    attempts: [{ status: 410 }],
+  })
+  expect(await get(`${DELIVERIES}/${whole?.deliveryId}`)).toMatchObject({ envelope: {}, envelopeDropped: false })
+  expect(await api.call('POST', `${DELIVERIES}/${bodyless?.deliveryId}/redeliver`, { headers })).toMatchObject({
+    status: 409,
+    body: { code: 'delivery-without-body' },
+  })
+  expect(await get(`${DELIVERIES}/${bodyless?.deliveryId}`)).toMatchObject({ state: 'parked', run: 1 })
+})
+
+test('a recovery skips deliveries without a body and counts them as failed', async () => {
+  await parkTooMany()
+  const path = `${SUBSCRIPTIONS}/${subscription}/recover`
+  expect((await api.call('POST', path, { headers, json: { dryRun: true } })).body).toMatchObject({
+    count: 2,
+    withoutBody: 2,
+  })
+  const { body } = await api.call('POST', path, { headers, json: {} })
+  expect(body).toMatchObject({ found: 4, failed: 2 })
+  const { recoveryId } = body as { recoveryId: string }
+  await eventually(
+    async () =>
+      expect(await get(`/api/v1/webhooks/recoveries/${recoveryId}`)).toMatchObject({
+        found: 4,
+        failed: 2,
+        sent: expect.any(Number),
+      }),
+    { timeoutMs: 10_000 },
+  )
+})

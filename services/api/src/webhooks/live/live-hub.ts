@@ -1,0 +1,264 @@
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import type { Tenant } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import {
+  BEGINNING,
+  type JournalId,
+  type JournalReader,
+  LISTEN_AGAIN_MS,
+  type LiveAttemptStore,
+} from '@switchhook/store'
+import { HeaderedError } from '../../http/headered-error.ts'
+import type { EventOutput } from '../../http/route.ts'
+import { type Listener, startListener } from './listener.ts'
+import { type LiveFilter, liveAttempt, liveEvent } from './live-events.ts'
+
+export interface LiveHubDeps {
+  readonly journal: Pick<JournalReader, 'after' | 'read' | 'newest'>
+  readonly attempts: Pick<LiveAttemptStore, 'listen' | 'newest' | 'after'>
+  /** Listeners of one tenant in this process. */
+  readonly mostPerTenant: number
+  /** Listeners of one client in this process. */
+  readonly mostPerClient: number
+  readonly log: Pick<Logger, 'warn' | 'info'>
+  /** Monotonic, in ms. */
+  readonly nowMs?: () => number
+}
+
+/** A place for one listener. */
+interface Seat {
+  /**
+   * Begins to write to the output. The seat is free again when the output is closed.
+   * @param closeInMs undefined: the stream has no end
+   */
+  start(
+    output: EventOutput,
+    asked: {
+      readonly filter: LiveFilter
+      readonly resumeAfter: JournalId | undefined
+      readonly closeInMs: number | undefined
+    },
+  ): void
+}
+
+/**
+ * The live streams of this process. It reads the stream of each tenant once, however many listeners the tenant has, and
+ * does nothing for tenants without listeners.
+ */
+export interface LiveHub {
+  /**
+   * @param client a name that no other client has; undefined: only the limit of the tenant applies
+   * @throws AppError `too-many-listeners`, `too-many-client-listeners` or `service-unavailable`; Unavailable if Redis is away
+   */
+  take(tenant: Tenant, client?: string): Promise<Seat>
+  /** The number of listeners. */
+  count(): number
+  /** Ends all streams. Clients come back to another process. */
+  close(): Promise<void>
+}
+
+/** Of all tenants. Each can hold 128 KiB of unread text. */
+const MAX_LISTENERS = 2_000
+/** How often a tenant's stream is read. */
+const READ_EVERY_MS = 100
+/** The wait grows while nothing happens. */
+const MAX_WAIT_MS = 250
+const RETRY_MS = 1_000
+/** Entries of one read. More are read immediately, after the listeners have got these. */
+const MAX_EVENTS = 100
+const MAX_BATCHES = 20
+const TICK_MS = 1_000
+/** The longest time that `setTimeout` accepts. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+const RETRY_AFTER_SECONDS = '10'
+
+/** The stream of one tenant, while it has listeners. */
+interface Channel {
+  readonly tenant: Tenant
+  readonly listeners: Set<Listener>
+  /** Seats that are taken, including listeners that have not started. */
+  seats: number
+  place: JournalId
+  attemptsPlace: string
+  opened: Promise<void>
+}
+
+export function createLiveHub(deps: LiveHubDeps): LiveHub {
+  const { journal, attempts, mostPerTenant, mostPerClient, log } = deps
+  const nowMs = deps.nowMs ?? (() => performance.now())
+  const channels = new Map<Tenant, Channel>()
+  const seatsOfClients = new Map<string, number>()
+  const loops = new Set<Promise<void>>()
+  const closing = new AbortController()
+  let seats = 0
+  let ticker: NodeJS.Timeout | undefined
+
+  function channelOf(tenant: Tenant): Channel {
+    const present = channels.get(tenant)
+    if (present !== undefined) return present
+    const channel: Channel = {
+      tenant,
+      listeners: new Set(),
+      seats: 0,
+      place: BEGINNING,
+      attemptsPlace: '0-0',
+      opened: Promise.resolve(),
+    }
+    channel.opened = open(channel)
+    channels.set(tenant, channel)
+    return channel
+  }
+
+  async function open(channel: Channel): Promise<void> {
+    const { tenant } = channel
+    const [place, attemptsPlace] = await Promise.all([
+      journal.newest(tenant),
+      attempts.newest(tenant),
+      attempts.listen(tenant),
+    ])
+    channel.place = place
+    channel.attemptsPlace = attemptsPlace
+    const loop = readUntilEmpty(channel).finally(() => loops.delete(loop))
+    loops.add(loop)
+  }
+
+  async function readUntilEmpty(channel: Channel): Promise<void> {
+    let askedAtMs = nowMs()
+    let waitMs = READ_EVERY_MS
+    let hasFailed = false
+    while (channel.seats > 0 && !closing.signal.aborted) {
+      try {
+        if (nowMs() - askedAtMs >= LISTEN_AGAIN_MS) {
+          await attempts.listen(channel.tenant)
+          askedAtMs = nowMs()
+        }
+        const read = await readOnce(channel, hasFailed)
+        if (hasFailed) log.info('the live stream is read again')
+        hasFailed = false
+        waitMs = read.isEmpty ? Math.min(waitMs * 1.5, MAX_WAIT_MS) : READ_EVERY_MS
+        if (read.hasMore) await nextTurn()
+        else await pause(waitMs)
+      } catch (error) {
+        if (!hasFailed) log.warn('the live stream cannot be read; retrying', { error })
+        hasFailed = true
+        await pause(RETRY_MS)
+      }
+    }
+    if (channels.get(channel.tenant) === channel) channels.delete(channel.tenant)
+  }
+
+  const pause = (ms: number): Promise<unknown> =>
+    delay(ms, undefined, { signal: closing.signal }).catch(() => undefined)
+
+  /** If the journal has lost a place, it may have lost events after it too: more happened than it keeps. */
+  const isStillKept = async (tenant: Tenant, place: JournalId): Promise<boolean> =>
+    place === BEGINNING || (await journal.read(tenant, place)) !== undefined
+
+  /** @param hasFailed a read has failed before: attempts may be missing meanwhile */
+  async function readOnce(channel: Channel, hasFailed: boolean) {
+    const { tenant } = channel
+    const [events, batches] = await Promise.all([
+      journal.after(tenant, channel.place, MAX_EVENTS),
+      attempts.after(tenant, channel.attemptsPlace, MAX_BATCHES),
+    ])
+    const isTrimmed = events.length > 0 && !(await isStillKept(tenant, channel.place))
+    channel.place = events.at(-1)?.id ?? channel.place
+    channel.attemptsPlace = batches.at(-1)?.id ?? channel.attemptsPlace
+    const isEmpty = events.length === 0 && batches.length === 0
+    if (!isEmpty || hasFailed) {
+      const batch = {
+        events: events.map(liveEvent),
+        attempts: batches.flatMap((each) => each.attempts.map(liveAttempt)),
+        isGap: hasFailed || isTrimmed || batches.some(({ left }) => left > 0),
+        place: channel.place,
+      }
+      for (const listener of channel.listeners) listener.offer(batch)
+    }
+    return { isEmpty, hasMore: events.length === MAX_EVENTS || batches.length === MAX_BATCHES }
+  }
+
+  function tick(): void {
+    for (const { listeners } of channels.values()) for (const listener of listeners) listener.tick()
+  }
+
+  function addSeats(channel: Channel, client: string | undefined, change: 1 | -1): void {
+    channel.seats += change
+    seats += change
+    if (client === undefined) return
+    const left = (seatsOfClients.get(client) ?? 0) + change
+    if (left > 0) seatsOfClients.set(client, left)
+    else seatsOfClients.delete(client)
+  }
+
+  function leave(channel: Channel, client: string | undefined): void {
+    addSeats(channel, client, -1)
+    if (seats > 0) return
+    clearInterval(ticker)
+    ticker = undefined
+  }
+
+  return {
+    count: () => seats,
+    async take(tenant, client) {
+      if (closing.signal.aborted) throw refused('service-unavailable')
+      const taken = channels.get(tenant)?.seats ?? 0
+      if (taken >= mostPerTenant || seats >= MAX_LISTENERS) throw refused('too-many-listeners')
+      const own = client === undefined ? 0 : (seatsOfClients.get(client) ?? 0)
+      if (own >= mostPerClient) throw refused('too-many-client-listeners')
+      // Opened only for a seat, which awaits it: without Redis, the unawaited rejection would end the process.
+      const channel = channelOf(tenant)
+      addSeats(channel, client, 1)
+      ticker ??= setInterval(tick, TICK_MS)
+      try {
+        await channel.opened
+      } catch (error) {
+        leave(channel, client)
+        if (channels.get(tenant) === channel) channels.delete(tenant)
+        throw error
+      }
+      return {
+        start(output, { filter, resumeAfter, closeInMs }) {
+          const listener = startListener(
+            {
+              output,
+              filter,
+              history: {
+                after: (place, count) => journal.after(tenant, place, count),
+                exists: async (place) => (await journal.read(tenant, place)) !== undefined,
+              },
+              place: () => channel.place,
+              nowMs,
+            },
+            resumeAfter,
+          )
+          channel.listeners.add(listener)
+          const timer =
+            closeInMs === undefined
+              ? undefined
+              : // oxlint-disable-next-line no-restricted-globals -- the end of the token's validity, which a stall must not extend
+                setTimeout(
+                  () => listener.end('the access token has expired'),
+                  Math.min(Math.max(closeInMs, 0), MAX_TIMER_MS),
+                )
+          output.closed(() => {
+            clearTimeout(timer)
+            channel.listeners.delete(listener)
+            leave(channel, client)
+          })
+          if (closing.signal.aborted) listener.end('the server is shutting down')
+        },
+      }
+    },
+    async close() {
+      closing.abort()
+      clearInterval(ticker)
+      for (const { listeners } of channels.values()) {
+        for (const listener of listeners) listener.end('the server is shutting down')
+      }
+      await Promise.all(loops)
+    },
+  }
+}
+
+const refused = (code: 'too-many-listeners' | 'too-many-client-listeners' | 'service-unavailable'): HeaderedError =>
+  new HeaderedError(code, { 'Retry-After': RETRY_AFTER_SECONDS })

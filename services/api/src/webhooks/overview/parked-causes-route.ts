@@ -1,0 +1,79 @@
+import { UNREACHABLE_REASONS } from '@switchhook/contracts'
+import type { TenantParked } from '@switchhook/store'
+import { component } from '../../http/component.ts'
+import type { RouteOf } from '../../http/route.ts'
+import { moment, parkedReasonSchema } from '../deliveries/delivery-schema.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+
+export interface ParkedCausesRouteDeps {
+  readonly parked: Pick<TenantParked, 'causes'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+const causeProperties = {
+  subscriptionId: subscriptionIdSchema,
+  url: {
+    type: 'string',
+    description: 'The endpoint to which the latest of these deliveries was sent; empty if none of them was read.',
+    examples: ['https://client.example/hooks/calls'],
+  },
+  parkedReason: {
+    ...parkedReasonSchema,
+    description: `${parkedReasonSchema.description} null: a group of older deliveries that were not read.`,
+  },
+  outcome: {
+    type: ['string', 'null'],
+    enum: ['delivered', 'answered', ...UNREACHABLE_REASONS, null],
+    description: 'The outcome of the latest attempt; null if there was none.',
+    examples: ['answered'],
+  },
+  status: {
+    type: ['integer', 'null'],
+    description: 'The HTTP status of the latest attempt; null if there was no answer.',
+    examples: [401],
+  },
+  count: { type: 'integer', minimum: 1, description: 'The number of these deliveries.', examples: [1204] },
+  since: moment('When the first of these deliveries was parked, in UTC.'),
+  latest: moment('When the latest of these deliveries was parked, in UTC.'),
+}
+
+const parkedCausesSchema = component('ParkedCauses', {
+  type: 'object',
+  description: 'The parked deliveries of the tenant, grouped by their cause.',
+  required: ['asOf', 'items'],
+  properties: {
+    asOf: moment('When the deliveries were counted, in UTC.'),
+    items: {
+      type: 'array',
+      maxItems: 1_000,
+      description: 'The groups, the largest first.',
+      items: component('ParkedCause', {
+        type: 'object',
+        description: 'The parked deliveries of one subscription with the same cause.',
+        required: Object.keys(causeProperties),
+        properties: causeProperties,
+      }),
+    },
+  },
+})
+
+export const listParkedCauses: RouteOf<ParkedCausesRouteDeps> = {
+  method: 'get',
+  path: '/api/v1/webhooks/parked',
+  operationId: 'listParkedCauses',
+  tag: 'deliveries',
+  role: 'viewer',
+  isExpensive: true,
+  summary: 'List parked deliveries by cause',
+  description:
+    'Groups the parked deliveries of all subscriptions by subscription, reason, outcome and status. One answer looks at 5,000 deliveries, shared fairly ' +
+    'among the 1000 subscriptions that parked a delivery last, the latest deliveries of each first. The older ones of a subscription are ' +
+    'one more group, with `parkedReason` null. `GET /webhooks/deliveries?state=parked` lists the deliveries of a group.',
+  responses: { 200: { description: 'The groups.', body: parkedCausesSchema } },
+  failures: [],
+  async handle({ caller }, { parked, now }) {
+    const items = await parked.causes(caller.tenant)
+    return { status: 200, body: { asOf: new Date(now()).toISOString(), items } }
+  },
+}

@@ -1,0 +1,105 @@
+import { AppError } from '@switchhook/contracts'
+import type { DeliveryPolicy, DeliveryPolicyStore } from '@switchhook/store'
+import { component } from '../../http/component.ts'
+import type { RouteOf } from '../../http/route.ts'
+import { count } from '../../http/schema-parts.ts'
+
+export interface PolicyRouteDeps {
+  readonly policy: Pick<DeliveryPolicyStore, 'find'>
+  /** The part of the policy that the api itself keeps. */
+  readonly own: {
+    /** Null: no journal is kept. */
+    readonly journalMs: number | null
+    readonly recoveryPerSecond: number
+    readonly subscriptionsPerTenant: number
+    readonly egressAddresses: readonly string[]
+  }
+}
+
+const group = (description: string, properties: Readonly<Record<string, object>>) => ({
+  type: 'object',
+  description,
+  required: Object.keys(properties),
+  properties,
+})
+
+const properties = {
+  deliveryTimeoutMs: count('The deadline of one attempt in ms.', 10_000),
+  retryWaitsMs: {
+    type: 'array',
+    description: 'The waits between attempts in ms. A delivery has one attempt more than there are waits.',
+    items: { type: 'integer', minimum: 0 },
+    examples: [[10_000, 60_000, 300_000, 1_800_000, 7_200_000, 14_400_000, 21_600_000]],
+  },
+  breaker: group('When an endpoint is not contacted for a while.', {
+    failures: count('Transient failures in a row that begin a cool-down.', 5),
+    cooldownMs: count('The length of a cool-down in ms.', 30_000),
+  }),
+  retention: group('How long deliveries and events are kept.', {
+    deliveryMs: count('How long an acknowledged or withdrawn delivery can be read, in ms.', 3_600_000),
+    parkedMs: count('How long a parked delivery is kept, in ms.', 2_592_000_000),
+    journalMs: {
+      ...count(
+        'How long events are kept with their data, in ms; null: this installation does not keep them.',
+        86_400_000,
+      ),
+      type: ['integer', 'null'],
+    },
+  }),
+  limits: group('What one subscription or tenant can have.', {
+    subscriptionsPerTenant: count(
+      'Subscriptions that the tenant can have; one more answers 409 `too-many-subscriptions`.',
+      100_000,
+    ),
+    parkedPerSubscription: count('Parked deliveries of one subscription that keep their body.', 100_000),
+    parkedPerTenant: count('Parked deliveries of the tenant that keep their body.', 150_000),
+    attemptsAtOnce: count('Attempts that one worker makes at one subscription concurrently.', 10),
+    quickAttemptsAtOnce: count('Likewise while the endpoint answers within 250 ms.', 100),
+    recoveryPerSecond: count('Deliveries per second that a recovery sends at most.', 50),
+  }),
+  egressAddresses: {
+    type: 'array',
+    description:
+      'The addresses and networks that deliveries come from, for the allow-list of a firewall. Empty: the operator has not named them.',
+    items: { type: 'string' },
+    examples: [['203.0.113.0/28']],
+  },
+}
+
+const policySchema = component('DeliveryPolicy', {
+  type: 'object',
+  description: 'How this installation delivers.',
+  required: Object.keys(properties),
+  properties,
+})
+
+const NO_REPORT = 'No delivery worker has reported its policy within the last day.'
+
+export const readPolicy: RouteOf<PolicyRouteDeps> = {
+  method: 'get',
+  path: '/api/v1/webhooks/policy',
+  operationId: 'readPolicy',
+  tag: 'deliveries',
+  role: 'viewer',
+  summary: 'Read the delivery policy',
+  description:
+    'Returns the schedule, the limits and the retention times in force, as the delivery workers reported them. While no worker has reported them ' +
+    'for a day, it answers 503 `service-unavailable`.',
+  responses: { 200: { description: 'The policy.', body: policySchema } },
+  failures: [],
+  async handle(_request, { policy, own }) {
+    const reported = await policy.find()
+    if (reported === undefined) throw new AppError('service-unavailable', { detail: NO_REPORT })
+    return { status: 200, body: viewOf(reported, own) }
+  },
+}
+
+const viewOf = (
+  { retention, limits, ...reported }: DeliveryPolicy,
+  { journalMs, recoveryPerSecond, subscriptionsPerTenant, egressAddresses }: PolicyRouteDeps['own'],
+) => ({
+  ...reported,
+  retention: { ...retention, journalMs },
+  limits: { ...limits, recoveryPerSecond, subscriptionsPerTenant },
+  egressAddresses,
+})

@@ -1,0 +1,171 @@
+import { AppError, parseSubscriptionId } from '@switchhook/contracts'
+import {
+  type CoolDownHistory,
+  type CoolDownPeriod,
+  OUTCOME_CODES,
+  STATISTICS_STEPS,
+  type StatisticsPoint,
+  type StatisticsStep,
+  type StatisticsStore,
+} from '@switchhook/store'
+import { component } from '../../http/component.ts'
+import { windowOf } from '../../http/read-range.ts'
+import type { RouteOf } from '../../http/route.ts'
+import { count, time } from '../../http/schema-parts.ts'
+import { moment } from '../deliveries/delivery-schema.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+
+export interface StatisticsRouteDeps {
+  readonly statistics: Pick<StatisticsStore, 'points' | 'isCounted'>
+  readonly coolDowns: CoolDownHistory
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+interface StatisticsParameters {
+  readonly subscriptionId?: string
+  readonly from?: string
+  readonly to?: string
+  readonly step: StatisticsStep
+}
+
+const STEPS = Object.keys(STATISTICS_STEPS) as StatisticsStep[]
+
+/** Length of the answer without `from`. */
+const DEFAULT_POINTS: Readonly<Record<StatisticsStep, number>> = { '1m': 60, '1h': 24 }
+
+const percentile = (share: string, example: number) =>
+  ({
+    type: 'number',
+    minimum: 0,
+    description: `${share} of the values are at most this, in ms.`,
+    examples: [example],
+  }) as const
+
+const percentilesSchema = component('Percentiles', {
+  type: 'object',
+  description:
+    'Percentiles in ms, estimated from a histogram. Between 1 ms and 10 s an estimate is within a factor of 2.5 of the true value; the buckets above are wider.',
+  required: ['p50', 'p95', 'p99'],
+  properties: { p50: percentile('50 %', 31), p95: percentile('95 %', 120.5), p99: percentile('99 %', 410) },
+})
+
+const orNull = (description: string) => ({ description, oneOf: [percentilesSchema, { type: 'null' }] })
+
+const pointProperties = {
+  at: moment('When the minute or hour begins, in UTC.'),
+  attempts: count('POSTs made, including tests and redeliveries.', 120),
+  acknowledged: count('Attempts that were answered with a 2xx.', 118),
+  byOutcome: {
+    type: 'object',
+    description:
+      'The attempts by outcome, without zeros: `delivered` (a 2xx), a frequent status such as `503`, the class of any other status such as `4xx`, or the ' +
+      'outcome of an attempt without an answer, such as `timeout`.',
+    propertyNames: { enum: OUTCOME_CODES },
+    additionalProperties: { type: 'integer', minimum: 1 },
+    examples: [{ delivered: 118, '503': 1, timeout: 1 }],
+  },
+  parked: count('Deliveries that were parked.', 0),
+  answerMs: orNull(
+    'From the start of an attempt to its answer. An attempt that timed out counts with its whole wait; other attempts without an answer do not count. ' +
+      'null: there was none.',
+  ),
+  delayMs: orNull('From the event to the start of the first attempt of each of its deliveries. null: there was none.'),
+}
+
+const statisticsSchema = component('Statistics', {
+  type: 'object',
+  description: 'What happened to the deliveries of a subscription, or of the whole tenant, over time.',
+  required: ['step', 'isCounted', 'points', 'coolDowns'],
+  properties: {
+    step: { type: 'string', enum: STEPS, description: 'The period of each point.', examples: ['1m'] },
+    isCounted: {
+      type: 'boolean',
+      description:
+        'false: this subscription has no statistics at the moment, because as many other subscriptions of the tenant as can have them were active in ' +
+        'the last hour.',
+      examples: [true],
+    },
+    points: {
+      type: 'array',
+      description: 'The minutes or hours in which anything happened, the oldest first. The others are left out.',
+      items: component('StatisticsPoint', {
+        type: 'object',
+        description: 'One minute or hour.',
+        required: Object.keys(pointProperties),
+        properties: pointProperties,
+      }),
+    },
+    coolDowns: {
+      type: 'array',
+      maxItems: 100,
+      description:
+        'When the endpoint was not contacted because it kept failing, the oldest first: the periods of the last 30 days that touch the range, at most ' +
+        'the latest 100. Empty without `subscriptionId`.',
+      items: component('CoolDownPeriod', {
+        type: 'object',
+        description: 'One cool-down, or several that followed each other because the endpoint failed each probe.',
+        required: ['from', 'until'],
+        properties: {
+          from: moment('When the first cool-down began, in UTC.'),
+          until: moment('When the last cool-down ends, in UTC. An answer of the endpoint can end it sooner.'),
+        },
+      }),
+    },
+  },
+})
+
+const query = {
+  subscriptionId: { ...subscriptionIdSchema, description: 'Only this subscription. Absent: the whole tenant.' },
+  from: time(
+    'From the minute or hour that holds this time on. By default an hour (`step=1m`) or a day (`step=1h`) before `to`.',
+  ),
+  to: time('Before this time. By default now.', '2026-11-20T18:00:00Z'),
+  step: {
+    type: 'string',
+    enum: STEPS,
+    default: '1m',
+    description: '`1m`: by minute, kept for 24 hours. `1h`: by hour, kept for 30 days.',
+    examples: ['1h'],
+  },
+}
+
+export const readStatistics: RouteOf<StatisticsRouteDeps, undefined, StatisticsParameters> = {
+  method: 'get',
+  path: '/api/v1/webhooks/statistics',
+  operationId: 'readStatistics',
+  tag: 'deliveries',
+  role: 'viewer',
+  isExpensive: true,
+  summary: 'Read statistics of deliveries',
+  description:
+    'Returns attempts, outcomes, parked deliveries, answer times and delays by minute or hour, and the cool-downs of a subscription. Figures are written every ten seconds. A worker that dies ' +
+    'loses the last seconds, so do not bill by them. By default the latest active 500 subscriptions of a tenant have figures of their own. A deleted ' +
+    'subscription keeps its figures.',
+  query,
+  responses: { 200: { description: 'The statistics.', body: statisticsSchema } },
+  failures: [],
+  async handle({ caller: { tenant }, query: { subscriptionId, from, to, step } }, { statistics, coolDowns, now }) {
+    const nowMs = now()
+    const { toMs = nowMs, fromMs = toMs - DEFAULT_POINTS[step] * STATISTICS_STEPS[step].stepMs } = windowOf({
+      from,
+      to,
+    })
+    if (fromMs >= toMs)
+      throw new AppError('invalid-request', { errors: [{ pointer: '/from', detail: 'is in the future' }] })
+    const id = subscriptionId === undefined ? null : parseSubscriptionId(subscriptionId)
+    const [points, isCounted, periods] = await Promise.all([
+      statistics.points(tenant, id, { step, fromMs, toMs, nowMs }),
+      id === null || statistics.isCounted(tenant, id),
+      id === null ? [] : coolDowns.between({ tenant, subscriptionId: id }, { fromMs, toMs }),
+    ])
+    return { status: 200, body: { step, isCounted, points: points.map(viewOf), coolDowns: periods.map(periodOf) } }
+  },
+}
+
+const viewOf = ({ atMs, ...figures }: StatisticsPoint) => ({ at: new Date(atMs).toISOString(), ...figures })
+
+const periodOf = ({ fromMs, untilMs }: CoolDownPeriod) => ({
+  from: new Date(fromMs).toISOString(),
+  until: new Date(untilMs).toISOString(),
+})

@@ -1,0 +1,100 @@
+import type { Subscription } from '@switchhook/contracts'
+import { type DeliveryCounter, inChunks, type SubscriptionQuery, type SubscriptionStore } from '@switchhook/store'
+import { component } from '../../http/component.ts'
+import { nextCursorSchema, pageParameters } from '../../http/page-schema.ts'
+import type { RouteOf } from '../../http/route.ts'
+import { count } from '../../http/schema-parts.ts'
+import { moment, momentOrNull } from '../deliveries/delivery-schema.ts'
+import { endpointHealthSchema } from '../subscriptions/endpoint-health-schema.ts'
+import { type Health, healthViewOf, subscriptionSchema } from '../subscriptions/subscription-schema.ts'
+
+export interface SummaryRouteDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'page'>
+  readonly standings: DeliveryCounter
+  readonly healthOf: (subscription: Subscription) => Promise<Health>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+const { id, url, description, enabled } = subscriptionSchema.properties
+
+const summaryProperties = {
+  subscriptionId: id,
+  url,
+  description,
+  enabled,
+  pending: count('Deliveries whose first attempt is not finished, among the `looked` latest ones.', 0),
+  waiting: count('Deliveries that wait for their next attempt, among the `looked` latest ones.', 12),
+  looked: count(
+    'Over how many of its latest deliveries `pending` and `waiting` are counted. The count stops at deliveries that are over, unless the endpoint ' +
+      'failed within the last day.',
+    500,
+  ),
+  parked: count('All parked deliveries. It can briefly include deliveries that are no longer parked.', 3),
+  oldestParkedAt: momentOrNull('When the oldest of them was parked, in UTC; null if none is parked.'),
+  health: endpointHealthSchema,
+}
+
+const summarySchema = component('Summary', {
+  type: 'object',
+  description: 'The state of each subscription.',
+  required: ['asOf', 'items', 'nextCursor'],
+  properties: {
+    asOf: moment('When the answer was made, in UTC.'),
+    items: {
+      type: 'array',
+      description: 'The subscriptions of this page, the oldest first.',
+      items: component('SubscriptionSummary', {
+        type: 'object',
+        description: 'A subscription, the health of its endpoint, and how many of its deliveries are in which state.',
+        required: Object.keys(summaryProperties),
+        properties: summaryProperties,
+      }),
+    },
+    nextCursor: nextCursorSchema,
+  },
+})
+
+/** Deliveries that one answer looks at, over all its subscriptions: about 20 ms of Redis. */
+const MAX_LOOKED = 10_000
+/** Each reads up to a hundred deliveries together. */
+const SUMMARIES_AT_ONCE = 4
+/** Within this time after a failure, deliveries may wait for a retry behind others that are over. */
+const FAILING_MS = 86_400_000
+
+async function summaryOf({ standings, healthOf, now }: SummaryRouteDeps, subscription: Subscription, most: number) {
+  const health = await healthOf(subscription)
+  const isFailing = health.state !== 'closed' || (health.failureAtMs ?? 0) > now() - FAILING_MS
+  const standing = await standings.read(subscription.id, { most, isFailing })
+  return {
+    subscriptionId: subscription.id,
+    url: subscription.url,
+    description: subscription.description,
+    enabled: subscription.enabled,
+    ...standing,
+    health: healthViewOf(health),
+  }
+}
+
+export const readSummary: RouteOf<SummaryRouteDeps, undefined, SubscriptionQuery> = {
+  method: 'get',
+  path: '/api/v1/webhooks/summary',
+  operationId: 'readSummary',
+  tag: 'subscriptions',
+  role: 'viewer',
+  isExpensive: true,
+  summary: 'Read how all subscriptions stand',
+  description:
+    'Lists the subscriptions with the health of their endpoints and the numbers of their pending, waiting and parked deliveries, the oldest ' +
+    'subscription first. One answer looks at 10,000 deliveries in all, at least 100 and at most 1000 of each subscription; a smaller `limit` looks ' +
+    'at more of each.',
+  query: pageParameters,
+  responses: { 200: { description: 'A page of summaries.', body: summarySchema } },
+  failures: [],
+  async handle({ caller, query }, deps) {
+    const page = await deps.subscriptions.page(caller.tenant, query)
+    const most = Math.min(1_000, Math.floor(MAX_LOOKED / Math.max(1, page.items.length)))
+    const items = await inChunks(page.items, (subscription) => summaryOf(deps, subscription, most), SUMMARIES_AT_ONCE)
+    return { status: 200, body: { asOf: new Date(deps.now()).toISOString(), items, nextCursor: page.nextCursor } }
+  },
+}

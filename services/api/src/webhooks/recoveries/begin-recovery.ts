@@ -1,0 +1,95 @@
+import type { Tenant } from '@switchhook/contracts'
+import type { ParkedWindow } from '@switchhook/store'
+import { invalidBody } from '../../http/read-body.ts'
+import { windowFault, windowOf } from '../../http/read-range.ts'
+import type { Answer, RouteOf, Schema } from '../../http/route.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { listEndAtStart, newRecovery, type Recovery, type Selection } from './recovery.ts'
+import type { RecoveryBook, RecoveryRequested } from './recovery-book.ts'
+import {
+  type RecoveryRequest,
+  type RecoveryView,
+  recoveryCountSchema,
+  recoverySchema,
+  viewOf,
+} from './recovery-schema.ts'
+
+export const RECOVERIES = '/api/v1/webhooks/recoveries'
+
+export interface BeginDeps {
+  readonly recoveries: RecoveryBook
+  readonly parked: Pick<ParkedWindow, 'countAfter'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** What the two routes that begin a recovery have in common. */
+export const beginning = (action: 'recovery.started' | 'backfill.started', answer: string, body: Schema) =>
+  ({
+    method: 'post',
+    tag: 'deliveries',
+    role: 'operator',
+    isExpensive: true,
+    idempotent: true,
+    audit: { action, on: ({ params, made }) => ({ subscriptionId: params['id'], recoveryId: made['recoveryId'] }) },
+    params: { id: subscriptionIdSchema },
+    body,
+    validate: (asked, faults) =>
+      faults.length > 0 ? invalidBody(body, faults) : windowFault(asked as RecoveryRequest),
+    responses: {
+      200: { description: 'The counts of a dry run.', body: recoveryCountSchema },
+      202: {
+        description: answer,
+        body: recoverySchema,
+        headers: { Location: { type: 'string', description: 'The path of the recovery.' } },
+      },
+    },
+  }) satisfies Partial<RouteOf<unknown>>
+
+/** What a recovery would send. */
+interface Counted extends Pick<Recovery, 'after' | 'until'>, Partial<Pick<Recovery, 'newest'>> {
+  /** The counts of the answer to a dry run. */
+  readonly shown: object
+  readonly found: number
+  /** Counted as failed at the beginning and skipped, so that they do not use up the pace. */
+  readonly failed: number
+}
+
+/** Begins a recovery, unless the subscription has one or `dryRun` asks for the counts alone. */
+export async function beginRecovery(
+  deps: BeginDeps,
+  tenant: Tenant,
+  asked: RecoveryRequested,
+  { dryRun }: Pick<RecoveryRequest, 'dryRun'>,
+  count: () => Promise<Counted>,
+): Promise<Answer> {
+  // Before counting, because counting is expensive.
+  const present = dryRun === true ? undefined : await deps.recoveries.begun(tenant, asked)
+  if (present !== undefined) return accepted(deps, present, asked)
+  const startedAtMs = deps.now()
+  const { shown, ...counted } = await count()
+  if (dryRun === true) return { status: 200, body: { dryRun: true, ...shown }, isUnchanged: true }
+  const recovery = newRecovery({ ...asked, ...counted }, startedAtMs)
+  return accepted(deps, await deps.recoveries.begin(tenant, recovery), asked)
+}
+
+async function accepted(deps: BeginDeps, recovery: Recovery, asked: RecoveryRequested): Promise<Answer> {
+  return {
+    status: 202,
+    body: await view(deps, recovery),
+    headers: { Location: `${RECOVERIES}/${recovery.recoveryId}` },
+    // A request that is repeated after a crash finds the recovery that it began itself, and is audited.
+    isUnchanged: recovery.recoveryId !== asked.recoveryId,
+  }
+}
+
+export const view = async ({ parked }: Pick<BeginDeps, 'parked'>, recovery: Recovery): Promise<RecoveryView> =>
+  viewOf(recovery, await parked.countAfter(recovery.subscriptionId, listEndAtStart(recovery)))
+
+export function selectionOf({ from = null, to = null, reason = null, eventTypes = null }: RecoveryRequest): Selection {
+  const { fromMs, toMs } = windowOf({ from, to })
+  return { from: toIso(fromMs), to: toIso(toMs), reason, ...(eventTypes !== null && { eventTypes }) }
+}
+
+/** Normalised to UTC, so that equal times compare as equal. */
+const toIso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())

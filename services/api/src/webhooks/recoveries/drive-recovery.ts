@@ -1,0 +1,170 @@
+import { EVENT_TYPES, type Subscription, type Tenant } from '@switchhook/contracts'
+import type { DueTimer } from '@switchhook/store'
+import type { Step, Transact } from '../../state/transact.ts'
+import { createBackfillWindow } from './backfill-window.ts'
+import { planStep } from './pace.ts'
+import type { RecoveriesDeps } from './recoveries-deps.ts'
+import {
+  cancelled,
+  done,
+  type Item,
+  nextStep,
+  type Recovery,
+  type RecoveryChange,
+  stalledMsOf,
+  withResults,
+} from './recovery.ts'
+import { keyOf, type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
+import { createSendItems } from './send-items.ts'
+
+type Timer = Pick<DueTimer, 'tenant' | 'payload'>
+
+/** Runs the steps of recoveries. After a crash, another replica continues. */
+export interface RecoveryDriver {
+  /** Begins the step whose timer is due. Resolves before its batch is sent: other timers must not wait for that. */
+  timerDue(timer: Timer): Promise<void>
+  /** Resolves when no batch is being sent. */
+  idle(): Promise<void>
+}
+
+/** A step whose batch this replica has to send before the lease ends. */
+interface Begun {
+  readonly recovery: Recovery
+  readonly items: readonly Item[]
+  readonly isRepeated: boolean
+  readonly subscription: Subscription
+  /** Time from the beginning of this step to the next one. */
+  readonly waitMs: number
+}
+
+/** Longer than the broker takes to confirm, or to be declared away, and Redis to store the result. */
+const LEASE_MS = 15_000
+/** Longer than any attempt. A sample without a result by then was lost sight of, or no worker runs; the next one replaces it. */
+const SAMPLE_TIMEOUT_MS = 60_000
+/** A recovery that waits and has made no progress for this long is cancelled: its condition may never be met. */
+const MAX_STALLED_MS = 30 * 24 * 60 * 60_000
+
+/**
+ * A step has three parts. First the position in the list and the batch are stored, together with a timer at the end of the
+ * lease. Then the batch is sent. Then its result is stored, together with the timer of the next step. Every write increments
+ * the number of the step (`turn`), and a timer or result with another number is ignored: of two replicas with the same timer,
+ * one begins the step. If a replica dies, the timer of the lease begins the next step, which sends the same runs of the same
+ * batch.
+ */
+export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): RecoveryDriver {
+  const { now, meter, log } = deps
+  const backfill = createBackfillWindow(deps.journal)
+  const send = createSendItems(deps)
+  const sending = new Set<Promise<void>>()
+
+  /** Resolves to the step to send, or to the stored change if there is nothing to send; undefined: the timer is outdated. */
+  async function beginStep(tenant: Tenant, { recoveryId, turn, key = recoveryKey(recoveryId) }: RecoveryTimer) {
+    return transact<Begun | RecoveryChange | undefined>(tenant, [key], async ([stored]) => {
+      const present = stored as Recovery | undefined
+      if (present?.turn !== turn) return { result: undefined }
+      const nowMs = now()
+      const next = nextStep(present, nowMs)
+      const released = { ...next, inHand: null }
+      const write = (recovery: Recovery, dueInMs?: number) => changeTo(present, recovery, dueInMs)
+      // The replica that was sending it when it was cancelled has died.
+      if (present.state !== 'running') return present.isSending ? write(released) : { result: undefined }
+      const { health, subscription } = await deps.look({ tenant, subscriptionId: present.subscriptionId })
+      if (subscription === undefined) return write(cancelled(released, 'subscription-deleted', nowMs))
+
+      const mostPerSecond = Math.min(present.maxPerSecond ?? deps.mostPerSecond, deps.mostPerSecond)
+      const stalledMs = stalledMsOf(present, nowMs)
+      const unansweredMs = await unansweredMsOf(present, nowMs)
+      const conditions = { isEnabled: subscription.enabled, health, unansweredMs, mostPerSecond, stalledMs, nowMs }
+      const { take, waitMs, pace, waitingFor } = planStep(present.pace, conditions)
+      if (take === 0 && stalledMs >= MAX_STALLED_MS) return write(cancelled(released, 'no-progress', nowMs))
+      // Only sending shows whether the broker is back.
+      const stillWaitingFor = present.waitingFor === 'broker' ? present.waitingFor : null
+      const sample = unansweredMs === null ? null : present.sample
+      const planned = { ...next, pace, sample, waitingFor: waitingFor ?? stillWaitingFor }
+      if (take === 0) return write(planned, waitMs)
+
+      const filled = present.inHand === null ? await fill(subscription, planned, take) : planned
+      if (filled.inHand === null) return filled.isReadOut ? write(done(filled, nowMs)) : write(filled, 0)
+      const recovery = { ...filled, isSending: true }
+      const items = filled.inHand.items.slice(0, take)
+      return {
+        result: { recovery, items, isRepeated: present.inHand !== null, subscription, waitMs },
+        writing: writingOf(recovery, LEASE_MS),
+      }
+    })
+  }
+
+  /** Reads the next deliveries of the list, unless it was read to its end. */
+  async function fill(subscription: Subscription, recovery: Recovery, limit: number): Promise<Recovery> {
+    if (recovery.isReadOut) return recovery
+    const { subscriptionId, after, until, selection, kind } = recovery
+    const { reason, eventTypes = null } = selection
+    const found =
+      kind === 'backfill'
+        ? await backfill.take(subscription, { after, until, eventTypes: eventTypes ?? EVENT_TYPES }, limit)
+        : await deps.parked.take(subscriptionId, { after, until, reason, eventTypes }, limit)
+    return {
+      ...recovery,
+      inHand: found.entries.length === 0 ? null : { items: found.entries },
+      after: found.after ?? until,
+      isReadOut: found.after === null,
+    }
+  }
+
+  /** How long the sample has had no result; null: it has one, was lost sight of, or there is none. */
+  async function unansweredMsOf({ sample }: Recovery, nowMs: number): Promise<number | null> {
+    if (sample === null) return null
+    const state = await deps.parked.stateOf({ deliveryId: sample.deliveryId, run: sample.run + 1 })
+    const unansweredMs = nowMs - sample.sentAtMs
+    return state === 'pending' && unansweredMs < SAMPLE_TIMEOUT_MS ? unansweredMs : null
+  }
+
+  async function sendBatch(tenant: Tenant, { recovery, items, isRepeated, subscription, waitMs }: Begun) {
+    const { recoveryId, turn } = recovery
+    const startedAtMs = now()
+    const results = await send({ recoveryId, items, subscription, isRepeated })
+    const change = await transact<RecoveryChange | undefined>(tenant, [keyOf(recovery)], ([stored]) => {
+      const present = stored as Recovery | undefined
+      // Another replica has taken over, because the lease has ended.
+      if (present?.turn !== turn) return { result: undefined }
+      const leftMs = Math.max(0, waitMs - (now() - startedAtMs))
+      const next = withResults(present, results, { waitMs: leftMs, nowMs: now() })
+      return changeTo(present, next.recovery, next.dueInMs)
+    })
+    if (change !== undefined) report(change)
+  }
+
+  function report(change: RecoveryChange): void {
+    meter.changed(change)
+    const { recoveryId, subscriptionId, state, found, sent, skipped, failed, endedAt } = change.after
+    const counts = { found, sent, skipped, failed }
+    if (endedAt !== null) log.info('a recovery has ended', { recoveryId, subscriptionId, state, ...counts })
+  }
+
+  function track(work: Promise<void>): void {
+    const tracked = work.finally(() => sending.delete(tracked))
+    sending.add(tracked)
+  }
+
+  return {
+    timerDue: async ({ tenant, payload }) => {
+      const timer = payload as RecoveryTimer
+      const begun = await beginStep(tenant, timer)
+      if (begun === undefined) return
+      if (!('items' in begun)) return report(begun)
+      track(
+        sendBatch(tenant, begun).catch((error: unknown) => {
+          log.warn('a step of a recovery failed and will be repeated', { recoveryId: timer.recoveryId, error })
+        }),
+      )
+    },
+    idle: async () => {
+      await Promise.all(sending)
+    },
+  }
+}
+
+const changeTo = (before: Recovery, after: Recovery, dueInMs?: number): Step<RecoveryChange> => ({
+  result: { before, after },
+  writing: writingOf(after, dueInMs),
+})

@@ -1,0 +1,26 @@
+import type { Broker } from '@switchhook/messaging'
+import type { Logger } from '@switchhook/runtime'
+import type { BreakerStore, DeliveryArchive, JournalReader, ParkedWindow, StateStore } from '@switchhook/store'
+import type { Writing } from '../../state/transact.ts'
+import type { RecoveryMeter } from './recovery-meter.ts'
+
+/** What recoveries use. */
+export interface RecoveriesDeps {
+  readonly store: StateStore
+  /** Called after every commit, with the timers that it set. */
+  readonly committed: (writing: Writing) => void
+  readonly look: BreakerStore['look']
+  readonly parked: Pick<ParkedWindow, 'take' | 'stateOf'>
+  readonly deliveries: Pick<
+    DeliveryArchive,
+    'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent' | 'find' | 'list'
+  >
+  readonly journal: Pick<JournalReader, 'after' | 'newest' | 'read'>
+  readonly publish: Broker['publishBacklogged']
+  /** Maximum deliveries per second of one recovery. */
+  readonly mostPerSecond: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly meter: RecoveryMeter
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}

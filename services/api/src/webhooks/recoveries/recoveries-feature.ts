@@ -1,0 +1,90 @@
+import type { SubscriptionId } from '@switchhook/contracts'
+import { tracePublishDelivery } from '@switchhook/runtime'
+import { createBreakerReader, createDeliveryArchive, createParkedCounter, createParkedWindow } from '@switchhook/store'
+import type { Base } from '../../base.ts'
+import { feature } from '../../http/feature.ts'
+import type { State } from '../../state/state.ts'
+import { createTransact } from '../../state/transact.ts'
+import { backfill } from './backfill-route.ts'
+import { createBackfillWindow } from './backfill-window.ts'
+import { createRecoveryDriver, type RecoveryDriver } from './drive-recovery.ts'
+import type { RecoveriesDeps } from './recoveries-deps.ts'
+import { createRecoveryBook, type RecoveryBook } from './recovery-book.ts'
+import { createRecoveryMeter } from './recovery-meter.ts'
+import { cancelRecovery, listAllRecoveries, listRecoveries, readRecovery, recover } from './recovery-routes.ts'
+
+/**
+ * Recoveries, as one replica runs them. A recovery is a cursor in the list of a subscription's parked deliveries, which is
+ * moved under a lease, in small steps, so that any replica can continue it after a crash. From the POST to the end:
+ *
+ * 1. `POST …/recover` counts the parked deliveries of the selection and stores the recovery with the timer of its first
+ *    step (`recovery-routes.ts`, `recovery-book.ts`). The list as it is then is all that the recovery sends: deliveries
+ *    that are parked later, its own included, are not touched.
+ * 2. The timer is due at some replica, which begins the step (`drive-recovery.ts`). `pace.ts` decides how many deliveries to
+ *    send now, or what to wait for.
+ * 3. The cursor and the batch are stored before the batch is sent, with a timer at the end of the lease. If the replica dies,
+ *    that timer begins the next step at another replica, which sends the same runs of the same batch again.
+ * 4. Each delivery of the batch is sent as `redeliver` sends it (`send-items.ts`), to the queue of backlogs, where it gives
+ *    way to the deliveries that are due.
+ * 5. The counts are stored with the timer of the next step, or with the end: `done` once the list is read and no batch is
+ *    left (`recovery.ts` has these transitions as pure functions).
+ *
+ * A recovery also ends as `cancelled`: on request, when its subscription is deleted, or after 30 days without progress.
+ * The owner of its timers is `recovery`, or `sending` if versions without event types and backfills must not drive it.
+ *
+ * A backfill is a recovery that reads the journal instead of the list of parked deliveries, and sends the events that did
+ * not go to the subscription as new deliveries.
+ */
+export function createRecoveries(deps: RecoveriesDeps): {
+  readonly book: RecoveryBook
+  readonly driver: RecoveryDriver
+} {
+  const transact = createTransact(deps.store, deps.committed)
+  return { book: createRecoveryBook(deps, transact), driver: createRecoveryDriver(deps, transact) }
+}
+
+export const recoveries = feature(
+  [recover, backfill, listRecoveries, listAllRecoveries, readRecovery, cancelRecovery],
+  ({
+    config,
+    metrics,
+    tracing,
+    redis,
+    broker,
+    journal,
+    subscriptions,
+    log,
+    now,
+    state,
+  }: Base & { readonly state: State }) => {
+    const breakers = createBreakerReader(redis)
+    const parked = createParkedWindow(redis)
+    const parkedCounter = createParkedCounter(redis)
+    const { book, driver } = createRecoveries({
+      store: state.store,
+      committed: state.committed,
+      look: (endpoint) => breakers.look(endpoint),
+      parked,
+      deliveries: createDeliveryArchive(redis),
+      journal,
+      publish: tracePublishDelivery(tracing, (delivery) => broker.publishBacklogged(delivery)),
+      mostPerSecond: config.RECOVERY_RATE,
+      now,
+      meter: createRecoveryMeter(metrics),
+      log,
+    })
+    return {
+      deps: {
+        subscriptions,
+        recoveries: book,
+        parked,
+        backfill: createBackfillWindow(journal),
+        isJournalOn: journal.isOn,
+        parkedCount: (subscriptionId: SubscriptionId) => parkedCounter.count(subscriptionId),
+        now,
+      },
+      timers: { recovery: (timer) => driver.timerDue(timer), sending: (timer) => driver.timerDue(timer) },
+      close: () => driver.idle(),
+    }
+  },
+)

@@ -1,0 +1,224 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError, type RecoveryId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import { createListCursor } from '@switchhook/store'
+import type { Transact, Writing } from '../../state/transact.ts'
+import { MAX_CHECK_MS } from './pace.ts'
+import type { RecoveriesDeps } from './recoveries-deps.ts'
+import { cancelled, type Recovery, type RecoveryChange } from './recovery.ts'
+
+/** The stored recoveries. Every method rejects with Unavailable if Redis is away. */
+export interface RecoveryBook {
+  /**
+   * The existing recovery that answers this request: it has the same id, or runs with the same selection and pace.
+   * @throws AppError `recovery-in-progress` if one of the subscription runs with another selection or pace
+   */
+  begun(tenant: Tenant, request: RecoveryRequested): Promise<Recovery | undefined>
+  /**
+   * Stores a recovery together with the timer of its first step. Resolves to an existing one instead if that answers the
+   * request, as `begun` does.
+   * @throws AppError `recovery-in-progress`, as `begun`
+   */
+  begin(tenant: Tenant, recovery: Recovery): Promise<Recovery>
+  find(tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined>
+  /** The newest 50, the newest first. An ended recovery expires after seven days. */
+  list(tenant: Tenant, subscriptionId: SubscriptionId): Promise<readonly Recovery[]>
+  /**
+   * A page of the tenant's newest 200, the newest first.
+   * @throws AppError `invalid-request` for a cursor that is not from this list
+   */
+  page(tenant: Tenant, query: { readonly limit: number; readonly cursor?: string }): Promise<RecoveryPage>
+  /**
+   * Ends a running recovery. Resolves once the replica that is sending its batch has stopped, or is presumed dead, so that
+   * nothing is sent after the answer.
+   */
+  cancel(tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined>
+}
+
+export type RecoveryRequested = Pick<Recovery, 'recoveryId' | 'subscriptionId' | 'kind' | 'selection' | 'maxPerSecond'>
+
+interface RecoveryPage {
+  readonly items: readonly Recovery[]
+  /** Null on the last page. */
+  readonly nextCursor: string | null
+}
+
+/** The ids of a subscription's or a tenant's recoveries, the newest first. */
+interface Listed {
+  readonly recoveries: readonly RecoveryId[]
+}
+
+interface Begun {
+  readonly begun: Recovery
+  readonly dropped: readonly RecoveryId[]
+}
+
+/** The payload of a timer. */
+export interface RecoveryTimer {
+  readonly recoveryId: RecoveryId
+  /** The number of the step that it begins. */
+  readonly turn: number
+  /** Of the recovery's record. Absent: `recoveryKey`. */
+  readonly key?: string
+}
+
+const DAY_MS = 24 * 60 * 60_000
+/** How long an ended recovery is kept. */
+const KEPT_MS = 7 * DAY_MS
+/** How long a list is kept after its last recovery began: longer than any recovery runs. */
+const LIST_KEPT_MS = 90 * DAY_MS
+const MAX_LISTED = 50
+const MAX_LISTED_OF_TENANT = 200
+/** Longer than the broker takes to confirm, or to be declared away. */
+const RELEASED_WITHIN_MS = 12_000
+const RELEASED_CHECK_MS = 50
+/** A running recovery that was not updated for this long has lost its timer. */
+const TIMER_LOST_MS = MAX_CHECK_MS + 30_000
+
+export const recoveryKey = (recoveryId: RecoveryId): string => `recovery:${recoveryId}`
+
+/**
+ * Earlier versions would send every parked delivery of the window, because they know neither event types nor backfills. So
+ * these recoveries have records and timers of another name, which those versions do not handle.
+ */
+const selectiveKey = (recoveryId: RecoveryId): string => `sending:${recoveryId}`
+
+export const keyOf = ({ recoveryId, kind, selection: { eventTypes = null } }: Recovery): string =>
+  kind === undefined && eventTypes === null ? recoveryKey(recoveryId) : selectiveKey(recoveryId)
+
+const keysOf = (id: RecoveryId): string[] => [recoveryKey(id), selectiveKey(id)]
+
+const listKey = (subscriptionId: SubscriptionId): string => `recoveries:${subscriptionId}`
+const TENANT_LIST = 'recoveries'
+const listed = (key: string, recoveries: Listed['recoveries']) => ({ key, value: { recoveries }, ttlMs: LIST_KEPT_MS })
+
+const cursors = createListCursor('r', /^[0-9a-f-]{36}$/)
+
+/** Writes the recovery and the timer of its next step in one commit. */
+export function writingOf(recovery: Recovery, dueInMs?: number): Writing {
+  const { recoveryId, turn, endedAt } = recovery
+  const key = keyOf(recovery)
+  const payload: RecoveryTimer = { recoveryId, turn, ...(key !== recoveryKey(recoveryId) && { key }) }
+  return {
+    records: [{ key, value: recovery, ...(endedAt !== null && { ttlMs: KEPT_MS }) }],
+    timers: dueInMs === undefined ? [] : [{ id: key, dueInMs, payload }],
+  }
+}
+
+export function createRecoveryBook({ store, meter, now }: RecoveriesDeps, transact: Transact): RecoveryBook {
+  async function read(tenant: Tenant, ids: readonly RecoveryId[]): Promise<readonly Recovery[]> {
+    const records = await store.read(tenant, ids.flatMap(keysOf))
+    return records.flatMap((record) => (record === undefined ? [] : [record.value as Recovery]))
+  }
+
+  /** Sets a lost timer again. During an upgrade, a replica of a version that does not know the timer's owner may have discarded it. */
+  async function restoreTimer(tenant: Tenant, recovery: Recovery): Promise<Recovery> {
+    if (recovery.state !== 'running' || now() - Date.parse(recovery.updatedAt) < TIMER_LOST_MS) return recovery
+    return transact(tenant, [keyOf(recovery)], ([stored]) => {
+      const present = stored as Recovery | undefined
+      if (present?.turn !== recovery.turn || present.state !== 'running') return { result: present ?? recovery }
+      const next = { ...present, turn: present.turn + 1 }
+      return { result: next, writing: writingOf(next, 0) }
+    })
+  }
+
+  const expire = (tenant: Tenant, keys: readonly string[]): Promise<void> =>
+    transact(tenant, keys, (found) => {
+      const records = keys.flatMap((key, at) => (found[at] === undefined ? [] : [{ key, value: found[at], ttlMs: 1 }]))
+      return { result: undefined, ...(records.length > 0 && { writing: { records } }) }
+    })
+
+  const readList = async (tenant: Tenant, key: string): Promise<readonly RecoveryId[]> =>
+    ((await store.read(tenant, [key]))[0]?.value as Listed | undefined)?.recoveries ?? []
+
+  async function find(tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> {
+    const [found] = await read(tenant, [recoveryId])
+    return found && restoreTimer(tenant, found)
+  }
+
+  async function existingFor(
+    tenant: Tenant,
+    request: RecoveryRequested,
+    newestId: RecoveryId | undefined,
+  ): Promise<Recovery | undefined> {
+    const existing = await find(tenant, request.recoveryId)
+    if (existing !== undefined) return existing
+    // Only the newest can be running, because none begins before the previous one has ended.
+    const newest = newestId && (await find(tenant, newestId))
+    if (newest?.state !== 'running') return undefined
+    const difference = differenceOf(newest, request)
+    if (difference === undefined) return newest
+    throw new AppError('recovery-in-progress', {
+      detail: `Recovery ${newest.recoveryId} is running with ${difference}. Cancel it or wait for its end, then repeat the request, with a new Idempotency-Key if you sent one.`,
+    })
+  }
+
+  return {
+    find,
+    begun: async (tenant, request) =>
+      existingFor(tenant, request, (await readList(tenant, listKey(request.subscriptionId)))[0]),
+    begin: async (tenant, recovery) => {
+      const keys = [listKey(recovery.subscriptionId), TENANT_LIST]
+      const { begun, dropped } = await transact<Begun>(tenant, keys, async (stored) => {
+        const [ofSubscription = [], ofTenant = []] = stored.map((list) => (list as Listed | undefined)?.recoveries)
+        const existing = await existingFor(tenant, recovery, ofSubscription[0])
+        if (existing !== undefined) return { result: { begun: existing, dropped: [] } }
+        const { records, timers = [] } = writingOf(recovery, 0)
+        const lists = [
+          listed(listKey(recovery.subscriptionId), [recovery.recoveryId, ...ofSubscription].slice(0, MAX_LISTED)),
+          listed(TENANT_LIST, [recovery.recoveryId, ...ofTenant].slice(0, MAX_LISTED_OF_TENANT)),
+        ]
+        return {
+          result: { begun: recovery, dropped: ofSubscription.slice(MAX_LISTED - 1) },
+          writing: { records: [...lists, ...records], timers },
+        }
+      })
+      // Bounds the store for a client that begins and cancels all day. After a crash here, the records expire in seven days.
+      await Promise.all(dropped.map((recoveryId) => expire(tenant, keysOf(recoveryId))))
+      return begun
+    },
+    list: async (tenant, subscriptionId) => read(tenant, await readList(tenant, listKey(subscriptionId))),
+    page: async (tenant, { limit, cursor }) => {
+      const after = cursor === undefined ? undefined : cursors.parse(cursor)
+      const ids = await readList(tenant, TENANT_LIST)
+      // A recovery that has left the list meanwhile was the oldest: nothing follows it.
+      const place = after === undefined ? -1 : ids.findIndex((id) => id === after)
+      const from = after !== undefined && place < 0 ? ids.length : place + 1
+      const page = ids.slice(from, from + limit)
+      const last = page.at(-1)
+      const hasMore = from + page.length < ids.length
+      return { items: await read(tenant, page), nextCursor: hasMore && last !== undefined ? cursors.of(last) : null }
+    },
+    cancel: async (tenant, recoveryId) => {
+      const [found] = await read(tenant, [recoveryId])
+      if (found === undefined) return undefined
+      const ended = await transact<RecoveryChange | undefined>(tenant, [keyOf(found)], ([stored]) => {
+        const present = stored as Recovery | undefined
+        if (present?.state !== 'running') return { result: present && { before: present, after: present } }
+        const next = cancelled(present, 'requested', now())
+        return { result: { before: present, after: next }, writing: writingOf(next) }
+      })
+      if (ended === undefined) return undefined
+      meter.changed(ended)
+      let latest: Recovery | undefined = ended.after
+      const deadline = now() + RELEASED_WITHIN_MS
+      while (latest?.state === 'cancelled' && latest.isSending && now() < deadline) {
+        await delay(RELEASED_CHECK_MS)
+        latest = (await read(tenant, [recoveryId]))[0]
+      }
+      return latest
+    },
+  }
+}
+
+/** How a running recovery differs from the request; undefined if it does not. */
+function differenceOf({ kind, selection, maxPerSecond }: Recovery, asked: RecoveryRequested) {
+  const { from, to, reason, eventTypes } = selection
+  if (kind !== asked.kind) return kind === 'backfill' ? 'events of the journal' : 'parked deliveries'
+  if (from !== asked.selection.from || to !== asked.selection.to) return 'another window (from, to)'
+  if (reason !== asked.selection.reason) return 'another reason'
+  if (typesText(eventTypes) !== typesText(asked.selection.eventTypes)) return 'other eventTypes'
+  if (maxPerSecond !== asked.maxPerSecond) return `maxPerSecond ${maxPerSecond ?? 'of the installation'}`
+  return undefined
+}
+
+const typesText = (eventTypes: Recovery['selection']['eventTypes']): string => (eventTypes ?? []).toSorted().join()

@@ -1,0 +1,252 @@
+import { EVENT_TYPES, type EventType, PARKED_REASONS, type ParkedReason } from '@switchhook/contracts'
+import { component } from '../../http/component.ts'
+import { pageSchema } from '../../http/page-schema.ts'
+import type { Schema } from '../../http/route.ts'
+import { moment, momentOrNull } from '../deliveries/delivery-schema.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { WAITING_FOR } from './pace.ts'
+import type { Recovery } from './recovery.ts'
+
+/** The body of `POST …/recover`. */
+export interface RecoveryRequest {
+  readonly from?: string | null
+  readonly to?: string | null
+  readonly reason?: ParkedReason | null
+  readonly eventTypes?: readonly EventType[] | null
+  readonly maxPerSecond?: number | null
+  readonly dryRun?: boolean
+}
+
+/** The body of `POST …/backfill`. */
+export interface BackfillRequest extends Omit<RecoveryRequest, 'reason'> {
+  readonly from: string
+}
+
+/** A recovery as clients see it. */
+export type RecoveryView = ReturnType<typeof viewOf>
+
+/** @param parkedSince the number of deliveries of the subscription that were parked since the recovery began and still are */
+export function viewOf(recovery: Recovery, parkedSince: number) {
+  const { recoveryId, subscriptionId, selection, maxPerSecond, waitingFor, cancelledBecause } = recovery
+  const { found, sent, skipped, failed, pace, startedAt, updatedAt, endedAt } = recovery
+  const isSending = recovery.state === 'running' && waitingFor === null
+  const state: (typeof STATES)[number] = recovery.state === 'running' && !isSending ? 'paused' : recovery.state
+  return {
+    recoveryId,
+    subscriptionId,
+    kind: recovery.kind ?? ('recovery' as const),
+    from: selection.from,
+    to: selection.to,
+    reason: selection.reason,
+    eventTypes: selection.eventTypes ?? null,
+    maxPerSecond,
+    state,
+    waitingFor,
+    cancelledBecause,
+    found,
+    sent,
+    skipped,
+    failed,
+    remaining: Math.max(0, found - sent - skipped - failed),
+    parkedSince,
+    perSecond: isSending ? pace.perSecond : 0,
+    startedAt,
+    updatedAt,
+    endedAt,
+  }
+}
+
+const STATES = ['running', 'paused', 'done', 'cancelled'] as const
+
+/** The highest value of RECOVERY_RATE. */
+const MAX_PER_SECOND = 1_000
+
+const eventTypes = (description: string) => ({
+  type: ['array', 'null'],
+  items: { type: 'string', enum: EVENT_TYPES },
+  minItems: 1,
+  maxItems: EVENT_TYPES.length,
+  uniqueItems: true,
+  description,
+  examples: [null],
+})
+
+const selection = {
+  from: momentOrNull('Only deliveries parked at this time or later. Omitted or null: no limit.'),
+  to: momentOrNull(
+    'Only deliveries parked before this time. Omitted or null: until now. Deliveries parked after the recovery began are never sent.',
+  ),
+  reason: {
+    type: ['string', 'null'],
+    enum: [...PARKED_REASONS, null],
+    description:
+      'Only deliveries parked for this reason: `exhausted` after an outage, `rejected` after the receiver rejected deliveries by mistake. Omitted ' +
+      'or null: both.',
+    examples: ['exhausted'],
+  },
+  eventTypes: eventTypes('Only deliveries of these event types. Omitted or null: all.'),
+  maxPerSecond: {
+    type: ['integer', 'null'],
+    minimum: 1,
+    maximum: MAX_PER_SECOND,
+    description: 'The maximum rate in deliveries per second. The limit of the installation always applies as well.',
+    examples: [20],
+  },
+} as const
+
+export const recoveryRequestSchema = component('NewRecovery', {
+  type: 'object',
+  description:
+    'The parked deliveries to send again; `{}` for all. Unknown fields are rejected, because a misspelt `dryRun` would send everything.',
+  additionalProperties: false,
+  properties: {
+    ...selection,
+    dryRun: {
+      type: 'boolean',
+      default: false,
+      description: 'Only count; send nothing.',
+      examples: [true],
+    },
+  },
+  examples: [{ from: '2026-11-20T17:00:00Z', reason: 'exhausted', dryRun: true }],
+})
+
+const { maxPerSecond } = selection
+
+export const backfillRequestSchema = component('NewBackfill', {
+  type: 'object',
+  description: 'The events to send. Unknown fields are rejected, because a misspelt `dryRun` would send everything.',
+  required: ['from'],
+  additionalProperties: false,
+  properties: {
+    from: moment('Only events journaled at this time or later. `listedAt` of an event is at most a moment earlier.'),
+    to: momentOrNull('Only events journaled before this time. Omitted or null: until now.'),
+    eventTypes: eventTypes('Only events of these types. Omitted or null: the event types of the subscription.'),
+    maxPerSecond,
+    dryRun: { type: 'boolean', default: false, description: 'Only count; send nothing.', examples: [true] },
+  },
+  examples: [{ from: '2026-11-20T17:00:00Z', to: '2026-11-20T18:00:00Z', dryRun: true }],
+})
+
+export const recoveryCountSchema = component('RecoveryCount', {
+  type: 'object',
+  description: 'The deliveries that a recovery or backfill would send.',
+  required: ['dryRun', 'count', 'withoutBody', 'oldest', 'newest'],
+  properties: {
+    dryRun: { type: 'boolean', description: 'Always true: nothing was sent.', examples: [true] },
+    count: {
+      type: 'integer',
+      minimum: 0,
+      description: 'The number of deliveries that would be sent.',
+      examples: [1280],
+    },
+    withoutBody: {
+      type: 'integer',
+      minimum: 0,
+      description: 'The number of deliveries that cannot be sent, because their body is no longer kept.',
+      examples: [0],
+    },
+    unknown: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'Only of a backfill: the number of events that went to more than 100 subscriptions, so that the journal does not show whether this one got ' +
+        'them. They are not sent.',
+      examples: [0],
+    },
+    oldest: momentOrNull('When the oldest of them was parked or journaled, in UTC.'),
+    newest: momentOrNull('When the newest of them was parked or journaled, in UTC.'),
+  },
+})
+
+export const recoveryIdSchema = {
+  type: 'string',
+  format: 'uuid',
+  description: 'The id of the recovery.',
+  examples: ['b3b3c5c4-1f0e-4b36-9a55-0d8a5a6c7e21'],
+} as const
+
+const count = (description: string, example: number): Schema => ({
+  type: 'integer',
+  minimum: 0,
+  description,
+  examples: [example],
+})
+
+const recoveryProperties = {
+  recoveryId: recoveryIdSchema,
+  subscriptionId: subscriptionIdSchema,
+  kind: {
+    type: 'string',
+    enum: ['recovery', 'backfill'],
+    description: '`recovery`: sends parked deliveries again. `backfill`: sends events of the journal.',
+    examples: ['recovery'],
+  },
+  ...selection,
+  state: {
+    type: 'string',
+    enum: STATES,
+    description:
+      '`running`: it sends deliveries. `paused`: it resumes automatically; `waitingFor` has the reason. `done`: it has processed all deliveries. `cancelled`: see `cancelledBecause`.',
+    examples: ['running'],
+  },
+  waitingFor: {
+    type: ['string', 'null'],
+    enum: [...WAITING_FOR, null],
+    description:
+      'Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. ' +
+      '`endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow or the workers are busy. `subscription-enabled`: the subscription is disabled. ' +
+      '`broker`: the message broker of the service is unavailable.',
+    examples: [null],
+  },
+  cancelledBecause: {
+    type: ['string', 'null'],
+    enum: ['requested', 'subscription-deleted', 'no-progress', null],
+    description:
+      'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days.',
+    examples: [null],
+  },
+  found: count('The number of selected deliveries or events when the recovery began.', 1280),
+  sent: count('The number of deliveries sent so far. Read a delivery to see its result.', 412),
+  skipped: count(
+    'The number of deliveries that were no longer parked when the recovery reached them; of a backfill, those that exist already.',
+    0,
+  ),
+  failed: count(
+    'The number of deliveries that could not be sent, mostly because their body is no longer kept (see `parked` of the subscription), or the journal has no data of their event.',
+    0,
+  ),
+  remaining: count('The number of deliveries still to be sent. After a cancellation they stay parked.', 868),
+  parkedSince: count(
+    'The number of deliveries of the subscription that were parked after the recovery began: deliveries that it sent and that failed again, ' +
+      'and newly parked ones.',
+    3,
+  ),
+  perSecond: {
+    type: 'number',
+    minimum: 0,
+    description:
+      'The current rate in deliveries per second. It doubles every three seconds up to the limit; after a pause it begins at 1 again. 0 while it is paused or over.',
+    examples: [16],
+  },
+  startedAt: moment('When the recovery began, in UTC.'),
+  updatedAt: moment('When the recovery was last updated, in UTC.'),
+  endedAt: momentOrNull('When the recovery was done or cancelled, in UTC; null while it runs.'),
+} satisfies Record<keyof RecoveryView, Schema>
+
+export const recoverySchema = component('Recovery', {
+  type: 'object',
+  description:
+    'A recovery sends the parked deliveries of a subscription again. A backfill sends events of the journal that the subscription did not get.',
+  required: Object.keys(recoveryProperties),
+  properties: recoveryProperties,
+})
+
+export const recoveryListSchema = component('RecoveryList', {
+  type: 'object',
+  description: 'The newest recoveries of a subscription.',
+  required: ['items'],
+  properties: { items: { type: 'array', description: 'The recoveries, the newest first.', items: recoverySchema } },
+})
+
+export const recoveryPageSchema = pageSchema('RecoveryPage', 'A page of recoveries.', recoverySchema)

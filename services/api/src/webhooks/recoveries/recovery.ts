@@ -1,0 +1,207 @@
+import type { DeliveryId, EventType, ParkedReason, RecoveryId, SubscriptionId } from '@switchhook/contracts'
+import type { JournalId, ParkedRange } from '@switchhook/store'
+import { firstPace, type Pace, type WaitingFor } from './pace.ts'
+
+/** The parked deliveries that the client selected; of a backfill, the events of the journal. */
+export interface Selection {
+  /** ISO 8601: parked then or later; null: no limit. */
+  readonly from: string | null
+  /** ISO 8601: parked before then; null: until the recovery began. */
+  readonly to: string | null
+  readonly reason: ParkedReason | null
+  /** Null, or absent in records of older versions: all types. A backfill has those of its subscription at the beginning. */
+  readonly eventTypes?: readonly EventType[] | null
+}
+
+/** One delivery of a batch: parked, or of a backfill, to be created. */
+export interface Item {
+  readonly deliveryId: DeliveryId
+  /** The run that was parked; 0 in a backfill. */
+  readonly run: number
+  /** The place of its event. Present in a backfill. */
+  readonly journalId?: JournalId
+}
+
+/**
+ * A recovery as it is stored: everything that a replica needs to continue it. Replicas of the previous version read the same
+ * record, so the names of its fields stay.
+ */
+export interface Recovery {
+  readonly recoveryId: RecoveryId
+  readonly subscriptionId: SubscriptionId
+  /** Absent: it sends parked deliveries. */
+  readonly kind?: 'backfill'
+  readonly selection: Selection
+  /** The client's limit; null: the limit of the installation. */
+  readonly maxPerSecond: number | null
+  readonly state: 'running' | 'done' | 'cancelled'
+  readonly waitingFor: WaitingFor | null
+  readonly cancelledBecause: 'requested' | 'subscription-deleted' | 'no-progress' | null
+  /** Parked deliveries at the beginning. */
+  readonly found: number
+  readonly sent: number
+  readonly skipped: number
+  readonly failed: number
+  /** The read position in the list of parked deliveries: everything parked until then was taken. In µs since 1970. */
+  readonly after: string
+  /** The end of the range: deliveries that were parked later are not touched. In µs since 1970. */
+  readonly until: string
+  /** When the newest delivery of the list was parked at the beginning, in µs; null: none. Absent in records of older versions. */
+  readonly newest?: string | null
+  /** The list was read to `until`. */
+  readonly isReadOut: boolean
+  /** Items that were read and are not known to be sent. The next step sends these first. */
+  readonly inHand: { readonly items: readonly Item[] } | null
+  /** A replica is sending a batch of these, or has died while sending it. */
+  readonly isSending: boolean
+  readonly pace: Pace
+  /** One of the deliveries that were sent last. While it has no result for long, the recovery pauses. */
+  readonly sample: (Item & { readonly sentAtMs: number }) | null
+  /** The number of the step. A timer and a result are valid for one step only. */
+  readonly turn: number
+  /** This and the following times: ISO 8601, UTC. */
+  readonly startedAt: string
+  readonly updatedAt: string
+  /** When a delivery was last sent, skipped or failed; absent: none was yet. */
+  readonly progressedAt?: string
+  readonly endedAt: string | null
+}
+
+/** A stored step: the recovery before and after it. */
+export interface RecoveryChange {
+  readonly before: Recovery
+  readonly after: Recovery
+}
+
+/**
+ * The result of one item of a step. `skipped`: another sender has sent it, or it is no longer parked. `not-sent`: the broker
+ * accepts no messages now.
+ */
+export type ItemResult = 'sent' | 'skipped' | 'failed' | 'not-sent'
+
+const BROKER_CHECK_MS = 2_000
+
+export function newRecovery(
+  fixed: Pick<
+    Recovery,
+    | 'recoveryId'
+    | 'subscriptionId'
+    | 'kind'
+    | 'selection'
+    | 'maxPerSecond'
+    | 'found'
+    | 'failed'
+    | 'after'
+    | 'until'
+    | 'newest'
+  >,
+  nowMs: number,
+): Recovery {
+  const now = new Date(nowMs).toISOString()
+  return {
+    ...fixed,
+    state: 'running',
+    waitingFor: null,
+    cancelledBecause: null,
+    sent: 0,
+    skipped: 0,
+    isReadOut: false,
+    inHand: null,
+    isSending: false,
+    pace: firstPace(nowMs),
+    sample: null,
+    turn: 1,
+    startedAt: now,
+    updatedAt: now,
+    endedAt: null,
+  }
+}
+
+/**
+ * The selected range of the list of parked deliveries, up to its current end.
+ * @param newest when the newest delivery of the list was parked, in µs; null: the list is empty
+ */
+export function rangeOf({ from, to, reason, eventTypes = null }: Selection, newest: string | null): ParkedRange {
+  // Clients see the time of parking in ms, and the list has it in µs: a window includes the first µs of its ms.
+  const after = from === null ? 0 : Math.max(0, Date.parse(from) * 1_000 - 1)
+  const until = to === null ? Number.POSITIVE_INFINITY : Date.parse(to) * 1_000 - 1
+  return { after: String(after), until: String(Math.min(until, Number(newest ?? 0))), reason, eventTypes }
+}
+
+/**
+ * Splits a range into the deliveries with a body and the older ones, which have lost it and cannot be sent again.
+ * @param bodiesUntil deliveries parked until then, in µs, have no body
+ */
+export function splitAtBodies(
+  range: ParkedRange,
+  bodiesUntil: string,
+): { readonly withBody: ParkedRange; readonly withoutBody: ParkedRange | undefined } {
+  if (Number(bodiesUntil) <= Number(range.after)) return { withBody: range, withoutBody: undefined }
+  const until = String(Math.min(Number(bodiesUntil), Number(range.until)))
+  return { withBody: { ...range, after: bodiesUntil }, withoutBody: { ...range, until } }
+}
+
+/** The end of the list when the recovery began, in µs, by the clock of the list, which is not the clock of the api. */
+export function listEndAtStart({ newest, startedAt }: Recovery): string {
+  if (newest === undefined) return String(Date.parse(startedAt) * 1_000 - 1)
+  return newest ?? '0'
+}
+
+/** The recovery in its next step. A timer or result of an earlier one is ignored from then on. */
+export const nextStep = (recovery: Recovery, nowMs: number): Recovery => ({
+  ...recovery,
+  isSending: false,
+  turn: recovery.turn + 1,
+  updatedAt: new Date(nowMs).toISOString(),
+})
+
+/** Time since the recovery last made progress. */
+export const stalledMsOf = ({ progressedAt, startedAt }: Recovery, nowMs: number): number =>
+  nowMs - Date.parse(progressedAt ?? startedAt)
+
+/** Deliveries that were found at the beginning and are neither sent nor failed count as skipped: they left the list otherwise. */
+export function done(recovery: Recovery, nowMs: number): Recovery {
+  const { found, sent, failed } = recovery
+  const skipped = Math.max(recovery.skipped, found - sent - failed)
+  return { ...ended(recovery, nowMs), state: 'done', skipped, found: sent + failed + skipped }
+}
+
+export function cancelled(recovery: Recovery, because: Recovery['cancelledBecause'], nowMs: number): Recovery {
+  return { ...ended(recovery, nowMs), state: 'cancelled', cancelledBecause: because }
+}
+
+function ended(recovery: Recovery, nowMs: number): Recovery {
+  const now = new Date(nowMs).toISOString()
+  return { ...recovery, waitingFor: null, updatedAt: now, endedAt: now }
+}
+
+/** The recovery with the results of a step, and the time until the next step unless it has ended. */
+export function withResults(
+  recovery: Recovery,
+  results: ReadonlyMap<DeliveryId, ItemResult>,
+  { waitMs, nowMs }: { readonly waitMs: number; readonly nowMs: number },
+): { readonly recovery: Recovery; readonly dueInMs?: number } {
+  const items = recovery.inHand?.items ?? []
+  const having = (...wanted: (ItemResult | undefined)[]): Item[] =>
+    items.filter(({ deliveryId }) => wanted.includes(results.get(deliveryId)))
+  const [sent, skipped, failed] = [having('sent'), having('skipped'), having('failed')]
+  const left = having('not-sent', undefined)
+  const isRunning = recovery.state === 'running'
+  const isBrokerAway = having('not-sent').length > 0
+  const last = sent.at(-1)
+  const counted: Recovery = {
+    ...nextStep(recovery, nowMs),
+    sent: recovery.sent + sent.length,
+    skipped: recovery.skipped + skipped.length,
+    failed: recovery.failed + failed.length,
+    // The rest of a cancelled recovery stays parked.
+    inHand: isRunning && left.length > 0 ? { items: left } : null,
+    sample: recovery.sample ?? (last === undefined ? null : { ...last, sentAtMs: nowMs }),
+    waitingFor: isRunning && isBrokerAway ? 'broker' : null,
+    ...(isBrokerAway && { pace: firstPace(nowMs + BROKER_CHECK_MS) }),
+    ...(left.length < items.length && { progressedAt: new Date(nowMs).toISOString() }),
+  }
+  if (!isRunning) return { recovery: counted }
+  if (counted.isReadOut && left.length === 0) return { recovery: done(counted, nowMs) }
+  return { recovery: counted, dueInMs: isBrokerAway ? BROKER_CHECK_MS : waitMs }
+}

@@ -1,0 +1,81 @@
+import {
+  AppError,
+  formerSecretsAt,
+  formerValidUntil,
+  isGuid,
+  MAX_FORMER_SECRETS,
+  parseSubscriptionId,
+  rotateSecret,
+  type Signing,
+} from '@switchhook/contracts'
+import type { SubscriptionStore } from '@switchhook/store'
+import type { RouteOf } from '../../http/route.ts'
+import { rotatedSchema, rotationSchema } from './signing-schema.ts'
+import { firstAttemptsStopped } from './stop-first-attempts.ts'
+import { SUBSCRIPTIONS } from './subscription-routes.ts'
+import { subscriptionIdSchema } from './subscription-schema.ts'
+import type { SubscriptionSecrets } from './subscription-secrets.ts'
+
+export interface RotateRouteDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'revise'>
+  readonly secrets: SubscriptionSecrets
+  /** How long previous secrets keep signing if the request does not say. */
+  readonly signatureOverlapMs: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+interface Rotation {
+  readonly overlapSeconds?: number
+}
+
+export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, Rotation> = {
+  method: 'post',
+  path: `${SUBSCRIPTIONS}/{id}/rotate-secret`,
+  operationId: 'rotateSubscriptionSecret',
+  tag: 'subscriptions',
+  role: 'admin',
+  summary: 'Rotate the signing secret',
+  description:
+    'Creates a new secret, which signs all deliveries from now on, including retries. Previous secrets keep signing for `overlapSeconds`, so ' +
+    'that your receiver can switch without rejecting deliveries: `webhook-signature` then has one signature per secret, separated by spaces, the newest ' +
+    `first. At most ${MAX_FORMER_SECRETS} previous secrets can sign; one more rotation answers 409 \`too-many-secrets\`. An unsigned subscription ` +
+    'is signed from its first rotation.',
+  idempotent: true,
+  audit: { action: 'subscription.secret-rotated', on: ({ params }) => ({ subscriptionId: params['id'] }) },
+  params: { id: subscriptionIdSchema },
+  body: rotationSchema,
+  isBodyOptional: true,
+  responses: { 200: { description: 'The new secret.', body: rotatedSchema } },
+  failures: ['subscription-not-found', 'too-many-secrets'],
+  async handle({ caller, params: { id }, body: { overlapSeconds }, idFor }, deps) {
+    if (!isGuid(id)) throw new AppError('subscription-not-found')
+    const owner = { tenant: caller.tenant, id: parseSubscriptionId(id) }
+    const overlapMs = overlapSeconds === undefined ? deps.signatureOverlapMs : overlapSeconds * 1_000
+    const next = { id: idFor('secret'), secret: deps.secrets.issue(owner) }
+    const nowMs = deps.now()
+    const rotated = await deps.subscriptions.revise(owner.tenant, owner.id, (present) => {
+      // An earlier run of this request has rotated the secret, and the process died before the answer.
+      if (present.signing?.id === next.id) return present
+      const signing = rotateSecret(present.signing, next, nowMs, overlapMs)
+      assertFewFormer(signing, nowMs)
+      return { ...present, signing }
+    })
+    if (rotated?.signing === undefined) throw new AppError('subscription-not-found')
+    // A receiver that switches to the new secret immediately gets no first attempt that only the previous one signs.
+    await firstAttemptsStopped(performance.now())
+    return {
+      status: 200,
+      body: { previousValidUntil: formerValidUntil(rotated.signing, nowMs) },
+      confidential: { secret: deps.secrets.reveal(rotated) },
+    }
+  },
+}
+
+/** Rejects a rotation that would drop a secret which receivers may still rely on. */
+function assertFewFormer(signing: Signing, nowMs: number): void {
+  if (formerSecretsAt(signing, nowMs).length <= MAX_FORMER_SECRETS) return
+  throw new AppError('too-many-secrets', {
+    detail: `At most ${MAX_FORMER_SECRETS} previous secrets can sign. Wait for one to expire, or end all of them with overlapSeconds 0.`,
+  })
+}

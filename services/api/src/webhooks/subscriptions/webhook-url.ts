@@ -1,0 +1,43 @@
+import { type AddressGuard, createAddressGuard } from '@switchhook/egress'
+
+export const MAX_URL_LENGTH = 2048
+
+/** The url rules of an installation, besides the syntax. */
+export interface WebhookUrlRules {
+  readonly requireHttps: boolean
+  readonly guard: Pick<AddressGuard, 'allowsHost'>
+}
+
+interface UrlConfig {
+  readonly WEBHOOK_REQUIRE_HTTPS?: boolean | undefined
+  readonly WEBHOOK_ALLOWED_NETWORKS: readonly string[]
+  readonly NODE_ENV: string
+}
+
+/** In production, https is required by default. */
+export const urlRulesOf = (config: UrlConfig): WebhookUrlRules => ({
+  guard: createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS),
+  requireHttps: config.WEBHOOK_REQUIRE_HTTPS ?? config.NODE_ENV === 'production',
+})
+
+/**
+ * Describes why a url cannot be used for webhooks; undefined if it can. The url is checked as written, because it is stored
+ * and shown as written: input that a url parser would repair silently is rejected. A fragment is rejected because it would
+ * never be sent, credentials because urls are shown and logged.
+ */
+export function webhookUrlFault(url: string, rules: WebhookUrlRules): string | undefined {
+  if (url.length > MAX_URL_LENGTH) return `must not be longer than ${MAX_URL_LENGTH} characters`
+  if (!/^https?:\/\/[^/\\]/i.test(url) || !URL.canParse(url)) return 'must be an absolute http or https url'
+  if (/[\p{Cc}\p{Cs}\p{Z}\\]/u.test(url)) {
+    return 'must not contain whitespace, control characters or backslashes'
+  }
+  const { protocol, hostname, username, password } = new URL(url)
+  if (username !== '' || password !== '' || authorityOf(url).includes('@')) return 'must not contain credentials'
+  if (url.includes('#')) return 'must not have a fragment'
+  if (rules.requireHttps && protocol !== 'https:') return 'must be an https url'
+  // A host name is checked at each attempt, because its addresses can change.
+  if (!rules.guard.allowsHost(hostname)) return 'must not be an address in a private, local or reserved network'
+  return undefined
+}
+
+const authorityOf = (url: string): string => url.split(/[/?#]/, 3)[2] ?? ''

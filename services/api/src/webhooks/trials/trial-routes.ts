@@ -1,0 +1,168 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  AppError,
+  type CheckFacts,
+  type EventType,
+  exampleDeliveryOf,
+  newEventId,
+  parseEventId,
+  readCheckResult,
+  type Subscription,
+} from '@switchhook/contracts'
+import type { Broker } from '@switchhook/messaging'
+import type { CheckStore, DeliveryArchive, SubscriptionStore } from '@switchhook/store'
+import { HeaderedError } from '../../http/headered-error.ts'
+import type { Caller, RouteOf } from '../../http/route.ts'
+import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { createReceiverReport } from './receiver-report.ts'
+import { receiverReportSchema, testDeliverySchema, trialSchema } from './trial-schema.ts'
+
+export interface TrialRouteDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  readonly deliveries: Pick<DeliveryArchive, 'announce'>
+  readonly publishDelivery: Broker['publishDelivery']
+  readonly publishCheck: Broker['publishCheck']
+  readonly checks: Pick<CheckStore, 'begin' | 'end' | 'find'>
+  /** How long a request waits for the result of its check. */
+  readonly checkTimeoutMs: number
+}
+
+interface Trial {
+  readonly eventType?: EventType
+}
+
+const LOOK_EVERY_MS = 100
+/** The lease outlives the wait by this much: the time that the broker may take to accept the request. */
+const LEASE_SLACK_MS = 30_000
+/** Concurrent checks of a tenant: fewer than one worker runs, so that one tenant cannot block the checks of others. */
+const MAX_CHECKS = 3
+/** About the duration of a check of a slow but healthy endpoint. */
+const RETRY_AFTER_SECONDS = '5'
+
+/** During an upgrade, a worker may be newer than the api. */
+const NOT_UNDERSTOOD =
+  'A delivery worker of a newer version ran the check, and this api does not understand the result. Retry after the upgrade.'
+
+const params = { id: subscriptionIdSchema }
+
+/** @throws AppError `subscription-disabled`: a disabled subscription receives no trials either */
+async function findEnabled(
+  subscriptions: TrialRouteDeps['subscriptions'],
+  caller: Caller,
+  id: string | undefined,
+): Promise<Subscription> {
+  const subscription = await findSubscription(subscriptions, caller, id)
+  if (!subscription.enabled) throw new AppError('subscription-disabled')
+  return subscription
+}
+
+/** @throws AppError `check-running` or `too-many-checks` */
+async function begin({ checks, checkTimeoutMs }: TrialRouteDeps, subscription: Subscription): Promise<void> {
+  const bounds = { leaseMs: checkTimeoutMs + LEASE_SLACK_MS, most: MAX_CHECKS }
+  const begun = await checks.begin(subscription, bounds)
+  if (begun === 'running') throw new AppError('check-running')
+  if (begun === 'too-many') {
+    const detail = `At most ${MAX_CHECKS} checks of a tenant run at the same time.`
+    throw new HeaderedError('too-many-checks', { 'Retry-After': RETRY_AFTER_SECONDS }, { detail })
+  }
+}
+
+async function factsOf(checks: TrialRouteDeps['checks'], checkId: string, untilMs: number): Promise<CheckFacts> {
+  while (Date.now() < untilMs) {
+    const stored = await checks.find(checkId)
+    if (stored !== undefined) {
+      const result = readCheckResult(stored)
+      if (result === undefined) throw new AppError('check-unfinished', { detail: NOT_UNDERSTOOD })
+      if ('refused' in result) throw new AppError(result.refused)
+      return result
+    }
+    await pause(LOOK_EVERY_MS)
+  }
+  throw new AppError('check-unfinished')
+}
+
+/** Sends a test delivery, without any event. */
+export const testSubscription: RouteOf<TrialRouteDeps, Trial> = {
+  method: 'post',
+  path: `${SUBSCRIPTIONS}/{id}/test`,
+  operationId: 'testSubscription',
+  tag: 'subscriptions',
+  role: 'operator',
+  summary: 'Send a test delivery',
+  description:
+    'Sends an example event to the endpoint. It is signed, retried and parked like any delivery, waits during a cool-down, and carries ' +
+    '`X-SVC-Test: true`. Read it by its `deliveryId`; lists show it only if it is parked.',
+  idempotent: true,
+  audit: {
+    action: 'subscription.tested',
+    on: ({ params, made }) => ({ subscriptionId: params['id'], deliveryId: made['deliveryId'] }),
+  },
+  params,
+  body: trialSchema,
+  isBodyOptional: true,
+  responses: {
+    202: { description: 'The test delivery is due now. Read it to see its result.', body: testDeliverySchema },
+  },
+  failures: ['subscription-not-found', 'subscription-disabled'],
+  async handle({ caller, params: { id }, body, idFor }, deps) {
+    const subscription = await findEnabled(deps.subscriptions, caller, id)
+    const eventType = typeOf(body, subscription)
+    const eventId = parseEventId(idFor('event'))
+    const delivery = exampleDeliveryOf({ eventId, eventType, trial: 'test', at: new Date() }, subscription)
+    await deps.deliveries.announce(delivery)
+    await deps.publishDelivery(delivery)
+    return { status: 202, body: { deliveryId: delivery.deliveryId, eventId, eventType } }
+  },
+}
+
+/** Checks the receiver, without any event. */
+export const checkReceiver: RouteOf<TrialRouteDeps, Trial> = {
+  method: 'post',
+  path: `${SUBSCRIPTIONS}/{id}/check`,
+  operationId: 'checkReceiver',
+  tag: 'subscriptions',
+  role: 'operator',
+  summary: 'Check the endpoint',
+  description:
+    'Checks that the endpoint meets the obligations of a receiver, and reports what to fix. Sends an example delivery, a duplicate of it and, ' +
+    'if deliveries are signed, one with a forged signature and one with a stale timestamp, which the endpoint must reject. Each carries `X-SVC-Test: true`. ' +
+    'Nothing is retried, parked or counted as a failure. A check ignores a cool-down and does not end it. The answer takes at most twice the timeout of an ' +
+    `attempt (10 s by default). One check of a subscription and ${MAX_CHECKS} of a tenant can run at the same time. An \`Idempotency-Key\` is rejected: each request runs a new check.`,
+  audit: { action: 'subscription.checked', on: ({ params }) => ({ subscriptionId: params['id'] }) },
+  params,
+  body: trialSchema,
+  isBodyOptional: true,
+  responses: { 200: { description: 'The report.', body: receiverReportSchema } },
+  failures: [
+    'subscription-not-found',
+    'subscription-disabled',
+    'check-running',
+    'secret-unavailable',
+    'too-many-checks',
+    'check-unfinished',
+  ],
+  async handle({ caller, params: { id }, body }, deps) {
+    const subscription = await findEnabled(deps.subscriptions, caller, id)
+    await begin(deps, subscription)
+    try {
+      const checkId = newEventId()
+      const untilMs = Date.now() + deps.checkTimeoutMs
+      await deps.publishCheck({
+        checkId,
+        subscriptionId: subscription.id,
+        tenant: subscription.tenant,
+        eventType: typeOf(body, subscription),
+        expiresAt: new Date(untilMs).toISOString(),
+      })
+      return { status: 200, body: createReceiverReport(await factsOf(deps.checks, checkId, untilMs)) }
+    } finally {
+      // If Redis is away, the lease of the check expires.
+      await deps.checks.end(subscription).catch(() => undefined)
+    }
+  },
+}
+
+/** The fallback is never used: a subscription has at least one type. */
+const typeOf = ({ eventType }: Trial, { eventTypes }: Subscription): EventType =>
+  eventType ?? eventTypes[0] ?? 'call.status'

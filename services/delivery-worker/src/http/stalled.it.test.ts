@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import type { LookupFunction } from 'node:net'
+import { Worker } from 'node:worker_threads'
+import { createAddressGuard } from '@switchhook/egress'
+import { startDeadline } from '@switchhook/runtime'
+import { stall } from '@switchhook/testkit'
+import { aDelivery } from '../testing/deliveries.ts'
+import { anAdmission, posted } from '../testing/delivering.ts'
+import { createPostClient, type PostClient } from './post.ts'
+import { createPostUnderLease } from './post-under-lease.ts'
+
+const TIMEOUT_MS = 400
+const STALL_MS = 900
+const POSTS = 10
+const guard = createAddressGuard(['127.0.0.0/8'])
+/** Takes a moment, so that the stall falls between the look-up and the connection. */
+const lookup: LookupFunction = (_name, _options, done) =>
+  void setTimeout(() => done(null, [{ address: '127.0.0.1', family: 4 }]), 50)
+
+/** An endpoint in a thread of its own, which goes on while this thread stalls. Says when it has received `POSTS` requests. */
+const ENDPOINT = `
+  const { parentPort } = require('node:worker_threads')
+  let received = 0
+  const server = require('node:http').createServer((request, response) => {
+    if (++received === ${POSTS}) parentPort.postMessage('all received')
+    setTimeout(() => response.writeHead(204).end(), 50)
+  })
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
+
+let endpoint: Worker
+let port: number
+let client: PostClient
+
+beforeEach(async () => {
+  endpoint = new Worker(ENDPOINT, { eval: true })
+  ;[port] = await once(endpoint, 'message')
+  // The first POST of a process loads and compiles the HTTP client, which can exceed the deadline on a busy machine.
+  const cold = createPostClient({ timeoutMs: 10_000, maxSockets: 1, guard, lookup })
+  await cold.post(aDelivery({ url: 'http://127.0.0.1:1/' }), 1)
+  await cold.close()
+  client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: POSTS, guard, lookup })
+})
+
+afterEach(async () => {
+  await client.close()
+  await endpoint.terminate()
+})
+
+const DELIVERED = { kind: 'delivered', status: 204 } as const
+
+test('POSTs that were answered within their deadline have succeeded, although the worker stalled', async () => {
+  const posts = Array.from({ length: POSTS }, () => client.post(aDelivery({ url: `http://127.0.0.1:${port}/` }), 2))
+  await once(endpoint, 'message')
+  stall(STALL_MS)
+  expect(await Promise.all(posts)).toEqual(Array.from({ length: POSTS }, () => DELIVERED))
+})
+
+test('a POST that was not written before the worker stalled has the rest of its time', async () => {
+  const post = client.post(aDelivery({ url: `http://client.example:${port}/` }), 2)
+  await new Promise(setImmediate)
+  stall(STALL_MS)
+  expect(await post).toEqual(DELIVERED)
+})
+
+test('a first attempt whose lease ended while the worker stalled is sent under a renewed lease', async () => {
+  const due = aDelivery({ url: `http://client.example:${port}/` })
+  const nowMs = (): number => performance.now()
+  let renewed = 0
+  const postUnderLease = createPostUnderLease({
+    startDeadline: () => startDeadline(TIMEOUT_MS),
+    ...client,
+    renew: async () => {
+      renewed += 1
+      return anAdmission(due, { trustedUntilMs: nowMs() + 250 })
+    },
+    nowMs,
+  })
+  const post = postUnderLease(due, 1, nowMs() + 250)
+  await new Promise(setImmediate)
+  stall(STALL_MS)
+  expect(await post).toEqual(posted(due, DELIVERED))
+  expect(renewed).toBe(1)
+})
+
+test('an endpoint that does not answer has failed, also after a stall', async () => {
+  const silent = new Worker(
+    `const { parentPort } = require('node:worker_threads')
+     const server = require('node:net').createServer(() => parentPort.postMessage('connected'))
+     server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`,
+    { eval: true },
+  )
+  const [silentPort] = await once(silent, 'message')
+  const post = client.post(aDelivery({ url: `http://127.0.0.1:${silentPort}/` }), 2)
+  await once(silent, 'message')
+  stall(STALL_MS)
+  expect(await post).toEqual({ kind: 'unreachable', reason: 'timeout' })
+  await silent.terminate()
+})

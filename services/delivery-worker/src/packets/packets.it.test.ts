@@ -1,0 +1,155 @@
+import type { Delivery, Subscription } from '@switchhook/contracts'
+import { type Broker, Queue } from '@switchhook/messaging'
+import { createDeliveryArchive } from '@switchhook/store'
+import { eventually, type ReceivedRequest } from '@switchhook/testkit'
+import { aDeliveryTo } from '../testing/deliveries.ts'
+import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
+
+jest.setTimeout(90_000)
+const PATIENT = { timeoutMs: 60_000 }
+/** No retry and no breaker: every POST is a first attempt. */
+const SETTINGS = { DELIVERY_RETRY_WAITS: '1h', BREAKER_FAILURES: '1000', DELIVERY_TIMEOUT: '8s', SHUTDOWN_GRACE: '20s' }
+
+let surroundings: Surroundings
+let broker: Broker
+let quick: Subscription
+let slow: Subscription
+
+beforeEach(async () => {
+  surroundings = await startSurroundings()
+  broker = await surroundings.openBroker()
+  ;[quick, slow] = await Promise.all([surroundings.subscribe('/quick'), surroundings.subscribe('/slow')])
+})
+
+afterEach(async () => {
+  await surroundings.close()
+})
+
+const deliveriesTo = (subscription: Subscription, count: number): Delivery[] =>
+  Array.from({ length: count }, () => aDeliveryTo(subscription))
+
+const stateOf = async ({ deliveryId }: Delivery): Promise<string | undefined> =>
+  (await createDeliveryArchive(surroundings.redis).find(deliveryId))?.state
+
+const idsOf = (requests: readonly ReceivedRequest[]): unknown[] =>
+  requests.map(({ headers }) => headers['x-svc-delivery'])
+
+/** Messages in all queues, those that a worker holds included. */
+const messages = async (): Promise<number> =>
+  (await surroundings.rabbit.management.queues()).reduce((sum, queue) => sum + queue.messages, 0)
+
+const messagesIn = async (name: string): Promise<number> => (await surroundings.rabbit.management.queue(name)).messages
+
+test('every member of a packet is POSTed with its own body', async () => {
+  await surroundings.startWorker(SETTINGS)
+  const deliveries = deliveriesTo(quick, 8).map((delivery, n) => ({
+    ...delivery,
+    body: Buffer.from(`{ "n": ${n}.0 }\n`),
+  }))
+  await broker.publishPacket(deliveries, 0)
+  const requests = await surroundings.receiver.waitFor(8, '/quick')
+  const bodies = new Map(requests.map(({ headers, body }) => [headers['x-svc-delivery'], body.toString()]))
+  expect(bodies).toEqual(new Map(deliveries.map(({ deliveryId, body }) => [deliveryId, body.toString()])))
+  await eventually(async () => expect(await messages()).toBe(0), PATIENT)
+})
+
+test('a worker that is killed in the middle of a packet: settled members are not POSTed again, the others are', async () => {
+  surroundings.receiver.answer('/slow', [{ instead: 'hang' }, {}])
+  const worker = await surroundings.startWorker(SETTINGS)
+  const [settled, hanging] = [deliveriesTo(quick, 3), deliveriesTo(slow, 1)]
+  await broker.publishPacket([...settled, ...hanging], 0)
+  await surroundings.receiver.waitFor(1, '/slow')
+  await eventually(async () => {
+    expect(await Promise.all(settled.map(stateOf))).toEqual(settled.map(() => 'acknowledged'))
+  })
+  await worker.kill()
+  await surroundings.startWorker(SETTINGS)
+  await eventually(async () => expect(await Promise.all(hanging.map(stateOf))).toEqual(['acknowledged']), PATIENT)
+  await eventually(async () => expect(await messages()).toBe(0), PATIENT)
+  expect(idsOf(surroundings.receiver.requests('/quick'))).toHaveLength(3)
+})
+
+describe('a member that hangs', () => {
+  /** The worker receives the next packet only after it has acknowledged this one. */
+  const ONE_PACKET = { ...SETTINGS, DELIVERY_CONCURRENCY: '16' }
+
+  /** Starts a worker, and resolves once it has acknowledged a packet of which this delivery still hangs. */
+  async function leaveHanging() {
+    const worker = await surroundings.startWorker(ONE_PACKET)
+    const [hanging] = deliveriesTo(slow, 1) as [Delivery]
+    const [first, next] = [deliveriesTo(quick, 3), deliveriesTo(quick, 2)]
+    await broker.publishPacket([...first, hanging], 0)
+    await broker.publishPacket(next, 0)
+    await eventually(async () => expect(await Promise.all(next.map(stateOf))).toEqual(next.map(() => 'acknowledged')))
+    expect(await stateOf(hanging)).toBeUndefined()
+    return { worker, hanging }
+  }
+
+  test('does not hold its packet, and its copy is dropped once its attempt has ended', async () => {
+    let answer = (): void => {}
+    const answered = new Promise<object>((resolve) => (answer = () => resolve({})))
+    surroundings.receiver.answer('/slow', () => answered)
+    const { hanging } = await leaveHanging()
+    answer()
+    await eventually(async () => expect(await stateOf(hanging)).toBe('acknowledged'))
+    await eventually(async () => expect(await messages()).toBe(0), PATIENT)
+    expect(idsOf(surroundings.receiver.requests('/slow'))).toEqual([hanging.deliveryId])
+  })
+
+  test('is repeated by its copy if the worker dies', async () => {
+    surroundings.receiver.answer('/slow', [{ instead: 'hang' }, {}])
+    const { worker, hanging } = await leaveHanging()
+    await worker.kill()
+    await surroundings.startWorker(ONE_PACKET)
+    await eventually(async () => expect(await stateOf(hanging)).toBe('acknowledged'), PATIENT)
+    expect(idsOf(surroundings.receiver.requests('/slow'))).toEqual([hanging.deliveryId, hanging.deliveryId])
+    expect(surroundings.receiver.requests('/quick')).toHaveLength(5)
+  })
+})
+
+test('a member that no worker can parse goes to quarantine alone; the others are delivered', async () => {
+  await surroundings.startWorker(SETTINGS)
+  const [first, broken, last] = deliveriesTo(quick, 3) as [Delivery, Delivery, Delivery]
+  await broker.publishPacket([first, { ...broken, slot: -1 }, last], 0)
+  await eventually(async () => expect(await messagesIn(Queue.quarantine)).toBe(1), PATIENT)
+  await eventually(async () => expect(await messages()).toBe(1), PATIENT)
+  expect(new Set(idsOf(surroundings.receiver.requests('/quick')))).toEqual(new Set([first.deliveryId, last.deliveryId]))
+})
+
+test('a packet that was returned five times is taken apart', async () => {
+  const deliveries = deliveriesTo(quick, 2)
+  await broker.publishPacket(deliveries, 0)
+  let returns = 0
+  const failing = await broker.consume({
+    queue: Queue.deliveryPackets,
+    parse: (message) => message,
+    handle: () => Promise.reject(new TypeError(`return ${++returns}`)),
+    concurrency: 1,
+    recovered: () => Promise.resolve(),
+  })
+  await eventually(() => expect(returns).toBeGreaterThan(5), PATIENT)
+  await failing.drain()
+  const worker = await surroundings.startWorker(SETTINGS)
+  await eventually(async () => {
+    expect(await Promise.all(deliveries.map(stateOf))).toEqual(['acknowledged', 'acknowledged'])
+  }, PATIENT)
+  const warning = 'a packet was returned too often; publishing its members alone'
+  await eventually(() => expect(worker.lines().filter(({ message }) => message === warning)).toHaveLength(1))
+  expect(surroundings.receiver.requests('/quick')).toHaveLength(2)
+})
+
+test('on SIGTERM a worker finishes the attempts that it has begun, and another gets the rest of the packet', async () => {
+  surroundings.receiver.answer('/slow', { delayMs: 5_000 })
+  const worker = await surroundings.startWorker({ ...SETTINGS, DELIVERY_CONCURRENCY: '2' })
+  const deliveries = deliveriesTo(slow, 6)
+  await broker.publishPacket(deliveries, 0)
+  await surroundings.receiver.waitFor(2, '/slow')
+  const [exitCode] = await Promise.all([worker.stop(), surroundings.startWorker(SETTINGS)])
+  expect(exitCode).toBe(0)
+  await eventually(async () => {
+    expect(await Promise.all(deliveries.map(stateOf))).toEqual(deliveries.map(() => 'acknowledged'))
+  }, PATIENT)
+  // The other worker was there while the attempts that had begun were still in progress.
+  expect(new Set(idsOf(surroundings.receiver.requests('/slow'))).size).toBe(6)
+  expect(surroundings.receiver.requests('/slow')).toHaveLength(6)
+})

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Delivery, Unavailable } from '@switchhook/contracts'
+import { createFinishedMembers, handleMembers, type PackedDelivery, type Packet } from '@switchhook/messaging'
+import { backoffMs, type Logger, startDeadline } from '@switchhook/runtime'
+import { Room } from './room.ts'
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 2_000
+
+export interface PacketsDeps {
+  /** Members in progress at once. Those whose packets no longer wait for them count, too, also while they are tried again. */
+  readonly concurrency: number
+  /** How long a packet waits for a member, from when the member begins. */
+  readonly patienceMs: number
+  /** How long a member waits for room. */
+  readonly roomPatienceMs: number
+  /** @throws Unparsable */
+  readonly parse: (member: PackedDelivery) => Delivery
+  readonly handle: (due: Delivery) => Promise<void>
+  /** Resolves once the member is due as a message of its own. */
+  readonly publishAlone: (member: PackedDelivery) => Promise<void>
+  /** Resolves once a copy of the delivery is stored, which falls due after `copyWaitMs`. */
+  readonly publishCopy: (due: Delivery) => Promise<void>
+  /** Longer than any attempt. */
+  readonly copyWaitMs: number
+  readonly log: Pick<Logger, 'error' | 'warn'>
+}
+
+/** The packets of deliveries that a worker handles. */
+export interface Packets {
+  /** Resolves when the packet may be acknowledged, see `handleMembers`. */
+  readonly handle: (packet: Packet<PackedDelivery>) => Promise<void>
+  /** No further member begins: those without room, and those that cannot go on, are published alone for other workers. */
+  readonly stop: () => void
+  /** Resolves once the members whose packets no longer wait for them have ended. */
+  readonly ended: () => Promise<void>
+}
+
+/**
+ * Each member goes through the pipeline on its own, and only the acknowledgement is shared. A member that has been in
+ * progress for `patienceMs` gets a copy in a wait queue, and its packet no longer waits for it. A member that gets no room
+ * within `roomPatienceMs` is published alone. The copy has the identity of the member, so the ledger drops it once the member
+ * has settled its slot; if the worker dies, the copy repeats the attempt.
+ */
+export function createPackets(deps: PacketsDeps): Packets {
+  const { patienceMs, roomPatienceMs, parse, handle, publishAlone, publishCopy, copyWaitMs, log } = deps
+  const room = new Room(deps.concurrency)
+  const finished = createFinishedMembers<PackedDelivery>()
+  /** Members whose copies are stored, or on their way. */
+  const left = new Set<Promise<void>>()
+  const stopping = new AbortController()
+
+  /** Resolves once the member is done or its copy is stored. The member has its room until it has ended. */
+  function doneOrCopied(due: Delivery): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let copied: Promise<number | undefined> | undefined
+      async function leave(): Promise<number | undefined> {
+        left.add(ended)
+        const repeatedAt = await storeCopy(due)
+        if (repeatedAt !== undefined) resolve()
+        return repeatedAt
+      }
+      async function work(): Promise<void> {
+        // Of its own, because a member that has waited for room begins later than the others.
+        const patience = startDeadline(patienceMs, () => {
+          copied = leave()
+        })
+        try {
+          await handle(due).finally(() => patience.stop())
+        } catch (error) {
+          // If the copy is on its way, the packet must not repeat the member as well.
+          const repeatedAt = await copied
+          if (repeatedAt === undefined) throw error
+          await finish(due, error, repeatedAt)
+        } finally {
+          room.giveBack()
+        }
+      }
+      const ended = work()
+        .then(resolve, reject)
+        .finally(() => left.delete(ended))
+    })
+  }
+
+  /** Resolves to when the copy falls due, or to undefined if it was not stored. */
+  async function storeCopy(due: Delivery): Promise<number | undefined> {
+    try {
+      await publishCopy(due)
+      return performance.now() + copyWaitMs
+    } catch (error) {
+      log.warn('a packet waits for a member, because its copy was not stored', { error })
+      return undefined
+    }
+  }
+
+  /** Tries again until the copy falls due: it would repeat a POST whose result is known here and not yet settled. */
+  async function finish(due: Delivery, failure: unknown, repeatedAt: number): Promise<void> {
+    let error = failure
+    for (let tries = 0; ; tries++) {
+      if (!(error instanceof Unavailable))
+        return log.error('a member of a packet failed; its copy repeats it', { error })
+      await sleep(backoffMs(tries, FIRST_PAUSE_MS, LONGEST_PAUSE_MS), undefined, stopping).catch(() => {})
+      if (stopping.signal.aborted || performance.now() > repeatedAt) return
+      try {
+        return await handle(due)
+      } catch (next) {
+        error = next
+      }
+    }
+  }
+
+  return {
+    handle: async (packet) => {
+      const handleMember = async (member: PackedDelivery): Promise<void> => {
+        const due = parse(member)
+        if (!(await room.take(roomPatienceMs))) return await publishAlone(member)
+        try {
+          await doneOrCopied(due)
+        } catch (error) {
+          if (!stopping.signal.aborted || !(error instanceof Unavailable)) throw error
+          // Returned, the packet would bring another worker the members that are still being POSTed here.
+          await publishAlone(member)
+        }
+      }
+      await handleMembers(packet, { finished, handle: handleMember, publishAlone, log })
+    },
+    stop: () => {
+      stopping.abort()
+      room.stop()
+    },
+    ended: async () => void (await Promise.all(left)),
+  }
+}

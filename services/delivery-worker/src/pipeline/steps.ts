@@ -1,0 +1,220 @@
+import {
+  type Attempt,
+  type Delivery,
+  isLeaseValid,
+  newToken,
+  type Outcome,
+  type ParkedReason,
+} from '@switchhook/contracts'
+import type { Settlement } from '@switchhook/store'
+import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
+import type { Isolation } from '../isolation/isolate.ts'
+import type { Admit } from '../policy/admit.ts'
+import { resultOf } from '../policy/classify.ts'
+import type { Before, Breaker } from '../policy/cooldown.ts'
+import { type Decision, decide, isTransientFailure, type Schedule, type Withheld } from '../policy/decide.ts'
+import type { DeliveryListener } from '../reporting/listener.ts'
+
+/** What the steps of a delivery use: the schedule, the parts of the worker, the store, the broker and the clocks. */
+export interface DeliverDeps extends Schedule {
+  readonly isolation: Pick<Isolation, 'inTurn' | 'notePost'>
+  readonly admit: Admit
+  readonly breaker: Breaker
+  readonly post: PostUnderLease
+  readonly posting?: NonNullable<DeliveryListener['posting']>
+  readonly report: NonNullable<DeliveryListener['concluded']>
+  /** Whether the ledger settles this message. */
+  readonly isSettled: (delivery: Delivery) => Promise<boolean>
+  readonly settle: (delivery: Delivery, attempt: Attempt | null, settlement: Settlement) => Promise<void>
+  /** Resolves once the parked record is stored. The same write settles the slot. */
+  readonly park: (delivery: Delivery, attempt: Attempt | null, reason: ParkedReason) => Promise<void>
+  /** Resolves once the broker has confirmed the delivery in its wait queue. */
+  readonly retryLater: (delivery: Delivery, waitMs: number) => Promise<void>
+  /**
+   * Publishes the notice of a parked delivery, if it is parked and its tenant subscribes to the notice. Resolves once the
+   * broker has confirmed it. The notice is built from the stored record, so a repeat is identical.
+   */
+  readonly noticeParked: (delivery: Delivery) => Promise<void>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Monotonic, in ms: the clock of the leases. */
+  readonly nowMs: () => number
+}
+
+/** The message of a due delivery. `made`: it came back, because the result of its POST could not be settled. */
+export interface DueMessage {
+  readonly due: Delivery
+  made?: Made
+}
+
+/** A delivery that may be sent now. */
+interface Sendable {
+  readonly kind: 'sendable'
+  /** As it is sent: with the subscription's current url and secret. */
+  readonly delivery: Delivery
+  /** The endpoint's health when the worker looked, and the probe that this worker claimed. */
+  readonly before: Before
+  /** The end of the look's lease. Monotonic, in ms. */
+  readonly trustedUntilMs: number
+}
+
+/** The result of a slot in which no POST was made. The breaker learns nothing from it. */
+interface NotMade {
+  readonly kind: 'not-made'
+  readonly delivery: Delivery
+  readonly outcome: Withheld
+  readonly attempt: null
+  secured?: Settlement | undefined
+}
+
+/** The result of a POST. It is kept until the slot is settled. */
+export interface Made {
+  readonly kind: 'made'
+  /** As it was sent, with this POST counted in `attempt`. */
+  readonly delivery: Delivery
+  readonly outcome: Outcome
+  readonly attempt: Attempt
+  readonly before: Before
+  /** The circuit breaker has the outcome. */
+  isNoted?: boolean
+  /** What the slot is to be settled with: the rest of the delivery is safe. */
+  secured?: Settlement | undefined
+}
+
+/** What the worker does next with a due delivery. */
+export type Looked = Sendable | NotMade | Made | { readonly kind: 'settled' }
+
+/** Reads the ledger, the subscription and the circuit breaker, all in one round trip. Sends nothing. */
+export async function look(worker: DeliverDeps, { due, made }: DueMessage): Promise<Looked> {
+  // Asked with the attempt counted: a withdrawal by another worker does not settle a delivery that has been POSTed.
+  if (made !== undefined) return (await worker.isSettled(made.delivery)) ? { kind: 'settled' } : made
+  const [isSettled, { admitted, health, trustedUntilMs }] = await Promise.all([
+    worker.isSettled(due),
+    worker.admit(due),
+  ])
+  if (isSettled) return { kind: 'settled' }
+  if ('kind' in admitted) return notMade(due, admitted)
+  const probe = health.state === 'probing' ? await worker.breaker.claimProbe(due) : undefined
+  if (health.state === 'closed' || probe !== undefined) {
+    return { kind: 'sendable', delivery: admitted, before: { health, probe }, trustedUntilMs }
+  }
+  return notMade(admitted, { kind: 'cooling', isProbing: health.state === 'probing' })
+}
+
+/** Only an ordinary POST needs a turn. A probe does not: it is the one POST that decides about all the others. */
+export const needsTurn = (looked: Looked): boolean => looked.kind === 'sendable' && looked.before.probe === undefined
+
+/** Whether a look is still valid after the wait for a turn. */
+export const isFresh = ({ nowMs, breaker }: DeliverDeps, looked: Looked): boolean =>
+  looked.kind === 'sendable' && isLeaseValid(looked.trustedUntilMs, nowMs()) && !breaker.isFailing(looked.delivery)
+
+/** Makes the POST and classifies its answer. */
+export async function attempt(worker: DeliverDeps, sendable: Sendable): Promise<Made | NotMade> {
+  const { delivery: admitted, before } = sendable
+  const startedAtMs = worker.now()
+  const posted = await postObserved(worker, sendable)
+  // A probe that was claimed for this delivery lapses.
+  if (posted.kind !== 'posted') return notMade(admitted, posted)
+  const { outcome } = posted
+  const delivery = { ...posted.delivery, attempt: admitted.attempt + 1 }
+  const durationMs = worker.now() - startedAtMs
+  worker.isolation.notePost(delivery, { durationMs, isFailure: isTransientFailure(outcome) })
+  const made: Attempt = {
+    run: delivery.run,
+    slot: delivery.slot,
+    attempt: delivery.attempt,
+    at: new Date(startedAtMs).toISOString(),
+    durationMs,
+    ...resultOf(outcome),
+    ...(outcome.kind === 'answered' && outcome.answer !== undefined && { answer: outcome.answer }),
+  }
+  return { kind: 'made', delivery, outcome, attempt: made, before }
+}
+
+async function postObserved(
+  { posting, post }: DeliverDeps,
+  { delivery, trustedUntilMs }: Sendable,
+): Promise<Posted | Withheld> {
+  const number = delivery.attempt + 1
+  const ended = posting?.(delivery, number)
+  try {
+    const posted = await post(delivery, number, trustedUntilMs)
+    ended?.(posted)
+    return posted
+  } catch (error) {
+    ended?.(undefined, error)
+    throw error
+  }
+}
+
+/** The steps after the POST: decide, secure, settle, report, notice. The order is described in deliver.ts. */
+export async function conclude(worker: DeliverDeps, result: Made | NotMade): Promise<void> {
+  const { delivery, outcome } = result
+  const noted = noteOutcome(worker, result)
+  try {
+    const decision = decide(outcome, delivery, worker)
+    result.secured ??= await secure(worker, result, decision)
+    if (result.secured !== undefined) await worker.settle(delivery, result.attempt, result.secured)
+    worker.report(delivery, result.attempt, decision, outcome)
+    // Last: if it cannot be published, the message comes back and repeats the notice without the report.
+    if (decision.kind === 'park') await worker.noticeParked(delivery)
+  } finally {
+    await noted
+  }
+}
+
+/** Repeats what may be missing although the slot is settled: the notice of a parked delivery, and the breaker's outcome. */
+export async function concludeSettled(worker: DeliverDeps, { due, made }: DueMessage): Promise<void> {
+  await Promise.all([worker.noticeParked(due), made && noteOutcome(worker, made)])
+}
+
+/**
+ * Makes the rest of a delivery safe: with the broker if it is retried, in the store if it is parked. Resolves to the state
+ * to settle the slot with; undefined: there is nothing more to settle.
+ *
+ * Two copies of a message, or one that comes back after a lost confirm, publish a retry each, with a token each. The ledger
+ * names the token of the first that is settled, so all but one of these retries are dropped when they fall due.
+ */
+async function secure(
+  worker: DeliverDeps,
+  { delivery, attempt: made }: Made | NotMade,
+  decision: Decision,
+): Promise<Settlement | undefined> {
+  switch (decision.kind) {
+    case 'acknowledged':
+    case 'withdrawn':
+      return { state: decision.kind }
+    case 'park':
+      await worker.park(delivery, made, decision.reason)
+      return undefined
+    case 'retry':
+    case 'postpone': {
+      const { postponed: _, ...rest } = delivery
+      const { slot, postponed = 0, waitMs } = decision
+      const token = newToken()
+      // Confirmed by the broker before the slot is settled, so that the ledger never names a message that does not exist.
+      await worker.retryLater({ ...rest, slot, token, ...(postponed > 0 && { postponed }) }, waitMs)
+      const nextAttemptAt = new Date(worker.now() + waitMs).toISOString()
+      return { state: 'waiting', next: { token, postponed }, nextAttemptAt }
+    }
+  }
+}
+
+/**
+ * Reports the outcome of a POST to the circuit breaker, once. A failure is dropped, because a delivery must not be repeated
+ * only to inform the breaker: an outcome that the breaker misses leaves it closed.
+ */
+async function noteOutcome({ breaker }: DeliverDeps, result: Made | NotMade): Promise<void> {
+  if (result.kind === 'not-made' || result.isNoted === true) return
+  try {
+    await breaker.note(result.delivery, result.outcome, result.before)
+    result.isNoted = true
+  } catch {}
+}
+
+const notMade = (delivery: Delivery, outcome: Withheld): NotMade => ({
+  kind: 'not-made',
+  delivery,
+  outcome,
+  attempt: null,
+})

@@ -1,0 +1,87 @@
+import type { Delivery, Outcome } from '@switchhook/contracts'
+import type { EndpointHealth } from '@switchhook/store'
+import type { Posted } from '../http/post-under-lease.ts'
+import { createIsolation, type IsolationDeps } from '../isolation/isolate.ts'
+import type { DeliverDeps } from '../pipeline/steps.ts'
+import type { Admission } from '../policy/admit.ts'
+
+export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
+export const ok: Outcome = { kind: 'delivered', status: 200 }
+export const down: Outcome = { kind: 'unreachable', reason: 'refused' }
+
+/** The admission of a delivery to a healthy endpoint, under a lease that does not end. */
+export const anAdmission = (admitted: Admission['admitted'], change: Partial<Admission> = {}): Admission => ({
+  admitted,
+  health: HEALTHY,
+  trustedUntilMs: Infinity,
+  ...change,
+})
+
+/** The admission of every delivery, with the breaker of its endpoint in this state. */
+export const admitIn =
+  (state: EndpointHealth['state']): DeliverDeps['admit'] =>
+  async (admitted) =>
+    anAdmission(admitted, { health: { ...HEALTHY, state } })
+
+export const posted = (delivery: Delivery, outcome: Outcome): Posted => ({ kind: 'posted', delivery, outcome })
+
+/** A breaker that this worker holds no probe of. */
+export const aBreaker = (change: Partial<DeliverDeps['breaker']> = {}): DeliverDeps['breaker'] => ({
+  isFailing: () => false,
+  claimProbe: async () => undefined,
+  note: async () => {},
+  ...change,
+})
+
+/** The isolation of a worker with 16 lanes; each subscription has more turns than a test takes. */
+export const anIsolation = (change: Partial<IsolationDeps> = {}) =>
+  createIsolation({
+    turns: { least: 1_000, most: 1_000, beyondLeast: 0 },
+    lanes: 16,
+    patienceMs: 1,
+    publishToLane: async () => {},
+    nowMs: () => 0,
+    ...change,
+  })
+
+/** The dependencies of a worker whose deliveries are admitted and acknowledged. Its schedule is one wait of 10 s. */
+export const deliverDeps = (change: Partial<DeliverDeps> = {}): DeliverDeps => ({
+  waitsMs: [10_000],
+  cooldownMs: 30_000,
+  isolation: anIsolation(),
+  isSettled: async () => false,
+  admit: admitIn('closed'),
+  breaker: aBreaker(),
+  post: async (delivery) => posted(delivery, ok),
+  retryLater: async () => {},
+  park: async () => {},
+  noticeParked: async () => {},
+  settle: async () => {},
+  report: () => {},
+  now: Date.now,
+  nowMs: () => 0,
+  ...change,
+})
+
+/** An isolation whose subscriptions have one turn each. */
+export function oneTurn() {
+  const toLane: Delivery[] = []
+  const isolation = anIsolation({
+    turns: { least: 1, most: 1, beyondLeast: 0 },
+    publishToLane: async (delivery) => void toLane.push(delivery),
+  })
+  let free: (() => void) | undefined
+  return {
+    isolation,
+    toLane,
+    /** Takes the turn of the delivery's subscription until `free` is called. */
+    take: (delivery: Delivery): void =>
+      void isolation.inTurn(delivery, 'due', {
+        look: async () => {},
+        needsTurn: () => true,
+        isFresh: () => true,
+        work: () => new Promise<void>((resolve) => (free = resolve)),
+      }),
+    free: () => free?.(),
+  }
+}

@@ -1,0 +1,67 @@
+import type { Delivery } from '@switchhook/contracts'
+import type { DeliveryArchive, DeliveryStore } from '@switchhook/store'
+import { createDeliver, type Deliver } from '../pipeline/deliver.ts'
+import { aDelivery } from './deliveries.ts'
+import { admitIn, anAdmission, deliverDeps, ok, posted } from './delivering.ts'
+
+export const WAITS_MS = [10, 20, 30]
+
+/** A point at which a worker can fail. `confirmed`: after the broker has confirmed the retry. */
+export type Point = 'before the POST' | 'before the retry' | 'confirmed' | 'before settling' | 'settled'
+
+export interface WorkerOptions {
+  /** Called at each point; a rejection fails the worker there. */
+  readonly at: (point: Point) => Promise<void>
+  /** The state of the endpoint, until it works. */
+  readonly endpoint: () => 'fails' | 'cooling'
+}
+
+/** One delivery with its messages at the broker, its subscription, and workers over the real store. */
+export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive) {
+  const first = aDelivery()
+  /** Those that the broker holds, in the order of arrival. */
+  const messages: Delivery[] = [first]
+  const posts: { attempt: number; wasEnabled: boolean }[] = []
+  const subscription = { isEnabled: true, isWorking: false }
+  // `probing`: no worker of this world has the probe, so a last slot is postponed without a limit.
+  const healthIn = (state: 'fails' | 'cooling') =>
+    state === 'cooling' && !subscription.isWorking ? 'probing' : 'closed'
+
+  return {
+    first,
+    messages,
+    posts,
+    set: (change: Partial<typeof subscription>) => void Object.assign(subscription, change),
+    find: () => store.find(first.deliveryId),
+    worker: ({ at, endpoint }: WorkerOptions): Deliver =>
+      createDeliver(
+        deliverDeps({
+          waitsMs: WAITS_MS,
+          cooldownMs: 5,
+          isSettled: (delivery) => store.isSettled(delivery),
+          // The rule of `admit`: a first attempt only while the subscription is enabled.
+          admit: async (delivery) =>
+            delivery.attempt === 0 && !subscription.isEnabled
+              ? anAdmission({ kind: 'withdrawn' })
+              : admitIn(healthIn(endpoint()))(delivery),
+          post: async (delivery, attempt) => {
+            await at('before the POST')
+            posts.push({ attempt, wasEnabled: subscription.isEnabled })
+            return posted(delivery, subscription.isWorking ? ok : { kind: 'answered', status: 503 })
+          },
+          retryLater: async (delivery) => {
+            await at('before the retry')
+            messages.push(delivery)
+            await at('confirmed')
+          },
+          park: (delivery, attempt, reason) => store.park(delivery, attempt, reason),
+          settle: async (delivery, attempt, settlement) => {
+            await at('before settling')
+            await store.settle(delivery, attempt, settlement)
+            await at('settled')
+          },
+          nowMs: () => performance.now(),
+        }),
+      ),
+  }
+}

@@ -1,0 +1,81 @@
+import { type Delivery, Unavailable } from '@switchhook/contracts'
+import { deliveryShardOf } from '@switchhook/messaging'
+import { aDelivery } from '@switchhook/testkit'
+import { createFirstAttempts, type FirstAttemptsDeps } from './first-attempts.ts'
+
+function record(change: Partial<FirstAttemptsDeps> = {}) {
+  const singles: Delivery[] = []
+  const packets: { readonly shard: number; readonly deliveries: readonly Delivery[] }[] = []
+  const { publish, membersPerPacket } = createFirstAttempts({
+    broker: {
+      publishDelivery: async (delivery) => void singles.push(delivery),
+      publishPacket: async (deliveries, shard) => void packets.push({ shard, deliveries }),
+    },
+    shards: 1,
+    arePacketsTaken: () => true,
+    ...change,
+  })
+  const publishAll = async (deliveries: readonly Delivery[]): Promise<readonly string[]> =>
+    (await Promise.allSettled(deliveries.map(publish))).map(({ status }) => status)
+  return { publishAll, singles, packets, membersPerPacket }
+}
+
+test('the first attempts of one turn of the event loop share a message', async () => {
+  const { publishAll, singles, packets } = record()
+  const deliveries = Array.from({ length: 8 }, () => aDelivery())
+  await publishAll(deliveries)
+  expect([packets, singles]).toEqual([[{ shard: 0, deliveries }], []])
+})
+
+test('fewer than eight deliveries in a turn are messages of their own', async () => {
+  const { publishAll, singles, packets } = record()
+  const deliveries = Array.from({ length: 14 }, () => aDelivery())
+  await publishAll(deliveries.slice(0, 7))
+  await publishAll(deliveries.slice(7))
+  expect([packets, singles]).toEqual([[], deliveries])
+})
+
+test('while no worker consumes packets, each delivery is a message of its own', async () => {
+  const { publishAll, singles, packets } = record({ arePacketsTaken: () => false })
+  const deliveries = Array.from({ length: 16 }, () => aDelivery())
+  await publishAll(deliveries)
+  expect([packets, singles]).toEqual([[], deliveries])
+})
+
+test('each shard has its own packets', async () => {
+  const { publishAll, singles, packets } = record({ shards: 3 })
+  const deliveries = Array.from({ length: 30 }, () => aDelivery())
+  await publishAll(deliveries)
+  for (const { shard, deliveries: members } of packets) {
+    for (const { subscriptionId } of members) expect(deliveryShardOf(subscriptionId, 3)).toBe(shard)
+  }
+  expect([...packets.flatMap((packet) => packet.deliveries), ...singles]).toHaveLength(30)
+})
+
+test.each<[string, number, number, number[]]>([
+  ['16 members', 40, 100, [16, 16, 8]],
+  ['128 KiB', 18, 13 * 1024, [10, 8]],
+])('a packet is closed at %s', async (_limit, count, bytes, sizes) => {
+  const { publishAll, packets } = record()
+  await publishAll(Array.from({ length: count }, () => aDelivery({ body: Buffer.alloc(bytes, 'x') })))
+  expect(packets.map(({ deliveries }) => deliveries.length)).toEqual(sizes)
+})
+
+test('the mean number of members follows the packets', async () => {
+  const { publishAll, membersPerPacket } = record()
+  for (let n = 0; n < 200; n++) await publishAll(Array.from({ length: 9 }, () => aDelivery()))
+  expect(membersPerPacket()).toBeCloseTo(9, 1)
+})
+
+test('of a few deliveries, one that is not stored rejects alone', async () => {
+  const deliveries = [aDelivery(), aDelivery(), aDelivery()]
+  const { publishAll } = record({
+    broker: {
+      publishDelivery: async (delivery) => {
+        if (delivery === deliveries[1]) throw new Unavailable('rabbitmq', 'away')
+      },
+      publishPacket: async () => {},
+    },
+  })
+  expect(await publishAll(deliveries)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+})

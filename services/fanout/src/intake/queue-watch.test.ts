@@ -1,0 +1,85 @@
+import { Queue, type QueueDepth } from '@switchhook/messaging'
+import { eventually } from '@switchhook/testkit'
+import { type QueueWatch, type QueueWatchDeps, startQueueWatch } from './queue-watch.ts'
+
+const NO_WORKER: QueueDepth = { ready: 0, consumers: 0 }
+const WORKERS: QueueDepth = { ready: 0, consumers: 2 }
+const watches: QueueWatch[] = []
+
+afterEach(async () => {
+  await Promise.all(watches.splice(0).map((watch) => watch.stop()))
+})
+
+/** Watches queues whose depths are `depths`; all others have workers and no messages. */
+function aWatch(depths: Record<string, QueueDepth> = {}, change: Partial<QueueWatchDeps> = {}) {
+  const looks: (readonly string[])[] = []
+  const watch = startQueueWatch({
+    broker: {
+      lookAt: async (queues) => {
+        looks.push(queues)
+        return queues.map((queue) => depths[queue] ?? WORKERS)
+      },
+    },
+    deliveryShards: 2,
+    isBusy: () => true,
+    backlogs: () => new Set(),
+    isReleasing: () => false,
+    membersPerPacket: () => 10,
+    looked: () => {},
+    setOpen: () => {},
+    ...change,
+  })
+  watches.push(watch)
+  return { watch, looks, depths }
+}
+
+test.each<[string, Record<string, QueueDepth>, boolean]>([
+  ['200 deliveries', { [Queue.deliveryDue]: { ready: 200, consumers: 1 } }, false],
+  ['201 deliveries', { [Queue.deliveryDue]: { ready: 201, consumers: 1 } }, true],
+  ['20 packets of 10', { [Queue.deliveryPackets]: { ready: 20, consumers: 1 } }, false],
+  ['21 packets of 10', { 'delivery.packets.1': { ready: 21, consumers: 1 } }, true],
+  [
+    '101 deliveries and 10 packets of 10 in one shard',
+    { [Queue.deliveryDue]: { ready: 101, consumers: 1 }, [Queue.deliveryPackets]: { ready: 10, consumers: 1 } },
+    true,
+  ],
+])('deliveries are late beyond 200, and packets count their members: %s', async (_case, depths, isLate) => {
+  const { watch, looks } = aWatch(depths)
+  await eventually(() => expect(looks.length).toBeGreaterThan(1))
+  expect(watch.areDeliveriesLate()).toBe(isLate)
+})
+
+test('packets are taken while every shard has workers that consume them', async () => {
+  const { watch, depths } = aWatch({ 'delivery.packets.1': NO_WORKER })
+  expect(watch.arePacketsTaken()).toBe(false)
+  depths['delivery.packets.1'] = WORKERS
+  await eventually(() => expect(watch.arePacketsTaken()).toBe(true))
+  depths[Queue.deliveryPackets] = NO_WORKER
+  await eventually(() => expect(watch.arePacketsTaken()).toBe(false))
+})
+
+test('a look is trusted for a second only, and asking causes the next one', async () => {
+  const { watch, looks } = aWatch({}, { isBusy: () => false })
+  await eventually(() => expect(looks).toHaveLength(1))
+  expect(looks[0]).toEqual(['delivery.due', 'delivery.due.1', 'delivery.packets', 'delivery.packets.1'])
+  const lookedAt = performance.now()
+  await eventually(() => expect(performance.now() - lookedAt).toBeGreaterThan(1_000))
+  expect(looks).toHaveLength(1)
+  expect(watch.arePacketsTaken()).toBe(false)
+  await eventually(() => expect(watch.arePacketsTaken()).toBe(true))
+})
+
+test('while the broker is away the last look stays in force for a second', async () => {
+  let isAway = false
+  const { watch } = aWatch(
+    {},
+    {
+      broker: {
+        lookAt: async (queues) => (isAway ? await Promise.reject(new Error('away')) : queues.map(() => WORKERS)),
+      },
+    },
+  )
+  await eventually(() => expect(watch.arePacketsTaken()).toBe(true))
+  isAway = true
+  await eventually(() => expect(watch.arePacketsTaken()).toBe(false))
+})

@@ -1,0 +1,131 @@
+import { eventually } from '@switchhook/testkit'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { readStack } from './stack.ts'
+import { type Visitor, visit } from './visitor.ts'
+
+const executablePath = process.env['CHROMIUM'] ?? ''
+/** Without a Chromium the run has said so. */
+const scenes = executablePath === '' ? describe.skip : describe
+
+interface Session {
+  readonly accessToken: string
+  readonly refreshToken: string
+}
+
+scenes('signing in to the console and out of it', () => {
+  let browser: Browser
+  let visitor: Visitor
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  }, 60_000)
+
+  afterAll(() => browser.close())
+
+  beforeEach(async () => {
+    visitor = await visit(browser, 'acme-admin')
+  })
+
+  afterEach(async () => {
+    expect(visitor.complaints).toEqual([])
+    await visitor.close()
+  })
+
+  test('a stranger sees no tenant, names an organization, and signs in to it; the browser knows it afterwards', async () => {
+    const { page, open, signIn } = visitor
+    await open('audit')
+    await page.getByLabel('Organization').waitFor()
+    expect(await page.content()).not.toMatch(/acme|globex/i)
+    await page.getByLabel('Organization').fill('initech')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('Nobody signs in here as initech.', { exact: false }).waitFor()
+    await signIn()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+
+    const tab = await openTab()
+    await tab.getByRole('button', { name: 'Sign in to acme' }).waitFor()
+    expect(await tab.content()).not.toMatch(/globex/i)
+    await tab.getByLabel('Another organization').fill('Globex')
+    await tab.getByRole('button', { name: 'Continue' }).click()
+    await tab.getByRole('button', { name: 'Sign in to globex' }).waitFor()
+    await tab.getByRole('button', { name: 'Sign in to acme' }).waitFor()
+  }, 60_000)
+
+  test('a session ends with the tab, is renewed by the refresh token, and its tokens are in no address', async () => {
+    const { page, open, signIn } = visitor
+    const addresses: string[] = []
+    page.on('request', (request) => addresses.push(request.url()))
+    await open('audit')
+    await signIn()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    const before = await session()
+    await page.evaluate(`sessionStorage.setItem('switchhook.session',
+      JSON.stringify({ ...JSON.parse(sessionStorage.getItem('switchhook.session')), expiresAtMs: 0 }))`)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    await eventually(async () => expect((await session()).accessToken).not.toBe(before.accessToken))
+    await signOut()
+    // The page leaves for the identity provider and comes back, which ends a script that runs meanwhile.
+    const stored = () => page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')
+    await eventually(async () => {
+      const text = await stored()
+      for (const token of [before.accessToken, before.refreshToken]) expect(text).not.toContain(token)
+      expect(text).not.toContain('switchhook.session')
+    })
+    for (const token of [before.accessToken, before.refreshToken]) {
+      expect(addresses.filter((address) => address.includes(token))).toEqual([])
+    }
+  }, 60_000)
+
+  test('signing out ends the session at the identity provider and revokes the refresh token', async () => {
+    const { page, signIn } = visitor
+    await signIn()
+    // The identity provider knows the person: another tab needs no password.
+    const before = await openTab()
+    await before.getByRole('button', { name: 'Sign in to acme' }).click()
+    await before.locator('#navigation').waitFor({ state: 'attached' })
+    await before.close()
+    const { refreshToken } = await session()
+
+    const atProvider = page.waitForRequest((request) => request.url().includes('/session/end?'))
+    await signOut()
+    expect((await atProvider).url()).toContain('id_token_hint=')
+    expect(new URL(page.url()).pathname).toBe('/console/')
+
+    const after = await openTab()
+    await after.getByRole('button', { name: 'Sign in to acme' }).click()
+    await after.getByLabel('Password').waitFor()
+    const answer = await fetch(`${readStack().urls.devIdp}/acme/oauth2/v2.0/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'console', refresh_token: refreshToken }),
+    })
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_grant' }])
+  }, 60_000)
+
+  test('signing out works while the identity provider does not answer', async () => {
+    const { page, signIn } = visitor
+    await signIn()
+    await page.route(`${readStack().urls.devIdp}/**`, (route) => route.abort())
+    await signOut()
+    expect(await page.evaluate('sessionStorage.getItem("switchhook.session")')).toBeNull()
+    await page.reload()
+    await page.getByText('You are signed out.').waitFor()
+  }, 60_000)
+
+  async function openTab(): Promise<Page> {
+    const tab = await visitor.page.context().newPage()
+    await tab.goto(`${readStack().urls.api}/console/`)
+    return tab
+  }
+
+  async function signOut(): Promise<void> {
+    const { page } = visitor
+    await page.getByRole('button', { name: 'acme-admin' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are signed out.').waitFor()
+  }
+
+  async function session(): Promise<Session> {
+    return JSON.parse(await visitor.page.evaluate('sessionStorage.getItem("switchhook.session")')) as Session
+  }
+})

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Combination, runHelm } from '@switchhook/chart'
+
+/** The Secrets whose content Helm looks up in the cluster, so that another content rolls the pods out. */
+async function lookedUp(combination: Combination, overrides: readonly string[] = []): Promise<unknown> {
+  const folder = mkdtempSync(join(tmpdir(), 'switchhook-cluster-'))
+  const cluster = spawn(process.execPath, [join(import.meta.dirname, 'stub-cluster.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const [line] = (await once(cluster.stdout, 'data')) as [Buffer]
+    const url = String(line).trim()
+    const file = join(folder, 'kubeconfig')
+    const config = {
+      'current-context': 'stub',
+      clusters: [{ name: 'stub', cluster: { server: url } }],
+      contexts: [{ name: 'stub', context: { cluster: 'stub', user: 'nobody' } }],
+      users: [{ name: 'nobody', user: {} }],
+    }
+    writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }))
+    // Fails after the templates are executed, because this cluster knows no schema.
+    runHelm(['template', 'switchhook', '--dry-run=server', `--kubeconfig=${file}`], combination, overrides)
+    return await (await fetch(`${url}/asked`)).json()
+  } finally {
+    cluster.kill()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+describe('a checksum covers the Secrets that exist before the first installation', () => {
+  test.each<[Combination, readonly string[], readonly string[]]>([
+    // Not `rabbitmq-default-user`, which the operator creates.
+    ['production', [], ['redis', 'webhook-secret-keys']],
+    ['production', ['rabbitmq.userSecret=broker'], ['broker', 'redis', 'webhook-secret-keys']],
+    ['external', [], ['private-ca', 'rabbitmq', 'redis', 'webhook-secret-keys']],
+    ['tls', [], ['rabbitmq-tls', 'redis', 'redis-tls', 'webhook-secret-keys']],
+    ['asterisk', [], ['asterisk', 'private-ca', 'redis', 'webhook-secret-keys']],
+    // The chart creates all of them.
+    ['development', [], []],
+  ])('%s %j', async (combination, overrides, names) => {
+    expect(await lookedUp(combination, overrides)).toEqual(names)
+  })
+})

@@ -1,0 +1,45 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '../../..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const glossary = read('docs/glossary.md')
+const rows = glossary
+  .split('\n')
+  .filter((line) => line.startsWith('| **'))
+  .map((line) => line.split('|').map((cell) => cell.trim()))
+
+/** The files that export each type. Test support and the console, which names what the API shows, are left out. */
+const homes = new Map<string, Set<string>>()
+for (const file of globSync('{packages,services}/*/src/**/*.ts', { cwd: root, exclude: ['**/node_modules/**'] })) {
+  if (/\.test\.ts$|\/testing\/|^packages\/(testkit|test-servers|pbx)\//.test(file)) continue
+  for (const [, name = ''] of read(file).matchAll(/^export (?:abstract )?(?:interface|type|class) (\w+)/gm)) {
+    homes.set(name, (homes.get(name) ?? new Set()).add(file))
+  }
+}
+
+const typeNamed = (word: string): string =>
+  word.replaceAll(/(?:^|[ -])(\w)/g, (_match, letter: string) => letter.toUpperCase())
+
+test('a word of the glossary is listed once, and is the name of at most one exported type', () => {
+  const words = rows.flatMap(([, cell = '', meaning = '']) =>
+    [...`${cell} ${meaning}`.matchAll(/\*\*(.+?)\*\*/g)].map(([, word = '']) => word),
+  )
+  expect(words.length).toBeGreaterThan(60)
+  expect(words.filter((word, at) => words.indexOf(word) !== at)).toEqual([])
+  const ambiguous = words.filter((word) => (homes.get(typeNamed(word))?.size ?? 0) > 1)
+  expect(ambiguous).toEqual([])
+})
+
+test('every type that the glossary names is exported, and by one file', () => {
+  const names = rows.flatMap((cells) =>
+    [...(cells[2] ?? '').matchAll(/`([A-Z]\w*[a-z]\w*)`/g)].map(([, name = '']) => name),
+  )
+  expect(names).toContain('Settlement')
+  expect(names.filter((name) => homes.get(name)?.size !== 1)).toEqual([])
+})
+
+test('every place that the glossary names exists', () => {
+  const places = rows.flatMap((cells) => [...(cells[3] ?? '').matchAll(/`(.+?)`/g)].map(([, place = '']) => place))
+  expect(places.filter((place) => !existsSync(join(root, place)))).toEqual([])
+})

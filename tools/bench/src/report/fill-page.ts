@@ -1,0 +1,47 @@
+import type { FigureName } from '../figures.ts'
+import type { Results } from './results.ts'
+import { TABLES, table } from './tables.ts'
+import { compareWithTargets } from './targets.ts'
+
+/**
+ * Replaces the tables of `docs/benchmarks.md`: of each figure in `results`, of the targets and of the machines. Each block
+ * stands between `<!-- name -->` and `<!-- end -->`; everything else is written by hand.
+ * @throws if the page has no block for a figure
+ */
+export function fillPage(page: string, results: Results): string {
+  const figures = (Object.keys(results) as FigureName[]).map((name) => [name, tablesOf(name, results)] as const)
+  const blocks = [...figures, ['targets', [targets(results)]] as const, ['machines', [machines(results)]] as const]
+  return blocks.reduce((filled, [name, tables]) => {
+    const block = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- end -->)`)
+    if (!block.test(filled)) throw new Error(`docs/benchmarks.md has no block <!-- ${name} -->`)
+    return filled.replace(block, (_all, begin: string, end: string) => `${begin}\n${tables.join('\n\n')}\n\n${end}`)
+  }, page)
+}
+
+/** The key ties a figure to its tables, which the compiler cannot see for a union of names. */
+function tablesOf(name: FigureName, results: Results): readonly string[] {
+  const render = TABLES[name] as (figure: unknown) => readonly string[]
+  return render(results[name]?.figure)
+}
+
+const targets = (results: Results): string =>
+  table(compareWithTargets(results), {
+    figure: ({ figure }) => figure,
+    target: ({ target }) => target,
+    measured: ({ measured }) => measured,
+    '': ({ verdict }) => verdict,
+  })
+
+const machines = (results: Results): string =>
+  table(Object.entries(results), {
+    figure: ([name]) => name,
+    UTC: ([, { at }]) => at.slice(0, 16).replace('T', ' '),
+    machine: ([
+      ,
+      {
+        machine: { cores, processor, memoryGib, system, node },
+      },
+    ]) => `${cores} cores (${processor}), ${memoryGib} GiB, ${system}, Node ${node}`,
+    RabbitMQ: ([, { providers }]) => providers['rabbitmq'],
+    Redis: ([, { providers }]) => providers['redis'],
+  })

@@ -1,0 +1,268 @@
+import { ratioTo, SIDES, type SideName } from '../figures/deliveries.ts'
+import { slowdownOf } from '../figures/listeners.ts'
+import type { FigureName, Figures } from '../figures.ts'
+import type { CostUs } from '../measure/processor-cost.ts'
+import { round, type Spread } from '../measure/statistics.ts'
+
+type Cell = string | number | null | undefined
+
+/**
+ * A Markdown table: its columns by heading, each with the cell of a row. A missing value is an empty cell. Blanks around a
+ * heading tell two equal ones apart.
+ */
+export function table<Row>(rows: readonly Row[], columns: Readonly<Record<string, (row: Row) => Cell>>): string {
+  const lines = rows.map((row) => Object.values(columns).map((cell) => cell(row) ?? ''))
+  const heads = Object.keys(columns).map((head) => head.trim())
+  return [heads, heads.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+const parts = (values: Readonly<Record<string, number | null>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name} ${value ?? 'not known'}`)
+    .join(', ')
+const sumOf = (costUs: CostUs): number => Object.values(costUs).reduce((total, us) => total + us, 0)
+const percent = (share: number | null): string => (share === null ? 'not known' : `${Math.round(share * 100)} %`)
+const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`
+const pairs = (runs: readonly { readonly p50Ms: number; readonly p99Ms: number }[]): string =>
+  runs.map(({ p50Ms, p99Ms }) => `${p50Ms} / ${p99Ms}`).join(', ')
+
+const SIDE_NAMES: Readonly<Record<SideName, string>> = {
+  switchhook: 'Switchhook',
+  bullmq: 'BullMQ with axios',
+  equal: 'BullMQ, equal work',
+  durable: 'durable bare loop',
+  bare: 'bare loop',
+}
+const BASELINES = SIDES.filter((side) => side !== 'switchhook')
+
+/** A column for each side. */
+const column = <T>(sides: readonly SideName[], cell: (side: SideName) => T): Record<string, T> =>
+  Object.fromEntries(sides.map((side) => [SIDE_NAMES[side], cell(side)]))
+
+/** The generated tables of each figure in `docs/benchmarks.md`. The prose around them is written by hand. */
+export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) => readonly string[] } = {
+  deliveries: ({ workloads }) => {
+    const all = Object.entries(workloads)
+    const each = all.flatMap(([workload, { sides }]) => SIDES.map((side) => ({ workload, side, ...sides[side] })))
+    return [
+      table(all, {
+        'deliveries per second': ([name]) => name,
+        ...column(
+          SIDES,
+          (side) =>
+            ([, { sides }]: (typeof all)[number]) =>
+              `${sides[side].perSecond} (${sides[side].runs.join(', ')})`,
+        ),
+      }),
+      table(all, {
+        'Switchhook relative to': ([name]) => name,
+        ...column(
+          BASELINES,
+          (side) =>
+            ([, workload]: (typeof all)[number]) =>
+              ratioTo(side, workload),
+        ),
+      }),
+      table(each, {
+        workload: ({ workload }) => workload,
+        side: ({ side }) => SIDE_NAMES[side],
+        'µs per delivery': ({ costUs }) => sumOf(costUs),
+        'by process': ({ costUs }) => parts(costUs),
+        'publisher, receiver': ({ harnessUs }) => parts(harnessUs),
+        idle: ({ idle }) => percent(idle),
+      }),
+    ]
+  },
+  latency: ({ ours, bare }) => [
+    table(Object.entries({ Switchhook: ours, 'bare loop': bare }), {
+      '': ([name]) => name,
+      'p50, ms': ([, { p50Ms }]) => p50Ms,
+      'p99, ms': ([, { p99Ms }]) => p99Ms,
+      'runs, p50 / p99': ([, { runs }]) => pairs(runs),
+    }),
+  ],
+  listeners: (figure) => [
+    table(
+      (['nobody', 'one agent each', 'everything'] as const).map((name) => ({ name, ...figure.audiences[name] })),
+      {
+        listeners: ({ name }) => (name === 'nobody' ? 'none' : `${figure.listeners}, ${name}`),
+        'p50, ms': ({ p50Ms }) => p50Ms,
+        'p99, ms': ({ p99Ms }) => p99Ms,
+        'relative to none': ({ name }) => slowdownOf(name, figure),
+        'runs, p50 / p99': ({ runs }) => pairs(runs),
+        'messages/s': ({ messagesPerSecond }) => messagesPerSecond,
+        gaps: ({ gaps }) => gaps,
+        'api, MiB': ({ apiMib }) => apiMib,
+        µs: ({ costUs }) => parts(costUs),
+      },
+    ),
+  ],
+  platforms: ({ simulator, asterisk, idle }) => [
+    table(['answer', 'hold', 'resume', 'hangup'] as const, {
+      command: (command) => command,
+      'simulator p50, ms': (command) => simulator[command].p50Ms,
+      'p99, ms': (command) => simulator[command].p99Ms,
+      'Asterisk p50, ms': (command) => asterisk[command].p50Ms,
+      'p99, ms ': (command) => asterisk[command].p99Ms,
+    }),
+    `Processor time that nothing used during the runs: ${percent(idle)}.`,
+  ],
+  log: ({ fanOuts }) => [
+    table(
+      fanOuts.flatMap(({ on, off, ...of }) => [
+        { name: 'on', ...of, ...on },
+        { name: 'off', ...of, ...off },
+      ]),
+      {
+        'deliveries per event': ({ subscriptions }) => subscriptions,
+        log: ({ name }) => name,
+        'deliveries per second': ({ perSecond }) => perSecond,
+        'fan-out, µs': ({ costUs }) => costUs['fanout'],
+        'Redis, µs': ({ costUs }) => costUs['redis'],
+        runs: ({ runs }) => runs.join(', '),
+        'on to off': ({ name, ratio }) => (name === 'on' ? ratio : undefined),
+      },
+    ),
+  ],
+  cost: ({ curves }) => [
+    table(
+      Object.entries(curves).flatMap(([curve, points]) => points.map((point) => ({ curve, ...point }))),
+      {
+        '': ({ curve }) => curve,
+        ' ': ({ at }) => at,
+        'deliveries per second': ({ perSecond }) => perSecond,
+        'µs per delivery': ({ costUs }) => sumOf(costUs),
+        'by process': ({ costUs }) => parts(costUs),
+        'memory, MiB': ({ memoryMib }) => parts(memoryMib),
+        idle: ({ idle }) => percent(idle),
+      },
+    ),
+  ],
+  noisy: ({ few, many }) => [
+    table(
+      [
+        { side: 'Switchhook', ...few, ...few.ours },
+        { side: 'BullMQ with axios', ...few, ...few.bullmq },
+        { side: 'Switchhook', ...many, ...many.ours },
+      ],
+      {
+        'p99 of the endpoints that answer, ms': ({ side, hanging, endpoints }) => `${side}, ${hanging} of ${endpoints}`,
+        'all answer': ({ quiet }) => quiet.p99Ms,
+        'one in five hangs, before the cool-down': ({ before, beforeRatio }) => `${before.p99Ms} (${beforeRatio} ×)`,
+        'then ': ({ steady, steadyRatio }) => `${steady.p99Ms} (${steadyRatio} ×)`,
+      },
+    ),
+  ],
+  backlog: (figure) => [
+    table([figure], {
+      backlog: ({ backlog }) => backlog,
+      'deferred after': ({ settledMs }) => seconds(settledMs),
+      'published per delivery': ({ cost }) => cost.published,
+      'delivered per delivery': ({ cost }) => cost.delivered,
+      'processor time per delivery, ms': ({ cost }) => parts(cost.cpuMs),
+    }),
+    table(
+      [
+        { name: 'alone', times: '', ...figure.alone },
+        { name: `while the burst passes the shared queues (${seconds(figure.burstMs)})`, times: '', ...figure.behind },
+        { name: 'while the backlog is deferred', ...figure.beside, times: ` (${figure.ratio} ×)` },
+      ],
+      {
+        'the healthy endpoints': ({ name }) => name,
+        'p50, ms': ({ p50Ms }) => p50Ms,
+        'p99, ms': ({ p99Ms, times }) => `${p99Ms}${times}`,
+      },
+    ),
+  ],
+  fairness: ({ events, perEvent, alone, bursts }) => [
+    table<{ who: string; published?: string; observed?: string; others: Spread }>(
+      [
+        { who: 'alone', others: alone },
+        ...bursts.map(({ hanging, publishedMs, observedMs, isDrained, others }) => ({
+          who: `burst of ${events} events, ${hanging} of ${perEvent} endpoints hang`,
+          published: seconds(publishedMs),
+          observed: `${seconds(observedMs)}${isDrained ? ', all attempted' : ''}`,
+          others,
+        })),
+      ],
+      {
+        'other tenants': ({ who }) => who,
+        'publishing the burst took': ({ published }) => published,
+        observed: ({ observed }) => observed,
+        'p50, ms': ({ others }) => others.p50Ms,
+        'p99, ms': ({ others }) => others.p99Ms,
+      },
+    ),
+  ],
+  memory: ({ wild, workers }) => [
+    table(Object.entries(wild), {
+      answer: ([name]) => name,
+      endpoints: ([, { endpoints }]) => endpoints,
+      given: ([, { answers }]) => answers,
+    }),
+    table([...workers.entries()], {
+      'resident memory, MiB': ([at]) => `worker ${at + 1}`,
+      start: ([, { startMib }]) => startMib,
+      warm: ([, { warmMib }]) => warmMib,
+      end: ([, { endMib }]) => endMib,
+      most: ([, { mostMib }]) => mostMib,
+      'growth per minute': ([, { mibPerMinute }]) => mibPerMinute,
+      flat: ([, { isFlat }]) => (isFlat ? 'yes' : 'no'),
+    }),
+  ],
+  outage: (figure) => [
+    table([figure], {
+      'broker away': ({ awayMs }) => seconds(awayMs),
+      'accepted calls': ({ calls }) => calls,
+      refused: ({ refused }) => refused,
+      'events meanwhile': ({ accepted }) => accepted,
+      'first POST after': ({ firstMs }) => seconds(firstMs),
+      'all after': ({ allMs }) => seconds(allMs),
+      lost: ({ lost }) => lost,
+      twice: ({ repeated }) => repeated,
+    }),
+  ],
+  commands: ({ byClients, events, redisCalls }) => [
+    table(
+      byClients.flatMap(({ clients, commands, baseline, ratio }) => [
+        { clients, side: `commands accepted (${ratio} ×)`, ...commands },
+        { clients, side: 'bare server, one write', ...baseline },
+      ]),
+      {
+        clients: ({ clients }) => clients,
+        side: ({ side }) => side,
+        'per second': ({ perSecond }) => perSecond,
+        'p50, ms': ({ p50Ms }) => p50Ms,
+        'p99, ms': ({ p99Ms }) => p99Ms,
+        runs: ({ runs }) => runs.join(', '),
+        'processor time of a request, µs': ({ costUs }) => `${sumOf(costUs)}: ${parts(costUs)}`,
+      },
+    ),
+    table([events], {
+      commands: ({ commands }) => commands,
+      events: ({ events }) => events,
+      legs: ({ legs }) => legs,
+      'events missing': ({ missing }) => missing,
+      'published twice': ({ doubled }) => doubled,
+      'legs without an end': ({ unended }) => unended,
+    }),
+    table(Object.entries(redisCalls), {
+      command: ([name]) => name,
+      'reads of Redis': ([, { reads }]) => reads,
+      'scripts of Redis': ([, { writes }]) => writes,
+    }),
+  ],
+  console: ({ firstLoadBytes, allBytes, screens }) => [
+    table(Object.entries({ 'what the sign-in page loads': firstLoadBytes, all: allBytes }), {
+      'files, with gzip': ([name]) => name,
+      KiB: ([, bytes]) => round(bytes / 1_024),
+    }),
+    screens === null
+      ? 'First paint: not measured, because this machine has no Chromium.'
+      : table(screens, {
+          screen: ({ screen }) => screen,
+          'first paint, ms': ({ firstPaintMs }) => firstPaintMs,
+          'complete, ms': ({ completeMs }) => completeMs,
+        }),
+  ],
+}

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+
+const root = join(import.meta.dirname, '../../..')
+
+/** The two pages that show the alert rules. */
+export const ALERTS_PAGE = join(root, 'docs/alerts.md')
+export const OPERATIONS_PAGE = join(root, 'docs/operations.md')
+
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly for?: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string; readonly description: string }
+}
+
+/** The alert rules of a Prometheus file. */
+export interface Rules {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[]
+}
+
+export const readRules = (): Rules => parse(readFileSync(join(root, 'infra/monitoring/alerts.yml'), 'utf8')) as Rules
+
+/**
+ * The page of alerts with the first paragraph of each section as its rule says. The introduction and the steps below the
+ * paragraphs are written by hand, and kept.
+ * @throws Error for an alert without a section, or a section without an alert
+ */
+export function fillAlerts(page: string, { groups }: Rules): string {
+  const [introduction = ''] = page.split(/^## /m, 1)
+  const steps = new Map(
+    page.split(/^### /m).map((section) => {
+      const [name = '', , ...paragraphs] = section
+        .replace(/^## .*/ms, '')
+        .trim()
+        .split('\n\n')
+      return [name, paragraphs.join('\n\n')]
+    }),
+  )
+  const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert))
+  const stale = [...page.matchAll(/^### (.*)$/gm)].map(([, name = '']) => name).filter((name) => !alerts.includes(name))
+  if (stale.length > 0) throw new Error(`docs/alerts.md describes ${stale.join(', ')}, which alerts.yml does not have`)
+  const sections = groups.map(({ name, rules }) => {
+    const filled = rules.map((rule) => {
+      const written = steps.get(rule.alert)
+      if (!written) throw new Error(`docs/alerts.md has no steps for ${rule.alert}: add "### ${rule.alert}"`)
+      return `### ${rule.alert}\n\n${leadOf(rule)}\n\n${written}`
+    })
+    return [`## ${titleOf(name)}`, ...filled].join('\n\n')
+  })
+  return `${introduction}${sections.join('\n\n')}\n`
+}
+
+/**
+ * The list of alerts on the operations page, which keeps the addresses that the runbooks had there.
+ * @throws Error if the page has no block for the list
+ */
+export function fillOperations(page: string, { groups }: Rules): string {
+  const block = /(<!-- alerts -->\n)[^]*?(<!-- end -->)/
+  if (!block.test(page)) throw new Error('docs/operations.md has no block <!-- alerts -->')
+  const lines = groups.map(({ name, rules }) => {
+    const links = rules.map(({ alert }) => `<a id="${alert.toLowerCase()}"></a>[${short(alert)}](${linkOf(alert)})`)
+    return `- **${titleOf(name)}:** ${links.join(',\n  ')}`
+  })
+  return page.replace(block, (_all, begin: string, end: string) => `${begin}\n${lines.join('\n')}\n\n${end}`)
+}
+
+const titleOf = (group: string): string =>
+  group.replace('switchhook-', '').replace(/^./, (first) => first.toUpperCase())
+const short = (alert: string): string => alert.replace('Switchhook', '')
+const linkOf = (alert: string): string => `alerts.md#${alert.toLowerCase()}`
+
+function leadOf({ expr, for: wait = '0m', labels: { severity }, annotations: { summary, description } }: Rule): string {
+  const [, threshold] = /([<>]=? [\d.]+)$/m.exec(expr) ?? []
+  const condition = [
+    titleOf(severity),
+    ...(threshold === undefined ? [] : [`at \`${threshold}\``]),
+    ...(wait === '0m' ? [] : [`for ${wait}`]),
+  ]
+  const text = `**${condition.join(' ')}.** ${inWords(summary)} ${inWords(description)}`
+  return text.replaceAll(/(.{1,100})(?: |$)/g, '$1\n').trimEnd()
+}
+
+/** Prometheus' templates, as a reader understands them. */
+const inWords = (text: string): string =>
+  text
+    .replaceAll(/\{\{ \$value \| humanizePercentage \}\}/g, 'N %')
+    .replaceAll(/\{\{ \$value \| humanizeDuration \}\}/g, 'N seconds')
+    .replaceAll(/\{\{ \$value[^}]*\}\}/g, 'N')
+    .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '_$1_')

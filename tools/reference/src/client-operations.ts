@@ -1,0 +1,185 @@
+export type Json = Readonly<Record<string, unknown>>
+
+interface Content {
+  readonly schema: { readonly $ref?: string; readonly type?: string; readonly items?: { readonly $ref?: string } }
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly security?: readonly { readonly bearer?: readonly string[] }[]
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly description?: string
+    readonly schema: Json
+  }[]
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Content>> }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Content>> }>>
+}
+
+/** The parts of docs/openapi.json that the client is generated from. */
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Json>> }
+}
+
+/** The method of the client for each operation. */
+const METHODS: Readonly<Record<string, string>> = {
+  createSubscription: 'subscriptions.create',
+  listSubscriptions: 'subscriptions.list',
+  readSubscription: 'subscriptions.read',
+  changeSubscription: 'subscriptions.change',
+  deleteSubscription: 'subscriptions.delete',
+  rotateSubscriptionSecret: 'subscriptions.rotateSecret',
+  testSubscription: 'subscriptions.test',
+  checkReceiver: 'subscriptions.check',
+  listDeliveries: 'subscriptions.deliveries',
+  listRecoveries: 'subscriptions.recoveries',
+  recover: 'subscriptions.recover',
+  backfill: 'subscriptions.backfill',
+  readSummary: 'subscriptions.summary',
+  listTenantDeliveries: 'deliveries.list',
+  readDelivery: 'deliveries.read',
+  redeliver: 'deliveries.redeliver',
+  listParkedCauses: 'deliveries.parked',
+  readStatistics: 'deliveries.statistics',
+  readPolicy: 'deliveries.policy',
+  listEvents: 'events.list',
+  explainEvent: 'events.explain',
+  deliverEvent: 'events.deliver',
+  streamEvents: 'events.stream',
+  listEventTypes: 'events.types',
+  listAllRecoveries: 'recoveries.list',
+  readRecovery: 'recoveries.read',
+  cancelRecovery: 'recoveries.cancel',
+  dial: 'calls.dial',
+  answer: 'calls.answer',
+  hangup: 'calls.hangup',
+  hold: 'calls.hold',
+  resume: 'calls.resume',
+  transfer: 'calls.transfer',
+  listCalls: 'calls.list',
+  readCall: 'calls.read',
+  listAgents: 'agents.list',
+  readAgentState: 'agents.state',
+  readCallState: 'agents.callState',
+  setPresence: 'agents.setPresence',
+  listAuditEntries: 'audit.list',
+  readMe: 'me.read',
+  simulateCall: 'simulator.call',
+  simulateRemote: 'simulator.remote',
+  simulateDevice: 'simulator.device',
+  readDocument: 'documents.openapi',
+  readEventsDocument: 'documents.asyncapi',
+}
+
+/** The name of the schema that describes the query parameters of an operation. */
+export const queryNameOf = (operationId: string): string =>
+  `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Query`
+
+interface Row {
+  readonly group: string
+  readonly method: string
+  /** What the runtime needs: the request line, and the flags of `OPERATIONS`. */
+  readonly line: string
+  /** Declarations of the method. */
+  readonly declarations: readonly string[]
+}
+
+/** The table of operations and the interface of the client. @throws if the document has an operation without a method */
+export function describeOperations(document: ApiDocument): string {
+  const rows = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([verb, operation]) => rowOf(path, verb, operation, document)),
+  )
+  const groups = [...new Set(Object.values(METHODS).map((name) => name.split('.')[0] ?? ''))]
+  const inGroups = (linesOf: (row: Row) => readonly string[], open: (group: string) => string, close: string): string =>
+    groups
+      .map((group) => {
+        const lines = rows.filter((row) => row.group === group).flatMap(linesOf)
+        return [`  ${open(group)}`, ...lines.map((line) => `    ${line}`), `  ${close}`].join('\n')
+      })
+      .join('\n')
+  return `import type { CallOptions, Pages } from '../options.ts'
+import type { StreamMessage, StreamOptions } from '../stream.ts'
+import type { Schemas } from './schemas.ts'
+
+/**
+ * Each operation as its request line and its flags. \`body\`, \`query\`: takes one. \`key\`: takes an \`Idempotency-Key\`.
+ * \`pages\`: answers a page; \`linked\`: answers an array, and the header \`Link\` leads to the next page. \`stream\`: answers
+ * server-sent events.
+ */
+export const OPERATIONS = {
+${inGroups(
+  ({ method, line }) => [`${method}: '${line}',`],
+  (group) => `${group}: {`,
+  '},',
+)}
+} as const
+
+/** The operations of the API, by resource. */
+export interface Operations {
+${inGroups(
+  ({ declarations }) => declarations,
+  (group) => `readonly ${group}: {`,
+  '}',
+)}
+}
+`
+}
+
+function rowOf(path: string, verb: string, operation: Operation, { components }: ApiDocument): Row {
+  const { operationId, summary, parameters = [], requestBody, responses, security = [] } = operation
+  const [group, method] = METHODS[operationId]?.split('.') ?? []
+  if (group === undefined || method === undefined) throw new Error(`name the method of ${operationId} in METHODS`)
+  const has = (place: string, name?: string): boolean =>
+    parameters.some((each) => each.in === place && (name === undefined || each.name === name))
+  const answers = Object.entries(responses).flatMap(([status, { content }]) =>
+    status.startsWith('2') ? [Object.values(content ?? {})[0]?.schema] : [],
+  )
+  const [answer] = answers
+  const isStream = '200' in responses && 'text/event-stream' in (responses['200']?.content ?? {})
+  const isLinked = answer?.type === 'array' && has('query', 'cursor')
+  const isPage = !isLinked && has('query', 'cursor') && isPageSchema(answer?.$ref, components.schemas)
+  const flags = [
+    ...(requestBody ? ['body'] : has('query') ? ['query'] : []),
+    ...(has('header', 'Idempotency-Key') ? ['key'] : []),
+    ...(isPage ? ['pages'] : isLinked ? ['linked'] : isStream ? ['stream'] : []),
+  ]
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `${name}: string`)
+  const body = requestBody && typeOf(Object.values(requestBody.content)[0]?.schema)
+  const query = `Schemas['${queryNameOf(operationId)}']`
+  const argumentsOf = (bodyType: string | undefined, options = 'CallOptions'): string => {
+    const optional = requestBody?.required === true ? '' : '?'
+    const given = bodyType === undefined ? (has('query') ? [`query?: ${query}`] : []) : [`body${optional}: ${bodyType}`]
+    return `(${[...inPath, ...given, `options?: ${options}`].join(', ')})`
+  }
+  const role = security.flatMap(({ bearer = [] }) => bearer)[0]
+  const note = `/** ${summary}.${role === undefined ? ' Needs no token.' : ` Needs the role \`${role}\`.`} */`
+  const [first, second] = answers.map(typeOf)
+  const page = isLinked ? `{ items: ${first}; nextCursor: string | null }` : first
+  const type = isStream
+    ? `${argumentsOf(body, 'StreamOptions')} => AsyncIterable<StreamMessage>`
+    : isPage || isLinked
+      ? `${argumentsOf(body)} => Pages<${page}>`
+      : second === undefined || body === undefined
+        ? `${argumentsOf(body)} => Promise<${first}>`
+        : `{ ${argumentsOf(`${body} & { dryRun: true }`)}: Promise<${first}>; ${argumentsOf(`${body} & { dryRun?: false }`)}: Promise<${second}> }`
+  const line = [verb.toUpperCase(), path, ...flags].join(' ')
+  return { group, method, line, declarations: [note, `readonly ${method}: ${type}`] }
+}
+
+const nameIn = (ref: string): string => ref.replace('#/components/schemas/', '')
+
+function typeOf(schema: Content['schema'] | undefined): string {
+  if (schema === undefined) return 'void'
+  if (schema.$ref !== undefined) return `Schemas['${nameIn(schema.$ref)}']`
+  if (schema.items !== undefined) return `${typeOf(schema.items)}[]`
+  return 'Record<string, unknown>'
+}
+
+/** Whether the schema is one page of a list. */
+function isPageSchema(ref: string | undefined, schemas: ApiDocument['components']['schemas']): boolean {
+  const { properties = {} } = schemas[nameIn(ref ?? '')] ?? {}
+  return 'items' in (properties as Json) && 'nextCursor' in (properties as Json)
+}
