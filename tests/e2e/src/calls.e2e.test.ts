@@ -13,8 +13,8 @@ beforeAll(async () => {
 
 afterAll(() => desk.close())
 
-const dial = (agentUri: string, destination: string, more: object = {}, headers = {}) =>
-  desk.command('dial', { agentUri, destination, ...more }, headers)
+const dial = (agentUri: string, destination: string, more: object = {}, key?: string) =>
+  desk.command('dial', { agentUri, destination, ...more }, key)
 
 const inState = (state: number) => (latest: { state: number }) => latest.state === state
 
@@ -183,11 +183,11 @@ describe('commands by call state', () => {
 describe('a repeated command', () => {
   test('with an Idempotency-Key is executed once, on any replica', async () => {
     const agentUri = anAgent()
-    const key = { 'idempotency-key': randomUUID() }
+    const key = randomUUID()
     const answers = await Promise.all([1, 2, 3].map(() => dial(agentUri, '+15550102', {}, key)))
     expect(new Set(answers.map(({ callId }) => callId)).size).toBe(1)
     const callId = answers[0]?.callId ?? ''
-    const hangups = { 'idempotency-key': randomUUID() }
+    const hangups = randomUUID()
     const ends = [
       await desk.command(`${callId}/hangup`, { agentUri }, hangups),
       await desk.command(`${callId}/hangup`, { agentUri }, hangups),

@@ -1,11 +1,5 @@
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
-import { type Client, type Delivery, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
-
-interface Health {
-  readonly state: string
-  readonly consecutiveFailures: number
-  readonly openUntil: string | null
-}
+import { type Client, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
 
 /** More than `BREAKER_FAILURES` of the test stack (20). */
 const EVENTS = 40
@@ -20,12 +14,11 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await acme.unsubscribe(subscription.id)
   await receiver.close()
 })
 
-const path = (): string => `/webhooks/subscriptions/${subscription.id}`
-const health = async (): Promise<Health> => (await acme.request<{ health: Health }>('GET', path())).body.health
+const health = async () => (await acme.api.subscriptions.read(subscription.id)).health
 
 test('a failing endpoint gets no POST during its cool-down and every delivery afterwards', async () => {
   expect(await health()).toMatchObject({ state: 'closed', consecutiveFailures: 0, openUntil: null })
@@ -60,8 +53,8 @@ test('a failing endpoint gets no POST during its cool-down and every delivery af
   )
   expect(answered()[0]?.receivedAt).toBeGreaterThanOrEqual(Date.parse(String(openUntil)) - 5)
   expect((await health()).state).toBe('closed')
-  const parked = await acme.request<{ items: Delivery[] }>('GET', `${path()}/deliveries?state=parked`)
-  expect(parked.body.items).toEqual([])
+  const parked = await acme.api.subscriptions.deliveries(subscription.id, { state: 'parked' }).page()
+  expect(parked.items).toEqual([])
   for (const marker of markers) {
     const attempts = receiver
       .requests('/failing')
