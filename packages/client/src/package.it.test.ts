@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   mkdirSync,
   mkdtempSync,
@@ -52,14 +52,25 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const ALL =
   "const client = createClient({ baseUrl: 'http://localhost' })\nvoid client.calls.dial\nconsole.log(CallState.ended)\n"
 
+const IN_ESM = `import { CallState, createClient } from '@switchhook/client'\n${ALL}`
+
 test('it works in an ESM and a CJS project', () => {
-  writeFileSync(join(project('esm'), 'use.js'), `import { CallState, createClient } from '@switchhook/client'\n${ALL}`)
+  writeFileSync(join(project('esm'), 'use.js'), IN_ESM)
   writeFileSync(
     join(project('cjs'), 'use.js'),
     `const { CallState, createClient } = require('@switchhook/client')\n${ALL}`,
   )
   for (const kind of ['esm', 'cjs']) expect(run(project(kind), process.execPath, 'use.js')).toBe('7\n')
 })
+
+for (const runtime of ['deno', 'bun']) {
+  const isInstalled = spawnSync(runtime, ['--version']).status === 0
+  const name = `it works under ${runtime}`
+  ;(isInstalled ? test : test.skip)(isInstalled ? name : `${name} (${runtime} is not installed)`, () => {
+    writeFileSync(join(project('esm'), 'use.js'), IN_ESM)
+    expect(run(project('esm'), runtime, 'run', 'use.js')).toBe('7\n')
+  })
+}
 
 /** What an application uses. The other tables of numbers are left out of its bundle. */
 const USED = 'createClient, clientCredentials, NoAnswer, SignInFailed, SwitchhookError, CallState'
@@ -79,7 +90,7 @@ test('its types, and the snippets of its README and its guide, compile under Typ
   for (const page of pages) expect(page.length).toBeGreaterThan(2)
   const esm = pages.flat()
   for (const [at, code] of esm.entries()) writeFileSync(join(project('esm'), `snippet-${at}.ts`), code)
-  writeFileSync(join(project('cjs'), 'use.ts'), `import { CallState, createClient } from '@switchhook/client'\n${ALL}`)
+  writeFileSync(join(project('cjs'), 'use.ts'), IN_ESM)
   symlinkSync(join(repository, 'node_modules/@types'), join(project('esm'), 'node_modules/@types'))
   const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2023']
   for (const tsc of COMPILERS) {
@@ -111,8 +122,9 @@ test('bundled for a browser, it is at most 6 KB and imports nothing of Node', ()
   expect(gzipSync(bundle, { level: 9 }).length).toBeLessThanOrEqual(MAX_BYTES)
 }, 60_000)
 
-test('publint finds nothing, and the package holds only what is needed', () => {
+test('publint and attw find nothing, and the package holds only what is needed', () => {
   run(own, join(own, 'node_modules/.bin/publint'), 'run', tarball, '--strict')
+  run(own, join(own, 'node_modules/.bin/attw'), tarball, '--profile', 'esm-only', '--no-definitely-typed')
   const names = run(folder, 'tar', '--list', '--file', tarball).trim().split('\n')
   expect(
     names.filter((name) => !/^package\/(package\.json|README\.md|dist\/.*(?<!\.test)\.(js|d\.ts))$/.test(name)),
