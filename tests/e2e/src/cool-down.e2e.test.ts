@@ -18,10 +18,28 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const health = async () => (await acme.api.subscriptions.read(subscription.id)).health
+const healthOf = async ({ id }: Subscription) => (await acme.api.subscriptions.read(id)).health
+
+test('an endpoint that answers with Retry-After gets no POST until then', async () => {
+  const paused = await acme.subscribe(receiver.url('/paused'))
+  receiver.answer('/paused', { status: 429, headers: { 'retry-after': '2' } })
+  await publishEvent()
+  const [first] = await receiver.waitFor(1, '/paused')
+  await eventually(async () => {
+    expect(await healthOf(paused)).toMatchObject({ state: 'open', consecutiveFailures: 1 })
+  })
+  receiver.answer('/paused', { status: 204 })
+  const marker = await publishEvent()
+  await eventually(() =>
+    expect(receiver.requests('/paused').map((request) => envelopeOf(request).data['marker'])).toContain(marker),
+  )
+  const [, second] = receiver.requests('/paused')
+  expect((second?.receivedAt ?? 0) - (first?.receivedAt ?? 0)).toBeGreaterThanOrEqual(1_900)
+  await acme.unsubscribe(paused.id)
+})
 
 test('a failing endpoint gets no POST during its cool-down and every delivery afterwards', async () => {
-  expect(await health()).toMatchObject({ state: 'closed', consecutiveFailures: 0, openUntil: null })
+  expect(await healthOf(subscription)).toMatchObject({ state: 'closed', consecutiveFailures: 0, openUntil: null })
   receiver.answer('/failing', { status: 503 })
   const markers = await Promise.all(Array.from({ length: EVENTS }, () => publishEvent()))
   const posts = (): number => receiver.requests('/failing').length
@@ -31,7 +49,7 @@ test('a failing endpoint gets no POST during its cool-down and every delivery af
     async () => {
       const isQuiet = posts() === seen
       seen = posts()
-      const present = await health()
+      const present = await healthOf(subscription)
       expect([present.state, isQuiet]).toEqual(['open', true])
       expect(Date.parse(String(present.openUntil)) - Date.now()).toBeGreaterThan(500)
       return present
@@ -52,7 +70,7 @@ test('a failing endpoint gets no POST during its cool-down and every delivery af
     { timeoutMs: 20_000 },
   )
   expect(answered()[0]?.receivedAt).toBeGreaterThanOrEqual(Date.parse(String(openUntil)) - 5)
-  expect((await health()).state).toBe('closed')
+  expect((await healthOf(subscription)).state).toBe('closed')
   const parked = await acme.api.subscriptions.deliveries(subscription.id, { state: 'parked' }).page()
   expect(parked.items).toEqual([])
   for (const marker of markers) {

@@ -4,7 +4,6 @@ import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, openClient, publishEvent, type Subscription } from './client.ts'
 
 const PATIENT = { timeoutMs: 30_000, intervalMs: 20 }
-jest.setTimeout(60_000)
 
 let acme: Client
 let receiver: Receiver

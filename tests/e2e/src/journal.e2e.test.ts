@@ -4,7 +4,6 @@ import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
 
 const PATIENT = { timeoutMs: 30_000 }
-jest.setTimeout(60_000)
 
 let acme: Client
 let other: Client

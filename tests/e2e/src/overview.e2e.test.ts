@@ -5,7 +5,6 @@ import { type Client, openClient, publishEvent } from './client.ts'
 
 /** Workers write their statistics every ten seconds. */
 const PATIENT = { timeoutMs: 40_000, intervalMs: 200 }
-jest.setTimeout(60_000)
 
 let acme: Client
 let receiver: Receiver
