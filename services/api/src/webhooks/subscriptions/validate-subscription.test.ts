@@ -89,7 +89,7 @@ test.each<[string, string, string]>([
   for (const failure of [created, validate(unknown, subscriptionChangeSchema)]) {
     expect(failure?.code).toBe('invalid-request')
     expect(failure?.extra.errors).toEqual([{ pointer, detail }])
-    expect(failure?.extra.detail).toMatch(/ Allowed fields: url, eventTypes, description, enabled\.$/)
+    expect(failure?.extra.detail).toMatch(/ Allowed fields: url, eventTypes, description, externalId, enabled\.$/)
   }
 })
 
