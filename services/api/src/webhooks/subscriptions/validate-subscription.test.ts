@@ -72,7 +72,7 @@ test('an enabled that is not a boolean is rejected', () => {
 })
 
 test('the ignored fields are all those of a subscription that a request cannot set', () => {
-  const writable = ['url', 'eventTypes', 'description', 'enabled']
+  const writable = ['url', 'eventTypes', 'description', 'externalId', 'enabled']
   expect([...Object.keys(READ), ...writable].toSorted()).toEqual(Object.keys(subscriptionSchema.properties).toSorted())
 })
 
