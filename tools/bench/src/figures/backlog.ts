@@ -23,8 +23,6 @@ const SHORT_WAIT = 'delivery.wait.10000'
 /** Queues that deliveries of all endpoints share, and their usual depth. */
 const SHARED = ['fanout.events', 'delivery.due', 'delivery.packets'] as const
 const FEW_READY = 50
-/** Longer than the broker's statistics interval: 1 s as the stack configures it, 5 s by default. */
-const COUNTS_LAG_MS = { local: 1_500, others: 6_000 } as const
 const GIVE_UP_MS = 300_000
 
 export interface BacklogFigure {
@@ -50,8 +48,7 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
   const endpoints = await openEndpoints([HEALTHY, 1])
   const [healthy = [], dead = []] = endpoints.urls
   await endpoints.behave(1, 'hang')
-  const management = openManagement(stack.urls.rabbitmqManagement ?? '')
-  const lagMs = stack.providers.rabbitmq === 'local' ? COUNTS_LAG_MS.local : COUNTS_LAG_MS.others
+  const management = openManagement(stack)
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
   const unsubscribers = [await subscribe(stack, token, healthy), await subscribe(stack, token, dead, 'agent.status')]
@@ -87,7 +84,7 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
   }
 
   async function takePhase(until: number | (() => boolean)): Promise<Phase & { arrivals: readonly Arrival[] }> {
-    const moved = await settledCounts(management, lagMs)
+    const moved = await management.moved()
     const [cpu, startedAt] = [cpuOf(stack.processes), performance.now()]
     const events = await keepPace(EVENTS_PER_SECOND, until, (n) =>
       publishEvent(channel, 'call.status', { ...callData(n), sentAt: monotonicMs() }),
@@ -95,7 +92,7 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
     const arrivals = await endpoints.takeOf(0, events * HEALTHY)
     const [cpuAfter, ms] = [cpuOf(stack.processes), performance.now() - startedAt]
     if (arrivals.length < events * HEALTHY) throw new Error(`${arrivals.length} of ${events * HEALTHY} POSTs came`)
-    const movedAfter = await settledCounts(management, lagMs)
+    const movedAfter = await management.moved()
     return {
       ms,
       events,
@@ -139,18 +136,6 @@ async function putOff(
 async function readyInShared(channel: ConfirmChannel): Promise<number> {
   const queues = await Promise.all(SHARED.map((name) => channel.checkQueue(name)))
   return queues.reduce((sum, { messageCount }) => sum + messageCount, 0)
-}
-
-/** The broker updates its statistics at intervals: asks until the number no longer grows, a few times at most. */
-async function settledCounts(management: Management, lagMs: number): Promise<{ published: number; delivered: number }> {
-  let last = await management.moved()
-  for (let asked = 0; asked < 6; asked++) {
-    await sleep(lagMs)
-    const next = await management.moved()
-    if (next.published === last.published && next.delivered === last.delivered) return next
-    last = next
-  }
-  return last
 }
 
 function cpuOf(processes: StackFile['processes']): CpuMs {

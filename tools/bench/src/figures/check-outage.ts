@@ -48,14 +48,3 @@ export function checkOutage(
     repeated: told.length - events.length,
   }
 }
-
-/** POSTs per second from the start, for the plot. */
-export function postsPerSecond(
-  told: readonly ReceivedEvent[],
-  beganAtMs: number,
-): (readonly [second: number, posts: number])[] {
-  const seconds = told.map(({ atMs }) => Math.floor((atMs - beganAtMs) / 1_000))
-  const counts = Array<number>(seconds.reduce((last, second) => Math.max(last, second + 1), 0)).fill(0)
-  for (const second of seconds) counts[second] = (counts[second] ?? 0) + 1
-  return counts.map((posts, second) => [second, posts])
-}

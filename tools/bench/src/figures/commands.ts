@@ -54,7 +54,7 @@ const COMMANDS_PER_ROUND = 6
 export async function measureCommands({ stack, token, say, options }: Bench): Promise<CommandsFigure> {
   const byClients: CommandsFigure['byClients'][number][] = []
   for (const clients of CLIENTS) {
-    const { commands, baseline } = await measureRates({ stack, token, say }, clients, options.COMMANDS_TIME)
+    const { commands, baseline } = await measureRates({ stack, token, say }, clients, options.RUN_TIME)
     byClients.push({ clients, commands, baseline, ratio: round(commands.perSecond / baseline.perSecond, 2) })
   }
   const api = openClient(stack.urls.apis[0] ?? '', CLIENTS[0], token)
@@ -116,7 +116,7 @@ function createSide(parts: Readonly<Record<string, readonly number[]>>) {
   }
 }
 
-const agentUri = (n: number): string => `sip:agent-${(n % AGENTS) + 1}@acme.example`
+export const agentUri = (n: number): string => `sip:agent-${(n % AGENTS) + 1}@acme.example`
 const command = (callId: unknown, name: string): string => `/api/v1/voice/calls/${String(callId)}/${name}`
 
 /** Each client has its own agents, so that no agent is in two calls. */
@@ -147,7 +147,7 @@ function bareRounds(baseline: JsonClient, clients: number): readonly Round[] {
 
 /** Commands under load with a queue bound to the event exchange: every event arrives exactly once. */
 async function checkAllEvents(stack: StackFile, api: JsonClient): Promise<CommandsFigure['events']> {
-  const tap = stack.urls.rabbitmqManagement === null ? null : await openEventTap(stack.urls.rabbitmqManagement)
+  const tap = stack.urls.rabbitmqManagement === null ? null : await openEventTap(stack)
   const counter = { rounds: 0 }
   try {
     await applyLoad(deskRounds(api, CLIENTS[0], counter), { warmUpMs: 0, measureMs: CHECK_MS })

@@ -13,7 +13,6 @@ import { pidsOf } from './stack-pids.ts'
 
 const PER_SECOND = 500
 const LISTENERS = 200
-const MEASURE_MS = 8_000
 const WARM_UP_MS = 3_000
 const RUNS = 3
 
@@ -54,7 +53,7 @@ export const slowdownOf = (name: AudienceName, { audiences }: ListenersFigure): 
  * Time from publishing an event to its first POST, at a steady rate, without listeners on the live stream and with two
  * kinds of listeners. The three alternate.
  */
-export async function measureListeners({ stack, token, say }: Bench): Promise<ListenersFigure> {
+export async function measureListeners({ stack, token, say, options }: Bench): Promise<ListenersFigure> {
   const endpoints = await openEndpoints([1])
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
@@ -96,7 +95,7 @@ export async function measureListeners({ stack, token, say }: Bench): Promise<Li
         const child =
           queries.length === 0 ? undefined : await startChild('listeners-client.js', [stream, token, ...queries])
         try {
-          runs.push(await meter.during(() => publishFor(MEASURE_MS)))
+          runs.push(await meter.during(() => publishFor(options.RUN_TIME)))
           apiMib = Math.max(0, ...pids.api.map(residentMib))
           const heard = await child?.ask()
           messages += heard?.['messages'] ?? 0
@@ -111,7 +110,7 @@ export async function measureListeners({ stack, token, say }: Bench): Promise<Li
         p99Ms: median(runs.map(({ p99Ms }) => p99Ms)),
         runs,
         costUs: meter.costUs(runs.reduce((sum, { count }) => sum + count, 0)),
-        messagesPerSecond: round((messages * 1_000) / (RUNS * MEASURE_MS), 0),
+        messagesPerSecond: round((messages * 1_000) / (RUNS * options.RUN_TIME), 0),
         gaps,
         apiMib: round(apiMib),
       }),

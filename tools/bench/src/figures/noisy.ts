@@ -58,7 +58,7 @@ type Send = (data: object) => void
  * with BullMQ and axios, which has no isolation.
  */
 export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyFigure> {
-  const management = openManagement(stack.urls.rabbitmqManagement ?? '')
+  const management = openManagement(stack)
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
   try {

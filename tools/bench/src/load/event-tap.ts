@@ -1,3 +1,4 @@
+import type { StackFile } from '@switchhook/local'
 import { openManagement } from '../measure/management.ts'
 
 /** Collects the events that are published while it is open in its own queue. */
@@ -23,8 +24,8 @@ const CHUNK = 2_000
 const BOUND_MS = 1_500
 
 /** Uses the broker's management API. */
-export async function openEventTap(managementUrl: string): Promise<EventTap> {
-  const { ask } = openManagement(managementUrl)
+export async function openEventTap(stack: StackFile): Promise<EventTap> {
+  const { ask } = openManagement(stack)
   await ask('PUT', `/queues/%2F/${QUEUE}`, { durable: true, arguments: { 'x-queue-type': 'quorum' } })
   await ask('POST', `/bindings/%2F/e/switchhook.events/q/${QUEUE}`, { routing_key: '#' })
   await new Promise((resolve) => setTimeout(resolve, BOUND_MS))

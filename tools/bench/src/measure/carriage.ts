@@ -1,0 +1,45 @@
+import type { StackFile } from '@switchhook/local'
+import { openManagement } from './management.ts'
+import { round } from './statistics.ts'
+
+/** How first attempts travelled from fan-out to the workers, by the broker's counters. */
+export interface Carriage {
+  /** Part of the deliveries that had a message of their own, 0 to 1. */
+  readonly alone: number
+  readonly packets: number
+  /** Deliveries of an average packet; 0 without packets. */
+  readonly perPacket: number
+}
+
+const ALONE = /^delivery\.(?:due|backlog)(?:\.\d+)?$/
+const PACKETS = /^delivery\.packets(?:\.\d+)?$/
+
+/** @param published messages by queue @param deliveries of which these messages carried all */
+export function carriageOf(published: ReadonlyMap<string, number>, deliveries: number): Carriage {
+  const sum = (names: RegExp): number =>
+    [...published].reduce((total, [name, messages]) => total + (names.test(name) ? messages : 0), 0)
+  const [alone, packets] = [Math.min(sum(ALONE), deliveries), sum(PACKETS)]
+  return {
+    alone: round(alone / deliveries, 2),
+    packets,
+    perPacket: packets === 0 ? 0 : round((deliveries - alone) / packets),
+  }
+}
+
+/** Counts the messages during `work`, which resolves to its deliveries. Null if the broker has no management API. */
+export async function countCarriage(stack: StackFile, work: () => Promise<number>): Promise<Carriage | null> {
+  if (stack.urls.rabbitmqManagement === null) {
+    await work()
+    return null
+  }
+  const { publishedTo } = openManagement(stack)
+  const before = await publishedTo()
+  const deliveries = await work()
+  const after = await publishedTo()
+  return carriageOf(new Map([...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)])), deliveries)
+}
+
+export const describeCarriage = (carriage: Carriage | null): string =>
+  carriage === null
+    ? 'single messages and packets: not known'
+    : `${Math.round(carriage.alone * 100)} % of the deliveries alone, ${carriage.packets} packets of ${carriage.perPacket}`
