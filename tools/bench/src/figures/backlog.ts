@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type StackFile } from '@switchhook/local'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
+import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
 import { type Arrival, openEndpoints } from '../load/endpoints.ts'
-import { callData, publishEvent } from '../load/events.ts'
-import { keepPace } from '../load/pace.ts'
+import { callData, publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { monotonicMs } from '../measure/clock.ts'
 import { type Management, openManagement } from '../measure/management.ts'
@@ -55,15 +55,15 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
   try {
     await takePhase(2_000)
     const alone = await takePhase(ALONE_MS)
-    const before = spreadOf(latencies(alone.arrivals))
+    const before = spreadOf(latenciesOf(alone.arrivals))
     say(`  healthy endpoints alone: p99 ${before.p99Ms} ms`)
     const beganAt = monotonicMs()
     let isOver = false
     const putting = putOff(channel, management, backlog).finally(() => (isOver = true))
     const [during, { burstMs, settledMs }] = await Promise.all([takePhase(() => isOver), putting])
     const isBehind = ([, sentAt]: Arrival): boolean => sentAt < beganAt + burstMs
-    const behind = spreadOf(latencies(during.arrivals.filter(isBehind)))
-    const beside = spreadOf(latencies(during.arrivals.filter((arrival) => !isBehind(arrival))))
+    const behind = spreadOf(latenciesOf(during.arrivals.filter(isBehind)))
+    const beside = spreadOf(latenciesOf(during.arrivals.filter((arrival) => !isBehind(arrival))))
     say(`  behind a burst of ${backlog}: p99 ${behind.p99Ms} ms; while they are put off: p99 ${beside.p99Ms} ms`)
     return {
       backlog,
@@ -86,16 +86,17 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
   async function takePhase(until: number | (() => boolean)): Promise<Phase & { arrivals: readonly Arrival[] }> {
     const moved = await management.moved()
     const [cpu, startedAt] = [cpuOf(stack.processes), performance.now()]
-    const events = await keepPace(EVENTS_PER_SECOND, until, (n) =>
-      publishEvent(channel, 'call.status', { ...callData(n), sentAt: monotonicMs() }),
-    )
-    const arrivals = await endpoints.takeOf(0, events * HEALTHY)
+    const arrivals = await observeArrivals(endpoints, 0, {
+      perSecond: EVENTS_PER_SECOND,
+      until,
+      send: (n) => publishEvent(channel, 'call.status', timedData(n)),
+      perSend: HEALTHY,
+    })
     const [cpuAfter, ms] = [cpuOf(stack.processes), performance.now() - startedAt]
-    if (arrivals.length < events * HEALTHY) throw new Error(`${arrivals.length} of ${events * HEALTHY} POSTs came`)
     const movedAfter = await management.moved()
     return {
       ms,
-      events,
+      events: arrivals.length / HEALTHY,
       arrivals,
       cpuMs: subtract(cpuAfter, cpu),
       published: movedAfter.published - moved.published,
@@ -103,8 +104,6 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
     }
   }
 }
-
-const latencies = (arrivals: readonly Arrival[]): number[] => arrivals.map(([, , latencyMs]) => latencyMs)
 
 /** Publishes the backlog; resolves when all of it waits for a minute or longer. */
 async function putOff(

@@ -1,8 +1,7 @@
-import type { TappedEvent } from '../load/event-tap.ts'
-import { checkEvents } from './check-events.ts'
+import { checkEvents, type HeardEvent } from './check-events.ts'
 
 /** An event that an endpoint received. */
-export interface ReceivedEvent extends TappedEvent {
+export interface ReceivedEvent extends HeardEvent {
   readonly deliveryId: string
   /** ISO 8601. */
   readonly occurredAt: string

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
+import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { callData, publishEvent } from '../load/events.ts'
-import { keepPace } from '../load/pace.ts'
+import { callData, publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
-import { monotonicMs } from '../measure/clock.ts'
 import { openManagement } from '../measure/management.ts'
 import { type Spread, spreadOf } from '../measure/statistics.ts'
 import { DEADLINE_MS } from './short-deadline.ts'
@@ -87,13 +86,13 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
   }
 
   async function observeOthers(until: number | (() => boolean)): Promise<Spread> {
-    const sent = await keepPace(OTHERS_PER_SECOND, until, (n) => {
-      const data = { ...callData(n), sentAt: monotonicMs() }
-      publishEvent(channel, 'call.status', data, others[n % OTHERS])
+    const arrivals = await observeArrivals(endpoints, OF_OTHERS, {
+      perSecond: OTHERS_PER_SECOND,
+      until,
+      send: (n) => publishEvent(channel, 'call.status', timedData(n), others[n % OTHERS]),
+      patienceMs: 30_000,
     })
-    const arrivals = await endpoints.takeOf(OF_OTHERS, sent, 30_000)
-    if (arrivals.length < sent) throw new Error(`${arrivals.length} of ${sent} POSTs of the other tenants came`)
-    return spreadOf(arrivals.map(([, , latencyMs]) => latencyMs))
+    return spreadOf(latenciesOf(arrivals))
   }
 
   async function measureHanging(): Promise<Spread> {

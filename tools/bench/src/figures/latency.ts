@@ -1,10 +1,10 @@
 import { connect } from 'amqplib'
 import { type DurableLoop, openDurableLoop } from '../baselines/durable-loop.ts'
 import type { Bench } from '../bench.ts'
+import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
 import { openClient } from '../load/client.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { callData, publishEvent } from '../load/events.ts'
-import { keepPace } from '../load/pace.ts'
+import { publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { type Carriage, countCarriage, describeCarriage } from '../measure/carriage.ts'
 import { monotonicMs } from '../measure/clock.ts'
@@ -52,8 +52,6 @@ export const toHops = ({ ours, hops }: LoadFigure) => ({
 /** Starts one delivery whose body contains `sentAt`. */
 type Send = (n: number) => Promise<unknown> | void
 
-const dataOf = (n: number) => ({ ...callData(n), sentAt: monotonicMs() })
-
 /**
  * Time from an event or a command to the arrival of its first POST, at a steady rate, each matching one subscription. Runs
  * alternate with two bare hops of quorum queues at the same rate: one process consumes events and publishes deliveries,
@@ -73,9 +71,9 @@ export async function measureLatency({ stack, token, say, options }: Bench): Pro
     { stack, channel, url, perEvent: 1, concurrency: CONCURRENCY },
     { packed: 1, workers: 1, records: false },
   )
-  const bare: Send = (n) => hops.send(dataOf(n))
+  const bare: Send = (n) => hops.send(timedData(n))
   const sends: Readonly<Record<LoadName, Send>> = {
-    event: (n) => publishEvent(channel, 'call.status', dataOf(n)),
+    event: (n) => publishEvent(channel, 'call.status', timedData(n)),
     presence: (n) =>
       api.post(`/api/v1/voice/agents/${agentUri(n)}/presence`, {
         statusCode: STATUS_CODE,
@@ -83,14 +81,8 @@ export async function measureLatency({ stack, token, say, options }: Bench): Pro
       }),
   }
 
-  async function run(perSecond: number, forMs: number, send: Send): Promise<Spread> {
-    const sending: (Promise<unknown> | void)[] = []
-    const sent = await keepPace(perSecond, forMs, (n) => void sending.push(send(n)))
-    await Promise.all(sending)
-    const arrivals = await endpoints.takeOf(0, sent)
-    if (arrivals.length < sent) throw new Error(`${arrivals.length} of ${sent} POSTs came`)
-    return spreadOf(arrivals.map(([, , latencyMs]) => latencyMs))
-  }
+  const run = async (perSecond: number, forMs: number, send: Send): Promise<Spread> =>
+    spreadOf(latenciesOf(await observeArrivals(endpoints, 0, { perSecond, until: forMs, send })))
 
   async function measureLoad(name: LoadName): Promise<LoadFigure> {
     const { perSecond } = LOADS[name]

@@ -1,10 +1,9 @@
 import { connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
+import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { callData, publishEvent } from '../load/events.ts'
-import { keepPace } from '../load/pace.ts'
+import { publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
-import { monotonicMs } from '../measure/clock.ts'
 import { residentMib } from '../measure/process-usage.ts'
 import { type CostUs, createMeter } from '../measure/processor-cost.ts'
 import { median, round, type Spread, spreadOf } from '../measure/statistics.ts'
@@ -76,12 +75,12 @@ export async function measureListeners({ stack, token, say, options }: Bench): P
   }
 
   async function publishFor(forMs: number): Promise<Spread> {
-    const sent = await keepPace(PER_SECOND, forMs, (n) =>
-      publishEvent(channel, 'call.status', { ...callData(n), agentUri: agentOf(n), sentAt: monotonicMs() }),
-    )
-    const arrivals = await endpoints.takeOf(0, sent)
-    if (arrivals.length < sent) throw new Error(`${arrivals.length} of ${sent} POSTs arrived`)
-    return spreadOf(arrivals.map(([, , latencyMs]) => latencyMs))
+    const arrivals = await observeArrivals(endpoints, 0, {
+      perSecond: PER_SECOND,
+      until: forMs,
+      send: (n) => publishEvent(channel, 'call.status', { ...timedData(n), agentUri: agentOf(n) }),
+    })
+    return spreadOf(latenciesOf(arrivals))
   }
 
   function createSide(name: AudienceName): Side {

@@ -11,14 +11,17 @@ export interface Carriage {
   readonly perPacket: number
 }
 
-const ALONE = /^delivery\.(?:due|backlog)(?:\.\d+)?$/
-const PACKETS = /^delivery\.packets(?:\.\d+)?$/
+const QUEUES = /^delivery\.(?:due|backlog|packets)(?:\.\d+)?$/
+const PACKETS = /^delivery\.packets/
 
-/** @param published messages by queue @param deliveries of which these messages carried all */
+/** @param published messages by queue @param deliveries that these messages carried together */
 export function carriageOf(published: ReadonlyMap<string, number>, deliveries: number): Carriage {
-  const sum = (names: RegExp): number =>
-    [...published].reduce((total, [name, messages]) => total + (names.test(name) ? messages : 0), 0)
-  const [alone, packets] = [Math.min(sum(ALONE), deliveries), sum(PACKETS)]
+  let [packets, single] = [0, 0]
+  for (const [name, messages] of published) {
+    if (PACKETS.test(name)) packets += messages
+    else single += messages
+  }
+  const alone = Math.min(single, deliveries)
   return {
     alone: round(alone / deliveries, 2),
     packets,
@@ -33,9 +36,9 @@ export async function countCarriage(stack: StackFile, work: () => Promise<number
     return null
   }
   const { publishedTo } = openManagement(stack)
-  const before = await publishedTo()
+  const before = await publishedTo(QUEUES)
   const deliveries = await work()
-  const after = await publishedTo()
+  const after = await publishedTo(QUEUES)
   return carriageOf(new Map([...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)])), deliveries)
 }
 

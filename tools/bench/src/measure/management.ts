@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StackFile } from '@switchhook/local'
 
-/** Longer than the broker's statistics interval: 1 s as the stack configures it, 5 s by default. */
-const COUNTS_LAG_MS = { local: 1_500, others: 6_000 } as const
+/** Longer than the broker's statistics interval, also when it is busy: 1 s as the stack configures it, 5 s by default. */
+const COUNTS_LAG_MS = { local: 2_500, others: 6_000 } as const
 
 /** The parts of the broker's management API that the figures use. */
 export interface Management {
@@ -11,8 +11,8 @@ export interface Management {
   depths(): Promise<ReadonlyMap<string, number>>
   /** Messages published to and delivered from all queues since the broker started, once the counters no longer grow. */
   moved(): Promise<{ readonly published: number; readonly delivered: number }>
-  /** Messages published to each queue since it was declared, once the counters no longer grow. */
-  publishedTo(): Promise<ReadonlyMap<string, number>>
+  /** Messages published to each queue of this name since it was declared, once the counters no longer grow. */
+  publishedTo(named: RegExp): Promise<ReadonlyMap<string, number>>
   /** Purges the queues whose names start with `prefix`. */
   purge(prefix: string): Promise<void>
 }
@@ -46,25 +46,29 @@ export function openManagement({ urls, providers }: StackFile): Management {
     const text = await response.text()
     return (text === '' ? undefined : JSON.parse(text)) as T
   }
-  interface Queue {
-    readonly name: string
-    readonly messages?: number
-    readonly message_stats?: { readonly publish?: number }
+  const depths = async (): Promise<ReadonlyMap<string, number>> => {
+    const queues = await ask<readonly { name: string; messages?: number }[]>('GET', '/queues/%2F')
+    return new Map(queues.map(({ name, messages }) => [name, messages ?? 0]))
   }
-  const queues = (): Promise<readonly Queue[]> => ask('GET', '/queues/%2F')
-  const depths = async (): Promise<ReadonlyMap<string, number>> =>
-    new Map((await queues()).map(({ name, messages }) => [name, messages ?? 0]))
+  /** Asks for one queue: the broker answers the list of all from a cache. */
+  async function publishes(name: string): Promise<number> {
+    const queue = await ask<{ message_stats?: { publish?: number } }>('GET', `/queues/%2F/${name}`)
+    return queue.message_stats?.publish ?? 0
+  }
   const moved = async () => {
     const { message_stats: stats = {} } = await ask<{ message_stats?: Record<string, number> }>('GET', '/overview')
     return { published: stats['publish'] ?? 0, delivered: stats['deliver_get'] ?? 0 }
   }
-  const publishedTo = async () =>
-    (await queues()).map((queue) => [queue.name, queue.message_stats?.publish ?? 0] as const)
   return {
     ask,
     depths,
     moved: () => settled(lagMs, moved),
-    publishedTo: async () => new Map(await settled(lagMs, publishedTo)),
+    publishedTo: async (named) => {
+      const names = [...(await depths()).keys()].filter((name) => named.test(name))
+      return new Map(
+        await settled(lagMs, () => Promise.all(names.map(async (name) => [name, await publishes(name)] as const))),
+      )
+    },
     purge: async (prefix) => {
       for (const name of (await depths()).keys()) {
         if (name.startsWith(prefix)) await ask('DELETE', `/queues/%2F/${name}/contents`)

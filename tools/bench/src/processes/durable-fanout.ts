@@ -2,7 +2,8 @@ import { type ConsumeMessage, connect } from 'amqplib'
 
 /** Consumes events, publishes the deliveries of each with confirms, several in a message if `packed` > 1, then acknowledges. */
 const [amqpUrl = '', events = '', deliveries = '', perEvent = '1', packed = '1'] = process.argv.slice(2)
-const PREFETCH = 100
+/** Enough events in a turn to fill messages. */
+const PREFETCH = Math.max(100, 20 * Number(packed))
 const SEPARATOR = Buffer.from('\n')
 const model = await connect(amqpUrl)
 const publishing = await model.createConfirmChannel()

@@ -229,7 +229,7 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       twice: ({ repeated }) => repeated,
     }),
   ],
-  commands: ({ byClients, events, redisCalls }) => [
+  commands: ({ byClients }) => [
     table(
       byClients.flatMap(({ clients, commands, baseline, ratio }) => [
         { clients, side: `commands accepted (${ratio} ×)`, ...commands },
@@ -245,19 +245,6 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
         'processor time of a request, µs': ({ costUs }) => `${sumOf(costUs)}: ${parts(costUs)}`,
       },
     ),
-    table([events], {
-      commands: ({ commands }) => commands,
-      events: ({ events }) => events,
-      legs: ({ legs }) => legs,
-      'events missing': ({ missing }) => missing,
-      'published twice': ({ doubled }) => doubled,
-      'legs without an end': ({ unended }) => unended,
-    }),
-    table(Object.entries(redisCalls), {
-      command: ([name]) => name,
-      'reads of Redis': ([, { reads }]) => reads,
-      'scripts of Redis': ([, { writes }]) => writes,
-    }),
   ],
   console: ({ firstLoadBytes, allBytes, screens }) => [
     table(Object.entries({ 'what the sign-in page loads': firstLoadBytes, all: allBytes }), {
