@@ -21,8 +21,13 @@ export async function observeArrivals(
   group: number,
   { perSecond, until, send, perSend = 1, patienceMs }: PacedLoad,
 ): Promise<readonly Arrival[]> {
-  const sending: (Promise<unknown> | void)[] = []
-  const sent = await keepPace(perSecond, until, (n) => void sending.push(send(n)))
+  const sending: Promise<unknown>[] = []
+  const sent = await keepPace(perSecond, until, (n) => {
+    const one = Promise.resolve(send(n))
+    // Reported below, when all are sent.
+    one.catch(() => {})
+    sending.push(one)
+  })
   await Promise.all(sending)
   const arrivals = await endpoints.takeOf(group, sent * perSend, patienceMs)
   if (arrivals.length < sent * perSend) throw new Error(`${arrivals.length} of ${sent * perSend} POSTs came`)

@@ -35,10 +35,10 @@ export async function countCarriage(stack: StackFile, work: () => Promise<number
     await work()
     return null
   }
-  const { publishedTo } = openManagement(stack)
-  const before = await publishedTo(QUEUES)
+  const management = openManagement(stack)
+  const before = await management.publishedTo(QUEUES)
   const deliveries = await work()
-  const after = await publishedTo(QUEUES)
+  const after = await management.publishedTo(QUEUES)
   return carriageOf(new Map([...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)])), deliveries)
 }
 
