@@ -54,7 +54,7 @@ test('revise writes nothing if it throws or if the subscription does not exist',
   expect(await store.revise('globex', created.id, (present) => present)).toBeUndefined()
 })
 
-test('a subscription with any characters is found as it was created', async () => {
+test('a subscription with any characters is found unchanged', async () => {
   const created = aSubscription({
     description: 'naïve "quotes" \u2028 \ud83d\udcde',
     eventTypes: ['agent.status', 'call.status'],
