@@ -15,9 +15,9 @@ export interface Outgoing {
 /** The requests of one phone, and the responses that they wait for. */
 export interface SipRequests {
   /** Sends a request, answers a challenge, acknowledges an INVITE's final response. Resolves with that response. */
-  request(out: Outgoing): Promise<SipMessage>
+  readonly request: (out: Outgoing) => Promise<SipMessage>
   /** Hands a response to the request that waits for it. */
-  respond(response: SipMessage): void
+  readonly respond: (response: SipMessage) => void
 }
 
 export function createSipRequests(
