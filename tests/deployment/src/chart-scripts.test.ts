@@ -50,7 +50,7 @@ describe('wait-for-rollout', () => {
     })
   })
 
-  test('starts at once if no pod runs, as in a new installation', () => {
+  test('starts immediately if no pod runs, as in a new installation', () => {
     expect(waitFor({})).toMatchObject({ status: 0, lines: [done], slept: '0 s' })
   })
 

@@ -7,7 +7,7 @@ import type { Topology } from './topology.ts'
  */
 export async function assertTopology(
   { model, fail }: Session,
-  { exchanges, alternates = {}, queues, bindings, links = [], obsolete = [] }: Topology,
+  { exchanges, alternates = {}, queues, bindings, exchangeBindings = [], obsolete = [] }: Topology,
 ): Promise<void> {
   const channel = await model.createChannel()
   channel.on('error', fail)
@@ -22,7 +22,8 @@ export async function assertTopology(
     await channel.assertQueue(name, { durable: true, arguments: queueArguments })
   }
   for (const { from, key, to } of bindings) await channel.bindQueue(to, from, key)
-  for (const { from, key, to, arguments: matching } of links) await channel.bindExchange(to, from, key, matching)
+  for (const { from, key, to, arguments: matching } of exchangeBindings)
+    await channel.bindExchange(to, from, key, matching)
   for (const { from, key, to } of obsolete) await channel.unbindQueue(to, from, key)
   await channel.close()
 }

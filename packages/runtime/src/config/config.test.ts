@@ -27,7 +27,7 @@ test('a configuration cannot be changed', () => {
   expect(() => (config.NAME = 'changed')).toThrow(TypeError)
 })
 
-test('all problems are reported at once, by name and without values', () => {
+test('all problems are reported together, by name and without values', () => {
   const fields = {
     AMQP_URL: url(['amqp']),
     COUNT: integer({ min: 1, max: 9 }),

@@ -12,7 +12,7 @@ let other: Redis
 let store: IdempotencyStore
 /** The same store in another process. */
 let elsewhere: IdempotencyStore
-/** A store whose claims can be taken over almost at once. */
+/** A store whose claims can be taken over almost immediately. */
 let hasty: IdempotencyStore
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ test('scopes are independent', async () => {
   expect(await store.begin('two', 'body')).toEqual({ kind: 'busy' })
 })
 
-test('a released request can be claimed at once, with the same seed, as a rerun', async () => {
+test('a released request can be claimed immediately, with the same seed, as a rerun', async () => {
   const first = await claim()
   await store.release(first)
   const second = await claim(elsewhere)
