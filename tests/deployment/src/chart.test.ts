@@ -335,7 +335,7 @@ describe('KEDA', () => {
   })
 
   test('has a user for RabbitMQ', () => {
-    const objects = renderObjects('production')
+    const objects = renderObjects('production', { overrides: ['rabbitmq.usersSecret='] })
     const authentication = find(objects, 'TriggerAuthentication', triggerOf('production').authenticationRef.name)
     expect(authentication['spec']).toEqual({
       secretTargetRef: ['username', 'password'].map((key) => ({

@@ -20,22 +20,34 @@ const OF_FANOUT = String.raw`fanout\..+`
 const OF_WORKERS = String.raw`delivery\..+`
 const QUARANTINE = 'quarantine'
 
-/** Fan-out also declares the queue that the api consumes: fan-out is upgraded first, and must not wait for a newer api. */
-const fanout = only(EXCHANGES, OF_FANOUT, QUARANTINE)
-const worker = only(EXCHANGES, OF_WORKERS, QUARANTINE)
-const everything = only(EXCHANGES, OF_FANOUT, OF_WORKERS, QUARANTINE)
+/**
+ * Services look at the queues of others, which takes some permission on them from RabbitMQ 4.2.6 on. `write` harms least: it
+ * can unbind a queue, but neither read, purge nor delete it.
+ */
+const write = only(EXCHANGES, OF_FANOUT, OF_WORKERS, QUARANTINE)
 
 /** A user of RabbitMQ for each service, for the commands of operators, and for autoscalers. */
 export const BROKER_USERS = {
   api: {
     tags: '',
     configure: only(EXCHANGES),
-    write: only(EXCHANGES),
+    write,
     read: only(EXCHANGES, String.raw`fanout\.events\.untaken`),
   },
-  fanout: { tags: '', configure: fanout, write: fanout, read: only(EXCHANGES, OF_FANOUT) },
-  'delivery-worker': { tags: '', configure: worker, write: worker, read: only(EXCHANGES, OF_WORKERS) },
-  operator: { tags: '', configure: everything, write: everything, read: everything },
+  // Also declares the queue that the api consumes: fan-out is upgraded first, and must not wait for a newer api.
+  fanout: {
+    tags: '',
+    configure: only(EXCHANGES, OF_FANOUT, QUARANTINE),
+    write,
+    read: only(EXCHANGES, OF_FANOUT),
+  },
+  'delivery-worker': {
+    tags: '',
+    configure: only(EXCHANGES, OF_WORKERS, QUARANTINE),
+    write,
+    read: only(EXCHANGES, OF_WORKERS),
+  },
+  operator: { tags: '', configure: write, write, read: write },
   monitor: { tags: 'management', configure: NOTHING, write: NOTHING, read: NOTHING },
 } as const satisfies Readonly<Record<string, BrokerUser>>
 
