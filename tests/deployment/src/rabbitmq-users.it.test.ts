@@ -8,12 +8,15 @@ import { repository } from '@switchhook/chart'
 import { newEventId, serialiseEvent } from '@switchhook/contracts'
 import {
   BROKER_USERS,
+  backlogQueue,
   DELIVERY_EXCHANGE,
   EVENT_PACK,
   EVENTS_EXCHANGE,
+  openBroker,
   openQuarantine,
   packEvents,
   Queue,
+  serviceTopology,
 } from '@switchhook/messaging'
 import { createSubscriptionStore, openRedis } from '@switchhook/store'
 import {
@@ -141,6 +144,13 @@ afterAll(async () => {
 
 test('the users can be created again, as after a change of their passwords', async () => {
   expect(await createUsers()).toEqual(Object.keys(BROKER_USERS).map((name) => PREFIX + name))
+})
+
+test('a service with the default user works beside them, as during an upgrade', async () => {
+  const topology = serviceTopology([10], { lanes: 1, others: [backlogQueue(0)] })
+  const broker = await openBroker({ url: server.amqpUrl, topology, log: silentLog, name: 'test' })
+  expect(broker.isReady()).toBe(true)
+  await broker.close()
 })
 
 test('a new installation works: a pack passes the api, fan-out and the worker, which tries again', async () => {
