@@ -15,17 +15,19 @@ const secrets = dataOf([
 const workloads = (objects: readonly KubernetesObject[]) =>
   objects.filter(isWorkload).filter(({ metadata }) => SERVICES.includes(metadata.name))
 const loginsOf = (objects: readonly KubernetesObject[]) =>
-  workloads(objects).map((service) => {
-    const environment = environmentOf(service, new Map([...secrets, ...dataOf(objects)]))
-    return [service.metadata.name, environment['AMQP_USERNAME'], environment['AMQP_DECLARE']]
-  })
+  Object.fromEntries(
+    workloads(objects).map((service) => {
+      const { AMQP_USERNAME, AMQP_DECLARE } = environmentOf(service, new Map([...secrets, ...dataOf(objects)]))
+      return [service.metadata.name, [AMQP_USERNAME, AMQP_DECLARE]] as const
+    }),
+  )
 const jobsOf = (objects: readonly KubernetesObject[]) => objects.filter(({ kind }) => kind === 'Job')
 
 test.each<Combination>(['development', 'production', 'everything'])(
   '%s gives each service a user, and a Job creates the users of the table with passwords from the Secret',
   (combination) => {
     const objects = renderObjects(combination)
-    expect(loginsOf(objects).toSorted()).toEqual(SERVICES.toSorted().map((name) => [name, `switchhook-${name}`, 'own']))
+    expect(loginsOf(objects)).toEqual(Object.fromEntries(SERVICES.map((name) => [name, [`switchhook-${name}`, 'own']])))
     expect(JSON.parse(dataOf(objects).get('ConfigMap rabbitmq-users')?.['users.json'] ?? '')).toEqual(BROKER_USERS)
     const passwords = dataOf(objects).get('Secret rabbitmq-users') ?? secrets.get('Secret rabbitmq-users') ?? {}
     expect(Object.keys(passwords).toSorted()).toEqual(Object.keys(BROKER_USERS).toSorted())
