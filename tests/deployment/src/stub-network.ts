@@ -17,8 +17,6 @@ let sleptMs = 0
 const now = (): Round => rounds[Math.min(round, rounds.length - 1)] ?? {}
 const failure = (code: string): Error => Object.assign(new Error(code), { code })
 
-// The program of a container is process 1 of it.
-Object.defineProperty(process, 'pid', { value: 1 })
 Date.now = () => startedAtMs + sleptMs
 const lookup = async (name: string) => {
   const answer = now().names?.[name] ?? 'ENOTFOUND'
