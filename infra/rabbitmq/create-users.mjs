@@ -42,7 +42,10 @@ const users = Object.entries(JSON.parse(readFileSync(USERS, 'utf8'))).map(([name
 }))
 // RabbitMQ accepts an empty password, and then refuses every login with it.
 const empty = users.filter((user) => user.password === '').map(({ name }) => name)
-if (empty.length > 0) throw new Error(`the password is empty: ${empty.join(', ')}`)
+if (empty.length > 0) {
+  process.stderr.write(`the password is empty: ${empty.join(', ')}\n`)
+  process.exit(1)
+}
 
 // Process 1 has no default action for signals.
 process.on('SIGTERM', () => process.exit(143))
