@@ -1,4 +1,4 @@
-import { type Broker, openBroker, type Topology } from '@switchhook/messaging'
+import { type Broker, declaredBy, openBroker, type Topology } from '@switchhook/messaging'
 import { amqpAddress, redisAddress, startClockWatch } from '@switchhook/runtime'
 import {
   assertDurable,
@@ -43,9 +43,10 @@ export async function openBacking(
   shutdown.defer('clock', () => clock.stop())
   const installation = await openInstallation({ redis, log })
   shutdown.defer('installation', () => installation.close())
+  const wanted = await topology()
   const broker = await openBroker({
     ...amqpAddress(config),
-    topology: await topology(),
+    topology: config.AMQP_DECLARE === 'own' ? declaredBy(name, wanted) : wanted,
     log,
     name,
     metrics,

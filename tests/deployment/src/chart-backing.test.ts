@@ -163,7 +163,7 @@ describe('KEDA', () => {
   })
 
   test('has a user for RabbitMQ', () => {
-    const objects = renderObjects('production')
+    const objects = renderObjects('production', { overrides: ['rabbitmq.usersSecret='] })
     const authentication = objectNamed(objects, 'TriggerAuthentication', triggerOf('production').authenticationRef.name)
     expect(authentication['spec']).toEqual({
       secretTargetRef: ['username', 'password'].map((key) => ({

@@ -13,6 +13,8 @@ export interface Topology {
   readonly exchangeBindings?: readonly ExchangeBinding[]
   /** Bindings of earlier versions, removed after everything else is declared. */
   readonly obsolete?: readonly Binding[]
+  /** Queues that another service declares: the set-up of a connection fails until they exist. */
+  readonly expected?: readonly string[]
   /** Among how many shards a service divides what it publishes. Default: one each. */
   readonly shards?: { readonly deliveries: number; readonly events: number }
 }

@@ -189,7 +189,8 @@ describe('an outage of Redis', () => {
   beforeEach(async () => {
     toRedis = await startTcpProxy(server.redisUrl)
     cut = await openRedis({ url: toRedis.url, log: silentLog, name: 'test-cut' })
-    cutStore = createIdempotencyStore(cut, LONG)
+    // Longer than the test waits, so that only the release frees the claim.
+    cutStore = createIdempotencyStore(cut, { leaseMs: 600_000, retentionMs: 600_000 })
   })
   afterEach(async () => {
     await cut.close()
