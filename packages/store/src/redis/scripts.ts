@@ -8,6 +8,7 @@ export interface ScriptReplies {
   'breaker/claim-probe': 0 | 1
   'breaker/note-contact': 1
   'breaker/note-failure': 0 | 1
+  'breaker/note-answer': number
   'breaker/note-outage-end': [opening: string, recoveredAt: string] | []
   'breaker/read-endpoint': [
     state: 'closed' | 'open' | 'probing',
