@@ -53,7 +53,7 @@ export interface ClockWatch {
    * The time for events, ms since 1970: by this process's clock, but at most `MAX_AHEAD_MS` ahead of Redis's. An event of a
    * clock that is far ahead would move all later events of its leg or agent into the future.
    */
-  now(): number
+  readonly now: () => number
   stop(): Promise<void>
 }
 

@@ -81,7 +81,7 @@ test('a transferred call that returns while an answered call is not reported yet
 
 test('of two calls that are connected at the same time, exactly one is held', async () => {
   await Promise.all(calls.map(answers))
-  expect((await states()).toSorted()).toEqual([connected, held])
+  expect(new Set(await states())).toEqual(new Set([connected, held]))
 })
 
 test('a call that the phone resumes itself leaves the others as they are', async () => {
