@@ -48,7 +48,7 @@ export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
 export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>
 
 /** `pauseMs`: the endpoint asks not to be contacted for this long. */
-export type FailedResult = AttemptResult & { readonly pauseMs?: number | undefined }
+type FailedResult = AttemptResult & { readonly pauseMs?: number | undefined }
 
 /** The state of the breaker: contact the endpoint normally, not at all, or with one probe. */
 export interface EndpointHealth {

@@ -56,7 +56,7 @@ export interface ScriptReplies {
   'subscriptions/build-order': 0 | 1
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null
   'subscriptions/read-places': string[] | null
-  'subscriptions/write-subscription': 0 | 1 | 2
+  'subscriptions/write-subscription': 0 | 1 | 2 | string
 }
 
 export type ScriptName = keyof ScriptReplies
