@@ -15,6 +15,8 @@ export interface Backing {
   readonly redis: Redis
   readonly broker: Broker
   readonly installation: Installation
+  /** The time for events (`ClockWatch`). */
+  readonly now: () => number
   readonly readiness: Readonly<Record<'redis' | 'rabbitmq' | 'consumers' | 'clock' | 'installation', () => boolean>>
 }
 
@@ -58,6 +60,7 @@ export async function openBacking(
     redis,
     broker,
     installation,
+    now: clock.now,
     readiness: {
       redis: () => redis.isReady(),
       rabbitmq: () => broker.isReady(),
