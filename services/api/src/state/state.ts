@@ -19,7 +19,7 @@ import {
 } from '@switchhook/store'
 import { startCommitRelay } from './commit-relay.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
-import { createPublishEvents } from './publish-events.ts'
+import { createPublishEvent } from './publish-event.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
 import { createTimerLoop, type TimerOwners } from './timer-loop.ts'
 import { createTransact, type Transact, type Writing } from './transact.ts'
@@ -41,7 +41,7 @@ export interface State {
 
 export interface StateDeps {
   readonly redis: Redis
-  readonly broker: Pick<Broker, 'publishEvents' | 'publishUnpacked' | 'consume'>
+  readonly broker: Pick<Broker, 'publishEvent' | 'publishUnpacked' | 'consume'>
   readonly installation: Pick<Installation, 'recovered'>
   readonly metrics: Metrics
   readonly tracing: Tracing
@@ -59,9 +59,9 @@ export async function openState(deps: StateDeps): Promise<State> {
   await outbox.removeIdleRelays().catch((error: unknown) => log.warn('idle relays were not removed', { error }))
   await outbox.resume().catch((error: unknown) => log.warn('events of an earlier run wait for 11 s', { error }))
   const meter = createEventMeter(metrics)
-  const publish = createPublishEvents({ publish: (events) => broker.publishEvents(events), tracing, log })
+  const publish = createPublishEvent({ publish: (event) => broker.publishEvent(event), tracing, log })
   const metered = meter.relaying(outbox)
-  const relay = startOutboxRelay({ outbox: metered, publish: (event) => publish([event]), log })
+  const relay = startOutboxRelay({ outbox: metered, publish, log })
   const commitRelay = startCommitRelay({
     name,
     outbox: { sent: metered.sent, giveBack: (entries) => outbox.giveBack(entries) },
