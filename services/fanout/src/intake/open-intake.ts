@@ -3,6 +3,7 @@ import {
   type Broker,
   backlogQueues,
   createFinishedMembers,
+  deliveryShardOf,
   eventPackQueues,
   eventQueues,
   handleMembers,
@@ -162,10 +163,17 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
         recovered,
       }),
     ),
-    broker.consume<Packet<PackedDelivery>>({
+    broker.consume({
       queue: Queue.untakenPackets,
-      parse: installation.checked(openDeliveryPacket),
-      handle: (packet) => handleMembers(packet, { ...ofPacket, handle: publishPacked }),
+      parse: installation.checked((message) => ({ packet: openDeliveryPacket(message), content: message.content })),
+      handle: async ({ packet, content }) => {
+        const subscription = packet.members[0]?.headers['sh-subscription-id']
+        // Workers are only late. Single messages would make them later.
+        if (watch.arePacketsTaken() && typeof subscription === 'string') {
+          return await broker.publishPacket(content, deliveryShardOf(subscription, deliveryShards))
+        }
+        await handleMembers(packet, { ...ofPacket, handle: publishPacked })
+      },
       concurrency: PACKS_AT_ONCE,
       recovered,
     }),
