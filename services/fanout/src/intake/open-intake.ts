@@ -7,6 +7,7 @@ import {
   eventPackQueues,
   eventQueues,
   handleMembers,
+  type IncomingMessage,
   openDeliveryPacket,
   openEventPack,
   type PackedDelivery,
@@ -163,9 +164,12 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
         recovered,
       }),
     ),
-    broker.consume({
+    broker.consume<{ readonly packet: Packet<PackedDelivery>; readonly content: Buffer }>({
       queue: Queue.untakenPackets,
-      parse: installation.checked((message) => ({ packet: openDeliveryPacket(message), content: message.content })),
+      parse: installation.checked((message: IncomingMessage) => ({
+        packet: openDeliveryPacket(message),
+        content: message.content,
+      })),
       handle: async ({ packet, content }) => {
         const subscription = packet.members[0]?.headers['sh-subscription-id']
         // Workers are only late. Single messages would make them later.
