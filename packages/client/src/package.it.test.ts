@@ -109,7 +109,7 @@ test('bundled for a browser, it is at most 6 KB and imports nothing of Node', ()
   const bundle = readFileSync(join(project('esm'), 'out/bundle.iife.js'))
   expect(bundle.toString()).not.toMatch(/\bnode:|\bBuffer\b|\bprocess\./)
   expect(gzipSync(bundle, { level: 9 }).length).toBeLessThanOrEqual(MAX_BYTES)
-}, 60_000)
+})
 
 test('publint finds nothing, and the package holds only what is needed', () => {
   run(own, join(own, 'node_modules/.bin/publint'), 'run', tarball, '--strict')
