@@ -7,9 +7,10 @@ import {
   serialiseEvent,
 } from '@switchhook/contracts'
 import {
+  BACKLOGS,
   backlogQueue,
   DELIVERY_EXCHANGE,
-  eventPackQueue,
+  eventPackQueues,
   eventQueues,
   openBroker,
   Queue,
@@ -23,8 +24,8 @@ import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.t
 import { type Surroundings, startSurroundings } from './testing/surroundings.ts'
 
 const EVENT_SHARDS = 3
-/** Queues of packs, each bound to the key of a backlog, to which a test can publish a pack. */
-const BACKLOGS: readonly string[] = [Queue.untakenEventPacks, eventPackQueue(1)]
+/** The packs of the last shard. */
+const PACKS = eventPackQueues(EVENT_SHARDS).at(-1) ?? ''
 const FOREIGN = '7b0e4c52-3f53-4b6e-9a5c-52a1f6f0c9d1' as InstallationId
 const PATH = '/api/v1/webhooks/subscriptions'
 const create = { url: 'https://client.example', eventTypes: ['call.status'] }
@@ -186,10 +187,13 @@ test('an api that starts without the broker accepts commands, and relays their e
   await absent.close()
 })
 
-/** A fan-out that consumes events, but no packs. Resolves to what it received. */
-async function fanOutWithoutPacks(packs: string) {
+/**
+ * A fan-out that consumes events, but no packs, of which one waits in this queue.
+ * @param backlog a number for the binding to that queue
+ */
+async function fanOutWithoutPacks(packs: string, backlog: number) {
   const topology = serviceTopology([], { eventShards: EVENT_SHARDS })
-  const toPacks = { from: DELIVERY_EXCHANGE, key: backlogQueue(BACKLOGS.indexOf(packs)), to: packs }
+  const toPacks = { from: DELIVERY_EXCHANGE, key: backlogQueue(backlog), to: packs }
   const broker = await openBroker({
     url: around.broker.amqpUrl,
     topology: { ...topology, bindings: [...topology.bindings, toPacks] },
@@ -219,7 +223,7 @@ async function fanOutWithoutPacks(packs: string) {
     })
   }
   const singles = events.map((event) => ({ content: serialiseEvent(event), eventType: event.eventType }))
-  await broker.publishPack(singles, BACKLOGS.indexOf(packs))
+  await broker.publishPack(singles, backlog)
   const arrived = events.map(({ eventId }) => ({ eventId, sent: { [INSTALLATION_HEADER]: FOREIGN } }))
   return {
     broker,
@@ -229,7 +233,7 @@ async function fanOutWithoutPacks(packs: string) {
 
 test('packs of events that no fan-out has taken are published again, each event on its own', async () => {
   // RabbitMQ moves a pack here after its time in the queue of packs.
-  const { broker, allArrive } = await fanOutWithoutPacks(Queue.untakenEventPacks)
+  const { broker, allArrive } = await fanOutWithoutPacks(Queue.untakenEventPacks, BACKLOGS)
   await allArrive()
   expect(api.isReady()).toBe(true)
   await broker.close()
@@ -237,9 +241,9 @@ test('packs of events that no fan-out has taken are published again, each event 
 
 test('an api that ends leaves no pack behind that only its own version takes', async () => {
   const ending = await startApiUnderTest({ ...around.env, EVENT_SHARDS: String(EVENT_SHARDS) })
-  const { broker, allArrive } = await fanOutWithoutPacks(eventPackQueue(1))
+  const { broker, allArrive } = await fanOutWithoutPacks(PACKS, BACKLOGS + 1)
   await ending.close()
-  expect(await broker.lookAt([eventPackQueue(1)])).toEqual([{ ready: 0, consumers: 0 }])
+  expect(await broker.lookAt([PACKS])).toEqual([{ ready: 0, consumers: 0 }])
   await allArrive()
   await broker.close()
 }, 60_000)
