@@ -246,7 +246,7 @@ test('an api that ends leaves no pack behind that only its own version takes', a
   expect(await broker.lookAt([PACKS])).toEqual([{ ready: 0, consumers: 0 }])
   await allArrive()
   await broker.close()
-}, 60_000)
+})
 
 test('in production the api refuses a Redis without persistence', async () => {
   const toForgetful = await startTcpProxy(around.redis.redisUrl)
