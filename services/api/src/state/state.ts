@@ -9,7 +9,6 @@ import {
   type Redis,
   type StateStore,
 } from '@switchhook/store'
-import type { ApiConfig } from '../config.ts'
 import { startCommitRelay } from './commit-relay.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { createPublishEvent } from './publish-event.ts'
@@ -34,7 +33,7 @@ export interface State {
 }
 
 export interface StateDeps {
-  readonly config: Pick<ApiConfig, 'EVENT_SHARDS'>
+  readonly config: { readonly EVENT_SHARDS: number }
   readonly redis: Redis
   readonly broker: Pick<Broker, 'publishEvent' | 'publishUnpacked' | 'consume' | 'lookAt'>
   readonly installation: Pick<Installation, 'recovered'>
