@@ -28,8 +28,9 @@ import {
   packedDeliveryMessage,
   unpackedMessage,
 } from './publishing/messages.ts'
-import { createPublishEvents } from './publishing/publish-events.ts'
-import { Publisher, type Route } from './publishing/publisher.ts'
+import { createPublishEvent } from './publishing/publish-event.ts'
+import type { Route } from './publishing/publish-mode.ts'
+import { Publisher } from './publishing/publisher.ts'
 import { assertTopology } from './topology/assert-topology.ts'
 import { requireFormedCluster } from './topology/formed-cluster.ts'
 import {
@@ -57,14 +58,18 @@ export interface Broker {
    * @throws Unavailable once the broker is closed
    */
   ready(): Promise<void>
-  /** Stores the event in fan-out's queue, and a copy in each queue that other systems have bound and that accepts it. */
+  /**
+   * Stores the event in fan-out's queue, and a copy in each queue that other systems have bound and that accepts it. Events of
+   * one turn of the event loop share messages. If it rejects, the event may be stored.
+   */
   publishEvent(event: PlatformEvent): Promise<void>
-  /** The same for several events, in few messages. If it rejects, some of them may be stored. */
-  publishEvents(events: readonly PlatformEvent[]): Promise<void>
   /** For an immediate attempt. */
   publishDelivery(delivery: Delivery): Promise<void>
-  /** For immediate first attempts that share a message. All of them belong to this shard (`deliveryShardOf`). */
-  publishPacket(deliveries: readonly Delivery[], shard: number): Promise<void>
+  /**
+   * For immediate first attempts that share a message. All of them belong to this shard (`deliveryShardOf`).
+   * @param packet deliveries, or the content of a packet that was received
+   */
+  publishPacket(packet: readonly Delivery[] | Buffer, shard: number): Promise<void>
   /** For an immediate attempt of a delivery that leaves its packet. */
   publishPacked(delivery: PackedDelivery): Promise<void>
   /** For an attempt after `waitMs`, which must be a wait of the topology. */
@@ -194,19 +199,16 @@ export async function openBroker({
   const depths = new QueueDepths()
 
   const lookAt: Broker['lookAt'] = (queues) => depths.lookAt(consuming.session(), queues)
-  const publishEvents = createPublishEvents({
-    publisher,
-    shards: shards.events,
-    installation: () => installation?.(),
-    lookAt,
-  })
-
   return {
     isReady,
     isConsuming: () => [...consumers].every((consumer) => consumer.isConsuming(consuming.session())),
     ready,
-    publishEvent: (event) => publishEvents([event]),
-    publishEvents,
+    publishEvent: createPublishEvent({
+      publisher,
+      shards: shards.events,
+      installation: () => installation?.(),
+      lookAt,
+    }),
     publishDelivery: (delivery) =>
       publisher.publish(
         deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries), installation?.()),
@@ -218,8 +220,8 @@ export async function openBroker({
       ),
     publishBacklogged: (delivery) =>
       publisher.publish(deliveryMessage(delivery, Queue.deliveryBacklog, installation?.())),
-    publishPacket: (deliveries, shard) =>
-      publisher.publish(deliveryPacketMessage(deliveries, packetQueue(shard), installation?.())),
+    publishPacket: (packet, shard) =>
+      publisher.publish(deliveryPacketMessage(packet, packetQueue(shard), installation?.())),
     publishPacked: (delivery) =>
       publisher.publish(
         packedDeliveryMessage(

@@ -18,7 +18,7 @@ export { FinishedParts } from './packets/finished-parts.ts'
 export { createFinishedMembers, handleMembers } from './packets/handle-members.ts'
 export { Packer } from './packets/packer.ts'
 export type { Packet } from './packets/packet.ts'
-export { runAll, type Unfinished } from './packets/run-all.ts'
+export { runAll } from './packets/run-all.ts'
 export { CONFIRM_TIMEOUT_MS } from './publishing/publisher.ts'
 export {
   openQuarantine,

@@ -6,7 +6,16 @@ import {
   parseEvent,
   serialiseEvent,
 } from '@switchhook/contracts'
-import { backlogQueue, DELIVERY_EXCHANGE, eventQueues, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import {
+  BACKLOGS,
+  backlogQueue,
+  DELIVERY_EXCHANGE,
+  eventPackQueues,
+  eventQueues,
+  openBroker,
+  Queue,
+  serviceTopology,
+} from '@switchhook/messaging'
 import { createMetrics, loadConfig, Shutdown } from '@switchhook/runtime'
 import { brokerAlarm, eventually, forgetful, silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { startApi } from './api.ts'
@@ -15,6 +24,8 @@ import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.t
 import { type Surroundings, startSurroundings } from './testing/surroundings.ts'
 
 const EVENT_SHARDS = 3
+/** The packs of the last shard. */
+const PACKS = eventPackQueues(EVENT_SHARDS).at(-1) ?? ''
 const FOREIGN = '7b0e4c52-3f53-4b6e-9a5c-52a1f6f0c9d1' as InstallationId
 const PATH = '/api/v1/webhooks/subscriptions'
 const create = { url: 'https://client.example', eventTypes: ['call.status'] }
@@ -176,13 +187,16 @@ test('an api that starts without the broker accepts commands, and relays their e
   await absent.close()
 })
 
-test('packs of events that no fan-out has taken are published again, each event on its own', async () => {
+/**
+ * A fan-out that consumes events, but no packs, of which one waits in this queue.
+ * @param backlog a number for the binding to that queue
+ */
+async function fanOutWithoutPacks(packs: string, backlog: number) {
   const topology = serviceTopology([], { eventShards: EVENT_SHARDS })
-  // RabbitMQ moves a pack here after its time in the queue of packs.
-  const toUntaken = { from: DELIVERY_EXCHANGE, key: backlogQueue(0), to: Queue.untakenEventPacks }
+  const toPacks = { from: DELIVERY_EXCHANGE, key: backlogQueue(backlog), to: packs }
   const broker = await openBroker({
     url: around.broker.amqpUrl,
-    topology: { ...topology, bindings: [...topology.bindings, toUntaken] },
+    topology: { ...topology, bindings: [...topology.bindings, toPacks] },
     // Of another installation: fan-out judges that, and the api stays ready.
     installation: () => FOREIGN,
     log: silentLog,
@@ -198,21 +212,39 @@ test('packs of events that no fan-out has taken are published again, each event 
       data: {},
     }),
   )
-  const published: unknown[] = []
+  const received: unknown[] = []
   for (const queue of eventQueues(EVENT_SHARDS)) {
     await broker.consume({
       queue,
       parse: ({ content, headers: sent }) => ({ eventId: parseEvent(content).eventId, sent }),
-      handle: async (event) => void published.push(event),
+      handle: async (event) => void received.push(event),
       concurrency: 10,
       recovered: () => Promise.resolve(),
     })
   }
   const singles = events.map((event) => ({ content: serialiseEvent(event), eventType: event.eventType }))
-  await broker.publishPack(singles, 0)
+  await broker.publishPack(singles, backlog)
   const arrived = events.map(({ eventId }) => ({ eventId, sent: { [INSTALLATION_HEADER]: FOREIGN } }))
-  await eventually(() => expect(published).toEqual(expect.arrayContaining(arrived)), { timeoutMs: 30_000 })
+  return {
+    broker,
+    allArrive: () => eventually(() => expect(received).toEqual(expect.arrayContaining(arrived)), { timeoutMs: 30_000 }),
+  }
+}
+
+test('packs of events that no fan-out has taken are published again, each event on its own', async () => {
+  // RabbitMQ moves a pack here after its time in the queue of packs.
+  const { broker, allArrive } = await fanOutWithoutPacks(Queue.untakenEventPacks, BACKLOGS)
+  await allArrive()
   expect(api.isReady()).toBe(true)
+  await broker.close()
+})
+
+test('an api that ends leaves no pack behind that only its own version takes', async () => {
+  const ending = await startApiUnderTest({ ...around.env, EVENT_SHARDS: String(EVENT_SHARDS) })
+  const { broker, allArrive } = await fanOutWithoutPacks(PACKS, BACKLOGS + 1)
+  await ending.close()
+  expect(await broker.lookAt([PACKS])).toEqual([{ ready: 0, consumers: 0 }])
+  await allArrive()
   await broker.close()
 })
 

@@ -31,9 +31,9 @@ import { retentionOf, type WorkerConfig } from './config.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease } from './http/post-under-lease.ts'
 import { createGiveWay, type Handle } from './isolation/give-way.ts'
-import { createIsolation, LANE_DEPTH } from './isolation/isolate.ts'
+import { createIsolation, LANE_DEPTH, TURN_PATIENCE_MS } from './isolation/isolate.ts'
 import { startNotices } from './notices/start-notices.ts'
-import { createPackets } from './packets/packets.ts'
+import { createPackets, PACKET_PATIENCE_MS } from './packets/packets.ts'
 import { createDeliver } from './pipeline/deliver.ts'
 import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
@@ -42,8 +42,6 @@ import { startReporting } from './reporting/start-reporting.ts'
 
 /** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
 const LANES = 16
-/** A few answers of a quick endpoint, on a busy worker. A slow endpoint costs its neighbours this wait once, not every time. */
-const PATIENCE_MS = 250
 /**
  * The share of a worker's deliveries that quick endpoints may take beyond their `SUBSCRIPTION_CONCURRENCY`. If they stop
  * answering, the rest is left to all others until the deadline.
@@ -61,8 +59,6 @@ const DUE_MEMORY_MS = 1_000
 /** Deliveries to hanging endpoints can hold that share until their deadline; after this wait a delivery of a backlog starts. */
 const BACKLOG_PATIENCE_MS = 2_000
 
-/** How long a packet waits for its members. As long as answers are quick, they need no copy. */
-const PACKET_PATIENCE_MS = 250
 /** How long members of packets wait for room in this worker before they are offered to all workers. */
 const ROOM_PATIENCE_MS = 1_000
 
@@ -137,7 +133,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       beyondLeast: Math.floor(config.DELIVERY_CONCURRENCY * QUICK_SHARE),
     },
     lanes: LANES,
-    patienceMs: PATIENCE_MS,
+    patienceMs: TURN_PATIENCE_MS,
     publishToLane: (delivery, lane) => broker.publishAside(delivery, lane),
     movedToLane: listener.movedToLane,
     nowMs,

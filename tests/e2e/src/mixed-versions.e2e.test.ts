@@ -57,7 +57,7 @@ const waiting = { timeoutMs: PHASE_MS }
 /** A packet that no worker takes waits for a minute, and then for fan-out. */
 const untilEmpty = { timeoutMs: 90_000 }
 /** Queues that only the new version consumes: docs/upgrades.md asks to wait until they are empty before it goes. */
-const TAKEN_BY_NEW = /^(fanout\.events\.(packs|untaken)|fanout\.packets|delivery\.packets)/
+const TAKEN_BY_NEW = /^(fanout\.packets|delivery\.packets)/
 
 const isTestable = isInClone(PREVIOUS_VERSION)
 if (!isTestable) {

@@ -5,15 +5,15 @@ export interface PackerOptions<Item> {
   readonly maxBytes: number
   /** How long a packet stays open. 0: until the end of this turn of the event loop. */
   readonly gatherMs: number
-  /** Resolves once the broker has stored the items. */
-  readonly publish: (items: readonly Item[], target: number) => Promise<void>
+  /** Resolves once the broker has stored the items. If it returns a promise for each, an item waits for its own only. */
+  readonly publish: (items: readonly Item[], target: number) => Promise<void> | readonly Promise<void>[]
 }
 
 interface OpenPacket<Item> {
   readonly items: Item[]
   bytes: number
   readonly close: () => void
-  readonly stored: Promise<void>
+  readonly published: Promise<{ readonly stored: Promise<void> | readonly Promise<void>[] }>
 }
 
 /** Gathers items into packets, one open packet for each target. */
@@ -26,15 +26,16 @@ export class Packer<Item> {
   }
 
   /**
-   * Resolves once the broker has stored the packet that contains the item. All items of a packet get the same promise.
+   * Resolves once the broker has stored the packet that contains the item.
    * @param bytes what the item adds to the packet
    */
-  add(item: Item, bytes: number, target: number): Promise<void> {
+  async add(item: Item, bytes: number, target: number): Promise<void> {
     const packet = this.#open.get(target) ?? this.#openFor(target)
-    packet.items.push(item)
+    const at = packet.items.push(item) - 1
     packet.bytes += bytes
     if (packet.items.length >= this.#options.maxMembers || packet.bytes >= this.#options.maxBytes) packet.close()
-    return packet.stored
+    const { stored } = await packet.published
+    await (stored instanceof Promise ? stored : stored[at])
   }
 
   #openFor(target: number): OpenPacket<Item> {
@@ -49,7 +50,8 @@ export class Packer<Item> {
         resolve()
       }
     })
-    const packet = { items, bytes: 0, close: () => close?.(), stored: closed.then(() => publish(items, target)) }
+    const published = closed.then(() => ({ stored: publish(items, target) }))
+    const packet = { items, bytes: 0, close: () => close?.(), published }
     this.#open.set(target, packet)
     return packet
   }

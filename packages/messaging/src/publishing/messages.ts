@@ -21,9 +21,15 @@ import {
   fanoutExchange,
   Queue,
 } from '../topology/topology.ts'
-import type { OutgoingMessage } from './publisher.ts'
+import type { OutgoingMessage } from './publish-mode.ts'
 
 const contentType = 'application/json'
+
+/** The headers of a message, with the id of the installation that published it. */
+const marked = (installation: InstallationId | undefined, headers: object = {}): Readonly<Record<string, unknown>> => ({
+  ...headers,
+  ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }),
+})
 
 /** @param exchange the one of the event's shard */
 export function eventMessage(
@@ -31,21 +37,13 @@ export function eventMessage(
   exchange: string = FANOUT_EXCHANGE,
   installation?: InstallationId,
 ): OutgoingMessage {
-  const { traceparent } = event
-  const headers = {
-    ...(traceparent !== undefined && { traceparent }),
-    ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }),
-  }
+  const { eventId, eventType, traceparent } = event
+  const headers = marked(installation, traceparent === undefined ? {} : { traceparent })
   return {
     exchange,
-    routingKey: event.eventType,
+    routingKey: eventType,
     content: serialiseEvent(event),
-    properties: {
-      contentType,
-      messageId: event.eventId,
-      type: event.eventType,
-      ...(Object.keys(headers).length > 0 && { headers }),
-    },
+    properties: { contentType, messageId: eventId, type: eventType, headers },
   }
 }
 
@@ -73,7 +71,7 @@ export const packedDeliveryMessage = (
     contentType,
     messageId: String(headers['sh-delivery-id']),
     type: String(headers['sh-event-type']),
-    headers: { ...headers, ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }) },
+    headers: marked(installation, headers),
   },
 })
 
@@ -81,20 +79,16 @@ export const checkMessage = (check: ReceiverCheck, installation?: InstallationId
   exchange: DELIVERY_EXCHANGE,
   routingKey: Queue.receiverChecks,
   content: Buffer.from(JSON.stringify(check)),
-  properties: {
-    contentType,
-    messageId: check.checkId,
-    type: 'receiver.check',
-    ...(installation !== undefined && { headers: { [INSTALLATION_HEADER]: installation } }),
-  },
+  properties: { contentType, messageId: check.checkId, type: 'receiver.check', headers: marked(installation) },
 })
 
-/** First attempts that share a message. */
+/** First attempts that share a message. @param packet deliveries, or the content of a packet that was received */
 export const deliveryPacketMessage = (
-  deliveries: readonly Delivery[],
+  packet: readonly Delivery[] | Buffer,
   queue: string,
   installation?: InstallationId,
-): OutgoingMessage => packetMessage(packDeliveries(deliveries), 'delivery.packet', queue, installation)
+): OutgoingMessage =>
+  packetMessage(Buffer.isBuffer(packet) ? packet : packDeliveries(packet), 'delivery.packet', queue, installation)
 
 /** Several events in one message. */
 export const eventPackMessage = (
@@ -116,16 +110,13 @@ const packetMessage = (
     contentType: 'application/octet-stream',
     messageId: randomUUID(),
     type,
-    ...(installation !== undefined && { headers: { [INSTALLATION_HEADER]: installation } }),
+    headers: marked(installation),
   },
 })
 
 /** An event from a pack as fan-out received it. Fan-out does not put it into a pack again. */
 export const aloneMessage = (event: SingleEvent, installation?: InstallationId): OutgoingMessage =>
-  unpacked(event, FANOUT_EXCHANGE, {
-    [ALONE_HEADER]: true,
-    ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }),
-  })
+  unpacked(event, FANOUT_EXCHANGE, marked(installation, { [ALONE_HEADER]: true }))
 
 /**
  * An event of a pack that no fan-out has taken, as if it had never been packed.

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ChannelModel } from 'amqplib'
-import { type OutgoingMessage, Publisher } from './publisher.ts'
+import type { OutgoingMessage } from './publish-mode.ts'
+import { Publisher } from './publisher.ts'
 
 const copy = (routingKey: string): OutgoingMessage => ({
   exchange: 'public',

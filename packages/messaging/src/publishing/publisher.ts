@@ -1,50 +1,10 @@
 import { Unavailable } from '@switchhook/contracts'
-import { type Deadline, startDeadline } from '@switchhook/runtime'
-import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
+import { startDeadline } from '@switchhook/runtime'
+import { type ConfirmChannel, IllegalOperationError } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
 import { type BrokerMeter, NO_METER, type PublishFailure } from '../meters.ts'
-
-export interface OutgoingMessage {
-  readonly exchange: string
-  readonly routingKey: string
-  readonly content: Buffer
-  readonly properties: Readonly<
-    Pick<
-      Options.Publish,
-      'appId' | 'contentEncoding' | 'contentType' | 'correlationId' | 'headers' | 'messageId' | 'timestamp' | 'type'
-    >
-  >
-}
-
-/** A publish that was sent. */
-interface Pending extends Route {
-  readonly messageId: string | undefined
-  readonly channel: ConfirmChannel
-  readonly mode: PublishMode
-  readonly sentAt: number
-  readonly deadline: Deadline
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
-  wasReturned: boolean
-}
-
-/** What publishes of one kind have in common. */
-interface PublishMode {
-  readonly mandatory: boolean
-  /** From sending to the confirm. 0: the publish does not wait for it. */
-  readonly timeoutMs: number
-  /** In the order of sending. */
-  readonly inFlight: Set<Pending>
-  /** The publish was not confirmed in time, and is no longer in flight. */
-  readonly timedOut: (pending: Pending) => void
-  /** Called with the reason why nothing was sent. */
-  readonly notSent: (reason: PublishFailure) => void
-  /** @param isLate the publish has timed out before; its result does not change any more */
-  readonly refused: (pending: Pending, cause: Error, isLate: boolean) => void
-  readonly confirmed: (pending: Pending, isLate: boolean) => void
-}
-
-export type Route = Pick<OutgoingMessage, 'exchange' | 'routingKey'>
+import { EventCopies } from './event-copies.ts'
+import { land, type OutgoingMessage, type Pending, type PublishMode, type Route, unavailable } from './publish-mode.ts'
 
 export interface PublisherOptions {
   /** Called when the broker blocks or unblocks this connection. */
@@ -67,15 +27,6 @@ const STUCK_AFTER_MS = 30_000
 /** In an alarm, the broker still confirms the messages that it had already read. It reads the others after the alarm. */
 const CONFIRM_IN_ALARM_MS = 1_000
 
-/** The time limit of a copy's confirm. */
-const COPY_CONFIRM_MS = 1_000
-/** After an unconfirmed copy, copies are sent without waiting for their confirms for this long. */
-const COPIES_SLOW_MS = 10_000
-/** After a copy that no queue accepted, the next copy with its routing key is sent this long afterwards. */
-const UNBOUND_MS = 1_000
-/** amqplib's error message for a negative confirm. A closed channel has a different one. */
-const NACKED = 'message nacked'
-
 /** Publishes on one confirm channel. Each connection gets a new one. */
 export class Publisher {
   readonly #changed: () => void
@@ -83,16 +34,11 @@ export class Publisher {
   readonly #stuckAfterMs: number
   readonly #meter: Pick<BrokerMeter, 'confirmed' | 'failed'>
   readonly #originals: PublishMode
-  readonly #copies: PublishMode
-  /** Copies that do not wait for their confirms. */
-  readonly #hurriedCopies: PublishMode
+  readonly #copies: EventCopies
   /** By route: since when every publish has failed. */
   readonly #failingSince = new Map<string, number>()
-  /** By routing key: until when no copies are sent, because no other system has bound a queue. */
-  readonly #unboundUntil = new Map<string, number>()
   #channel: ConfirmChannel | undefined
   #blocked = false
-  #copiesSlowUntil = 0
   #giveUp: Session['fail'] = () => {}
 
   constructor(options: PublisherOptions) {
@@ -118,15 +64,14 @@ export class Publisher {
       },
       confirmed: (pending, isLate) => this.#confirm(pending, isLate),
     }
-    this.#copies = this.#copyMode(COPY_CONFIRM_MS)
-    this.#hurriedCopies = this.#copyMode(0)
+    this.#copies = new EventCopies(this.#meter)
   }
 
   /** Part of a connection's set-up: later publishes use this connection. */
   async attach({ model, fail }: Session): Promise<void> {
     this.#blocked = false
     this.#failingSince.clear()
-    this.#unboundUntil.clear()
+    this.#copies.connected()
     const channel = await model.createConfirmChannel()
     channel.on('error', fail)
     channel.on('close', () => {
@@ -156,42 +101,12 @@ export class Publisher {
   }
 
   /**
-   * Publishes a copy for the queues that other systems have bound. Their queues must not delay the original, so this also
-   * resolves when such a queue refuses the copy or does not confirm it in time. Without such a queue, one copy a second is
-   * sent: a queue that is bound later gets the events from at most a second after its binding.
+   * Publishes a copy for the queues that other systems have bound, see `EventCopies`.
    * @throws Unavailable if the broker cannot be reached or has an alarm
    */
   publishCopy(message: OutgoingMessage): Promise<void> {
-    const now = performance.now()
-    if (now < (this.#unboundUntil.get(message.routingKey) ?? 0)) return Promise.resolve()
-    return this.#send(message, now < this.#copiesSlowUntil ? this.#hurriedCopies : this.#copies)
-  }
-
-  #copyMode(timeoutMs: number): PublishMode {
-    return {
-      // The broker returns a copy that reaches no queue. A copy that is not awaited cannot be matched with its return.
-      mandatory: timeoutMs > 0,
-      timeoutMs,
-      inFlight: new Set(),
-      timedOut: (pending) => {
-        const now = performance.now()
-        if (now >= this.#copiesSlowUntil) {
-          this.#copiesSlowUntil = now + COPIES_SLOW_MS
-          this.#meter.failed('copy')
-        }
-        pending.resolve()
-      },
-      notSent: () => {},
-      refused: (pending, cause) => {
-        if (cause.message !== NACKED) return this.#fail(pending, unavailable(cause))
-        this.#meter.failed('copy')
-        pending.resolve()
-      },
-      confirmed: ({ routingKey, sentAt, wasReturned, resolve }) => {
-        if (wasReturned) this.#unboundUntil.set(routingKey, sentAt + UNBOUND_MS)
-        resolve()
-      },
-    }
+    const mode = this.#copies.modeFor(message.routingKey)
+    return mode === undefined ? Promise.resolve() : this.#send(message, mode)
   }
 
   #send({ exchange, routingKey, content, properties }: OutgoingMessage, mode: PublishMode): Promise<void> {
@@ -263,7 +178,7 @@ export class Publisher {
 
   /** RabbitMQ returns a message before it confirms it, and identifies it only by route and message id. */
   #markReturned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
-    for (const pending of [...this.#originals.inFlight, ...this.#copies.inFlight]) {
+    for (const pending of this.#inFlight()) {
       if (
         !pending.wasReturned &&
         pending.messageId === message.messageId &&
@@ -283,9 +198,13 @@ export class Publisher {
     this.#changed()
   }
 
+  #inFlight(): Pending[] {
+    return [this.#originals, ...this.#copies.modes()].flatMap(({ inFlight }) => [...inFlight])
+  }
+
   /** Publishers must not wait for the end of the alarm. A message that is read afterwards arrives as a duplicate. */
   #expireInFlight(): void {
-    const sent = [this.#originals, this.#copies, this.#hurriedCopies].flatMap(({ inFlight }) => [...inFlight])
+    const sent = this.#inFlight()
     startDeadline(CONFIRM_IN_ALARM_MS, () => {
       if (!this.#blocked) return
       for (const pending of sent) if (land(pending)) this.#fail(pending, inAlarm(), 'alarm')
@@ -293,14 +212,5 @@ export class Publisher {
   }
 }
 
-/** Ends a publish. Returns whether it was in flight until now. */
-function land(pending: Pending): boolean {
-  pending.deadline.stop()
-  return pending.mode.inFlight.delete(pending)
-}
-
 const inAlarm = (): Unavailable =>
   new Unavailable('rabbitmq', 'RabbitMQ accepts no messages: it has a memory or disk alarm')
-
-const unavailable = (cause?: Error): Unavailable =>
-  new Unavailable('rabbitmq', 'not connected to RabbitMQ', cause && { cause })

@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
 import { bodyKey, ledgerKey, recordKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { oncePerTick } from '../subscriptions/shared-reads.ts'
+import { oncePerTick, stringsPerTick } from '../subscriptions/shared-reads.ts'
 import {
   type Continuation,
   firstRecord,
@@ -116,9 +116,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
    * The records of first messages of first runs, most of which do not exist, in one read for all deliveries of a tick. It
    * reads whole records, which are large after a run.
    */
-  const readFirst = oncePerTick<string, string | null>(async (keys) =>
-    redis.mayMixTags() ? await redis[run]((commands) => commands.getEach(keys)) : keys.map(readAlone),
-  )
+  const readFirst = stringsPerTick(redis, readAlone)
 
   interface FirstRecord {
     readonly key: string

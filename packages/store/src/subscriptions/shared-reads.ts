@@ -1,3 +1,5 @@
+import { type Redis, run } from '../redis/redis.ts'
+
 /**
  * Shares reads. A caller joins a read that has not begun, so its result includes every write that ended
  * before the call.
@@ -34,6 +36,19 @@ export function oncePerTick<Key, Value>(
     return await ((await values)[place] as Value | Promise<Value>)
   }
 }
+
+/**
+ * The strings at keys of a tick, in one command. A cluster gets one for each key, so that a primary that is away fails its own
+ * keys only.
+ * @param readAlone reads a key of a cluster
+ */
+export const stringsPerTick = (
+  redis: Pick<Redis, typeof run | 'mayMixTags'>,
+  readAlone: SharedRead<string, string | null> = (key) => redis[run]((commands) => commands.get(key)),
+): SharedRead<string, string | null> =>
+  oncePerTick(async (keys) =>
+    redis.mayMixTags() ? await redis[run]((commands) => commands.getEach(keys)) : keys.map(readAlone),
+  )
 
 /** One read per key at a time: callers during a read share the next one. */
 export function oneAtATime<Key, Value>(read: (key: Key) => Promise<Value>): SharedRead<Key, Value> {

@@ -2,7 +2,7 @@ import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { type KnownTenant, RecentTenants } from './recent-tenants.ts'
-import { oncePerTick, oneAtATime } from './shared-reads.ts'
+import { oneAtATime, stringsPerTick } from './shared-reads.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
 
 export interface FollowerLimits {
@@ -28,12 +28,10 @@ export function createSubscriptionFollower(
 ): { upToDate: (tenant: Tenant) => Promise<SubscriptionIndex> } {
   const tenants = new RecentTenants(limits.mostEntries)
 
-  const readRevision = oncePerTick((some: readonly (string | null)[]) =>
-    redis[run]((commands) => commands.getEach(some.map(revisionKey))),
-  )
+  const readString = stringsPerTick(redis)
 
   async function upToDate(tenant: Tenant): Promise<SubscriptionIndex> {
-    const revision = await readRevision(tenant)
+    const revision = await readString(revisionKey(tenant))
     const known = tenants.get(tenant)
     return revision !== null && known?.revision === revision ? known.index : await catchUp(tenant)
   }

@@ -7,8 +7,8 @@ export interface CommitRelayDeps {
   /** The name of this process's outbox. */
   readonly name: string
   readonly outbox: Pick<Outbox, 'sent' | 'giveBack'>
-  /** Resolves once the broker has confirmed the events. */
-  readonly publish: (events: readonly PlatformEvent[]) => Promise<void>
+  /** Resolves once the broker has confirmed the event. */
+  readonly publish: (event: PlatformEvent) => Promise<void>
   /** Wakes the outbox relay. */
   readonly nudge: () => void
   readonly log: Pick<Logger, 'warn'>
@@ -29,12 +29,11 @@ const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 2_000
 
 /**
- * Publishes the events that this process commits, from memory, those of one tick together. Each commit claims its events, so no other relay sends them
+ * Publishes the events that this process commits, from memory. Each commit claims its events, so no other relay sends them
  * meanwhile. If the process dies, another relay claims them after 11 s. Events that cannot be published go to the outbox
  * relay, which retries them.
  */
 export function startCommitRelay({ name, outbox, publish, nudge, log }: CommitRelayDeps): RunningCommitRelay {
-  let gathered: OutboxEntry[] = []
   const confirmed: OutboxEntry[] = []
   const failed: OutboxEntry[] = []
   let inProgress = 0
@@ -42,14 +41,14 @@ export function startCommitRelay({ name, outbox, publish, nudge, log }: CommitRe
   let isStopping = false
   let isSettling = false
 
-  async function send(entries: readonly OutboxEntry[]): Promise<void> {
+  async function send(entry: OutboxEntry): Promise<void> {
     try {
-      await publish(entries.map(({ event }) => event))
-      confirmed.push(...entries)
+      await publish(entry.event)
+      confirmed.push(entry)
     } catch {
       // The outbox relay logs the outage.
       pausedUntilMs = performance.now() + PAUSE_MS
-      failed.push(...entries)
+      failed.push(entry)
     }
     if (!isSettling) await settle()
   }
@@ -83,11 +82,11 @@ export function startCommitRelay({ name, outbox, publish, nudge, log }: CommitRe
     takesEvents: () => !isStopping && inProgress < MAX_IN_PROGRESS && performance.now() >= pausedUntilMs,
     claimed(entries) {
       inProgress += entries.length
-      gathered.push(...entries)
-      if (gathered.length > entries.length) return
-      const sent = nextTick().then(() => send(gathered.splice(0)))
-      sending.add(sent)
-      void sent.finally(() => sending.delete(sent))
+      for (const entry of entries) {
+        const sent = send(entry)
+        sending.add(sent)
+        void sent.finally(() => sending.delete(sent))
+      }
     },
     unclaimed: nudge,
     async stop() {
@@ -96,5 +95,3 @@ export function startCommitRelay({ name, outbox, publish, nudge, log }: CommitRe
     },
   }
 }
-
-const nextTick = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))

@@ -1,13 +1,5 @@
 import { hostname } from 'node:os'
-import { INSTALLATION_HEADER } from '@switchhook/contracts'
-import {
-  type Broker,
-  createFinishedMembers,
-  handleMembers,
-  openEventPack,
-  Queue,
-  type SingleEvent,
-} from '@switchhook/messaging'
+import type { Broker } from '@switchhook/messaging'
 import type { Logger, Metrics, Tracing } from '@switchhook/runtime'
 import {
   createOutbox,
@@ -19,10 +11,11 @@ import {
 } from '@switchhook/store'
 import { startCommitRelay } from './commit-relay.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
-import { createPublishEvents } from './publish-events.ts'
+import { createPublishEvent } from './publish-event.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
 import { createTimerLoop, type TimerOwners } from './timer-loop.ts'
 import { createTransact, type Transact, type Writing } from './transact.ts'
+import { takePacksApart } from './untaken-packs.ts'
 
 /** The stored state of calls, agents and recoveries, with the outbox and the timers that its commits feed. */
 export interface State {
@@ -40,8 +33,9 @@ export interface State {
 }
 
 export interface StateDeps {
+  readonly config: { readonly EVENT_SHARDS: number }
   readonly redis: Redis
-  readonly broker: Pick<Broker, 'publishEvents' | 'publishUnpacked' | 'consume'>
+  readonly broker: Pick<Broker, 'publishEvent' | 'publishUnpacked' | 'consume' | 'lookAt'>
   readonly installation: Pick<Installation, 'recovered'>
   readonly metrics: Metrics
   readonly tracing: Tracing
@@ -51,17 +45,17 @@ export interface StateDeps {
 
 /** Starts the outbox relay. The timers start later, when their owners are ready. */
 export async function openState(deps: StateDeps): Promise<State> {
-  const { redis, broker, metrics, tracing, log, traceOfRequest } = deps
-  takePacksApart(deps)
+  const { config, redis, broker, metrics, tracing, log, traceOfRequest } = deps
+  const untakenPacks = takePacksApart({ ...deps, eventShards: config.EVENT_SHARDS })
   const name = `${hostname()}-${process.pid}`
   const outbox = createOutbox(redis, name)
   // Housekeeping only: if it fails, the next start repeats it.
   await outbox.removeIdleRelays().catch((error: unknown) => log.warn('idle relays were not removed', { error }))
   await outbox.resume().catch((error: unknown) => log.warn('events of an earlier run wait for 11 s', { error }))
   const meter = createEventMeter(metrics)
-  const publish = createPublishEvents({ publish: (events) => broker.publishEvents(events), tracing, log })
+  const publish = createPublishEvent({ publish: (event) => broker.publishEvent(event), tracing, log })
   const metered = meter.relaying(outbox)
-  const relay = startOutboxRelay({ outbox: metered, publish: (event) => publish([event]), log })
+  const relay = startOutboxRelay({ outbox: metered, publish, log })
   const commitRelay = startCommitRelay({
     name,
     outbox: { sent: metered.sent, giveBack: (entries) => outbox.giveBack(entries) },
@@ -93,29 +87,9 @@ export async function openState(deps: StateDeps): Promise<State> {
       stop: async () => {
         await commitRelay.stop()
         await relay.stop()
+        await untakenPacks.stop()
       },
     },
     timers: { ...loop, start: (owners) => loop.start(countTimers(metrics, owners)) },
   }
-}
-
-/**
- * Packs of events that no fan-out has taken, because it was rolled back to a version that does not know them, are published
- * again, each event as if it had not been packed. Fan-out judges whether they belong to this installation: a foreign pack
- * must not make the api unready. Does not wait for the broker.
- */
-function takePacksApart({ broker, installation, log }: Pick<StateDeps, 'broker' | 'installation' | 'log'>): void {
-  const finished = createFinishedMembers<SingleEvent>()
-  const consuming = broker.consume({
-    queue: Queue.untakenEventPacks,
-    parse: (message) => ({ pack: openEventPack(message), ofInstallation: message.headers[INSTALLATION_HEADER] }),
-    handle: ({ pack, ofInstallation }) => {
-      const publish = (event: SingleEvent): Promise<void> => broker.publishUnpacked(event, ofInstallation)
-      return handleMembers(pack, { finished, handle: publish, publishAlone: publish, log })
-    },
-    concurrency: 2,
-    recovered: installation.recovered,
-  })
-  // The api ends before the broker could be reached.
-  consuming.catch(() => {})
 }

@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Delivery, Unavailable } from '@switchhook/contracts'
 import { createFinishedMembers, handleMembers, type PackedDelivery, type Packet } from '@switchhook/messaging'
 import { backoffMs, type Logger, startDeadline } from '@switchhook/runtime'
+import { TURN_PATIENCE_MS } from '../isolation/isolate.ts'
 import { Room } from './room.ts'
+
+/**
+ * How long a packet waits for a member. As long as answers are quick, members need no copy. Nor does a member that waits for
+ * a turn in vain: the rest is for its look and for the confirm of its lane.
+ */
+export const PACKET_PATIENCE_MS = TURN_PATIENCE_MS + 150
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 2_000

@@ -1,13 +1,5 @@
 import type { Delivery } from '@switchhook/contracts'
-import {
-  type Broker,
-  deliveryShardOf,
-  MAX_PACKET_BYTES,
-  MAX_PACKET_MEMBERS,
-  Packer,
-  runAll,
-  type Unfinished,
-} from '@switchhook/messaging'
+import { type Broker, deliveryShardOf, MAX_PACKET_BYTES, MAX_PACKET_MEMBERS, Packer } from '@switchhook/messaging'
 
 /**
  * Fewer deliveries are messages of their own. A worker's prefetch counts each packet as full, so with small packets a few
@@ -32,44 +24,24 @@ export interface FirstAttempts {
   readonly membersPerPacket: () => number
 }
 
-/** Of some deliveries that were published as messages of their own, not all were stored. */
-class PartlyStored extends Error {
-  readonly unfinished: Unfinished<Delivery>
-
-  constructor(unfinished: Unfinished<Delivery>) {
-    super('some deliveries were not stored')
-    this.unfinished = unfinished
-  }
-}
-
 export function createFirstAttempts({ broker, shards, arePacketsTaken }: FirstAttemptsDeps): FirstAttempts {
   let mean = MAX_PACKET_MEMBERS
   const packer = new Packer<Delivery>({
     maxMembers: MAX_PACKET_MEMBERS,
     maxBytes: MAX_PACKET_BYTES,
     gatherMs: 0,
-    publish: async (deliveries, shard) => {
-      if (deliveries.length < MIN_PACKET_MEMBERS) {
-        const failed = await runAll(deliveries, (delivery) => broker.publishDelivery(delivery))
-        if (failed !== undefined) throw new PartlyStored(failed)
-        return
-      }
+    publish: (deliveries, shard) => {
+      if (deliveries.length < MIN_PACKET_MEMBERS) return deliveries.map((delivery) => broker.publishDelivery(delivery))
       mean += (deliveries.length - mean) * SMOOTHING
-      await broker.publishPacket(deliveries, shard)
+      return broker.publishPacket(deliveries, shard)
     },
   })
-  async function publishPacked(delivery: Delivery): Promise<void> {
-    try {
-      await packer.add(delivery, delivery.body.length, deliveryShardOf(delivery.subscriptionId, shards))
-    } catch (error) {
-      if (!(error instanceof PartlyStored)) throw error
-      // The caller must repeat only what was not stored.
-      if (error.unfinished.left.includes(delivery)) throw error.unfinished.error
-    }
-  }
 
   return {
-    publish: (delivery) => (arePacketsTaken() ? publishPacked(delivery) : broker.publishDelivery(delivery)),
+    publish: (delivery) =>
+      arePacketsTaken()
+        ? packer.add(delivery, delivery.body.length, deliveryShardOf(delivery.subscriptionId, shards))
+        : broker.publishDelivery(delivery),
     membersPerPacket: () => mean,
   }
 }

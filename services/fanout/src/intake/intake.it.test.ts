@@ -215,6 +215,28 @@ test('packets that no worker takes are taken apart', async () => {
   await eventually(() => expect(collected.due.toSorted()).toEqual(ids.toSorted()), PATIENT)
 })
 
+test('packets that no worker has taken in time are sent again whole while workers take packets', async () => {
+  const small = await subscribe('small')
+  const deliveries = Array.from({ length: 3 }, () => eventOf('small')).map((event) =>
+    firstDeliveriesOf(event, event.occurredAt, '{}')(small),
+  )
+  const packets: unknown[] = []
+  const worker = await broker.consume({
+    queue: Queue.deliveryPackets,
+    parse: (message: IncomingMessage) => openDeliveryPacket(message).members,
+    handle: async (members) => void packets.push(members.map(({ headers }) => headers['sh-delivery-id'])),
+    concurrency: 10,
+    recovered: () => Promise.resolve(),
+  })
+  await startFanout()
+  // Fan-out does not look at the queues until it has something to send. So the first packet is taken apart.
+  await eventually(async () => {
+    await broker.publishPacket(deliveries, UNTAKEN)
+    expect(packets).toContainEqual(deliveries.map(({ deliveryId }) => deliveryId))
+  }, PATIENT)
+  await worker.drain()
+})
+
 test('the events of a pack of the api are delivered like events that came alone, not as those of a backlog', async () => {
   const subscription = await subscribe('small')
   const topology = serviceTopology([], { others: backlogQueues })

@@ -3,9 +3,11 @@ import {
   type Broker,
   backlogQueues,
   createFinishedMembers,
+  deliveryShardOf,
   eventPackQueues,
   eventQueues,
   handleMembers,
+  type IncomingMessage,
   openDeliveryPacket,
   openEventPack,
   type PackedDelivery,
@@ -162,10 +164,20 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
         recovered,
       }),
     ),
-    broker.consume<Packet<PackedDelivery>>({
+    broker.consume<{ readonly packet: Packet<PackedDelivery>; readonly content: Buffer }>({
       queue: Queue.untakenPackets,
-      parse: installation.checked(openDeliveryPacket),
-      handle: (packet) => handleMembers(packet, { ...ofPacket, handle: publishPacked }),
+      parse: installation.checked((message: IncomingMessage) => ({
+        packet: openDeliveryPacket(message),
+        content: message.content,
+      })),
+      handle: async ({ packet, content }) => {
+        const subscription = packet.members[0]?.headers['sh-subscription-id']
+        // Workers are only late. Single messages would make them later.
+        if (watch.arePacketsTaken() && typeof subscription === 'string') {
+          return await broker.publishPacket(content, deliveryShardOf(subscription, deliveryShards))
+        }
+        await handleMembers(packet, { ...ofPacket, handle: publishPacked })
+      },
       concurrency: PACKS_AT_ONCE,
       recovered,
     }),

@@ -3,6 +3,7 @@ import type { Logger } from '@switchhook/runtime'
 import { EVERY_ROLE } from '../role.ts'
 import type { Caller } from '../route.ts'
 import { fetchKeys } from './fetch-keys.ts'
+import { forgedToken } from './forged-token.ts'
 import type { Issuer } from './issuer.ts'
 import { startKeyCache } from './key-cache.ts'
 import { createOwnSiteCheck, type SiteRequest } from './own-site.ts'
@@ -57,6 +58,11 @@ export function openAuth(
   const verifyToken = createVerifyToken(
     caches.map(({ issuer, cache }) => ({ ...issuer, keysFor: (kid: string | undefined) => cache.keysFor(kid) })),
   )
+  for (const { issuer, cache } of caches) {
+    // So that the first client does not wait for it. Without keys there is nothing to prepare.
+    const rejected = cache.keysFor(undefined).then((keys) => verifyToken(`Bearer ${forgedToken(issuer.issuer, keys)}`))
+    rejected.catch(() => {})
+  }
   const isTrustedAddress = createNetworkMatcher(TRUSTED_NETWORKS)
   const requireOwnSite = createOwnSiteCheck(ALLOWED_HOSTS)
   return {

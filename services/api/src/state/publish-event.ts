@@ -1,25 +1,24 @@
 import { type PlatformEvent, traceIdOf, traceIdOfEvent } from '@switchhook/contracts'
 import type { Logger, Tracing } from '@switchhook/runtime'
 
-/** Publishes stored events, each in the trace of the request that caused it. An event without a request starts a new trace. */
-export function createPublishEvents(deps: {
-  readonly publish: (events: readonly PlatformEvent[]) => Promise<void>
+/** Publishes a stored event in the trace of the request that caused it. An event without a request starts a new trace. */
+export function createPublishEvent(deps: {
+  readonly publish: (event: PlatformEvent) => Promise<void>
   readonly tracing: Tracing
   readonly log: Pick<Logger, 'debug'>
-}): (events: readonly PlatformEvent[]) => Promise<void> {
-  return async (events) => {
-    const spans = events.map((event) => deps.tracing.begin(spanOf(event)))
-    const traced = events.map((event, at) => ({ ...event, traceparent: spans[at]?.traceparent ?? '' }))
+}): (event: PlatformEvent) => Promise<void> {
+  return async (event) => {
+    const span = deps.tracing.begin(spanOf(event))
+    const { traceparent } = span
     try {
-      await deps.publish(traced)
+      await deps.publish({ ...event, traceparent })
     } catch (error) {
-      for (const span of spans) span.end(error instanceof Error ? error.name : 'error')
+      span.end(error instanceof Error ? error.name : 'error')
       throw error
     }
-    for (const span of spans) span.end()
-    for (const { traceparent, eventId, eventType, tenant } of traced) {
-      deps.log.debug('event relayed', { traceId: traceIdOf(traceparent), eventId, eventType, tenant })
-    }
+    span.end()
+    const { eventId, eventType, tenant } = event
+    deps.log.debug('event relayed', { traceId: traceIdOf(traceparent), eventId, eventType, tenant })
   }
 }
 

@@ -1,0 +1,87 @@
+import { type InstallationId, type PlatformEvent } from '@switchhook/contracts'
+import type { QueueDepth } from '../consuming/queue-depths.ts'
+import { Packer } from '../packets/packer.ts'
+import { eventPackQueue, eventPackQueues, eventShardOf, fanoutExchange } from '../topology/topology.ts'
+import { copyOf, eventMessage, eventPackMessage } from './messages.ts'
+import type { OutgoingMessage } from './publish-mode.ts'
+import type { Publisher } from './publisher.ts'
+
+/** RabbitMQ costs as much for a message with one event as for one with many. A pack is acknowledged after its slowest event. */
+const MAX_EVENTS = 32
+const MAX_BYTES = 128 * 1_024
+
+/** Packs that wait. Behind that many, fan-out is late: packs would reach their time limit and cost a message more. */
+const MAX_WAITING = 200
+
+/** How often fan-out is looked for while events are published, and how long a look is trusted. */
+const LOOK_EVERY_MS = 1_000
+const TRUSTED_MS = 2_500
+
+export interface PublishEventDeps {
+  readonly publisher: Pick<Publisher, 'publish' | 'publishCopy'>
+  /** The number of shards of events. */
+  readonly shards: number
+  readonly installation: () => InstallationId | undefined
+  /** @throws Unavailable */
+  readonly lookAt: (queues: readonly string[]) => Promise<readonly QueueDepth[]>
+}
+
+/**
+ * Returns the function that publishes an event to fan-out, and a copy of it for other systems. Events of one turn of the
+ * event loop travel in packs, one per shard, as long as fan-out keeps up with them: earlier versions do not (ADR 0068).
+ */
+export function createPublishEvent(deps: PublishEventDeps): (event: PlatformEvent) => Promise<void> {
+  const { publisher, shards, installation, lookAt } = deps
+  const queues = eventPackQueues(shards)
+  let lookAgainAt = 0
+  let trustedUntil = 0
+
+  async function look(now: number): Promise<void> {
+    lookAgainAt = now + LOOK_EVERY_MS
+    // If RabbitMQ cannot be asked, the last look is trusted until its end.
+    const depths = await lookAt(queues).catch(() => undefined)
+    if (depths === undefined) return
+    const areTaken = depths.every(({ consumers, ready }) => consumers > 0 && ready < MAX_WAITING)
+    trustedUntil = areTaken ? now + TRUSTED_MS : 0
+  }
+
+  function arePacksTaken(): boolean {
+    const now = performance.now()
+    if (now >= lookAgainAt) void look(now)
+    return now < trustedUntil
+  }
+
+  const packer = new Packer<OutgoingMessage>({
+    maxMembers: MAX_EVENTS,
+    maxBytes: MAX_BYTES,
+    gatherMs: 0,
+    publish: async ([first, ...others], shard) => {
+      if (first === undefined) return
+      if (others.length === 0) return await publisher.publish(first)
+      try {
+        await publisher.publish(packOf([first, ...others], shard))
+      } catch (error) {
+        // The caller's repeat must not depend on the queue of packs.
+        trustedUntil = 0
+        throw error
+      }
+    },
+  })
+
+  function packOf(messages: readonly OutgoingMessage[], shard: number): OutgoingMessage {
+    const members = messages.map(({ content, routingKey, properties: { headers } }) => {
+      const traceparent: unknown = headers?.['traceparent']
+      return { content, eventType: routingKey, ...(typeof traceparent === 'string' && { traceparent }) }
+    })
+    return eventPackMessage(members, eventPackQueue(shard), installation())
+  }
+
+  return async (event) => {
+    const shard = eventShardOf(event, shards)
+    const message = eventMessage(event, fanoutExchange(shard), installation())
+    await Promise.all([
+      arePacksTaken() ? packer.add(message, message.content.length, shard) : publisher.publish(message),
+      publisher.publishCopy(copyOf(message)),
+    ])
+  }
+}

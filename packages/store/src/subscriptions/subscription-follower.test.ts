@@ -1,0 +1,24 @@
+import type { Commands } from '../redis/commands.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { createSubscriptionFollower } from './subscription-follower.ts'
+
+test('in a cluster, a primary that is away fails its own tenants only', async () => {
+  const read = async <Reply>(key: string, reply: Reply): Promise<Reply> => {
+    if (key.includes('away')) throw new Error('its primary is away')
+    return reply
+  }
+  const commands = {
+    get: (key: string) => read(key, null),
+    getEach: (keys: readonly string[]) => Promise.all(keys.map((key) => read(key, null))),
+    hscan: (key: string) => read(key, ['0', []]),
+  } as unknown as Commands
+  const redis: Pick<Redis, typeof run | 'mayMixTags'> = { mayMixTags: () => false, [run]: (action) => action(commands) }
+  const { upToDate } = createSubscriptionFollower(redis as Redis, {
+    verify: async () => {},
+    parse: () => {
+      throw new Error('no subscription is stored')
+    },
+  })
+  const results = await Promise.allSettled(['one', 'away', 'two'].map(upToDate))
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+})

@@ -1,0 +1,45 @@
+import { type Delivery, deliveryHeaders, parseDelivery } from '@switchhook/contracts'
+import { createIsolation, TURN_PATIENCE_MS } from '../isolation/isolate.ts'
+import { aDelivery } from '../testing/deliveries.ts'
+import { createPackets, PACKET_PATIENCE_MS } from './packets.ts'
+
+/** A slow confirm. */
+const CONFIRM_MS = 75
+
+beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }))
+afterEach(() => jest.useRealTimers())
+
+test('of two members of a subscription with one turn, the one that moves to a lane leaves no copy', async () => {
+  const hanging = aDelivery()
+  const crowded = { ...aDelivery(), subscriptionId: hanging.subscriptionId }
+  const inLane: Delivery[] = []
+  const copies: Delivery[] = []
+  const { inTurn } = createIsolation({
+    turns: { least: 1, most: 1, beyondLeast: 0 },
+    lanes: 1,
+    patienceMs: TURN_PATIENCE_MS,
+    publishToLane: async (delivery) => {
+      await new Promise((resolve) => setTimeout(resolve, CONFIRM_MS))
+      inLane.push(delivery)
+    },
+    nowMs: () => performance.now(),
+  })
+  const hang = (): Promise<void> => new Promise(() => {})
+  const { handle } = createPackets({
+    concurrency: 2,
+    patienceMs: PACKET_PATIENCE_MS,
+    roomPatienceMs: 1,
+    parse: ({ content, headers }) => parseDelivery(content, headers),
+    handle: (due) =>
+      inTurn(due, 'due', { look: async () => {}, needsTurn: () => true, isFresh: () => true, work: hang }),
+    publishAlone: async () => {},
+    publishCopy: async (due) => void copies.push(due),
+    copyWaitMs: 60_000,
+    log: { error: () => {}, warn: () => {} },
+  })
+  const members = [hanging, crowded].map((due) => ({ content: due.body, headers: deliveryHeaders(due) }))
+  const handled = handle({ id: 'one', members, returns: 0 })
+  await jest.advanceTimersByTimeAsync(10 * PACKET_PATIENCE_MS)
+  await handled
+  expect({ inLane, copies }).toEqual({ inLane: [crowded], copies: [hanging] })
+})
