@@ -4,6 +4,8 @@ import { compare, KEPT_MS, type Store } from '../store.ts'
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: unknown[] }>
   release(): void
+  on?(event: 'error', listener: () => void): unknown
+  removeListener?(event: 'error', listener: () => void): unknown
 }
 
 /** A `Pool` of the package `pg`. */
@@ -40,6 +42,7 @@ export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<
 
   const inTransaction = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
     const client = await pool.connect()
+    client.on?.('error', ignore)
     try {
       await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
       const result = await work(client)
@@ -50,6 +53,7 @@ export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<
       await client.query('ROLLBACK').catch(() => undefined)
       throw error
     } finally {
+      client.removeListener?.('error', ignore)
       client.release()
     }
   }
@@ -92,6 +96,9 @@ export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<
     },
   }
 }
+
+/** A lost connection would otherwise end the process. The next statement rejects with the same error. */
+const ignore = (): void => undefined
 
 interface Row {
   /** Null: the row was just created. */
