@@ -5,7 +5,6 @@ export { type BrokerCluster, type BrokerNode, canGrowQueues, startBrokerCluster 
 export { type CertificateAuthority, makeCertificateAuthority, type ServerCertificate } from './certificates.ts'
 export { eventually } from './eventually.ts'
 export type { BindingInfo, Management, QueueInfo } from './management.ts'
-export { type Kind, type PackedPackage, packPackage, snippetsIn } from './packed-package.ts'
 export { type Answer, type ReceivedRequest, type Receiver, type ReceiverScript, startReceiver } from './receiver.ts'
 export { canStartRedis, type RedisServer, type RedisServers, redisServers } from './redis-servers.ts'
 export { type LoggedLine, type ServiceProcess, startServiceProcess } from './service-process.ts'

@@ -1,12 +1,11 @@
-import { join } from 'node:path'
-import { type PackedPackage, packPackage, snippetsIn } from '@switchhook/testkit'
+import { type InstalledPackage, installPackage, snippetsIn } from './installed-package.ts'
 
 const NAME = '@switchhook/client'
 const MAX_BYTES = 6 * 1_024
 
-let packed: PackedPackage
+let packed: InstalledPackage
 beforeAll(() => {
-  packed = packPackage(join(import.meta.dirname, '..'), ['eventsource-parser'])
+  packed = installPackage('packages/client', ['eventsource-parser'])
 }, 120_000)
 afterAll(() => packed.remove())
 

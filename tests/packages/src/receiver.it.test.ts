@@ -1,12 +1,11 @@
-import { join } from 'node:path'
-import { type PackedPackage, packPackage, snippetsIn } from '@switchhook/testkit'
+import { type InstalledPackage, installPackage, snippetsIn } from './installed-package.ts'
 
 const NAME = '@switchhook/receiver'
 const MAX_BYTES = 5 * 1_024
 
-let packed: PackedPackage
+let packed: InstalledPackage
 beforeAll(() => {
-  packed = packPackage(join(import.meta.dirname, '..'), ['@switchhook/client', 'fastify', 'express'])
+  packed = installPackage('packages/receiver', ['@switchhook/client', 'fastify'])
 }, 120_000)
 afterAll(() => packed.remove())
 
@@ -31,11 +30,16 @@ declare const client: Client
 declare const secrets: string
 `
 
+const FASTIFY = `
+import fastify from 'fastify'
+void fastify().register(receiver.fastify, { prefix: '/hooks' })
+`
+
 test('its types, and the snippets of its README and its guide, compile under TypeScript 5.9 and 7', () => {
   const pages = ['packages/receiver/README.md', 'docs/receiver.md'].map((page) => snippetsIn(page, NAME, PRELUDE))
   for (const page of pages) expect(page.length).toBeGreaterThan(0)
   const versions = [expect.stringContaining(' 5.9.'), expect.stringContaining(' 7.')]
-  expect(packed.compile('esm', pages.flat())).toEqual(versions)
+  expect(packed.compile('esm', [...pages.flat(), PRELUDE + FASTIFY])).toEqual(versions)
   expect(packed.compile('cjs', [`import { createReceiver } from '${NAME}'\nvoid createReceiver\n`])).toEqual(versions)
 }, 120_000)
 

@@ -1,21 +1,11 @@
-import { execFileSync } from 'node:child_process'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { repository } from '@switchhook/test-servers'
+import { packPackage, repository, runProgram as run } from './packed-package.ts'
 
 /** A package as `pnpm pack` makes it, installed into an empty ESM and an empty CJS project. */
-export interface PackedPackage {
+export interface InstalledPackage {
   /** The files in the archive. */
   readonly files: readonly string[]
   /** Runs a program of one file in a project, and returns what it prints. */
@@ -29,32 +19,30 @@ export interface PackedPackage {
   remove(): void
 }
 
-export type Kind = 'esm' | 'cjs'
+type Kind = 'esm' | 'cjs'
 
 /**
- * Packs a package, which needs TypeScript 5.9, publint and vite as dependencies of its own.
- * @param own the folder of the package
- * @param dependencies to be found by the projects, as `own` has them
+ * Packs and installs a package, which needs TypeScript 5.9, publint and vite as dependencies of its own.
+ * @param path the folder of the package in the repository
+ * @param dependencies to be found by the projects, as the package has them
  */
-export function packPackage(own: string, dependencies: readonly string[]): PackedPackage {
-  const folder = mkdtempSync(join(tmpdir(), 'packed-package-'))
+export function installPackage(path: string, dependencies: readonly string[]): InstalledPackage {
+  const own = join(repository, path)
+  const folder = mkdtempSync(join(tmpdir(), 'installed-package-'))
   const { name } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as { readonly name: string }
-  const [, pnpm = ''] = /^PNPM := npx --yes (\S+)$/m.exec(readFileSync(join(repository, 'Makefile'), 'utf8')) ?? []
-  run(own, 'npx', '--yes', pnpm, 'pack', '--pack-destination', folder)
-  const tarball = join(folder, readdirSync(folder).find((file) => file.endsWith('.tgz')) ?? '')
+  const packed = packPackage(own, join(folder, 'packed'))
   const tool = (file: string): string => join(own, 'node_modules/.bin', file)
 
   for (const kind of ['esm', 'cjs']) {
     const modules = join(folder, kind, 'node_modules')
-    mkdirSync(join(modules, name), { recursive: true })
-    run(join(modules, name), 'tar', '--extract', '--gzip', '--strip-components=1', '--file', tarball)
+    packed.install(join(modules, name))
     for (const dependency of dependencies) link(join(own, 'node_modules', dependency), join(modules, dependency))
     link(join(repository, 'node_modules/@types'), join(modules, '@types'))
     writeFileSync(join(folder, kind, 'package.json'), JSON.stringify({ type: kind === 'esm' ? 'module' : 'commonjs' }))
   }
 
   return {
-    files: run(folder, 'tar', '--list', '--file', tarball).trim().split('\n'),
+    files: packed.names,
     execute(kind, code) {
       writeFileSync(join(folder, kind, 'use.js'), code)
       return run(join(folder, kind), process.execPath, 'use.js')
@@ -84,7 +72,7 @@ export function packPackage(own: string, dependencies: readonly string[]): Packe
       const bundle = readFileSync(join(root, 'out/bundle.iife.js'))
       return { text: bundle.toString(), gzipBytes: gzipSync(bundle, { level: 9 }).length }
     },
-    lint: () => void run(own, tool('publint'), 'run', tarball, '--strict'),
+    lint: () => void run(own, tool('publint'), 'run', packed.tarball, '--strict'),
     remove: () => rmSync(folder, { recursive: true }),
   }
 }
@@ -102,13 +90,4 @@ export function snippetsIn(page: string, name: string, prelude: string): string[
 function link(target: string, path: string): void {
   mkdirSync(dirname(path), { recursive: true })
   symlinkSync(realpathSync(target), path)
-}
-
-function run(cwd: string, program: string, ...args: readonly string[]): string {
-  try {
-    return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: 'pipe' })
-  } catch (error) {
-    const { stdout, stderr } = error as { readonly stdout: string; readonly stderr: string }
-    throw new Error(`${program} ${args.join(' ')}\n${stdout}${stderr}`, { cause: error })
-  }
 }
