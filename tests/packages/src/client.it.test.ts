@@ -34,7 +34,7 @@ test('bundled for a browser, it is at most 6 KB and imports nothing of Node', ()
   const { text, gzipBytes } = packed.bundle(`import { ${USED} } from '${NAME}'\nglobalThis.used = [${USED}]\n`)
   expect(text).not.toMatch(/\bnode:|\bBuffer\b|\bprocess\./)
   expect(gzipBytes).toBeLessThanOrEqual(MAX_BYTES)
-}, 60_000)
+})
 
 test('publint finds nothing, and the package holds only what is needed', () => {
   packed.lint()

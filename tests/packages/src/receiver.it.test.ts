@@ -48,7 +48,7 @@ test('bundled for a worker without a store of its own, it is at most 5 KB and im
   const { text, gzipBytes } = packed.bundle(`import { ${used} } from '${NAME}'\nglobalThis.used = [${used}]\n`)
   expect(text).not.toMatch(/['"`]node:|\bBuffer\b|\bprocess\./)
   expect(gzipBytes).toBeLessThanOrEqual(MAX_BYTES)
-}, 60_000)
+})
 
 test('publint finds nothing, and the package holds only what is needed', () => {
   packed.lint()

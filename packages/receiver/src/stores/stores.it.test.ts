@@ -7,7 +7,7 @@ describe.each(Object.entries(STORES))('the store in %s', (name, open) => {
   let opened: OpenedStore
   beforeAll(async () => {
     opened = await open()
-  }, 60_000)
+  })
   afterAll(() => opened.close())
   afterEach(() => jest.restoreAllMocks())
 
@@ -108,7 +108,7 @@ test('PostgreSQL: an error that the handler swallows is not committed as done', 
   await expect(twice).rejects.toThrow('current transaction is aborted')
   expect(await effects?.all()).toEqual([])
   await close()
-}, 60_000)
+})
 
 test('Redis: two processes apply snapshots of one subject one after the other', async () => {
   const { one, other, close } = await STORES.redis()
