@@ -6,7 +6,7 @@ const MAX_BYTES = 6 * 1_024
 let packed: InstalledPackage
 beforeAll(() => {
   packed = installPackage('packages/client', ['eventsource-parser'])
-}, 120_000)
+})
 afterAll(() => packed.remove())
 
 const ALL =
@@ -28,7 +28,7 @@ test('its types, and the snippets of its README and its guide, compile under Typ
   const versions = [expect.stringContaining(' 5.9.'), expect.stringContaining(' 7.')]
   expect(packed.compile('esm', pages.flat())).toEqual(versions)
   expect(packed.compile('cjs', [`import { CallState, createClient } from '${NAME}'\n${ALL}`])).toEqual(versions)
-}, 120_000)
+})
 
 test('bundled for a browser, it is at most 6 KB and imports nothing of Node', () => {
   const { text, gzipBytes } = packed.bundle(`import { ${USED} } from '${NAME}'\nglobalThis.used = [${USED}]\n`)

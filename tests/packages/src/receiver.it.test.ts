@@ -6,7 +6,7 @@ const MAX_BYTES = 5 * 1_024
 let packed: InstalledPackage
 beforeAll(() => {
   packed = installPackage('packages/receiver', ['@switchhook/client', 'fastify'])
-}, 120_000)
+})
 afterAll(() => packed.remove())
 
 const USE = `
@@ -41,7 +41,7 @@ test('its types, and the snippets of its README and its guide, compile under Typ
   const versions = [expect.stringContaining(' 5.9.'), expect.stringContaining(' 7.')]
   expect(packed.compile('esm', [...pages.flat(), PRELUDE + FASTIFY])).toEqual(versions)
   expect(packed.compile('cjs', [`import { createReceiver } from '${NAME}'\nvoid createReceiver\n`])).toEqual(versions)
-}, 120_000)
+})
 
 test('bundled for a worker without a store of its own, it is at most 5 KB and imports nothing of Node', () => {
   const used = 'createReceiver, Reject'
