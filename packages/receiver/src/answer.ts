@@ -1,5 +1,5 @@
 /** What a delivery is answered. */
-export interface Answer {
+export interface ReceiverAnswer {
   readonly status: number
   /** The body. The delivery log of the subscription shows its beginning. */
   readonly reason?: string
@@ -15,12 +15,16 @@ export class Refusal extends Error {
   }
 }
 
-export const STOPPING: Answer = { status: 503, reason: 'The receiver is stopping.' }
+export const STOPPING: ReceiverAnswer = { status: 503, reason: 'The receiver is stopping.' }
 
 /** The result of `work`, or after `ms` the other answer; the work continues. */
-export async function answerWithin(ms: number, work: Promise<Answer>, late: Answer): Promise<Answer> {
+export async function answerWithin(
+  ms: number,
+  work: Promise<ReceiverAnswer>,
+  late: ReceiverAnswer,
+): Promise<ReceiverAnswer> {
   let timer: Parameters<typeof clearTimeout>[0]
-  const timeout = new Promise<Answer>((resolve) => {
+  const timeout = new Promise<ReceiverAnswer>((resolve) => {
     // oxlint-disable-next-line no-restricted-globals -- it ends no wait: the work continues, and the retry finds it done
     timer = setTimeout(() => resolve(late), ms)
   })

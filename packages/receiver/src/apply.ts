@@ -1,4 +1,4 @@
-import { type Answer, STOPPING } from './answer.ts'
+import { type ReceiverAnswer, STOPPING } from './answer.ts'
 import { type AnyEvent, subjectOf } from './events.ts'
 import { type Context, type ReceiverOptions, Reject } from './options.ts'
 import type { Advance, Store } from './store.ts'
@@ -12,9 +12,9 @@ export interface Incoming {
   readonly about: Pick<Context<unknown>, 'deliveryId' | 'eventId' | 'attempt'>
 }
 
-const BUSY: Answer = { status: 503, reason: 'Another process is handling this delivery.' }
-const AWAY: Answer = { status: 503, reason: 'The store of the receiver failed.' }
-const FAILED: Answer = { status: 500, reason: 'The handler failed.' }
+const BUSY: ReceiverAnswer = { status: 503, reason: 'Another process is handling this delivery.' }
+const AWAY: ReceiverAnswer = { status: 503, reason: 'The store of the receiver failed.' }
+const FAILED: ReceiverAnswer = { status: 500, reason: 'The handler failed.' }
 
 type ApplyOptions<Tx> = Omit<ReceiverOptions<Tx>, 'secrets' | 'store' | 'onError'> & {
   readonly store: Store<Tx>
@@ -24,10 +24,10 @@ type ApplyOptions<Tx> = Omit<ReceiverOptions<Tx>, 'secrets' | 'store' | 'onError
 /** Applies events: each once, those of one call leg or agent one after the other, and none that is older than the last. */
 export function createApply<Tx>(options: ApplyOptions<Tx>, signal: AbortSignal) {
   const { store, order = 'latest', on, onStale, onGap, onError } = options
-  const running = new Map<string, Promise<Answer>>()
+  const running = new Map<string, Promise<ReceiverAnswer>>()
   const inTurn = createTurns()
 
-  async function apply({ id, event, about }: Incoming, ordered: ReturnType<typeof subjectOf>): Promise<Answer> {
+  async function apply({ id, event, about }: Incoming, ordered: ReturnType<typeof subjectOf>): Promise<ReceiverAnswer> {
     // The type of `event` belongs to the handler of its name.
     const handler = ((on as Record<string, unknown>)[event.eventType] ?? on.other) as typeof on.other
     if (handler === undefined) return { status: 204 }
@@ -58,7 +58,7 @@ export function createApply<Tx>(options: ApplyOptions<Tx>, signal: AbortSignal) 
 
   return {
     /** A delivery that is being applied is not begun again. */
-    apply: (incoming: Incoming): Promise<Answer> => {
+    apply: (incoming: Incoming): Promise<ReceiverAnswer> => {
       const before = running.get(incoming.id)
       if (before) return before
       const ordered = order === 'latest' ? subjectOf(incoming.event) : undefined

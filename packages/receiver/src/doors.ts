@@ -1,4 +1,4 @@
-import { type Answer, Refusal } from './answer.ts'
+import { type ReceiverAnswer, Refusal } from './answer.ts'
 
 /** A request, as the receiver needs it. */
 export interface HttpRequest {
@@ -8,7 +8,7 @@ export interface HttpRequest {
   readonly body: () => Promise<string>
 }
 
-type Receive = (request: HttpRequest) => Promise<Answer>
+type Receive = (request: HttpRequest) => Promise<ReceiverAnswer>
 
 /** What the receiver needs of an `IncomingMessage`, or of the request of Express or Next. */
 export interface NodeRequest extends AsyncIterable<unknown> {

@@ -1,4 +1,4 @@
-import { type Answer, answerWithin, Refusal, STOPPING } from './answer.ts'
+import { answerWithin, type ReceiverAnswer, Refusal, STOPPING } from './answer.ts'
 import { createApply } from './apply.ts'
 import {
   type FastifyInstance,
@@ -33,8 +33,8 @@ export interface Receiver {
   stop(): Promise<void>
 }
 
-const DONE: Answer = { status: 204 }
-const LATE: Answer = { status: 503, reason: 'The handler still runs. The retry will find the delivery done.' }
+const DONE: ReceiverAnswer = { status: 204 }
+const LATE: ReceiverAnswer = { status: 503, reason: 'The handler still runs. The retry will find the delivery done.' }
 const ANSWER_WITHIN_MS = 8_000
 
 /**
@@ -49,7 +49,7 @@ export function createReceiver<Tx>(options: ReceiverOptions<Tx>): Receiver {
   const store = options.store ?? (memoryStore() as Store<unknown> as Store<Tx>)
   const applying = createApply({ ...options, store, onError }, stopping.signal)
 
-  async function receive({ method, header, body }: HttpRequest): Promise<Answer> {
+  async function receive({ method, header, body }: HttpRequest): Promise<ReceiverAnswer> {
     if (method !== 'POST') return { status: 405, reason: 'Deliveries are sent with POST.' }
     if (stopping.signal.aborted) return STOPPING
     try {
@@ -71,7 +71,7 @@ export function createReceiver<Tx>(options: ReceiverOptions<Tx>): Receiver {
         : { status: 500, reason: 'The receiver failed.' }
     }
   }
-  const inTime = (request: HttpRequest): Promise<Answer> => answerWithin(answerWithinMs, receive(request), LATE)
+  const inTime = (request: HttpRequest): Promise<ReceiverAnswer> => answerWithin(answerWithinMs, receive(request), LATE)
 
   return {
     fetch: fetchDoor(inTime),

@@ -1,5 +1,5 @@
 import type { Client, Schemas } from '@switchhook/client'
-import type { Answer } from './answer.ts'
+import type { ReceiverAnswer } from './answer.ts'
 import type { Incoming } from './apply.ts'
 import { type AnyEvent, subjectOf } from './events.ts'
 
@@ -21,7 +21,7 @@ const BY_RECONCILE = { deliveryId: null, eventId: null, attempt: 0 }
 /** Reads the calls and agents of the tenant, and applies what is newer. */
 export async function reconcile(
   client: ReadClient,
-  apply: (incoming: Incoming) => Promise<Answer>,
+  apply: (incoming: Incoming) => Promise<ReceiverAnswer>,
 ): Promise<Reconciled> {
   const startedAt = new Date().toISOString()
   const { tenant } = await client.me.read()
