@@ -37,7 +37,8 @@ export function installPackage(path: string, dependencies: readonly string[]): I
     const modules = join(folder, kind, 'node_modules')
     packed.install(join(modules, name))
     for (const dependency of dependencies) link(join(own, 'node_modules', dependency), join(modules, dependency))
-    link(join(repository, 'node_modules/@types'), join(modules, '@types'))
+    // The CJS project has the types of browsers alone.
+    if (kind === 'esm') link(join(repository, 'node_modules/@types'), join(modules, '@types'))
     writeFileSync(join(folder, kind, 'package.json'), JSON.stringify({ type: kind === 'esm' ? 'module' : 'commonjs' }))
   }
 
@@ -53,7 +54,7 @@ export function installPackage(path: string, dependencies: readonly string[]): I
         return `module-${at}.ts`
       })
       const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2023']
-      const lib = kind === 'esm' ? ['--lib', 'es2024', '--types', 'node'] : ['--lib', 'es2023,dom', '--types', '']
+      const lib = kind === 'esm' ? ['--lib', 'es2024', '--types', 'node'] : ['--lib', 'es2023,dom']
       return [tool('tsc'), join(repository, 'node_modules/.bin/tsc')].map((tsc) => {
         run(join(folder, kind), tsc, ...strict, '--module', 'nodenext', ...lib, ...files)
         return run(folder, tsc, '--version').trim()
