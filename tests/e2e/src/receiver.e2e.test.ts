@@ -103,7 +103,6 @@ test('reconcile shows the calls and agents whose events were never received', as
 interface FragileReceiver {
   readonly url: string
   readonly ended: Promise<unknown>
-  readonly kill: () => void
 }
 
 async function startFragile(...args: readonly string[]): Promise<FragileReceiver> {
@@ -111,8 +110,9 @@ async function startFragile(...args: readonly string[]): Promise<FragileReceiver
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
+  closing.push(() => child.kill('SIGKILL'))
   const [port] = (await once(child.stdout, 'data')) as [Buffer]
-  return { url: `http://127.0.0.1:${Number(port.toString())}`, ended, kill: () => void child.kill('SIGKILL') }
+  return { url: `http://127.0.0.1:${Number(port.toString())}`, ended }
 }
 
 test('a receiver that is killed applies each event exactly once, and ends with the view of the API', async () => {
@@ -149,7 +149,7 @@ test('a receiver that is killed applies each event exactly once, and ends with t
     for (const agentUri of agents) await client.api.agents.setPresence(agentUri, { statusCode: 66 + 16 * (round % 2) })
     await ended
   }
-  const { ended, kill } = await start(0, 'never')
+  await start(0, 'never')
   for (const round of [0, 1]) await client.api.calls.hangup(calls[round] ?? '', { agentUri: agents[round] ?? '' })
 
   const rows = (name: string, query: string): Record<string, unknown>[] => {
@@ -185,7 +185,5 @@ test('a receiver that is killed applies each event exactly once, and ends with t
   )
   const twice = 'SELECT event_id FROM effects GROUP BY event_id HAVING count(*) > 1'
   expect([...rows('each', twice), ...rows('latest', twice)]).toEqual([])
-  kill()
-  await ended
   for (const round of [2, 3]) await client.api.calls.hangup(calls[round] ?? '', { agentUri: agents[round] ?? '' })
 }, 180_000)

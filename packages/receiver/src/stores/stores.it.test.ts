@@ -99,19 +99,29 @@ describe.each(Object.entries(STORES))('the store in %s', (name, open) => {
   })
 })
 
+/** Closed after the test, also if it fails: an open connection would keep Jest from ending. */
+const closing: OpenedStore[] = []
+afterEach(async () => {
+  for (const opened of closing.splice(0)) await opened.close()
+})
+const opening = async (store: Promise<OpenedStore>): Promise<OpenedStore> => {
+  const opened = await store
+  closing.push(opened)
+  return opened
+}
+
 test('PostgreSQL: an error that the handler swallows is not committed as done', async () => {
-  const { one, effects, close } = await STORES.postgres()
+  const { one, effects } = await opening(STORES.postgres())
   const twice = one.once('a', async (tx) => {
     await effects?.add(tx, 'same')
     await effects?.add(tx, 'same').catch(() => undefined)
   })
   await expect(twice).rejects.toThrow('current transaction is aborted')
   expect(await effects?.all()).toEqual([])
-  await close()
 })
 
 test('Redis: two processes apply snapshots of one subject one after the other', async () => {
-  const { one, other, close } = await STORES.redis()
+  const { one, other } = await opening(STORES.redis())
   const order: string[] = []
   const held = gate()
   const first = one.once('a', async (tx) => {
@@ -128,5 +138,4 @@ test('Redis: two processes apply snapshots of one subject one after the other', 
   })
   expect(await Promise.all([first, second])).toEqual(['done', 'done'])
   expect(order).toEqual(['first', 'second'])
-  await close()
 })
