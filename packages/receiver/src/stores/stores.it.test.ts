@@ -123,16 +123,18 @@ test('PostgreSQL: an error that the handler swallows is not committed as done', 
 test('Redis: two processes apply snapshots of one subject one after the other', async () => {
   const { one, other } = await opening(STORES.redis())
   const order: string[] = []
-  const held = gate()
+  const [held, asked] = [gate(), gate()]
   const first = one.once('a', async (tx) => {
     await one.advance(tx, 'leg', { occurredAt: '2026-11-20T12:00:00.000Z', sequence: 1, ended: false })
     held.open()
-    // As long as the other process needs to try more than once.
-    await new Promise((next) => setTimeout(next, 120))
+    await asked.opened
+    // Many more answers of Redis than the other process needs if nothing holds it back.
+    for (let n = 0; n < 20; n++) await one.once(randomUUID(), async () => undefined)
     order.push('first')
   })
   await held.opened
   const second = other.once('b', async (tx) => {
+    asked.open()
     await other.advance(tx, 'leg', { occurredAt: '2026-11-20T12:00:01.000Z', sequence: 2, ended: false })
     order.push('second')
   })
