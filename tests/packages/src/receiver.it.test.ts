@@ -50,7 +50,7 @@ test('bundled for a worker without a store of its own, it is at most 5 KB and im
   expect(gzipBytes).toBeLessThanOrEqual(MAX_BYTES)
 })
 
-test('publint finds nothing, and the package holds only what is needed', () => {
+test('publint and attw find nothing, and the package holds only what is needed', () => {
   packed.lint()
   const needed = /^package\/(package\.json|README\.md|dist\/.*(?<!\.test)\.(js|d\.ts))$/
   expect(packed.files.filter((name) => !needed.test(name))).toEqual([])
