@@ -1,0 +1,7 @@
+export type { FastifyInstance, NodeRequest, NodeResponse } from './doors.ts'
+export type { AgentSnapshot, AnyEvent, EventOf, KnownType } from './events.ts'
+export { type Context, type Handlers, type ReceiverOptions, Reject } from './options.ts'
+export { createReceiver, type Receiver } from './receiver.ts'
+export type { ReadClient, Reconciled } from './reconcile.ts'
+export type { Advance, Position, Store } from './store.ts'
+export { memoryStore } from './stores/memory.ts'

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import { KEPT_MS } from '../store.ts'
+import { gate } from '../testing/gate.ts'
+import { type OpenedStore, STORES } from '../testing/opened-stores.ts'
+
+describe.each(Object.entries(STORES))('the store in %s', (name, open) => {
+  let opened: OpenedStore
+  beforeAll(async () => {
+    opened = await open()
+  })
+  afterAll(() => opened.close())
+  afterEach(() => jest.restoreAllMocks())
+
+  const position = (sequence: number, ended = false) => ({
+    occurredAt: new Date(Date.UTC(2026, 10, 20) + sequence).toISOString(),
+    sequence,
+    ended,
+  })
+
+  test('handles a delivery once, whatever process asks', async () => {
+    const work = jest.fn(async () => undefined)
+    const id = randomUUID()
+    expect(await opened.one.once(id, work)).toBe('done')
+    expect(await opened.one.once(id, work)).toBe('already')
+    expect(await opened.other.once(id, work)).toBe('already')
+    expect(work).toHaveBeenCalledTimes(1)
+  })
+
+  test('does not begin a delivery again while another process handles it', async () => {
+    const [id, begun, finish] = [randomUUID(), gate(), gate()]
+    const first = opened.one.once(id, () => {
+      begun.open()
+      return finish.opened
+    })
+    await begun.opened
+    const work = jest.fn(async () => undefined)
+    const second = opened.other.once(id, work)
+    // The pool of the PostgreSQL of the tests has one connection, so the second process waits for it.
+    if (name !== 'postgres') expect(await second).toBe('busy')
+    finish.open()
+    expect(await first).toBe('done')
+    expect(await second).toBe(name === 'postgres' ? 'already' : 'busy')
+    expect(await opened.other.once(id, work)).toBe('already')
+    expect(work).not.toHaveBeenCalled()
+  })
+
+  test('keeps nothing of work that fails: no mark, no position, no effect', async () => {
+    const [id, subject] = [randomUUID(), randomUUID()]
+    const failing = opened.one.once(id, async (tx) => {
+      await opened.effects?.add(tx, id)
+      expect(await opened.one.advance(tx, subject, position(3))).toEqual({ newer: true, missed: 0 })
+      throw new Error('half-way')
+    })
+    await expect(failing).rejects.toThrow('half-way')
+    expect((await opened.effects?.all()) ?? []).not.toContain(id)
+
+    const again = opened.other.once(id, async (tx) => {
+      await opened.effects?.add(tx, id)
+      expect(await opened.other.advance(tx, subject, position(3))).toEqual({ newer: true, missed: 0 })
+    })
+    expect(await again).toBe('done')
+    if (opened.effects) expect((await opened.effects.all()).filter((effect) => effect === id)).toEqual([id])
+  })
+
+  test('knows the newer snapshot, counts the missed ones, and takes none after the end', async () => {
+    const subject = randomUUID()
+    const advance = async (store: OpenedStore['one'], sequence: number, ended = false) => {
+      let result: unknown
+      await store.once(randomUUID(), async (tx) => {
+        result = await store.advance(tx, subject, position(sequence, ended))
+      })
+      return result
+    }
+    expect(await advance(opened.one, 2)).toEqual({ newer: true, missed: 0 })
+    expect(await advance(opened.other, 1)).toEqual({ newer: false, missed: 0 })
+    expect(await advance(opened.other, 2)).toEqual({ newer: false, missed: 0 })
+    expect(await advance(opened.other, 5)).toEqual({ newer: true, missed: 2 })
+    expect(await advance(opened.one, 6, true)).toEqual({ newer: true, missed: 0 })
+    expect(await advance(opened.one, 7)).toEqual({ newer: false, missed: 0 })
+  })
+
+  test('forgets a delivery after 31 days, and not before', async () => {
+    const id = randomUUID()
+    const work = async () => undefined
+    await opened.one.once(id, work)
+    if (opened.keptMs) {
+      const keptMs = await opened.keptMs(id)
+      expect(keptMs).toBeLessThanOrEqual(KEPT_MS)
+      expect(keptMs).toBeGreaterThan(KEPT_MS - 600_000)
+      return
+    }
+    const nowMs = Date.now()
+    jest.spyOn(Date, 'now').mockReturnValue(nowMs + KEPT_MS - 60_000)
+    await opened.one.once(randomUUID(), work)
+    expect(await opened.one.once(id, work)).toBe('already')
+    jest.spyOn(Date, 'now').mockReturnValue(nowMs + KEPT_MS + 4_000_000)
+    await opened.one.once(randomUUID(), work)
+    expect(await opened.one.once(id, work)).toBe('done')
+  })
+})
+
+/** Closed after the test, also if it fails: an open connection would keep Jest from ending. */
+const closing: OpenedStore[] = []
+afterEach(async () => {
+  for (const opened of closing.splice(0)) await opened.close()
+})
+const opening = async (store: Promise<OpenedStore>): Promise<OpenedStore> => {
+  const opened = await store
+  closing.push(opened)
+  return opened
+}
+
+test('PostgreSQL: an error that the handler swallows is not committed as done', async () => {
+  const { one, effects } = await opening(STORES.postgres())
+  const twice = one.once('a', async (tx) => {
+    await effects?.add(tx, 'same')
+    await effects?.add(tx, 'same').catch(() => undefined)
+  })
+  await expect(twice).rejects.toThrow('current transaction is aborted')
+  expect(await effects?.all()).toEqual([])
+})
+
+test('Redis: two processes apply snapshots of one subject one after the other', async () => {
+  const { one, other } = await opening(STORES.redis())
+  const order: string[] = []
+  const [held, asked] = [gate(), gate()]
+  const first = one.once('a', async (tx) => {
+    await one.advance(tx, 'leg', { occurredAt: '2026-11-20T12:00:00.000Z', sequence: 1, ended: false })
+    held.open()
+    await asked.opened
+    // Many more answers of Redis than the other process needs if nothing holds it back.
+    for (let n = 0; n < 20; n++) await one.once(randomUUID(), async () => undefined)
+    order.push('first')
+  })
+  await held.opened
+  const second = other.once('b', async (tx) => {
+    asked.open()
+    await other.advance(tx, 'leg', { occurredAt: '2026-11-20T12:00:01.000Z', sequence: 2, ended: false })
+    order.push('second')
+  })
+  expect(await Promise.all([first, second])).toEqual(['done', 'done'])
+  expect(order).toEqual(['first', 'second'])
+})

@@ -1,0 +1,78 @@
+import { Refusal } from './answer.ts'
+import type { ReceiverOptions } from './options.ts'
+
+/** Checks signatures as https://www.standardwebhooks.com describes, with the Web Crypto of every runtime. */
+type Keys = readonly ReturnType<typeof crypto.subtle.importKey>[]
+
+const SECRETS_KEPT_MS = 10_000
+const MAX_OFF_SECONDS = 300
+const HMAC = { name: 'HMAC', hash: 'SHA-256' }
+
+/**
+ * Returns a function that reads the secrets.
+ * @throws TypeError if a given secret is not valid
+ */
+export function createSecrets(source: ReceiverOptions<unknown>['secrets']): () => Promise<Keys> {
+  if (typeof source !== 'function') {
+    const keys = keysOf(typeof source === 'string' ? [source] : source)
+    return async () => keys
+  }
+  let reading: Promise<Keys> | undefined
+  let readAtMs = 0
+  return () => {
+    if (reading === undefined || Date.now() - readAtMs > SECRETS_KEPT_MS) {
+      readAtMs = Date.now()
+      reading = source()
+        .then(keysOf)
+        .catch((cause: unknown) => {
+          reading = undefined
+          throw new Refusal(503, 'The secrets of the receiver cannot be read.', cause)
+        })
+    }
+    return reading
+  }
+}
+
+function keysOf(secrets: readonly string[]): Keys {
+  if (secrets.length === 0) throw new TypeError('There is no secret. Creating a subscription returns its secret.')
+  return secrets.map((secret, at) => {
+    const bytes = bytesOf(secret.replace(/^whsec_/, ''))
+    // The specification of Standard Webhooks allows 24 to 64.
+    if (bytes === undefined || bytes.length < 24 || bytes.length > 64) {
+      throw new TypeError(`Secret ${at + 1} is not valid: it must be whsec_ and Base64, as the API returned it.`)
+    }
+    return crypto.subtle.importKey('raw', bytes, HMAC, false, ['verify'])
+  })
+}
+
+/** @throws Refusal if the request is not signed with one of the secrets */
+export async function verify(keys: Keys, header: (name: string) => string | null, body: string): Promise<void> {
+  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(header)
+  if (!id || !timestamp || !signatures) {
+    throw new Refusal(401, 'The request is not signed. If the subscription is unsigned, rotate its secret.')
+  }
+  const offSeconds = Math.round(Date.now() / 1_000 - Number(timestamp))
+  if (!(Math.abs(offSeconds) <= MAX_OFF_SECONDS)) {
+    throw new Refusal(401, `The request was signed ${offSeconds} s ago by the receiver's clock. Is the clock right?`)
+  }
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
+  for (const signature of signatures.split(' ')) {
+    const bytes = signature.startsWith('v1,') ? bytesOf(signature.slice(3)) : undefined
+    if (bytes === undefined) continue
+    for (const key of keys) {
+      if (await crypto.subtle.verify(HMAC, await key, bytes, signed)) return
+    }
+  }
+  throw new Refusal(
+    401,
+    'No secret of the receiver fits the signature. Compare it with the secret of the subscription.',
+  )
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}
