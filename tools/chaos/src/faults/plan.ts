@@ -53,7 +53,10 @@ export type Fault =
 
 export type FaultKind = Fault['kind']
 
-/** Whether a fault can leave two copies of a message: a process dies, or loses its connection to the broker. */
+/**
+ * Whether a fault can leave two copies of a message: a process dies, or loses its connection to the broker. Of an event that
+ * was published twice, both copies publish a retry if Redis refuses the write by which the ledger would drop one of them.
+ */
 export function leavesCopies({ kind, target }: Fault): boolean {
   switch (kind) {
     case 'kill':
@@ -65,6 +68,7 @@ export function leavesCopies({ kind, target }: Fault): boolean {
     case 'disconnect':
     case 'rollback':
     case 'empty':
+    case 'full':
       return true
     default:
       return false
@@ -78,7 +82,7 @@ export function leavesCopies({ kind, target }: Fault): boolean {
  * is published again.
  */
 export const leavesEventCopies = (fault: Fault): boolean =>
-  leavesCopies(fault) || ['kill', 'cut', 'freeze', 'full', 'alarm'].includes(fault.kind)
+  leavesCopies(fault) || ['kill', 'cut', 'freeze', 'alarm'].includes(fault.kind)
 
 export interface PlannedFault {
   readonly fault: Fault
