@@ -1,44 +1,22 @@
-import { execFileSync } from 'node:child_process'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { type PackedPackage, packPackage, repository, runProgram as run } from './packed-package.ts'
 
 /** The package as `pnpm pack` makes it, installed into an empty ESM and an empty CJS project. */
-const own = join(import.meta.dirname, '..')
-const repository = join(own, '../..')
+const own = join(repository, 'packages/client')
 const MAX_BYTES = 6 * 1_024
 
 let folder: string
-let tarball: string
+let packed: PackedPackage
 const project = (kind: string): string => join(folder, kind)
-const run = (cwd: string, program: string, ...args: readonly string[]): string => {
-  try {
-    return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: 'pipe' })
-  } catch (error) {
-    const { stdout, stderr } = error as { readonly stdout: string; readonly stderr: string }
-    throw new Error(`${program} ${args.join(' ')}\n${stdout}${stderr}`, { cause: error })
-  }
-}
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'client-package-'))
-  const [, pnpm = ''] = /^PNPM := npx --yes (\S+)$/m.exec(readFileSync(join(repository, 'Makefile'), 'utf8')) ?? []
-  run(own, 'npx', '--yes', pnpm, 'pack', '--pack-destination', folder)
-  tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '')
+  packed = packPackage(own, join(folder, 'packed'))
   for (const kind of ['esm', 'cjs']) {
-    const installed = join(project(kind), 'node_modules/@switchhook/client')
-    mkdirSync(installed, { recursive: true })
-    run(installed, 'tar', '--extract', '--gzip', '--strip-components=1', '--file', tarball)
+    packed.install(join(project(kind), 'node_modules/@switchhook/client'))
     symlinkSync(
       realpathSync(join(own, 'node_modules/eventsource-parser')),
       join(project(kind), 'node_modules/eventsource-parser'),
@@ -112,9 +90,8 @@ test('bundled for a browser, it is at most 6 KB and imports nothing of Node', ()
 }, 60_000)
 
 test('publint finds nothing, and the package holds only what is needed', () => {
-  run(own, join(own, 'node_modules/.bin/publint'), 'run', tarball, '--strict')
-  const names = run(folder, 'tar', '--list', '--file', tarball).trim().split('\n')
+  run(own, join(own, 'node_modules/.bin/publint'), 'run', packed.tarball, '--strict')
   expect(
-    names.filter((name) => !/^package\/(package\.json|README\.md|dist\/.*(?<!\.test)\.(js|d\.ts))$/.test(name)),
+    packed.names.filter((name) => !/^package\/(package\.json|README\.md|dist\/.*(?<!\.test)\.(js|d\.ts))$/.test(name)),
   ).toEqual([])
 })
