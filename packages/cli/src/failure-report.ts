@@ -30,7 +30,10 @@ function plainReport(error: unknown): FailureReport {
     return { exit: Exit.noAnswer, message: message + maybe }
   }
   if (error instanceof SwitchhookError) return refusal(error)
-  return { exit: Exit.finding, message: error instanceof Error ? error.message : String(error) }
+  const message = error instanceof Error ? error.message : String(error)
+  // The client's name for the address.
+  if (message.startsWith('baseUrl ')) return { exit: Exit.usage, message: message.replace('baseUrl', 'The address') }
+  return { exit: Exit.finding, message }
 }
 
 function refusal({ status, code, message, problem, requestId }: SwitchhookError): FailureReport {

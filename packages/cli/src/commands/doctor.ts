@@ -59,7 +59,7 @@ async function examine(context: Context, needs: string, patience: number): Promi
     const rest = (['stream', 'endpoint'] as const).map((check) => skipped(check, 'needs a signed-in caller'))
     return [judgeClock(connection.clockOffsetMs()), found, ...rest]
   }
-  out.progress('Watching the live stream for 16 s …')
+  if (me.features.journal) out.progress('Watching the live stream for 16 s …')
   const [stream, endpoints] = await Promise.all([
     me.features.journal ? examineStream(context, patience) : skipped('stream', 'this installation has none'),
     take(client.subscriptions.summary({ limit: 100 }), MOST_ENDPOINTS),

@@ -72,9 +72,10 @@ const headersIn = (text: string): ReadonlyMap<string, string> =>
     }),
   )
 
-/** 24 to 64 bytes (Standard Webhooks). */
+/** 24 to 64 bytes (Standard Webhooks). Undefined for another text; a missing character makes another Base64. */
 function keyOf(secret: string): Buffer | undefined {
-  const [, text] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? []
-  const key = text === undefined ? undefined : Buffer.from(text, 'base64')
-  return key !== undefined && key.length >= 24 && key.length <= 64 ? key : undefined
+  const text = secret.replace(/^whsec_/, '')
+  const key = Buffer.from(text, 'base64')
+  const isWhole = text !== secret && key.toString('base64') === text
+  return isWhole && key.length >= 24 && key.length <= 64 ? key : undefined
 }
