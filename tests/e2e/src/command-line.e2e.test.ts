@@ -11,7 +11,10 @@ import { newUser, type Switchhook } from './switchhook.ts'
 const ALICE = 'sip:e2e-190@acme.example'
 const BOB = 'sip:e2e-191@acme.example'
 /** For what other processes do meanwhile. */
-const PATIENT = { timeoutMs: 30_000 }
+const PATIENT = { timeoutMs: 60_000 }
+
+// Each command is a process of its own.
+jest.setTimeout(240_000)
 
 const api = (): string => readStack().urls.apis[0]
 const open: { close(): unknown }[] = []
@@ -115,24 +118,27 @@ test('a call is dialled, commanded, followed and explained', async () => {
         line.includes('"type":"event"') ? [JSON.parse(line) as { event: { data: { state: number } } }] : [],
       )
       .map(({ event }) => event.data.state)
-  await eventually(() => expect(states()).toEqual([1, 8, 3]), PATIENT)
+  await eventually(() => expect(states().toSorted((a, b) => a - b)).toEqual([1, 3, 8]), PATIENT)
 
   const command = async (...args: string[]) => expect(await user.run(['calls', ...args])).toMatchObject({ code: 0 })
   await command('hold', callId)
-  await eventually(() => expect(states().at(-1)).toBe(4), PATIENT)
+  await eventually(() => expect(states()).toContain(4), PATIENT)
   expect(await user.run(['calls', 'answer', callId])).toMatchObject({
     code: 5,
     stderr: expect.stringContaining('Possible now: '),
   })
   await command('resume', callId)
-  await eventually(() => expect(states().at(-1)).toBe(3), PATIENT)
+  await eventually(() => expect(states().filter((state) => state === 3)).toHaveLength(2), PATIENT)
   await command('transfer', callId, BOB, '--blind')
   await eventually(
     async () => expect((await user.run(['calls', 'answer', callId, '--agent', BOB])).code).toBe(0),
     PATIENT,
   )
   await eventually(() => expect(states()).toContain(7), PATIENT)
-  expect((await user.run(['calls', 'list', '--live', '--agent', BOB])).stdout).toContain(`${callId}\t${BOB}\tconnected`)
+  await eventually(async () => {
+    const { stdout } = await user.run(['calls', 'list', '--live', '--agent', BOB])
+    expect(stdout).toContain(`${callId}\t${BOB}\tconnected`)
+  }, PATIENT)
   await command('hangup', callId, '--agent', BOB)
   tail.kill('SIGINT')
   expect((await tail.ended).code).toBe(130)
@@ -148,7 +154,7 @@ test('a call is dialled, commanded, followed and explained', async () => {
   expect(await user.run(['verify', file], 'whsec_typo')).toMatchObject({ code: 1 })
   expect((await user.run(['subscriptions', 'delete', created.id])).code).toBe(0)
   expect((await user.run(['subscriptions', 'show', created.id])).code).toBe(4)
-}, 120_000)
+})
 
 test('a parked delivery is found, shown, sent again and recovered', async () => {
   const user = await application()
@@ -172,14 +178,15 @@ test('a parked delivery is found, shown, sent again and recovered', async () => 
       '--subscription',
       id,
     ])
-    expect(found).toHaveLength(1)
+    // Also of other agents, whose after-call work ends meanwhile.
+    expect(found.length).toBeGreaterThan(0)
     return found[0]?.deliveryId ?? ''
   }, PATIENT)
   const shown = await user.run(['deliveries', 'show', parked])
   expect(shown.stdout).toContain('parked: rejected')
   expect(shown.stdout).toMatch(/\t410\t\d+\tgone {1,2}\[2J/)
-  expect((await user.run(['recover', id, '--dry-run'])).stdout).toContain('deliveries\t1')
-  expect((await user.run(['explain', id])).stdout).toContain('parked\t1')
+  expect((await user.run(['recover', id, '--dry-run'])).stdout).toMatch(/^deliveries\t[1-9]/m)
+  expect((await user.run(['explain', id])).stdout).toMatch(/^parked\t[1-9]/m)
 
   receiver.answer('/', { status: 204 })
   const recovered = await user.run(['recover', id, '--watch'])
@@ -192,7 +199,7 @@ test('a parked delivery is found, shown, sent again and recovered', async () => 
   const off = await user.run(['subscriptions', 'change', id, '--disable'])
   expect([off.code, off.stdout]).toEqual([0, expect.stringMatching(/^state\tdisabled$/m)])
   await user.run(['agents', 'presence', ALICE, '2'])
-}, 120_000)
+})
 
 test('an agent is rung from outside', async () => {
   const user = await application()
@@ -206,7 +213,7 @@ test('an agent is rung from outside', async () => {
   ])
   await eventually(async () => expect((await user.run(['calls', 'answer', callId])).code).toBe(0), PATIENT)
   await eventually(async () => expect((await user.run(['calls', 'hangup', callId])).code).toBe(0), PATIENT)
-}, 60_000)
+})
 
 /** A proxy in front of the api that holds the live stream back, and has another clock. */
 async function badProxy(): Promise<string> {
@@ -263,7 +270,7 @@ describe('doctor', () => {
       expect(stderr).toContain(repair)
     }
     await admin.run(['subscriptions', 'delete', id])
-  }, 120_000)
+  })
 
   test('finds nothing wrong with the way to a healthy installation', async () => {
     const user = await application()
@@ -272,5 +279,5 @@ describe('doctor', () => {
     for (const check of ['address', 'clock', 'sign-in', 'role', 'stream']) {
       expect(stdout).toMatch(new RegExp(`^${check}\tok\t`, 'm'))
     }
-  }, 180_000)
+  })
 })

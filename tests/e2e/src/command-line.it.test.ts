@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { type Answer, eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { newUser } from './switchhook.ts'
 
+// Each command is a process of its own.
+jest.setTimeout(120_000)
+
 /** Anything that can stand at the address of an installation. */
 let server: Receiver
 
@@ -137,7 +140,7 @@ test('a profile is for its user alone, its token serves further commands, and no
 test('Ctrl+C ends the tail with 130', async () => {
   server.answer('/api/v1/webhooks/stream', { instead: 'hang' })
   const tail = withToken().start(['events', 'tail'])
-  await eventually(() => expect(server.requests()).toHaveLength(1))
+  await eventually(() => expect(server.requests()).toHaveLength(1), { timeoutMs: 60_000 })
   tail.kill('SIGINT')
   expect((await tail.ended).code).toBe(130)
 })

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CommandResult, type RunningCommand, startCommand } from '@switchhook/testkit'
@@ -17,9 +17,13 @@ export interface Switchhook {
   json<T>(args: readonly string[]): Promise<T>
 }
 
+const folders: string[] = []
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
+
 /** A user without a profile, outside of a terminal. */
 export function newUser(env: NodeJS.ProcessEnv = {}): Switchhook {
   const config = mkdtempSync(join(tmpdir(), 'switchhook-cli-'))
+  folders.push(config)
   const start: Switchhook['start'] = (args, input) =>
     startCommand([command, ...args], {
       env: { XDG_CONFIG_HOME: config, ...env },

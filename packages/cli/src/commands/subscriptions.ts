@@ -147,10 +147,11 @@ const check: Command = {
       out.list(report.findings, [
         { title: 'CHECK', of: ({ check }) => check },
         { title: 'RESULT', of: ({ result }) => result, tone: ({ result }) => toneOf(result) },
-        { title: 'SEEN', of: ({ seen, advice }) => (advice === null ? seen : `${seen} ${advice}`) },
+        { title: 'SEEN', of: ({ seen }) => seen },
       ])
     }
-    if (report.verdict !== 'good') throw new CliError(Exit.finding, 'The receiver needs work.')
+    const advice = report.findings.flatMap(({ check, advice: text }) => (text === null ? [] : [`${check}: ${text}`]))
+    if (report.verdict !== 'good') throw new CliError(Exit.finding, advice.join('\n') || 'The receiver needs work.')
   },
 }
 

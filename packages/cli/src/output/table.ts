@@ -62,7 +62,8 @@ export function renderRecord(
 }
 
 const GAP = '  '
-const NARROWEST = 10
+/** Less of the last column tells nothing; a narrow terminal wraps the line. */
+const NARROWEST = 30
 
 function cut(text: string, width: number): string {
   const most = Math.max(width, NARROWEST)
