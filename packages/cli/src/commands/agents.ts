@@ -37,18 +37,16 @@ const presence: Command = {
     ['--message <text>', 'a text for colleagues'],
     ['--location <text>', 'where the agent is'],
   ],
-  run: async ({ client, out }, [agentUri = '', statusCode], { until, ...texts }: PresenceOptions) => {
-    if (statusCode === undefined && (until ?? texts.message ?? texts.location) !== undefined) {
+  run: async ({ client, out }, [agentUri = '', statusCode], { until, message, location }: PresenceOptions) => {
+    const end = until === undefined ? undefined : momentOf(until, 1, Date.now())
+    const more = given<Schemas['PresenceSetting']>({ statusCode, until: end, message, location })
+    if (statusCode === undefined && Object.keys(more).length > 0) {
       throw usage('Name the status, too: switchhook agents presence <agent> <status>.')
     }
-    const end = given<Schemas['PresenceSetting']>({
-      statusCode: statusCode ?? '',
-      until: until === undefined ? undefined : momentOf(until, 1, Date.now()),
-    })
     const agent =
       statusCode === undefined
         ? await client.agents.state(agentUri)
-        : await client.agents.setPresence(agentUri, { statusCode, ...end, ...texts })
+        : await client.agents.setPresence(agentUri, { statusCode, ...more })
     out.record(agent, [
       ['agent', agent.agentUri],
       ['status', `${agent.statusCode} ${agent.statusName}`],

@@ -50,6 +50,7 @@ async function signInTo(url: string, context: Context, options: LoginOptions): P
   if ((clientId === undefined) !== (secretStdin === undefined)) {
     throw usage('An application needs both --client-id and --secret-stdin.')
   }
+  if (tokenUrl !== undefined && !URL.canParse(tokenUrl)) throw usage('--token-url must be an https address.')
   if (clientId !== undefined) {
     const isComplete = tokenUrl !== undefined && scope !== undefined
     const offered = isComplete ? undefined : chosenIn(await readOffer(url, organization), organization)

@@ -61,6 +61,7 @@ test.each([
   ],
   ['without an empty line', Buffer.from('webhook-id: d-1'), [SECRET], 'no empty line'],
   ['with a typo in the secret', post(BODY), [SECRET.slice(0, -9)], 'check it for a typo'],
+  ['with half of a secret', post(BODY), [SECRET.slice(0, 26)], 'check it for a typo'],
   ['with a secret without its prefix', post(BODY), [SECRET.replace('whsec_', '')], 'check it for a typo'],
 ])('a POST %s is not', (_name, file, secrets, reason) => {
   expect(verified(file, secrets)).toEqual({ isValid: false, reason: expect.stringContaining(reason) })
