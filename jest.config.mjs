@@ -24,7 +24,7 @@ const infrastructure = '<rootDir>/packages/testkit/src/jest'
 
 export default {
   // An upper bound for waiting on other processes. Tests await conditions, never this time.
-  testTimeout: 30_000,
+  testTimeout: 120_000,
   projects: [
     { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e|*.browser|*.cluster|*.pbx).test.ts'] },
     {

@@ -10,8 +10,6 @@ import { Queue, serviceTopology } from './topology/topology.ts'
 const alarm = brokerAlarm()
 const whenOurs = alarm === undefined ? describe.skip : describe
 
-jest.setTimeout(60_000)
-
 let server: TestBroker
 let observer: Observer
 let broker: Broker

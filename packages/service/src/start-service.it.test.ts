@@ -200,4 +200,4 @@ test('RabbitMQ and Redis are reached over TLS, once their certificates fit, with
   await Promise.all([rabbitProxy.close(), redisTls.close()])
   trusted.close()
   other.close()
-}, 60_000)
+})

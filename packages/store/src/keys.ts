@@ -32,6 +32,9 @@ export const subscriptionOrderKey = (tenant: Tenant): string => `sh:{t:${escapeT
  */
 export const subscriptionChangesKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:changes`
 
+/** hash: externalId → subscription id · until deleted; an entry whose subscription is gone is free · api */
+export const externalIdsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:external-ids`
+
 /** zset: subscription → end of the lease of its receiver check, ms · as long as the longest lease · api */
 export const checksKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:checks`
 

@@ -71,7 +71,7 @@ test('an invalid request is answered 400 even while Redis is unavailable', async
   expect((await api.call('GET', PATH)).status).toBe(401)
   toRedis.accept()
   await recovered()
-}, 60_000)
+})
 
 test('the gauges of the outbox and the timers are shown, and left out while Redis is unavailable', async () => {
   const shown = async (): Promise<string[]> =>
@@ -87,7 +87,7 @@ test('the gauges of the outbox and the timers are shown, and left out while Redi
   toRedis.accept()
   await recovered()
   expect(await shown()).toEqual(all)
-}, 60_000)
+})
 
 test('an api that starts with a full Redis drains its outbox, disables and deletes subscriptions, and rejects writes that need memory', async () => {
   const { body } = await api.call('POST', PATH, { headers, json: create })
@@ -113,7 +113,7 @@ test('an api that starts with a full Redis drains its outbox, disables and delet
   }
   toBroker.accept()
   await recovered()
-}, 90_000)
+})
 
 test('while the broker is unavailable, the age of the oldest event in the outbox grows', async () => {
   toBroker.refuse()
@@ -133,7 +133,7 @@ test('while the broker is unavailable, the age of the oldest event in the outbox
   toBroker.accept()
   await recovered()
   await eventually(async () => expect(await sample('switchhook_outbox_events')).toBe(0), { timeoutMs: 30_000 })
-}, 90_000)
+})
 
 test('a subscription that was answered 201 exists after an outage of Redis', async () => {
   const { body } = await api.call('POST', PATH, { headers, json: create })
@@ -142,7 +142,7 @@ test('a subscription that was answered 201 exists after an outage of Redis', asy
   const { secret: _, ...created } = body as { id: string; secret: string }
   const read = async () => (await api.call('GET', `${PATH}/${created.id}`, { headers })).body
   await eventually(async () => expect(await read()).toEqual(created))
-}, 60_000)
+})
 
 test('while the broker is unavailable, requests are accepted, and events wait in the outbox', async () => {
   toBroker.refuse()
@@ -161,7 +161,7 @@ test('while the broker is unavailable, requests are accepted, and events wait in
     },
     { timeoutMs: 30_000, intervalMs: 200 },
   )
-}, 90_000)
+})
 
 test('an api that starts without the broker accepts commands, and relays their events later', async () => {
   const absent = await startTcpProxy(around.broker.amqpUrl)
@@ -174,7 +174,7 @@ test('an api that starts without the broker accepts commands, and relays their e
   await eventually(() => expect(starting.isReady()).toBe(true), { timeoutMs: 30_000 })
   await starting.close()
   await absent.close()
-}, 90_000)
+})
 
 test('packs of events that no fan-out has taken are published again, each event on its own', async () => {
   const topology = serviceTopology([], { eventShards: EVENT_SHARDS })
@@ -214,7 +214,7 @@ test('packs of events that no fan-out has taken are published again, each event 
   await eventually(() => expect(published).toEqual(expect.arrayContaining(arrived)), { timeoutMs: 30_000 })
   expect(api.isReady()).toBe(true)
   await broker.close()
-}, 60_000)
+})
 
 test('in production the api refuses a Redis without persistence', async () => {
   const toForgetful = await startTcpProxy(around.redis.redisUrl)

@@ -49,8 +49,6 @@ interface LogLine {
   readonly queue?: string
 }
 
-jest.setTimeout(30_000)
-
 let rabbit: TestBroker
 let redisServer: TestRedis
 let amqp: TcpProxy

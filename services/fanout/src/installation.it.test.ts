@@ -18,7 +18,6 @@ import {
   testRedis,
 } from '@switchhook/testkit'
 
-jest.setTimeout(60_000)
 const PATIENT = { timeoutMs: 20_000 }
 
 let rabbit: TestBroker

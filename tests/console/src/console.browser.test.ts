@@ -18,7 +18,7 @@ scenes('the console in a browser', () => {
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
     receiver = await startReceiver()
     proxy = await startPrefixProxy(readStack().urls.api)
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await browser.close()
@@ -125,7 +125,7 @@ scenes('the console in a browser', () => {
     await page.getByRole('link', { name: 'Test and check' }).click()
     expect(await page.getByRole('button', { name: 'Send a test' }).getAttribute('aria-disabled')).toBe('true')
     await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
-  }, 60_000)
+  })
 
   test('the keyboard alone is enough', async () => {
     const { id } = await subscribe(receiver.url('/typed'), 'Typed')
@@ -165,7 +165,7 @@ scenes('the console in a browser', () => {
     function focusedText(): Promise<string> {
       return page.evaluate('document.activeElement.textContent')
     }
-  }, 60_000)
+  })
 
   test('two tenants side by side never see each other', async () => {
     const acme = await subscribe(receiver.url('/acme-only'), 'Acme only')
@@ -191,7 +191,7 @@ scenes('the console in a browser', () => {
     await hangUp(callId, 'sip:carol@globex.example', 'globex')
     await call('DELETE', `/api/v1/webhooks/subscriptions/${acme.id}`)
     await call('DELETE', `/api/v1/webhooks/subscriptions/${globex.id}`, undefined, 'globex')
-  }, 60_000)
+  })
 
   test('below a path prefix; an API that is away shows as that, and comes back by itself', async () => {
     const { page, signIn } = await visitor('acme-admin')
@@ -209,7 +209,7 @@ scenes('the console in a browser', () => {
     proxy.cut(false)
     await page.getByText('The API does not answer.', { exact: false }).waitFor({ state: 'detached' })
     await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
-  }, 60_000)
+  })
 
   test('ten thousand rows scroll, with few of them in the document', async () => {
     const total = 10_000
@@ -249,7 +249,7 @@ scenes('the console in a browser', () => {
     // The address has the filter and the length.
     await page.waitForURL(/q=endpoint-1249/)
     expect(page.url()).toContain('most=2000')
-  }, 60_000)
+  })
 
   test('an endpoint that came later gets the events of a chosen period; those of a deleted one cannot be repaired', async () => {
     receiver.answer('/gone', { status: 410 })

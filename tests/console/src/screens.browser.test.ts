@@ -46,7 +46,7 @@ scenes('every screen of the console', () => {
     await visitor.page.getByLabel('Organization').waitFor()
     await look(visitor, 'sign-in')
     await visitor.signIn()
-  }, 60_000)
+  })
 
   test('the first load is below 170 KiB, and all files are below 200 KiB', async () => {
     const { page, close } = await visit(browser, 'acme-admin')
@@ -69,7 +69,7 @@ scenes('every screen of the console', () => {
     expect(sizes.size).toBeGreaterThan(3)
     expect(firstLoad).toBeLessThan(170 * KIB)
     expect(sizeOfAllFiles()).toBeLessThan(200 * KIB)
-  }, 60_000)
+  })
 
   test('has no finding of axe and no complaint of the browser, in light and dark', async () => {
     for (const screen of screens) {

@@ -18,7 +18,7 @@ scenes('signing in to the console and out of it', () => {
 
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
-  }, 60_000)
+  })
 
   afterAll(() => browser.close())
 
@@ -49,7 +49,7 @@ scenes('signing in to the console and out of it', () => {
     await tab.getByRole('button', { name: 'Continue' }).click()
     await tab.getByRole('button', { name: 'Sign in to globex' }).waitFor()
     await tab.getByRole('button', { name: 'Sign in to acme' }).waitFor()
-  }, 60_000)
+  })
 
   test('a session ends with the tab, is renewed by the refresh token, and its tokens are in no address', async () => {
     const { page, open, signIn } = visitor
@@ -75,7 +75,7 @@ scenes('signing in to the console and out of it', () => {
     for (const token of [before.accessToken, before.refreshToken]) {
       expect(addresses.filter((address) => address.includes(token))).toEqual([])
     }
-  }, 60_000)
+  })
 
   test('signing out ends the session at the identity provider and revokes the refresh token', async () => {
     const { page, signIn } = visitor
@@ -100,7 +100,7 @@ scenes('signing in to the console and out of it', () => {
       body: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'console', refresh_token: refreshToken }),
     })
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_grant' }])
-  }, 60_000)
+  })
 
   test('signing out works while the identity provider does not answer', async () => {
     const { page, signIn } = visitor
@@ -110,7 +110,7 @@ scenes('signing in to the console and out of it', () => {
     expect(await page.evaluate('sessionStorage.getItem("switchhook.session")')).toBeNull()
     await page.reload()
     await page.getByText('You are signed out.').waitFor()
-  }, 60_000)
+  })
 
   async function openTab(): Promise<Page> {
     const tab = await visitor.page.context().newPage()

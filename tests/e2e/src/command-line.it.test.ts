@@ -4,9 +4,6 @@ import { join } from 'node:path'
 import { type Answer, eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { newUser } from './switchhook.ts'
 
-// Each command is a process of its own.
-jest.setTimeout(120_000)
-
 /** Anything that can stand at the address of an installation. */
 let server: Receiver
 

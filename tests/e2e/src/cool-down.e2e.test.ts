@@ -24,6 +24,25 @@ afterAll(async () => {
   await receiver.close()
 })
 
+test('an endpoint that answers with Retry-After gets no POST until then', async () => {
+  const paused = await acme.subscribe(receiver.url('/paused'))
+  receiver.answer('/paused', { status: 429, headers: { 'retry-after': '2' } })
+  await publishEvent()
+  const [first] = await receiver.waitFor(1, '/paused')
+  await eventually(async () => {
+    const { body } = await acme.request<{ health: Health }>('GET', `/webhooks/subscriptions/${paused.id}`)
+    expect(body.health).toMatchObject({ state: 'open', consecutiveFailures: 1 })
+  })
+  receiver.answer('/paused', { status: 204 })
+  const marker = await publishEvent()
+  await eventually(() =>
+    expect(receiver.requests('/paused').map((request) => envelopeOf(request).data['marker'])).toContain(marker),
+  )
+  const [, second] = receiver.requests('/paused')
+  expect((second?.receivedAt ?? 0) - (first?.receivedAt ?? 0)).toBeGreaterThanOrEqual(1_900)
+  await acme.request('DELETE', `/webhooks/subscriptions/${paused.id}`)
+})
+
 const path = (): string => `/webhooks/subscriptions/${subscription.id}`
 const health = async (): Promise<Health> => (await acme.request<{ health: Health }>('GET', path())).body.health
 

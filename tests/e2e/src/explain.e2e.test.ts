@@ -19,7 +19,6 @@ interface Page {
 }
 
 const PATIENT = { timeoutMs: 30_000, intervalMs: 20 }
-jest.setTimeout(60_000)
 
 let acme: Client
 let receiver: Receiver

@@ -49,7 +49,7 @@ test('deliveries in flight at a killed worker are delivered by another worker', 
   isDown = false
   await eventually(() => expect(markers.filter((marker) => !answered.has(marker))).toEqual([]), { timeoutMs: 20_000 })
   receiver.answer('/hook', { status: 204 })
-}, 60_000)
+})
 
 test('without a running worker, calls are accepted and their deliveries wait', async () => {
   await Promise.all([end('delivery-worker-1', 'SIGKILL'), end('delivery-worker-2', 'SIGKILL')])
@@ -65,14 +65,14 @@ test('without a running worker, calls are accepted and their deliveries wait', a
       .filter((data) => data['callId'] === callId)
     expect(states.map((data) => data['state'])).toEqual(expect.arrayContaining([1, 7]))
   })
-}, 60_000)
+})
 
 test('events in flight at a killed fan-out are fanned out by another replica', async () => {
   const before = Promise.all(Array.from({ length: 100 }, () => publishEvent()))
   await Promise.race([before, receiver.waitFor(receiver.requests().length + 10)])
   await end('fanout-1', 'SIGKILL')
   await allArrived([...(await before), ...(await publishMany(10))])
-}, 60_000)
+})
 
 test('a worker that gets SIGTERM finishes its deliveries in flight and exits with code 0', async () => {
   const name = 'delivery-worker-1'
@@ -90,7 +90,7 @@ test('a worker that gets SIGTERM finishes its deliveries in flight and exits wit
     .requests('/hook')
     .filter((request) => markers.includes(String(envelopeOf(request).data['marker'])))
   expect(deliveries.map(({ headers }) => headers['x-svc-attempt'])).toEqual(Array(20).fill('1'))
-}, 60_000)
+})
 
 test('a call continues when every api replica is killed, and its events arrive after the restart', async () => {
   const agentUri = 'sip:e2e-20@acme.example'
@@ -108,7 +108,7 @@ test('a call continues when every api replica is killed, and its events arrive a
     { timeoutMs: 20_000 },
   )
   expect((await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri })).status).toBe(202)
-}, 60_000)
+})
 
 test('while RabbitMQ is down calls are accepted, and their events arrive afterwards', async () => {
   const agentUri = 'sip:e2e-21@acme.example'

@@ -9,7 +9,6 @@ interface StreamedEvent {
 }
 
 const PATIENT = { timeoutMs: 30_000 }
-jest.setTimeout(60_000)
 
 let acme: Client
 let other: Client

@@ -146,7 +146,7 @@ interface Reply {
   afterAll(async () => {
     await fleet.stop()
     await receiver.close()
-  }, 60_000)
+  })
 
   test.each(PHASES.map(([name, phase], at) => [name, phase, at] as const))(
     '%s: commands work, and every delivery arrives',

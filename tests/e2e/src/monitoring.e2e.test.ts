@@ -70,7 +70,7 @@ describeWithPrometheus('a real Prometheus that scraped the stack under load', ()
     await looked(2)
     await makeLoad()
     await looked(LOOKS)
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await prometheus.close()

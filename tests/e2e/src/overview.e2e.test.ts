@@ -17,7 +17,6 @@ interface Point {
 
 /** Workers write their statistics every ten seconds. */
 const PATIENT = { timeoutMs: 40_000, intervalMs: 200 }
-jest.setTimeout(60_000)
 
 let acme: Client
 let receiver: Receiver

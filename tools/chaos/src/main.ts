@@ -28,6 +28,7 @@ async function main(): Promise<void> {
       good: 'nothing was lost',
       bad: `something is wrong; to repeat these faults: SEED=${seeds.join(',')} KILLS=${kills}`,
     })
+    if (problemsOf(result).length > 0) say(`the logs of the services are kept in ${stack.keepLogs()}`)
     if (report !== undefined) writeFileSync(report, renderReport(result, { seeds, kills, kinds }))
   } finally {
     await stack.stop()

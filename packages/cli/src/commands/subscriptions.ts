@@ -6,20 +6,23 @@ import { moment, toneOf } from '../output/words.ts'
 import { LIMIT, limitOf, take } from './take.ts'
 
 const ID = ['<subscription>', 'the id of the subscription'] as const
+const EXTERNAL_ID = ['--external-id <id>', 'your own name for it, unique in your tenant'] as const
 const TYPES = ['--types <types>', 'event types, separated by commas'] as const
 
 const list: Command = {
   name: 'list',
   summary: 'list subscriptions and the health of their endpoints',
-  options: [LIMIT],
-  run: async ({ client, out }, _args, options: { limit?: string }) =>
-    out.list(await take(client.subscriptions.list(), limitOf(options)), [
+  options: [EXTERNAL_ID, LIMIT],
+  run: async ({ client, out }, _args, options: { externalId?: string; limit?: string }) => {
+    const query = given<Schemas['ListSubscriptionsQuery']>({ externalId: options.externalId })
+    out.list(await take(client.subscriptions.list(query), limitOf(options)), [
       { title: 'SUBSCRIPTION', of: ({ id }) => id },
       { title: 'STATE', of: stateOf, tone: (subscription) => toneOf(stateOf(subscription)) },
       { title: 'PARKED', of: ({ parked }) => parked.count },
       { title: 'TYPES', of: ({ eventTypes }) => eventTypes.join(',') },
       { title: 'URL', of: ({ url }) => url },
-    ]),
+    ])
+  },
 }
 
 const stateOf = ({ enabled, health }: Schemas['Subscription']): string =>
@@ -42,6 +45,7 @@ export function showSubscription(
     ['url', subscription.url],
     ['types', subscription.eventTypes.join(',')],
     ['description', subscription.description],
+    ['external id', subscription.externalId],
     ['state', stateOf(subscription)],
     ['failing since', moment(health.failingSince)],
     [
@@ -56,17 +60,25 @@ export function showSubscription(
   ])
 }
 
+interface CreateOptions {
+  readonly types?: string
+  readonly description?: string
+  readonly externalId?: string
+  readonly disabled?: true
+}
+
 const create: Command = {
   name: 'create',
   summary: 'create a subscription; its secret is shown only now',
   args: [['<url>', 'the endpoint']],
-  options: [TYPES, ['--description <text>', 'a label'], ['--disabled', 'create it disabled']],
-  run: async ({ client, out }, [url = ''], options: { types?: string; description?: string; disabled?: true }) => {
+  options: [TYPES, EXTERNAL_ID, ['--description <text>', 'a label'], ['--disabled', 'create it disabled']],
+  run: async ({ client, out }, [url = ''], options: CreateOptions) => {
     const eventTypes = typesIn(options.types ?? 'call.status,agent.status')
     const more = given<Schemas['NewSubscription']>({
       url,
       eventTypes,
       description: options.description,
+      externalId: options.externalId,
       enabled: options.disabled === true ? false : undefined,
     })
     showSubscription(out, await client.subscriptions.create({ url, eventTypes, ...more }))

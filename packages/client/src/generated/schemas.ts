@@ -438,6 +438,8 @@ export interface Schemas {
     eventTypes: Schemas["EventType"][];
     /** A label of your choice. */
     description: string | null;
+    /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
+    externalId: string | null;
     /** Only an enabled subscription receives deliveries. */
     enabled: boolean;
     /** When the subscription was created, in UTC. */
@@ -867,6 +869,8 @@ export interface Schemas {
     eventTypes: Schemas["EventType"][];
     /** A label of your choice. */
     description?: string | null;
+    /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
+    externalId?: string | null;
     /** Only an enabled subscription receives deliveries. Events from before it is enabled are not sent later. */
     enabled?: boolean;
     /** Set by the service; ignored in a request. */
@@ -968,7 +972,7 @@ export interface Schemas {
     /** The HTTP status. */
     status: number;
     /** Identifies the error. Codes are stable. */
-    code: "invalid-request" | "malformed-json" | "invalid-webhook-url" | "unknown-event-type" | "unknown-status-code" | "missing-agent-uri" | "unauthorized" | "forbidden" | "host-not-allowed" | "cross-site-request" | "not-found" | "subscription-not-found" | "delivery-not-found" | "event-not-found" | "recovery-not-found" | "agent-not-found" | "call-not-found" | "method-not-allowed" | "invalid-call-state" | "remote-answer-unsupported" | "transfer-in-progress" | "agent-device-unavailable" | "delivery-not-parked" | "delivery-without-body" | "event-without-body" | "journal-off" | "subscription-disabled" | "subscription-deleted" | "too-many-secrets" | "too-many-subscriptions" | "check-running" | "secret-unavailable" | "recovery-in-progress" | "idempotency-key-in-use" | "precondition-failed" | "body-too-large" | "unsupported-media-type" | "idempotency-key-reused" | "rate-limited" | "too-many-listeners" | "too-many-client-listeners" | "too-many-checks" | "internal" | "platform-unavailable" | "check-unfinished" | "service-unavailable";
+    code: "invalid-request" | "malformed-json" | "invalid-webhook-url" | "unknown-event-type" | "unknown-status-code" | "missing-agent-uri" | "unauthorized" | "forbidden" | "host-not-allowed" | "cross-site-request" | "not-found" | "subscription-not-found" | "delivery-not-found" | "event-not-found" | "recovery-not-found" | "agent-not-found" | "call-not-found" | "method-not-allowed" | "invalid-call-state" | "remote-answer-unsupported" | "transfer-in-progress" | "agent-device-unavailable" | "delivery-not-parked" | "delivery-without-body" | "event-without-body" | "journal-off" | "subscription-disabled" | "subscription-deleted" | "too-many-secrets" | "external-id-taken" | "too-many-subscriptions" | "check-running" | "secret-unavailable" | "recovery-in-progress" | "idempotency-key-in-use" | "precondition-failed" | "body-too-large" | "unsupported-media-type" | "idempotency-key-reused" | "rate-limited" | "too-many-listeners" | "too-many-client-listeners" | "too-many-checks" | "internal" | "platform-unavailable" | "check-unfinished" | "service-unavailable";
     /** The `X-Request-Id` of the answer. Quote it when you contact the operator. */
     requestId: string;
     /** More about this error. */
@@ -1225,6 +1229,8 @@ export interface Schemas {
     eventTypes: Schemas["EventType"][];
     /** A label of your choice. */
     description: string | null;
+    /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
+    externalId: string | null;
     /** Only an enabled subscription receives deliveries. */
     enabled: boolean;
     /** When the subscription was created, in UTC. */
@@ -1241,6 +1247,8 @@ export interface Schemas {
     eventTypes?: Schemas["EventType"][];
     /** A label of your choice. */
     description?: string | null;
+    /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
+    externalId?: string | null;
     /** Only an enabled subscription receives deliveries. */
     enabled?: boolean;
     /** Set by the service; ignored in a request. */
@@ -1351,6 +1359,8 @@ export interface Schemas {
     limit?: number;
     /** The cursor from the `Link` header of the previous page. Cursors do not expire. */
     cursor?: string;
+    /** Only the subscription with this `externalId`, if there is one. */
+    externalId?: string;
   };
   ListDeliveriesQuery: {
     /** Only deliveries in this state; `any` for every state. */

@@ -36,7 +36,8 @@ export type OutcomeNumber = (typeof OutcomeNumber)[keyof typeof OutcomeNumber]
 /** The outcome of one POST. */
 export type Outcome =
   | { readonly kind: 'delivered'; readonly status: number }
-  | { readonly kind: 'answered'; readonly status: number; readonly answer?: string }
+  /** `pauseMs`: the endpoint asks not to be contacted for this long. */
+  | { readonly kind: 'answered'; readonly status: number; readonly answer?: string; readonly pauseMs?: number }
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason }
 
 /**

@@ -17,6 +17,7 @@ test('every code and its status are stable: clients rely on them', () => {
   "delivery-without-body": 409,
   "event-not-found": 404,
   "event-without-body": 409,
+  "external-id-taken": 409,
   "forbidden": 403,
   "host-not-allowed": 403,
   "idempotency-key-in-use": 409,

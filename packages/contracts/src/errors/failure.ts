@@ -43,6 +43,7 @@ export const FAILURES = {
   'subscription-disabled': { status: 409, title: 'The subscription is disabled' },
   'subscription-deleted': { status: 409, title: 'The subscription of this delivery was deleted' },
   'too-many-secrets': { status: 409, title: 'Too many previous secrets are still active; wait for one to expire' },
+  'external-id-taken': { status: 409, title: 'Another subscription has this externalId' },
   'too-many-subscriptions': { status: 409, title: 'The tenant has reached its limit of subscriptions' },
   'check-running': { status: 409, title: 'A check of this endpoint is already running' },
   'secret-unavailable': {

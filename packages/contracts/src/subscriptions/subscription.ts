@@ -11,6 +11,8 @@ export interface Subscription {
   readonly url: string
   readonly eventTypes: readonly EventType[]
   readonly description: string | null
+  /** The client's own name for it, unique in the tenant. */
+  readonly externalId?: string | undefined
   /** Only enabled subscriptions receive deliveries. */
   readonly enabled: boolean
   /** ISO 8601, UTC. */

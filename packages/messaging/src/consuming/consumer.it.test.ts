@@ -75,8 +75,6 @@ async function left(broker: Broker, consumer: Consumer): Promise<number> {
   return await observer.ready(Queue.fanoutEvents)
 }
 
-jest.setTimeout(20_000)
-
 const TIMING = { firstPauseMs: 1, longestPauseMs: 5, holdMs: 60_000, bugHoldMs: 5 }
 
 test('a message is acknowledged when its handler resolves', async () => {

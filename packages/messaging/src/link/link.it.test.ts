@@ -91,7 +91,7 @@ test('closing a link ends although the server does not answer', async () => {
   proxy.freeze()
   await link.close()
   expect(link.session()).toBeUndefined()
-}, 10_000)
+})
 
 test('a connection that is lost while it is given up is replaced', async () => {
   link = await open(() => Promise.resolve())

@@ -14,7 +14,6 @@ let broker: Broker
 let quarantine: Quarantine
 let observer: Observer
 let channel: ConfirmChannel
-jest.setTimeout(30_000)
 
 beforeEach(async () => {
   server = await testBroker()

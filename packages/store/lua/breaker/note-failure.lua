@@ -1,9 +1,10 @@
--- Counts a transient failure of an endpoint. The Nth failure in a row opens the breaker in the same step; a failed probe
--- starts a new cool-down. While the breaker is open, any other failure changes nothing: its attempt began before the
--- breaker opened, or its claim to probe has lapsed.
+-- Counts a transient failure of an endpoint. The Nth failure in a row opens the breaker in the same step, and so does a
+-- failure that asks for a pause, which alone is no outage. A failed probe starts a new cool-down. While the breaker is open,
+-- any other failure changes nothing: its attempt began before the breaker opened, or its claim to probe has lapsed.
 -- KEYS    1 breaker   2 its history
 -- ARGV    1 failures in a row that open it   2 cool-down in ms   3 the probe's claim, '' for none   4 retention in ms
 --         5 result of the attempt, for the notice   6 periods that the history keeps   7 its retention in ms
+--         8 pause that the endpoint asks for, in ms, 0 for none
 -- result  1 this failure starts a cool-down, else 0
 local openUntil, probe, opening = unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe', 'opening'))
 if openUntil and (ARGV[3] == '' or probe ~= ARGV[3]) then
@@ -11,15 +12,21 @@ if openUntil and (ARGV[3] == '' or probe ~= ARGV[3]) then
 end
 local failures = redis.call('HINCRBY', KEYS[1], 'failures', 1)
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
-if not openUntil and failures < tonumber(ARGV[1]) then
+local isFailing, pause = failures >= tonumber(ARGV[1]), tonumber(ARGV[8])
+if not openUntil and not isFailing and pause == 0 then
   return 0
 end
+local isPause = pause > 0 and not isFailing
+local length = isPause and pause or math.max(ARGV[2], pause)
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local nowMs, untilMs = string.format('%.0f', now), string.format('%.0f', now + ARGV[2])
-redis.call('HDEL', KEYS[1], 'probe', 'probedAt', 'probeUntil', 'recoveredAt')
+local nowMs, untilMs = string.format('%.0f', now), string.format('%.0f', now + length)
+redis.call('HDEL', KEYS[1], 'probe', 'probedAt', 'probeUntil', 'recoveredAt', 'paused')
 redis.call('HSET', KEYS[1], 'openedAt', nowMs, 'openUntil', untilMs)
-if not openUntil then
+if isPause then
+  redis.call('HSET', KEYS[1], 'paused', '1')
+end
+if isFailing and not opening then
   -- Written once per outage, so that a repeated notice is identical.
   redis.call('HDEL', KEYS[1], 'told')
   opening = string.format('%s %d %s %s', nowMs, failures, untilMs, ARGV[5])

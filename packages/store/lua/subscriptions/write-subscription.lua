@@ -1,15 +1,25 @@
 -- Writes one subscription if it has not changed since it was read. The new revision invalidates every cache.
 -- KEYS    1 the tenant's subscriptions   2 the tenant's revision   3 their order   4 their latest changes
+--         5 their external ids
 -- ARGV    1 id   2 JSON as read, '' for none   3 JSON to write, '' to remove   4 the new revision   5 its place in the order
 --         6 from how many subscriptions on changes are listed   7 most changes   8 retention of the changes in ms
---         9 subscriptions that a tenant can have, '' for any number
--- result  1 written, 0 changed by another writer since it was read, 2 there are too many for a new one
+--         9 subscriptions that a tenant can have, '' for any number   10 external id as read, '' for none   11 to write
+-- result  1 written, 0 changed by another writer since it was read, 2 there are too many for a new one; or the id of the
+--         subscription that has the external id
 local present = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if present ~= ARGV[2] then
   return 0
 end
 if present == '' and ARGV[9] ~= '' and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[9]) then
   return 2
+end
+local before, after = ARGV[10], ARGV[11]
+if after ~= '' then
+  local owner = redis.call('HGET', KEYS[5], after)
+  -- An earlier version deletes a subscription without its external id.
+  if owner and owner ~= ARGV[1] and redis.call('HEXISTS', KEYS[1], owner) == 1 then
+    return owner
+  end
 end
 local revision = redis.call('GET', KEYS[2]) or ''
 local mark = '!' .. revision
@@ -20,6 +30,12 @@ if present ~= '' then
 end
 if ARGV[3] ~= '' then
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+end
+if before ~= '' and before ~= after and redis.call('HGET', KEYS[5], before) == ARGV[1] then
+  redis.call('HDEL', KEYS[5], before)
+end
+if after ~= '' then
+  redis.call('HSET', KEYS[5], after, ARGV[1])
 end
 redis.call('SET', KEYS[2], ARGV[4])
 -- Without the mark of the previous revision, an earlier version has written in between. Then the order is left alone: it

@@ -5,6 +5,7 @@ import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { type BreakerStore, createBreakerReader, createBreakerStore, type Endpoint } from './breaker-store.ts'
 import { createCoolDownHistory, KEPT_PERIODS } from './cool-down-history.ts'
+import { createOutageStore } from './outage-store.ts'
 
 const COOLDOWN_MS = 300
 const LEASE_MS = 400
@@ -91,6 +92,56 @@ test('a failed probe starts a new cool-down, a successful one closes the breaker
   expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined()
   await workers[1].noteAnswer(endpoint)
   expect(await stateOf()).toBe('closed')
+})
+
+describe('an endpoint that asks for a pause', () => {
+  const busy = (pauseMs: number) => ({ outcome: 'answered', status: 429, pauseMs }) as const
+  const coolDownMs = async (): Promise<number> => {
+    const [opened, until] = await redis[0][run]((commands) =>
+      commands.hmget(breakerKey(endpoint.tenant, endpoint.subscriptionId), 'openedAt', 'openUntil'),
+    )
+    return Number(until) - Number(opened)
+  }
+
+  test('is not contacted for that long after a single failure, and then probed', async () => {
+    expect(await workers[0].noteFailure(endpoint, undefined, busy(50))).toBe(true)
+    expect(await coolDownMs()).toBe(50)
+    await cooledDown()
+    expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined()
+    await workers[1].noteAnswer(endpoint)
+    expect(await workers[0].health(endpoint)).toMatchObject({ state: 'closed', consecutiveFailures: 0 })
+  })
+
+  test('is in no outage until it fails often enough, and then for the longer of pause and cool-down', async () => {
+    const outages = createOutageStore(redis[0])
+    await workers[0].noteFailure(endpoint, undefined, busy(1))
+    expect(await outages.unreported(endpoint)).toBeUndefined()
+    for (const pauseMs of [1, 1]) {
+      await cooledDown()
+      await workers[0].noteFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS), busy(pauseMs))
+    }
+    expect(await coolDownMs()).toBe(COOLDOWN_MS)
+    expect(await outages.unreported(endpoint)).toMatchObject({ failures: 3 })
+    await cooledDown()
+    await workers[0].noteFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS), busy(2 * COOLDOWN_MS))
+    expect(await coolDownMs()).toBe(2 * COOLDOWN_MS)
+  })
+
+  test('gets its pause although POSTs from before are answered, and their answers end the row of failures', async () => {
+    await workers[0].noteFailure(endpoint, undefined)
+    await workers[0].noteFailure(endpoint, undefined, busy(60_000))
+    await workers[1].noteAnswer(endpoint)
+    expect(await workers[0].health(endpoint)).toMatchObject({ state: 'open', consecutiveFailures: 1 })
+  })
+
+  test('begins a cool-down when its probe fails without a pause', async () => {
+    await workers[0].noteFailure(endpoint, undefined, busy(1))
+    await cooledDown()
+    await workers[0].noteFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS))
+    expect(await coolDownMs()).toBe(COOLDOWN_MS)
+    await workers[1].noteAnswer(endpoint)
+    expect(await stateOf()).toBe('closed')
+  })
 })
 
 describe('the history of cool-downs', () => {

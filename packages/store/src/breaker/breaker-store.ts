@@ -9,12 +9,13 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * The circuit breaker: one hash per subscription, shared by all workers. All times are Redis' own.
  *
  *               Nth failure in a row              cool-down over
- *               (note-failure)                    (nothing is written)
+ *               or a pause asked for              (nothing is written)
+ *               (note-failure)
  *     closed ───────────────────────────▶ open ───────────────────────▶ probing
  *       ▲                                   ▲                            │   │
  *       │                                   └────── the probe fails ─────┘   │
  *       │                                           (note-failure)           │
- *       └──── an endpoint answers, in any state (noteAnswer) ────────────────┘
+ *       └──── an endpoint answers, in any state (note-answer)────────────────┘
  *
  * Probing: one worker at a time may send one POST, the probe, under a lease (claim-probe). A failure that does not
  * belong to the probe changes nothing while the breaker is open or probing.
@@ -26,7 +27,8 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * probe        claim-probe                the probe's claim; a new cool-down removes it
  * probedAt     claim-probe                start of the probe's lease; earlier versions do not write it
  * probeUntil   claim-probe                end of the probe's lease; then another worker may claim it
- * opening      note-failure, once         start of the outage, failures, end of the first cool-down, last result
+ * paused       note-failure               present if the endpoint asked for this cool-down
+ * opening      note-failure, once         the cool-down at the Nth failure: start, failures, end, last result
  * told         OutageStore.markReported   present once the start of the outage was published
  * recoveredAt  note-outage-end            first answer after the outage; a failed probe removes it
  *
@@ -35,7 +37,7 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * After a failover the clock of the new Redis can be behind. A cool-down or a lease whose start is in its future is over, so
  * neither ever lasts longer than its length from then on.
  *
- * Times are in ms since 1970. The scripts are in `lua/breaker`. `noteAnswer` deletes the hash; without it, the hash
+ * Times are in ms since 1970. The scripts are in `lua/breaker`. `note-answer` deletes the hash; without it, the hash
  * expires one cool-down and a day after the last failure. A lost hash means closed: at worst an extra attempt.
  */
 
@@ -44,6 +46,9 @@ export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
 /** The result of a POST, in the words of an attempt. */
 export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>
+
+/** `pauseMs`: the endpoint asks not to be contacted for this long. */
+type FailedResult = AttemptResult & { readonly pauseMs?: number | undefined }
 
 /** The state of the breaker: contact the endpoint normally, not at all, or with one probe. */
 export interface EndpointHealth {
@@ -67,9 +72,9 @@ export interface BreakerStore {
   }>
   /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
   claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined>
-  /** Counts a transient failure. Resolves to whether it starts a cool-down. */
-  noteFailure(endpoint: Endpoint, probe: Probe | undefined, result?: AttemptResult): Promise<boolean>
-  /** Closes the breaker and resets the count, because the endpoint works. */
+  /** Counts a transient failure. Resolves to whether it starts a cool-down; one that asks for a pause always does. */
+  noteFailure(endpoint: Endpoint, probe: Probe | undefined, result?: FailedResult): Promise<boolean>
+  /** Resets the count, because the endpoint works, and closes the breaker unless the endpoint asked for a pause. */
   noteAnswer(endpoint: Endpoint): Promise<void>
 }
 
@@ -98,12 +103,20 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
       const keys = [keyOf(endpoint), coolDownsKey(endpoint.tenant, endpoint.subscriptionId)]
       const rememberedMs = cooldownMs + REMEMBERED_MS
       const history = [KEPT_PERIODS, HISTORY_MS]
-      const args = [failures, cooldownMs, probe ?? '', rememberedMs, resultToText(result), ...history]
+      const args = [
+        failures,
+        cooldownMs,
+        probe ?? '',
+        rememberedMs,
+        resultToText(result),
+        ...history,
+        result.pauseMs ?? 0,
+      ]
       const opened = await redis[run]((commands) => commands.runScript('breaker/note-failure', keys, args))
       return opened === 1
     },
     async noteAnswer(endpoint) {
-      await redis[run]((commands) => commands.unlink(keyOf(endpoint)))
+      await redis[run]((commands) => commands.runScript('breaker/note-answer', [keyOf(endpoint)], []))
     },
   }
 }

@@ -13,7 +13,7 @@ export interface Outage {
 
 /** Which outages were reported to the tenant. Kept in the breaker's hash, so it is deleted when the breaker closes. */
 export interface OutageStore {
-  /** Undefined: no outage, already reported, or begun by an earlier version, which did not store its start. */
+  /** Undefined: no outage, or already reported. */
   unreported(endpoint: Endpoint): Promise<Outage | undefined>
   markReported(endpoint: Endpoint): Promise<void>
   /**

@@ -8,6 +8,7 @@ export interface ScriptReplies {
   'breaker/claim-probe': 0 | 1
   'breaker/note-contact': 1
   'breaker/note-failure': 0 | 1
+  'breaker/note-answer': number
   'breaker/note-outage-end': [opening: string, recoveredAt: string] | []
   'breaker/read-endpoint': [
     state: 'closed' | 'open' | 'probing',
@@ -55,7 +56,7 @@ export interface ScriptReplies {
   'subscriptions/build-order': 0 | 1
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null
   'subscriptions/read-places': string[] | null
-  'subscriptions/write-subscription': 0 | 1 | 2
+  'subscriptions/write-subscription': 0 | 1 | 2 | string
 }
 
 export type ScriptName = keyof ScriptReplies

@@ -54,6 +54,39 @@ test('revise writes nothing if it throws or if the subscription does not exist',
   expect(await store.revise('globex', created.id, (present) => present)).toBeUndefined()
 })
 
+test('an external id belongs to one subscription of a tenant, also if several are created simultaneously', async () => {
+  const wanted = Array.from({ length: 6 }, () => aSubscription({ externalId: 'crm' }))
+  const results = await Promise.allSettled(
+    wanted.map((subscription, index) => (index % 2 === 0 ? store : elsewhere).create(subscription)),
+  )
+  const [made, ...others] = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  expect(others).toEqual([])
+  const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+  expect(refused).toEqual(Array(5).fill(expect.objectContaining({ code: 'external-id-taken' })))
+  expect(refused[0]).toMatchObject({ extra: { detail: expect.stringContaining(String(made?.id)) as string } })
+  expect(await elsewhere.findByExternalId('acme', 'crm')).toEqual(made)
+  expect(await collect(store.all('acme'))).toEqual([made])
+  await store.create(aSubscription({ tenant: 'globex', externalId: 'crm' }))
+})
+
+test('an external id is free again after a change or a removal, also by an earlier version', async () => {
+  const { id } = await store.create(aSubscription({ externalId: 'crm' }))
+  await store.revise('acme', id, (present) => ({ ...present, externalId: 'erp' }))
+  expect(await store.findByExternalId('acme', 'crm')).toBeUndefined()
+  const next = await store.create(aSubscription({ externalId: 'crm' }))
+  const taking = store.revise('acme', id, (present) => ({ ...present, externalId: 'crm' }))
+  await expect(taking).rejects.toMatchObject({ code: 'external-id-taken' })
+  expect(await store.findByExternalId('acme', 'erp')).toMatchObject({ id })
+  await store.revise('acme', id, (present) => ({ ...present, externalId: undefined }))
+  expect(await store.findByExternalId('acme', 'erp')).toBeUndefined()
+  await store.remove('acme', next.id)
+  const last = await store.create(aSubscription({ externalId: 'crm' }))
+  // An earlier version does not know of external ids.
+  await redis[run]((commands) => commands.hdel(subscriptionsKey('acme'), last.id))
+  expect(await store.findByExternalId('acme', 'crm')).toBeUndefined()
+  await store.create(aSubscription({ externalId: 'crm' }))
+})
+
 test('a subscription with any characters is found as it was created', async () => {
   const created = aSubscription({
     description: 'naïve "quotes" \u2028 \ud83d\udcde',

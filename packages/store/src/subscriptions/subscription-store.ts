@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, type EventType, type Subscription, type SubscriptionId, type Tenant } from '@switchhook/contracts'
-import { revisionKey, subscriptionChangesKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
+import { externalIdsKey, revisionKey, subscriptionChangesKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { createSubscriptionFollower, type FollowerLimits } from './subscription-follower.ts'
 import type { MatchedSubscription } from './subscription-index.ts'
@@ -15,7 +15,7 @@ import {
 export interface SubscriptionStore {
   /**
    * Resolves to the stored subscription. If one with this id exists already, it stays as it is.
-   * @throws AppError `too-many-subscriptions`
+   * @throws AppError `too-many-subscriptions` or `external-id-taken`
    */
   create(subscription: Subscription): Promise<Subscription>
   /** All of them, the oldest first, a part at a time. */
@@ -28,11 +28,13 @@ export interface SubscriptionStore {
    */
   page(tenant: Tenant, query: SubscriptionQuery): Promise<SubscriptionPage>
   find(tenant: Tenant, id: SubscriptionId): Promise<Subscription | undefined>
+  findByExternalId(tenant: Tenant, externalId: string): Promise<Subscription | undefined>
   /** Those of the ids that exist. */
   findAll(tenant: Tenant, ids: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, Subscription>>
   /**
    * Replaces a subscription by `next(present)`. `next` runs again if another writer changed the subscription in between;
    * if it throws, nothing is written. Resolves to the stored subscription; undefined if there is none with this id.
+   * @throws AppError `external-id-taken`
    */
   revise(
     tenant: Tenant,
@@ -51,6 +53,9 @@ export interface ChangeLimits {
   readonly fromSubscriptions: number
   readonly most: number
 }
+
+/** What one write changes, as the script takes it. */
+const KEYS = [subscriptionsKey, revisionKey, subscriptionOrderKey, subscriptionChangesKey, externalIdsKey]
 
 const CHANGES: ChangeLimits = { fromSubscriptions: 100, most: 1_000 }
 const CHANGES_RETENTION_MS = 86_400_000
@@ -88,9 +93,7 @@ export function createSubscriptionStore(
       if (written === read) return { before, after }
       const subscription = after ?? before
       const place = subscription === undefined ? '' : placeOf(subscription)
-      const keys = [subscriptionsKey, revisionKey, subscriptionOrderKey, subscriptionChangesKey].map((key) =>
-        key(tenant),
-      )
+      const keys = KEYS.map((key) => key(tenant))
       const { fromSubscriptions, most } = changes
       const listed = [fromSubscriptions, most, CHANGES_RETENTION_MS, limits.mostPerTenant ?? '']
       const result = await redis[run]((commands) =>
@@ -101,10 +104,14 @@ export function createSubscriptionStore(
           randomUUID(),
           place,
           ...listed,
+          before?.externalId ?? '',
+          after?.externalId ?? '',
         ]),
       )
       if (result === 1) return { before, after }
       if (result === 2) throw new AppError('too-many-subscriptions')
+      if (typeof result === 'string')
+        throw new AppError('external-id-taken', { detail: `Subscription ${result} has this externalId.` })
     }
   }
 
@@ -131,6 +138,13 @@ export function createSubscriptionStore(
       const stored = await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))
       if (stored === null) await verify()
       return stored === null ? undefined : parseSubscription(stored)
+    },
+    async findByExternalId(tenant, externalId) {
+      const id = await redis[run]((commands) => commands.hget(externalIdsKey(tenant), externalId))
+      const found =
+        id === null ? undefined : (await this.findAll(tenant, [id as SubscriptionId])).get(id as SubscriptionId)
+      if (id === null) await verify()
+      return found?.externalId === externalId ? found : undefined
     },
     async findAll(tenant, ids) {
       if (ids.length === 0) return new Map()

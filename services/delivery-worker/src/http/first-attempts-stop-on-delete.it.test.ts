@@ -24,7 +24,6 @@ import { createPostUnderLease, type PostUnderLeaseDeps } from './post-under-leas
  * write is taken just before undici hands the bytes to the socket, and the time of an answer at the end of the wait, both
  * on this process's clock.
  */
-jest.setTimeout(120_000)
 
 const AT_ONCE = 100
 const SLOW_LOOKUP_MS = 500

@@ -249,6 +249,16 @@ describe('the answer', () => {
   })
 })
 
+test.each([
+  [429, 'identity'],
+  // Its body is not read.
+  [503, 'br'],
+])('the Retry-After of a %i is part of the outcome', async (status, encoding) => {
+  const headers = { 'content-encoding': encoding, 'retry-after': '7' }
+  receiver.answer('/', { status, headers, body: 'slow down' })
+  expect(await client.post(deliveryTo(receiver.url()), 1)).toMatchObject({ kind: 'answered', status, pauseMs: 7_000 })
+})
+
 describe('the excerpt of an error answer', () => {
   const post = (): Promise<Outcome> => client.post(deliveryTo(receiver.url()), 1)
 

@@ -76,8 +76,14 @@ function outcomeOf(sent: Sent): Outcome | LeaseExpired {
     case 'unwritten':
       return { kind: 'lease-expired', ...(sent.broken !== undefined && { broken: classifyError(sent.broken) }) }
     case 'answer': {
-      const outcome = classifyStatus(sent.status)
-      return outcome.kind === 'answered' && sent.excerpt !== undefined ? { ...outcome, answer: sent.excerpt } : outcome
+      const { status, excerpt, pauseMs } = sent
+      const outcome = classifyStatus(status)
+      if (outcome.kind !== 'answered') return outcome
+      return {
+        ...outcome,
+        ...(excerpt !== undefined && { answer: excerpt }),
+        ...(pauseMs !== undefined && { pauseMs }),
+      }
     }
   }
 }

@@ -3,6 +3,7 @@ import { isLeaseValid } from '@switchhook/contracts'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type AxiosAdapter, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 import type { Dispatcher } from 'undici'
+import { pauseMsOf } from '../policy/retry-after.ts'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from './answer-excerpt.ts'
 import type { Connections } from './connections.ts'
 import type { PostTerms } from './post-under-lease.ts'
@@ -31,10 +32,16 @@ export class PreparedPost {
   }
 }
 
+interface Answer {
+  readonly status: number
+  /** How long the endpoint asks for a pause. */
+  readonly pauseMs: number | undefined
+}
+
 /** The result of a request, as the adapter resolves with it. */
 export type Sent =
   /** `excerpt`: of the part of the body that arrived in time. A 2xx has none. */
-  | { readonly kind: 'answer'; readonly status: number; readonly excerpt: string | undefined }
+  | (Answer & { readonly kind: 'answer'; readonly excerpt: string | undefined })
   | { readonly kind: 'error'; readonly error: Error }
   /**
    * The lease ended before the request was written. `broken`: the error of the kept connection that carried the same request
@@ -75,7 +82,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   #broken: Error | undefined
   #bytes = 0
   /** An answer other than 2xx, while its excerpt is being read. */
-  #rejection: { readonly status: number; readonly chunks: Buffer[] } | undefined
+  #rejection: (Answer & { readonly chunks: Buffer[] }) | undefined
 
   constructor(
     connections: Connections,
@@ -119,10 +126,11 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     this.#state = 'answered'
     const cut = (): void => controller.abort(new AnswerCut())
     this.#bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
+    const pauseMs = pauseMsOf(status, headers, Date.now())
     if (status >= 300 && isPlain(headers)) {
-      this.#rejection = { status, chunks: [] }
+      this.#rejection = { status, pauseMs, chunks: [] }
       this.#deadline.whenPassed(cut)
-    } else this.#ended({ kind: 'answer', status, excerpt: undefined })
+    } else this.#ended({ kind: 'answer', status, pauseMs, excerpt: undefined })
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -162,9 +170,9 @@ class RequestHandler implements Dispatcher.DispatchHandler {
 
   #finishExcerpt(isComplete: boolean): void {
     if (this.#rejection === undefined) return
-    const { status, chunks } = this.#rejection
+    const { chunks, ...answer } = this.#rejection
     this.#rejection = undefined
-    this.#ended({ kind: 'answer', status, excerpt: answerExcerpt(Buffer.concat(chunks), isComplete) })
+    this.#ended({ kind: 'answer', ...answer, excerpt: answerExcerpt(Buffer.concat(chunks), isComplete) })
   }
 
   #fail(sent: Exclude<Sent, { readonly kind: 'answer' }>): void {

@@ -5,7 +5,6 @@ import { eventually, type ServiceProcess } from '@switchhook/testkit'
 import { aDeliveryTo } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
-jest.setTimeout(60_000)
 const PATIENT = { timeoutMs: 30_000 }
 
 let surroundings: Surroundings

@@ -5,7 +5,6 @@ import { eventually, type ReceivedRequest } from '@switchhook/testkit'
 import { aDeliveryTo } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
-jest.setTimeout(90_000)
 const PATIENT = { timeoutMs: 60_000 }
 /** No retry and no breaker: every POST is a first attempt. */
 const SETTINGS = { DELIVERY_RETRY_WAITS: '1h', BREAKER_FAILURES: '1000', DELIVERY_TIMEOUT: '8s', SHUTDOWN_GRACE: '20s' }

@@ -5,7 +5,6 @@ import fc from 'fast-check'
 import { aDeliveryWorld, type Point, WAITS_MS } from '../testing/one-delivery.ts'
 import type { Deliver } from './deliver.ts'
 
-jest.setTimeout(120_000)
 const HOUR_MS = 3_600_000
 const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 const WORKERS = 3

@@ -6,7 +6,6 @@ import { eventually, type ServiceProcess } from '@switchhook/testkit'
 import { aDeliveryTo } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
-jest.setTimeout(60_000)
 const PATIENT = { timeoutMs: 20_000 }
 
 let surroundings: Surroundings

@@ -2,7 +2,6 @@ import { eventually } from '@switchhook/testkit'
 import { aDeliveryTo } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
-jest.setTimeout(90_000)
 const PATIENT = { timeoutMs: 40_000 }
 const EVENTS = 10
 

@@ -12,7 +12,6 @@ import fc from 'fast-check'
 import { anAttempt } from '../testing/deliveries.ts'
 import { aDeliveryWorld, type Point } from '../testing/one-delivery.ts'
 
-jest.setTimeout(120_000)
 const HOUR_MS = 3_600_000
 const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 

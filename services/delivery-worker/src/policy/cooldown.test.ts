@@ -78,6 +78,25 @@ test('a failure is counted with its probe, and the start of a cool-down is repor
   expect(openedFor).toEqual([delivery.subscriptionId])
 })
 
+test('the pause that an endpoint asks for is passed on', async () => {
+  const results: unknown[] = []
+  const breaker = createBreaker(
+    {
+      claimProbe: async () => 'the probe',
+      noteFailure: async (_endpoint, _probe, result) => results.push(result) > 2,
+      noteAnswer: async () => {},
+    },
+    60_000,
+    () => {},
+  )
+  await breaker.note(aDelivery(), { kind: 'answered', status: 429, answer: 'slow down', pauseMs: 5_000 }, before(0))
+  await breaker.note(aDelivery(), down, before(0))
+  expect(results).toEqual([
+    { outcome: 'answered', status: 429, pauseMs: 5_000 },
+    { outcome: 'refused', status: null },
+  ])
+})
+
 test('each cool-down triggers the failing notice; the recovered notice precedes the closing of the breaker', async () => {
   const { breaker, notices } = aBreaker()
   const delivery = aDelivery()

@@ -11,6 +11,9 @@ import { isTransientFailure } from './decide.ts'
  * - open: nothing is POSTed. A delivery that falls due uses up its slot; one in its last slot is postponed instead.
  * - probing: one worker makes the probe, the one POST that decides. All other deliveries are treated as while open.
  *
+ * The `Retry-After` of a 429 or 503 opens the breaker for that time, however many failures came before. Only the answer to
+ * its probe ends such a pause.
+ *
  * A 2xx and a rejection (a 4xx, for example) both show that the endpoint works, so both close the breaker. An answer to a
  * POST that began before the breaker opened also closes it. A failure of such a POST changes nothing.
  */
@@ -69,7 +72,8 @@ export function createBreaker(
       const { subscriptionId } = delivery
       if (isTransientFailure(outcome)) {
         failing.set(subscriptionId, true)
-        if (await store.noteFailure(delivery, probe, resultOf(outcome))) {
+        const pauseMs = outcome.kind === 'answered' ? outcome.pauseMs : undefined
+        if (await store.noteFailure(delivery, probe, { ...resultOf(outcome), pauseMs })) {
           opened(subscriptionId)
           await notices.failing(delivery)
         }

@@ -3,7 +3,6 @@ import { eventually } from '@switchhook/testkit'
 import { aDeliveryTo } from '../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 
-jest.setTimeout(90_000)
 /** With one probe per cool-down of 1 s, the last slots of these would take 50 s. */
 const DELIVERIES = 50
 

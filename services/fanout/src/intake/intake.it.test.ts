@@ -31,7 +31,6 @@ import {
   testRedis,
 } from '@switchhook/testkit'
 
-jest.setTimeout(120_000)
 const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 const PATIENT = { timeoutMs: 90_000 }
 

@@ -1,3 +1,4 @@
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type StackFile, type StackOptions, startStack, stopStack } from '@switchhook/local'
@@ -31,6 +32,8 @@ export interface ChaosStack {
   notReady(): Promise<readonly string[]>
   /** Processes that ended although no fault ended them, and services that failed to start. Also checked at every restore. */
   unexpectedExits(): Promise<readonly string[]>
+  /** Keeps the logs of the services beyond `stop`, and returns their folder. */
+  keepLogs(): string
   stop(): Promise<void>
 }
 
@@ -97,6 +100,12 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
       notReady: () => notReady(services),
       unexpectedExits: async () =>
         (await Promise.all([backingPart.unexpectedExits(), servicesPart.unexpectedExits()])).flat(),
+      keepLogs: () => {
+        const kept = `${folder}-logs`
+        rmSync(kept, { recursive: true, force: true })
+        renameSync(servicesPart.home.logDir, kept)
+        return kept
+      },
       stop: async () => {
         await stopStack(above.home, say, { discardData: true })
         await Promise.all(proxies.map((proxy) => proxy.close()))

@@ -20,7 +20,7 @@ beforeAll(() => {
 afterAll(async () => {
   await local('down')
   rmSync(home, { recursive: true })
-}, 60_000)
+})
 
 async function local(command: 'up' | 'down'): Promise<string> {
   const env = {

@@ -163,4 +163,4 @@ test('without Redis each process limits on its own, and requests are answered 50
   wire.accept()
   await eventually(() => expect(api.isReady()).toBe(true), { timeoutMs: 30_000 })
   expect((await api.call('GET', PATH, asClient('crm'))).status).toBe(200)
-}, 60_000)
+})

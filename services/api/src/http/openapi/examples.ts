@@ -115,7 +115,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
 }
 
 const INVALID_SUBSCRIPTION =
-  'The body is not a valid subscription. Allowed fields: url, eventTypes, description, enabled.'
+  'The body is not a valid subscription. Allowed fields: url, eventTypes, description, externalId, enabled.'
 
 /** Examples of the further fields of a problem, by code. */
 export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {

@@ -45,6 +45,7 @@ export const PROBLEM_ADVICE: Readonly<Record<FailureCode, string>> = {
   'too-many-listeners': 'Close listeners that you do not need, and connect again after Retry-After seconds.',
   'too-many-client-listeners':
     'Close streams of this client that you do not need, and connect again after Retry-After seconds.',
+  'external-id-taken': 'Change the subscription that detail names, or choose another externalId.',
   'too-many-subscriptions': 'Delete subscriptions that you do not need, or ask the operator for a higher limit.',
   'too-many-checks': 'Repeat the request after Retry-After seconds.',
   internal: 'Repeat the request. If the error persists, quote requestId to the operator.',

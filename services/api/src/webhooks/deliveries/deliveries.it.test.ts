@@ -463,7 +463,7 @@ describe('sending again', () => {
     await eventually(() => expect(api.isReady()).toBe(true), { timeoutMs: 30_000 })
     expect((await redeliver(parked.deliveryId)).status).toBe(202)
     await eventually(() => expect(due).toMatchObject([{ deliveryId: parked.deliveryId, run: 2, attempt: 2 }]))
-  }, 60_000)
+  })
 
   testWithAlarm(
     'during an alarm of the private broker answers 503 within seconds',

@@ -173,7 +173,7 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     'no record yet, and an endpoint in its cool-down',
     facts({ health: { ...open, consecutiveFailures: 1 } }),
     'cooling-down',
-    'The endpoint failed 1 time in a row and is not contacted until 2026-11-20T12:01:00.000Z.',
+    'The endpoint failed and is not contacted until 2026-11-20T12:01:00.000Z.',
   ],
   [
     'an exhausted delivery',

@@ -182,7 +182,10 @@ function coolingSentence(health: EndpointHealth, delivery?: ListedDelivery, end 
   const isUsedUp = next !== null && health.openUntilMs !== null && Date.parse(next) < health.openUntilMs
   const then = isUsedUp && end === '' ? ', still in the cool-down, and then waits for its next slot' : ''
   const after = next === null ? '' : ` This delivery is due again at about ${next}${then}.`
-  return `The endpoint failed ${times(health.consecutiveFailures)} in a row and is not contacted until ${coolingUntil(health)}.${after}${end}`
+  const { consecutiveFailures } = health
+  // A single failure with Retry-After starts a cool-down.
+  const row = consecutiveFailures > 1 ? ` ${times(consecutiveFailures)} in a row` : ''
+  return `The endpoint failed${row} and is not contacted until ${coolingUntil(health)}.${after}${end}`
 }
 
 /**

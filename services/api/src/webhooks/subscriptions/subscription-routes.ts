@@ -26,7 +26,7 @@ import { validateSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
 export interface SubscriptionRouteDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'create' | 'page' | 'find' | 'revise' | 'remove'>
+  readonly subscriptions: Pick<SubscriptionStore, 'create' | 'page' | 'find' | 'findByExternalId' | 'revise' | 'remove'>
   readonly urlRules: WebhookUrlRules
   readonly healthOf: (subscription: Subscription) => Promise<Health>
   readonly parkedOf: (subscription: Subscription) => Promise<Parked>
@@ -41,6 +41,7 @@ interface NewSubscription {
   readonly url: string
   readonly eventTypes: readonly EventType[]
   readonly description?: string | null
+  readonly externalId?: string | null
   readonly enabled?: boolean
 }
 
@@ -91,7 +92,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
       headers: { Location: { type: 'string', description: 'The path of the new subscription.' }, ETag: etagHeader },
     },
   },
-  failures: ['invalid-webhook-url', 'unknown-event-type', 'too-many-subscriptions'],
+  failures: ['invalid-webhook-url', 'unknown-event-type', 'too-many-subscriptions', 'external-id-taken'],
   validate: (body, faults, { urlRules }) => validateSubscription(body, faults, urlRules),
   async handle({ caller, body, idFor }, { subscriptions, parkedLimit, secrets, now }) {
     const owner = { id: parseSubscriptionId(idFor('subscription')), tenant: caller.tenant }
@@ -101,6 +102,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
       url: body.url,
       eventTypes: distinct(body.eventTypes),
       description: body.description ?? null,
+      ...(body.externalId != null && { externalId: body.externalId }),
       enabled: body.enabled ?? true,
       createdAt,
       signing: { id: idFor('secret'), secret: secrets.issue(owner), since: createdAt, former: [] },
@@ -114,7 +116,11 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
   },
 }
 
-export const listSubscriptions: RouteOf<SubscriptionRouteDeps, undefined, SubscriptionQuery> = {
+export const listSubscriptions: RouteOf<
+  SubscriptionRouteDeps,
+  undefined,
+  SubscriptionQuery & { readonly externalId?: string }
+> = {
   method: 'get',
   path: SUBSCRIPTIONS,
   operationId: 'listSubscriptions',
@@ -142,8 +148,10 @@ export const listSubscriptions: RouteOf<SubscriptionRouteDeps, undefined, Subscr
     },
   },
   failures: [],
-  async handle({ caller, query }, deps) {
-    const { items, nextCursor } = await deps.subscriptions.page(caller.tenant, query)
+  async handle({ caller, query: { externalId, ...query } }, deps) {
+    const { items, nextCursor } = await (externalId === undefined
+      ? deps.subscriptions.page(caller.tenant, query)
+      : onlyPage(await deps.subscriptions.findByExternalId(caller.tenant, externalId)))
     const next = `${SUBSCRIPTIONS}?limit=${query.limit}&cursor=${nextCursor}`
     return {
       status: 200,
@@ -189,14 +197,16 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
   responses: {
     200: { description: 'The changed subscription.', body: subscriptionSchema, headers: { ETag: etagHeader } },
   },
-  failures: ['subscription-not-found', 'invalid-webhook-url', 'unknown-event-type'],
+  failures: ['subscription-not-found', 'invalid-webhook-url', 'unknown-event-type', 'external-id-taken'],
   validate: (body, faults, { urlRules }) => validateSubscription(body, faults, urlRules),
-  async handle({ caller, params: { id }, body: { url, eventTypes, description, enabled }, ifMatch, isRerun }, deps) {
+  async handle({ caller, params: { id }, body, ifMatch, isRerun }, deps) {
+    const { url, eventTypes, description, externalId, enabled } = body
     if (!isGuid(id)) throw new AppError('subscription-not-found')
     const wanted = {
       ...(url !== undefined && { url }),
       ...(eventTypes !== undefined && { eventTypes: distinct(eventTypes) }),
       ...(description !== undefined && { description }),
+      ...(externalId !== undefined && { externalId: externalId ?? undefined }),
       ...(enabled !== undefined && { enabled }),
     }
     let before: Subscription | undefined
@@ -248,5 +258,7 @@ export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
     return { status: 204 }
   },
 }
+
+const onlyPage = (found: Subscription | undefined) => ({ items: found === undefined ? [] : [found], nextCursor: null })
 
 const distinct = (eventTypes: readonly EventType[]): EventType[] => [...new Set(eventTypes)]

@@ -7,7 +7,8 @@ import { type SigningView, secretSchema, signingSchema, signingViewOf } from './
 import { MAX_URL_LENGTH } from './webhook-url.ts'
 
 /** A subscription as clients see it: without its tenant, which is always the caller's, and without its secrets. */
-export type SubscriptionView = Omit<Subscription, 'tenant' | 'signing'> & {
+export type SubscriptionView = Omit<Subscription, 'tenant' | 'signing' | 'externalId'> & {
+  readonly externalId: string | null
   readonly signing: SigningView
   readonly health: {
     readonly state: EndpointHealth['state']
@@ -49,7 +50,7 @@ export const HEALTHY: Health = {
 }
 
 export const viewOf = (
-  { id, url, eventTypes, description, enabled, createdAt, signing }: Subscription,
+  { id, url, eventTypes, description, externalId, enabled, createdAt, signing }: Subscription,
   health: Health,
   { count, limit, withoutBody, dropped }: Parked,
   nowMs: number,
@@ -58,6 +59,7 @@ export const viewOf = (
   url,
   eventTypes,
   description,
+  externalId: externalId ?? null,
   enabled,
   createdAt,
   signing: signingViewOf(signing, nowMs),
@@ -118,6 +120,17 @@ const description = {
   examples: ['CRM, production'],
 } as const
 
+/** Visible ASCII, so that it needs no care in scripts, urls and logs. */
+const EXTERNAL_ID = { maxLength: 255, pattern: '^[!-~]+$', examples: ['crm-production'] } as const
+
+const externalId = {
+  type: ['string', 'null'],
+  description:
+    'Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a ' +
+    'second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`.',
+  ...EXTERNAL_ID,
+} as const
+
 const enabled = {
   type: 'boolean',
   description: 'Only an enabled subscription receives deliveries.',
@@ -134,12 +147,24 @@ export const subscriptionIdSchema = {
 export const subscriptionSchema = component('Subscription', {
   type: 'object',
   description: 'Delivers events of the chosen types to an endpoint.',
-  required: ['id', 'url', 'eventTypes', 'description', 'enabled', 'createdAt', 'signing', 'health', 'parked'],
+  required: [
+    'id',
+    'url',
+    'eventTypes',
+    'description',
+    'externalId',
+    'enabled',
+    'createdAt',
+    'signing',
+    'health',
+    'parked',
+  ],
   properties: {
     id: subscriptionIdSchema,
     url,
     eventTypes,
     description,
+    externalId,
     enabled,
     createdAt: {
       type: 'string',
@@ -195,7 +220,7 @@ export const createdSubscriptionSchema = component('CreatedSubscription', {
   properties: { ...subscriptionSchema.properties, secret: secretSchema },
 })
 
-const writable = { url, eventTypes, description, enabled }
+const writable = { url, eventTypes, description, externalId, enabled }
 
 /** The other fields of a subscription. They are ignored, so that a subscription that was read can be sent back. */
 const readOnly = Object.fromEntries(
@@ -232,8 +257,18 @@ export const subscriptionChangeSchema = component('SubscriptionChange', {
 })
 
 /** Covers what a client could overwrite, and the secret. Health and parked deliveries change with every delivery. */
-export const tagOf = ({ id, url, eventTypes, description, enabled, createdAt, signing }: Subscription): string =>
-  entityTagOf([id, url, eventTypes, description, enabled, createdAt, signing?.id ?? null])
+export const tagOf = ({ id, url, eventTypes, description, externalId, enabled, createdAt, signing }: Subscription) =>
+  // Without an external id the tag is the same as in earlier versions, which can run at the same time.
+  entityTagOf([
+    id,
+    url,
+    eventTypes,
+    description,
+    enabled,
+    createdAt,
+    signing?.id ?? null,
+    ...(externalId === undefined ? [] : [externalId]),
+  ])
 
 export const etagHeader = {
   type: 'string',
@@ -260,5 +295,10 @@ export const subscriptionPageQuery = {
     maxLength: 128,
     pattern: '^[A-Za-z0-9_-]+$',
     description: 'The cursor from the `Link` header of the previous page. Cursors do not expire.',
+  },
+  externalId: {
+    type: 'string',
+    description: 'Only the subscription with this `externalId`, if there is one.',
+    ...EXTERNAL_ID,
   },
 } as const

@@ -54,6 +54,7 @@ describe('POST', () => {
     expect(body).toEqual({
       ...json,
       id: expect.stringMatching(GUID),
+      externalId: null,
       enabled: true,
       createdAt: expect.any(String),
       signing: { state: 'signed', since: expect.any(String), previousValidUntil: null },
@@ -77,6 +78,35 @@ describe('POST', () => {
     const location = headers.get('location') ?? ''
     expect(new URL(location, `${api.url}${PATH}`).pathname).toBe(`${PATH}/${id}`)
     expect((await api.call('GET', location, { headers: acme })).body).toEqual(subscription)
+  })
+
+  test('an external id is unique in the tenant and finds the subscription; null removes it', async () => {
+    const json = { url: hook(), eventTypes: ['call.status'], externalId: 'crm/1' }
+    const first = await create(json)
+    const { externalId: _, ...unnamed } = json
+    const second = await create(unnamed)
+    const taken = {
+      status: 409,
+      body: { code: 'external-id-taken', detail: expect.stringContaining(first.id) as string },
+    }
+    const change = (of: Subscription, body: object) =>
+      api.call('PATCH', `${PATH}/${of.id}`, { headers: acme, json: body })
+    const find = async () => (await api.call('GET', `${PATH}?externalId=crm%2F1`, { headers: acme })).body
+    expect(await api.call('POST', PATH, { headers: acme, json })).toMatchObject(taken)
+    expect(await change(second, { externalId: 'crm/1' })).toMatchObject(taken)
+    expect(await find()).toEqual([first])
+    await create(json, globex)
+    expect((await change(first, { externalId: null })).body).toMatchObject({ externalId: null })
+    expect(await find()).toEqual([])
+    expect((await change(second, { externalId: 'crm/1' })).body).toMatchObject({ id: second.id, externalId: 'crm/1' })
+  })
+
+  test.each(['', 'two words', 'é', 'x'.repeat(256), 7])('an external id of %j answers 400', async (externalId) => {
+    const json = { url: hook(), eventTypes: ['call.status'], externalId }
+    expect(await api.call('POST', PATH, { headers: acme, json })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid-request', errors: [{ pointer: '/externalId' }] },
+    })
   })
 
   test('without a description it is null', async () => {
@@ -134,7 +164,7 @@ describe('POST', () => {
         status: 400,
         body: {
           code: 'invalid-request',
-          detail: expect.stringContaining('url, eventTypes, description, enabled'),
+          detail: expect.stringContaining('url, eventTypes, description, externalId, enabled'),
           errors: [{ pointer: '/enable', detail: 'is not a known field; did you mean "enabled"?' }],
         },
       })

@@ -72,7 +72,7 @@ test('an enabled that is not a boolean is rejected', () => {
 })
 
 test('the ignored fields are all those of a subscription that a request cannot set', () => {
-  const writable = ['url', 'eventTypes', 'description', 'enabled']
+  const writable = ['url', 'eventTypes', 'description', 'externalId', 'enabled']
   expect([...Object.keys(READ), ...writable].toSorted()).toEqual(Object.keys(subscriptionSchema.properties).toSorted())
 })
 
@@ -89,7 +89,7 @@ test.each<[string, string, string]>([
   for (const failure of [created, validate(unknown, subscriptionChangeSchema)]) {
     expect(failure?.code).toBe('invalid-request')
     expect(failure?.extra.errors).toEqual([{ pointer, detail }])
-    expect(failure?.extra.detail).toMatch(/ Allowed fields: url, eventTypes, description, enabled\.$/)
+    expect(failure?.extra.detail).toMatch(/ Allowed fields: url, eventTypes, description, externalId, enabled\.$/)
   }
 })
 

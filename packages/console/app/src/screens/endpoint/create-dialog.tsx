@@ -51,5 +51,6 @@ export function CreateDialog({
 export const fieldsOf = (form: FormData) => ({
   url: textIn(form, 'url'),
   description: textIn(form, 'description') || null,
+  externalId: textIn(form, 'externalId') || null,
   eventTypes: form.getAll('eventTypes').map(String) as EventType[],
 })

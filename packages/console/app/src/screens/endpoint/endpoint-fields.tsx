@@ -21,6 +21,12 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
       <Field label="Description" hint="A name of your choice. The console shows it instead of the URL.">
         <input name="description" maxLength={1024} defaultValue={subscription?.description ?? ''} />
       </Field>
+      <Field
+        label="External id"
+        hint="Optional: your own name for it, unique among your endpoints. Scripts find it by this name."
+      >
+        <input name="externalId" maxLength={255} pattern="[!-~]+" defaultValue={subscription?.externalId ?? ''} />
+      </Field>
       <fieldset>
         <legend>Event types</legend>
         {(data?.items ?? []).map(({ type, description }) => (

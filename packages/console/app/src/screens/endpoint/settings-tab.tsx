@@ -15,6 +15,7 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
           rows={[
             ['URL', <span className="url">{subscription.url}</span>],
             ['Description', subscription.description ?? <span className="muted">none</span>],
+            ['External id', subscription.externalId ?? <span className="muted">none</span>],
             ['Event types', subscription.eventTypes.join(', ')],
             ['Created', <Time at={subscription.createdAt} />],
             [
