@@ -50,7 +50,7 @@ ${lines.join('\n')}`
   const zsh = shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''
   return `${zsh}_switchhook() {
   local word key='' candidates=''
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
     case "\${key:+$key }$word" in
       ${inner.map((key) => `'${key}'`).join('|')}) key="\${key:+$key }$word" ;;
     esac
