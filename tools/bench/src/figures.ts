@@ -7,7 +7,6 @@ import { measureDeliveries } from './figures/deliveries.ts'
 import { measureFairness } from './figures/fairness.ts'
 import { measureLatency } from './figures/latency.ts'
 import { measureListeners } from './figures/listeners.ts'
-import { measureLog } from './figures/log.ts'
 import { measureMemory } from './figures/memory.ts'
 import { measureNoisy } from './figures/noisy.ts'
 import { measureOutage } from './figures/outage.ts'
@@ -36,17 +35,16 @@ const figure = <Figure>(
 
 /** In the order of measurement: figures that leave data behind come last on their stack. */
 export const MEASUREMENTS = {
+  latency: figure('latency from event or command to first POST, compared with two bare hops', ordinary, measureLatency),
+  listeners: figure('the same with 200 listeners on the live stream, and without', ordinary, measureListeners),
   commands: figure('commands per second, compared with a bare server', ordinary, measureCommands),
   deliveries: figure('deliveries per second, compared with four baselines', ordinary, measureDeliveries),
-  latency: figure('latency from event to first POST, compared with a bare loop', ordinary, measureLatency),
-  listeners: figure('the same with 200 listeners on the live stream, and without', ordinary, measureListeners),
   console: figure('size of the console, and its first paint in Chromium', ordinary, measureConsole),
-  log: figure('cost of the delivery log', ordinary, measureLog),
   cost: figure('cost of a delivery with many subscriptions, waiting deliveries and workers', filled, measureCost),
   outage: figure('recovery from a broker outage', ordinary, measureOutage),
-  fairness: figure('other tenants during the burst of one tenant', shortDeadline, measureFairness),
-  memory: figure('memory with misbehaving endpoints', shortDeadline, measureMemory),
   noisy: figure('healthy endpoints while others hang, compared with BullMQ', shortDeadline, measureNoisy),
+  fairness: figure('other tenants beside hanging deliveries and a burst of one tenant', shortDeadline, measureFairness),
+  memory: figure('memory with misbehaving endpoints', shortDeadline, measureMemory),
   backlog: figure('backlog of a dead endpoint', shortDeadline, measureBacklog),
   platforms: figure(
     'latency from command to webhook, on the simulator and on Asterisk',

@@ -1,12 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Bench } from './bench.ts'
 import { FIGURE_NAMES, type FigureName, MEASUREMENTS } from './figures.ts'
 import { describeMachine } from './measure/machine.ts'
+import { round } from './measure/statistics.ts'
 import { fillPage } from './report/fill-page.ts'
-import { renderPlots } from './report/plots.ts'
-import { type Results, wantedFigures } from './report/results.ts'
+import { busySigns, type Results, wantedFigures } from './report/results.ts'
 import { compareWithTargets } from './report/targets.ts'
 import { withStack } from './with-stack.ts'
 
@@ -27,28 +28,35 @@ function readResults(): Results {
 function write(results: Results): void {
   mkdirSync(join(docs, 'benchmarks'), { recursive: true })
   writeFileSync(resultsFile, `${JSON.stringify(results)}\n`)
-  for (const [name, svg] of Object.entries(renderPlots(results))) {
-    writeFileSync(join(docs, 'images', `benchmark-${name}.svg`), svg)
-  }
   writeFileSync(pageFile, fillPage(readFileSync(pageFile, 'utf8'), results))
 }
 
-async function measure(name: FigureName, bench: Bench): Promise<void> {
+async function measure(name: FigureName, bench: Bench, loadAverage: number): Promise<void> {
   say(MEASUREMENTS[name].title)
   const figure = await MEASUREMENTS[name].measure(bench)
   if (figure === undefined) return
-  const taken = { at: new Date().toISOString(), machine: describeMachine(), providers: bench.stack.providers, figure }
-  write({ ...readResults(), [name]: taken })
+  const taken = {
+    at: new Date().toISOString(),
+    machine: describeMachine(),
+    providers: bench.stack.providers,
+    loadAverage,
+    figure,
+  }
+  const results = { ...readResults(), [name]: taken }
+  write(results)
+  for (const sign of busySigns(name, results)) say(`  busy machine: ${sign}`)
 }
 
 async function bench(env: NodeJS.ProcessEnv): Promise<void> {
   const wanted = wantedFigures(env['FIGURES'], FIGURE_NAMES)
+  const loadAverage = round(loadavg()[0] ?? 0)
+  say(`load average of the last minute: ${loadAverage}`)
   for (const setting of new Set(wanted.map((name) => MEASUREMENTS[name].setting))) {
     const together = wanted.filter((name) => MEASUREMENTS[name].setting === setting)
     await withStack(env, setting, async (stack) => {
       for (const name of together) {
         // Report the error, keep measuring, exit non-zero at the end.
-        await measure(name, stack).catch(fail)
+        await measure(name, stack, loadAverage).catch(fail)
       }
     })
   }

@@ -12,10 +12,8 @@ const integers = (range: { min: number; max: number }, fallback: string): Field<
 
 /** Environment variables that change single figures. */
 export const benchFields = {
-  /** Length of one run of `deliveries` on every side. */
-  DELIVERIES_TIME: duration('20s', { minMs: 1_000 }),
-  /** Length of one run of `commands` on every side. */
-  COMMANDS_TIME: duration('10s', { minMs: 1_000 }),
+  /** Length of one run on every side: of `deliveries`, `commands`, `latency`, `listeners` and each point of `cost`. */
+  RUN_TIME: duration('20s', { minMs: 1_000 }),
   /** How long the broker is unavailable in `outage`. */
   OUTAGE: duration('60s', { minMs: 1_000 }),
   /** Deliveries for a dead endpoint in `backlog`. */
@@ -26,11 +24,10 @@ export const benchFields = {
   BURST_TIME: duration('60s', { minMs: 5_000 }),
   /** How long `memory` observes misbehaving endpoints. */
   MEMORY_TIME: duration('40s', { minMs: 10_000 }),
-  /** The points of the curves in `cost`, and the length of the run at each point. */
+  /** The points of the curves in `cost`. */
   COST_SUBSCRIPTIONS: integers({ min: 1, max: 1_000_000 }, '10,1000,100000'),
   COST_WAITING: integers({ min: 0, max: 10_000_000 }, '0,100000,1000000'),
   COST_WORKERS: integers({ min: 1, max: 20 }, '1,2,4'),
-  COST_TIME: duration('10s', { minMs: 1_000 }),
 }
 
 export type BenchOptions = Config<typeof benchFields>

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { duration, loadConfig, text } from '@switchhook/runtime'
 import type { Bench } from './bench.ts'
 import { ordinary } from './figures.ts'
-import { profiledInto } from './profiling/cpu-profile.ts'
-import { profileOf } from './profiling/measure-profile.ts'
-import { type Periods, profileCommands, profileDeliveries } from './profiling/profile-sides.ts'
-import { renderProfile, type SideProfile } from './profiling/render-profile.ts'
+import { round } from './measure/statistics.ts'
+import { profiledInto, readProfile, type Shares, sharesOf } from './profiling/cpu-profile.ts'
+import { type Period, type Periods, profileCommands, profileDeliveries } from './profiling/profile-sides.ts'
+import { table } from './report/tables.ts'
 import { withStack } from './with-stack.ts'
 
 /** `make profile` (docs/performance.md): what the processor time of a delivery or command is spent on, by process. */
@@ -50,15 +50,43 @@ async function profile([title, unit, run]: Workload, measureMs: number): Promise
     periods = await run(bench, { measureMs, folder })
   })
   console.log(`  profiles for Chrome DevTools: ${folder}`)
-  const sides = Object.entries(periods).map(
-    ([side, period]): SideProfile => ({
-      side,
-      perSecond: period.units / period.seconds,
-      othersShare: period.othersShare,
-      parts: profileOf(period, folder),
-    }),
-  )
-  return renderProfile(title, unit, sides)
+  return Object.entries(periods)
+    .map(([side, period]) => render(`${title}: ${side}`, unit, period, folder))
+    .join('\n\n')
+}
+
+/** Rows below this share of their process are left out. */
+const SMALLEST_SHARE = 0.02
+
+/** The processor time by part, and of each Node process the packages that its samples were taken in. */
+function render(title: string, unit: string, { perSecond, parts, costUs, ...period }: Period, folder: string): string {
+  const sum = Object.values(costUs).reduce((total, us) => total + us, 0)
+  const costs = Object.entries(costUs).map(([part, us]) => `${part} ${us}`)
+  const tables = Object.entries(parts).flatMap(([part, pids]) => {
+    const shares = pids
+      .map((pid) => readProfile(folder, pid))
+      .reduce<Map<string, number>>((all, profile) => {
+        const own: Shares = profile === undefined ? new Map() : sharesOf(profile, period.fromUs, period.toUs)
+        for (const [name, samples] of own) all.set(name, (all.get(name) ?? 0) + samples)
+        return all
+      }, new Map())
+    const samples = [...shares.values()].reduce((total, count) => total + count, 0)
+    const rows = [...shares]
+      .map(([name, count]) => ({ name, share: count / samples }))
+      .filter(({ share }) => share >= SMALLEST_SHARE)
+      .toSorted((a, b) => b.share - a.share)
+    if (rows.length === 0) return []
+    return table(rows, {
+      [part]: ({ name }) => name,
+      [`µs per ${unit}`]: ({ share }) => round(share * (costUs[part] ?? 0)),
+      share: ({ share }) => `${Math.round(share * 100)} %`,
+    })
+  })
+  return [
+    `## ${title}`,
+    `${round(perSecond, 0)} per second, ${sum} µs per ${unit}: ${costs.join(', ')}.`,
+    ...tables,
+  ].join('\n\n')
 }
 
 const { WORKLOADS: names, PROFILE_TIME: measureMs } = loadConfig(fields, process.env)

@@ -41,7 +41,7 @@ const figuresOf: Readonly<
     ['sequence numbers used again', repeated],
     ['deliveries of events recorded again', recordedAgain],
     ['parked records lost', forgotten],
-    ['parked notices repeated with other attempts', changedNotices],
+    ['notices repeated with another body', changedNotices],
   ],
   broker: ({ lostWithBroker }, unfinished) => [
     ['deliveries lost with the broker', lostWithBroker],

@@ -30,7 +30,7 @@ export function summaryOf({
     ['parked records lost with writes of Redis', reconciliation.forgotten],
     ['sequence numbers used again after Redis lost writes', reconciliation.repeated],
     ['deliveries of events recorded again after Redis lost writes', reconciliation.recordedAgain],
-    ['parked notices repeated with other attempts after Redis lost writes', reconciliation.changedNotices],
+    ['notices repeated with another body after Redis lost writes', reconciliation.changedNotices],
     ['changes that had to stop first attempts', reconciliation.closures],
     ['notices', `${parked} parked, ${failing} failing, ${recovered} recovered`],
     ['lost or otherwise wrong', reconciliation.problems.length + otherProblems.length],

@@ -3,43 +3,53 @@ import { callData, envelope } from '../load/events.ts'
 import { startChild } from '../processes/child.ts'
 import type { Baseline, BaselineOptions } from './baseline.ts'
 
-const EVENTS = 'bench.durable.events'
-const DELIVERIES = 'bench.durable.deliveries'
-const WORKERS = 2
+interface LoopOptions {
+  /** Deliveries that share a message; messages of fewer occur when an event loop's turn has fewer. */
+  readonly packed: number
+  readonly workers: number
+  /** Whether each delivery writes a record to Redis. */
+  readonly records: boolean
+}
+
+export interface DurableLoop extends Baseline {
+  /** Publishes one event without waiting for its confirm. */
+  readonly send: (data: object) => void
+}
 
 /**
  * The limit of Switchhook's design: the same hops and the same writes, and nothing else. An event is confirmed into a
- * quorum queue; a process confirms its deliveries into a second one and acknowledges; two processes POST with undici, write
+ * quorum queue; a process confirms its deliveries into a second one and acknowledges; the workers POST with undici, write
  * one record to Redis (fsynced) and acknowledge.
  */
-export async function openDurableSide(options: BaselineOptions): Promise<Baseline> {
-  const { stack, channel, url, perEvent, concurrency, execArgv } = options
+export async function openDurableLoop(
+  { stack, channel, url, perEvent, concurrency, execArgv }: BaselineOptions,
+  { packed, workers: count, records }: LoopOptions,
+): Promise<DurableLoop> {
+  const [events, deliveries] = [`bench.loop-${packed}.events`, `bench.loop-${packed}.deliveries`] as const
   const quorum = { durable: true, arguments: { 'x-queue-type': 'quorum' } }
-  for (const queue of [EVENTS, DELIVERIES]) await channel.assertQueue(queue, quorum)
-  const fanout = await startChild(
-    'durable-fanout.js',
-    [stack.urls.amqp, EVENTS, DELIVERIES, String(perEvent)],
-    execArgv,
-  )
-  const args = [stack.urls.amqp, stack.urls.redis, DELIVERIES, new URL(url).origin, String(concurrency / WORKERS)]
-  const workers = await Promise.all(
-    Array.from({ length: WORKERS }, () => startChild('durable-loop.js', args, execArgv)),
-  )
+  for (const queue of [events, deliveries]) await channel.assertQueue(queue, quorum)
+  const fanoutArgs = [stack.urls.amqp, events, deliveries, String(perEvent), String(packed)]
+  const fanout = await startChild('durable-fanout.js', fanoutArgs, execArgv)
+  const share = String(concurrency / count)
+  const redis = records ? [stack.urls.redis] : []
+  const args = [stack.urls.amqp, deliveries, new URL(url).origin, share, String(packed), ...redis]
+  const workers = await Promise.all(Array.from({ length: count }, () => startChild('durable-loop.js', args, execArgv)))
+  const send = (data: object): void =>
+    void channel.sendToQueue(events, Buffer.from(envelope(data)), { persistent: true })
   return {
     processes: {
       workers: workers.map(({ pid }) => pid),
       fanout: [fanout.pid],
       ...pidsOf(stack, 'rabbitmq', 'redis'),
     },
-    publish: async (deliveries) => {
-      for (let n = 0; n < deliveries / perEvent; n++) {
-        channel.sendToQueue(EVENTS, Buffer.from(envelope(callData(n))), { persistent: true })
-      }
+    send,
+    publish: async (count) => {
+      for (let n = 0; n < count / perEvent; n++) send(callData(n))
       await channel.waitForConfirms()
     },
     close: async () => {
       await Promise.all([fanout, ...workers].map((child) => child.stop()))
-      for (const queue of [EVENTS, DELIVERIES]) await channel.deleteQueue(queue)
+      for (const queue of [events, deliveries]) await channel.deleteQueue(queue)
     },
   }
 }

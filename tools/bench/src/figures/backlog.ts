@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type StackFile } from '@switchhook/local'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
+import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
 import { type Arrival, openEndpoints } from '../load/endpoints.ts'
-import { callData, publishEvent } from '../load/events.ts'
-import { keepPace } from '../load/pace.ts'
+import { callData, publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { monotonicMs } from '../measure/clock.ts'
 import { type Management, openManagement } from '../measure/management.ts'
@@ -23,8 +23,6 @@ const SHORT_WAIT = 'delivery.wait.10000'
 /** Queues that deliveries of all endpoints share, and their usual depth. */
 const SHARED = ['fanout.events', 'delivery.due', 'delivery.packets'] as const
 const FEW_READY = 50
-/** Longer than the broker's statistics interval: 1 s as the stack configures it, 5 s by default. */
-const COUNTS_LAG_MS = { local: 1_500, others: 6_000 } as const
 const GIVE_UP_MS = 300_000
 
 export interface BacklogFigure {
@@ -50,23 +48,22 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
   const endpoints = await openEndpoints([HEALTHY, 1])
   const [healthy = [], dead = []] = endpoints.urls
   await endpoints.behave(1, 'hang')
-  const management = openManagement(stack.urls.rabbitmqManagement ?? '')
-  const lagMs = stack.providers.rabbitmq === 'local' ? COUNTS_LAG_MS.local : COUNTS_LAG_MS.others
+  const management = openManagement(stack)
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
   const unsubscribers = [await subscribe(stack, token, healthy), await subscribe(stack, token, dead, 'agent.status')]
   try {
     await takePhase(2_000)
     const alone = await takePhase(ALONE_MS)
-    const before = spreadOf(latencies(alone.arrivals))
+    const before = spreadOf(latenciesOf(alone.arrivals))
     say(`  healthy endpoints alone: p99 ${before.p99Ms} ms`)
     const beganAt = monotonicMs()
     let isOver = false
     const putting = putOff(channel, management, backlog).finally(() => (isOver = true))
     const [during, { burstMs, settledMs }] = await Promise.all([takePhase(() => isOver), putting])
     const isBehind = ([, sentAt]: Arrival): boolean => sentAt < beganAt + burstMs
-    const behind = spreadOf(latencies(during.arrivals.filter(isBehind)))
-    const beside = spreadOf(latencies(during.arrivals.filter((arrival) => !isBehind(arrival))))
+    const behind = spreadOf(latenciesOf(during.arrivals.filter(isBehind)))
+    const beside = spreadOf(latenciesOf(during.arrivals.filter((arrival) => !isBehind(arrival))))
     say(`  behind a burst of ${backlog}: p99 ${behind.p99Ms} ms; while they are put off: p99 ${beside.p99Ms} ms`)
     return {
       backlog,
@@ -87,18 +84,19 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
   }
 
   async function takePhase(until: number | (() => boolean)): Promise<Phase & { arrivals: readonly Arrival[] }> {
-    const moved = await settledCounts(management, lagMs)
+    const moved = await management.moved()
     const [cpu, startedAt] = [cpuOf(stack.processes), performance.now()]
-    const events = await keepPace(EVENTS_PER_SECOND, until, (n) =>
-      publishEvent(channel, 'call.status', { ...callData(n), sentAt: monotonicMs() }),
-    )
-    const arrivals = await endpoints.takeOf(0, events * HEALTHY)
+    const arrivals = await observeArrivals(endpoints, 0, {
+      perSecond: EVENTS_PER_SECOND,
+      until,
+      send: (n) => publishEvent(channel, 'call.status', timedData(n)),
+      perSend: HEALTHY,
+    })
     const [cpuAfter, ms] = [cpuOf(stack.processes), performance.now() - startedAt]
-    if (arrivals.length < events * HEALTHY) throw new Error(`${arrivals.length} of ${events * HEALTHY} POSTs came`)
-    const movedAfter = await settledCounts(management, lagMs)
+    const movedAfter = await management.moved()
     return {
       ms,
-      events,
+      events: arrivals.length / HEALTHY,
       arrivals,
       cpuMs: subtract(cpuAfter, cpu),
       published: movedAfter.published - moved.published,
@@ -106,8 +104,6 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
     }
   }
 }
-
-const latencies = (arrivals: readonly Arrival[]): number[] => arrivals.map(([, , latencyMs]) => latencyMs)
 
 /** Publishes the backlog; resolves when all of it waits for a minute or longer. */
 async function putOff(
@@ -139,18 +135,6 @@ async function putOff(
 async function readyInShared(channel: ConfirmChannel): Promise<number> {
   const queues = await Promise.all(SHARED.map((name) => channel.checkQueue(name)))
   return queues.reduce((sum, { messageCount }) => sum + messageCount, 0)
-}
-
-/** The broker updates its statistics at intervals: asks until the number no longer grows, a few times at most. */
-async function settledCounts(management: Management, lagMs: number): Promise<{ published: number; delivered: number }> {
-  let last = await management.moved()
-  for (let asked = 0; asked < 6; asked++) {
-    await sleep(lagMs)
-    const next = await management.moved()
-    if (next.published === last.published && next.delivered === last.delivered) return next
-    last = next
-  }
-  return last
 }
 
 function cpuOf(processes: StackFile['processes']): CpuMs {

@@ -1,4 +1,4 @@
-import { checkOutage, postsPerSecond, type ReceivedEvent } from './check-outage.ts'
+import { checkOutage, type ReceivedEvent } from './check-outage.ts'
 
 const DIED = 10_000
 const RETURNED = 70_000
@@ -33,13 +33,4 @@ test.each<[string, string[], ReceivedEvent[]]>([
 test('a repeated delivery is counted, at the time of the first', () => {
   const again = told(3, 7, 30_000, 80_000)
   expect(check(['one'], [...whole, again])).toMatchObject({ repeated: 1, allMs: 5_000, lost: 0 })
-})
-
-test('POSTs are counted per second, empty seconds included', () => {
-  expect(postsPerSecond(whole.slice(0, 1), 6_000)).toEqual([
-    [0, 0],
-    [1, 0],
-    [2, 0],
-    [3, 1],
-  ])
 })

@@ -1,8 +1,7 @@
-import type { TappedEvent } from '../load/event-tap.ts'
-import { checkEvents } from './check-events.ts'
+import { checkEvents, type HeardEvent } from './check-events.ts'
 
 /** An event that an endpoint received. */
-export interface ReceivedEvent extends TappedEvent {
+export interface ReceivedEvent extends HeardEvent {
   readonly deliveryId: string
   /** ISO 8601. */
   readonly occurredAt: string
@@ -47,15 +46,4 @@ export function checkOutage(
     lost: untold + missing + unended,
     repeated: told.length - events.length,
   }
-}
-
-/** POSTs per second from the start, for the plot. */
-export function postsPerSecond(
-  told: readonly ReceivedEvent[],
-  beganAtMs: number,
-): (readonly [second: number, posts: number])[] {
-  const seconds = told.map(({ atMs }) => Math.floor((atMs - beganAtMs) / 1_000))
-  const counts = Array<number>(seconds.reduce((last, second) => Math.max(last, second + 1), 0)).fill(0)
-  for (const second of seconds) counts[second] = (counts[second] ?? 0) + 1
-  return counts.map((posts, second) => [second, posts])
 }

@@ -1,14 +1,9 @@
-import type { StackFile } from '@switchhook/local'
-import { Redis } from 'ioredis'
 import type { Bench } from '../bench.ts'
 import { type JsonClient, openClient } from '../load/client.ts'
-import { type EventTap, openEventTap } from '../load/event-tap.ts'
 import { applyLoad, type Load, type Round, timed } from '../load/load.ts'
 import { type CostUs, createMeter } from '../measure/processor-cost.ts'
-import { countCalls } from '../measure/redis-calls.ts'
 import { median, percentile, round } from '../measure/statistics.ts'
 import { startChild } from '../processes/child.ts'
-import { checkEvents, type EventCheck } from './check-events.ts'
 import { pidsOf } from './stack-pids.ts'
 
 export const AGENTS = 1_000
@@ -16,10 +11,6 @@ export const AGENTS = 1_000
 const CLIENTS = [32, 128] as const
 const RUNS = 3
 const WARM_UP_MS = 2_000
-/** Commands per kind, for the cost in Redis calls. */
-const COUNTED = 50
-/** How long the events of commands are checked. */
-const CHECK_MS = 5_000
 
 /** Rates and latencies of one side: medians of the runs. */
 interface Side {
@@ -39,47 +30,29 @@ export interface CommandsFigure {
     /** Commands per second relative to the baseline's writes per second. */
     readonly ratio: number
   }[]
-  readonly events: EventCheck & { readonly commands: number }
-  /** Calls to Redis per command: reads of records, and scripts that write them. */
-  readonly redisCalls: Readonly<Record<string, { readonly reads: number; readonly writes: number }>>
 }
-
-/** An incoming call is answered, held, resumed and hung up; then the agent dials, and hangs up: six commands. */
-const COMMANDS_PER_ROUND = 6
 
 /**
  * Commands per second that the api accepts, from 1 000 agents on the simulator. Runs alternate with a bare Express
- * server that makes one write to the same Redis. Afterwards the events of further commands are checked one by one.
+ * server that makes one write to the same Redis.
  */
-export async function measureCommands({ stack, token, say, options }: Bench): Promise<CommandsFigure> {
+export async function measureCommands(bench: Bench): Promise<CommandsFigure> {
   const byClients: CommandsFigure['byClients'][number][] = []
   for (const clients of CLIENTS) {
-    const { commands, baseline } = await measureRates({ stack, token, say }, clients, options.COMMANDS_TIME)
+    const { commands, baseline } = await measureRates(bench, clients)
     byClients.push({ clients, commands, baseline, ratio: round(commands.perSecond / baseline.perSecond, 2) })
   }
-  const api = openClient(stack.urls.apis[0] ?? '', CLIENTS[0], token)
-  const redis = new Redis(stack.urls.redis)
-  try {
-    const events = await checkAllEvents(stack, api)
-    say(
-      `  ${events.events} events: ${events.missing} missing, ${events.doubled} duplicate, ${events.unended} legs without an end`,
-    )
-    return { byClients, events, redisCalls: await countPerCommand(redis, api) }
-  } finally {
-    redis.disconnect()
-    await api.close()
-  }
+  return { byClients }
 }
 
 async function measureRates(
-  { stack, token, say }: Pick<Bench, 'stack' | 'token' | 'say'>,
+  { stack, token, say, options }: Bench,
   clients: number,
-  measureMs: number,
 ): Promise<{ commands: Side; baseline: Side }> {
   const bare = await startChild('bare-server.js', [stack.urls.redis])
   const api = openClient(stack.urls.apis[0] ?? '', clients, token)
   const baseline = openClient(`http://127.0.0.1:${bare.ready['port']}`, clients, null)
-  const times = { warmUpMs: WARM_UP_MS, measureMs }
+  const times = { warmUpMs: WARM_UP_MS, measureMs: options.RUN_TIME }
   const ours = createSide({ ...pidsOf(stack, 'api', 'rabbitmq', 'redis', 'fanout'), clients: [process.pid] })
   const theirs = createSide({ server: [bare.pid], ...pidsOf(stack, 'redis'), clients: [process.pid] })
   try {
@@ -116,11 +89,14 @@ function createSide(parts: Readonly<Record<string, readonly number[]>>) {
   }
 }
 
-const agentUri = (n: number): string => `sip:agent-${(n % AGENTS) + 1}@acme.example`
+export const agentUri = (n: number): string => `sip:agent-${(n % AGENTS) + 1}@acme.example`
 const command = (callId: unknown, name: string): string => `/api/v1/voice/calls/${String(callId)}/${name}`
 
-/** Each client has its own agents, so that no agent is in two calls. */
-export function deskRounds(api: JsonClient, clients: number, counter = { rounds: 0 }): readonly Round[] {
+/**
+ * An incoming call is answered, held, resumed and hung up; then the agent dials, and hangs up: six commands. Each client has
+ * its own agents, so that no agent is in two calls.
+ */
+export function deskRounds(api: JsonClient, clients: number): readonly Round[] {
   return Array.from({ length: clients }, (_, client) => {
     let next = client
     return async (note) => {
@@ -134,7 +110,6 @@ export function deskRounds(api: JsonClient, clients: number, counter = { rounds:
         api.post('/api/v1/voice/calls/dial', { ...body, destination: '+15550102' }),
       )
       await timed(note, 'hangup', () => api.post(command(dialled['callId'], 'hangup'), body))
-      counter.rounds += 1
     }
   })
 }
@@ -143,45 +118,4 @@ function bareRounds(baseline: JsonClient, clients: number): readonly Round[] {
   return Array.from({ length: clients }, (_, client) => async (note) => {
     await timed(note, 'command', () => baseline.post('/command', { agentUri: agentUri(client) }))
   })
-}
-
-/** Commands under load with a queue bound to the event exchange: every event arrives exactly once. */
-async function checkAllEvents(stack: StackFile, api: JsonClient): Promise<CommandsFigure['events']> {
-  const tap = stack.urls.rabbitmqManagement === null ? null : await openEventTap(stack.urls.rabbitmqManagement)
-  const counter = { rounds: 0 }
-  try {
-    await applyLoad(deskRounds(api, CLIENTS[0], counter), { warmUpMs: 0, measureMs: CHECK_MS })
-    const events = checkEvents(tap === null ? [] : await settle(tap))
-    return { ...events, commands: counter.rounds * COMMANDS_PER_ROUND }
-  } finally {
-    await tap?.close()
-  }
-}
-
-/** Takes events until no more come. */
-async function settle(tap: EventTap) {
-  const events = [...(await tap.take())]
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
-    const more = await tap.take()
-    if (more.length === 0) return events
-    events.push(...more)
-  }
-}
-
-/** One command at a time, on a stack that does nothing else. */
-async function countPerCommand(redis: Redis, api: JsonClient): Promise<CommandsFigure['redisCalls']> {
-  const bodies = Array.from({ length: COUNTED }, (_, n) => ({ agentUri: agentUri(n) }))
-  const callIds: unknown[] = []
-  for (const body of bodies) {
-    callIds.push((await api.post('/simulator/v1/calls', { ...body, from: '+15559000' }))['callId'])
-  }
-  const costs: Record<string, { reads: number; writes: number }> = {}
-  for (const name of ['answer', 'hold', 'resume', 'hangup']) {
-    const { reads, writes } = await countCalls(redis, async () => {
-      for (const [n, body] of bodies.entries()) await api.post(command(callIds[n], name), body)
-    })
-    costs[name] = { reads: round(reads / COUNTED), writes: round(writes / COUNTED) }
-  }
-  return costs
 }

@@ -45,7 +45,7 @@ export interface CostFigure {
  */
 export async function measureCost(bench: Bench): Promise<CostFigure> {
   const { stack, say, options } = bench
-  const { COST_SUBSCRIPTIONS: sizes, COST_WAITING: backlogs, COST_WORKERS: teams, COST_TIME: runMs } = options
+  const { COST_SUBSCRIPTIONS: sizes, COST_WAITING: backlogs, COST_WORKERS: teams, RUN_TIME: runMs } = options
   const receiver = await startChild('receiver-server.js')
   const population = await openPopulation(stack, `http://127.0.0.1:${receiver.ready['port']}/hook`)
   const model = await connect(stack.urls.amqp)

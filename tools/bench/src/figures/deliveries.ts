@@ -1,13 +1,13 @@
 import { type ConfirmChannel, connect } from 'amqplib'
-import { openBareSide } from '../baselines/bare-loop.ts'
 import type { Baseline } from '../baselines/baseline.ts'
 import { openBullmqSide } from '../baselines/bullmq.ts'
 import { openEqualBullmqSide } from '../baselines/bullmq-equal.ts'
-import { openDurableSide } from '../baselines/durable-loop.ts'
+import { openDurableLoop } from '../baselines/durable-loop.ts'
 import type { Bench } from '../bench.ts'
 import { callData, publishEvent } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { timePosts } from '../load/time-posts.ts'
+import { type Carriage, countCarriage, describeCarriage } from '../measure/carriage.ts'
 import { type CostUs, createMeter, type Meter } from '../measure/processor-cost.ts'
 import { median, round } from '../measure/statistics.ts'
 import { type Child, startChild } from '../processes/child.ts'
@@ -15,8 +15,10 @@ import { pidsOf } from './stack-pids.ts'
 
 /** Further tenants of the identity provider, each with one subscription of its own. */
 export const TENANTS = 50
-/** Concurrent deliveries on every side. Switchhook, the equal BullMQ and the durable loop share it among two workers. */
+/** Concurrent deliveries on every side. Switchhook, the equal BullMQ and the durable loops share it among two workers. */
 export const CONCURRENCY = 200
+/** Deliveries of a message of the packed loop: as many as of a packet of Switchhook. */
+export const PACKED = 16
 const RUNS = 3
 /** Rounds that do not count, until the engines have compiled what they run; the last one estimates the rate. */
 const WARM_UP_ROUNDS = 3
@@ -31,7 +33,7 @@ export const WORKLOADS = {
 export type WorkloadName = keyof typeof WORKLOADS
 
 /** Switchhook and its baselines, in the order of a round; each run starts with another one. */
-export const SIDES = ['switchhook', 'bullmq', 'equal', 'durable', 'bare'] as const
+export const SIDES = ['switchhook', 'bullmq', 'equal', 'durable', 'packed'] as const
 export type SideName = (typeof SIDES)[number]
 
 interface Rate {
@@ -50,6 +52,8 @@ export interface Workload {
   readonly perEvent: number
   readonly subscriptions: number
   readonly sides: Readonly<Record<SideName, Rate>>
+  /** Of Switchhook's deliveries, warm-up included; null if the broker does not tell. */
+  readonly carriage: Carriage | null
 }
 
 export interface DeliveriesFigure {
@@ -62,9 +66,14 @@ export interface DeliveriesFigure {
 export const ratioTo = (baseline: SideName, { sides }: Workload): number =>
   round(sides.switchhook.perSecond / sides[baseline].perSecond, 2)
 
+/** How far the runs of BullMQ with axios lie apart, relative to their median: what the machine alone changed. */
+export function bullmqSpread({ sides: { bullmq } }: Workload): number {
+  return round((Math.max(...bullmq.runs) - Math.min(...bullmq.runs)) / bullmq.perSecond, 2)
+}
+
 /**
  * Deliveries per second, from the first published event to the last answered POST, and of four baselines in the same run
- * (docs/benchmarks.md says what each does). Every side gets as many deliveries as it makes in `DELIVERIES_TIME`.
+ * (docs/benchmarks.md says what each does). Every side gets as many deliveries as it makes in `RUN_TIME`.
  */
 export async function measureDeliveries(bench: Bench): Promise<DeliveriesFigure> {
   const workloads: Partial<Record<WorkloadName, Workload>> = {}
@@ -72,7 +81,7 @@ export async function measureDeliveries(bench: Bench): Promise<DeliveriesFigure>
     bench.say(`  ${name}`)
     workloads[name] = await measureWorkload(bench, name)
   }
-  return { runMs: bench.options.DELIVERIES_TIME, workloads: workloads as DeliveriesFigure['workloads'] }
+  return { runMs: bench.options.RUN_TIME, workloads: workloads as DeliveriesFigure['workloads'] }
 }
 
 async function measureWorkload(bench: Bench, name: WorkloadName): Promise<Workload> {
@@ -89,18 +98,25 @@ async function measureWorkload(bench: Bench, name: WorkloadName): Promise<Worklo
     baselines.switchhook = openOurSide(bench, channel, name)
     baselines.bullmq = await openBullmqSide(options)
     baselines.equal = await openEqualBullmqSide(options)
-    baselines.durable = await openDurableSide(options)
-    baselines.bare = await openBareSide(options)
+    baselines.durable = await openDurableLoop(options, { packed: 1, workers: 2, records: true })
+    baselines.packed = await openDurableLoop(options, { packed: PACKED, workers: 2, records: true })
     const sides = SIDES.map((side) => ({ name: side, ...createSide(baselines[side], receiver, perEvent) }))
-    for (const side of sides) await side.warmUp()
-    for (let run = 0; run < RUNS; run++) {
-      for (const side of [...sides.slice(run % sides.length), ...sides.slice(0, run % sides.length)]) {
-        await side.run(bench.options.DELIVERIES_TIME)
+    const carriage = await countCarriage(stack, async () => {
+      for (const side of sides) await side.warmUp()
+      for (let run = 0; run < RUNS; run++) {
+        for (const side of [...sides.slice(run % sides.length), ...sides.slice(0, run % sides.length)]) {
+          await side.run(bench.options.RUN_TIME)
+        }
+        say(`  run ${run + 1} of ${RUNS}: ${sides.map((side) => `${side.name} ${side.last()}/s`).join(', ')}`)
       }
-      say(`  run ${run + 1} of ${RUNS}: ${sides.map((side) => `${side.name} ${side.last()}/s`).join(', ')}`)
-    }
+      return sides.find((side) => side.name === 'switchhook')?.made() ?? 0
+    })
     const rates = Object.fromEntries(sides.map((side) => [side.name, side.rate()])) as Workload['sides']
-    return { perEvent, subscriptions, sides: rates }
+    const workload = { perEvent, subscriptions, sides: rates, carriage }
+    say(
+      `  runs of BullMQ with axios differ by ${bullmqSpread(workload)} of their median; ${describeCarriage(carriage)}`,
+    )
+    return workload
   } finally {
     for (const baseline of Object.values(baselines)) await baseline.close()
     await unsubscribe()
@@ -139,6 +155,8 @@ interface Side {
   warmUp(): Promise<void>
   run(runMs: number): Promise<void>
   last(): number
+  /** Deliveries so far, warm-up included. */
+  made(): number
   rate(): Rate
 }
 
@@ -160,6 +178,7 @@ function createSide(baseline: Baseline | undefined, receiver: Child, perEvent: n
       delivered += deliveries
     },
     last: () => runs.at(-1) ?? 0,
+    made: () => WARM_UP_ROUNDS * WARM_UP_DELIVERIES + delivered,
     rate: () => ({
       perSecond: median(runs),
       runs,

@@ -1,27 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
+import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { callData, publishEvent } from '../load/events.ts'
-import { keepPace } from '../load/pace.ts'
+import { callData, publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
-import { monotonicMs } from '../measure/clock.ts'
 import { openManagement } from '../measure/management.ts'
 import { type Spread, spreadOf } from '../measure/statistics.ts'
+import { DEADLINE_MS } from './short-deadline.ts'
 
 const BURSTING = 'tenant-1'
+const HANGING = 'tenant-50'
+/** Each event of the hanging tenant becomes a delivery for each of its endpoints, none of which answers. */
+const HANGING_ENDPOINTS = 20
+const HANGING_DELIVERIES = 1_000
 /** Each event of the bursting tenant becomes a delivery for each of these endpoints. The last one can hang. */
 const BURST_ENDPOINTS = 20
 /** Tenants with one endpoint each, and their events per second together. */
 const OTHERS = 10
-const OTHERS_PER_SECOND = 50
+const OTHERS_PER_SECOND = 100
 const ALONE_MS = 10_000
+/** Twice the deadline. */
+const HANGING_MS = 2 * DEADLINE_MS
 /** Events published before the next wait for confirms. */
 const CHUNK = 500
 const LOOK_EVERY_MS = 500
 
 /** Groups of endpoints. */
-const [OF_OTHERS, , LAST_OF_BURST] = [0, 1, 2] as const
+const [OF_OTHERS, , LAST_OF_BURST, OF_HANGING] = [0, 1, 2, 3] as const
 
 interface Burst {
   /** Endpoints of the bursting tenant that never answer. */
@@ -41,22 +47,28 @@ export interface FairnessFigure {
   readonly events: number
   readonly perEvent: number
   readonly alone: Spread
+  /** While so many deliveries of one tenant get no answer, and until their endpoints are in a cool-down. */
+  readonly hanging: { readonly deliveries: number; readonly others: Spread }
   readonly bursts: readonly Burst[]
 }
 
 /**
- * Latency of other tenants during a burst of one tenant: first all its endpoints answer, then one hangs.
+ * Latency of other tenants while the deliveries of one tenant hang, and during a burst of another one: first all its
+ * endpoints answer, then one hangs.
  * The rest of a burst that is not delivered after `BURST_TIME` is discarded.
  */
 export async function measureFairness({ stack, tokenOf, say, options }: Bench): Promise<FairnessFigure> {
-  const endpoints = await openEndpoints([OTHERS, BURST_ENDPOINTS - 1, 1])
-  const [ofOthers = [], ...ofBurst] = endpoints.urls
+  const endpoints = await openEndpoints([OTHERS, BURST_ENDPOINTS - 1, 1, HANGING_ENDPOINTS])
+  const [ofOthers = [], many = [], last = [], ofHanging = []] = endpoints.urls
   const others = Array.from({ length: OTHERS }, (_, n) => `tenant-${n + 2}`)
-  const management = openManagement(stack.urls.rabbitmqManagement ?? '')
+  const management = openManagement(stack)
   // On one connection, the events of the others would wait for those of the burst.
   const models = [await connect(stack.urls.amqp), await connect(stack.urls.amqp)] as const
   const [channel, burstChannel] = [await models[0].createConfirmChannel(), await models[1].createConfirmChannel()]
-  const unsubscribers = [await subscribe(stack, await tokenOf(BURSTING), ofBurst.flat())]
+  const unsubscribers = [
+    await subscribe(stack, await tokenOf(BURSTING), [...many, ...last]),
+    await subscribe(stack, await tokenOf(HANGING), ofHanging),
+  ]
   for (const [at, tenant] of others.entries()) {
     unsubscribers.push(await subscribe(stack, await tokenOf(tenant), ofOthers.slice(at, at + 1)))
   }
@@ -64,8 +76,9 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
     await observeOthers(2_000)
     const alone = await observeOthers(ALONE_MS)
     say(`  other tenants alone: p50 ${alone.p50Ms} ms, p99 ${alone.p99Ms} ms`)
+    const hanging = { deliveries: HANGING_DELIVERIES, others: await measureHanging() }
     const bursts = [await measureBurst(0), await measureBurst(1)]
-    return { events: options.BURST, perEvent: BURST_ENDPOINTS, alone, bursts }
+    return { events: options.BURST, perEvent: BURST_ENDPOINTS, alone, hanging, bursts }
   } finally {
     for (const unsubscribe of unsubscribers) await unsubscribe()
     for (const model of models) await model.close()
@@ -73,13 +86,22 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
   }
 
   async function observeOthers(until: number | (() => boolean)): Promise<Spread> {
-    const sent = await keepPace(OTHERS_PER_SECOND, until, (n) => {
-      const data = { ...callData(n), sentAt: monotonicMs() }
-      publishEvent(channel, 'call.status', data, others[n % OTHERS])
+    const arrivals = await observeArrivals(endpoints, OF_OTHERS, {
+      perSecond: OTHERS_PER_SECOND,
+      until,
+      send: (n) => publishEvent(channel, 'call.status', timedData(n), others[n % OTHERS]),
+      patienceMs: 30_000,
     })
-    const arrivals = await endpoints.takeOf(OF_OTHERS, sent, 30_000)
-    if (arrivals.length < sent) throw new Error(`${arrivals.length} of ${sent} POSTs of the other tenants came`)
-    return spreadOf(arrivals.map(([, , latencyMs]) => latencyMs))
+    return spreadOf(latenciesOf(arrivals))
+  }
+
+  async function measureHanging(): Promise<Spread> {
+    await endpoints.behave(OF_HANGING, 'hang')
+    await publishAll(burstChannel, HANGING_DELIVERIES / HANGING_ENDPOINTS, HANGING)
+    const seen = await observeOthers(HANGING_MS)
+    await management.purge('delivery.')
+    say(`  while ${HANGING_DELIVERIES} deliveries hang: p50 ${seen.p50Ms} ms, p99 ${seen.p99Ms} ms`)
+    return seen
   }
 
   async function measureBurst(hanging: number): Promise<Burst> {
@@ -87,7 +109,7 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
     const startedAt = performance.now()
     let publishedMs = 0
     let isOver = false
-    const bursting = publishAll(burstChannel, options.BURST)
+    const bursting = publishAll(burstChannel, options.BURST, BURSTING)
       .then(() => {
         publishedMs = Math.round(performance.now() - startedAt)
         return untilDrained(channel, startedAt + options.BURST_TIME)
@@ -101,9 +123,9 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
   }
 }
 
-async function publishAll(channel: ConfirmChannel, events: number): Promise<void> {
+async function publishAll(channel: ConfirmChannel, events: number, tenant: string): Promise<void> {
   for (let n = 0; n < events; n++) {
-    publishEvent(channel, 'call.status', callData(n), BURSTING)
+    publishEvent(channel, 'call.status', callData(n), tenant)
     if ((n + 1) % CHUNK === 0) await channel.waitForConfirms()
   }
   await channel.waitForConfirms()

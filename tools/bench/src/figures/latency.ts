@@ -1,18 +1,27 @@
 import { connect } from 'amqplib'
-import { openBareLoop } from '../baselines/bare-loop.ts'
+import { type DurableLoop, openDurableLoop } from '../baselines/durable-loop.ts'
 import type { Bench } from '../bench.ts'
+import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
+import { openClient } from '../load/client.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { callData, publishEvent } from '../load/events.ts'
-import { keepPace } from '../load/pace.ts'
+import { publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
+import { type Carriage, countCarriage, describeCarriage } from '../measure/carriage.ts'
 import { monotonicMs } from '../measure/clock.ts'
-import { median, type Spread, spreadOf } from '../measure/statistics.ts'
+import { median, round, type Spread, spreadOf } from '../measure/statistics.ts'
+import { agentUri } from './commands.ts'
 
-const PER_SECOND = 500
-const MEASURE_MS = 8_000
-const WARM_UP_MS = 3_000
+/** What begins a delivery, and how often: an event published to RabbitMQ, or a presence command over REST. */
+const LOADS = { event: { perSecond: 500 }, presence: { perSecond: 100 } } as const
+type LoadName = keyof typeof LOADS
+
+const WARM_UP_MS = 5_000
 const RUNS = 3
 const CONCURRENCY = 200
+/** Of the clients of the presence commands. */
+const CONNECTIONS = 32
+/** A pause. The message of a presence command differs each time, so each causes an event. */
+const STATUS_CODE = 66
 
 interface Side {
   readonly p50Ms: number
@@ -20,45 +29,91 @@ interface Side {
   readonly runs: readonly Spread[]
 }
 
-export interface LatencyFigure {
+interface LoadFigure {
   readonly perSecond: number
   readonly ours: Side
-  readonly bare: Side
+  /** Two bare hops at the same rate: what two quorum queues cost in any design. */
+  readonly hops: Side
+  /** Null if the broker does not tell. */
+  readonly carriage: Carriage | null
 }
 
+export interface LatencyFigure {
+  readonly runMs: number
+  readonly loads: Readonly<Record<LoadName, LoadFigure>>
+}
+
+/** Latency of Switchhook relative to two bare hops. */
+export const toHops = ({ ours, hops }: LoadFigure) => ({
+  p50: round(ours.p50Ms / hops.p50Ms, 2),
+  p99: round(ours.p99Ms / hops.p99Ms, 2),
+})
+
+/** Starts one delivery whose body contains `sentAt`. */
+type Send = (n: number) => Promise<unknown> | void
+
 /**
- * Time from publishing an event to the arrival of its first POST, at a steady rate of events that each match one subscription.
- * Runs alternate with the bare loop at the same rate.
+ * Time from an event or a command to the arrival of its first POST, at a steady rate, each matching one subscription. Runs
+ * alternate with two bare hops of quorum queues at the same rate: one process consumes events and publishes deliveries,
+ * another consumes deliveries and POSTs.
  */
-export async function measureLatency({ stack, token, say }: Bench): Promise<LatencyFigure> {
+export async function measureLatency({ stack, token, say, options }: Bench): Promise<LatencyFigure> {
   const endpoints = await openEndpoints([1])
   const [[url = ''] = []] = endpoints.urls
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
-  const unsubscribe = await subscribe(stack, token, [url])
-  const bareLoop = await openBareLoop(stack, channel, new URL(url).origin, CONCURRENCY)
-  const run = async (forMs: number, send: (data: object) => void): Promise<Spread> => {
-    const sent = await keepPace(PER_SECOND, forMs, (n) => send({ ...callData(n), sentAt: monotonicMs() }))
-    const arrivals = await endpoints.takeOf(0, sent)
-    if (arrivals.length < sent) throw new Error(`${arrivals.length} of ${sent} POSTs came`)
-    return spreadOf(arrivals.map(([, , latencyMs]) => latencyMs))
+  const api = openClient(stack.urls.apis[0] ?? '', CONNECTIONS, token)
+  const unsubscribers = [
+    await subscribe(stack, token, [url], 'call.status'),
+    await subscribe(stack, token, [url], 'agent.status'),
+  ]
+  const hops: DurableLoop = await openDurableLoop(
+    { stack, channel, url, perEvent: 1, concurrency: CONCURRENCY },
+    { packed: 1, workers: 1, records: false },
+  )
+  const bare: Send = (n) => hops.send(timedData(n))
+  const sends: Readonly<Record<LoadName, Send>> = {
+    event: (n) => publishEvent(channel, 'call.status', timedData(n)),
+    presence: (n) =>
+      api.post(`/api/v1/voice/agents/${agentUri(n)}/presence`, {
+        statusCode: STATUS_CODE,
+        message: `sentAt ${monotonicMs()}`,
+      }),
   }
-  const publish = (data: object): void => publishEvent(channel, 'call.status', data)
+
+  const run = async (perSecond: number, forMs: number, send: Send): Promise<Spread> =>
+    spreadOf(latenciesOf(await observeArrivals(endpoints, 0, { perSecond, until: forMs, send })))
+
+  async function measureLoad(name: LoadName): Promise<LoadFigure> {
+    const { perSecond } = LOADS[name]
+    const runs = { ours: [] as Spread[], hops: [] as Spread[] }
+    await run(perSecond, WARM_UP_MS, bare)
+    const carriage = await countCarriage(stack, async () => {
+      const warmUp = await run(perSecond, WARM_UP_MS, sends[name])
+      for (let n = 1; n <= RUNS; n++) {
+        runs.hops.push(await run(perSecond, options.RUN_TIME, bare))
+        runs.ours.push(await run(perSecond, options.RUN_TIME, sends[name]))
+      }
+      return [warmUp, ...runs.ours].reduce((sum, { count }) => sum + count, 0)
+    })
+    const load = { perSecond, ours: sideOf(runs.ours), hops: sideOf(runs.hops), carriage }
+    const { p50, p99 } = toHops(load)
+    say(
+      `  ${name} at ${perSecond}/s: p50 ${load.ours.p50Ms} ms, p99 ${load.ours.p99Ms} ms; ` +
+        `to two bare hops ${p50} and ${p99}; ${describeCarriage(carriage)}`,
+    )
+    return load
+  }
+
   try {
-    const ours: Spread[] = []
-    const bare: Spread[] = []
-    await run(WARM_UP_MS, bareLoop.send)
-    await run(WARM_UP_MS, publish)
-    for (let n = 1; n <= RUNS; n++) {
-      bare.push(await run(MEASURE_MS, bareLoop.send))
-      ours.push(await run(MEASURE_MS, publish))
-      const [own, other] = [ours.at(-1), bare.at(-1)]
-      say(`  run ${n} of ${RUNS}: p50 ${own?.p50Ms} ms, p99 ${own?.p99Ms} ms; bare ${other?.p50Ms}, ${other?.p99Ms} ms`)
+    return {
+      runMs: options.RUN_TIME,
+      loads: { event: await measureLoad('event'), presence: await measureLoad('presence') },
     }
-    return { perSecond: PER_SECOND, ours: sideOf(ours), bare: sideOf(bare) }
   } finally {
-    await bareLoop.close()
-    await unsubscribe()
+    await hops.close()
+    for (const unsubscribe of unsubscribers) await unsubscribe()
+    await api.close()
     await model.close()
     await endpoints.stop()
   }

@@ -1,10 +1,9 @@
 import { connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
+import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { callData, publishEvent } from '../load/events.ts'
-import { keepPace } from '../load/pace.ts'
+import { publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
-import { monotonicMs } from '../measure/clock.ts'
 import { residentMib } from '../measure/process-usage.ts'
 import { type CostUs, createMeter } from '../measure/processor-cost.ts'
 import { median, round, type Spread, spreadOf } from '../measure/statistics.ts'
@@ -13,7 +12,6 @@ import { pidsOf } from './stack-pids.ts'
 
 const PER_SECOND = 500
 const LISTENERS = 200
-const MEASURE_MS = 8_000
 const WARM_UP_MS = 3_000
 const RUNS = 3
 
@@ -54,7 +52,7 @@ export const slowdownOf = (name: AudienceName, { audiences }: ListenersFigure): 
  * Time from publishing an event to its first POST, at a steady rate, without listeners on the live stream and with two
  * kinds of listeners. The three alternate.
  */
-export async function measureListeners({ stack, token, say }: Bench): Promise<ListenersFigure> {
+export async function measureListeners({ stack, token, say, options }: Bench): Promise<ListenersFigure> {
   const endpoints = await openEndpoints([1])
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
@@ -77,12 +75,12 @@ export async function measureListeners({ stack, token, say }: Bench): Promise<Li
   }
 
   async function publishFor(forMs: number): Promise<Spread> {
-    const sent = await keepPace(PER_SECOND, forMs, (n) =>
-      publishEvent(channel, 'call.status', { ...callData(n), agentUri: agentOf(n), sentAt: monotonicMs() }),
-    )
-    const arrivals = await endpoints.takeOf(0, sent)
-    if (arrivals.length < sent) throw new Error(`${arrivals.length} of ${sent} POSTs arrived`)
-    return spreadOf(arrivals.map(([, , latencyMs]) => latencyMs))
+    const arrivals = await observeArrivals(endpoints, 0, {
+      perSecond: PER_SECOND,
+      until: forMs,
+      send: (n) => publishEvent(channel, 'call.status', { ...timedData(n), agentUri: agentOf(n) }),
+    })
+    return spreadOf(latenciesOf(arrivals))
   }
 
   function createSide(name: AudienceName): Side {
@@ -96,7 +94,7 @@ export async function measureListeners({ stack, token, say }: Bench): Promise<Li
         const child =
           queries.length === 0 ? undefined : await startChild('listeners-client.js', [stream, token, ...queries])
         try {
-          runs.push(await meter.during(() => publishFor(MEASURE_MS)))
+          runs.push(await meter.during(() => publishFor(options.RUN_TIME)))
           apiMib = Math.max(0, ...pids.api.map(residentMib))
           const heard = await child?.ask()
           messages += heard?.['messages'] ?? 0
@@ -111,7 +109,7 @@ export async function measureListeners({ stack, token, say }: Bench): Promise<Li
         p99Ms: median(runs.map(({ p99Ms }) => p99Ms)),
         runs,
         costUs: meter.costUs(runs.reduce((sum, { count }) => sum + count, 0)),
-        messagesPerSecond: round((messages * 1_000) / (RUNS * MEASURE_MS), 0),
+        messagesPerSecond: round((messages * 1_000) / (RUNS * options.RUN_TIME), 0),
         gaps,
         apiMib: round(apiMib),
       }),

@@ -21,9 +21,8 @@ const SAMPLE_MS = 500
 export interface MemoryFigure {
   /** By behaviour: the endpoints, and the POSTs they answered that way. */
   readonly wild: Readonly<Partial<Record<Behaviour, { readonly endpoints: number; readonly answers: number }>>>
-  readonly calmMs: number
   /** One entry per worker. */
-  readonly workers: readonly (MemoryVerdict & { readonly samples: readonly MemorySample[] })[]
+  readonly workers: readonly MemoryVerdict[]
 }
 
 /** Resident memory of the workers with a thousand endpoints: first all acknowledge, then some misbehave. */
@@ -51,21 +50,17 @@ export async function measureMemory({ stack, token, say, options }: Bench): Prom
     say(`  ${ENDPOINTS} endpoints that acknowledge; from now on ${WILD.length * OF_EACH} that do not`)
     await load(options.MEMORY_TIME)
     const { answered } = await endpoints.take()
-    const workers = samples.map((own) => ({ ...checkMemory(own, wildFrom), samples: own }))
+    const workers = samples.map((own) => checkMemory(own, wildFrom))
     for (const { startMib, warmMib, endMib, mibPerMinute } of workers) {
       say(`  a worker: ${startMib} MiB, warm ${warmMib} MiB, at the end ${endMib} MiB (${mibPerMinute} MiB a minute)`)
     }
     const wild = WILD.map((name) => [name, { endpoints: OF_EACH, answers: answered[name] ?? 0 }])
-    return {
-      wild: Object.fromEntries(wild) as MemoryFigure['wild'],
-      calmMs: Math.round(wildFrom * 1_000),
-      workers,
-    }
+    return { wild: Object.fromEntries(wild) as MemoryFigure['wild'], workers }
   } finally {
     clearInterval(sampling)
     for (const at of WILD.keys()) await endpoints.behave(at + 1, 'quick')
     await unsubscribe()
-    await openManagement(stack.urls.rabbitmqManagement ?? '').purge('delivery.')
+    await openManagement(stack).purge('delivery.')
     await model.close()
     await endpoints.stop()
   }

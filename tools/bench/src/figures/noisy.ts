@@ -1,9 +1,9 @@
 import { type ConfirmChannel, connect } from 'amqplib'
 import { jobOf, openBullmq } from '../baselines/bullmq.ts'
 import type { Bench } from '../bench.ts'
+import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
 import { type Arrival, type Endpoints, openEndpoints } from '../load/endpoints.ts'
-import { callData, publishEvent } from '../load/events.ts'
-import { keepPace } from '../load/pace.ts'
+import { publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { monotonicMs } from '../measure/clock.ts'
 import { openManagement } from '../measure/management.ts'
@@ -58,7 +58,7 @@ type Send = (data: object) => void
  * with BullMQ and axios, which has no isolation.
  */
 export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyFigure> {
-  const management = openManagement(stack.urls.rabbitmqManagement ?? '')
+  const management = openManagement(stack)
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
   try {
@@ -121,21 +121,21 @@ async function compare(size: Size, endpoints: Endpoints, send: Send, forMs = NOI
   const between = (fromMs: number, toMs: number): Spread =>
     spreadOf(noisy.flatMap(([, sentAt, ms]) => (sentAt - beganAt >= fromMs && sentAt - beganAt < toMs ? [ms] : [])))
   return neighboursOf(
-    spreadOf(quiet.map(([, , ms]) => ms)),
+    spreadOf(latenciesOf(quiet)),
     between(0, REACTS_MS),
     between(STEADY_FROM_MS, Number.POSITIVE_INFINITY),
   )
 }
 
 /** Resolves to the POSTs at the endpoints that answer. */
-async function load(size: Size, endpoints: Endpoints, send: Send, forMs: number): Promise<readonly Arrival[]> {
-  const { eventsPerSecond } = size
-  const events = await keepPace(eventsPerSecond, forMs, (n) => send({ ...callData(n), sentAt: monotonicMs() }))
-  const expected = events * (size.endpoints - size.hanging)
-  const arrivals = await endpoints.takeOf(0, expected, 2 * DEADLINE_MS)
-  if (arrivals.length < expected) throw new Error(`${arrivals.length} of ${expected} POSTs came`)
-  return arrivals
-}
+const load = (size: Size, endpoints: Endpoints, send: Send, forMs: number): Promise<readonly Arrival[]> =>
+  observeArrivals(endpoints, 0, {
+    perSecond: size.eventsPerSecond,
+    until: forMs,
+    send: (n) => send(timedData(n)),
+    perSend: size.endpoints - size.hanging,
+    patienceMs: 2 * DEADLINE_MS,
+  })
 
 async function settle(channel: ConfirmChannel): Promise<void> {
   await channel.waitForConfirms()

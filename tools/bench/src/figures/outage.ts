@@ -7,7 +7,7 @@ import type { Bench } from '../bench.ts'
 import { openClient } from '../load/client.ts'
 import { keepPace } from '../load/pace.ts'
 import { subscribe } from '../load/subscriptions.ts'
-import { checkOutage, type OutageResult, postsPerSecond, type ReceivedEvent } from './check-outage.ts'
+import { checkOutage, type OutageResult, type ReceivedEvent } from './check-outage.ts'
 import { AGENTS } from './commands.ts'
 
 /** An incoming call is answered and hung up: two commands. */
@@ -18,11 +18,8 @@ const GIVE_UP_MS = 120_000
 
 export interface OutageFigure extends OutageResult {
   readonly awayMs: number
-  readonly diedAfterMs: number
   /** Calls and commands that the api refused. */
   readonly refused: number
-  /** POSTs in each second. */
-  readonly perSecond: readonly (readonly [second: number, posts: number])[]
 }
 
 /**
@@ -55,7 +52,6 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
     }
   }
   try {
-    const beganAtMs = Date.now()
     let isOver = false
     const load = keepPace(
       CALLS_PER_SECOND,
@@ -78,13 +74,7 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
     say(
       `  ${result.accepted} events accepted while it was away; first ${result.firstMs} ms after its return, all after ${result.allMs} ms; lost: ${result.lost}`,
     )
-    return {
-      awayMs: returnedAtMs - diedAtMs,
-      diedAfterMs: diedAtMs - beganAtMs,
-      refused,
-      ...result,
-      perSecond: postsPerSecond(told, beganAtMs),
-    }
+    return { awayMs: returnedAtMs - diedAtMs, refused, ...result }
   } finally {
     await bringUp()
     await unsubscribe()

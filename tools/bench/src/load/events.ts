@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ConfirmChannel } from 'amqplib'
+import { monotonicMs } from '../measure/clock.ts'
 
 export type EventType = 'call.status' | 'agent.status'
 
@@ -11,6 +12,9 @@ export const callData = (n: number) => ({
   sequence: n,
   text: 'x'.repeat(400),
 })
+
+/** The same with the time, so that the endpoint can note how long the delivery took. */
+export const timedData = (n: number) => ({ ...callData(n), sentAt: monotonicMs() })
 
 /** Publishes an event on the public exchange. It is stored once the channel's `waitForConfirms` has resolved. */
 export function publishEvent(channel: ConfirmChannel, eventType: EventType, data: object, tenant = 'acme'): void {

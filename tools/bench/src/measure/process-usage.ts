@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /** Linux counts in ticks of 1/100 s, whatever the kernel's own clock does (proc(5), sysconf(_SC_CLK_TCK)). */
-export const TICK_MS = 10
+const TICK_MS = 10
 
 /** Resident memory of a process in MiB; by ps(1) where there is no /proc. */
 export function residentMib(pid: number): number {

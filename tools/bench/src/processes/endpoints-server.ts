@@ -41,7 +41,7 @@ function receive(group: number, request: IncomingMessage, response: ServerRespon
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
     const now = monotonicMs()
-    const sentAt = Number(/"sentAt":([\d.]+)/.exec(Buffer.concat(chunks).toString())?.[1])
+    const sentAt = Number(/sentAt\W+([\d.]+)/.exec(Buffer.concat(chunks).toString())?.[1])
     const isFirst = (request.headers['x-svc-attempt'] ?? '1') === '1'
     if (isFirst && !Number.isNaN(sentAt)) arrivals.push([group, sentAt, now - sentAt])
     const behaviour = behaviours[group] ?? 'quick'

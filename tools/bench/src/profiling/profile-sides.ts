@@ -1,16 +1,35 @@
 import { connect } from 'amqplib'
 import type { Baseline } from '../baselines/baseline.ts'
-import { openDurableSide } from '../baselines/durable-loop.ts'
+import { openDurableLoop } from '../baselines/durable-loop.ts'
 import type { Bench } from '../bench.ts'
 import { deskRounds } from '../figures/commands.ts'
-import { CONCURRENCY, openOurSide, subscribeWorkload, WORKLOADS, type WorkloadName } from '../figures/deliveries.ts'
+import {
+  CONCURRENCY,
+  openOurSide,
+  PACKED,
+  subscribeWorkload,
+  WORKLOADS,
+  type WorkloadName,
+} from '../figures/deliveries.ts'
 import { pidsOf } from '../figures/stack-pids.ts'
 import { openClient } from '../load/client.ts'
 import { applyLoad } from '../load/load.ts'
 import { timePosts } from '../load/time-posts.ts'
+import { type CostUs, createMeter } from '../measure/processor-cost.ts'
 import { startChild } from '../processes/child.ts'
 import { profiledInto } from './cpu-profile.ts'
-import { measurePeriod, type Period } from './measure-profile.ts'
+
+/** What one side did in its measured time. The profiles of its Node processes exist once they have ended. */
+export interface Period {
+  readonly perSecond: number
+  /** The processes of the side by part. */
+  readonly parts: Baseline['processes']
+  /** Processor time of a delivery or command by part, in µs. */
+  readonly costUs: CostUs
+  /** Of `process.hrtime`'s clock, in µs. */
+  readonly fromUs: number
+  readonly toUs: number
+}
 
 /** The measured periods by side. */
 export type Periods = Readonly<Record<string, Period>>
@@ -27,7 +46,18 @@ interface Options {
   readonly folder: string
 }
 
-/** Deliveries of one workload: those of Switchhook, then those of the durable bare loop. */
+const nowUs = (): number => Number(process.hrtime.bigint() / 1_000n)
+
+/** @param work resolves to the number of deliveries or commands */
+async function measurePeriod(parts: Period['parts'], work: () => Promise<number>): Promise<Period> {
+  const meter = createMeter(parts)
+  const fromUs = nowUs()
+  const units = await meter.during(work)
+  const toUs = nowUs()
+  return { perSecond: (units * 1_000_000) / (toUs - fromUs), parts, costUs: meter.costUs(units), fromUs, toUs }
+}
+
+/** Deliveries of one workload: those of Switchhook, then those of the durable loop that packs as many per message. */
 export const profileDeliveries =
   (name: WorkloadName) =>
   async (bench: Bench, { measureMs, folder }: Options): Promise<Periods> => {
@@ -45,8 +75,7 @@ export const profileDeliveries =
       let perSecond = 0
       for (let round = 0; round < WARM_UP_ROUNDS; round++) perSecond = await post(WARM_UP_DELIVERIES)
       const deliveries = Math.ceil((perSecond * measureMs) / 1_000 / perEvent) * perEvent
-      const parts = { ...side.processes, publisher: [process.pid], receiver: [receiver.pid] }
-      return await measurePeriod(parts, stack.urls.redis, async () => {
+      return await measurePeriod(side.processes, async () => {
         await post(deliveries)
         return deliveries
       })
@@ -55,9 +84,10 @@ export const profileDeliveries =
     try {
       const ours = await profile(openOurSide(bench, channel, name))
       const execArgv = profiledInto(folder)
-      const loop = await openDurableSide({ stack, channel, url, perEvent, concurrency: CONCURRENCY, execArgv })
+      const options = { stack, channel, url, perEvent, concurrency: CONCURRENCY, execArgv }
+      const loop = await openDurableLoop(options, { packed: PACKED, workers: 2, records: true })
       try {
-        return { Switchhook: ours, 'durable bare loop': await profile(loop) }
+        return { Switchhook: ours, 'durable loop, 16 per message': await profile(loop) }
       } finally {
         await loop.close()
       }
@@ -74,7 +104,7 @@ export async function profileCommands({ stack, token }: Bench, { measureMs }: Op
   const parts = pidsOf(stack, 'api', 'fanout', 'rabbitmq', 'redis')
   try {
     await applyLoad(deskRounds(api, CLIENTS), { warmUpMs: 0, measureMs: WARM_UP_MS })
-    const period = await measurePeriod({ ...parts, clients: [process.pid] }, stack.urls.redis, async () => {
+    const period = await measurePeriod(parts, async () => {
       const { allRequests } = await applyLoad(deskRounds(api, CLIENTS), { warmUpMs: 0, measureMs })
       return allRequests
     })

@@ -1,15 +1,15 @@
 import type { FigureName } from '../figures.ts'
-import type { Results } from './results.ts'
+import { busySigns, type Results } from './results.ts'
 import { TABLES, table } from './tables.ts'
 import { compareWithTargets } from './targets.ts'
 
 /**
- * Replaces the tables of `docs/benchmarks.md`: of each figure in `results`, of the targets and of the machines. Each block
+ * Replaces the tables of `docs/benchmarks.md`: of each figure, of the targets and of the machines. Each block
  * stands between `<!-- name -->` and `<!-- end -->`; everything else is written by hand.
  * @throws if the page has no block for a figure
  */
 export function fillPage(page: string, results: Results): string {
-  const figures = (Object.keys(results) as FigureName[]).map((name) => [name, tablesOf(name, results)] as const)
+  const figures = (Object.keys(TABLES) as FigureName[]).map((name) => [name, tablesOf(name, results)] as const)
   const blocks = [...figures, ['targets', [targets(results)]] as const, ['machines', [machines(results)]] as const]
   return blocks.reduce((filled, [name, tables]) => {
     const block = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- end -->)`)
@@ -18,10 +18,16 @@ export function fillPage(page: string, results: Results): string {
   }, page)
 }
 
-/** The key ties a figure to its tables, which the compiler cannot see for a union of names. */
 function tablesOf(name: FigureName, results: Results): readonly string[] {
+  const taken = results[name]
+  if (taken === undefined) return ['Not measured yet.']
+  const signs = busySigns(name, results)
+  // The key ties a figure to its tables, which the compiler cannot see for a union of names.
   const render = TABLES[name] as (figure: unknown) => readonly string[]
-  return render(results[name]?.figure)
+  return [
+    ...(signs.length === 0 ? [] : [`**Measured on a busy machine**: ${signs.join('; ')}.`]),
+    ...render(taken.figure),
+  ]
 }
 
 const targets = (results: Results): string =>
@@ -42,6 +48,7 @@ const machines = (results: Results): string =>
         machine: { cores, processor, memoryGib, system, node },
       },
     ]) => `${cores} cores (${processor}), ${memoryGib} GiB, ${system}, Node ${node}`,
+    'load average at the start': ([, { loadAverage }]) => loadAverage,
     RabbitMQ: ([, { providers }]) => providers['rabbitmq'],
     Redis: ([, { providers }]) => providers['redis'],
   })

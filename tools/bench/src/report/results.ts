@@ -1,3 +1,4 @@
+import { bullmqSpread } from '../figures/deliveries.ts'
 import type { FigureName, Figures } from '../figures.ts'
 import type { Machine } from '../measure/machine.ts'
 
@@ -7,6 +8,8 @@ interface Taken<T> {
   readonly at: string
   readonly machine: Machine
   readonly providers: Readonly<Record<string, string>>
+  /** Of the last minute, before `make bench` started its stack. Earlier results have none. */
+  readonly loadAverage?: number
   readonly figure: T
 }
 
@@ -22,4 +25,23 @@ export function wantedFigures(named: string | undefined, all: readonly FigureNam
   const unknown = names.filter((name) => !all.some((known) => known === name))
   if (unknown.length > 0) throw new Error(`FIGURES: there is no ${unknown.join(', ')}; there are ${all.join(', ')}`)
   return names.length === 0 ? all : all.filter((name) => names.includes(name))
+}
+
+/** Processes that are ready to run at the start, for each core. */
+const BUSY_LOAD = 0.5
+/** The work of BullMQ is the same in each run, so its runs differ by what else the machine does. */
+const BUSY_SPREAD = 0.25
+
+/** Signs that other programs used the machine during a measurement; none on a quiet machine. */
+export function busySigns(name: FigureName, results: Results): readonly string[] {
+  const { loadAverage = 0, machine } = results[name] ?? {}
+  const signs = loadAverage > BUSY_LOAD * (machine?.cores ?? 1) ? [`load average ${loadAverage} at the start`] : []
+  if (name !== 'deliveries' || results.deliveries === undefined) return signs
+  const spreads = Object.entries(results.deliveries.figure.workloads).flatMap(([workload, measured]) => {
+    const spread = bullmqSpread(measured)
+    return spread > BUSY_SPREAD
+      ? [`runs of BullMQ with axios differ by ${Math.round(spread * 100)} % (${workload})`]
+      : []
+  })
+  return [...signs, ...spreads]
 }

@@ -1,6 +1,8 @@
-import { ratioTo, SIDES, type SideName } from '../figures/deliveries.ts'
+import { bullmqSpread, ratioTo, SIDES, type SideName } from '../figures/deliveries.ts'
+import { toHops } from '../figures/latency.ts'
 import { slowdownOf } from '../figures/listeners.ts'
 import type { FigureName, Figures } from '../figures.ts'
+import { describeCarriage } from '../measure/carriage.ts'
 import type { CostUs } from '../measure/processor-cost.ts'
 import { round, type Spread } from '../measure/statistics.ts'
 
@@ -30,8 +32,8 @@ const SIDE_NAMES: Readonly<Record<SideName, string>> = {
   switchhook: 'Switchhook',
   bullmq: 'BullMQ with axios',
   equal: 'BullMQ, equal work',
-  durable: 'durable bare loop',
-  bare: 'bare loop',
+  durable: 'durable loop',
+  packed: 'durable loop, 16 per message',
 }
 const BASELINES = SIDES.filter((side) => side !== 'switchhook')
 
@@ -62,6 +64,8 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
             ([, workload]: (typeof all)[number]) =>
               ratioTo(side, workload),
         ),
+        "spread of BullMQ's runs": ([, workload]) => percent(bullmqSpread(workload)),
+        "Switchhook's deliveries": ([, { carriage }]) => describeCarriage(carriage),
       }),
       table(each, {
         workload: ({ workload }) => workload,
@@ -73,13 +77,32 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       }),
     ]
   },
-  latency: ({ ours, bare }) => [
-    table(Object.entries({ Switchhook: ours, 'bare loop': bare }), {
-      '': ([name]) => name,
-      'p50, ms': ([, { p50Ms }]) => p50Ms,
-      'p99, ms': ([, { p99Ms }]) => p99Ms,
-      'runs, p50 / p99': ([, { runs }]) => pairs(runs),
-    }),
+  latency: ({ loads }) => [
+    table(
+      Object.entries(loads).flatMap(([name, load]) => {
+        const { p50, p99 } = toHops(load)
+        const from = `${name === 'event' ? 'event' : 'presence command'}, ${load.perSecond}/s`
+        return [
+          {
+            from,
+            side: 'Switchhook',
+            ...load.ours,
+            ratio: `${p50}, ${p99}`,
+            carriage: describeCarriage(load.carriage),
+          },
+          { from, side: 'two bare hops', ...load.hops, ratio: '', carriage: '' },
+        ]
+      }),
+      {
+        from: ({ from }) => from,
+        side: ({ side }) => side,
+        'p50, ms': ({ p50Ms }) => p50Ms,
+        'p99, ms': ({ p99Ms }) => p99Ms,
+        'p50 and p99, to two bare hops': ({ ratio }) => ratio,
+        'runs, p50 / p99': ({ runs }) => pairs(runs),
+        "Switchhook's deliveries": ({ carriage }) => carriage,
+      },
+    ),
   ],
   listeners: (figure) => [
     table(
@@ -106,23 +129,6 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       'p99, ms ': (command) => asterisk[command].p99Ms,
     }),
     `Processor time that nothing used during the runs: ${percent(idle)}.`,
-  ],
-  log: ({ fanOuts }) => [
-    table(
-      fanOuts.flatMap(({ on, off, ...of }) => [
-        { name: 'on', ...of, ...on },
-        { name: 'off', ...of, ...off },
-      ]),
-      {
-        'deliveries per event': ({ subscriptions }) => subscriptions,
-        log: ({ name }) => name,
-        'deliveries per second': ({ perSecond }) => perSecond,
-        'fan-out, µs': ({ costUs }) => costUs['fanout'],
-        'Redis, µs': ({ costUs }) => costUs['redis'],
-        runs: ({ runs }) => runs.join(', '),
-        'on to off': ({ name, ratio }) => (name === 'on' ? ratio : undefined),
-      },
-    ),
   ],
   cost: ({ curves }) => [
     table(
@@ -174,10 +180,11 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       },
     ),
   ],
-  fairness: ({ events, perEvent, alone, bursts }) => [
+  fairness: ({ events, perEvent, alone, hanging, bursts }) => [
     table<{ who: string; published?: string; observed?: string; others: Spread }>(
       [
         { who: 'alone', others: alone },
+        { who: `${hanging.deliveries} deliveries of one tenant hang`, others: hanging.others },
         ...bursts.map(({ hanging, publishedMs, observedMs, isDrained, others }) => ({
           who: `burst of ${events} events, ${hanging} of ${perEvent} endpoints hang`,
           published: seconds(publishedMs),
@@ -222,7 +229,7 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       twice: ({ repeated }) => repeated,
     }),
   ],
-  commands: ({ byClients, events, redisCalls }) => [
+  commands: ({ byClients }) => [
     table(
       byClients.flatMap(({ clients, commands, baseline, ratio }) => [
         { clients, side: `commands accepted (${ratio} ×)`, ...commands },
@@ -238,19 +245,6 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
         'processor time of a request, µs': ({ costUs }) => `${sumOf(costUs)}: ${parts(costUs)}`,
       },
     ),
-    table([events], {
-      commands: ({ commands }) => commands,
-      events: ({ events }) => events,
-      legs: ({ legs }) => legs,
-      'events missing': ({ missing }) => missing,
-      'published twice': ({ doubled }) => doubled,
-      'legs without an end': ({ unended }) => unended,
-    }),
-    table(Object.entries(redisCalls), {
-      command: ([name]) => name,
-      'reads of Redis': ([, { reads }]) => reads,
-      'scripts of Redis': ([, { writes }]) => writes,
-    }),
   ],
   console: ({ firstLoadBytes, allBytes, screens }) => [
     table(Object.entries({ 'what the sign-in page loads': firstLoadBytes, all: allBytes }), {

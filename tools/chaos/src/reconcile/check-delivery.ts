@@ -8,7 +8,7 @@ export interface DeliveryCheck {
   readonly stepsBack: number
   /** POSTs that repeat an attempt around a fault that leaves two copies of a message. */
   readonly repeatedAttempts: number
-  /** Repeats of a parked notice with another body, after Redis had lost the parked record. */
+  /** Repeats of a parked or recovered notice with another body, after Redis had lost the record of the first. */
   readonly changedNotices: number
 }
 
@@ -19,9 +19,9 @@ const AFTERMATH_MS = 30_000
  * Checks the POSTs of one delivery, in order of arrival:
  *
  * - Each is signed, and its headers match its body.
- * - The body and the lasting headers are the same in every POST. One exception: after a rollback of Redis, a delivery can
- *   be attempted and parked again in the same run. Its parked notice then has the same id and lists other attempts
- *   (ADR 0034).
+ * - The body and the lasting headers are the same in every POST. Two exceptions after a rollback of Redis (ADR 0034). A
+ *   delivery can be attempted and parked again in the same run: its parked notice then has the same id and lists other
+ *   attempts. The end of an outage can be noted again: its recovered notice then has the same id and another time.
  * - Attempt numbers are integers from 1.
  * - No attempt number is lower than an earlier one, except around a fault. A worker that dies, or loses Redis, after the
  *   retry is confirmed and before the slot is settled leaves the slot to be done again. A step back is therefore accepted
@@ -54,9 +54,9 @@ export function checkDelivery(
   for (const post of posts) {
     const what = `${post.deliveryId} at ${post.endpoint}`
     if (post.digest !== first?.digest) {
-      // The notices carry the times of their parked records: one was lost with the rollback.
+      // Such a notice carries the time of its record, which was lost with the rollback.
       const wasLost = [first, post].some((one) => one !== undefined && isRolledBack(lapses, one.occurredAtMs))
-      const isAllowed = post.content.kind === 'parked' && wasLost
+      const isAllowed = (post.content.kind === 'parked' || post.content.kind === 'recovered') && wasLost
       if (isAllowed) changedNotices += 1
       else
         problems.push({ kind: 'body changed', what: `${what}, attempt ${post.attempt}${occurrencesOf(first, post)}` })
