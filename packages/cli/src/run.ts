@@ -28,9 +28,11 @@ interface Globals {
 export async function run(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   const { env, stdout, stderr } = surroundings
   const connection = openConnection()
+  let out = createOutput({ stdout, stderr }, env, false)
   const contextOf = ({ json, profile }: Globals): Context => {
     const profiles = openProfiles(env)
     const session = openSession({ env, profiles, named: profile }, renew)
+    out = createOutput({ stdout, stderr }, env, json === true)
     return {
       get client() {
         const { url, auth } = session
@@ -39,7 +41,7 @@ export async function run(argv: readonly string[], surroundings: Surroundings): 
       session,
       connection,
       profiles,
-      out: createOutput({ stdout, stderr }, env, json === true),
+      out,
       env,
       readInput: surroundings.readInput,
       groups: GROUPS,
@@ -53,7 +55,7 @@ export async function run(argv: readonly string[], surroundings: Surroundings): 
     // Commander has printed its message, or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? Exit.ok : Exit.usage
     const { exit, message } = reportOf(error, connection.clockOffsetMs())
-    createOutput({ stdout, stderr }, env, false).note(message)
+    out.note(message)
     return exit
   }
 }
