@@ -46,11 +46,7 @@ describeStack(`a stack with a real Asterisk${missing === undefined ? '' : ` (${m
     return (await response.json()) as T
   }
 
-  interface Calls {
-    readonly calls: readonly { readonly callId: string; readonly state: number }[]
-  }
-  const callState = async (desk: Desk, agentUri: string) =>
-    (await desk.client.request<Calls>('GET', `/voice/agents/${encodeURIComponent(agentUri)}/call-state`)).body
+  const callState = (desk: Desk, agentUri: string) => desk.client.api.agents.callState(agentUri)
 
   /** A customer calls the agent. Resolves to the call, and the customer's end of it. */
   async function customerCalls(desk: Desk, agentUri: string, number: string): Promise<[callId: string, far: string]> {

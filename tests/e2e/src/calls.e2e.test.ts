@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Desk, openDesk, remotely, ring, setDevice, states } from './desk.ts'
+import { openClient } from './client.ts'
+import { type Accepted, type Desk, openDesk, remotely, ring, setDevice, states } from './desk.ts'
 
 /** Each test uses its own agents. */
 let number = 50
@@ -13,8 +14,8 @@ beforeAll(async () => {
 
 afterAll(() => desk.close())
 
-const dial = (agentUri: string, destination: string, more: object = {}, headers = {}) =>
-  desk.command('dial', { agentUri, destination, ...more }, headers)
+const dial = (agentUri: string, destination: string, more: object = {}, key?: string) =>
+  desk.command('dial', { agentUri, destination, ...more }, key)
 
 const inState = (state: number) => (latest: { state: number }) => latest.state === state
 
@@ -183,11 +184,11 @@ describe('commands by call state', () => {
 describe('a repeated command', () => {
   test('with an Idempotency-Key is executed once, on any replica', async () => {
     const agentUri = anAgent()
-    const key = { 'idempotency-key': randomUUID() }
+    const key = randomUUID()
     const answers = await Promise.all([1, 2, 3].map(() => dial(agentUri, '+15550102', {}, key)))
     expect(new Set(answers.map(({ callId }) => callId)).size).toBe(1)
     const callId = answers[0]?.callId ?? ''
-    const hangups = { 'idempotency-key': randomUUID() }
+    const hangups = randomUUID()
     const ends = [
       await desk.command(`${callId}/hangup`, { agentUri }, hangups),
       await desk.command(`${callId}/hangup`, { agentUri }, hangups),
@@ -197,15 +198,19 @@ describe('a repeated command', () => {
 
   test('without a key, a dial with the same correlation id returns the same call while it lives, and dials again after its end', async () => {
     const agentUri = anAgent()
-    const more = { correlationId: randomUUID() }
-    const answers = await Promise.all([1, 2].map(() => dial(agentUri, '+15550102', more)))
+    const body = { agentUri, destination: '+15550102', correlationId: randomUUID() }
+    // The product's client sends a key with every dial.
+    const clients = await Promise.all([openClient('acme', 0), openClient('acme', 1)])
+    const dialAgain = async (replica: 0 | 1) =>
+      (await clients[replica].request<Accepted>('POST', '/voice/calls/dial', body)).body
+    const answers = await Promise.all([dialAgain(0), dialAgain(1)])
     expect(new Set(answers.map(({ callId }) => callId)).size).toBe(1)
-    const callId = answers[0]?.callId ?? ''
+    const { callId } = answers[0]
     // Until the platform reports the call, a repeat sends the dial again. Both answers may then have `noop: false`.
-    expect(await dial(agentUri, '+15550102', more)).toMatchObject({ callId, noop: true })
+    expect(await dialAgain(0)).toMatchObject({ callId, noop: true })
     await desk.command(`${callId}/hangup`, { agentUri })
     await desk.until(callId, agentUri, inState(7))
-    const next = await dial(agentUri, '+15550102', more)
+    const next = await dialAgain(1)
     expect(next).toMatchObject({ noop: false })
     expect(next.callId).not.toBe(callId)
     await desk.command(`${next.callId}/hangup`, { agentUri })

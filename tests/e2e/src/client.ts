@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type Client as ApiClient, clientCredentials, createClient, type Schemas } from '@switchhook/client'
+import {
+  type Client as ApiClient,
+  clientCredentials,
+  createClient,
+  type Schemas,
+  SwitchhookError,
+} from '@switchhook/client'
 import { readStack } from './stack.ts'
 
 /** An answer of the api. */
@@ -27,9 +33,9 @@ export function envelopeOf(request: { readonly body: Buffer } | undefined): Enve
 }
 
 export interface Client {
-  /** The product's own client. */
+  /** The product's own client: how an application speaks to the api. */
   readonly api: ApiClient
-  /** Sends anything, for answers that the product's client hides or prevents. */
+  /** Sends anything, for bad input and for what the product's client hides, such as a status or a header. */
   request<T>(
     method: string,
     path: string,
@@ -39,6 +45,8 @@ export interface Client {
   /** Begins a response that does not end, such as the live stream. */
   open(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>
   subscribe(url: string, eventTypes?: readonly string[]): Promise<Subscription>
+  /** Deletes a subscription, unless a test has done so. */
+  unsubscribe(id: string): Promise<void>
   /** Returns the call id. */
   dial(agentUri: string, destination: string, more?: object): Promise<string>
 }
@@ -53,7 +61,8 @@ export async function openClient(tenant: keyof typeof CLIENTS, replica: 0 | 1 = 
   const auth = clientCredentials({ tokenUrl, clientId, clientSecret, scope: 'switchhook/.default' })
   const token = await auth()
   const base = apis[replica]
-  const api = createClient({ baseUrl: base, auth })
+  // A busy machine may take longer than the ten seconds that a call has otherwise.
+  const api = createClient({ baseUrl: base, auth, timeoutMs: 30_000 })
 
   return {
     api,
@@ -75,6 +84,10 @@ export async function openClient(tenant: keyof typeof CLIENTS, replica: 0 | 1 = 
       fetch(`${base}/api/v1${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
     subscribe: (url, eventTypes = ['call.status']) =>
       api.subscriptions.create({ url, eventTypes: eventTypes as Schemas['EventType'][] }),
+    unsubscribe: (id) =>
+      api.subscriptions.delete(id).catch((error: unknown) => {
+        if (!(error instanceof SwitchhookError && error.code === 'subscription-not-found')) throw error
+      }),
     dial: async (agentUri, destination, more = {}) => {
       const { callId } = await api.calls.dial({ agentUri, destination, ...more })
       return callId

@@ -1,11 +1,5 @@
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
-import { type Client, type Delivery, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
-
-interface Health {
-  readonly state: string
-  readonly consecutiveFailures: number
-  readonly openUntil: string | null
-}
+import { type Client, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
 
 /** More than `BREAKER_FAILURES` of the test stack (20). */
 const EVENTS = 40
@@ -20,9 +14,11 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await acme.unsubscribe(subscription.id)
   await receiver.close()
 })
+
+const healthOf = async ({ id }: Subscription) => (await acme.api.subscriptions.read(id)).health
 
 test('an endpoint that answers with Retry-After gets no POST until then', async () => {
   const paused = await acme.subscribe(receiver.url('/paused'))
@@ -30,8 +26,7 @@ test('an endpoint that answers with Retry-After gets no POST until then', async 
   await publishEvent()
   const [first] = await receiver.waitFor(1, '/paused')
   await eventually(async () => {
-    const { body } = await acme.request<{ health: Health }>('GET', `/webhooks/subscriptions/${paused.id}`)
-    expect(body.health).toMatchObject({ state: 'open', consecutiveFailures: 1 })
+    expect(await healthOf(paused)).toMatchObject({ state: 'open', consecutiveFailures: 1 })
   })
   receiver.answer('/paused', { status: 204 })
   const marker = await publishEvent()
@@ -40,14 +35,11 @@ test('an endpoint that answers with Retry-After gets no POST until then', async 
   )
   const [, second] = receiver.requests('/paused')
   expect((second?.receivedAt ?? 0) - (first?.receivedAt ?? 0)).toBeGreaterThanOrEqual(1_900)
-  await acme.request('DELETE', `/webhooks/subscriptions/${paused.id}`)
+  await acme.unsubscribe(paused.id)
 })
 
-const path = (): string => `/webhooks/subscriptions/${subscription.id}`
-const health = async (): Promise<Health> => (await acme.request<{ health: Health }>('GET', path())).body.health
-
 test('a failing endpoint gets no POST during its cool-down and every delivery afterwards', async () => {
-  expect(await health()).toMatchObject({ state: 'closed', consecutiveFailures: 0, openUntil: null })
+  expect(await healthOf(subscription)).toMatchObject({ state: 'closed', consecutiveFailures: 0, openUntil: null })
   receiver.answer('/failing', { status: 503 })
   const markers = await Promise.all(Array.from({ length: EVENTS }, () => publishEvent()))
   const posts = (): number => receiver.requests('/failing').length
@@ -57,7 +49,7 @@ test('a failing endpoint gets no POST during its cool-down and every delivery af
     async () => {
       const isQuiet = posts() === seen
       seen = posts()
-      const present = await health()
+      const present = await healthOf(subscription)
       expect([present.state, isQuiet]).toEqual(['open', true])
       expect(Date.parse(String(present.openUntil)) - Date.now()).toBeGreaterThan(500)
       return present
@@ -78,9 +70,9 @@ test('a failing endpoint gets no POST during its cool-down and every delivery af
     { timeoutMs: 20_000 },
   )
   expect(answered()[0]?.receivedAt).toBeGreaterThanOrEqual(Date.parse(String(openUntil)) - 5)
-  expect((await health()).state).toBe('closed')
-  const parked = await acme.request<{ items: Delivery[] }>('GET', `${path()}/deliveries?state=parked`)
-  expect(parked.body.items).toEqual([])
+  expect((await healthOf(subscription)).state).toBe('closed')
+  const parked = await acme.api.subscriptions.deliveries(subscription.id, { state: 'parked' }).page()
+  expect(parked.items).toEqual([])
   for (const marker of markers) {
     const attempts = receiver
       .requests('/failing')

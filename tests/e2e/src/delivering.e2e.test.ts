@@ -25,18 +25,17 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await acme.unsubscribe(subscription.id)
   await receiver.close()
 })
 
 const attemptsOf = (requests: readonly ReceivedRequest[]): number[] =>
   requests.map(({ headers }) => Number(headers['x-svc-attempt']))
 
-const parkedOf = async ({ id }: Subscription): Promise<readonly Delivery[]> =>
-  (await acme.request<{ items: Delivery[] }>('GET', `/webhooks/subscriptions/${id}/deliveries?state=parked`)).body.items
+const parkedOf = async ({ id }: Subscription) =>
+  (await acme.api.subscriptions.deliveries(id, { state: 'parked' }).page()).items
 
-const deliveryOf = async (deliveryId: string): Promise<Delivery> =>
-  (await acme.request<Delivery>('GET', `/webhooks/deliveries/${deliveryId}`)).body
+const deliveryOf = (deliveryId: string): Promise<Delivery> => acme.api.deliveries.read(deliveryId)
 
 /** Waits until everything that was published earlier was delivered: a later event never overtakes it. */
 async function passTime(): Promise<void> {
@@ -44,7 +43,7 @@ async function passTime(): Promise<void> {
   const { id } = await acme.subscribe(probe.url('/probe'))
   await publishEvent()
   await probe.waitFor(1)
-  await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  await acme.unsubscribe(id)
   await probe.close()
 }
 
@@ -166,7 +165,7 @@ describe('retryable and final answers', () => {
 
 describe('after DELETE', () => {
   test('no new delivery arrives', async () => {
-    await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+    await acme.unsubscribe(subscription.id)
     await publishEvent()
     await passTime()
     expect(receiver.requests()).toEqual([])
@@ -184,14 +183,12 @@ describe('after DELETE', () => {
     receiver.answer('/hook', [{ status: 500 }, { status: 410 }])
     await publishEvent()
     const [first] = await receiver.waitFor(1, '/hook')
-    await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+    await acme.unsubscribe(subscription.id)
     const deliveryId = envelopeOf(first).deliveryId
     await eventually(async () => {
       expect(await deliveryOf(deliveryId)).toMatchObject({ state: 'parked', parkedReason: 'rejected' })
     })
-    expect((await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)).body).toMatchObject({
-      code: 'subscription-deleted',
-    })
+    await expect(acme.api.deliveries.redeliver(deliveryId)).rejects.toMatchObject({ code: 'subscription-deleted' })
   })
 })
 
@@ -223,7 +220,7 @@ describe('while many first attempts are queued', () => {
   })
 
   test('the remaining event types are still delivered', async () => {
-    await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { eventTypes: ['agent.status'] })
+    await acme.api.subscriptions.change(subscription.id, { eventTypes: ['agent.status'] })
     await publishEvent()
     const marker = await publishEvent({ eventType: 'agent.status' })
     const [request] = await receiver.waitFor(1, '/hook')
@@ -233,13 +230,13 @@ describe('while many first attempts are queued', () => {
 
 describe('a disabled subscription', () => {
   test('gets nothing until it is enabled again', async () => {
-    const path = `/webhooks/subscriptions/${subscription.id}`
-    expect((await acme.request('PATCH', path, { enabled: false })).body).toMatchObject({ enabled: false })
+    const { change } = acme.api.subscriptions
+    expect(await change(subscription.id, { enabled: false })).toMatchObject({ enabled: false })
     await publishEvent()
     await passTime()
     expect(receiver.requests()).toEqual([])
 
-    await acme.request('PATCH', path, { enabled: true })
+    await change(subscription.id, { enabled: true })
     const marker = await publishEvent()
     const [request] = await receiver.waitFor(1, '/hook')
     expect(envelopeOf(request).data).toEqual({ marker })
@@ -250,8 +247,7 @@ test('a subscription stays enabled and gets the next event, even if its endpoint
   receiver.answer('/hook', { status: 410 })
   for (let n = 0; n < 5; n++) await publishEvent()
   await eventually(async () => expect(await parkedOf(subscription)).toHaveLength(5))
-  const { body } = await acme.request('GET', `/webhooks/subscriptions/${subscription.id}`)
-  expect(body).toMatchObject({ enabled: true })
+  expect(await acme.api.subscriptions.read(subscription.id)).toMatchObject({ enabled: true })
   receiver.answer('/hook', { status: 204 })
   const marker = await publishEvent()
   const requests = await receiver.waitFor(6, '/hook')
@@ -272,7 +268,7 @@ describe('redelivering a parked delivery', () => {
   test('restarts the schedule with the same id and bytes, continues the attempt count, and removes it from the parked list', async () => {
     const deliveryId = await park()
     receiver.answer('/hook', [{ status: 503 }, { status: 200 }])
-    expect((await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)).status).toBe(202)
+    await acme.api.deliveries.redeliver(deliveryId)
     const requests = await receiver.waitFor(3, '/hook')
     expect(attemptsOf(requests)).toEqual([1, 2, 3])
     expect(new Set(requests.map(({ body }) => body.toString('hex'))).size).toBe(1)
@@ -283,22 +279,22 @@ describe('redelivering a parked delivery', () => {
     })
     expect(await parkedOf(subscription)).toEqual([])
     // The journal has the body of a delivery that is not parked.
-    expect((await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)).status).toBe(202)
+    await acme.api.deliveries.redeliver(deliveryId)
     const again = await receiver.waitFor(4, '/hook')
     expect(again[3]?.body).toEqual(again[0]?.body)
   })
 
   test('uses the current URL of the subscription', async () => {
     const deliveryId = await park()
-    await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { url: receiver.url('/moved') })
-    expect((await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)).status).toBe(202)
+    await acme.api.subscriptions.change(subscription.id, { url: receiver.url('/moved') })
+    await acme.api.deliveries.redeliver(deliveryId)
     const [request] = await receiver.waitFor(1, '/moved')
     expect(request?.headers['x-svc-delivery']).toBe(deliveryId)
   })
 
   test('parks the delivery again after another final failure', async () => {
     const deliveryId = await park()
-    await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)
+    await acme.api.deliveries.redeliver(deliveryId)
     await eventually(async () => {
       const record = await deliveryOf(deliveryId)
       expect(record).toMatchObject({ state: 'parked', parkedReason: 'rejected' })
@@ -308,9 +304,9 @@ describe('redelivering a parked delivery', () => {
 
   test('is rejected while the subscription is disabled', async () => {
     const deliveryId = await park()
-    await acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, { enabled: false })
-    const reply = await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)
-    expect(reply).toMatchObject({ status: 409, body: { code: 'subscription-disabled' } })
+    await acme.api.subscriptions.change(subscription.id, { enabled: false })
+    const refused = { status: 409, code: 'subscription-disabled' }
+    await expect(acme.api.deliveries.redeliver(deliveryId)).rejects.toMatchObject(refused)
   })
 
   test('is impossible and invisible for another tenant', async () => {
@@ -353,7 +349,7 @@ test('a hanging subscriber does not delay the deliveries of another one', async 
   for (let n = 0; n < 20; n++) await publishEvent()
   const requests = await healthy.waitFor(20)
   expect(attemptsOf(requests)).toEqual(Array(20).fill(1))
-  await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  await acme.unsubscribe(id)
   await healthy.close()
 })
 

@@ -1,3 +1,4 @@
+import type { Schemas } from '@switchhook/client'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -34,17 +35,10 @@ export interface CallStatus {
   readonly commandResult: { readonly command: number; readonly result: number; readonly reason: number } | null
 }
 
-/** The body of a 202. */
-export interface Accepted {
-  readonly callId: string
-  readonly agentUri: string
-  readonly command: string
-  readonly commandId: string
-  readonly correlationId: string | null
-  readonly acceptedAt: string
-  readonly noop: boolean
-  readonly consultationCallId?: string
-}
+/** The answer to a command. */
+export type Accepted = Schemas['TransferAccepted']
+
+type Command = Accepted['command']
 
 /**
  * A client application for an agent's desktop: it sends commands, alternating between the two api replicas, and learns
@@ -52,9 +46,12 @@ export interface Accepted {
  */
 export interface Desk {
   readonly client: Client
-  /** @throws if the answer is not 202 */
-  command(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Accepted>
-  /** Sends a command that must be refused and returns its problem. */
+  /**
+   * @param path `dial`, or `<call id>/<command>`
+   * @throws if the command is refused
+   */
+  command(path: string, body: object, idempotencyKey?: string): Promise<Accepted>
+  /** Sends a command as it is, which must be refused, and returns its problem. */
   refused(path: string, body: object): Promise<{ status: number; code: string; currentState?: number }>
   /** The events of a leg so far, in order of their sequence, without duplicates. */
   leg(callId: string, agentUri: string): readonly CallStatus[]
@@ -91,10 +88,12 @@ export async function openDesk(tenant: 'acme' | 'globex' = 'acme'): Promise<Desk
 
   return {
     client: clients[0],
-    command: async (path, body, headers) => {
-      const reply = await next().request<Accepted>('POST', `/voice/calls/${path}`, body, headers)
-      if (reply.status !== 202) throw new Error(`${path}: ${reply.status} ${JSON.stringify(reply.body)}`)
-      return reply.body
+    command: (path, body, idempotencyKey) => {
+      const { calls } = next().api
+      const [command, callId] = path.split('/').toReversed() as ['dial'] | [Exclude<Command, 'dial'>, string]
+      const options = idempotencyKey === undefined ? {} : { idempotencyKey }
+      if (command === 'dial') return calls.dial(body as Schemas['DialCommand'], options)
+      return calls[command](callId, body as Schemas['TransferCommand'], options)
     },
     refused: async (path, body) =>
       (await next().request<{ status: number; code: string }>('POST', `/voice/calls/${path}`, body)).body,
@@ -111,7 +110,7 @@ export async function openDesk(tenant: 'acme' | 'globex' = 'acme'): Promise<Desk
       }),
     agent: (agentUri) => eventsOf((data, type) => type === 'agent.status' && data['agentUri'] === agentUri),
     close: async () => {
-      await clients[0].request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+      await clients[0].unsubscribe(subscription.id)
       await receiver.close()
       const isDocumented = await openEventsDocument()
       for (const request of receiver.requests('/desk')) {

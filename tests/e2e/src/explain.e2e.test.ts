@@ -1,22 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { Schemas } from '@switchhook/client'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, openClient, publishEvent, type Subscription } from './client.ts'
-
-interface Explained {
-  readonly eventId: string
-  readonly eventType: string
-  readonly subscriptions: readonly {
-    readonly subscriptionId: string
-    readonly verdict: string
-    readonly explanation: string
-    readonly deliveryId: string | null
-    readonly lastAttempt: { readonly status: number | null; readonly answer?: string } | null
-  }[]
-}
-
-interface Page {
-  readonly items: readonly { readonly deliveryId: string; readonly eventId: string; readonly state: string }[]
-}
 
 const PATIENT = { timeoutMs: 30_000, intervalMs: 20 }
 
@@ -29,7 +14,7 @@ beforeAll(async () => {
 })
 
 afterEach(async () => {
-  for (const { id } of created.splice(0)) await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  for (const { id } of created.splice(0)) await acme.unsubscribe(id)
 })
 
 afterAll(() => receiver.close())
@@ -40,9 +25,6 @@ async function subscribe(path: string, eventTypes?: readonly string[]): Promise<
   return subscription
 }
 
-const change = (subscription: Subscription, json: object) =>
-  acme.request('PATCH', `/webhooks/subscriptions/${subscription.id}`, json)
-
 async function publish(): Promise<string> {
   const eventId = randomUUID()
   await publishEvent({ eventId })
@@ -50,9 +32,8 @@ async function publish(): Promise<string> {
 }
 
 async function explain(eventId: string, subscription: Subscription) {
-  const { status, body } = await acme.request<Explained>('GET', `/webhooks/events/${eventId}`)
-  expect(status).toBe(200)
-  const found = body.subscriptions.find(({ subscriptionId }) => subscriptionId === subscription.id)
+  const { subscriptions } = await acme.api.events.explain(eventId)
+  const found = subscriptions.find(({ subscriptionId }) => subscriptionId === subscription.id)
   if (found === undefined) throw new Error('the subscription is not among those that are explained')
   return found
 }
@@ -77,11 +58,14 @@ test('the record of a delivery lists every attempt with the answer of the endpoi
   const eventId = await publish()
   // The receiver has the id from the POST, which it has not answered yet.
   const [held] = await receiver.waitFor(1, '/slow')
-  const pending = await acme.request('GET', `/webhooks/deliveries/${String(held?.headers['x-svc-delivery'])}`)
-  expect([pending.status, pending.body]).toMatchObject([
-    200,
-    { state: 'pending', subscriptionId: slow.id, eventId, url: receiver.url('/slow'), attempts: [], envelope: null },
-  ])
+  expect(await acme.api.deliveries.read(String(held?.headers['x-svc-delivery']))).toMatchObject({
+    state: 'pending',
+    subscriptionId: slow.id,
+    eventId,
+    url: receiver.url('/slow'),
+    attempts: [],
+    envelope: null,
+  })
   await expectVerdict(eventId, slow, 'pending')
   const waiting = await expectVerdict(eventId, failing, 'waiting')
   expect(waiting.explanation).toMatch(/^Attempt \d at .+Z was answered with 503\. The next attempt is due/)
@@ -93,11 +77,12 @@ test('the record of a delivery lists every attempt with the answer of the endpoi
   const parked = await expectVerdict(eventId, failing, 'parked')
   expect(parked.explanation).toContain('the schedule ended after 4 attempts')
 
-  const list = async (query: string): Promise<Page> =>
-    (await acme.request<Page>('GET', `/webhooks/subscriptions/${failing.id}/deliveries?${query}`)).body
-  expect((await list('state=any')).items).toMatchObject([{ deliveryId: parked.deliveryId, eventId, state: 'parked' }])
-  expect((await list(`eventId=${eventId}`)).items).toHaveLength(1)
-  expect((await list('state=waiting')).items).toEqual([])
+  const list = (query: Schemas['ListDeliveriesQuery']) => acme.api.subscriptions.deliveries(failing.id, query).page()
+  expect((await list({ state: 'any' })).items).toMatchObject([
+    { deliveryId: parked.deliveryId, eventId, state: 'parked' },
+  ])
+  expect((await list({ eventId })).items).toHaveLength(1)
+  expect((await list({ state: 'waiting' })).items).toEqual([])
 })
 
 test('the record says why no POST was made', async () => {
@@ -106,11 +91,11 @@ test('the record says why no POST was made', async () => {
     await subscribe('/disabled'),
     await subscribe('/changed', ['agent.status']),
   ]
-  await change(disabled, { enabled: false })
+  await acme.api.subscriptions.change(disabled.id, { enabled: false })
   const eventId = await publish()
   await expectVerdict(eventId, other, 'not-subscribed')
   const later = await subscribe('/later')
-  await change(changed, { eventTypes: ['call.status'] })
+  await acme.api.subscriptions.change(changed.id, { eventTypes: ['call.status'] })
   expect(await expectVerdict(eventId, disabled, 'disabled')).toMatchObject({ deliveryId: null })
   await expectVerdict(eventId, later, 'created-later')
   await expectVerdict(eventId, changed, 'changed-later')
@@ -133,7 +118,7 @@ test('the record covers a subscription that has been deleted since', async () =>
     const before = receiver.requests('/gone').length
     const eventId = await publish()
     await eventually(() => expect(receiver.requests('/gone').length).toBeGreaterThan(before), PATIENT)
-    await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+    await acme.unsubscribe(subscription.id)
     // The record of an event is written in batches, so it is not readable at once.
     await eventually(
       async () => expect(await explain(eventId, subscription)).toMatchObject({ verdict: 'deleted', lastAttempt: null }),
@@ -145,7 +130,7 @@ test('the record covers a subscription that has been deleted since', async () =>
   const crowded = await subscribe('/gone')
   const eventIds = await Promise.all(Array.from({ length: 60 }, publish))
   await expectVerdict(eventIds.at(-1) ?? '', crowded, 'pending')
-  await acme.request('DELETE', `/webhooks/subscriptions/${crowded.id}`)
+  await acme.unsubscribe(crowded.id)
   // One by one: an api answers few explanations of a tenant at the same time, and refuses the others with 429 (ADR 0060).
   await eventually(async () => {
     const verdicts: string[] = []
@@ -158,11 +143,8 @@ test('an unknown event and an event of another tenant are not found', async () =
   const eventId = randomUUID()
   await publishEvent({ eventId, tenant: 'globex' })
   const globex = await openClient('globex')
-  await eventually(async () => {
-    expect((await globex.request('GET', `/webhooks/events/${eventId}`)).status).toBe(200)
-  }, PATIENT)
+  await eventually(() => globex.api.events.explain(eventId), PATIENT)
   for (const id of [eventId, randomUUID()]) {
-    const { status, body } = await acme.request<{ code: string }>('GET', `/webhooks/events/${id}`)
-    expect([status, body.code]).toEqual([404, 'event-not-found'])
+    await expect(acme.api.events.explain(id)).rejects.toMatchObject({ status: 404, code: 'event-not-found' })
   }
 })

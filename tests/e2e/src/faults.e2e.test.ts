@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterEach(bringUp, 60_000)
 
 afterAll(async () => {
-  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await acme.unsubscribe(subscription.id)
   await receiver.close()
 })
 

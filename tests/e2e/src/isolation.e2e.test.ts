@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  for (const { id } of subscriptions) await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  for (const { id } of subscriptions) await acme.unsubscribe(id)
   await Promise.all([slow.close(), quick.close()])
 })
 

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { StreamMessage } from '@switchhook/client'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
-
-interface StreamedEvent {
-  readonly event: string
-  readonly id: string | undefined
-  readonly data: Readonly<Record<string, unknown>>
-}
 
 const PATIENT = { timeoutMs: 30_000 }
 
@@ -20,13 +15,13 @@ beforeAll(async () => {
 })
 
 afterEach(async () => {
-  for (const { id } of created.splice(0)) await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  for (const { id } of created.splice(0)) await acme.unsubscribe(id)
 })
 
 afterAll(() => receiver.close())
 
-async function subscribe(path: string): Promise<Subscription> {
-  const subscription = await acme.subscribe(receiver.url(path))
+async function subscribe(path: string, eventTypes?: readonly string[]): Promise<Subscription> {
+  const subscription = await acme.subscribe(receiver.url(path), eventTypes)
   created.push(subscription)
   return subscription
 }
@@ -37,72 +32,58 @@ async function publish(): Promise<string> {
   return eventId
 }
 
-/** Follows the live stream, as a browser does. */
-async function follow(client: Client, query: string, lastId?: string) {
-  const response = await client.open(
-    `/webhooks/stream${query}`,
-    lastId === undefined ? {} : { 'last-event-id': lastId },
-  )
-  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
-  const events: StreamedEvent[] = []
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-  const read = async (): Promise<void> => {
-    for (let rest = ''; ; ) {
-      const { value, done } = (await reader?.read()) ?? { done: true, value: undefined }
-      if (done) return
-      const blocks = (rest + value).split('\n\n')
-      rest = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const fields = new Map(block.split('\n').map((line) => line.split(/: (.*)/s) as [string, string]))
-        const data = fields.get('data')
-        if (data === undefined) continue
-        events.push({ event: fields.get('event') ?? '', id: fields.get('id'), data: JSON.parse(data) as {} })
-      }
+/** Follows the live stream of a subscription. Resolves once it is connected. */
+async function follow(client: Client, subscriptionId: string, after?: string) {
+  const messages: StreamMessage[] = []
+  const connection = new AbortController()
+  await new Promise<void>((live, failed) => {
+    const options = { signal: connection.signal, onState: () => live(), ...(after !== undefined && { after }) }
+    const read = async (): Promise<void> => {
+      for await (const message of client.api.events.stream({ subscriptionId }, options)) messages.push(message)
     }
-  }
-  void read().catch(() => {})
-  return { events, close: async () => await reader?.cancel() }
+    read().catch(failed)
+  })
+  return { messages, close: () => connection.abort() }
 }
 
 test('an event and its attempt appear in the live stream, and a client resumes at another replica', async () => {
   const subscription = await subscribe('/live')
   receiver.answer('/live', { status: 503 })
-  const stream = await follow(acme, `?subscriptionId=${subscription.id}`)
+  const stream = await follow(acme, subscription.id)
   const first = await publish()
   const [event, attempt] = await eventually(() => {
-    const found = ['event', 'attempt'].map((name) => stream.events.find((each) => each.event === name))
+    const found = ['event', 'attempt'].map((type) => stream.messages.find((each) => each.type === type))
     expect(found).toEqual([expect.anything(), expect.anything()])
     return found
   }, PATIENT)
   expect(event).toMatchObject({
-    id: expect.stringMatching(/^\d+-\d+$/),
-    data: { eventId: first, eventType: 'call.status', data: expect.any(Object), subscriptions: [subscription.id] },
+    place: expect.stringMatching(/^\d+-\d+$/),
+    event: { eventId: first, eventType: 'call.status', data: expect.any(Object), subscriptions: [subscription.id] },
   })
-  expect(attempt?.data).toMatchObject({
-    eventId: first,
-    subscriptionId: subscription.id,
-    attempt: 1,
-    outcome: 'answered',
-    status: 503,
-    state: 'waiting',
+  expect(attempt).toMatchObject({
+    attempt: {
+      eventId: first,
+      subscriptionId: subscription.id,
+      attempt: 1,
+      outcome: 'answered',
+      status: 503,
+      state: 'waiting',
+    },
   })
-  await stream.close()
+  stream.close()
 
   const missed = [await publish(), await publish()]
-  await eventually(async () => {
-    const { status } = await acme.request('GET', `/webhooks/events/${missed[1] ?? ''}`)
-    expect(status).toBe(200)
-  }, PATIENT)
-  const resumed = await follow(other, `?subscriptionId=${subscription.id}`, event?.id)
+  await eventually(() => acme.api.events.explain(missed[1] ?? ''), PATIENT)
+  const resumed = await follow(other, subscription.id, event?.type === 'event' ? event.place : undefined)
   const last = await publish()
   await eventually(() => {
-    const seen = resumed.events.filter(({ event: name }) => name === 'event').map(({ data }) => data['eventId'])
+    const seen = resumed.messages.flatMap((each) => (each.type === 'event' ? [each.event.eventId] : []))
     // Events that happen together can appear in any order.
     expect(seen).toHaveLength(3)
     expect(new Set(seen)).toEqual(new Set([...missed, last]))
   }, PATIENT)
-  expect(resumed.events.some(({ event: name }) => name === 'gap')).toBe(false)
-  await resumed.close()
+  expect(resumed.messages.some(({ type }) => type === 'gap')).toBe(false)
+  resumed.close()
 })
 
 test('an acknowledged delivery is sent again, and an event is sent to a subscription that came later', async () => {
@@ -111,27 +92,20 @@ test('an acknowledged delivery is sent again, and an event is sent to a subscrip
   const [request] = await receiver.waitFor(1, '/acknowledged')
   const deliveryId = String(request?.headers['x-svc-delivery'])
   await eventually(async () => {
-    const { body } = await acme.request<{
-      data: unknown
-      subscriptions: { subscriptionId: string; verdict: string }[]
-    }>('GET', `/webhooks/events/${eventId}`)
-    expect(body.data).toEqual(envelopeOf(request).data)
-    const found = body.subscriptions.find(({ subscriptionId }) => subscriptionId === subscription.id)
+    const { data, subscriptions } = await acme.api.events.explain(eventId)
+    expect(data).toEqual(envelopeOf(request).data)
+    const found = subscriptions.find(({ subscriptionId }) => subscriptionId === subscription.id)
     expect(found).toMatchObject({ verdict: 'delivered' })
   }, PATIENT)
-  expect((await acme.request('POST', `/webhooks/deliveries/${deliveryId}/redeliver`)).status).toBe(202)
+  await acme.api.deliveries.redeliver(deliveryId)
   const [, again] = await receiver.waitFor(2, '/acknowledged')
   expect(again?.headers['x-svc-attempt']).toBe('2')
   expect(again?.body.equals(request?.body ?? Buffer.of())).toBe(true)
 
   // It does not even ask for the type of the event.
-  const { body: later } = await acme.request<Subscription>('POST', '/webhooks/subscriptions', {
-    url: receiver.url('/later'),
-    eventTypes: ['agent.status'],
-  })
-  created.push(later)
-  const sent = await acme.request('POST', `/webhooks/events/${eventId}/deliver`, { subscriptionId: later.id })
-  expect([sent.status, sent.body]).toMatchObject([202, { eventId, subscriptionId: later.id, state: 'pending' }])
+  const later = await subscribe('/later', ['agent.status'])
+  const sent = await acme.api.events.deliver(eventId, { subscriptionId: later.id })
+  expect(sent).toMatchObject({ eventId, subscriptionId: later.id, state: 'pending' })
   const [delivered] = await receiver.waitFor(1, '/later')
   expect(envelopeOf(delivered).data).toEqual(envelopeOf(request).data)
 })
@@ -140,20 +114,19 @@ test('a subscription that came later gets the events of a window', async () => {
   const from = new Date().toISOString()
   const events = [await publish(), await publish(), await publish()]
   await eventually(async () => {
-    for (const eventId of events) expect((await acme.request('GET', `/webhooks/events/${eventId}`)).status).toBe(200)
+    for (const eventId of events) await acme.api.events.explain(eventId)
   }, PATIENT)
   const subscription = await subscribe('/backfilled')
-  const path = `/webhooks/subscriptions/${subscription.id}/backfill`
-  const window = { from, eventTypes: ['call.status'] }
+  const window = { from, eventTypes: ['call.status' as const] }
   const count = await eventually(async () => {
-    const { status, body } = await acme.request<{ count: number }>('POST', path, { ...window, dryRun: true })
-    expect([status, body.count >= events.length]).toEqual([200, true])
-    return body.count
+    const dryRun = await acme.api.subscriptions.backfill(subscription.id, { ...window, dryRun: true })
+    expect(dryRun.count).toBeGreaterThanOrEqual(events.length)
+    return dryRun.count
   }, PATIENT)
-  expect((await acme.request('POST', path, window)).status).toBe(202)
+  await acme.api.subscriptions.backfill(subscription.id, window)
   await eventually(async () => {
-    const { body } = await acme.request<{ items: object[] }>('GET', '/webhooks/recoveries?limit=1')
-    expect(body.items).toMatchObject([{ kind: 'backfill', state: 'done', sent: count }])
+    const { items } = await acme.api.recoveries.list({ limit: 1 }).page()
+    expect(items).toMatchObject([{ kind: 'backfill', state: 'done', sent: count }])
   }, PATIENT)
   const received = await receiver.waitFor(count, '/backfilled')
   const ids = received.map(({ headers }) => headers['x-svc-event-id'])

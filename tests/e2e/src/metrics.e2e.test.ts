@@ -32,7 +32,7 @@ test('a delivery is counted in the metrics of fan-out and workers', async () => 
     const grown = (await figures()).map((value, at) => value - (before[at] ?? 0))
     expect(Math.min(...grown)).toBeGreaterThanOrEqual(1)
   })
-  await client.request('DELETE', `/webhooks/subscriptions/${id}`)
+  await client.unsubscribe(id)
   await receiver.close()
 })
 

@@ -74,7 +74,7 @@ describeWithPrometheus('a real Prometheus that scraped the stack under load', ()
 
   afterAll(async () => {
     await prometheus.close()
-    await Promise.all(subscriptions.map(({ id }) => acme.request('DELETE', `/webhooks/subscriptions/${id}`)))
+    await Promise.all(subscriptions.map(({ id }) => acme.unsubscribe(id)))
     await receiver.close()
   })
 

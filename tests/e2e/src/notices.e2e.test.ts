@@ -1,5 +1,5 @@
 import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
-import { type Client, type Delivery, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
+import { type Client, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
 
 /** More than `BREAKER_FAILURES` of the test stack (20). */
 const EVENTS = 30
@@ -9,14 +9,6 @@ const ANSWERED = 2
 const REJECTED = 2
 
 const NOTICES = ['webhook.endpoint.failing', 'webhook.endpoint.recovered', 'webhook.delivery.parked']
-
-interface Health {
-  readonly consecutiveFailures: number
-  readonly lastSuccessAt: string | null
-  readonly lastFailureAt: string | null
-  readonly lastFailureOutcome: string | null
-  readonly lastFailureStatus: number | null
-}
 
 let acme: Client
 let globex: Client
@@ -37,8 +29,8 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  for (const { id } of [subscription, ops]) await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
-  await globex.request('DELETE', `/webhooks/subscriptions/${strangers.id}`)
+  for (const { id } of [subscription, ops]) await acme.unsubscribe(id)
+  await globex.unsubscribe(strangers.id)
   await receiver.close()
 })
 
@@ -49,8 +41,7 @@ const told = (eventType: string, { id }: Subscription = subscription): readonly 
     .filter((request) => request.headers['x-svc-event'] === eventType)
     .filter((request) => envelopeOf(request).data['subscriptionId'] === id)
 
-const healthOf = async ({ id }: Subscription): Promise<Health> =>
-  (await acme.request<{ health: Health }>('GET', `/webhooks/subscriptions/${id}`)).body.health
+const healthOf = async ({ id }: Subscription) => (await acme.api.subscriptions.read(id)).health
 
 test('an outage and its end are each reported once, only to their tenant, even if the endpoint keeps failing', async () => {
   receiver.answer('/hook?token=secret', { status: 503 })
@@ -97,12 +88,9 @@ test('a parked delivery is reported as it is stored, and no notice is about a no
   await publishEvent()
   await publishEvent()
   await eventually(() => expect(told('webhook.delivery.parked')).toHaveLength(2))
-  const parked = await acme.request<{ items: (Delivery & { readonly eventId: string; readonly parkedAt: string })[] }>(
-    'GET',
-    `/webhooks/subscriptions/${subscription.id}/deliveries?state=parked`,
-  )
+  const parked = await acme.api.subscriptions.deliveries(subscription.id, { state: 'parked' }).page()
   const notices = told('webhook.delivery.parked').map((request) => envelopeOf(request).data)
-  for (const { deliveryId, eventId, parkedAt } of parked.body.items) {
+  for (const { deliveryId, eventId, parkedAt } of parked.items) {
     expect(notices.find((data) => data['deliveryId'] === deliveryId)).toEqual({
       deliveryId,
       subscriptionId: subscription.id,
@@ -120,8 +108,8 @@ test('a parked delivery is reported as it is stored, and no notice is about a no
   }
   // The notices themselves are parked, and no other notice has arrived before the next one.
   await eventually(async () => {
-    const own = await acme.request<{ items: Delivery[] }>('GET', `/webhooks/subscriptions/${ops.id}/deliveries`)
-    expect(own.body.items.length).toBeGreaterThanOrEqual(2)
+    const own = await acme.api.subscriptions.deliveries(ops.id).page()
+    expect(own.items.length).toBeGreaterThanOrEqual(2)
   })
   await publishEvent()
   await eventually(() => expect(told('webhook.delivery.parked')).toHaveLength(3))

@@ -1,16 +1,9 @@
+import type { Schemas } from '@switchhook/client'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
-import { type Client, type Delivery, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
+import { type Client, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
 import { bringUp, end } from './stack.ts'
 
-interface Recovery {
-  readonly recoveryId: string
-  readonly state: string
-  readonly found: number
-  readonly sent: number
-  readonly skipped: number
-  readonly failed: number
-  readonly remaining: number
-}
+type Recovery = Schemas['Recovery']
 
 const EVENTS = 12
 
@@ -29,14 +22,11 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await acme.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await acme.unsubscribe(subscription.id)
   await receiver.close()
 })
 
-const path = (): string => `/webhooks/subscriptions/${subscription.id}`
-
-const parked = async (): Promise<readonly Delivery[]> =>
-  (await acme.request<{ items: Delivery[] }>('GET', `${path()}/deliveries?limit=100`)).body.items
+const parked = async () => (await acme.api.subscriptions.deliveries(subscription.id, { limit: 100 }).page()).items
 
 /** Publishes events that the endpoint rejects, and waits until all are parked. */
 async function parkSome(count: number): Promise<string[]> {
@@ -46,18 +36,14 @@ async function parkSome(count: number): Promise<string[]> {
   return markers
 }
 
-async function recover(): Promise<Recovery> {
-  const { status, body } = await acme.request<Recovery>('POST', `${path()}/recover`, {})
-  expect(status).toBe(202)
-  return body
-}
+const recover = (): Promise<Recovery> => acme.api.subscriptions.recover(subscription.id, {})
 
 const until = (id: string, state: string): Promise<Recovery> =>
   eventually(
     async () => {
-      const { body } = await acme.request<Recovery>('GET', `/webhooks/recoveries/${id}`)
-      expect(body.state).toBe(state)
-      return body
+      const recovery = await acme.api.recoveries.read(id)
+      expect(recovery.state).toBe(state)
+      return recovery
     },
     { timeoutMs: 60_000 },
   )
@@ -68,8 +54,8 @@ test('a recovery sends everything again, slowly at first, even if its api replic
   const again = () => receiver.requests('/hook').slice(before)
   receiver.answer('/hook', { status: 204 })
 
-  const dryRun = await acme.request('POST', `${path()}/recover`, { dryRun: true })
-  expect(dryRun).toMatchObject({ status: 200, body: { dryRun: true, count: EVENTS } })
+  const dryRun = await acme.api.subscriptions.recover(subscription.id, { dryRun: true })
+  expect(dryRun).toMatchObject({ dryRun: true, count: EVENTS })
   const { recoveryId, found } = await recover()
   expect(found).toBe(EVENTS)
   await eventually(() => expect(again().length).toBeGreaterThan(1))
@@ -110,25 +96,24 @@ test('after a recovery is cancelled, the remaining deliveries stay parked', asyn
   await parkSome(4)
   receiver.answer('/hook', { status: 204 })
   const { recoveryId } = await recover()
-  const { status, body } = await acme.request<Recovery>('POST', `/webhooks/recoveries/${recoveryId}/cancel`)
-  expect(status).toBe(200)
-  expect(body).toMatchObject({ state: 'cancelled', remaining: 4 - body.sent })
-  expect(await parked()).toHaveLength(4 - body.sent)
+  const cancelled = await acme.api.recoveries.cancel(recoveryId)
+  expect(cancelled).toMatchObject({ state: 'cancelled', remaining: 4 - cancelled.sent })
+  expect(await parked()).toHaveLength(4 - cancelled.sent)
 })
 
 test('a re-enabled subscription does not get the events that it missed', async () => {
-  await acme.request('PATCH', path(), { enabled: false })
+  await acme.api.subscriptions.change(subscription.id, { enabled: false })
   await Promise.all(Array.from({ length: 20 }, () => publishEvent()))
   // Once another subscriber has the last event, all earlier ones were processed.
   const probe = await startReceiver()
   const { id } = await acme.subscribe(probe.url('/probe'))
   await publishEvent()
   await probe.waitFor(1)
-  await acme.request('PATCH', path(), { enabled: true })
+  await acme.api.subscriptions.change(subscription.id, { enabled: true })
   const marker = await publishEvent()
   const [request] = await receiver.waitFor(1, '/hook')
   expect(envelopeOf(request).data['marker']).toBe(marker)
   expect(receiver.requests('/hook')).toHaveLength(1)
-  await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  await acme.unsubscribe(id)
   await probe.close()
 })

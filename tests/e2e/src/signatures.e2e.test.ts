@@ -1,3 +1,4 @@
+import type { Schemas } from '@switchhook/client'
 import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
 import { Webhook } from 'standardwebhooks'
 import { type Client, envelopeOf, openClient, publishEvent, type Subscription } from './client.ts'
@@ -22,7 +23,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await acme.request('DELETE', `/webhooks/subscriptions/${created.id}`)
+  await acme.unsubscribe(created.id)
   await receiver.close()
 })
 
@@ -35,8 +36,7 @@ function verify(secret: string, request: ReceivedRequest | undefined): unknown {
   return new Webhook(secret).verify(request.body, request.headers as Record<string, string>)
 }
 
-const rotate = (body?: object): Promise<{ readonly body: { readonly secret: string } }> =>
-  acme.request('POST', `/webhooks/subscriptions/${created.id}/rotate-secret`, body)
+const rotate = (body?: Schemas['SecretRotation']) => acme.api.subscriptions.rotateSecret(created.id, body)
 
 test('the Standard Webhooks library verifies the webhooks of a call', async () => {
   await acme.dial('sip:e2e-150@acme.example', '+15550101')
@@ -64,7 +64,7 @@ test('a retry has the same id and body but its own timestamp and signature', asy
 })
 
 test('after a rotation both secrets sign until the overlap ends, then only the new one', async () => {
-  const { secret } = (await rotate({ overlapSeconds: 2 })).body
+  const { secret } = await rotate({ overlapSeconds: 2 })
   await publishEvent()
   const [during] = await receiver.waitFor(1, '/hook')
   for (const one of [created.secret, secret]) expect(verify(one, during)).toBeDefined()
@@ -86,7 +86,7 @@ test('a revoked secret signs nothing, not even a retry of an earlier delivery', 
   receiver.answer('/hook', TO_THE_LAST_ATTEMPT)
   await publishEvent()
   await receiver.waitFor(1, '/hook')
-  const { secret } = (await rotate({ overlapSeconds: 0 })).body
+  const { secret } = await rotate({ overlapSeconds: 0 })
   const retry = (await receiver.waitFor(4, '/hook'))[3]
   expect(verify(secret, retry)).toBeDefined()
   expect(() => verify(created.secret, retry)).toThrow('No matching signature')
@@ -96,7 +96,7 @@ test('a retry that outlives its subscription is signed as before', async () => {
   receiver.answer('/hook', TO_THE_LAST_ATTEMPT)
   await publishEvent()
   await receiver.waitFor(1, '/hook')
-  await acme.request('DELETE', `/webhooks/subscriptions/${created.id}`)
+  await acme.unsubscribe(created.id)
   const retry = (await receiver.waitFor(4, '/hook'))[3]
   expect(verify(created.secret, retry)).toBeDefined()
 })
@@ -105,14 +105,13 @@ test('a parked delivery is signed when it is sent again', async () => {
   receiver.answer('/hook', [{ status: 410 }, { status: 204 }])
   await publishEvent()
   const [parked] = await receiver.waitFor(1, '/hook')
-  const path = `/webhooks/deliveries/${envelopeOf(parked).deliveryId}/redeliver`
-  await eventually(async () => expect((await acme.request('POST', path)).status).toBe(202))
+  await eventually(() => acme.api.deliveries.redeliver(envelopeOf(parked).deliveryId))
   const [, again] = await receiver.waitFor(2, '/hook')
   expect(verify(created.secret, again)).toEqual(envelopeOf(parked))
 })
 
 test('no service logs a secret', async () => {
-  const { secret } = (await rotate()).body
+  const { secret } = await rotate()
   await publishEvent()
   await receiver.waitFor(1, '/hook')
   const services = ['api', 'fanout', 'delivery-worker'].flatMap((name) => [`${name}-1`, `${name}-2`])

@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  for (const { id } of [well, failing]) await acme.request('DELETE', `/webhooks/subscriptions/${id}`)
+  for (const { id } of [well, failing]) await acme.unsubscribe(id)
   await Promise.all([receiver.close(), collector.close()])
 })
 
@@ -168,5 +168,5 @@ test('later events of a call belong to the trace of its dial, and unsolicited ev
     expect(lines.some((line) => line.traceId === line.eventId?.replaceAll('-', ''))).toBe(true)
   })
   expect(rung).not.toBe(traceId)
-  await acme.request('DELETE', `/webhooks/subscriptions/${calls.id}`)
+  await acme.unsubscribe(calls.id)
 })

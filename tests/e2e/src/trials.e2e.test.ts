@@ -39,7 +39,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await owner.request('DELETE', `/webhooks/subscriptions/${subscription.id}`)
+  await owner.unsubscribe(subscription.id)
   await receiver.close()
 })
 

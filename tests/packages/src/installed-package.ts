@@ -8,13 +8,13 @@ import { packPackage, repository, runProgram as run } from './packed-package.ts'
 export interface InstalledPackage {
   /** The files in the archive. */
   readonly files: readonly string[]
-  /** Runs a program of one file in a project, and returns what it prints. */
-  execute(kind: Kind, code: string): string
+  /** Runs a program of one file in a project, with Node or another runtime, and returns what it prints. */
+  execute(kind: Kind, code: string, ...runtime: readonly string[]): string
   /** Compiles modules in a project under TypeScript 5.9 and 7, and returns the versions. */
   compile(kind: Kind, modules: readonly string[]): string[]
   /** Bundles a module for browsers. */
   bundle(code: string): { readonly text: string; readonly gzipBytes: number }
-  /** Runs publint over the archive, which throws what it finds. */
+  /** Runs publint and attw over the archive. @throws Error with what they find */
   lint(): void
   remove(): void
 }
@@ -22,7 +22,7 @@ export interface InstalledPackage {
 type Kind = 'esm' | 'cjs'
 
 /**
- * Packs and installs a package, which needs TypeScript 5.9, publint and vite as dependencies of its own.
+ * Packs and installs a package, which needs TypeScript 5.9, attw, publint and vite as dependencies of its own.
  * @param path the folder of the package in the repository
  * @param dependencies to be found by the projects, as the package has them
  */
@@ -37,15 +37,16 @@ export function installPackage(path: string, dependencies: readonly string[]): I
     const modules = join(folder, kind, 'node_modules')
     packed.install(join(modules, name))
     for (const dependency of dependencies) link(join(own, 'node_modules', dependency), join(modules, dependency))
-    link(join(repository, 'node_modules/@types'), join(modules, '@types'))
+    // The CJS project has the types of browsers alone.
+    if (kind === 'esm') link(join(repository, 'node_modules/@types'), join(modules, '@types'))
     writeFileSync(join(folder, kind, 'package.json'), JSON.stringify({ type: kind === 'esm' ? 'module' : 'commonjs' }))
   }
 
   return {
     files: packed.names,
-    execute(kind, code) {
+    execute(kind, code, program = process.execPath, ...args) {
       writeFileSync(join(folder, kind, 'use.js'), code)
-      return run(join(folder, kind), process.execPath, 'use.js')
+      return run(join(folder, kind), program, ...args, 'use.js')
     },
     compile(kind, modules) {
       const files = modules.map((code, at) => {
@@ -53,7 +54,7 @@ export function installPackage(path: string, dependencies: readonly string[]): I
         return `module-${at}.ts`
       })
       const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2023']
-      const lib = kind === 'esm' ? ['--lib', 'es2024', '--types', 'node'] : ['--lib', 'es2023,dom', '--types', '']
+      const lib = kind === 'esm' ? ['--lib', 'es2024', '--types', 'node'] : ['--lib', 'es2023,dom']
       return [tool('tsc'), join(repository, 'node_modules/.bin/tsc')].map((tsc) => {
         run(join(folder, kind), tsc, ...strict, '--module', 'nodenext', ...lib, ...files)
         return run(folder, tsc, '--version').trim()
@@ -72,7 +73,10 @@ export function installPackage(path: string, dependencies: readonly string[]): I
       const bundle = readFileSync(join(root, 'out/bundle.iife.js'))
       return { text: bundle.toString(), gzipBytes: gzipSync(bundle, { level: 9 }).length }
     },
-    lint: () => void run(own, tool('publint'), 'run', packed.tarball, '--strict'),
+    lint() {
+      run(own, tool('publint'), 'run', packed.tarball, '--strict')
+      run(own, tool('attw'), packed.tarball, '--profile', 'esm-only', '--no-definitely-typed')
+    },
     remove: () => rmSync(folder, { recursive: true }),
   }
 }

@@ -326,3 +326,15 @@ test('a delivery is one of the event types, told apart by eventType', () => {
     },
   })
 })
+
+test('the stream describes where it begins and each of its messages', () => {
+  const { parameters = [], responses } = document.paths['/api/v1/webhooks/stream']?.get ?? {}
+  expect(parameters.map(({ name }) => name)).toEqual(expect.arrayContaining(['since', 'Last-Event-ID']))
+  const messages = ['Event', 'Attempt', 'Gap', 'Place'].map((name) => [
+    name.toLowerCase(),
+    { $ref: `#/components/schemas/Stream${name}` },
+  ])
+  expect(responses?.['200']).toMatchObject({
+    content: { 'text/event-stream': { 'x-messages': Object.fromEntries(messages) } },
+  })
+})

@@ -106,6 +106,11 @@ test('a listener begins with the events of a time, without a gap', async () => {
   const all = await listen('?callId=c-since&since=2026-01-01T00:00:00Z')
   await eventually(() => expect([seen(all).length, seen(live).length]).toEqual([3, 3]))
   expect([...stream.events, ...all.events].filter(({ event }) => event === 'gap')).toEqual([])
+
+  // EventSource reconnects to the same address, with its last place.
+  const resumed = await listen('?callId=c-since&since=2026-01-01T00:00:00Z', { lastId: all.lastId() })
+  const later = await happen(1, about)
+  await eventually(() => expect(seen(resumed)).toEqual(later))
 })
 
 test('a listener that comes back too late gets a gap', async () => {
