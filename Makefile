@@ -99,7 +99,7 @@ docs: $(INSTALLED) ## write the generated documents and the sources of the clien
 	@node --conditions=source tools/reference/src/write-client.ts
 
 chart: $(INSTALLED) ## render the Helm chart into infra/helm/rendered and write docs/helm-values.md
-	@node tools/chart/src/main.ts
+	@node --conditions=source tools/chart/src/main.ts
 
 # The links of the rules are relative to the repository: an alert needs the address at which you publish docs.
 alerts: ## print the alert rules with full links to the runbook (RUNBOOKS=<url of the folder docs>)

@@ -6,7 +6,7 @@ import { defaultClientConditions, defineConfig, type Plugin } from 'vite'
 /** Below this size a compressed answer saves no packet. */
 const WORTH_COMPRESSING_BYTES = 1_000
 
-/** Writes `x.br` and `x.gz` beside every asset, so that the api compresses nothing at run time. */
+/** Writes `x.br` and `x.gz` next to every asset, so that the api compresses nothing at run time. */
 function compressAssets(): Plugin {
   return {
     name: 'compress-assets',

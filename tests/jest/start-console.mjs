@@ -10,7 +10,7 @@ const agents = [
   { name: 'carol', tenant: 'globex' },
 ].map(({ name, tenant }) => ({ agentUri: `sip:${name}@${tenant}.example`, tenant, device: `SIM/${name}` }))
 
-/** The environment of the stack. Jest runs it beside the stack of the end-to-end tests, so it sets all that matters. */
+/** The environment of the stack. Jest runs it next to the stack of the end-to-end tests, so it sets all that matters. */
 const settings = (home) => ({
   ...process.env,
   SWITCHHOOK_HOME: home,

@@ -1,10 +1,10 @@
-import { backoffMs, type Failed, retryAfterMs, type Verdict, verdictOf } from './retry.ts'
+import { backoffMs, type Failed, type Reaction, reactionTo, retryAfterMs } from './retry.ts'
 
 const POST: Failed = { method: 'POST', hasKey: false, mayHaveRun: true }
 const KEYED: Failed = { ...POST, hasKey: true }
 const GET: Failed = { ...POST, method: 'GET', mayHaveRun: false }
 
-test.each<[string, Failed, Verdict]>([
+test.each<[string, Failed, Reaction]>([
   ['a rate limit', { ...POST, status: 429, code: 'rate-limited', mayHaveRun: false }, 'retry'],
   ['too many checks', { ...POST, status: 429, code: 'too-many-checks', mayHaveRun: false }, 'retry'],
   ['a proxy’s rate limit', { ...POST, status: 429 }, 'retry'],
@@ -40,8 +40,8 @@ test.each<[string, Failed, Verdict]>([
   ['409 too-many-secrets', { ...KEYED, status: 409, code: 'too-many-secrets' }, 'give-up'],
   ['400', { ...GET, status: 400, code: 'invalid-request' }, 'give-up'],
   ['an unfinished check', { ...POST, status: 503, code: 'check-unfinished', mayHaveRun: false }, 'give-up'],
-])('%s', (_name, failed, verdict) => {
-  expect(verdictOf(failed)).toBe(verdict)
+])('%s', (_name, failed, reaction) => {
+  expect(reactionTo(failed)).toBe(reaction)
 })
 
 test.each<[number, number, number]>([

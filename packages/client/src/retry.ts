@@ -11,7 +11,7 @@ export interface Failed {
 }
 
 /** `renew-token`: repeat once with a fresh token. `done`: the repeat shows that the first try succeeded. */
-export type Verdict = 'retry' | 'renew-token' | 'done' | 'give-up'
+export type Reaction = 'retry' | 'renew-token' | 'done' | 'give-up'
 
 /** Refusals that prove that nothing was done, besides every 429. */
 const NOT_RUN: ReadonlySet<string> = new Set(['platform-unavailable', 'idempotency-key-in-use'])
@@ -21,7 +21,7 @@ const FINAL = 'check-unfinished'
 const PASSING: ReadonlySet<number> = new Set([500, 502, 503, 504])
 
 /** Decides about a failed request. */
-export function verdictOf({ method, hasKey, mayHaveRun, status, code = '' }: Failed): Verdict {
+export function reactionTo({ method, hasKey, mayHaveRun, status, code = '' }: Failed): Reaction {
   if (code === FINAL) return 'give-up'
   if (status === 429 || NOT_RUN.has(code)) return 'retry'
   if (code === 'unauthorized') return 'renew-token'

@@ -2,7 +2,7 @@ import { orAborted, startDeadline, waitMs } from './deadline.ts'
 import { Failure, NoAnswer, type SignInFailed, SwitchhookError } from './errors.ts'
 import { type ApiAnswer, fetchAnswer } from './fetch-answer.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
-import { backoffMs, verdictOf } from './retry.ts'
+import { backoffMs, reactionTo } from './retry.ts'
 
 /** A request to the API. */
 interface ApiRequest {
@@ -66,15 +66,15 @@ export function createSend(options: ClientOptions): Send {
           if (!isFailure(error)) throw error
           const { status, retryAfterMs } = error
           const code = error instanceof SwitchhookError ? error.code : undefined
-          const verdict = verdictOf({ method, hasKey: key !== undefined, mayHaveRun, status, code })
-          if (verdict === 'done') return { response: new Response(null, { status: 204 }), value: undefined }
-          if (verdict === 'renew-token' && token && rejected === undefined) {
+          const reaction = reactionTo({ method, hasKey: key !== undefined, mayHaveRun, status, code })
+          if (reaction === 'done') return { response: new Response(null, { status: 204 }), value: undefined }
+          if (reaction === 'renew-token' && token && rejected === undefined) {
             rejected = token
             tries--
             continue
           }
           const ms = retryAfterMs ?? backoffMs(tries - 1, Math.random())
-          if (verdict !== 'retry' || tries > maxRetries || ms > deadline.leftMs()) throw Object.assign(error, about)
+          if (reaction !== 'retry' || tries > maxRetries || ms > deadline.leftMs()) throw Object.assign(error, about)
           onRetry?.({ operation, tries, waitMs: ms, error })
           await waitMs(ms, signal)
         }

@@ -45,7 +45,7 @@ async function msUntilUnavailable(publishing: Promise<void>): Promise<number> {
 
 whenOurs('while the broker that this run has started has an alarm', () => {
   test.each(['memory', 'disk'] as const)(
-    'for lack of %s, publishes reject at once, and are taken again after it without anybody’s doing',
+    'for lack of %s, publishes reject immediately, and are accepted again as soon as it ends',
     async (kind) => {
       await alarm?.raise(kind)
       // The broker notifies a connection of the alarm only when it publishes. This publish rejects without its confirm.

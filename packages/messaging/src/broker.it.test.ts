@@ -154,7 +154,7 @@ describe('publishing', () => {
     await Promise.all(published)
   })
 
-  test('a lost connection rejects the publishes in progress, and later ones at once', async () => {
+  test('a lost connection rejects the publishes in progress, and later ones immediately', async () => {
     const broker = await open()
     proxy.freeze()
     const underWay = Promise.allSettled([broker.publishEvent(sampleEvent())])

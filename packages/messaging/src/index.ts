@@ -28,6 +28,7 @@ export {
 } from './quarantine/quarantine.ts'
 export type { Origin } from './quarantine/quarantine-message.ts'
 export { type QueueSample, sampleQueues } from './sample-queues.ts'
+export { BROKER_USERS, type BrokerUser, declaredBy } from './topology/broker-users.ts'
 export { countShards } from './topology/count-shards.ts'
 export {
   ALONE_HEADER,

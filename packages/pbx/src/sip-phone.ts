@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'undici'
 import { opened } from './opened.ts'
 import {
-  authorize,
   headerOf,
   methodOf,
   newToken,
@@ -15,6 +14,7 @@ import {
   uriIn,
   writeSip,
 } from './sip-message.ts'
+import { createSipRequests, HOST, type Outgoing } from './sip-requests.ts'
 
 export interface SipPhoneOptions {
   /** Endpoint, and user of its login. */
@@ -60,76 +60,21 @@ export interface SipPhone {
   readonly transferResults: readonly string[]
 }
 
-const HOST = '127.0.0.1'
 const REGISTERED_WITHIN_MS = 2_000
 
 export function createSipPhone({ name, password, url, understands }: SipPhoneOptions): SipPhone {
   const aor = `sip:${name}@${HOST}`
   const contact = `<sip:${name}@${newToken()}.invalid;transport=ws>`
   const calls = new Map<string, PhoneCall>()
-  const waiting = new Map<string, (response: SipMessage) => void>()
   const transferResults: string[] = []
   let socket: WebSocket | undefined
-  let sequence = 0
   let isIgnored = false
 
   const send = (message: SipMessage): void => {
     if (socket?.readyState === WebSocket.OPEN) socket.send(writeSip(message))
   }
 
-  interface Outgoing {
-    readonly method: string
-    readonly uri: string
-    readonly from: string
-    readonly to: string
-    readonly callId: string
-    readonly more?: SipMessage['headers']
-    readonly body?: string
-  }
-
-  /** Sends a request, answers a challenge, acknowledges an INVITE's final response. */
-  function request(out: Outgoing, authorization?: SipMessage['headers']): Promise<SipMessage> {
-    sequence += 1
-    const branch = `z9hG4bK${newToken()}`
-    const headersOf = (method: string): SipMessage['headers'] => [
-      ['Via', `SIP/2.0/WS ${HOST};branch=${branch}`],
-      ['Max-Forwards', '70'],
-      ['From', out.from],
-      ['To', out.to],
-      ['Call-ID', out.callId],
-      ['CSeq', `${sequence} ${method}`],
-      ['Contact', contact],
-    ]
-    const cseq = sequence
-    const headers = [...headersOf(out.method), ...(authorization ?? []), ...(out.more ?? [])]
-    return new Promise((resolve) => {
-      waiting.set(`${out.callId} ${cseq} ${out.method}`, (response) => {
-        const status = statusOf(response)
-        if (status < 200) return
-        waiting.delete(`${out.callId} ${cseq} ${out.method}`)
-        if (out.method === 'INVITE') acknowledge(out, response, branch, cseq)
-        if (status !== 401 || authorization !== undefined) return resolve(response)
-        const challenge = headerOf(response, 'WWW-Authenticate')
-        const answer = authorize(challenge, { user: name, password }, out.method, out.uri)
-        resolve(request(out, [['Authorization', answer]]))
-      })
-      send({ start: `${out.method} ${out.uri} SIP/2.0`, headers, body: out.body ?? '' })
-    })
-  }
-
-  function acknowledge(out: Outgoing, response: SipMessage, branch: string, cseq: number): void {
-    const isAccepted = statusOf(response) < 300
-    const uri = isAccepted ? uriIn(headerOf(response, 'Contact')) : out.uri
-    const headers: SipMessage['headers'] = [
-      ['Via', `SIP/2.0/WS ${HOST};branch=${isAccepted ? `z9hG4bK${newToken()}` : branch}`],
-      ['Max-Forwards', '70'],
-      ['From', out.from],
-      ['To', headerOf(response, 'To')],
-      ['Call-ID', out.callId],
-      ['CSeq', `${cseq} ACK`],
-    ]
-    send({ start: `ACK ${uri} SIP/2.0`, headers, body: '' })
-  }
+  const { request, respond } = createSipRequests({ user: name, password }, contact, send)
 
   const inCall = (call: PhoneCall, method: string, more: SipMessage['headers'] = [], body = ''): Promise<SipMessage> =>
     request({ method, uri: call.target, from: call.mine, to: call.theirs, callId: call.id, more, body })
@@ -195,7 +140,7 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     const method = methodOf(message)
     const id = headerOf(message, 'Call-ID')
     const call = calls.get(id)
-    if (statusOf(message) > 0) return waiting.get(`${id} ${headerOf(message, 'CSeq')}`)?.(message)
+    if (statusOf(message) > 0) return respond(message)
     if (method === 'INVITE') return rings(message)
     if (method === 'NOTIFY') return notified(message, call)
     if (method === 'ACK') return

@@ -1,5 +1,14 @@
 import * as fc from 'fast-check'
-import { type ClockState, classifySkew, SKEWED_MS, skewOf, UNFIT_MS } from './clock-watch.ts'
+import {
+  type ClockState,
+  classifySkew,
+  MAX_AHEAD_MS,
+  SKEWED_MS,
+  skewOf,
+  startClockWatch,
+  UNFIT_MS,
+} from './clock-watch.ts'
+import { createMetrics } from './metrics.ts'
 
 const NOON_MS = Date.UTC(2026, 10, 20, 12)
 
@@ -41,4 +50,37 @@ test('the true skew is within the tolerance, whenever during the round trip Redi
       },
     ),
   )
+})
+
+describe('the time for events', () => {
+  const HOUR_MS = 3_600_000
+  /** How far this process's clock is ahead of Redis's. */
+  let aheadMs: number
+  const now = () => NOON_MS + performance.now() + aheadMs
+
+  /** How far the time for events is ahead of Redis's clock. */
+  async function eventsAheadMs(atFirstMs: number, laterMs: number): Promise<number> {
+    aheadMs = atFirstMs
+    const log = { info() {}, warn() {}, error() {} }
+    const readServerMs = async () => NOON_MS + performance.now()
+    const watch = await startClockWatch({ readServerMs, now, metrics: createMetrics('api'), log, everyMs: HOUR_MS })
+    aheadMs = laterMs
+    const serverMs = await readServerMs()
+    const eventsMs = watch.now()
+    await watch.stop()
+    return eventsMs - serverMs
+  }
+
+  test.each([
+    ['was ahead from the start', HOUR_MS, HOUR_MS],
+    ['was set after the last comparison', 0, HOUR_MS],
+  ])('of a process whose clock %s by an hour is seconds ahead', async (_when, atFirstMs, laterMs) => {
+    const ahead = await eventsAheadMs(atFirstMs, laterMs)
+    expect(ahead).toBeGreaterThan(MAX_AHEAD_MS - 10)
+    expect(ahead).toBeLessThan(HOUR_MS / 2)
+  })
+
+  test.each([-HOUR_MS, -2_000, 2_000])('is that of a clock that is %i ms ahead', async (offMs) => {
+    expect(Math.abs((await eventsAheadMs(offMs, offMs)) - offMs)).toBeLessThan(MAX_AHEAD_MS / 2)
+  })
 })

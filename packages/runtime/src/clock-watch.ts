@@ -30,6 +30,9 @@ export const SKEWED_MS = 1_000
  */
 export const UNFIT_MS = 60_000
 
+/** An event's time may be ahead of Redis's clock by this, in ms. */
+export const MAX_AHEAD_MS = 5_000
+
 /** Assumes that Redis read its clock in the middle of the round trip. */
 export const skewOf = ({ localMs, serverMs, roundTripMs }: ClockReading): ClockSkew => ({
   skewMs: localMs - roundTripMs / 2 - serverMs,
@@ -46,6 +49,11 @@ export function classifySkew({ skewMs, toleranceMs }: ClockSkew): ClockState {
 export interface ClockWatch {
   /** For `/readyz`: false after a comparison that found the clock unfit. True before the first comparison. */
   isFit(): boolean
+  /**
+   * The time for events, ms since 1970: by this process's clock, but at most `MAX_AHEAD_MS` ahead of Redis's. An event of a
+   * clock that is far ahead would move all later events of its leg or agent into the future.
+   */
+  readonly now: () => number
   stop(): Promise<void>
 }
 
@@ -71,6 +79,8 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
   const { readServerMs, now, everyMs = EVERY_MS, metrics, log } = deps
   let state: ClockState = 'fits'
   let skew: ClockSkew | undefined
+  /** The latest that Redis's clock can show, minus the monotonic clock. Holds also after this process's clock was set. */
+  let latestServerMs = Number.POSITIVE_INFINITY
   metrics.gauge('switchhook_clock_skew_seconds', "How far this process's clock is ahead of Redis's.", () =>
     skew === undefined ? undefined : skew.skewMs / 1_000,
   )
@@ -83,6 +93,7 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
       // The monotonic clock stops while the machine is suspended, and the wall clock may be set back: use the larger.
       const roundTripMs = Math.max(localMs - askedAt.wallMs, performance.now() - askedAt.monotonicMs)
       skew = skewOf({ localMs, serverMs, roundTripMs })
+      latestServerMs = serverMs + roundTripMs - performance.now()
     } catch {
       skew = undefined
       return
@@ -101,5 +112,9 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
 
   await compare()
   const poll = startPoll(everyMs, compare)
-  return { isFit: () => state !== 'unfit', stop: poll.stop }
+  return {
+    isFit: () => state !== 'unfit',
+    now: () => Math.min(now(), Math.floor(latestServerMs + performance.now()) + MAX_AHEAD_MS),
+    stop: poll.stop,
+  }
 }

@@ -46,6 +46,14 @@ test('an answer that arrived in time is taken, although the process stalled beyo
   await expect(Promise.all(answers)).resolves.toHaveLength(10)
 })
 
+test('an answer that arrived during a stall is read before its deadline passes, at the first turn after the stall', async () => {
+  // Timers run first after an immediate, and sockets are polled after the timers.
+  await turn()
+  const answer = answerWithin(1, ask('during the stall', 0), 'late')
+  stall(600)
+  await expect(answer).resolves.toBe('during the stall')
+})
+
 test('an answer that needs several turns of the event loop has the rest of its time after a stall', async () => {
   const answer = (async () => {
     for (let step = 0; step < 5; step++) await ask(`step ${step}`, 5)

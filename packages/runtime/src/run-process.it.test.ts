@@ -124,7 +124,7 @@ test('a step that fails makes the process exit with 1', async () => {
   expect(ended.stdout).toContain('could not close')
 })
 
-test('a second signal exits at once, even if a step hangs', async () => {
+test('a second signal exits immediately, even if a step hangs', async () => {
   const signals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
   const from = performance.now()
   const ended = await runService(withShutdown(`shutdown.defer('x', () => new Promise(() => {}))`), (text, kill) => {

@@ -1,4 +1,4 @@
-import { type Broker, openBroker, type Topology } from '@switchhook/messaging'
+import { type Broker, declaredBy, openBroker, type Topology } from '@switchhook/messaging'
 import { amqpAddress, redisAddress, startClockWatch } from '@switchhook/runtime'
 import {
   assertDurable,
@@ -15,6 +15,8 @@ export interface Backing {
   readonly redis: Redis
   readonly broker: Broker
   readonly installation: Installation
+  /** The time for events (`ClockWatch`). */
+  readonly now: () => number
   readonly readiness: Readonly<Record<'redis' | 'rabbitmq' | 'consumers' | 'clock' | 'installation', () => boolean>>
 }
 
@@ -43,9 +45,10 @@ export async function openBacking(
   shutdown.defer('clock', () => clock.stop())
   const installation = await openInstallation({ redis, log })
   shutdown.defer('installation', () => installation.close())
+  const wanted = await topology()
   const broker = await openBroker({
     ...amqpAddress(config),
-    topology: await topology(),
+    topology: config.AMQP_DECLARE === 'own' ? declaredBy(name, wanted) : wanted,
     log,
     name,
     metrics,
@@ -57,6 +60,7 @@ export async function openBacking(
     redis,
     broker,
     installation,
+    now: clock.now,
     readiness: {
       redis: () => redis.isReady(),
       rabbitmq: () => broker.isReady(),

@@ -45,7 +45,7 @@ export async function startServiceProcess(
       if (line === undefined) throw new Error(`the service has not started; it logged:\n${output}`)
       return line
     },
-    { timeoutMs: 20_000 },
+    { timeoutMs: 60_000 },
   )
   return {
     lines,

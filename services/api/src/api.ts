@@ -54,7 +54,7 @@ export interface Api {
 /** Composes the service from its features and starts it. Waits for Redis, but not for the broker. */
 export async function startApi(options: StartApiOptions): Promise<Api> {
   const { config, log, shutdown, metrics, tracing = createContextOnly() } = options
-  const { redis, broker, installation, readiness } = await openBacking(
+  const { redis, broker, installation, now, readiness } = await openBacking(
     { name: 'api', config, log, shutdown, metrics },
     // The outbox relay drains a full Redis, and requests are accepted without the broker.
     {
@@ -70,11 +70,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     size: config.EVENT_JOURNAL_SIZE,
     retentionMs: config.EVENT_JOURNAL_RETENTION,
   })
-  const opened = { config, log, metrics, tracing, redis, broker, installation, vault, journal }
+  const opened = { config, log, metrics, tracing, redis, broker, installation, vault, journal, now }
   const subscriptions = createSubscriptionStore(redis, installation.verify, {
     mostPerTenant: config.SUBSCRIPTION_LIMIT_PER_TENANT,
   })
-  const base: Base = { ...opened, traceOfRequest: scope.current, subscriptions, publishDelivery, now: Date.now }
+  const base: Base = { ...opened, traceOfRequest: scope.current, subscriptions, publishDelivery }
 
   const state = await openState(base)
   shutdown.defer('outbox relay', () => state.relay.stop())

@@ -21,6 +21,6 @@ export interface Base {
   readonly publishDelivery: Broker['publishDelivery']
   /** The `traceparent` of the current request; undefined outside a request. */
   readonly traceOfRequest: () => string | undefined
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, at most a few seconds ahead of Redis's clock (`ClockWatch`). */
   readonly now: () => number
 }

@@ -195,7 +195,7 @@ const countedAgentsAreNumbered: ApiRule = ({ SIMULATOR_AGENTS }) =>
     ? 'SIMULATOR_AGENTS: an agentUri with a count must contain {n}'
     : undefined
 
-/** An installation that forgets it would answer 202 to calls that nobody makes. */
+/** Without a required setting, a real installation could simulate its calls unnoticed and answer them 202. */
 const platformByName: ApiRule = ({ PLATFORM, NODE_ENV }) =>
   NODE_ENV === 'production' && PLATFORM === undefined
     ? 'PLATFORM is required in production: asterisk, or simulator, which only simulates calls'

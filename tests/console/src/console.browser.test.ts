@@ -193,7 +193,7 @@ scenes('the console in a browser', () => {
     await call('DELETE', `/api/v1/webhooks/subscriptions/${globex.id}`, undefined, 'globex')
   })
 
-  test('below a path prefix; an API that is away shows as that, and comes back by itself', async () => {
+  test('below a path prefix; an API that is away shows as that, and the page recovers without a reload', async () => {
     const { page, signIn } = await visitor('acme-admin')
     await page.goto(`${proxy.url}/console/agents?show=all`)
     await signIn()

@@ -59,8 +59,7 @@ scenes('signing in to the console and out of it', () => {
     await signIn()
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
     const before = await session()
-    await page.evaluate(`sessionStorage.setItem('switchhook.session',
-      JSON.stringify({ ...JSON.parse(sessionStorage.getItem('switchhook.session')), expiresAtMs: 0 }))`)
+    await expireToken()
     await page.reload()
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
     await eventually(async () => expect((await session()).accessToken).not.toBe(before.accessToken))
@@ -75,6 +74,20 @@ scenes('signing in to the console and out of it', () => {
     for (const token of [before.accessToken, before.refreshToken]) {
       expect(addresses.filter((address) => address.includes(token))).toEqual([])
     }
+  })
+
+  test('a session whose issuer is not offered any more ends with the reason, and the person can sign in again', async () => {
+    const { page, open, signIn } = visitor
+    await open('audit')
+    await signIn()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    // The service offers an issuer to a browser that knows its organization.
+    await page.context().clearCookies()
+    await expireToken()
+    await page.reload()
+    await page.getByText('people no longer sign in here with', { exact: false }).waitFor()
+    await signIn()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
   })
 
   test('signing out ends the session at the identity provider and revokes the refresh token', async () => {
@@ -123,6 +136,11 @@ scenes('signing in to the console and out of it', () => {
     await page.getByRole('button', { name: 'acme-admin' }).click()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out.').waitFor()
+  }
+
+  async function expireToken(): Promise<void> {
+    await visitor.page.evaluate(`sessionStorage.setItem('switchhook.session',
+      JSON.stringify({ ...JSON.parse(sessionStorage.getItem('switchhook.session')), expiresAtMs: 0 }))`)
   }
 
   async function session(): Promise<Session> {

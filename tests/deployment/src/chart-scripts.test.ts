@@ -50,7 +50,7 @@ describe('wait-for-rollout', () => {
     })
   })
 
-  test('starts at once if no pod runs, as in a new installation', () => {
+  test('starts immediately if no pod runs, as in a new installation', () => {
     expect(waitFor({})).toMatchObject({ status: 0, lines: [done], slept: '0 s' })
   })
 
@@ -178,5 +178,37 @@ esac`,
     for (const name of ['.part-redis-a', '.part-definitions-b']) utimesSync(join(copies, name), 0, threeHoursAgo)
     backUpRedis(0)
     expect(readdirSync(copies).filter((name) => name.startsWith('.'))).toEqual(['.part-redis-c'])
+  })
+})
+
+describe('the users of RabbitMQ', () => {
+  const scripts = folderOf(mountConfigMap('rabbitmq-users', 'production'))
+  const users = join(scripts, 'users.json')
+  const names = Object.keys(JSON.parse(readFileSync(users, 'utf8')) as object).map((name) => `switchhook-${name}`)
+
+  function createUsers(rounds: readonly Round[], passwordOf: (name: string) => string = () => 'secret') {
+    const passwords = folderOf(mkdtempSync(join(tmpdir(), 'switchhook-passwords-')))
+    for (const name of names) writeFileSync(join(passwords, name.replace('switchhook-', '')), passwordOf(name))
+    return run(join(scripts, 'create-users.mjs'), [], rounds, {
+      MANAGEMENT_URL: 'http://user:password@rabbitmq:15672',
+      USERS: users,
+      PASSWORDS: passwords,
+    })
+  }
+  const paths = names.flatMap((name) => [`users/${name}`, `permissions/%2F/${name}`])
+  const urlsWith = (status: number) =>
+    Object.fromEntries(paths.map((path) => [`http://rabbitmq:15672/api/${path}`, status]))
+
+  test('are created as soon as RabbitMQ answers and knows its administrator', () => {
+    const { status, lines, slept } = createUsers([{}, { urls: urlsWith(401) }, { urls: urlsWith(201) }])
+    expect({ status, lines, slept }).toEqual({ status: 0, lines: names, slept: '4 s' })
+  })
+
+  test('need a password each', () => {
+    const { status, said } = createUsers([{ urls: urlsWith(201) }], (name) =>
+      name.endsWith('fanout') ? '\n' : 'secret',
+    )
+    expect(status).toBe(1)
+    expect(said).toContain('the password is empty: switchhook-fanout')
   })
 })

@@ -34,11 +34,13 @@ async function lookedUp(combination: Combination, overrides: readonly string[] =
 describe('a checksum covers the Secrets that exist before the first installation', () => {
   test.each<[Combination, readonly string[], readonly string[]]>([
     // Not `rabbitmq-default-user`, which the operator creates.
-    ['production', [], ['redis', 'webhook-secret-keys']],
-    ['production', ['rabbitmq.userSecret=broker'], ['broker', 'redis', 'webhook-secret-keys']],
+    ['production', [], ['rabbitmq-users', 'redis', 'webhook-secret-keys']],
+    // All use the one user, which the operator creates.
+    ['production', ['rabbitmq.usersSecret='], ['redis', 'webhook-secret-keys']],
+    ['production', ['rabbitmq.usersSecret=', 'rabbitmq.userSecret=broker'], ['broker', 'redis', 'webhook-secret-keys']],
     ['external', [], ['private-ca', 'rabbitmq', 'redis', 'webhook-secret-keys']],
-    ['tls', [], ['rabbitmq-tls', 'redis', 'redis-tls', 'webhook-secret-keys']],
-    ['asterisk', [], ['asterisk', 'private-ca', 'redis', 'webhook-secret-keys']],
+    ['tls', [], ['rabbitmq-tls', 'rabbitmq-users', 'redis', 'redis-tls', 'webhook-secret-keys']],
+    ['asterisk', [], ['asterisk', 'private-ca', 'rabbitmq-users', 'redis', 'webhook-secret-keys']],
     // The chart creates all of them.
     ['development', [], []],
   ])('%s %j', async (combination, overrides, names) => {

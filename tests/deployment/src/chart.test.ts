@@ -13,35 +13,15 @@ import {
   renderedFile,
   renderObjects,
   renderText,
-  repository,
   runHelm,
 } from '@switchhook/chart'
-import {
-  dueQueues,
-  eventQueues,
-  laneQueues,
-  MAX_PACKET_MEMBERS,
-  packetQueues,
-  Queue,
-  waitQueues,
-} from '@switchhook/messaging'
 import { parse } from 'yaml'
 import { readCompose, unset } from './compose.ts'
-import { containerOf, dataOf, isWorkload, type PodSpec, podOf, type Workload } from './workloads.ts'
+import { dataOf, examplePod, objectNamed, podOf, shipped, workloadNamed } from './workloads.ts'
 
 const combinations = Object.keys(COMBINATIONS) as Combination[]
-const shipped = (path: string): string => readFileSync(join(repository, 'infra', path), 'utf8')
-const withoutComments = (config: string): string[] => config.split('\n').filter((line) => /^[^#%\s]/.test(line))
-
-const find = (objects: readonly KubernetesObject[], kind: string, name: string): KubernetesObject => {
-  const found = objects.find((object) => object.kind === kind && object.metadata.name === name)
-  if (found === undefined) throw new Error(`there is no ${kind} ${name}`)
-  return found
-}
-const workload = (objects: readonly KubernetesObject[], name: string): Workload =>
-  objects.filter(isWorkload).find(({ metadata }) => metadata.name === name) as Workload
 const annotationsOf = (objects: readonly KubernetesObject[], name: string): Labels =>
-  workload(objects, name).spec.template.metadata.annotations ?? {}
+  workloadNamed(objects, name).spec.template.metadata.annotations ?? {}
 
 test.each(combinations)('helm lint accepts %s', (combination) => {
   const { status, stdout } = runHelm(['lint', '--strict'], combination)
@@ -176,113 +156,11 @@ describe('Paths that clients reach', () => {
     ['no console that is off', 'console', ['api.settings.CONSOLE=off'], ['/api/v1']],
   ])('%s, by Ingress and by Gateway', (_what, combination, overrides, expected) => {
     const objects = renderObjects(combination, { overrides: [...overrides, ...gateway] })
-    const { spec: ingress } = find(objects, 'Ingress', 'api') as unknown as Routes['ingress']
-    const { spec: route } = find(objects, 'HTTPRoute', 'api') as unknown as Routes['route']
+    const { spec: ingress } = objectNamed(objects, 'Ingress', 'api') as unknown as Routes['ingress']
+    const { spec: route } = objectNamed(objects, 'HTTPRoute', 'api') as unknown as Routes['route']
     expect(ingress.rules[0].http.paths.map(({ path }) => path)).toEqual(expected)
     expect(route.rules[0].matches.map(({ path }) => path.value)).toEqual(expected)
   })
-})
-
-describe('Redis', () => {
-  const mebibytesOf = (text: string): number => {
-    const [, number = '', unit = ''] = /^(\d+)(mb|Mi|Gi)$/.exec(text) ?? []
-    return Number(number) * (unit === 'Gi' ? 1_024 : 1)
-  }
-
-  test.each([
-    ['production', []],
-    ['development', []],
-    ['production', ['redis.memoryMi=16384', 'redis.storageGi=64']],
-  ] as const)('maxmemory is below the limit, and the volume has room for rewrites', (combination, overrides) => {
-    const objects = renderObjects(combination, { overrides })
-    const redis = workload(objects, 'redis')
-    const files = dataOf(objects).get('ConfigMap redis-config') ?? {}
-    const maxmemoryMi = mebibytesOf(/^maxmemory (\S+)$/m.exec(files['start.sh'] ?? '')?.[1] ?? '')
-    const limitMi = mebibytesOf(containerOf(redis).resources.limits.memory)
-    expect(maxmemoryMi / limitMi).toBeCloseTo(0.75)
-    const [claim] = redis.spec.volumeClaimTemplates ?? []
-    expect(mebibytesOf(claim?.spec.resources.requests.storage ?? '')).toBeGreaterThanOrEqual(4 * maxmemoryMi)
-    expect(files['redis.conf']).toBe(shipped('redis/redis.conf'))
-  })
-
-  test('the password is in no argument', () => {
-    const { command, args = [], env } = containerOf(workload(renderObjects('production'), 'redis'))
-    expect([...(command ?? []), ...args].join(' ')).not.toMatch(/requirepass|AUTH|PASSWORD/)
-    const urls = renderText('production').match(/value: (amqps?|rediss?):.*/g) ?? []
-    expect(urls.filter((url) => url.includes('@'))).toEqual([])
-    expect(env).toContainEqual({
-      name: 'REDISCLI_AUTH',
-      valueFrom: { secretKeyRef: { name: 'redis', key: 'password' } },
-    })
-  })
-
-  test('the exporter runs next to it and is scraped', () => {
-    const objects = renderObjects('monitoring')
-    const { containers } = podOf(workload(objects, 'redis'))
-    expect(containers.map(({ name }) => name)).toEqual(['redis', 'exporter'])
-    expect(find(objects, 'ServiceMonitor', 'redis')['spec']).toMatchObject({ endpoints: [{ port: 'metrics' }] })
-  })
-
-  test('it has a priority of its own, unless the values name another', () => {
-    const priority = (...overrides: readonly string[]) => {
-      const objects = renderObjects('production', { namespace: 'calls', overrides })
-      const classes = objects.filter(({ kind }) => kind === 'PriorityClass').map(({ metadata }) => metadata.name)
-      return [
-        podOf(workload(objects, 'redis')).priorityClassName,
-        podOf(workload(objects, 'api')).priorityClassName,
-        classes,
-      ]
-    }
-    expect(priority()).toEqual(['calls-redis', undefined, ['calls-redis']])
-    expect(priority('redis.priorityClassName=high')).toEqual(['high', undefined, []])
-    expect(priority('pods.priorityClassName=all')).toEqual(['all', 'all', []])
-  })
-
-  test('the exporter is that of docker compose', () => {
-    const [, exporter] = podOf(workload(renderObjects('production'), 'redis')).containers
-    expect(exporter?.image).toBe(readCompose().services['redis-exporter']?.image)
-  })
-
-  test('the services are told how its durability is known', () => {
-    const variable = (combination: Combination) =>
-      containerOf(workload(renderObjects(combination), 'api')).env?.find(({ name }) => name === 'REDIS_DURABILITY')
-    expect(variable('production')).toBeUndefined()
-    expect(variable('external')?.value).toBe('attested')
-  })
-})
-
-describe('RabbitMQ', () => {
-  const cluster = (combination: Combination, overrides: readonly string[] = []) =>
-    find(renderObjects(combination, { overrides }), 'RabbitmqCluster', 'rabbitmq')['spec'] as {
-      replicas: number
-      rabbitmq: Labels
-    }
-
-  test('every installation has the configuration of infra/rabbitmq, and the operator keeps its disk limit', () => {
-    const lines = withoutComments(shipped('rabbitmq/rabbitmq.conf')).filter(
-      (line) => !line.startsWith('disk_free_limit'),
-    )
-    const { additionalConfig = '', advancedConfig = '' } = cluster('production').rabbitmq
-    expect(withoutComments(additionalConfig)).toEqual(expect.arrayContaining(lines))
-    expect(additionalConfig).not.toContain('disk_free_limit')
-    expect(advancedConfig).toContain('{dead_letter_worker_publisher_confirm_timeout, 10000}')
-    expect(dataOf(renderObjects('development')).get('ConfigMap rabbitmq-config')).toEqual({
-      '20-switchhook.conf': shipped('rabbitmq/rabbitmq.conf'),
-      'advanced.config': shipped('rabbitmq/advanced.config'),
-    })
-  })
-
-  test.each([1, 3, 5])(
-    'nodes of a cluster of %d have the same configuration, so another number restarts none',
-    (nodes) => {
-      const { replicas, rabbitmq } = cluster('production', [`rabbitmq.replicas=${nodes}`])
-      expect(replicas).toBe(nodes)
-      const growth = withoutComments(shipped('rabbitmq/members.conf'))
-      expect(growth).toContain('quorum_queue.continuous_membership_reconciliation.target_group_size = 3')
-      expect(withoutComments(rabbitmq['additionalConfig'] ?? '')).toEqual(expect.arrayContaining(growth))
-      expect(rabbitmq).toEqual(cluster('production').rabbitmq)
-    },
-  )
 })
 
 test('pods that are not ready never block the drain of a node, those of the broker included', () => {
@@ -297,98 +175,8 @@ test('pods that are not ready never block the drain of a node, those of the brok
     expect(spec).toMatchObject({ maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' })
 })
 
-describe('KEDA', () => {
-  type Trigger = { metadata: Record<string, string>; authenticationRef: { name: string } }
-  const triggersOf = (combination: Combination, namespace = 'switchhook') =>
-    (
-      find(renderObjects(combination, { namespace }), 'ScaledObject', 'delivery-worker')['spec'] as {
-        triggers: [messages: Trigger, packets: Trigger]
-      }
-    ).triggers
-  const triggerOf = (combination: Combination, namespace?: string) => triggersOf(combination, namespace)[0]
-
-  test('counts due deliveries of every shard, lanes and the backlog, and packets, with those that workers hold', () => {
-    const singles = [...dueQueues(4), ...laneQueues(8), Queue.deliveryBacklog]
-    const packets = packetQueues(4)
-    const others = [...waitQueues(10_000, 2), Queue.quarantine, ...eventQueues(2), Queue.receiverChecks]
-    const triggers = triggersOf('production')
-    const countedBy = ({ metadata }: Trigger) =>
-      [...singles, ...packets, ...others].filter((queue) => new RegExp(metadata['queueName'] ?? '').test(queue))
-    expect(triggers.map(countedBy)).toEqual([singles, packets])
-    for (const { metadata } of triggers) {
-      expect(metadata).toMatchObject({
-        protocol: 'http',
-        useRegex: 'true',
-        operation: 'sum',
-        excludeUnacknowledged: 'false',
-        mode: 'QueueLength',
-      })
-    }
-    const [messages = 0, held] = triggers.map(({ metadata }) => Number(metadata['value']))
-    expect(held).toBe(messages / MAX_PACKET_MEMBERS)
-  })
-
-  test('asks RabbitMQ in the namespace of the release, with TLS if RabbitMQ has it', () => {
-    expect(triggerOf('production', 'team-b').metadata['host']).toBe('http://rabbitmq.team-b.svc:15672/')
-    expect(triggerOf('tls', 'team-b').metadata['host']).toBe('https://rabbitmq.team-b.svc:15671/')
-    expect(triggerOf('external').metadata['host']).toBe('https://rabbitmq.example.internal:15671/')
-  })
-
-  test('has a user for RabbitMQ', () => {
-    const objects = renderObjects('production')
-    const authentication = find(objects, 'TriggerAuthentication', triggerOf('production').authenticationRef.name)
-    expect(authentication['spec']).toEqual({
-      secretTargetRef: ['username', 'password'].map((key) => ({
-        parameter: key,
-        name: 'rabbitmq-default-user',
-        key,
-      })),
-    })
-  })
-})
-
 test('every name with a namespace follows the release', () => {
   expect(renderText('everything', { namespace: 'team-b' })).not.toMatch(/switchhook\.svc|namespace: switchhook$/m)
-})
-
-describe('TLS', () => {
-  const objects = renderObjects('tls')
-
-  test('the services check RabbitMQ and Redis against the mounted authorities', () => {
-    for (const name of ['api', 'fanout', 'delivery-worker']) {
-      const service = workload(objects, name)
-      const { env = [], volumeMounts = [] } = containerOf(service)
-      for (const [variable, secret] of [
-        ['AMQP_CA_FILE', 'rabbitmq-tls'],
-        ['REDIS_CA_FILE', 'redis-tls'],
-      ] as const) {
-        const file = env.find((one) => one.name === variable)?.value ?? ''
-        const mount = volumeMounts.find(({ mountPath }) => file === `${mountPath}/ca.crt`)
-        const volume = podOf(service).volumes?.find((one) => one.name === mount?.name)
-        expect(volume?.secret).toEqual({ secretName: secret, items: [{ key: 'ca.crt', path: 'ca.crt' }] })
-      }
-      expect(env.find((one) => one.name === 'AMQP_URL')?.value).toMatch(/^(amqps:[^,]+:5671,?){3}$/)
-      expect(env.find((one) => one.name === 'REDIS_URL')?.value).toMatch(/^rediss:/)
-    }
-  })
-
-  test('RabbitMQ and Redis have their certificates, and Redis has no other port', () => {
-    expect(find(objects, 'RabbitmqCluster', 'rabbitmq')['spec']).toMatchObject({ tls: { secretName: 'rabbitmq-tls' } })
-    const start = dataOf(objects).get('ConfigMap redis-config')?.['start.sh']?.split('\n')
-    expect(start).toEqual(expect.arrayContaining(['port 0', 'tls-port 6379', 'tls-cert-file /etc/redis-tls/tls.crt']))
-  })
-
-  test('the example certificates name every host that the services connect to', () => {
-    const names = parseObjects(readFileSync(exampleFile('certificates'), 'utf8')).flatMap(
-      ({ spec }) => (spec as { dnsNames: string[] }).dnsNames,
-    )
-    const isNamed = (host: string) =>
-      names.some((name) => name === host || (name.startsWith('*.') && name.slice(2) === host.replace(/^[^.]+\./, '')))
-    const urls = renderText('tls').match(/(?:amqps|rediss|https):\/\/[^\s,"]+/g) ?? []
-    const hosts = urls.map((url) => new URL(url.replaceAll(/\$\(\w+\)/g, 'x')).hostname)
-    expect(hosts.filter((host) => host !== 'localhost' && host.endsWith('.svc') && !isNamed(host))).toEqual([])
-    expect(hosts.length).toBeGreaterThan(10)
-  })
 })
 
 describe('A change is rolled out', () => {
@@ -411,7 +199,9 @@ describe('A change is rolled out', () => {
 
   test('in the order fan-out and workers, api; or the reverse to go back', () => {
     const waitsFor = (objects: readonly KubernetesObject[], name: string) =>
-      podOf(workload(objects, name)).initContainers?.flatMap(({ args = [] }) => args.map((one) => one.split('=')[0]))
+      podOf(workloadNamed(objects, name)).initContainers?.flatMap(({ args = [] }) =>
+        args.map((one) => one.split('=')[0]),
+      )
     expect(waitsFor(before, 'api')).toEqual(['fanout', 'delivery-worker'])
     expect(waitsFor(before, 'fanout')).toBeUndefined()
     const back = renderObjects('roll-back')
@@ -423,16 +213,16 @@ describe('A change is rolled out', () => {
   test('a pod waits for the version of the same release: its Service and the labels of its pods', () => {
     const overrides = [`fanout.digest=sha256:${'f'.repeat(64)}`]
     const versionOf = (objects: readonly KubernetesObject[], name: string) =>
-      workload(objects, name).spec.template.metadata.labels['switchhook/version']
+      workloadNamed(objects, name).spec.template.metadata.labels['switchhook/version']
     const after = renderObjects('production', { overrides })
     expect(versionOf(after, 'fanout')).not.toBe(versionOf(before, 'fanout'))
     expect(versionOf(after, 'delivery-worker')).toBe(versionOf(before, 'delivery-worker'))
-    const [waiting] = podOf(workload(after, 'api')).initContainers ?? []
+    const [waiting] = podOf(workloadNamed(after, 'api')).initContainers ?? []
     for (const argument of waiting?.args ?? []) {
       const [name = '', version = ''] = argument.split('=')
       expect(version).toBe(versionOf(after, name))
       for (const service of [`${name}-pods`, `${name}-${version}`])
-        expect(find(after, 'Service', service)['spec']).toMatchObject({
+        expect(objectNamed(after, 'Service', service)['spec']).toMatchObject({
           clusterIP: 'None',
           publishNotReadyAddresses: true,
         })
@@ -446,7 +236,7 @@ describe('Monitoring', () => {
   test('the PrometheusRule has the alerts of infra/monitoring, with runbooks that can be opened', () => {
     const base = 'https://git.example.com/switchhook/blob/v0.1.0/docs/alerts.md'
     const alerts = shipped('monitoring/alerts.yml').replaceAll(/(runbook_url: )\S*alerts\.md/g, `$1${base}`)
-    expect(find(objects, 'PrometheusRule', 'switchhook')['spec']).toEqual(parse(alerts))
+    expect(objectNamed(objects, 'PrometheusRule', 'switchhook')['spec']).toEqual(parse(alerts))
     expect(alerts.match(/runbook_url: https:/g)?.length).toBeGreaterThan(20)
   })
 
@@ -462,7 +252,7 @@ describe('Monitoring', () => {
       scrape_configs: readonly { job_name: string; metrics_path?: string; params?: { family: string[] } }[]
     }
     const queues = jobs.find(({ job_name: name }) => name === 'rabbitmq-queues')
-    const { podMetricsEndpoints } = find(objects, 'PodMonitor', 'rabbitmq')['spec'] as {
+    const { podMetricsEndpoints } = objectNamed(objects, 'PodMonitor', 'rabbitmq')['spec'] as {
       podMetricsEndpoints: object[]
     }
     expect(podMetricsEndpoints[1]).toMatchObject({
@@ -485,46 +275,6 @@ describe('Monitoring', () => {
     ])
     for (const { metadata } of found) expect(metadata.labels).toMatchObject({ release: 'prometheus' })
   })
-})
-
-test.each(['backup', 'everything'] as const)(
-  '%s runs the scripts of infra as a job that passes `restricted`',
-  (combination) => {
-    const objects = renderObjects(combination)
-    expect(dataOf(objects).get('ConfigMap backup')).toEqual({
-      'backup.sh': shipped('redis/backup.sh'),
-      'restore.sh': shipped('redis/restore.sh'),
-      'backup-definitions.mjs': shipped('rabbitmq/backup-definitions.mjs'),
-    })
-    const { jobTemplate, concurrencyPolicy } = find(objects, 'CronJob', 'backup')['spec'] as {
-      concurrencyPolicy: string
-      jobTemplate: { spec: Workload['spec'] }
-    }
-    expect(concurrencyPolicy).toBe('Forbid')
-    const pod = jobTemplate.spec.template.spec
-    expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } })
-    for (const { securityContext, volumeMounts = [], env } of pod.containers) {
-      expect(securityContext).toMatchObject({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true })
-      expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual(expect.arrayContaining(['/backups', '/scripts']))
-      expect(env).toContainEqual({ name: 'BACKUP_DIR', value: '/backups' })
-    }
-  },
-)
-
-const examplePod = (name: string) =>
-  (parseObjects(readFileSync(exampleFile(name), 'utf8')) as [KubernetesObject & { spec: PodSpec }])[0]
-
-test('the pod that restores a copy has the volumes and scripts of the scheduled job and of Redis', () => {
-  const objects = renderObjects('backup')
-  const { volumes = [], containers, securityContext } = examplePod('restore').spec
-  expect(
-    volumes.map(({ configMap, persistentVolumeClaim }) => configMap?.name ?? persistentVolumeClaim?.claimName),
-  ).toEqual(['data-redis-0', find(objects, 'PersistentVolumeClaim', 'backups').metadata.name, 'backup'])
-  expect(dataOf(objects).get('ConfigMap backup')).toHaveProperty(['restore.sh'])
-  const redis = workload(objects, 'redis')
-  const { runAsUser, fsGroup } = podOf(redis).securityContext as Readonly<Record<string, number>>
-  expect(containers[0].image).toBe(containerOf(redis).image)
-  expect(securityContext).toMatchObject({ runAsUser, fsGroup, runAsNonRoot: true })
 })
 
 test('of `helm test` only the pod is a hook, because Helm does not delete hooks when it uninstalls a release', () => {

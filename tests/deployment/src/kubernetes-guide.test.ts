@@ -28,7 +28,7 @@ test('the block as a whole is valid shell', () => {
 
 test('the commands that create namespaces and Secrets are accepted by kubectl', () => {
   const creating = commands.filter((command) => /^kubectl .*create (namespace|secret generic)/.test(command))
-  expect(creating).toHaveLength(4)
+  expect(creating).toHaveLength(5)
   for (const command of creating) {
     const args = command
       .replaceAll(/\$\(openssl[^)]*\)/g, 'secret')

@@ -237,6 +237,15 @@ test('only the job of the backup reaches the stores for a copy', () => {
   expect(production.mayReachPod(backup, redis, 6379)).toBe(false)
 })
 
+test('the job of the users of RabbitMQ reaches only the HTTP API', () => {
+  const users = pod('rabbitmq-users')
+  expect(production.mayReachPod(users, rabbitmq, 15672)).toBe(true)
+  expect(networkOf('tls').mayReachPod(users, rabbitmq, 15671)).toBe(true)
+  expect(production.mayReachPod(users, rabbitmq, 5672)).toBe(false)
+  expect(production.mayReachPod(users, redis, 6379)).toBe(false)
+  expect(production.mayReachAddress(users, '93.184.215.14', 443)).toBe(false)
+})
+
 test('namespaces, DNS servers and networks are values', () => {
   const network = networkOf('networks')
   for (const namespace of ['traefik', 'team-a']) expect(network.mayReachPod(elsewhere(namespace), api, 8080)).toBe(true)

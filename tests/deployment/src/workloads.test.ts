@@ -78,6 +78,7 @@ describe.each(combinations)('%s', (combination) => {
   const pods = [
     ...workloads.map(podOf),
     ...objects.filter(({ kind }) => kind === 'Pod').map(({ spec }) => spec as PodSpec),
+    ...objects.filter(({ kind }) => kind === 'Job').map(({ spec }) => (spec as Workload['spec']).template.spec),
   ]
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind)
   const podLabels = (object: KubernetesObject) => (isWorkload(object) ? [object.spec.template.metadata.labels] : [])

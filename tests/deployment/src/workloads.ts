@@ -1,4 +1,6 @@
-import type { KubernetesObject, Labels } from '@switchhook/chart'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { exampleFile, type KubernetesObject, type Labels, parseObjects, repository } from '@switchhook/chart'
 
 export interface Workload extends KubernetesObject {
   readonly spec: {
@@ -56,6 +58,22 @@ interface EnvironmentVariable {
 
 export const isWorkload = (object: KubernetesObject): object is Workload =>
   object.kind === 'Deployment' || object.kind === 'StatefulSet'
+
+/** @throws if there is none */
+export function objectNamed(objects: readonly KubernetesObject[], kind: string, name: string): KubernetesObject {
+  const found = objects.find((object) => object.kind === kind && object.metadata.name === name)
+  if (found === undefined) throw new Error(`there is no ${kind} ${name}`)
+  return found
+}
+export const workloadNamed = (objects: readonly KubernetesObject[], name: string): Workload =>
+  objects.filter(isWorkload).find(({ metadata }) => metadata.name === name) as Workload
+
+/** A file of `infra`. */
+export const shipped = (path: string): string => readFileSync(join(repository, 'infra', path), 'utf8')
+
+/** The pod in a file of `infra/helm/examples`. */
+export const examplePod = (name: string): KubernetesObject & { spec: PodSpec } =>
+  (parseObjects(readFileSync(exampleFile(name), 'utf8')) as [KubernetesObject & { spec: PodSpec }])[0]
 
 export const podOf = ({ spec }: Workload): PodSpec => spec.template.spec
 export const allContainers = ({ initContainers = [], containers }: PodSpec): readonly Container[] => [

@@ -114,7 +114,7 @@ describe('retryable and final answers', () => {
   })
 
   test.each([400, 401, 403, 404, 409, 410, 422, 451, 301, 302, 303, 307, 308])(
-    '%i is parked at once',
+    '%i is parked immediately',
     async (status) => {
       receiver.answer('/hook', { status, headers: { location: receiver.url('/elsewhere') } })
       await publishEvent()

@@ -9,11 +9,11 @@ const rows = glossary
   .filter((line) => line.startsWith('| **'))
   .map((line) => line.split('|').map((cell) => cell.trim()))
 
-/** The files that export each type. Test support and the console, which names what the API shows, are left out. */
+/** The files that declare each type. Test support and the console, which names what the API shows, are left out. */
 const homes = new Map<string, Set<string>>()
 for (const file of globSync('{packages,services}/*/src/**/*.ts', { cwd: root, exclude: ['**/node_modules/**'] })) {
   if (/\.test\.ts$|\/testing\/|^packages\/(testkit|test-servers|pbx)\//.test(file)) continue
-  for (const [, name = ''] of read(file).matchAll(/^export (?:abstract )?(?:interface|type|class) (\w+)/gm)) {
+  for (const [, name = ''] of read(file).matchAll(/^(?:export )?(?:abstract )?(?:interface|type|class) (\w+)/gm)) {
     homes.set(name, (homes.get(name) ?? new Set()).add(file))
   }
 }
@@ -21,7 +21,7 @@ for (const file of globSync('{packages,services}/*/src/**/*.ts', { cwd: root, ex
 const typeNamed = (word: string): string =>
   word.replaceAll(/(?:^|[ -])(\w)/g, (_match, letter: string) => letter.toUpperCase())
 
-test('a word of the glossary is listed once, and is the name of at most one exported type', () => {
+test('a word of the glossary is listed once, and is the name of at most one type', () => {
   const words = rows.flatMap(([, cell = '', meaning = '']) =>
     [...`${cell} ${meaning}`.matchAll(/\*\*(.+?)\*\*/g)].map(([, word = '']) => word),
   )
@@ -31,7 +31,7 @@ test('a word of the glossary is listed once, and is the name of at most one expo
   expect(ambiguous).toEqual([])
 })
 
-test('every type that the glossary names is exported, and by one file', () => {
+test('every type that the glossary names is declared in one file', () => {
   const names = rows.flatMap((cells) =>
     [...(cells[2] ?? '').matchAll(/`([A-Z]\w*[a-z]\w*)`/g)].map(([, name = '']) => name),
   )

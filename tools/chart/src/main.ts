@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { BROKER_USERS } from '@switchhook/messaging'
 import { RENDERED, renderedFile, renderText, repository } from './chart.ts'
 import { readSchema, readValues, valuesPage, valuesPageFile } from './values-page.ts'
 
@@ -8,6 +9,7 @@ const COPIED = [
   'monitoring/alerts.yml',
   'rabbitmq/advanced.config',
   'rabbitmq/backup-definitions.mjs',
+  'rabbitmq/create-users.mjs',
   'rabbitmq/members.conf',
   'rabbitmq/rabbitmq.conf',
   'redis/backup.sh',
@@ -21,6 +23,7 @@ const copy = (name: string, content: string): void => writeFileSync(infra(`helm/
 for (const path of COPIED) copy(basename(path), read(path))
 // In one line, without what only people need.
 copy('dashboard.json', JSON.stringify(JSON.parse(read('monitoring/grafana/dashboards/switchhook.json'))))
+copy('rabbitmq-users.json', `${JSON.stringify(BROKER_USERS, undefined, 2)}\n`)
 
 for (const combination of RENDERED) {
   const file = renderedFile(combination)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { ALERTS_PAGE, fillAlerts, fillOperations, OPERATIONS_PAGE, type Rules, readRules } from './alerts-page.ts'
+import { ALERTS_PAGE, fillAlerts, type Rules, readRules } from './alerts-page.ts'
 
 const page = readFileSync(ALERTS_PAGE, 'utf8')
 
@@ -21,10 +21,8 @@ const rulesOf = (...alerts: string[]): Rules => ({
   ],
 })
 
-test('docs/alerts.md and the list in docs/operations.md are what `make docs` writes from the alert rules', () => {
+test('docs/alerts.md is what `make docs` writes from the alert rules', () => {
   expect(fillAlerts(page, readRules())).toBe(page)
-  const operations = readFileSync(OPERATIONS_PAGE, 'utf8')
-  expect(fillOperations(operations, readRules())).toBe(operations)
 })
 
 test('the first paragraph of an alert is its rule, and the steps below are kept', () => {
@@ -41,9 +39,4 @@ test('the first paragraph of an alert is its rule, and the steps below are kept'
 test('an alert without steps, and steps without an alert, are errors that name it', () => {
   expect(() => fillAlerts(page, rulesOf('SwitchhookNew'))).toThrow(/describes SwitchhookTargetDown, .* does not have/)
   expect(() => fillAlerts('# Alerts\n', rulesOf('SwitchhookNew'))).toThrow('no steps for SwitchhookNew')
-})
-
-test('the list of alerts keeps the address of each runbook', () => {
-  const filled = fillOperations('<!-- alerts -->\n<!-- end -->\n', rulesOf('SwitchhookFull'))
-  expect(filled).toContain('- **Redis:** <a id="switchhookfull"></a>[Full](alerts.md#switchhookfull)')
 })

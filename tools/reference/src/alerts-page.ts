@@ -4,9 +4,8 @@ import { parse } from 'yaml'
 
 const root = join(import.meta.dirname, '../../..')
 
-/** The two pages that show the alert rules. */
+/** The page that shows the alert rules. */
 export const ALERTS_PAGE = join(root, 'docs/alerts.md')
-export const OPERATIONS_PAGE = join(root, 'docs/operations.md')
 
 interface Rule {
   readonly alert: string
@@ -53,24 +52,8 @@ export function fillAlerts(page: string, { groups }: Rules): string {
   return `${introduction}${sections.join('\n\n')}\n`
 }
 
-/**
- * The list of alerts on the operations page, which keeps the addresses that the runbooks had there.
- * @throws Error if the page has no block for the list
- */
-export function fillOperations(page: string, { groups }: Rules): string {
-  const block = /(<!-- alerts -->\n)[^]*?(<!-- end -->)/
-  if (!block.test(page)) throw new Error('docs/operations.md has no block <!-- alerts -->')
-  const lines = groups.map(({ name, rules }) => {
-    const links = rules.map(({ alert }) => `<a id="${alert.toLowerCase()}"></a>[${short(alert)}](${linkOf(alert)})`)
-    return `- **${titleOf(name)}:** ${links.join(',\n  ')}`
-  })
-  return page.replace(block, (_all, begin: string, end: string) => `${begin}\n${lines.join('\n')}\n\n${end}`)
-}
-
 const titleOf = (group: string): string =>
   group.replace('switchhook-', '').replace(/^./, (first) => first.toUpperCase())
-const short = (alert: string): string => alert.replace('Switchhook', '')
-const linkOf = (alert: string): string => `alerts.md#${alert.toLowerCase()}`
 
 function leadOf({ expr, for: wait = '0m', labels: { severity }, annotations: { summary, description } }: Rule): string {
   const [, threshold] = /([<>]=? [\d.]+)$/m.exec(expr) ?? []

@@ -158,10 +158,17 @@ spec:
 - name: AMQP_URL
   valueFrom: { secretKeyRef: { name: {{ $v.rabbitmq.external.urlSecret }}, key: {{ $v.rabbitmq.external.urlKey }} } }
 {{- else -}}
+{{- if $v.rabbitmq.usersSecret -}}
+- { name: AMQP_USERNAME, value: switchhook-{{ .name }} }
+- name: AMQP_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ $v.rabbitmq.usersSecret }}, key: {{ .name }} } }
+- { name: AMQP_DECLARE, value: own }
+{{- else -}}
 - name: AMQP_USERNAME
   valueFrom: { secretKeyRef: { name: {{ $v.rabbitmq.userSecret }}, key: username } }
 - name: AMQP_PASSWORD
   valueFrom: { secretKeyRef: { name: {{ $v.rabbitmq.userSecret }}, key: password } }
+{{- end }}
 - name: AMQP_URL
   value: {{ include "switchhook.amqpUrl" .root }}
 {{- end }}

@@ -23,6 +23,11 @@ labels:
 {{- end -}}
 {{- end }}
 
+{{- /* The image of another project, with its digest if one is given. */ -}}
+{{- define "switchhook.otherImage" -}}
+{{ .image }}{{ with .digest }}@{{ . }}{{ end }}
+{{- end }}
+
 {{- /* Identifies the version of a service: pods of another image carry another value. */ -}}
 {{- define "switchhook.version" -}}
 {{- include "switchhook.image" . | sha256sum | trunc 10 -}}
@@ -70,7 +75,7 @@ installation. The others are found only by a later `helm upgrade`, which would r
 {{- define "switchhook.checksumOf" -}}
 {{- $v := .root.Values -}}
 {{- $created := ternary (list "rabbitmq-default-user") list (eq $v.rabbitmq.mode "operator") -}}
-{{- if $v.secrets.developmentDefaults }}{{ $created = list $v.rabbitmq.userSecret $v.redis.secret $v.secrets.webhookKeys }}{{ end -}}
+{{- if $v.secrets.developmentDefaults }}{{ $created = list $v.rabbitmq.userSecret $v.rabbitmq.usersSecret $v.redis.secret $v.secrets.webhookKeys }}{{ end -}}
 {{- $data := list $v.secrets.revision -}}
 {{- range (compact .names | uniq) -}}
 {{- if not (has . $created) }}{{ $data = append $data (dig "data" dict (lookup "v1" "Secret" $.root.Release.Namespace .)) }}{{ end -}}
@@ -80,7 +85,7 @@ installation. The others are found only by a later `helm upgrade`, which would r
 
 {{- define "switchhook.secretsChecksum" -}}
 {{- $v := .Values -}}
-{{- $rabbitmq := ternary $v.rabbitmq.external.urlSecret $v.rabbitmq.userSecret (eq $v.rabbitmq.mode "external") -}}
+{{- $rabbitmq := ternary $v.rabbitmq.external.urlSecret ($v.rabbitmq.usersSecret | default $v.rabbitmq.userSecret) (eq $v.rabbitmq.mode "external") -}}
 {{- $names := list $v.secrets.webhookKeys $v.redis.secret $rabbitmq $v.rabbitmq.tls.caSecret $v.redis.tls.caSecret -}}
 {{- if eq (include "switchhook.platform" .) "asterisk" }}{{ $names = concat $names (list $v.asterisk.secret $v.asterisk.caSecret) }}{{ end -}}
 {{- include "switchhook.checksumOf" (dict "root" . "names" $names) -}}
@@ -152,6 +157,20 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- end -}}
 {{- join "," $urls -}}
 {{- end -}}
+{{- end }}
+
+{{- /* MANAGEMENT_URL: RabbitMQ's HTTP API as the administrator of rabbitmq.userSecret. TLS needs the mount /etc/amqp-ca. */ -}}
+{{- define "switchhook.managementUrl" -}}
+{{- $tls := .Values.rabbitmq.tls.enabled -}}
+- name: RABBITMQ_USERNAME
+  valueFrom: { secretKeyRef: { name: {{ .Values.rabbitmq.userSecret }}, key: username } }
+- name: RABBITMQ_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ .Values.rabbitmq.userSecret }}, key: password } }
+- name: MANAGEMENT_URL
+  value: {{ ternary "https" "http" $tls }}://$(RABBITMQ_USERNAME):$(RABBITMQ_PASSWORD)@rabbitmq.{{ .Release.Namespace }}.svc:{{ ternary "15671" "15672" $tls }}
+{{- if $tls }}
+- { name: NODE_EXTRA_CA_CERTS, value: /etc/amqp-ca/ca.crt }
+{{- end }}
 {{- end }}
 
 {{- /* The paths that clients reach: the API, and the console if people can sign in to it. */ -}}

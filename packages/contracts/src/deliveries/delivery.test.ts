@@ -121,7 +121,7 @@ test.each([undefined, null, 'text', []])('a message without headers (%j) is reje
   expect(() => parseDelivery(example.body, value)).toThrow(Unparsable)
 })
 
-test('every fault is reported at once, and no value is quoted', () => {
+test('all faults are reported together, and no value is quoted', () => {
   const parse = () =>
     parseDelivery(example.body, headers({ 'sh-url': 7, 'sh-run': 'secret', 'sh-event-type': 'sec ret' }))
   expect(parse).toThrow(/(?=.*\/sh-url)(?=.*\/sh-run)(?=.*\/sh-event-type)/)

@@ -45,7 +45,7 @@ test('the length of the default schedule is the same everywhere in the documenta
     cwd: root,
     encoding: 'utf8',
   })
-  // Of a dead endpoint: with the postponed last slot, which alone is 6 h 37 min (ADR 0032).
+  // Of a dead endpoint: with the postponed last slot, which alone is 6 h 37 min (ADR 0066).
   const known = [DEFAULT_SCHEDULE.length, '19 h 13 min', '6 h 37 min', '6 h 36 min', '2 h 47 min']
   expect(
     lengths

@@ -32,7 +32,7 @@ test.each<[string, unknown, { pointer: string; detail: string }[]]>([
     [{ pointer: '/colours/1', detail: 'must be one of red, green' }],
   ],
   [
-    'every fault is listed at once',
+    'all faults are listed together',
     { url: 'not a url', 'a/b~c': 0, colours: 'red' },
     [
       { pointer: '/url', detail: 'must match format "uri"' },

@@ -101,7 +101,7 @@ test.each<[string, object, string]>([
   ['data that is null', { data: null }, '/data must be an object'],
 ])('%s cannot be parsed', (_what, fault, expected) => expect(problem(() => parse(event(fault)))).toBe(expected))
 
-test('every fault is reported at once, and no value is quoted', () => {
+test('all faults are reported together, and no value is quoted', () => {
   const message = problem(() =>
     parse({ eventId: 'secret-1', eventType: 'secret-2', occurredAt: 'secret-3', tenant: 7 }),
   )

@@ -122,8 +122,9 @@ export class ConsumerChannel {
     try {
       await answerWithin(answerMs, this.#channel.cancel(tag), `RabbitMQ did not cancel the consumer of ${queue}`)
     } catch (error) {
-      if (error instanceof NotAnswered) unanswered()
-      else this.session.fail(toError(error))
+      if (!(error instanceof NotAnswered)) this.session.fail(toError(error))
+      // A channel that is retired meanwhile has a successor, perhaps on another connection.
+      else if (!this.#isRetired) unanswered()
     }
   }
 

@@ -290,7 +290,7 @@ test('a message that always hits a bug ends in quarantine, and the others are ha
 })
 
 describe('a message that cannot be parsed', () => {
-  test('is moved to quarantine at once, and never reaches the handler', async () => {
+  test('is moved to quarantine immediately, and never reaches the handler', async () => {
     const broker = await open()
     const handled: Taken[] = []
     const consumer = await consume(broker, {

@@ -79,6 +79,21 @@ describe('a second connection', () => {
     expect(first.requests).not.toContain('nack')
   })
 
+  test('keeps its consumer when a cancel on the first one stays unanswered', async () => {
+    const back = new Gate()
+    const consumer = create({ handle: away, recovered: () => back.opened }, { ...FAST, answerMs: 500 })
+    const [first, second] = [fakeSession({ cancel: never }), fakeSession()]
+    await consumer.attach(first)
+    first.receive(fakeMessage())
+    await eventually(() => expect(count(first, 'cancel')).toBe(1))
+    await consumer.attach(second)
+    back.open()
+    // The pause ends only after the time limit of the cancel.
+    await eventually(() => expect(consumer.isPaused()).toBe(false))
+    await eventually(() => expect(consumer.isConsuming(second)).toBe(true))
+    expect([count(first, 'open'), count(second, 'open')]).toEqual([1, 1])
+  })
+
   test('releases messages of the first one that wait for the end of a pause', async () => {
     const back = new Gate()
     let calls = 0

@@ -103,7 +103,7 @@ export class QueueConsumer<T> implements Consumer {
   /** Stops without waiting: nothing new starts, and closing the connection returns the messages in flight. */
   stop(): void {
     this.#stopping.abort()
-    this.#pause?.decide('return')
+    this.#pause?.end('return')
   }
 
   /**
@@ -165,7 +165,7 @@ export class QueueConsumer<T> implements Consumer {
     channel.retire()
     if (this.#channel !== channel) return
     this.#channel = undefined
-    this.#pause?.decide('return')
+    this.#pause?.end('return')
   }
 
   async #subscribe(): Promise<void> {
@@ -191,7 +191,7 @@ export class QueueConsumer<T> implements Consumer {
   async #process(message: ConsumeMessage, channel: ConsumerChannel): Promise<Fate> {
     const takenAt = performance.now()
     for (let waits = 0; ; waits++) {
-      if (this.#isStopping() || channel.isRetired() || (await this.#pause?.verdict) === 'return') return 'return'
+      if (this.#isStopping() || channel.isRetired() || (await this.#pause?.ended) === 'return') return 'return'
       try {
         await this.#parseAndHandle(message)
         this.#waits = 0
@@ -257,7 +257,7 @@ export class QueueConsumer<T> implements Consumer {
     if (this.#isStopping()) return
     await pause.cancelled
     this.#pause = undefined
-    pause.decide('retry')
+    pause.end('retry')
     const pausedMs = Math.round(performance.now() - startedAt)
     this.#deps.log.info('consuming resumed', { queue: this.#options.queue, pausedMs })
     await this.#subscribe()

@@ -3,17 +3,17 @@ import { Pause } from './pause.ts'
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
 
-test('only the first decision counts', async () => {
+test('only the first call of end counts', async () => {
   const pause = new Pause(Promise.resolve(), 1_000)
-  pause.decide('retry')
-  pause.decide('return')
-  await expect(pause.verdict).resolves.toBe('retry')
+  pause.end('retry')
+  pause.end('return')
+  await expect(pause.ended).resolves.toBe('retry')
 })
 
-test('without a decision the messages are returned at the end of the hold, and a decision leaves no timer behind', async () => {
+test('a pause that is not ended returns the messages after the hold; one that is leaves no timer behind', async () => {
   const undecided = new Pause(Promise.resolve(), 1_000)
-  new Pause(Promise.resolve(), 1_000).decide('retry')
+  new Pause(Promise.resolve(), 1_000).end('retry')
   expect(jest.getTimerCount()).toBe(1)
   jest.advanceTimersByTime(1_000)
-  await expect(undecided.verdict).resolves.toBe('return')
+  await expect(undecided.ended).resolves.toBe('return')
 })

@@ -10,7 +10,7 @@ export interface PackedDelivery {
 }
 
 /**
- * Deliveries in one packet. More save little: RabbitMQ's cost of a message, divided by 16, is small beside the rest. A
+ * Deliveries in one packet. More save little: RabbitMQ's cost of a message, divided by 16, is small compared with the rest. A
  * worker's prefetch counts packets as if each were full.
  */
 export const MAX_PACKET_MEMBERS = 16

@@ -14,7 +14,7 @@ export interface MembersDeps<Member> {
   readonly handle: (member: Member) => Promise<void>
   /** Resolves once the member is stored as a message of its own. */
   readonly publishAlone: (member: Member) => Promise<void>
-  /** Absent: all members begin at once. */
+  /** Absent: all members begin at the same time. */
   readonly turns?: MemberTurns<Member>
   readonly log: Pick<Logger, 'error' | 'warn'>
 }

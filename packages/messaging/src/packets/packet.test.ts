@@ -28,7 +28,7 @@ describe('a pack of events', () => {
     )
     .map((event) => ({ ...event }))
 
-  test('returns every event as it was packed, byte for byte and in order', () => {
+  test('returns every packed event byte for byte and in order', () => {
     fc.assert(
       fc.property(fc.array(singleEvent, { maxLength: 100 }), (events) => {
         expect(openEventPack(received(packEvents(events)))).toEqual({ id: 'one', members: events, returns: 0 })

@@ -14,7 +14,7 @@ export interface Packet<Member> {
 /** A member as it is stored. */
 export interface PackedMember {
   readonly content: Buffer
-  /** JSON values beside the content. */
+  /** JSON values next to the content. */
   readonly fields: readonly unknown[]
 }
 

@@ -47,7 +47,7 @@ describe('copies for other systems', () => {
     expect(sent).toHaveLength(28)
   })
 
-  test('a queue that is bound to another type gets every copy, and a new connection sends one at once', async () => {
+  test('a queue that is bound to another type gets every copy, and a new connection sends one immediately', async () => {
     const { publisher, sent, reconnect } = await publisherUnderTest(new Set(['agent.status']))
     for (let n = 0; n < 5; n++) {
       await Promise.all(['call.status', 'agent.status'].map((type) => publisher.publishCopy(copy(type))))

@@ -3,11 +3,11 @@ import type { Topology } from './topology.ts'
 
 /**
  * Declares a topology; existing queues and exchanges stay. Rejects if one exists with other arguments (406) or may not be
- * declared (403); the connection is then given up. Removes obsolete bindings last, so that messages always have a route.
+ * declared (403), or if an expected queue is missing (404); the connection is then given up. Removes obsolete bindings last, so that messages always have a route.
  */
 export async function assertTopology(
   { model, fail }: Session,
-  { exchanges, alternates = {}, queues, bindings, links = [], obsolete = [] }: Topology,
+  { exchanges, alternates = {}, queues, bindings, exchangeBindings = [], obsolete = [], expected = [] }: Topology,
 ): Promise<void> {
   const channel = await model.createChannel()
   channel.on('error', fail)
@@ -22,7 +22,10 @@ export async function assertTopology(
     await channel.assertQueue(name, { durable: true, arguments: queueArguments })
   }
   for (const { from, key, to } of bindings) await channel.bindQueue(to, from, key)
-  for (const { from, key, to, arguments: matching } of links) await channel.bindExchange(to, from, key, matching)
+  for (const { from, key, to, arguments: matching } of exchangeBindings)
+    await channel.bindExchange(to, from, key, matching)
   for (const { from, key, to } of obsolete) await channel.unbindQueue(to, from, key)
+  // After everything of its own: services that expect each other's queues must not wait in a circle.
+  for (const name of expected) await channel.checkQueue(name)
   await channel.close()
 }

@@ -101,8 +101,12 @@ test('the arguments equal those of existing queues: another value needs another 
 })
 
 test('only its queue is bound to the exchange of a shard of events', () => {
-  const { exchanges, bindings, links = [] } = serviceTopology([1_000], { lanes: 4, deliveryShards: 2, eventShards: 2 })
-  expect([...bindings, ...links].filter(({ from }) => from.startsWith(FANOUT_EXCHANGE))).toEqual([
+  const {
+    exchanges,
+    bindings,
+    exchangeBindings = [],
+  } = serviceTopology([1_000], { lanes: 4, deliveryShards: 2, eventShards: 2 })
+  expect([...bindings, ...exchangeBindings].filter(({ from }) => from.startsWith(FANOUT_EXCHANGE))).toEqual([
     { from: 'switchhook.fanout', key: '#', to: 'fanout.events' },
     { from: 'switchhook.fanout.1', key: '#', to: 'fanout.events.1' },
   ])
@@ -240,12 +244,17 @@ test.each<[string, string[], Parameters<typeof danglingNames>[0]]>([
   [
     'a link from an exchange',
     ['x'],
-    { exchanges: { y: 'topic' }, queues: {}, bindings: [], links: [{ from: 'x', key: '#', to: 'y' }] },
+    { exchanges: { y: 'topic' }, queues: {}, bindings: [], exchangeBindings: [{ from: 'x', key: '#', to: 'y' }] },
   ],
   [
     'a link to an exchange',
     ['q'],
-    { exchanges: { x: 'topic' }, queues: { q: {} }, bindings: [], links: [{ from: 'x', key: '#', to: 'q' }] },
+    {
+      exchanges: { x: 'topic' },
+      queues: { q: {} },
+      bindings: [],
+      exchangeBindings: [{ from: 'x', key: '#', to: 'q' }],
+    },
   ],
   ['an alternate exchange', ['y'], { exchanges: { x: 'topic' }, alternates: { x: 'y' }, queues: {}, bindings: [] }],
   ['a dead-letter exchange', ['x'], { exchanges: {}, queues: { q: { 'x-dead-letter-exchange': 'x' } }, bindings: [] }],

@@ -10,15 +10,17 @@ export interface Topology {
   readonly queues: Readonly<Record<string, Readonly<Record<string, string | number>>>>
   readonly bindings: readonly Binding[]
   /** Bindings from one exchange to another. */
-  readonly links?: readonly Link[]
+  readonly exchangeBindings?: readonly ExchangeBinding[]
   /** Bindings of earlier versions, removed after everything else is declared. */
   readonly obsolete?: readonly Binding[]
+  /** Queues that another service declares: the set-up of a connection fails until they exist. */
+  readonly expected?: readonly string[]
   /** Among how many shards a service divides what it publishes. Default: one each. */
   readonly shards?: { readonly deliveries: number; readonly events: number }
 }
 
 /** A binding whose target is an exchange. */
-interface Link extends Binding {
+interface ExchangeBinding extends Binding {
   readonly arguments?: Readonly<Record<string, string | boolean>>
 }
 
@@ -237,7 +239,7 @@ export function serviceTopology(
       ].map((name) => ({ from: DELIVERY_EXCHANGE, key: name, to: name })),
       ...events.map(({ exchange, queue }) => ({ from: exchange, key: '#', to: queue })),
     ],
-    links: [
+    exchangeBindings: [
       { from: INTAKE_EXCHANGE, key: '', to: COPIES_EXCHANGE, arguments: { 'x-match': 'all', [COPY_HEADER]: true } },
       { from: EVENTS_EXCHANGE, key: '#', to: INTAKE_EXCHANGE },
     ],
@@ -251,11 +253,19 @@ export const hasRoute = ({ bindings }: Topology, exchange: string, routingKey: s
   bindings.some(({ from, key }) => from === exchange && (key === routingKey || key === '#'))
 
 /** Exchanges and queues that a topology names but does not declare, and dead-letter keys without a binding. */
-export function danglingNames({ exchanges, alternates = {}, queues, bindings, links = [] }: Topology): string[] {
+export function danglingNames({
+  exchanges,
+  alternates = {},
+  queues,
+  bindings,
+  exchangeBindings = [],
+}: Topology): string[] {
   const names = [
-    ...[...bindings, ...links].map(({ from }) => from).filter((name) => !(name in exchanges)),
+    ...[...bindings, ...exchangeBindings].map(({ from }) => from).filter((name) => !(name in exchanges)),
     ...bindings.map(({ to }) => to).filter((name) => !(name in queues)),
-    ...[...links.map(({ to }) => to), ...Object.entries(alternates).flat()].filter((name) => !(name in exchanges)),
+    ...[...exchangeBindings.map(({ to }) => to), ...Object.entries(alternates).flat()].filter(
+      (name) => !(name in exchanges),
+    ),
   ]
   const deadLetters = Object.values(queues).flatMap((queue) => {
     const exchange = queue['x-dead-letter-exchange']

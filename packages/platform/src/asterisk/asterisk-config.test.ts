@@ -49,7 +49,7 @@ test('without PLATFORM=asterisk none of them is needed', () => {
   expect(loadConfig(ruledFields, others, asteriskRules).PLATFORM).toBe('simulator')
 })
 
-test('every missing setting is named at once', () => {
+test('all missing settings are named together', () => {
   const none = { ASTERISK_URL: '', ASTERISK_PASSWORD_FILE: '', ASTERISK_AGENTS: '', ASTERISK_TRUNK: '' }
   expect(() => load({ ...none, ASTERISK_DEFAULT_CLI: '' })).toThrow(
     'PLATFORM=asterisk requires ASTERISK_URL, ASTERISK_PASSWORD_FILE, ASTERISK_AGENTS, ASTERISK_TRUNK, ASTERISK_DEFAULT_CLI',

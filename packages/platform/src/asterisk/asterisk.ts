@@ -24,6 +24,7 @@ import type { Trunk } from './dial-string.ts'
 import { createHandler } from './handle-event.ts'
 import { createLeftovers, type UnknownChannels } from './leftovers/leftovers.ts'
 import { createLink, type LinkState } from './link.ts'
+import { createOneTalk } from './one-talk.ts'
 import { createOpenLines } from './open-lines.ts'
 import { createParties } from './parties.ts'
 import { createReconcile } from './reconcile.ts'
@@ -78,7 +79,7 @@ const DEVICES = 'devices'
 const RECONCILE_EVERY_MS = 30_000
 /** `start` waits this long for the event stream, which otherwise opens in the background. */
 const CONNECTED_WITHIN_MS = 3_000
-/** The wait before an event that could not be stored is handled again. */
+/** The wait before what could not be stored is repeated. */
 const EVENT_AGAIN_MS = 100
 /** The wait before a call is compared with Asterisk after an action that Asterisk did not answer. */
 const CHECK_AGAIN_MS = 1_000
@@ -109,7 +110,9 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     liveCalls: deps.liveCalls,
     carryOut: (session, action) => carryOut(actionDeps, session, action),
     onUnsettled: (session) => later(CHECK_AGAIN_MS, () => reconcile.one(session)),
+    onConnected: (leg) => background(throughPause(() => oneTalk(leg))),
   })
+  const oneTalk = createOneTalk({ sessions, liveCalls: deps.liveCalls })
   const lines = createOpenLines({ agents, sessions, liveCalls: deps.liveCalls, now })
   const actionDeps = { ari, app, ringSeconds: deps.ringSeconds, talk, ...parties, openLineOf }
   const devices = createDevices({ memory, onError, now, listener: () => listener })
@@ -149,10 +152,13 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   /** An event that cannot be stored now is repeated: Asterisk does not send it again, and its lists have no end reason. */
   async function onEvent(event: AriEvent): Promise<void> {
     const translated = translateEvent(event)
-    if (translated === undefined) return
+    if (translated !== undefined) await throughPause(() => handle(translated))
+  }
+
+  async function throughPause(work: () => Promise<void>): Promise<void> {
     for (const endMs = performance.now() + deps.leaseMs; ; await sleep(EVENT_AGAIN_MS)) {
       try {
-        return await handle(translated)
+        return await work()
       } catch (error) {
         const isOutage = error instanceof PlatformUnavailable || error instanceof Unavailable
         // After a longer outage the event stream is opened again, and the calls are compared.

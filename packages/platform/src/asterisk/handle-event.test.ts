@@ -46,7 +46,8 @@ function open() {
   }
   const store = createSessionStore(memory)
   const carryOut = async () => undefined
-  const sessions = createSessions({ store, carryOut, listener: none, liveCalls, onError, onUnsettled: none, now })
+  const to = { listener: none, onError, onUnsettled: none, onConnected: none }
+  const sessions = createSessions({ store, carryOut, liveCalls, now, ...to })
   const lines = createOpenLines({ agents, sessions, liveCalls, now })
   const devices = createDevices({ memory, onError, now, listener: none })
   const trunk = { endpoint: 'trunk', sipDomains: [] }

@@ -74,7 +74,7 @@ test('a stream whose calls cannot be compared is opened again', async () => {
   expect([states, errors]).toEqual([['connected'], [new Error('no lists')]])
 })
 
-test('a stream that ends while the calls are compared is opened again at once', async () => {
+test('a stream that ends while the calls are compared is opened again immediately', async () => {
   let tries = 0
   const { link, errors } = aLink(async () => {
     tries += 1

@@ -1,4 +1,4 @@
-import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
+import { type CallId, CallState, newCallId, newCommandId, TransferStatus } from '@switchhook/contracts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
 import type { LabHarness } from '../testing/asterisk-lab.ts'
 import { describeWithAsterisk } from '../testing/describe-with-asterisk.ts'
@@ -77,6 +77,20 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     const callId = await on.ring(on.alice)
     lab().phone('alice').decline()
     expect(await inState(callId, ended)).toMatchObject({ endReason: 2, endedBy: 1, sipCode: 486 })
+  })
+
+  test('a call that is answered after another one has returned from a transfer: the returned call is held', async () => {
+    const first = await answeredCall()
+    const second = await on.ring(on.alice)
+    await inState(second, alerting)
+    const toBusy = { target: '+15550101', correlationId: null, consultationCallId: null }
+    await on.platform.transfer({ ...leg(first), ...toBusy })
+    await on.until(() => observer.latest(first, on.alice)?.transfer?.status === TransferStatus.failed)
+    expect(observer.latest(first, on.alice)?.state).toBe(connected)
+    // As by an application that has not heard of the return yet.
+    await on.platform.answer({ ...leg(second), holdFirst: [] })
+    await inState(second, connected)
+    await inState(first, held)
   })
 
   test('a call held at the phone is resumed by command', async () => {

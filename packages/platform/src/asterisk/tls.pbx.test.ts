@@ -98,7 +98,7 @@ describeTls(`Asterisk over TLS${missing === undefined ? '' : ` (${missing})`}`, 
     await open(ca)
     expect(platform.link).toBe('connected')
     const callId = newCallId()
-    // No phone is registered, so the call ends at once.
+    // No phone is registered, so the call ends immediately.
     await dial(callId)
     while (observer.latest(callId, agentUri)?.state !== CallState.ended) await new Promise(setImmediate)
     expect(observer.latest(callId, agentUri)).toMatchObject({ endReason: 10 })

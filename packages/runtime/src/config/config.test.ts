@@ -27,7 +27,7 @@ test('a configuration cannot be changed', () => {
   expect(() => (config.NAME = 'changed')).toThrow(TypeError)
 })
 
-test('all problems are reported at once, by name and without values', () => {
+test('all problems are reported together, by name and without values', () => {
   const fields = {
     AMQP_URL: url(['amqp']),
     COUNT: integer({ min: 1, max: 9 }),
@@ -89,6 +89,7 @@ test('the common fields require the broker and Redis; the others have defaults',
   expect(problem(commonFields, {})).toBe('invalid configuration\n  AMQP_URL is required\n  REDIS_URL is required')
   expect(loadConfig(commonFields, { AMQP_URL: 'amqp://127.0.0.1', REDIS_URL: 'redis://127.0.0.1' })).toEqual({
     AMQP_URL: ['amqp://127.0.0.1'],
+    AMQP_DECLARE: 'all',
     REDIS_URL: ['redis://127.0.0.1'],
     REDIS_DURABILITY: 'checked',
     NODE_ENV: 'development',

@@ -90,7 +90,7 @@ test('authorities need TLS at every URL, and several certificates in one file ar
   expect(() => load({ ...tls, REDIS_URL: 'redis+cluster://a' })).toThrow('REDIS_CA_FILE needs TLS')
 })
 
-/** A self-signed certificate of a key that nobody kept. */
+/** A self-signed certificate whose key was not kept. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBdTCCARugAwIBAgIUHiT7M7pVjCBF5MUX71L77ii2qBIwCgYIKoZIzj0EAwIw
 DzENMAsGA1UEAwwEVGVzdDAgFw0yNjExMjIwOTAxNDhaGA8yMTI2MTAyOTA5MDE0

@@ -65,6 +65,10 @@ export const amqpFields = {
     optional(integer({ min: 1, max: 100 })),
     'as many as `AMQP_URL` names, at most 3',
   ),
+  AMQP_DECLARE: described(
+    'Queues that the service declares: `all`, or `own`: those that [its own user](security.md#users-of-rabbitmq) may declare. It then waits until other services have declared the rest.',
+    choice(['all', 'own'], 'all'),
+  ),
 }
 
 /** The variables for the connection to Redis. */

@@ -132,7 +132,7 @@ describe('redelivery', () => {
     })
   })
 
-  test('of two senders that begin at once one sends; the other can once the first has given up', async () => {
+  test('of two senders that begin at the same time one sends; the other can once the first has given up', async () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
     const begin = (sender: string) => store.beginRedelivery(delivery.deliveryId, { sender })
@@ -158,7 +158,7 @@ describe('redelivery', () => {
     })
   })
 
-  test('a delivery that is parked again at once can be redelivered at once', async () => {
+  test('a delivery that is parked again immediately can be redelivered immediately', async () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
     const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
@@ -202,7 +202,7 @@ describe('redelivery', () => {
       expect(await store.find(next.deliveryId)).toMatchObject({ state: 'acknowledged', run: 2 })
     })
 
-    test('can be sent by one sender at a time, and again at once when it waits again', async () => {
+    test('can be sent by one sender at a time, and again immediately when it waits again', async () => {
       const { begun, newRun } = await begunWhileWaiting()
       const begin = (sender: string) => store.beginRedelivery(begun.deliveryId, { sender }, sendable)
       expect(await begin('b')).toEqual({ kind: 'busy' })

@@ -243,7 +243,7 @@ describe('the ledger', () => {
     )
   })
 
-  test('many workers that settle the same slot at once record one attempt', async () => {
+  test('many workers that settle the same slot at the same time record one attempt', async () => {
     const delivery = deliveryOf()
     await Promise.all(Array.from({ length: 20 }, () => store.settle(delivery, failed(delivery), waiting)))
     expect((await store.find(delivery.deliveryId))?.attempts).toEqual([failed(delivery)])

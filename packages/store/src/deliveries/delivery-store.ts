@@ -45,7 +45,7 @@ export interface DeliveryStore {
   /**
    * Records the result of the slot, unless the message is settled already. Repeating it changes nothing. An
    * acknowledgement always counts, even if another worker parked the same run meanwhile.
-   * @param delivery as it was consumed, with its own POST counted in `attempt`
+   * @param delivery the consumed delivery, with its own POST counted in `attempt`
    * @param attempt null if no POST was made
    */
   settle(delivery: Delivery, attempt: Attempt | null, next: Settlement): Promise<void>

@@ -23,13 +23,13 @@ export interface ParkedQuery {
 /** The list of a subscription's parked deliveries. Entries may be stale; a delivery's record decides if it is parked. */
 export interface ParkedIndex {
   /** Resolves to the time of the first addition (ISO 8601, UTC). */
-  add(delivery: Place, retentionMs: number): Promise<string>
-  remove(delivery: Place): Promise<void>
+  add(delivery: ParkedRun, retentionMs: number): Promise<string>
+  remove(delivery: ParkedRun): Promise<void>
   page(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
 }
 
 /** The name of an entry includes the run, so that the end of one run never removes the entry of the next. */
-type Place = Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'run'>
+type ParkedRun = Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'run'>
 
 export interface ParkedEntry {
   readonly deliveryId: DeliveryId
@@ -86,7 +86,7 @@ export function isParked({ ledger }: Pick<StoredRecord, 'ledger'>, listedRun: nu
   return ledger.state === 'unsent' && ledger.run === listedRun + 1
 }
 
-const member = ({ deliveryId, run }: Place): string => `${deliveryId}:${run}`
+const member = ({ deliveryId, run }: ParkedRun): string => `${deliveryId}:${run}`
 
 export function toEntry(name: string, since: string): ParkedEntry {
   const [deliveryId = '', run] = name.split(':')

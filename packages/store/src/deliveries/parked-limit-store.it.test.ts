@@ -82,7 +82,7 @@ test('a late copy of a dropped delivery still finds it settled', async () => {
   expect(await fixture.ttlOf(recordKey(dropped.deliveryId))).toBeLessThanOrEqual(retention.settledRetentionMs)
 })
 
-test('trimming twice or by several workers at once releases nothing twice and not too much', async () => {
+test('trimming twice or by several workers at the same time releases nothing twice and not too much', async () => {
   const id = newSubscriptionId()
   const parked = await park(id, 40)
   const allowance = { whole: 10, total: 20 }

@@ -134,7 +134,7 @@ test('a delivery whose record has expired is not listed as pending', async () =>
   expect(await read(subscription)).toEqual({ items: [], nextCursor: null })
 })
 
-test("an event's record never outlives the record of a delivery that was acknowledged at once", async () => {
+test("an event's record never outlives the record of a delivery that was acknowledged immediately", async () => {
   const subscription = aSubscription()
   const written = eventFor(subscription)
   const late = { ...written, fannedOutAt: new Date(Date.now() - HOUR_MS / 2).toISOString() }

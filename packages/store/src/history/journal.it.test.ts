@@ -31,7 +31,7 @@ const append = (events: readonly LoggedEvent[], more: Partial<typeof limits> = {
 const idsOf = async (tenant: string): Promise<string[]> =>
   (await reader.after(tenant, BEGINNING, 1_000)).map(({ eventId }) => eventId)
 
-test('an event is found by its id, with its data as it was written and the subscriptions that it went to', async () => {
+test('an event is found by its id, with its data unchanged and the subscriptions that it went to', async () => {
   const tenant = newTenant()
   const subscriptionIds = [newSubscriptionId(), newSubscriptionId()]
   const event = anEvent(tenant, { subscriptionIds })

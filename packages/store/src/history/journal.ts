@@ -34,7 +34,7 @@ export interface JournalEntry {
   readonly subscriptionIds: readonly SubscriptionId[]
   /** The number of all subscriptions that the event went to. */
   readonly subscriptionCount: number
-  /** The event's data as it was serialised; null: it is larger than `MAX_DATA_BYTES`. */
+  /** The serialised data of the event; null: it is larger than `MAX_DATA_BYTES`. */
   readonly dataJson: string | null
 }
 

@@ -37,12 +37,12 @@ export interface TenantLog {
 }
 
 /** The place of a delivery: when its event was listed, in µs, and its position among the event's subscriptions. */
-interface Place {
+interface ReadPosition {
   readonly since: string
   readonly index: number
 }
 
-interface Candidate extends Place {
+interface Candidate extends ReadPosition {
   readonly deliveryId: DeliveryId
   readonly event: ListedEvent
   readonly fannedOutAt: string
@@ -64,7 +64,7 @@ export function createTenantLog(redis: Redis): TenantLog {
   /** @param from the place at which the first event's deliveries begin */
   async function candidatesOf(
     events: readonly { readonly event: ListedEvent; readonly since: string }[],
-    from: Place | undefined,
+    from: ReadPosition | undefined,
     only: SubscriptionId | undefined,
     most: number,
   ): Promise<Candidate[]> {
@@ -158,14 +158,14 @@ export function createTenantLog(redis: Redis): TenantLog {
 }
 
 /** The place after all loaded deliveries of the oldest event that was read. */
-function placeAfter(since: string, loaded: readonly Candidate[]): Place {
+function placeAfter(since: string, loaded: readonly Candidate[]): ReadPosition {
   const last = loaded.at(-1)
   return { since, index: last?.since === since ? last.index + 1 : 0 }
 }
 
-const cursorOf = ({ since, index }: Place): string => cursors.of(`${since} ${index}`)
+const cursorOf = ({ since, index }: ReadPosition): string => cursors.of(`${since} ${index}`)
 
-function placeOf(place: string): Place {
+function placeOf(place: string): ReadPosition {
   const [since = '', index] = place.split(' ')
   return { since, index: Number(index) }
 }

@@ -4,7 +4,7 @@ const fit: DurabilitySettings = { appendOnly: 'yes', appendFsync: 'always', evic
 const hidden: DurabilitySettings = { appendOnly: undefined, appendFsync: undefined, evictionPolicy: undefined }
 
 test.each<[string, DurabilityRule, DurabilitySettings, RegExp[]]>([
-  ['every write is synced at once', 'checked', fit, []],
+  ['every write is synced immediately', 'checked', fit, []],
   ['syncing every second is allowed', 'checked', { ...fit, appendFsync: 'everysec' }, []],
   ['no append-only file', 'checked', { ...fit, appendOnly: 'no' }, [/appendonly yes/]],
   ['the file is not synced', 'checked', { ...fit, appendFsync: 'no' }, [/appendfsync always/]],
@@ -12,7 +12,7 @@ test.each<[string, DurabilityRule, DurabilitySettings, RegExp[]]>([
   ['a hidden setting fails the check', 'checked', { ...fit, appendFsync: undefined }, [/REDIS_DURABILITY=attested/]],
   ['hidden settings fail the check once', 'checked', hidden, [/CONFIG GET is refused/]],
   [
-    'all problems at once',
+    'all problems together',
     'checked',
     { appendOnly: 'no', appendFsync: 'no', evictionPolicy: 'volatile-ttl' },
     [/appendonly yes/, /appendfsync/, /noeviction/],

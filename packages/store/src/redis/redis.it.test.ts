@@ -64,7 +64,7 @@ test('openRedis waits for a Redis that is not up yet, and logs one warning', asy
   expect(messages()).toEqual(['warn waiting for Redis', 'info reconnected to Redis'])
 })
 
-test('without Redis everything rejects at once with Unavailable, and works again once reconnected to Redis', async () => {
+test('without Redis everything rejects immediately with Unavailable, and works again once reconnected to Redis', async () => {
   const redis = await open()
   const subscriptions = createSubscriptionStore(redis)
   const retention = { settledRetentionMs: 1, parkedRetentionMs: 1, waitingRetentionMs: 1 }

@@ -12,7 +12,7 @@ let other: Redis
 let store: IdempotencyStore
 /** The same store in another process. */
 let elsewhere: IdempotencyStore
-/** A store whose claims can be taken over almost at once. */
+/** A store whose claims can be taken over almost immediately. */
 let hasty: IdempotencyStore
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ test('scopes are independent', async () => {
   expect(await store.begin('two', 'body')).toEqual({ kind: 'busy' })
 })
 
-test('a released request can be claimed at once, with the same seed, as a rerun', async () => {
+test('a released request can be claimed immediately, with the same seed, as a rerun', async () => {
   const first = await claim()
   await store.release(first)
   const second = await claim(elsewhere)
@@ -189,7 +189,8 @@ describe('an outage of Redis', () => {
   beforeEach(async () => {
     toRedis = await startTcpProxy(server.redisUrl)
     cut = await openRedis({ url: toRedis.url, log: silentLog, name: 'test-cut' })
-    cutStore = createIdempotencyStore(cut, LONG)
+    // Longer than the test waits, so that only the release frees the claim.
+    cutStore = createIdempotencyStore(cut, { leaseMs: 600_000, retentionMs: 600_000 })
   })
   afterEach(async () => {
     await cut.close()

@@ -105,7 +105,7 @@ test('the oldest event is found in any partition', async () => {
   expect(await outbox.oldestMs()).toBe(0)
 })
 
-test('a relay claims its own unsent events again at once, before new ones', async () => {
+test('a relay claims its own unsent events again immediately, before new ones', async () => {
   const [first] = await commit('acme', 1)
   const outbox = createOutbox(redis, 'relay-1')
   await outbox.claim(10)
@@ -148,7 +148,7 @@ test('a relay that cannot send but keeps claiming keeps its entries', async () =
   expect(await idle.claim(10)).toEqual([])
 })
 
-test('a relay that restarts under its old name resumes at once', async () => {
+test('a relay that restarts under its old name resumes immediately', async () => {
   const events = await commit('acme', 5)
   await createOutbox(other, 'relay-1').claim(10)
   expect(idsOf(await createOutbox(redis, 'relay-1').claim(10))).toEqual(idsOf(events))
@@ -281,7 +281,7 @@ describe('events that a commit claims', () => {
     await outbox.sent(await outbox.claim(1))
   }
 
-  test('are claimed by nobody else, and leave the outbox once sent', async () => {
+  test('are claimed by no other relay, and leave the outbox once sent', async () => {
     await withGroup()
     const claimed = await commitFor('relay-1', 'acme', 3)
     expect(claimed).toHaveLength(3)
@@ -302,7 +302,7 @@ describe('events that a commit claims', () => {
     expect(idsOf(await heir.claim(10))).toEqual(idsOf(claimed))
   })
 
-  test('are claimed at once after they were given back', async () => {
+  test('are claimed immediately after they were given back', async () => {
     await withGroup()
     const claimed = await commitFor('relay-1', 'acme', 3)
     const outbox = createOutbox(redis, 'relay-1')
@@ -311,7 +311,7 @@ describe('events that a commit claims', () => {
     expect(await createOutbox(other, 'relay-2').claim(10)).toEqual([])
   })
 
-  test('are claimed at once by a relay that restarts under its old name', async () => {
+  test('are claimed immediately by a relay that restarts under its old name', async () => {
     await withGroup()
     const claimed = await commitFor('relay-1', 'acme', 3)
     const restarted = createOutbox(redis, 'relay-1')
@@ -325,7 +325,7 @@ describe('events that a commit claims', () => {
     expect(await createOutbox(redis, 'relay-2').resume()).toBeUndefined()
   })
 
-  test('never include older events of another process; the relay claims those at once', async () => {
+  test('never include older events of another process; the relay claims those immediately', async () => {
     await withGroup()
     const older = await commit('acme', 2)
     const claimed = await commitFor('relay-1', 'acme', 3)

@@ -57,7 +57,7 @@ test('a failed read of several keys fails all callers of its tick, and no later 
   expect(begun).toEqual(['a b', 'a'])
 })
 
-test('a key that is read on its own fails its own callers only, and nobody waits for it', async () => {
+test('a key that is read on its own fails its own callers only, and no other caller waits for it', async () => {
   const { read, end } = source()
   const shared = oncePerTick(async (keys: readonly string[]) => keys.map((key) => (key === 'slow' ? read(key) : 0)))
   const slow = shared('slow').catch((error: Error) => error.message)

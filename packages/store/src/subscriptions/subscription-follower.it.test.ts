@@ -45,7 +45,7 @@ const olderApi = {
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1)
 
-/** How often Redis was asked for all or many subscriptions at once, and for single ones by a script. */
+/** How often Redis was asked for all or many subscriptions together, and for single ones by a script. */
 async function reads(): Promise<{ all: number; single: number }> {
   const stats = await redis[run]((commands) => commands.info('commandstats'))
   const callsOf = (name: string) => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)

@@ -87,7 +87,7 @@ test('an external id is free again after a change or a removal, also by an earli
   await store.create(aSubscription({ externalId: 'crm' }))
 })
 
-test('a subscription with any characters is found as it was created', async () => {
+test('a subscription with any characters is found unchanged', async () => {
   const created = aSubscription({
     description: 'naïve "quotes" \u2028 \ud83d\udcde',
     eventTypes: ['agent.status', 'call.status'],

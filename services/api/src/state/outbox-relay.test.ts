@@ -79,7 +79,7 @@ test('an idle relay polls once a second', async () => {
   }
 })
 
-test('a nudge starts a pass at once, also a nudge during a pass', async () => {
+test('a nudge starts a pass immediately, also a nudge during a pass', async () => {
   jest.useFakeTimers()
   try {
     const outbox = outboxOf()

@@ -32,7 +32,7 @@ export class PreparedPost {
   }
 }
 
-interface Answer {
+interface EndpointAnswer {
   readonly status: number
   /** How long the endpoint asks for a pause. */
   readonly pauseMs: number | undefined
@@ -41,7 +41,7 @@ interface Answer {
 /** The result of a request, as the adapter resolves with it. */
 export type Sent =
   /** `excerpt`: of the part of the body that arrived in time. A 2xx has none. */
-  | (Answer & { readonly kind: 'answer'; readonly excerpt: string | undefined })
+  | (EndpointAnswer & { readonly kind: 'answer'; readonly excerpt: string | undefined })
   | { readonly kind: 'error'; readonly error: Error }
   /**
    * The lease ended before the request was written. `broken`: the error of the kept connection that carried the same request
@@ -82,7 +82,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   #broken: Error | undefined
   #bytes = 0
   /** An answer other than 2xx, while its excerpt is being read. */
-  #rejection: (Answer & { readonly chunks: Buffer[] }) | undefined
+  #rejection: (EndpointAnswer & { readonly chunks: Buffer[] }) | undefined
 
   constructor(
     connections: Connections,

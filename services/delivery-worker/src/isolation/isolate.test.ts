@@ -140,7 +140,7 @@ test('a delivery waits a moment for a turn before it moves to a lane', async () 
   expect(aside).toEqual([])
 })
 
-test('after one delivery has waited in vain, the next ones move to the lane at once, until a turn is free', async () => {
+test('after one delivery timed out waiting for a turn, the next ones move to the lane immediately, until a turn is free', async () => {
   const { due, inFlight, aside, of } = aWorld(1, { patienceMs: 20 })
   void due(deliveryTo(slow))
   await due(deliveryTo(slow))

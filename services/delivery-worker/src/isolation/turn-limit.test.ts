@@ -23,7 +23,7 @@ test('a quick answer while turns are free adds none', () => {
 test.each<[string, PostResult]>([
   ['a slow answer', { durationMs: QUICK_MS, isFailure: false }],
   ['a failure', { durationMs: 1, isFailure: true }],
-])('%s takes back all further turns at once', (_name, answer) => {
+])('%s takes back all further turns in one step', (_name, answer) => {
   expect(turnsAt(paceAfter(grown(90), answer, { taken: 100, nowMs: 0, limits: LIMITS }), 0, LIMITS)).toBe(10)
 })
 

@@ -226,7 +226,7 @@ test('a share that was counted when the lists were longer trims nothing: the ten
 
 test.each([
   ['another worker counts meanwhile: the list is kept and asked about again', false, [10, 10]],
-  ['no other worker counts: it is counted at once', true, [10, 8]],
+  ['no other worker counts: it is counted immediately', true, [10, 8]],
 ])('a list is longer than a share that is not its own limit, and %s', async (_name, isCountDue, expected) => {
   const delivery = aDelivery()
   const allowances: number[] = []

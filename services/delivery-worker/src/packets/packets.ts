@@ -8,7 +8,7 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 2_000
 
 export interface PacketsDeps {
-  /** Members in progress at once. Those whose packets no longer wait for them count, too, also while they are tried again. */
+  /** Members in progress at the same time. Those whose packets no longer wait for them count, too, also while they are tried again. */
   readonly concurrency: number
   /** How long a packet waits for a member, from when the member begins. */
   readonly patienceMs: number

@@ -136,7 +136,7 @@ describe('deliver', () => {
     expect(await deliverAfterWait({ nowMs: () => 1 })).toEqual({ looks: 2, leases: [2] })
   })
 
-  test('a delivery whose lease is still valid when it gets a turn is looked at once', async () => {
+  test('a delivery gets a single look if its lease is still valid when it gets a turn', async () => {
     expect(await deliverAfterWait({ nowMs: () => 0 })).toEqual({ looks: 1, leases: [1] })
   })
 

@@ -9,7 +9,7 @@ const SUBSCRIPTION = aSubscription()
 
 const ofSubscription = (change: Partial<Delivery> = {}): Delivery => ({ ...aDeliveryTo(SUBSCRIPTION), ...change })
 
-/** A worker whose store answers at once. The test moves the clock and changes the stored endpoint. */
+/** A worker whose store answers immediately. The test moves the clock and changes the stored endpoint. */
 function aWorker() {
   const world = {
     nowMs: 1_000,

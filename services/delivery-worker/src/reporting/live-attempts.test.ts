@@ -45,7 +45,7 @@ test.each<[Decision, string]>([
   })
 })
 
-test('attempts are published only for tenants that somebody listens to, and only POSTs', async () => {
+test('attempts are published only for tenants with a listener, and only POSTs', async () => {
   const { live, published, conclude } = reports()
   live.noteListened('acme', true)
   live.noteListened('globex', true)

@@ -48,7 +48,7 @@ test('events that arrive together are written together, in order', async () => {
   await eventually(() => expect(written).toEqual([events]))
 })
 
-test('a full batch is written at once, and exceeds the batch size by its last event at most', async () => {
+test('a full batch is written immediately, and exceeds the batch size by its last event at most', async () => {
   const { buffer, written } = aBuffer(works, { flushMs: 60_000 })
   const events = Array.from({ length: 25 }, () => anEvent())
   for (const event of events) buffer.add(event)

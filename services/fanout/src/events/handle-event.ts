@@ -47,7 +47,7 @@ export interface HandleEventDeps {
   readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
 }
 
-/** Deliveries of one event that await their confirms at once: enough to fill packets, few enough to be fair to others. */
+/** Deliveries of one event that await their confirms at the same time: enough to fill packets, few enough to be fair to others. */
 const DELIVERIES_AT_ONCE = 320
 
 /**

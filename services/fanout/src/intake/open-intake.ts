@@ -38,7 +38,7 @@ const PACKS_AT_ONCE = 2
 /** Of the concurrently handled events, those from backlogs. */
 const BACKLOG_PART = 0.5
 
-/** A pack of a backlog. Long enough to fill packs, also when many tenants burst at once. */
+/** A pack of a backlog. Long enough to fill packs, also when many tenants burst at the same time. */
 const BACKLOG_PACK = { maxMembers: 100, maxBytes: 256 * 1024, gatherMs: 25 }
 
 const AGE_EVERY_MS = 1_000

@@ -14,7 +14,8 @@ const LATE_SHARE = 0.1
 /** … and more than this number: about 100 a second. */
 const FEW_DELIVERIES = 200
 
-interface Standing {
+/** What a tenant has in progress, and what it is charged for. */
+interface Account {
   /** Events that are handled directly and not finished. */
   inProgress: number
   /** Events that wait for the confirm of their pack. */
@@ -32,7 +33,7 @@ interface Standing {
  * events go to one backlog until that is empty. Knows only the tenants with recent events.
  */
 export class TenantShares {
-  readonly #standings = new Map<Tenant, Standing>()
+  readonly #accounts = new Map<Tenant, Account>()
   #recent = 0
   /** Deliveries in progress, as estimated by `loadOf`. */
   #load = 0
@@ -43,75 +44,75 @@ export class TenantShares {
    * @param areDeliveriesLate more deliveries are due than workers take: tenants with a large part of them are deferred
    */
   route(tenant: Tenant, areDeliveriesLate: boolean): number | undefined {
-    const standing = this.#standingOf(tenant)
-    if (this.#isOver(standing, areDeliveriesLate)) standing.backlog ??= this.#freeBacklog(tenant)
-    if (standing.backlog === undefined) this.#update(standing, { inProgress: standing.inProgress + 1 })
-    else standing.packing += 1
-    return standing.backlog
+    const account = this.#accountOf(tenant)
+    if (this.#isOver(account, areDeliveriesLate)) account.backlog ??= this.#freeBacklog(tenant)
+    if (account.backlog === undefined) this.#update(account, { inProgress: account.inProgress + 1 })
+    else account.packing += 1
+    return account.backlog
   }
 
   /** Adds the deliveries of an event that was handled directly or from a backlog. */
   charge(tenant: Tenant, deliveries: number): void {
-    const standing = this.#standingOf(tenant)
-    standing.recent += deliveries
-    this.#update(standing, { perEvent: deliveries })
+    const account = this.#accountOf(tenant)
+    account.recent += deliveries
+    this.#update(account, { perEvent: deliveries })
     this.#recent += deliveries
   }
 
   finished(tenant: Tenant): void {
-    const standing = this.#standingOf(tenant)
-    this.#update(standing, { inProgress: standing.inProgress - 1 })
+    const account = this.#accountOf(tenant)
+    this.#update(account, { inProgress: account.inProgress - 1 })
   }
 
   packed(tenant: Tenant): void {
-    this.#standingOf(tenant).packing -= 1
+    this.#accountOf(tenant).packing -= 1
   }
 
   /** The backlogs of the deferred tenants. */
   backlogs(): ReadonlySet<number> {
-    const backlogs = [...this.#standings.values()].flatMap(({ backlog }) => (backlog === undefined ? [] : [backlog]))
+    const backlogs = [...this.#accounts.values()].flatMap(({ backlog }) => (backlog === undefined ? [] : [backlog]))
     return new Set(backlogs)
   }
 
   /** The number of known tenants. */
   size(): number {
-    return this.#standings.size
+    return this.#accounts.size
   }
 
   deferredTenants(): number {
-    return [...this.#standings.values()].filter(({ backlog }) => backlog !== undefined).length
+    return [...this.#accounts.values()].filter(({ backlog }) => backlog !== undefined).length
   }
 
   /** Tenants whose backlogs are empty are no longer deferred. */
   release(isEmpty: (backlog: number) => boolean): void {
-    for (const standing of this.#standings.values()) {
-      const { backlog, packing } = standing
-      if (backlog !== undefined && packing === 0 && isEmpty(backlog)) standing.backlog = undefined
+    for (const account of this.#accounts.values()) {
+      const { backlog, packing } = account
+      if (backlog !== undefined && packing === 0 && isEmpty(backlog)) account.backlog = undefined
     }
   }
 
   /** Call it every second: halves what counts as recent and forgets idle tenants. */
   age(): void {
     this.#recent = 0
-    for (const [tenant, standing] of this.#standings) {
-      standing.recent = Math.floor(standing.recent / 2)
-      this.#recent += standing.recent
-      const { inProgress, packing, recent, backlog } = standing
-      if (inProgress + packing + recent === 0 && backlog === undefined) this.#standings.delete(tenant)
+    for (const [tenant, account] of this.#accounts) {
+      account.recent = Math.floor(account.recent / 2)
+      this.#recent += account.recent
+      const { inProgress, packing, recent, backlog } = account
+      if (inProgress + packing + recent === 0 && backlog === undefined) this.#accounts.delete(tenant)
     }
   }
 
-  #isOver(standing: Standing, areDeliveriesLate: boolean): boolean {
-    const { inProgress, perEvent, recent } = standing
+  #isOver(account: Account, areDeliveriesLate: boolean): boolean {
+    const { inProgress, perEvent, recent } = account
     const isBusy = inProgress >= MAX_EVENTS || inProgress * perEvent >= MAX_DELIVERIES
-    if (isBusy && loadOf(standing) >= this.#load * SHARE) return true
+    if (isBusy && loadOf(account) >= this.#load * SHARE) return true
     return areDeliveriesLate && recent > Math.max(FEW_DELIVERIES, this.#recent * LATE_SHARE)
   }
 
-  #update(standing: Standing, change: Partial<Pick<Standing, 'inProgress' | 'perEvent'>>): void {
-    this.#load -= loadOf(standing)
-    Object.assign(standing, change)
-    this.#load += loadOf(standing)
+  #update(account: Account, change: Partial<Pick<Account, 'inProgress' | 'perEvent'>>): void {
+    this.#load -= loadOf(account)
+    Object.assign(account, change)
+    this.#load += loadOf(account)
   }
 
   /** The tenant's own backlog by hash, or the next one that no other deferred tenant has. */
@@ -122,15 +123,15 @@ export class TenantShares {
     return inOrder.find((backlog) => !taken.has(backlog)) ?? own
   }
 
-  #standingOf(tenant: Tenant): Standing {
-    let standing = this.#standings.get(tenant)
-    if (standing === undefined) {
-      standing = { inProgress: 0, packing: 0, recent: 0, perEvent: 0, backlog: undefined }
-      this.#standings.set(tenant, standing)
+  #accountOf(tenant: Tenant): Account {
+    let account = this.#accounts.get(tenant)
+    if (account === undefined) {
+      account = { inProgress: 0, packing: 0, recent: 0, perEvent: 0, backlog: undefined }
+      this.#accounts.set(tenant, account)
     }
-    return standing
+    return account
   }
 }
 
 /** Deliveries of the tenant's events in progress; an event counts as one at least. */
-const loadOf = ({ inProgress, perEvent }: Standing): number => inProgress * Math.max(1, perEvent)
+const loadOf = ({ inProgress, perEvent }: Account): number => inProgress * Math.max(1, perEvent)

@@ -10,7 +10,7 @@ export interface AsteriskLoad {
   readonly talks: () => number
   /** The most agents who were in a connected call at the same time. */
   readonly mostAtOnce: () => number
-  /** Makes no new calls. Resolves when the open calls have ended, or when nobody can end them. */
+  /** Makes no new calls. Resolves when the open calls have ended, or when they cannot be ended. */
   stop(): Promise<void>
 }
 
@@ -85,7 +85,7 @@ export function startAsteriskLoad(desk: Desk, people: readonly Person[], random:
     await sleep(random.between(0, 1_000))
     while (!stopping.signal.aborted) {
       await (random.next() < 0.5 ? receiveCall(person) : dial(person))
-      // A call that nobody can end any more is left to the comparison with Asterisk.
+      // A call that can no longer be ended is left to the comparison with Asterisk.
       await desk.until(() => desk.live(person.agentUri).length === 0, GIVES_UP_AFTER_MS)
       for (const callId of desk.live(person.agentUri)) {
         await desk.command(`${callId}/hangup`, { agentUri: person.agentUri })

@@ -188,7 +188,7 @@ async function everyServiceIsNotReady(stack: ChaosStack): Promise<number> {
   return names.length
 }
 
-/** The stack restarts no service by itself, so a service that ended would be missing. */
+/** The stack does not restart services, so a service that ended would be missing. */
 const nothingWasRestarted = async (stack: ChaosStack): Promise<Finding> => ({
   what: 'all services resume without a restart',
   holds: (await stack.unexpectedExits()).length === 0,

@@ -38,7 +38,7 @@ test.each<[string, Partial<Observation>, string]>([
     { endpoints: ENDPOINTS, confirmed: ['e3'], posts: [platform('e3', 101_000)] },
     'missing',
   ],
-  ['an event that was confirmed after it and reached nobody', { confirmed: ['e1', 'e3'] }, 'missing'],
+  ['an event that was confirmed after it and reached no subscription', { confirmed: ['e1', 'e3'] }, 'missing'],
   ['an event of a call that occurred after it', { posts: [post(), leg(1, 101_000), leg(3, 102_000, true)] }, 'gap'],
   ['a call of long before', { posts: [post(), leg(1, 10_000), leg(3, 11_000, true)] }, 'gap'],
 ])('does not excuse %s', (_what, more, kind) => {

@@ -14,7 +14,7 @@ test.each(ORDERS)('%s: an update and a rollback change one service at a time and
   }
 })
 
-test('in the documented order a new api never runs beside an old fan-out or worker; in the wrong order it does', () => {
+test('in the documented order a new api never runs next to an old fan-out or worker; in the wrong order it does', () => {
   const isMixed = (order: (typeof ORDERS)[number]): boolean =>
     phasesOf(order).some(
       ({ fleet }) =>

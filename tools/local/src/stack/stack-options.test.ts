@@ -26,7 +26,7 @@ test('reads every variable and accepts port 0', () => {
   })
 })
 
-test('reports every invalid value at once', () => {
+test('reports all invalid values together', () => {
   expect(() => readStackOptions({ API_PORT: '70000', DEV_IDP_PORT: '', REPLICAS_WORKER: '-1' })).toThrow(
     /^API_PORT must be .*\nREPLICAS_WORKER must be [^\n]*$/,
   )

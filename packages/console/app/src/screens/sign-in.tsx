@@ -102,6 +102,13 @@ function Reason({ session }: { readonly session: SignedOutState }) {
   switch (session.reason) {
     case 'expired':
       return <Notice tone="warn">Your session has ended. After signing in, you return to the same page.</Notice>
+    case 'withdrawn':
+      return (
+        <Notice tone="warn">
+          Your session has ended, because people no longer sign in here with {session.detail}. Sign in again. If that is
+          not possible, ask your administrator.
+        </Notice>
+      )
     case 'failed':
       return <Notice tone="bad">The sign-in failed. {session.detail}</Notice>
     case 'signed-out':

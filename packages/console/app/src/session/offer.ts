@@ -10,8 +10,8 @@ export interface Offer {
 const offerAddress = (query = ''): URL => new URL(`config.json${query}`, document.baseURI)
 
 /** @throws if the service does not answer */
-export async function readOffer(signal: AbortSignal): Promise<Offer> {
-  const response = await fetch(offerAddress(), { signal })
+export async function readOffer(signal?: AbortSignal): Promise<Offer> {
+  const response = await fetch(offerAddress(), { signal: signal ?? null })
   if (!response.ok) throw new Error(`config.json: ${response.status}`)
   return (await response.json()) as Offer
 }

@@ -7,6 +7,7 @@ import {
   type SignIn,
   type Tokens,
 } from './oauth.ts'
+import { readOffer } from './offer.ts'
 
 interface Session extends Tokens {
   readonly signIn: SignIn
@@ -16,7 +17,8 @@ export type SessionState =
   | { readonly kind: 'signed-in'; readonly signIn: SignIn }
   | {
       readonly kind: 'signed-out'
-      readonly reason: 'none' | 'expired' | 'signed-out' | 'failed'
+      /** `withdrawn`: the service does not offer the person's issuer any more. */
+      readonly reason: 'none' | 'expired' | 'withdrawn' | 'signed-out' | 'failed'
       readonly detail?: string
     }
 
@@ -91,7 +93,7 @@ const expire = (): void => end({ kind: 'signed-out', reason: 'expired' })
 /**
  * A valid access token. Several callers share one refresh.
  * @param rejected the token that the API has just answered 401 to
- * @throws SignedOut if there is none; TypeError if the issuer cannot be reached
+ * @throws SignedOut if there is none; Error if the service or the issuer cannot be reached
  */
 export async function accessToken(rejected?: string): Promise<string> {
   if (session === undefined) throw new SignedOut()
@@ -113,6 +115,12 @@ export class SignedOut extends Error {
 async function renew(from: Session): Promise<string> {
   if (from.refreshToken === undefined) {
     expire()
+    throw new SignedOut()
+  }
+  // First, because the policy of this page forbids requests to an issuer that was not offered when it was loaded.
+  const { issuers } = await readOffer()
+  if (session === from && !issuers.some(({ issuer }) => issuer === from.signIn.issuer)) {
+    end({ kind: 'signed-out', reason: 'withdrawn', detail: from.signIn.issuer })
     throw new SignedOut()
   }
   const tokens = await refreshTokens(from.signIn, from.refreshToken)

@@ -103,7 +103,7 @@ export function SubmitButton({
   )
 }
 
-/** A message beside the thing that it is about. */
+/** A message next to the thing that it is about. */
 export function Notice({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   return (
     <div className={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>

@@ -13,6 +13,8 @@ export interface AriChannel {
 export interface AriBridge {
   readonly id: string
   readonly name: string
+  /** `holding`: its channels wait on music. */
+  readonly bridge_type: string
   readonly channels: readonly string[]
 }
 

@@ -29,6 +29,9 @@ const AUTO_ANSWER = {
 const TRANSFERS_LEFT_TO_US = { variable: 'PJSIP_TRANSFER_HANDLING()', value: 'ari-only' }
 const EXISTS = 409
 
+/** The type of a bridge in which a party waits on music. */
+export const HOLDING = 'holding'
+
 /** The name of our bridges, by which leftovers are recognized. */
 export const bridgeName = (app: string): string => `switchhook ${app}`
 
@@ -115,7 +118,7 @@ async function call(deps: CarryOutDeps, session: SessionName, action: Call): Pro
 
 async function move({ ari, app }: CarryOutDeps, action: Extract<Action, { kind: 'move' }>): Promise<void> {
   const path = bridge(action.bridge)
-  await ari.request('POST', path, { type: action.waits ? 'holding' : 'mixing', name: bridgeName(app) })
+  await ari.request('POST', path, { type: action.waits ? HOLDING : 'mixing', name: bridgeName(app) })
   // Without `inhibitConnectedLineUpdates` a customer is shown the agent's extension instead of the cli.
   const join = (channels: readonly string[]) =>
     ari.request('POST', `${path}/addChannel`, { channel: channels.join(','), inhibitConnectedLineUpdates: 'true' })

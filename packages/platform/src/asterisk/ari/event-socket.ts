@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events'
+import { startDeadline } from '@switchhook/runtime'
 import { Agent, WebSocket } from 'undici'
 import { type AriServer, authorizationOf } from './ari-client.ts'
 import { type AriEvent, parseEvent } from './ari-model.ts'
@@ -31,34 +32,38 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
   const dispatcher = new Agent({ connect: server.ca === null ? {} : { ca: server.ca } })
   const socket = new WebSocket(url, { headers: { authorization: authorizationOf(server) }, dispatcher })
 
-  let lastHeardMs = Date.now()
-  let isOpen = false
   let isEnded = false
   const stream = new EventEmitter()
   const opened = once(stream, 'opened')
   const closed = once(stream, 'closed').then(([reason]) => String(reason))
-  const timers: NodeJS.Timeout[] = []
+  let pings: NodeJS.Timeout | undefined
+  let patience = startDeadline(OPEN_WITHIN_MS, () => end('timeout'))
 
   function end(reason: string): void {
     isEnded = true
-    for (const timer of timers) clearTimeout(timer)
+    clearInterval(pings)
+    patience.stop()
     stream.emit('closed', reason)
     socket.close()
     void dispatcher.destroy()
   }
 
-  // oxlint-disable-next-line no-restricted-globals -- a stream that is given up is opened again
-  timers.push(setTimeout(() => !isOpen && end('timeout'), OPEN_WITHIN_MS))
+  function heard(): void {
+    if (isEnded) return
+    patience.stop()
+    patience = startDeadline(SILENT_FOR_MS, () => end('no answer to a ping'))
+  }
+
   socket.addEventListener('open', () => {
     if (isEnded) return
-    isOpen = true
+    heard()
     stream.emit('opened')
-    timers.push(setInterval(ping, PING_EVERY_MS))
+    pings = setInterval(ping, PING_EVERY_MS)
   })
   socket.addEventListener('error', () => end('connection failed'))
   socket.addEventListener('close', ({ code }) => end(`closed with code ${code}`))
   socket.addEventListener('message', ({ data }: { data: unknown }) => {
-    lastHeardMs = Date.now()
+    heard()
     const event = typeof data === 'string' ? parseEvent(data) : undefined
     if (event === undefined || event.type === 'RESTResponse') return
     // Another client uses our application name now. Asterisk leaves this stream open and sends nothing more on it.
@@ -67,7 +72,6 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
   })
 
   function ping(): void {
-    if (Date.now() - lastHeardMs > SILENT_FOR_MS) return end('no answer to a ping')
     const request = { transaction_id: 'ping', request_id: 'ping', method: 'GET', uri: 'asterisk/ping' }
     socket.send(JSON.stringify({ type: 'RESTRequest', ...request }))
   }

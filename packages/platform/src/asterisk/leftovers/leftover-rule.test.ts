@@ -12,8 +12,8 @@ test.each([
   ['in many rounds, but for too short a time', seen(20, LEAST_MS - 1), 1, false, 0, false],
   ['long enough', seen(LEAST_ROUNDS - 1, LEAST_MS), 1, false, 1, false],
   ['long enough, and talks to another channel', seen(20, 20 * LEAST_MS), 1, true, 0, false],
-  ['long enough, as many as are removed at once', seen(20, LEAST_MS, MAX_AT_ONCE), MAX_AT_ONCE, false, 5, false],
-  ['long enough, and more than are removed at once', seen(20, LEAST_MS, 6), MAX_AT_ONCE + 1, false, 0, true],
+  ['long enough, as many as one round removes', seen(20, LEAST_MS, MAX_AT_ONCE), MAX_AT_ONCE, false, 5, false],
+  ['long enough, and more than one round removes', seen(20, LEAST_MS, 6), MAX_AT_ONCE + 1, false, 0, true],
 ] as const)('a channel that is unknown %s', (_when, before: Sightings, count, isTalking, removed, isHeldBack) => {
   const judgement = judgeUnknown(before, some(count, isTalking), AT_MS)
   expect([judgement.leftovers.length, judgement.isHeldBack]).toEqual([removed, isHeldBack])

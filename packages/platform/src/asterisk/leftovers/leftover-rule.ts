@@ -1,7 +1,7 @@
 /** A channel of this application that belongs to no stored call. */
 export interface UnknownChannel {
   readonly id: string
-  /** Another channel is in the same bridge or call, so people probably talk, or one of them is on hold. */
+  /** Another channel is in the same bridge or call, or it waits on music: people probably talk, or one of them is on hold. */
   readonly isTalking: boolean
 }
 

@@ -52,9 +52,20 @@ function aCall(): AriChannel {
   }
 }
 
+const aBridge = (id: string, channels: readonly string[] = [], type = 'mixing') => ({
+  id,
+  name: bridgeName(APP),
+  bridge_type: type,
+  channels,
+})
+
 /** Rounds over more than the time after which a leftover is removed. */
-async function rounds(channels: readonly AriChannel[], bridges: readonly string[][] = []): Promise<void> {
-  const found = bridges.map((ids, at) => ({ id: `bridge-${at}`, name: bridgeName(APP), channels: ids }))
+async function rounds(
+  channels: readonly AriChannel[],
+  bridges: readonly string[][] = [],
+  type = 'mixing',
+): Promise<void> {
+  const found = bridges.map((ids, at) => aBridge(`bridge-${at}`, ids, type))
   for (let done = 0; done <= LEAST_ROUNDS; done += 1) {
     await round({ channels: channels.filter(({ id }) => !removed.includes(`/channels/${id}`)), bridges: found })
     nowMs += LEAST_MS / 2
@@ -111,6 +122,13 @@ test('after an older state of Redis was restored, the people in a call on hold s
   expect(removed).toEqual([`/channels/${agent.id}`])
 })
 
+test('after an older state of Redis was restored, a customer on hold stays, whose agent keeps a line open', async () => {
+  const customer = aCall()
+  stored.clear()
+  await rounds([customer], [[customer.id]], 'holding')
+  expect([removed, unknown.at(-1)]).toEqual([[], { count: 1, isHeldBack: false }])
+})
+
 test('many channels that no stored call knows are left to an operator', async () => {
   const calls = Array.from({ length: MAX_AT_ONCE + 1 }, aCall)
   stored.clear()
@@ -123,6 +141,6 @@ test('an empty bridge that no call uses is removed, and never without the data o
   await expect(rounds([], [[]])).rejects.toBeInstanceOf(Unavailable)
   expect(removed).toEqual([])
   verifyStorage = async () => {}
-  await round({ channels: [], bridges: [{ id: 'bridge', name: bridgeName(APP), channels: [] }] })
+  await round({ channels: [], bridges: [aBridge('bridge')] })
   expect(removed).toEqual(['/bridges/bridge'])
 })

@@ -1,4 +1,5 @@
-import type { AriChannel } from '../ari/ari-model.ts'
+import type { AriBridge, AriChannel } from '../ari/ari-model.ts'
+import { HOLDING } from '../ari/carry-out.ts'
 import { readMark, type SessionName } from '../ari/channel-mark.ts'
 import type { Calls } from '../ari/read-calls.ts'
 import { isLive } from '../session/session.ts'
@@ -11,13 +12,16 @@ export interface FoundUnknown extends UnknownChannel {
   readonly session: SessionName
 }
 
+/** A customer on hold is alone in a holding bridge, without the agent's open line, which carries the mark of the line. */
+const isInUse = ({ channels, bridge_type: type }: AriBridge): boolean => channels.length > 1 || type === HOLDING
+
 /** The channels of the application that no stored call has as its own. */
 export async function findUnknown(
   app: string,
   store: Pick<SessionStore, 'load'>,
   { channels, bridges }: Calls,
 ): Promise<readonly FoundUnknown[]> {
-  const talking = new Set(bridges.filter((bridge) => bridge.channels.length > 1).flatMap((bridge) => bridge.channels))
+  const talking = new Set(bridges.filter(isInUse).flatMap((bridge) => bridge.channels))
   // In a call on hold, each party is alone in a bridge.
   const nameOf = (channel: AriChannel): string => JSON.stringify(readMark(app, channel))
   const byCall = Map.groupBy(channels, nameOf)

@@ -200,7 +200,7 @@ describe('a line that is open all day', () => {
     return steps.on(steps.answer('connected'))
   }
 
-  test('a call rings on it at once, and the caller hears ringback', () => {
+  test('a call rings on it immediately, and the caller hears ringback', () => {
     const steps = ringing()
     expect(steps.state).toBe(CallState.alerting)
     expect(steps.asked).toEqual(['ring trunk'])

@@ -5,6 +5,7 @@ import { type PlatformListener, PlatformUnavailable } from '../../platform.ts'
 import { AriUnavailable } from '../ari/ari-client.ts'
 import type { SessionName } from '../ari/channel-mark.ts'
 import type { Action } from '../session/action.ts'
+import { type ConnectedLeg, connectedBy } from '../session/connected-by.ts'
 import type { Input } from '../session/input.ts'
 import { type Join, type Joined, join } from '../session/join.ts'
 import { isFinished, type PbxSession } from '../session/session.ts'
@@ -21,6 +22,8 @@ export interface SessionsDeps {
   readonly onError: (message: string, error: unknown) => void
   /** An action of a step failed, so the session must be compared with Asterisk. */
   readonly onUnsettled: (session: SessionName) => void
+  /** A step has connected this leg (`connectedBy`). */
+  readonly onConnected: (leg: ConnectedLeg) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -108,7 +111,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
       if (isDeepStrictEqual(stepped.session, session)) return stepped
       const known = Object.keys(session.group.calls) as CallId[]
       const result = await store.save(stepped.session, version, stepped.later, known).catch(inDoubt)
-      if (result !== 'conflict') return stepped
+      if (result === 'conflict') continue
+      for (const leg of connectedBy(input, session, stepped.session)) deps.onConnected(leg)
+      return stepped
     }
   }
 

@@ -65,7 +65,7 @@ export function deliveryOf(over: Partial<Delivery> = {}): Delivery {
   }
 }
 
-/** The POST of a delivery as it was consumed. */
+/** The POST of a consumed delivery. */
 export const postOf = (delivery: Delivery, outcome: Attempt['outcome'], status: number | null): Attempt => ({
   run: delivery.run,
   slot: delivery.slot,

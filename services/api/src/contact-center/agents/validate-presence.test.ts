@@ -68,7 +68,7 @@ test('message and location have at most 255 characters and no control characters
   expect(problem?.extra.errors?.map(({ pointer }) => pointer).toSorted()).toEqual(['/location', '/message'])
 })
 
-test('all faults are reported at once', () => {
+test('all faults are reported together', () => {
   const problem = problemOf({ statusCode: 3, until: '2020-01-01T00:00:00Z', message: 5 })
   expect(problem?.extra.errors?.map(({ pointer }) => pointer).toSorted()).toEqual(['/message', '/statusCode', '/until'])
 })

@@ -95,7 +95,7 @@ export interface AllowedCommand {
   readonly agent: Agent
   readonly commandId: CommandId
   readonly correlationId: string | null
-  readonly verdict: Exclude<CommandCheck, { kind: 'refuse' }>
+  readonly check: Exclude<CommandCheck, { kind: 'refuse' }>
   /** For the platform's command, unless another command on this call or agent comes first. */
   readonly known: KnownRecords
 }
@@ -130,13 +130,13 @@ export async function allowCommand(
   const isDialler = call?.dialled?.agentUri === agentUri && !call.isAbandoned
   if (call === undefined || (leg === undefined && !isDialler)) throw new AppError('call-not-found')
   const commandId = parseCommandId(idFor('command'))
-  const verdict = checkCommand(command, leg, { commandId, remoteAnswer, ...transfer })
-  if (verdict.kind === 'refuse') {
-    const { kind: _kind, code, ...extra } = verdict
+  const check = checkCommand(command, leg, { commandId, remoteAnswer, ...transfer })
+  if (check.kind === 'refuse') {
+    const { kind: _kind, code, ...extra } = check
     throw new AppError(code, extra)
   }
   const correlationId = leg?.correlationId ?? call.dialled?.correlationId ?? null
-  return { call, agent, commandId, correlationId, verdict, known }
+  return { call, agent, commandId, correlationId, check, known }
 }
 
 /**

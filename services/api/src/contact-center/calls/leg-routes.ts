@@ -64,9 +64,9 @@ export const legRoutes = ROUTES.map(({ command, summary, description, failures }
       const acceptedAt = new Date(deps.now()).toISOString()
       const allowed = await allowCommand(deps, command, request)
       const { agentUri } = request.body
-      if (allowed.verdict.kind === 'send') await send(carryOut(deps.platform, command, allowed, agentUri))
-      const { commandId, correlationId, verdict } = allowed
-      const noop = verdict.kind === 'noop'
+      if (allowed.check.kind === 'send') await send(carryOut(deps.platform, command, allowed, agentUri))
+      const { commandId, correlationId, check } = allowed
+      const noop = check.kind === 'noop'
       return accepted(command, allowed.call.callId, agentUri, { commandId, correlationId, acceptedAt, noop })
     },
   }),

@@ -77,22 +77,22 @@ export const transfer = commandRoute<TransferBody>({
       target: transferTarget,
       ...(ownConsultation !== null && { consultationCallId: ownConsultation }),
     })
-    const { call, commandId, verdict, known } = allowed
+    const { call, commandId, check, known } = allowed
     const underWay = call.legs[agentUri]?.status.consultation
     const earlier = underWay && 'callId' in underWay ? underWay.callId : null
-    if (verdict.kind === 'send' && verdict.as === 'completeTransfer') {
+    if (check.kind === 'send' && check.as === 'completeTransfer') {
       const leg = { tenant: caller.tenant, callId: call.callId, agentUri, commandId, known }
       await send(deps.platform.completeTransfer(leg))
-    } else if (verdict.kind === 'send') {
+    } else if (check.kind === 'send') {
       const correlationId = body.correlationId ?? allowed.correlationId
       await begin(deps, request, { ...allowed, correlationId }, ownConsultation)
     }
-    const consultationCallId = earlier ?? (verdict.kind === 'noop' ? null : ownConsultation)
+    const consultationCallId = earlier ?? (check.kind === 'noop' ? null : ownConsultation)
     return accepted('transfer', call.callId, agentUri, {
       commandId,
       correlationId: body.correlationId ?? allowed.correlationId,
       acceptedAt,
-      noop: verdict.kind === 'noop',
+      noop: check.kind === 'noop',
       ...(consultationCallId !== null && { consultationCallId }),
     })
   },

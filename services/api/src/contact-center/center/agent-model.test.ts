@@ -162,7 +162,7 @@ describe('calls hide the status that was set', () => {
 })
 
 describe('setting the status', () => {
-  test('takes effect at once and changes the standing status', () => {
+  test('takes effect immediately and changes the standing status', () => {
     const life = new Life().set(1, setting(LUNCH, { message: 'back at two', location: 'canteen' }))
     expect(life.events).toEqual([
       expect.objectContaining({
@@ -253,7 +253,7 @@ describe('setting the status', () => {
     expect(life.fire(60).reported.at(-1)).toEqual([available, untilExpired])
   })
 
-  test('during after-call work ends the after-call work at once', () => {
+  test('during after-call work ends the after-call work immediately', () => {
     const life = new Life().leg(1, connected).leg(5, ended).set(6, setting(LUNCH))
     expect(life.reported.at(-1)).toEqual([LUNCH, setByApi])
     expect(life.fire(15).reported.at(-1)).toEqual([LUNCH, setByApi])

@@ -84,6 +84,18 @@ export async function readAgent(store: Pick<StateStore, 'read'>, tenant: Tenant,
   return (stored?.value as Agent | undefined) ?? newAgent(agentUri)
 }
 
+/** A dial that never reached the platform, because the process died, reserves the device for at most this time. */
+const RESERVATION_MS = 15_000
+
+export const freshReservations = ({ reserved }: Pick<Agent, 'reserved'>, nowMs: number): Agent['reserved'] =>
+  reserved.filter(({ at }) => nowMs - Date.parse(at) < RESERVATION_MS)
+
+/** The agent's live calls. An accepted dial counts as initiated until the platform has reported it. */
+export const liveCallsOf = (agent: Pick<Agent, 'calls' | 'reserved'>, nowMs: number): readonly AgentCall[] => [
+  ...agent.calls,
+  ...freshReservations(agent, nowMs).map(({ callId }) => ({ callId, state: CallState.initiated })),
+]
+
 /** The public state of an agent. Effective status = overlay, else temporary, else standing. */
 export interface AgentView {
   readonly statusCode: number

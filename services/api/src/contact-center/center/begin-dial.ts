@@ -1,12 +1,10 @@
 import { hash } from 'node:crypto'
 import { AppError, type CallId, CallState } from '@switchhook/contracts'
 import type { Step, Transact } from '../../state/transact.ts'
-import { type Agent, agentKey, newAgent } from './agent.ts'
+import { type Agent, agentKey, freshReservations, newAgent } from './agent.ts'
 import { type Call, callKey, callRecord, hasBegun } from './call.ts'
 import { PROBE_UNREPORTED_DIAL_MS, probeTimer } from './silent-call-probe.ts'
 
-/** A dial that never reached the platform, because the process died, reserves the device for at most this time. */
-const RESERVATION_MS = 15_000
 /** Longer than any call. */
 const SAME_DIAL_KEPT_MS = 24 * 60 * 60_000
 
@@ -62,7 +60,7 @@ export function beginDial(
 
     const agent = (storedAgent as Agent | undefined) ?? newAgent(agentUri)
     requireDevice(agent, call.callId, nowMs)
-    const reserved = [...agent.reserved.filter((other) => isFresh(other, nowMs)), reservationOf(call)]
+    const reserved = [...freshReservations(agent, nowMs), reservationOf(call)]
     return {
       result: { call, again: false },
       writing: {
@@ -103,12 +101,10 @@ function dialKey({ clientId, agentUri, destination, correlationId }: DialLikenes
 
 const reservationOf = ({ callId, createdAt }: Call) => ({ callId, at: createdAt })
 
-const isFresh = ({ at }: { readonly at: string }, nowMs: number): boolean => nowMs - Date.parse(at) < RESERVATION_MS
-
 /** A device can start a call if it is online and all its other calls are on hold. */
 function requireDevice(agent: Agent, callId: CallId, nowMs: number): void {
   if (!agent.isOnline) throw new AppError('agent-device-unavailable', { detail: "The agent's device is offline." })
-  const dialling = agent.reserved.some((other) => other.callId !== callId && isFresh(other, nowMs))
+  const dialling = freshReservations(agent, nowMs).some((other) => other.callId !== callId)
   const inCall = agent.calls.some((other) => other.callId !== callId && other.state !== CallState.held)
   if (dialling || inCall) {
     throw new AppError('agent-device-unavailable', { detail: 'The agent is in a call that is not on hold.' })

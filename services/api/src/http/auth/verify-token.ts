@@ -5,7 +5,7 @@ import { roleOf } from '../role.ts'
 import type { Caller } from '../route.ts'
 import type { KeySet } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
-import { rememberVerdicts, type Verdict } from './remember-verdicts.ts'
+import { rememberTokens, type VerifiedToken } from './remember-tokens.ts'
 
 /** A missing or invalid token, with the challenge of RFC 6750, section 3. */
 export class Unauthorized extends HeaderedError {
@@ -35,7 +35,7 @@ const ALGORITHM = /^((RS|PS|ES)(256|384|512)|EdDSA)$/
 /** Checks the value of an `Authorization` header: signature, issuer, audience and time. Verified tokens are remembered. */
 export function createVerifyToken(issuers: readonly TrustedIssuer[]): VerifyToken {
   const verifiers = new Map(issuers.map((issuer) => [issuer.issuer, createVerifier(issuer)]))
-  return rememberVerdicts(async (authorization) => {
+  return rememberTokens(async (authorization) => {
     const token = /^bearer +([^ ]+)$/i.exec(authorization)?.[1]
     if (token === undefined) throw new Unauthorized('The Authorization header does not carry a bearer token')
     const { algorithm, kid, issuer } = peek(token)
@@ -61,7 +61,7 @@ function peek(token: string): { algorithm: string; kid: string | undefined; issu
   }
 }
 
-function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | undefined) => Promise<Verdict> {
+function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | undefined) => Promise<VerifiedToken> {
   const handlers = new WeakMap<KeySet, Handler>()
   return async (token, kid) => {
     const keys = await issuer.keysFor(kid)

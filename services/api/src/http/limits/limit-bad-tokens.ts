@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Authenticate } from '../auth/open-auth.ts'
-import { tokenNameOf } from '../auth/remember-verdicts.ts'
+import { tokenNameOf } from '../auth/remember-tokens.ts'
 import { Unauthorized } from '../auth/verify-token.ts'
 import { HeaderedError } from '../headered-error.ts'
 

@@ -39,7 +39,7 @@ function scene(limits: { atOnce?: number; waiting?: number; maxWaitMs?: number }
   }
 }
 
-test('as many as allowed run at once, the others in the order in which they came', async () => {
+test('as many as allowed run at the same time, the others in the order in which they came', async () => {
   const { running, start, end } = scene()
   const all = ['a', 'b', 'c', 'd'].map((name) => start(name))
   expect(running).toEqual(['a', 'b'])

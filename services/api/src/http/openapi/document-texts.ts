@@ -16,7 +16,7 @@ Requests and answers are JSON with camelCase fields. Times are ISO 8601 in UTC. 
 
 **Commands are asynchronous.** A 2xx answer means the command was accepted. The \`call.status\` event reports its result.
 
-**Concurrent changes.** Reading a subscription returns an \`ETag\`. Send it as \`If-Match\` with a change or a deletion: if another client was faster, the answer is 412 \`precondition-failed\`, and nothing is done.
+**Concurrent changes.** Reading a subscription returns an \`ETag\`. Send it as \`If-Match\` with a change, a deletion or a rotation of the secret: if another client was faster, the answer is 412 \`precondition-failed\`, and nothing is done.
 
 **Idempotency.** Send an \`Idempotency-Key\` with a request that changes or sends something, to repeat it safely: for 24 hours the same request gets the same answer. An operation that does not list the header rejects it with 400, except that a GET ignores it.
 

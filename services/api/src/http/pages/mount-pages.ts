@@ -54,7 +54,8 @@ const problem = ([code, { status, title }]: [string, { readonly status: number; 
 
 /**
  * Serves the readable pages of the API documents. They hold no tenant's data, so they need no token. The large libraries
- * take seconds on a slow line, so each page has its entries as text.
+ * take seconds on a slow line, so each page has its entries as text. Each page is a whole file, although the heads are alike:
+ * a template for nine lines would cost more than it saves.
  */
 export function mountPages(app: Express, routes: readonly RouteSpec[]): void {
   const pages: Readonly<Record<string, readonly [file: string, entries: readonly Entry[]]>> = {

@@ -258,7 +258,7 @@ describe('compression', () => {
     expect(small).toMatchObject({ encoding: null, vary: null, bytes: small.text.length })
   })
 
-  test('the live stream is not compressed, so that events arrive at once', async () => {
+  test('the live stream is not compressed, so that events arrive immediately', async () => {
     const aborter = new AbortController()
     const headers = { authorization, 'accept-encoding': 'gzip' }
     const response = await fetch(`${api.url}/api/v1/webhooks/stream`, { headers, signal: aborter.signal })

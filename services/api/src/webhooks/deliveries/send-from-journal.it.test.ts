@@ -80,7 +80,7 @@ async function acknowledge(event: LoggedEvent, subscriptionId: SubscriptionId): 
   return delivery
 }
 
-/** Acknowledges a delivery whose record expires at once. */
+/** Acknowledges a delivery whose record expires immediately. */
 async function acknowledgeAndForget(delivery: Delivery): Promise<void> {
   const retention = { settledRetentionMs: 1, waitingRetentionMs: 60_000, parkedRetentionMs: 60_000 }
   const made = attemptOf(delivery, { outcome: 'delivered', status: 204 })

@@ -112,7 +112,7 @@ test('a new listener gets the place at which it begins, and then every event wit
   ])
 })
 
-test('the data is written as it was journaled', () => {
+test('the data is written exactly as journaled', () => {
   const { listener, written } = listen(journalOf([]))
   listener.offer(batchOf([{ ...entryAt(6_000), dataJson: '{"amount":1.0,"id":12345678901234567890}' }]))
   expect(written.at(-1)).toContain('"data":{"amount":1.0,"id":12345678901234567890}')

@@ -35,7 +35,7 @@ export function liveEvent(entry: JournalEntry): LiveEvent {
     text: once(() => {
       const about = JSON.stringify({ eventId, eventType, occurredAt }).slice(0, -1)
       const rest = JSON.stringify({ subscriptions: subscriptionIds, subscriptionCount }).slice(1)
-      // The data as it was journaled: parsing it could change numbers.
+      // The data exactly as journaled: parsing it could change numbers.
       return `id: ${id}\nevent: event\ndata: ${about},"data":${dataJson ?? 'null'},${rest}\n\n`
     }),
   }

@@ -22,7 +22,7 @@ test.each<[string, number, Partial<Conditions>, number, number, number]>([
   ['a step at a high rate takes several deliveries', 5 * RISE_MS, {}, 32, 6, 187.5],
   ['the rate does not rise above the limit', 6 * RISE_MS, {}, 50, 10, 200],
   ['the rate stays at the limit for as long as it lasts', 1e12, {}, 50, 10, 200],
-  ['a lowered limit applies at once', 1e12, { mostPerSecond: 5 }, 5, 1, 200],
+  ['a lowered limit applies immediately', 1e12, { mostPerSecond: 5 }, 5, 1, 200],
   ['a pace that begins in the future, by the clock of another replica, is the slowest', -9_000, {}, 1, 1, 1_000],
   ['after a cool-down, one delivery is sent as the probe', 1e12, health('probing', NOW_MS - 1), 1, 1, 1_000],
 ])('%s', (_name, forMs, conditions, perSecond, take, waitMs) => {

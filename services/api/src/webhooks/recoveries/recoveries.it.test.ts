@@ -337,7 +337,7 @@ test('while the broker is away, the recovery waits, and loses and counts nothing
   expect(await stepsUntil(id, 'done')).toMatchObject({ found: 3, sent: 3 })
 })
 
-test('while the broker is away, a recovery holds no lease: a request can send a delivery at once, and the recovery continues', async () => {
+test('while the broker is away, a recovery holds no lease: a request can send a delivery immediately, and the recovery continues', async () => {
   const parked = await parkSome(2)
   const id = await begin()
   const tried: Delivery[] = []
@@ -482,7 +482,7 @@ test('only selected deliveries are sent: by time and by reason', async () => {
   expect(published.map(({ deliveryId }) => deliveryId)).toEqual([wanted])
 })
 
-test('a recovery without parked deliveries is done at once', async () => {
+test('a recovery without parked deliveries is done immediately', async () => {
   expect(await stepsUntil(await begin(), 'done')).toMatchObject({ found: 0, sent: 0, skipped: 0 })
   expect(published).toEqual([])
 })

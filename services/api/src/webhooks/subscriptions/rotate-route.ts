@@ -9,11 +9,12 @@ import {
   type Signing,
 } from '@switchhook/contracts'
 import type { SubscriptionStore } from '@switchhook/store'
+import { requireMatch } from '../../http/entity-tag.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { rotatedSchema, rotationSchema } from './signing-schema.ts'
 import { firstAttemptsStopped } from './stop-first-attempts.ts'
 import { SUBSCRIPTIONS } from './subscription-routes.ts'
-import { subscriptionIdSchema } from './subscription-schema.ts'
+import { etagHeader, subscriptionIdSchema, tagOf } from './subscription-schema.ts'
 import type { SubscriptionSecrets } from './subscription-secrets.ts'
 
 export interface RotateRouteDeps {
@@ -42,13 +43,14 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, Rotation> = {
     `first. At most ${MAX_FORMER_SECRETS} previous secrets can sign; one more rotation answers 409 \`too-many-secrets\`. An unsigned subscription ` +
     'is signed from its first rotation.',
   idempotent: true,
+  conditional: true,
   audit: { action: 'subscription.secret-rotated', on: ({ params }) => ({ subscriptionId: params['id'] }) },
   params: { id: subscriptionIdSchema },
   body: rotationSchema,
   isBodyOptional: true,
-  responses: { 200: { description: 'The new secret.', body: rotatedSchema } },
+  responses: { 200: { description: 'The new secret.', body: rotatedSchema, headers: { ETag: etagHeader } } },
   failures: ['subscription-not-found', 'too-many-secrets'],
-  async handle({ caller, params: { id }, body: { overlapSeconds }, idFor }, deps) {
+  async handle({ caller, params: { id }, body: { overlapSeconds }, idFor, ifMatch }, deps) {
     if (!isGuid(id)) throw new AppError('subscription-not-found')
     const owner = { tenant: caller.tenant, id: parseSubscriptionId(id) }
     const overlapMs = overlapSeconds === undefined ? deps.signatureOverlapMs : overlapSeconds * 1_000
@@ -57,6 +59,7 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, Rotation> = {
     const rotated = await deps.subscriptions.revise(owner.tenant, owner.id, (present) => {
       // An earlier run of this request has rotated the secret, and the process died before the answer.
       if (present.signing?.id === next.id) return present
+      requireMatch(ifMatch, tagOf(present))
       const signing = rotateSecret(present.signing, next, nowMs, overlapMs)
       assertFewFormer(signing, nowMs)
       return { ...present, signing }
@@ -68,6 +71,7 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, Rotation> = {
       status: 200,
       body: { previousValidUntil: formerValidUntil(rotated.signing, nowMs) },
       confidential: { secret: deps.secrets.reveal(rotated) },
+      headers: { ETag: tagOf(rotated) },
     }
   },
 }

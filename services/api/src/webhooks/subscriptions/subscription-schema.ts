@@ -274,7 +274,7 @@ export const etagHeader = {
   type: 'string',
   description:
     'Changes with every change of the subscription and with every rotation of its secret, not with `health` and `parked`. Send it as `If-Match` with a ' +
-    '`PATCH` or `DELETE`, so that you do not overwrite the change of another client.',
+    '`PATCH`, `DELETE` or `rotate-secret`, so that you do not overwrite the change of another client.',
   examples: ['"yG0eTt1pQZ0M6hGm5B5m1f3Xy8Xg7b6X0f9F0Ch2kSA"'],
 } as const
 

@@ -355,6 +355,17 @@ describe('If-Match', () => {
     expect((await ask('DELETE', path, '*')).status).toBe(404)
   })
 
+  test('with an old tag a rotation answers 412 and keeps the secret', async () => {
+    const [path, tag] = await made()
+    const rotate = (ifMatch: string) => ask('POST', `${path}/rotate-secret`, ifMatch)
+    expect(await rotate('"other"')).toMatchObject(stale)
+    expect(tagOf(await api.call('GET', path, { headers: acme }))).toBe(tag)
+    const rotated = await rotate(tag)
+    expect(rotated.status).toBe(200)
+    expect(tagOf(await api.call('GET', path, { headers: acme }))).toBe(tagOf(rotated))
+    expect(await rotate(tag)).toMatchObject(stale)
+  })
+
   test('exactly one of many concurrent changes of the same state succeeds', async () => {
     const [path, tag] = await made()
     const descriptions = Array.from({ length: 10 }, (_, i) => `change ${i}`)

@@ -23,7 +23,7 @@ test.each<[string, unknown]>([
   ['everything', { url, eventTypes: ['call.status', 'agent.status'], description: 'CRM' }],
   ['an explicit null description', { url, eventTypes, description: null }],
   ['an event type twice', { url, eventTypes: ['call.status', 'call.status'] }],
-  ['a subscription as it was read', { ...READ, url, eventTypes }],
+  ['a subscription exactly as read', { ...READ, url, eventTypes }],
   ['a disabled subscription', { url, eventTypes, enabled: false }],
 ])('%s is accepted', (_name, body) => {
   expect(validate(body)).toBeUndefined()
@@ -53,7 +53,7 @@ test.each<[string, unknown, string, string[]]>([
   ['null', null, 'invalid-request', ['']],
   ['a string', 'hello', 'invalid-request', ['']],
   [
-    'several faults at once',
+    'several faults together',
     { url: 'x', eventTypes: ['y'], description: 1 },
     'invalid-webhook-url',
     ['/description', '/eventTypes/0', '/url'],

@@ -80,7 +80,7 @@ test('a fault never quotes the url', () => {
   expect(webhookUrlFault('https://user:secret@client.example/', lenient)).not.toContain('secret')
 })
 
-test('every accepted url is parsed as it was written', () => {
+test('every accepted url is parsed exactly as written', () => {
   assert(
     property(
       webUrl({ withQueryParameters: true, withFragments: true, validSchemes: ['http', 'https', 'ftp'] }),

@@ -28,7 +28,7 @@ export interface TrialRouteDeps {
   readonly checkTimeoutMs: number
 }
 
-interface Trial {
+interface TrialBody {
   readonly eventType?: EventType
 }
 
@@ -83,7 +83,7 @@ async function factsOf(checks: TrialRouteDeps['checks'], checkId: string, untilM
 }
 
 /** Sends a test delivery, without any event. */
-export const testSubscription: RouteOf<TrialRouteDeps, Trial> = {
+export const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
   method: 'post',
   path: `${SUBSCRIPTIONS}/{id}/test`,
   operationId: 'testSubscription',
@@ -117,7 +117,7 @@ export const testSubscription: RouteOf<TrialRouteDeps, Trial> = {
 }
 
 /** Checks the receiver, without any event. */
-export const checkReceiver: RouteOf<TrialRouteDeps, Trial> = {
+export const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
   method: 'post',
   path: `${SUBSCRIPTIONS}/{id}/check`,
   operationId: 'checkReceiver',
@@ -164,5 +164,5 @@ export const checkReceiver: RouteOf<TrialRouteDeps, Trial> = {
 }
 
 /** The fallback is never used: a subscription has at least one type. */
-const typeOf = ({ eventType }: Trial, { eventTypes }: Subscription): EventType =>
+const typeOf = ({ eventType }: TrialBody, { eventTypes }: Subscription): EventType =>
   eventType ?? eventTypes[0] ?? 'call.status'

@@ -178,7 +178,7 @@ test('a tenant can run three checks at the same time; the fourth answers 429 wit
 test.each([
   [409, 'secret-unavailable'],
   [404, 'subscription-not-found'],
-] as const)('a check that the worker refuses is answered at once with %i %s', async (status, refused) => {
+] as const)('a check that the worker refuses is answered immediately with %i %s', async (status, refused) => {
   const id = await subscribe()
   facts = { refused }
   expect((await check(id)).body).toMatchObject({ status, code: refused })

@@ -10,7 +10,7 @@ import { Empty, Failure, Loading, Panel } from '../../ui/parts.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import type { Band, Series } from '../../ui/plot-props.ts'
 
-/** Answer time beside the deadline, delay, and outcomes over time; cool-downs as bands. */
+/** Answer time compared with the deadline, delay, and outcomes over time; cool-downs as bands. */
 export function StatisticsTab({ subscription }: { readonly subscription: Subscription }) {
   const [{ hours = '1' }, filter] = useFilters()
   const { data, error, refetch } = useQuery(statisticsQuery(subscription.id, Number(hours) || 1))

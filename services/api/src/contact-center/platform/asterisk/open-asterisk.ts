@@ -3,7 +3,7 @@ import { createFollowedRecords, createLeaseStore } from '@switchhook/store'
 import type { Base } from '../../../base.ts'
 import type { State } from '../../../state/state.ts'
 import type { TimerOwners } from '../../../state/timer-loop.ts'
-import { readAgent } from '../../center/agent.ts'
+import { liveCallsOf, readAgent } from '../../center/agent.ts'
 import { createPbxMemory } from './pbx-memory.ts'
 
 /** Another replica takes over the events of one that died after this time. */
@@ -20,7 +20,7 @@ export function openAsteriskPlatform({ config, redis, log, now, installation }: 
       leases: createLeaseStore(redis),
       expectTimer: (dueInMs) => timers.expect(dueInMs),
     }),
-    liveCalls: async (tenant, agentUri) => (await readAgent(store, tenant, agentUri)).calls,
+    liveCalls: async (tenant, agentUri) => liveCallsOf(await readAgent(store, tenant, agentUri), now()),
     leaseMs: LEASE_MS,
     verifyStorage: installation.verify,
     onError: (message, error) => log.warn(message, { error }),

@@ -74,7 +74,7 @@ async function startReplica() {
 
 const call = { from: '+15559000', ringForMs: null, talkForMs: null }
 
-test('a step, its calls, agents and events are written at once, and no timer repeats its reports', async () => {
+test('a step, its calls, agents and events are written together, and no timer repeats its reports', async () => {
   const { simulator, center, commits, reported } = await startReplica()
   const callId = (await simulator.ring(alice, call)) ?? fail()
   const command = { tenant, callId, agentUri: alice.agentUri, commandId: newCommandId() }

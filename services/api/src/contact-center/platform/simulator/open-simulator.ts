@@ -14,7 +14,7 @@ import type { StateStore } from '@switchhook/store'
 import type { Base } from '../../../base.ts'
 import type { State } from '../../../state/state.ts'
 import type { TimerOwners } from '../../../state/timer-loop.ts'
-import { readAgent } from '../../center/agent.ts'
+import { liveCallsOf, readAgent } from '../../center/agent.ts'
 import type { Center } from '../../center/center.ts'
 
 type RecordWith = Center['recordWith']
@@ -59,7 +59,7 @@ export function openSimulator(deps: {
   const simulator = createSimulator({
     agents: provisionAgents(agents),
     scenario,
-    liveCalls: async (tenant, agentUri) => (await readAgent(store, tenant, agentUri)).calls,
+    liveCalls: async (tenant, agentUri) => liveCallsOf(await readAgent(store, tenant, agentUri), now()),
     now,
     onError: (message, error) => log.warn(message, { error }),
     storage: {

@@ -1,17 +1,17 @@
-import { rememberVerdicts, type Verdict } from './remember-verdicts.ts'
+import { rememberTokens, type VerifiedToken } from './remember-tokens.ts'
 import { Unauthorized } from './verify-token.ts'
 
 const EXPIRES_AT_MS = 60_000
 
 function verifierUnderTest() {
   const state = { nowMs: 0, hasCurrentKeys: true, isRejected: false, verified: [] as string[] }
-  const verify = async (authorization: string): Promise<Verdict> => {
+  const verify = async (authorization: string): Promise<VerifiedToken> => {
     state.verified.push(authorization)
     if (state.isRejected) throw new Unauthorized('no')
     const caller = { tenant: 'acme', clientId: authorization, role: 'admin' } as const
     return { caller, expiresAtMs: EXPIRES_AT_MS, hasCurrentKeys: async () => state.hasCurrentKeys }
   }
-  return { state, authenticate: rememberVerdicts(verify, () => state.nowMs) }
+  return { state, authenticate: rememberTokens(verify, () => state.nowMs) }
 }
 
 test('a token is verified once until it expires', async () => {
@@ -26,14 +26,14 @@ test('a token is verified once until it expires', async () => {
   expect(state.verified).toEqual(['a', 'a'])
 })
 
-test('each token has its own verdict', async () => {
+test('each token is remembered on its own', async () => {
   const { state, authenticate } = verifierUnderTest()
   expect(await authenticate('a')).toMatchObject({ clientId: 'a' })
   expect(await authenticate('b')).toMatchObject({ clientId: 'b' })
   expect(state.verified).toEqual(['a', 'b'])
 })
 
-test('a change of the keys ends the verdict at once', async () => {
+test('a token is verified again as soon as the keys have changed', async () => {
   const { state, authenticate } = verifierUnderTest()
   await authenticate('a')
   state.hasCurrentKeys = false

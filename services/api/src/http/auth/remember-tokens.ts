@@ -6,7 +6,7 @@ import type { Caller } from '../route.ts'
 export const tokenNameOf = (authorization: string): string => hash('sha256', authorization, 'base64')
 
 /** A token that was verified. */
-export interface Verdict {
+export interface VerifiedToken {
   readonly caller: Caller
   /** The token's `exp`, ms since 1970. */
   readonly expiresAtMs: number
@@ -15,24 +15,24 @@ export interface Verdict {
 }
 
 /** Of about 200 bytes each. Beyond it, the token that was unused for longest is verified again. */
-const MAX_VERDICTS = 10_000
+const MAX_TOKENS = 10_000
 
 /**
- * Verifies a token once for its lifetime: a signature costs 100 µs, this lookup 3. A verdict ends with the token's `exp`
- * and with any change of the issuer's keys; then the token is verified in full. Rejected tokens are not remembered. Tokens
- * are kept only as hashes, so that a memory dump shows none.
+ * Verifies a token once for its lifetime: a signature costs 100 µs, this lookup 3. The token's `exp` and any change of the
+ * issuer's keys end that; then the token is verified in full. Rejected tokens are not remembered. Tokens are kept only as
+ * hashes, so that a memory dump shows none.
  */
-export function rememberVerdicts(
-  verify: (authorization: string) => Promise<Verdict>,
+export function rememberTokens(
+  verify: (authorization: string) => Promise<VerifiedToken>,
   now: () => number = () => Date.now(),
 ): (authorization: string, tokenName?: string) => Promise<Caller> {
-  const verdicts = new LRUCache<string, Verdict>({ max: MAX_VERDICTS })
+  const known = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS })
   return async (authorization, name = tokenNameOf(authorization)) => {
-    const known = verdicts.get(name)
-    if (known !== undefined && now() < known.expiresAtMs && (await known.hasCurrentKeys())) return known.caller
-    verdicts.delete(name)
-    const verdict = await verify(authorization)
-    verdicts.set(name, verdict)
-    return verdict.caller
+    const found = known.get(name)
+    if (found !== undefined && now() < found.expiresAtMs && (await found.hasCurrentKeys())) return found.caller
+    known.delete(name)
+    const verified = await verify(authorization)
+    known.set(name, verified)
+    return verified.caller
   }
 }

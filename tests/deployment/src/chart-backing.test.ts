@@ -1,0 +1,255 @@
+import { readFileSync } from 'node:fs'
+import { type Combination, exampleFile, type Labels, parseObjects, renderObjects, renderText } from '@switchhook/chart'
+import {
+  dueQueues,
+  eventQueues,
+  laneQueues,
+  MAX_PACKET_MEMBERS,
+  packetQueues,
+  Queue,
+  waitQueues,
+} from '@switchhook/messaging'
+import { readCompose } from './compose.ts'
+import {
+  containerOf,
+  dataOf,
+  examplePod,
+  objectNamed,
+  podOf,
+  shipped,
+  type Workload,
+  workloadNamed,
+} from './workloads.ts'
+
+const withoutComments = (config: string): string[] => config.split('\n').filter((line) => /^[^#%\s]/.test(line))
+
+describe('Redis', () => {
+  const mebibytesOf = (text: string): number => {
+    const [, number = '', unit = ''] = /^(\d+)(mb|Mi|Gi)$/.exec(text) ?? []
+    return Number(number) * (unit === 'Gi' ? 1_024 : 1)
+  }
+
+  test.each([
+    ['production', []],
+    ['development', []],
+    ['production', ['redis.memoryMi=16384', 'redis.storageGi=64']],
+  ] as const)('maxmemory is below the limit, and the volume has room for rewrites', (combination, overrides) => {
+    const objects = renderObjects(combination, { overrides })
+    const redis = workloadNamed(objects, 'redis')
+    const files = dataOf(objects).get('ConfigMap redis-config') ?? {}
+    const maxmemoryMi = mebibytesOf(/^maxmemory (\S+)$/m.exec(files['start.sh'] ?? '')?.[1] ?? '')
+    const limitMi = mebibytesOf(containerOf(redis).resources.limits.memory)
+    expect(maxmemoryMi / limitMi).toBeCloseTo(0.75)
+    const [claim] = redis.spec.volumeClaimTemplates ?? []
+    expect(mebibytesOf(claim?.spec.resources.requests.storage ?? '')).toBeGreaterThanOrEqual(4 * maxmemoryMi)
+    expect(files['redis.conf']).toBe(shipped('redis/redis.conf'))
+  })
+
+  test('the password is in no argument', () => {
+    const { command, args = [], env } = containerOf(workloadNamed(renderObjects('production'), 'redis'))
+    expect([...(command ?? []), ...args].join(' ')).not.toMatch(/requirepass|AUTH|PASSWORD/)
+    const urls = renderText('production').match(/value: (amqps?|rediss?):.*/g) ?? []
+    expect(urls.filter((url) => url.includes('@'))).toEqual([])
+    expect(env).toContainEqual({
+      name: 'REDISCLI_AUTH',
+      valueFrom: { secretKeyRef: { name: 'redis', key: 'password' } },
+    })
+  })
+
+  test('the exporter runs next to it and is scraped', () => {
+    const objects = renderObjects('monitoring')
+    const { containers } = podOf(workloadNamed(objects, 'redis'))
+    expect(containers.map(({ name }) => name)).toEqual(['redis', 'exporter'])
+    expect(objectNamed(objects, 'ServiceMonitor', 'redis')['spec']).toMatchObject({ endpoints: [{ port: 'metrics' }] })
+  })
+
+  test('it has a priority of its own, unless the values name another', () => {
+    const priority = (...overrides: readonly string[]) => {
+      const objects = renderObjects('production', { namespace: 'calls', overrides })
+      const classes = objects.filter(({ kind }) => kind === 'PriorityClass').map(({ metadata }) => metadata.name)
+      return [
+        podOf(workloadNamed(objects, 'redis')).priorityClassName,
+        podOf(workloadNamed(objects, 'api')).priorityClassName,
+        classes,
+      ]
+    }
+    expect(priority()).toEqual(['calls-redis', undefined, ['calls-redis']])
+    expect(priority('redis.priorityClassName=high')).toEqual(['high', undefined, []])
+    expect(priority('pods.priorityClassName=all')).toEqual(['all', 'all', []])
+  })
+
+  test('the exporter is that of docker compose', () => {
+    const [, exporter] = podOf(workloadNamed(renderObjects('production'), 'redis')).containers
+    expect(exporter?.image).toBe(readCompose().services['redis-exporter']?.image)
+  })
+
+  test('the services are told how its durability is known', () => {
+    const variable = (combination: Combination) =>
+      containerOf(workloadNamed(renderObjects(combination), 'api')).env?.find(({ name }) => name === 'REDIS_DURABILITY')
+    expect(variable('production')).toBeUndefined()
+    expect(variable('external')?.value).toBe('attested')
+  })
+})
+
+describe('RabbitMQ', () => {
+  const cluster = (combination: Combination, overrides: readonly string[] = []) =>
+    objectNamed(renderObjects(combination, { overrides }), 'RabbitmqCluster', 'rabbitmq')['spec'] as {
+      replicas: number
+      rabbitmq: Labels
+    }
+
+  test('every installation has the configuration of infra/rabbitmq, and the operator keeps its disk limit', () => {
+    const lines = withoutComments(shipped('rabbitmq/rabbitmq.conf')).filter(
+      (line) => !line.startsWith('disk_free_limit'),
+    )
+    const { additionalConfig = '', advancedConfig = '' } = cluster('production').rabbitmq
+    expect(withoutComments(additionalConfig)).toEqual(expect.arrayContaining(lines))
+    expect(additionalConfig).not.toContain('disk_free_limit')
+    expect(advancedConfig).toContain('{dead_letter_worker_publisher_confirm_timeout, 10000}')
+    expect(dataOf(renderObjects('development')).get('ConfigMap rabbitmq-config')).toEqual({
+      '20-switchhook.conf': shipped('rabbitmq/rabbitmq.conf'),
+      'advanced.config': shipped('rabbitmq/advanced.config'),
+    })
+  })
+
+  test.each([1, 3, 5])(
+    'nodes of a cluster of %d have the same configuration, so another number restarts none',
+    (nodes) => {
+      const { replicas, rabbitmq } = cluster('production', [`rabbitmq.replicas=${nodes}`])
+      expect(replicas).toBe(nodes)
+      const growth = withoutComments(shipped('rabbitmq/members.conf'))
+      expect(growth).toContain('quorum_queue.continuous_membership_reconciliation.target_group_size = 3')
+      expect(withoutComments(rabbitmq['additionalConfig'] ?? '')).toEqual(expect.arrayContaining(growth))
+      expect(rabbitmq).toEqual(cluster('production').rabbitmq)
+    },
+  )
+})
+
+describe('KEDA', () => {
+  type Trigger = { metadata: Record<string, string>; authenticationRef: { name: string } }
+  const triggersOf = (combination: Combination, namespace = 'switchhook') =>
+    (
+      objectNamed(renderObjects(combination, { namespace }), 'ScaledObject', 'delivery-worker')['spec'] as {
+        triggers: [messages: Trigger, packets: Trigger]
+      }
+    ).triggers
+  const triggerOf = (combination: Combination, namespace?: string) => triggersOf(combination, namespace)[0]
+
+  test('counts due deliveries of every shard, lanes and the backlog, and packets, with those that workers hold', () => {
+    const singles = [...dueQueues(4), ...laneQueues(8), Queue.deliveryBacklog]
+    const packets = packetQueues(4)
+    const others = [...waitQueues(10_000, 2), Queue.quarantine, ...eventQueues(2), Queue.receiverChecks]
+    const triggers = triggersOf('production')
+    const countedBy = ({ metadata }: Trigger) =>
+      [...singles, ...packets, ...others].filter((queue) => new RegExp(metadata['queueName'] ?? '').test(queue))
+    expect(triggers.map(countedBy)).toEqual([singles, packets])
+    for (const { metadata } of triggers) {
+      expect(metadata).toMatchObject({
+        protocol: 'http',
+        useRegex: 'true',
+        operation: 'sum',
+        excludeUnacknowledged: 'false',
+        mode: 'QueueLength',
+      })
+    }
+    const [messages = 0, held] = triggers.map(({ metadata }) => Number(metadata['value']))
+    expect(held).toBe(messages / MAX_PACKET_MEMBERS)
+  })
+
+  test('asks RabbitMQ in the namespace of the release, with TLS if RabbitMQ has it', () => {
+    expect(triggerOf('production', 'team-b').metadata['host']).toBe('http://rabbitmq.team-b.svc:15672/')
+    expect(triggerOf('tls', 'team-b').metadata['host']).toBe('https://rabbitmq.team-b.svc:15671/')
+    expect(triggerOf('external').metadata['host']).toBe('https://rabbitmq.example.internal:15671/')
+  })
+
+  test('has a user for RabbitMQ', () => {
+    const objects = renderObjects('production', { overrides: ['rabbitmq.usersSecret='] })
+    const authentication = objectNamed(objects, 'TriggerAuthentication', triggerOf('production').authenticationRef.name)
+    expect(authentication['spec']).toEqual({
+      secretTargetRef: ['username', 'password'].map((key) => ({
+        parameter: key,
+        name: 'rabbitmq-default-user',
+        key,
+      })),
+    })
+  })
+})
+
+describe('TLS', () => {
+  const objects = renderObjects('tls')
+
+  test('the services check RabbitMQ and Redis against the mounted authorities', () => {
+    for (const name of ['api', 'fanout', 'delivery-worker']) {
+      const service = workloadNamed(objects, name)
+      const { env = [], volumeMounts = [] } = containerOf(service)
+      for (const [variable, secret] of [
+        ['AMQP_CA_FILE', 'rabbitmq-tls'],
+        ['REDIS_CA_FILE', 'redis-tls'],
+      ] as const) {
+        const file = env.find((one) => one.name === variable)?.value ?? ''
+        const mount = volumeMounts.find(({ mountPath }) => file === `${mountPath}/ca.crt`)
+        const volume = podOf(service).volumes?.find((one) => one.name === mount?.name)
+        expect(volume?.secret).toEqual({ secretName: secret, items: [{ key: 'ca.crt', path: 'ca.crt' }] })
+      }
+      expect(env.find((one) => one.name === 'AMQP_URL')?.value).toMatch(/^(amqps:[^,]+:5671,?){3}$/)
+      expect(env.find((one) => one.name === 'REDIS_URL')?.value).toMatch(/^rediss:/)
+    }
+  })
+
+  test('RabbitMQ and Redis have their certificates, and Redis has no other port', () => {
+    expect(objectNamed(objects, 'RabbitmqCluster', 'rabbitmq')['spec']).toMatchObject({
+      tls: { secretName: 'rabbitmq-tls' },
+    })
+    const start = dataOf(objects).get('ConfigMap redis-config')?.['start.sh']?.split('\n')
+    expect(start).toEqual(expect.arrayContaining(['port 0', 'tls-port 6379', 'tls-cert-file /etc/redis-tls/tls.crt']))
+  })
+
+  test('the example certificates name every host that the services connect to', () => {
+    const names = parseObjects(readFileSync(exampleFile('certificates'), 'utf8')).flatMap(
+      ({ spec }) => (spec as { dnsNames: string[] }).dnsNames,
+    )
+    const isNamed = (host: string) =>
+      names.some((name) => name === host || (name.startsWith('*.') && name.slice(2) === host.replace(/^[^.]+\./, '')))
+    const urls = renderText('tls').match(/(?:amqps|rediss|https):\/\/[^\s,"]+/g) ?? []
+    const hosts = urls.map((url) => new URL(url.replaceAll(/\$\(\w+\)/g, 'x')).hostname)
+    expect(hosts.filter((host) => host !== 'localhost' && host.endsWith('.svc') && !isNamed(host))).toEqual([])
+    expect(hosts.length).toBeGreaterThan(10)
+  })
+})
+
+test.each(['backup', 'everything'] as const)(
+  '%s runs the scripts of infra as a job that passes `restricted`',
+  (combination) => {
+    const objects = renderObjects(combination)
+    expect(dataOf(objects).get('ConfigMap backup')).toEqual({
+      'backup.sh': shipped('redis/backup.sh'),
+      'restore.sh': shipped('redis/restore.sh'),
+      'backup-definitions.mjs': shipped('rabbitmq/backup-definitions.mjs'),
+    })
+    const { jobTemplate, concurrencyPolicy } = objectNamed(objects, 'CronJob', 'backup')['spec'] as {
+      concurrencyPolicy: string
+      jobTemplate: { spec: Workload['spec'] }
+    }
+    expect(concurrencyPolicy).toBe('Forbid')
+    const pod = jobTemplate.spec.template.spec
+    expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } })
+    for (const { securityContext, volumeMounts = [], env } of pod.containers) {
+      expect(securityContext).toMatchObject({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true })
+      expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual(expect.arrayContaining(['/backups', '/scripts']))
+      expect(env).toContainEqual({ name: 'BACKUP_DIR', value: '/backups' })
+    }
+  },
+)
+
+test('the pod that restores a copy has the volumes and scripts of the scheduled job and of Redis', () => {
+  const objects = renderObjects('backup')
+  const { volumes = [], containers, securityContext } = examplePod('restore').spec
+  expect(
+    volumes.map(({ configMap, persistentVolumeClaim }) => configMap?.name ?? persistentVolumeClaim?.claimName),
+  ).toEqual(['data-redis-0', objectNamed(objects, 'PersistentVolumeClaim', 'backups').metadata.name, 'backup'])
+  expect(dataOf(objects).get('ConfigMap backup')).toHaveProperty(['restore.sh'])
+  const redis = workloadNamed(objects, 'redis')
+  const { runAsUser, fsGroup } = podOf(redis).securityContext as Readonly<Record<string, number>>
+  expect(containers[0].image).toBe(containerOf(redis).image)
+  expect(securityContext).toMatchObject({ runAsUser, fsGroup, runAsNonRoot: true })
+})
