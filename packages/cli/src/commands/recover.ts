@@ -5,8 +5,6 @@ import { CliError, Exit } from '../exit.ts'
 import { countOf, momentOf } from '../output/read-time.ts'
 import { moment } from '../output/words.ts'
 
-type Recovery = Schemas['Recovery']
-
 interface RecoverOptions {
   readonly dryRun?: true
   readonly watch?: true
@@ -47,7 +45,7 @@ const recover: Command = {
         ['newest', moment(counted.newest)],
       ])
     }
-    let recovery: Recovery = await client.subscriptions.recover(id, { ...body, dryRun: false })
+    let recovery: Schemas['Recovery'] = await client.subscriptions.recover(id, { ...body, dryRun: false })
     if (!watch) {
       showRecovery(out, recovery)
       return out.note(`Follow it: switchhook explain ${recovery.recoveryId}`)
@@ -69,12 +67,12 @@ const recover: Command = {
 }
 
 /** `120 of 300 sent, 12/s, waiting for the endpoint` */
-export function progressOf({ sent, remaining, perSecond, waitingFor }: Recovery): string {
+export function progressOf({ sent, remaining, perSecond, waitingFor }: Schemas['Recovery']): string {
   const pace = waitingFor === null ? `${Math.round(perSecond)}/s` : `waiting: ${waitingFor}`
   return `${sent} of ${sent + remaining} sent, ${pace}`
 }
 
-export function showRecovery(out: Context['out'], recovery: Recovery): void {
+export function showRecovery(out: Context['out'], recovery: Schemas['Recovery']): void {
   out.record(recovery, [
     ['recovery', recovery.recoveryId],
     ['subscription', recovery.subscriptionId],

@@ -32,12 +32,10 @@ export function judgeClock(offsetMs: number | undefined): Diagnosis {
   return finding('clock', `${seconds} s ${offsetMs > 0 ? 'ahead' : 'behind'}`, clockAdvice(offsetMs))
 }
 
-type Role = Schemas['Me']['roles'][number]
-
 /** @param needed the role that this caller should have */
 export function judgeRole({ roles, tenant }: Schemas['Me'], needed: string): Diagnosis {
   const seen = `${roles.at(-1) ?? 'none'}, tenant ${tenant ?? 'of the installation'}`
-  if (roles.includes(needed as Role)) return ok('role', seen)
+  if (roles.includes(needed as (typeof roles)[number])) return ok('role', seen)
   return finding(
     'role',
     seen,
