@@ -60,7 +60,7 @@ test.each(['switchhook.example', 'ftp://x.example', 'https://user:pass@x.example
 
 test('an empty id is refused before anything is sent: the path would be another operation’s', () => {
   const { client, sent } = open([])
-  expect(() => client.subscriptions.delete('')).toThrow(new TypeError('subscriptions.delete needs id'))
+  expect(() => client.subscriptions.delete('')).toThrow(new TypeError('subscriptions.delete needs an id'))
   expect(sent).toEqual([])
 })
 
@@ -166,12 +166,12 @@ test.each<[string, Scripted, string]>([
   [
     'another server',
     page('<title>Not found</title>', 404),
-    `${ME} answered 404 (text/html), but not as Switchhook does. Check baseUrl: it is the address in front of /api/v1.`,
+    `${ME} answered 404 (text/html), not as Switchhook does. Check baseUrl, the address in front of /api/v1.`,
   ],
   [
     'the page of a web application',
     page('<html>', 200),
-    `${ME} answered 200 (text/html), but not as Switchhook does. Check baseUrl: it is the address in front of /api/v1.`,
+    `${ME} answered 200 (text/html), not as Switchhook does. Check baseUrl, the address in front of /api/v1.`,
   ],
   [
     'a proxy without a backend',
@@ -181,7 +181,7 @@ test.each<[string, Scripted, string]>([
   [
     'a redirect',
     new Response(null, { status: 301, headers: { location: 'https://other.example/' } }),
-    `${ME} answered 301 (https://other.example/), but not as Switchhook does. Check baseUrl: it is the address in front of /api/v1.`,
+    `${ME} answered 301 (https://other.example/), not as Switchhook does. Check baseUrl, the address in front of /api/v1.`,
   ],
   [
     'an unknown host',

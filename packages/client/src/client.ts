@@ -35,10 +35,10 @@ function methodOf(operation: string, line: string, timeoutMs: number, send: Send
   const has = (flag: string): boolean => flags.includes(flag)
 
   return (...args) => {
-    const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const path = template.replaceAll('{}', () => {
       const value = args.shift()
       // Without it, the path would be another operation's.
-      if (typeof value !== 'string' || value === '') throw new TypeError(`${operation} needs ${name}`)
+      if (typeof value !== 'string' || value === '') throw new TypeError(`${operation} needs an id`)
       return encodeURIComponent(value)
     })
     const body = has('body') ? (args.shift() ?? {}) : undefined

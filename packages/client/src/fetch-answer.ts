@@ -62,7 +62,7 @@ function strange(response: Response, address: string, waitMs: number | undefined
   const isProxy = status >= 500
   const message = isProxy
     ? `A proxy answered ${seen} for ${address}. Check that Switchhook is running behind it.`
-    : `${address} answered ${seen}, but not as Switchhook does. Check baseUrl: it is the address in front of /api/v1.`
+    : `${address} answered ${seen}, not as Switchhook does. Check baseUrl, the address in front of /api/v1.`
   return new NoAnswer(message, { mayHaveRun: ok || isProxy, status, retryAfterMs: waitMs })
 }
 

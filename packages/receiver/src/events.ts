@@ -1,10 +1,10 @@
 import { CallState, type Schemas } from '@switchhook/client'
 import type { Position } from './store.ts'
 
-type Delivery = Schemas['WebhookDelivery']
+type WebhookDelivery = Schemas['WebhookDelivery']
 
 /** An event type that this version knows. */
-export type KnownType = Delivery['eventType']
+export type KnownType = WebhookDelivery['eventType']
 
 /** An agent's state. What only an event tells is missing if `reconcile` read it. */
 export type AgentSnapshot = Partial<Schemas['AgentStatus']> & Omit<Schemas['AgentStatus'], ToldByEvent>
@@ -17,7 +17,7 @@ export interface EventOf<Type extends KnownType> {
   readonly occurredAt: string
   /** Null: an event of the installation itself. */
   readonly tenant: string | null
-  readonly data: Type extends 'agent.status' ? AgentSnapshot : Extract<Delivery, { eventType: Type }>['data']
+  readonly data: Type extends 'agent.status' ? AgentSnapshot : Extract<WebhookDelivery, { eventType: Type }>['data']
 }
 
 /** An event of any type, known or not. */

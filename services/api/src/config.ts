@@ -41,13 +41,13 @@ export const apiFields = {
   API_PORT: described('Port of the REST API; 0: any free port.', port(8080)),
   DEPLOYMENT: described('`on-premise` allows `TRUSTED_NETWORKS`.', choice(['cloud', 'on-premise'], 'cloud')),
   AUTH_ISSUERS: described(
-    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?, "roles"?, "console"?}]` ([roles](security.md#roles), [console](console.md#set-it-up)).',
+    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?, "roles"?, "console"?, "cli"?}]` ([roles](security.md#roles), [console](console.md#set-it-up), [command line](cli.md#let-people-sign-in)).',
     json<readonly Issuer[]>(issuersSchema, '[]'),
     'none',
   ),
   CONSOLE: described('Whether the api serves the [console](console.md) at `/console`.', choice(['on', 'off'], 'on')),
   CONSOLE_CHOOSER: described(
-    'Whether the sign-in page of the console lists all tenants to everybody. `off`: with several issuers, a person types the name of their organization ([console](console.md#set-it-up)).',
+    'Whether the sign-in page of the console, and the sign-in of the command line, list all tenants to everybody. `off`: with several issuers, a person types the name of their organization ([console](console.md#set-it-up)).',
     choice(['on', 'off'], 'off'),
   ),
   TRUSTED_NETWORKS: described('Networks (CIDRs) that need no token; on premise only.', networks(''), 'none'),

@@ -16,11 +16,12 @@ test('in production the development routes of the simulator do not exist', async
   expect(await simulatorPaths('development')).toContain('/simulator/v1/calls')
 })
 
-test('only the documents and the simulator can be used without a token', () => {
+test('only the documents, the sign-in and the simulator can be used without a token', () => {
   const open = SPECS.filter(({ isPublic }) => isPublic === true)
   expect(open.map(({ path }) => path).toSorted()).toEqual([
     '/api/v1/asyncapi.json',
     '/api/v1/openapi.json',
+    '/api/v1/sign-in',
     '/simulator/v1/agents/{agentUri}/device',
     '/simulator/v1/calls',
     '/simulator/v1/calls/{callId}/remote',

@@ -1,6 +1,6 @@
 import type { ClientMetadata } from 'oidc-provider'
 
-/** A person who can sign in to the console. The password is the name. */
+/** A person who can sign in to the console and the command line. The password is the name. */
 export interface DevPerson {
   readonly name: string
   /** Value of the claim `roles`. */
@@ -21,6 +21,7 @@ export const ROLES_CLAIM = 'roles'
 export const DEV_ROLES = { claim: ROLES_CLAIM, viewer: ['viewer'], operator: ['operator'], admin: ['admin'] }
 
 export const CONSOLE_CLIENT_ID = 'console'
+export const CLI_CLIENT_ID = 'cli'
 
 const CONSOLE_ADDRESSES = ['127.0.0.1', 'localhost', '[::1]'].flatMap((host) => [
   `http://${host}/console/`,
@@ -37,4 +38,14 @@ export const CONSOLE_CLIENT: ClientMetadata = {
   response_types: ['code'],
   redirect_uris: CONSOLE_ADDRESSES,
   post_logout_redirect_uris: CONSOLE_ADDRESSES,
+}
+
+/** The command line: a public client on this machine, with a loopback address of any port, or a device code. */
+export const CLI_CLIENT: ClientMetadata = {
+  client_id: CLI_CLIENT_ID,
+  application_type: 'native',
+  token_endpoint_auth_method: 'none',
+  grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+  response_types: ['code'],
+  redirect_uris: ['http://localhost/'],
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errors, interactionPolicy, type JWK, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { memoryStorage } from './memory-storage.ts'
-import { CONSOLE_CLIENT, peopleOf, ROLES_CLAIM } from './people.ts'
+import { CLI_CLIENT, CONSOLE_CLIENT, peopleOf, ROLES_CLAIM } from './people.ts'
 import { handleSignIn, SIGN_IN_PATH } from './sign-in.ts'
 import { addressesOf, DEV_AUDIENCE, DEV_SCOPE, type DevTenant, PATHS } from './tenants.ts'
 
@@ -11,7 +11,7 @@ const RESOURCE = `urn:${DEV_AUDIENCE}`
 
 /**
  * An OAuth 2.0 server for one tenant: client credentials for applications, the authorization code flow with PKCE for the
- * console; RS256 access tokens, discovery and keys. The returned function handles paths below the issuer.
+ * console and the command line, which can use a device code too; RS256 access tokens, discovery and keys. The returned function handles paths below the issuer.
  */
 export function tenantProvider(
   baseUrl: string,
@@ -35,6 +35,7 @@ export function tenantProvider(
         response_types: [],
       },
       CONSOLE_CLIENT,
+      CLI_CLIENT,
     ],
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     scopes: ['openid', DEV_SCOPE],
@@ -62,6 +63,14 @@ export function tenantProvider(
     features: {
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
+      deviceFlow: {
+        enabled: true,
+        userCodeInputSource: (ctx, form) => showForm(ctx, form, 'Enter the code'),
+        userCodeConfirmSource: (ctx, form, _client, _device, code) => showForm(ctx, form, `Sign in with ${code}`),
+        successSource: (ctx) => {
+          ctx.body = '<!doctype html><title>Signed in</title><p>You can close this window.'
+        },
+      },
       userinfo: { enabled: false },
       revocation: { enabled: true },
       rpInitiatedLogout: { enabled: true, logoutSource: signOutAtOnce },
@@ -89,7 +98,7 @@ export function tenantProvider(
 /** Applications request one scope only, as the specification says. */
 function checkScope(ctx: KoaContextWithOIDC, clientId: string): void {
   const scope = ctx.oidc.params?.['scope']
-  if (clientId === CONSOLE_CLIENT.client_id || scope === DEV_SCOPE) return
+  if (clientId === CONSOLE_CLIENT.client_id || clientId === CLI_CLIENT.client_id || scope === DEV_SCOPE) return
   throw new errors.InvalidScope(`scope must be ${DEV_SCOPE}`, typeof scope === 'string' ? scope : '')
 }
 
@@ -99,7 +108,13 @@ function signOutAtOnce(ctx: KoaContextWithOIDC, form: string): void {
   ctx.body = `<!doctype html><title>Signing out</title>${form.replace('</form>', field)}<script>document.forms[0].submit()</script>`
 }
 
-/** Grants the console what it asks for. */
+/** The forms of the provider have no button. */
+function showForm(ctx: KoaContextWithOIDC, form: string, title: string): void {
+  const id = /id="([^"]+)"/.exec(form)?.[1]
+  ctx.body = `<!doctype html><title>${title}</title><h1>${title}</h1>${form}<button form="${id}">Continue</button>`
+}
+
+/** Grants the console and the command line what they ask for. */
 async function grantEverything(ctx: KoaContextWithOIDC) {
   const { client, session, provider } = ctx.oidc
   const grantId = session?.grantIdFor(client?.clientId ?? '')

@@ -23,8 +23,8 @@ export const devTenants = (further: number): readonly DevTenant[] => [
 export const DEV_AUDIENCE = 'switchhook'
 export const DEV_SCOPE = 'switchhook/.default'
 
-/** What the console asks for. */
-export const DEV_CONSOLE_SCOPE = `openid ${DEV_SCOPE}`
+/** What the console and the command line ask for. */
+export const DEV_PERSON_SCOPE = `openid ${DEV_SCOPE}`
 
 /** Paths below the tenant's issuer. The specification sets the token path (Authentication, 3). */
 export const PATHS = { token: '/oauth2/v2.0/token', jwks: '/discovery/v2.0/keys' }

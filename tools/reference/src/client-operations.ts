@@ -67,6 +67,7 @@ const METHODS: Readonly<Record<string, string>> = {
   setPresence: 'agents.setPresence',
   listAuditEntries: 'audit.list',
   readMe: 'me.read',
+  readSignIn: 'me.signIn',
   simulateCall: 'simulator.call',
   simulateRemote: 'simulator.remote',
   simulateDevice: 'simulator.device',
@@ -105,7 +106,7 @@ import type { StreamMessage, StreamOptions } from '../stream.ts'
 import type { Schemas } from './schemas.ts'
 
 /**
- * Each operation as its request line and its flags. \`body\`, \`query\`: takes one. \`key\`: takes an \`Idempotency-Key\`.
+ * Each operation as its request line, with \`{}\` for an id, and its flags. \`body\`, \`query\`: takes one. \`key\`: takes an \`Idempotency-Key\`.
  * \`pages\`: answers a page; \`linked\`: answers an array, and the header \`Link\` leads to the next page. \`stream\`: answers
  * server-sent events.
  */
@@ -165,7 +166,7 @@ function rowOf(path: string, verb: string, operation: Operation, { components }:
       : second === undefined || body === undefined
         ? `${argumentsOf(body)} => Promise<${first}>`
         : `{ ${argumentsOf(`${body} & { dryRun: true }`)}: Promise<${first}>; ${argumentsOf(`${body} & { dryRun?: false }`)}: Promise<${second}> }`
-  const line = [verb.toUpperCase(), path, ...flags].join(' ')
+  const line = [verb.toUpperCase(), path.replaceAll(/\{\w+\}/g, '{}'), ...flags].join(' ')
   return { group, method, line, declarations: [note, `readonly ${method}: ${type}`] }
 }
 

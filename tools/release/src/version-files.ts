@@ -4,8 +4,11 @@ import { repository } from '@switchhook/test-servers'
 
 /** The one place of the version. */
 const SOURCE = 'package.json'
-/** The services read the runtime's, because images contain packages but not the root. The client and the receiver are published. A chart has its own fields. */
-const COPIES = ['packages/{client,receiver,runtime}/package.json', 'infra/**/Chart.yaml']
+/**
+ * The services read the runtime's, because images contain packages but not the root. The client, the receiver and the
+ * command line are published. A chart has its own fields.
+ */
+const COPIES = ['packages/{cli,client,receiver,runtime}/package.json', 'infra/**/Chart.yaml']
 
 const IN_JSON = /^(  "version": ")([^"]*)(",?)$/gm
 const IN_CHART = /^((?:version|appVersion): "?)([^"\s]*)("?)$/gm

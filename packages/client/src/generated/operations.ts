@@ -4,7 +4,7 @@ import type { StreamMessage, StreamOptions } from '../stream.ts'
 import type { Schemas } from './schemas.ts'
 
 /**
- * Each operation as its request line and its flags. `body`, `query`: takes one. `key`: takes an `Idempotency-Key`.
+ * Each operation as its request line, with `{}` for an id, and its flags. `body`, `query`: takes one. `key`: takes an `Idempotency-Key`.
  * `pages`: answers a page; `linked`: answers an array, and the header `Link` leads to the next page. `stream`: answers
  * server-sent events.
  */
@@ -12,21 +12,21 @@ export const OPERATIONS = {
   subscriptions: {
     create: 'POST /api/v1/webhooks/subscriptions body key',
     list: 'GET /api/v1/webhooks/subscriptions query linked',
-    read: 'GET /api/v1/webhooks/subscriptions/{id}',
-    change: 'PATCH /api/v1/webhooks/subscriptions/{id} body key',
-    delete: 'DELETE /api/v1/webhooks/subscriptions/{id} key',
-    rotateSecret: 'POST /api/v1/webhooks/subscriptions/{id}/rotate-secret body key',
-    test: 'POST /api/v1/webhooks/subscriptions/{id}/test body key',
-    check: 'POST /api/v1/webhooks/subscriptions/{id}/check body',
-    deliveries: 'GET /api/v1/webhooks/subscriptions/{id}/deliveries query pages',
-    recover: 'POST /api/v1/webhooks/subscriptions/{id}/recover body key',
-    backfill: 'POST /api/v1/webhooks/subscriptions/{id}/backfill body key',
-    recoveries: 'GET /api/v1/webhooks/subscriptions/{id}/recoveries',
+    read: 'GET /api/v1/webhooks/subscriptions/{}',
+    change: 'PATCH /api/v1/webhooks/subscriptions/{} body key',
+    delete: 'DELETE /api/v1/webhooks/subscriptions/{} key',
+    rotateSecret: 'POST /api/v1/webhooks/subscriptions/{}/rotate-secret body key',
+    test: 'POST /api/v1/webhooks/subscriptions/{}/test body key',
+    check: 'POST /api/v1/webhooks/subscriptions/{}/check body',
+    deliveries: 'GET /api/v1/webhooks/subscriptions/{}/deliveries query pages',
+    recover: 'POST /api/v1/webhooks/subscriptions/{}/recover body key',
+    backfill: 'POST /api/v1/webhooks/subscriptions/{}/backfill body key',
+    recoveries: 'GET /api/v1/webhooks/subscriptions/{}/recoveries',
     summary: 'GET /api/v1/webhooks/summary query pages',
   },
   deliveries: {
-    read: 'GET /api/v1/webhooks/deliveries/{deliveryId}',
-    redeliver: 'POST /api/v1/webhooks/deliveries/{deliveryId}/redeliver key',
+    read: 'GET /api/v1/webhooks/deliveries/{}',
+    redeliver: 'POST /api/v1/webhooks/deliveries/{}/redeliver key',
     list: 'GET /api/v1/webhooks/deliveries query pages',
     parked: 'GET /api/v1/webhooks/parked',
     statistics: 'GET /api/v1/webhooks/statistics query',
@@ -35,41 +35,42 @@ export const OPERATIONS = {
   events: {
     types: 'GET /api/v1/webhooks/event-types',
     list: 'GET /api/v1/webhooks/events query pages',
-    explain: 'GET /api/v1/webhooks/events/{eventId} query',
-    deliver: 'POST /api/v1/webhooks/events/{eventId}/deliver body key',
+    explain: 'GET /api/v1/webhooks/events/{} query',
+    deliver: 'POST /api/v1/webhooks/events/{}/deliver body key',
     stream: 'GET /api/v1/webhooks/stream query stream',
   },
   recoveries: {
     list: 'GET /api/v1/webhooks/recoveries query pages',
-    read: 'GET /api/v1/webhooks/recoveries/{recoveryId}',
-    cancel: 'POST /api/v1/webhooks/recoveries/{recoveryId}/cancel key',
+    read: 'GET /api/v1/webhooks/recoveries/{}',
+    cancel: 'POST /api/v1/webhooks/recoveries/{}/cancel key',
   },
   calls: {
     dial: 'POST /api/v1/voice/calls/dial body key',
-    answer: 'POST /api/v1/voice/calls/{callId}/answer body key',
-    hangup: 'POST /api/v1/voice/calls/{callId}/hangup body key',
-    hold: 'POST /api/v1/voice/calls/{callId}/hold body key',
-    resume: 'POST /api/v1/voice/calls/{callId}/resume body key',
-    transfer: 'POST /api/v1/voice/calls/{callId}/transfer body key',
+    answer: 'POST /api/v1/voice/calls/{}/answer body key',
+    hangup: 'POST /api/v1/voice/calls/{}/hangup body key',
+    hold: 'POST /api/v1/voice/calls/{}/hold body key',
+    resume: 'POST /api/v1/voice/calls/{}/resume body key',
+    transfer: 'POST /api/v1/voice/calls/{}/transfer body key',
     list: 'GET /api/v1/voice/calls query pages',
-    read: 'GET /api/v1/voice/calls/{callId}',
+    read: 'GET /api/v1/voice/calls/{}',
   },
   agents: {
     list: 'GET /api/v1/voice/agents query pages',
-    state: 'GET /api/v1/voice/agents/{agentUri}/state',
-    callState: 'GET /api/v1/voice/agents/{agentUri}/call-state',
-    setPresence: 'POST /api/v1/voice/agents/{agentUri}/presence body key',
+    state: 'GET /api/v1/voice/agents/{}/state',
+    callState: 'GET /api/v1/voice/agents/{}/call-state',
+    setPresence: 'POST /api/v1/voice/agents/{}/presence body key',
   },
   audit: {
     list: 'GET /api/v1/audit query pages',
   },
   me: {
     read: 'GET /api/v1/me',
+    signIn: 'GET /api/v1/sign-in query',
   },
   simulator: {
     call: 'POST /simulator/v1/calls body',
-    remote: 'POST /simulator/v1/calls/{callId}/remote body',
-    device: 'POST /simulator/v1/agents/{agentUri}/device body',
+    remote: 'POST /simulator/v1/calls/{}/remote body',
+    device: 'POST /simulator/v1/agents/{}/device body',
   },
   documents: {
     openapi: 'GET /api/v1/openapi.json',
@@ -176,6 +177,8 @@ export interface Operations {
   readonly me: {
     /** Read who you are. Needs the role `viewer`. */
     readonly read: (options?: CallOptions) => Promise<Schemas['Me']>
+    /** Read how people sign in. Needs no token. */
+    readonly signIn: (query?: Schemas['ReadSignInQuery'], options?: CallOptions) => Promise<Schemas['SignInOffer']>
   }
   readonly simulator: {
     /** Ring an agent from outside. Needs the role `operator`. */

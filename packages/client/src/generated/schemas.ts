@@ -1096,6 +1096,22 @@ export interface Schemas {
     /** How many seconds the previous secrets keep signing. This never extends the time of an older secret. Send 0 if a secret has leaked: only the new one signs then. If omitted, the installation decides (24 hours by default). */
     overlapSeconds?: number;
   };
+  /** The identity providers that people can sign in with from the command line. */
+  SignInOffer: {
+    /** The identity providers. Empty: none, or name your organization first. */
+    issuers: {
+      /** The OpenID Connect issuer; its discovery document has the endpoints. */
+      issuer: string;
+      /** The public client of the command line at this issuer. */
+      clientId: string;
+      /** The scopes to request, separated by spaces. */
+      scope: string;
+      /** The organization. Absent: the caller has not named it. */
+      name?: string;
+    }[];
+    /** There are several organizations, which are not listed: name one in `organization`. */
+    asksOrganization: boolean;
+  };
   SimulatedCall: {
     /** User URI of the agent. */
     agentUri: string;
@@ -1477,5 +1493,9 @@ export interface Schemas {
     limit?: number;
     /** The `nextCursor` of the previous page. Send the same other parameters as for that page. */
     cursor?: string;
+  };
+  ReadSignInQuery: {
+    /** The name of your organization, in upper or lower case. */
+    organization?: string;
   };
 }

@@ -70,6 +70,7 @@ test('the api trusts one issuer per tenant of the identity provider', () => {
       jwksUri: `http://127.0.0.1:8090/${tenant}/discovery/v2.0/keys`,
       roles: { claim: 'roles', viewer: ['viewer'], operator: ['operator'], admin: ['admin'] },
       console: { clientId: 'console', scope: 'openid switchhook/.default' },
+      cli: { clientId: 'cli', scope: 'openid switchhook/.default' },
     })),
   )
 })

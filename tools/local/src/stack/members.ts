@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import {
   addressesOf,
+  CLI_CLIENT_ID,
   CONSOLE_CLIENT_ID,
   DEV_AUDIENCE,
-  DEV_CONSOLE_SCOPE,
+  DEV_PERSON_SCOPE,
   DEV_ROLES,
   devIdpFields,
   devTenants,
@@ -80,12 +81,14 @@ export function memberEnvironment(
   }
 }
 
+const signInBy = (clientId: string) => ({ clientId, scope: DEV_PERSON_SCOPE })
+
 /** The issuers that the api trusts: one per tenant of the local identity provider. */
 const authIssuers = (idpUrl: string, furtherTenants: number): string =>
   JSON.stringify(
     devTenants(furtherTenants).map(({ tenant }) => {
       const { issuer, jwksUri } = addressesOf(idpUrl, tenant)
-      const console = { clientId: CONSOLE_CLIENT_ID, scope: DEV_CONSOLE_SCOPE }
-      return { issuer, audience: DEV_AUDIENCE, tenant, jwksUri, roles: DEV_ROLES, console }
+      const clients = { console: signInBy(CONSOLE_CLIENT_ID), cli: signInBy(CLI_CLIENT_ID) }
+      return { issuer, audience: DEV_AUDIENCE, tenant, jwksUri, roles: DEV_ROLES, ...clients }
     }),
   )

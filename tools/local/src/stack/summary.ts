@@ -22,7 +22,15 @@ export function summary({ home, urls, processes }: StackFile): string {
     'Switchhook is up.',
     ...rows.filter(([, value]) => value !== '').map(([name = '', value]) => `  ${name.padEnd(20)} ${value}`),
     '',
-    'Get a token (valid for one hour) and call the API:',
+    'Use it from the command line, signed in as acme-admin with the password acme-admin, or as an application:',
+    ...urls.apis
+      .slice(0, 1)
+      .flatMap((api) => [
+        `  npx switchhook login ${api} --organization ${tenant}`,
+        `  echo ${clientSecret} | npx switchhook login ${api} --organization ${tenant} --client-id ${clientId} --secret-stdin`,
+      ]),
+    '',
+    'Or get a token (valid for one hour) and call the API:',
     `  TOKEN=$(curl -s ${addressesOf(urls.devIdp, tenant).tokenUrl} -d grant_type=client_credentials \\`,
     `    -d client_id=${clientId} -d client_secret=${clientSecret} -d scope=${DEV_SCOPE} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
     ...urls.apis

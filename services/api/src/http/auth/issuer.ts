@@ -15,18 +15,33 @@ export interface Issuer {
   readonly roles?: RoleMapping
   /** Lets people of this issuer sign in to the console; absent: they cannot. */
   readonly console?: ConsoleClient
+  /** Lets people of this issuer sign in to the command line; absent: they cannot. */
+  readonly cli?: PublicClient
 }
 
-/** The console's registration with an issuer: a public client for the authorization code flow with PKCE. */
-interface ConsoleClient {
+/** A registration with an issuer: a public client for the authorization code flow with PKCE. */
+interface PublicClient {
   readonly clientId: string
   /** Must lead to a token with the issuer's `audience`. */
   readonly scope: string
+}
+
+interface ConsoleClient extends PublicClient {
   /** Further origins that the browser calls, such as that of the token endpoint, if they differ from the issuer's. */
   readonly origins?: readonly string[]
 }
 
+/** The parts of an issuer that name a client for people. */
+export type SignInClient = 'console' | 'cli'
+
 const httpUrl = { type: 'string', format: 'uri', pattern: '^https?://' } as const
+
+const publicClient = {
+  type: 'object',
+  required: ['clientId', 'scope'],
+  properties: { clientId: { type: 'string', minLength: 1 }, scope: { type: 'string', minLength: 1 } },
+  additionalProperties: false,
+} as const
 
 /** JSON Schema 2020-12 of `AUTH_ISSUERS`. */
 export const issuersSchema = {
@@ -40,15 +55,13 @@ export const issuersSchema = {
       tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
       jwksUri: httpUrl,
       roles: rolesSchema,
+      cli: publicClient,
       console: {
-        type: 'object',
-        required: ['clientId', 'scope'],
+        ...publicClient,
         properties: {
-          clientId: { type: 'string', minLength: 1 },
-          scope: { type: 'string', minLength: 1 },
+          ...publicClient.properties,
           origins: { type: 'array', items: httpUrl, maxItems: 10 },
         },
-        additionalProperties: false,
       },
     },
     additionalProperties: false,

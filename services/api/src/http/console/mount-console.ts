@@ -2,8 +2,8 @@ import type { ConsoleFiles } from '@switchhook/console'
 import { AppError } from '@switchhook/contracts'
 import type { Express } from 'express'
 import type { Issuer } from '../auth/issuer.ts'
+import { offeredSignIns, type SignInOffer, withOrganization } from '../auth/sign-ins.ts'
 import { sendCompressed } from '../send-compressed.ts'
-import { offeredSignIns, type SignInOffer, withOrganization } from './sign-ins.ts'
 
 export interface ConsoleOptions {
   readonly files: ConsoleFiles
@@ -18,14 +18,14 @@ export interface ConsoleOptions {
  * hold no tenant's data, so they need no token.
  */
 export function mountConsole(app: Express, { files, issuers, hasChooser }: ConsoleOptions): void {
-  const offerTo = (named: readonly string[]) => offeredSignIns(issuers, { hasChooser, named })
+  const offerTo = (named: readonly string[]) => offeredSignIns(issuers, 'console', { hasChooser, named })
 
   app.get('/console', (_request, response) => response.redirect(302, 'console/'))
   app.get('/console/config.json', (request, response) => {
     let named = namedIn(request.headers.cookie)
     const organization = new URL(request.originalUrl, 'http://api').searchParams.get('organization')
     if (organization !== null) {
-      const more = withOrganization(issuers, named, organization)
+      const more = withOrganization(issuers, 'console', named, organization)
       if (more === undefined) throw new AppError('not-found', { detail: 'No such organization signs in here.' })
       named = more
       // Without a path it belongs to the folder of this address, also behind a proxy that strips a prefix.

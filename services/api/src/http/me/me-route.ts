@@ -3,6 +3,7 @@ import { feature } from '../feature.ts'
 import { ROLES, rolesIn } from '../role.ts'
 import type { RouteOf } from '../route.ts'
 import { text } from '../schema-parts.ts'
+import { readSignIn, type SignInDeps } from './sign-in-route.ts'
 
 /** Parts of the service that an installation may not have. */
 export interface InstalledFeatures {
@@ -54,7 +55,7 @@ const meSchema = component('Me', {
   },
 })
 
-interface MeRouteDeps {
+interface MeRouteDeps extends SignInDeps {
   readonly installed: InstalledFeatures
 }
 
@@ -74,4 +75,6 @@ const readMe: RouteOf<MeRouteDeps> = {
   }),
 }
 
-export const me = feature([readMe], ({ installed }: MeRouteDeps) => ({ deps: { installed } }))
+export const me = feature([readMe, readSignIn], ({ installed, config }: MeRouteDeps) => ({
+  deps: { installed, config },
+}))

@@ -59,7 +59,10 @@ export const TAGS = [
       '`sip:alice@acme.example` and `sip:bob@acme.example` of the tenant `acme`, and `sip:carol@globex.example` of `globex`. `dial` lists the destinations.',
   },
   { name: 'audit', description: 'The audit log: which client changed, sent or commanded what.' },
-  { name: 'me', description: 'The caller: its tenant, its roles, and the features of this installation.' },
+  {
+    name: 'me',
+    description: 'The caller: its tenant, its roles, the features of this installation, and how people sign in.',
+  },
   { name: 'document', description: 'The machine-readable documents of the API and its events.' },
 ]
 

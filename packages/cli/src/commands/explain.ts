@@ -1,0 +1,89 @@
+import type { Client, Schemas } from '@switchhook/client'
+import { SwitchhookError } from '@switchhook/client'
+import type { Command, Context, Group } from '../command.ts'
+import { CliError, Exit } from '../exit.ts'
+import { withoutControls } from '../output/table.ts'
+import { moment, toneOf } from '../output/words.ts'
+import { showDelivery } from './deliveries.ts'
+import { showRecovery } from './recover.ts'
+import { showSubscription } from './subscriptions.ts'
+
+type Explained = Schemas['ExplainedEvent']
+
+const explain: Command = {
+  name: 'explain',
+  summary: 'say what happened to an event, a call, a delivery, a subscription or a recovery',
+  args: [['<id>', 'any id, also inside a pasted line; an agent URI, a phone number or a correlation id']],
+  run: async ({ client, out }, [text = '']) => {
+    const id = GUID.exec(text)?.[0].toLowerCase()
+    if (id === undefined) return showEvents(client, out, await eventsAbout(client, text.trim()), text)
+    // One of them has the id: the API has no lookup over all kinds.
+    const [event, delivery, subscription, recovery] = await Promise.all([
+      orNothing(client.events.explain(id)),
+      orNothing(client.deliveries.read(id)),
+      orNothing(client.subscriptions.read(id)),
+      orNothing(client.recoveries.read(id)),
+    ])
+    if (event !== undefined) out.show(event, () => explained(event, out.style))
+    else if (delivery !== undefined) showDelivery(out, delivery)
+    else if (subscription !== undefined) showSubscription(out, subscription)
+    else if (recovery !== undefined) showRecovery(out, recovery)
+    else await showEvents(client, out, await eventsAbout(client, id), id)
+  },
+}
+
+const GUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
+/** Each explanation is a request of its own. */
+const MOST_EVENTS = 20
+
+/** The latest events of a call, an agent, a phone number or a correlation id; the oldest first. */
+async function eventsAbout(client: Client, text: string): Promise<readonly Schemas['ListedEvent'][]> {
+  const query = GUID.test(text)
+    ? { callId: text }
+    : /^(sips?|tel):/i.test(text)
+      ? { agentUri: text }
+      : /^\+?[\d\s().\-/]{4,}$/.test(text)
+        ? { number: text }
+        : { correlationId: text }
+  const { items } = await client.events.list({ ...query, limit: MOST_EVENTS }).page()
+  return items.toReversed()
+}
+
+async function showEvents(
+  client: Client,
+  out: Context['out'],
+  events: readonly Schemas['ListedEvent'][],
+  sought: string,
+): Promise<void> {
+  if (events.length === 0) {
+    throw new CliError(Exit.notFound, `Nothing here has "${sought}", or its record has expired.`)
+  }
+  const found: Explained[] = []
+  for (const { eventId } of events) {
+    const event = await orNothing(client.events.explain(eventId))
+    if (event !== undefined) found.push(event)
+  }
+  out.show(found, () => found.map((event) => explained(event, out.style)).join('\n\n'))
+}
+
+/** The verdict for each subscription, in a sentence. */
+function explained(event: Explained, style: Context['out']['style']): string {
+  const title = `${style('bold', event.eventType)}  ${moment(event.occurredAt ?? event.fannedOutAt)}  ${style('dim', event.eventId)}`
+  if (event.subscriptions.length === 0) return `${title}\n  No subscription existed.`
+  const lines = event.subscriptions.map(({ verdict, explanation, url, subscriptionId, deliveryId }) => {
+    const id = deliveryId === null ? '' : ` ${style('dim', `delivery ${deliveryId}`)}`
+    return `  ${style(toneOf(verdict) ?? 'dim', verdict)}  ${url ?? subscriptionId}\n    ${withoutControls(explanation)}${id}`
+  })
+  return [title, ...lines].join('\n')
+}
+
+async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof SwitchhookError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+export const explaining: Group = { name: '', summary: 'explain', commands: [explain] }

@@ -1,0 +1,91 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Schemas } from '@switchhook/client'
+import { type Command, type Context, type Group, given } from '../command.ts'
+import { CliError, Exit } from '../exit.ts'
+import { countOf, momentOf } from '../output/read-time.ts'
+import { moment } from '../output/words.ts'
+
+interface RecoverOptions {
+  readonly dryRun?: true
+  readonly watch?: true
+  readonly from?: string
+  readonly to?: string
+  readonly types?: string
+  readonly perSecond?: string
+}
+
+const WATCH_EVERY_MS = 1_000
+
+const recover: Command = {
+  name: 'recover',
+  summary: 'send the parked deliveries of a subscription again',
+  args: [['<subscription>', 'the id of the subscription']],
+  options: [
+    ['--dry-run', 'only count them'],
+    ['--watch', 'show the progress until the end'],
+    ['--from <time>', 'only those parked since: 2h, or an ISO 8601 time'],
+    ['--to <time>', 'only those parked before'],
+    ['--types <types>', 'only these event types, separated by commas'],
+    ['--per-second <count>', 'at most so many per second'],
+  ],
+  run: async ({ client, out }, [id = ''], { dryRun, watch, from, to, types, perSecond }: RecoverOptions) => {
+    const nowMs = Date.now()
+    const body = given<Schemas['NewRecovery']>({
+      from: from === undefined ? undefined : momentOf(from, -1, nowMs),
+      to: to === undefined ? undefined : momentOf(to, -1, nowMs),
+      eventTypes: types?.split(',') as Schemas['EventType'][] | undefined,
+      maxPerSecond: perSecond === undefined ? undefined : countOf(perSecond, '--per-second'),
+    })
+    if (dryRun) {
+      const counted = await client.subscriptions.recover(id, { ...body, dryRun })
+      return out.record(counted, [
+        ['deliveries', counted.count],
+        ['without body', counted.withoutBody],
+        ['oldest', moment(counted.oldest)],
+        ['newest', moment(counted.newest)],
+      ])
+    }
+    let recovery: Schemas['Recovery'] = await client.subscriptions.recover(id, { ...body, dryRun: false })
+    if (!watch) {
+      showRecovery(out, recovery)
+      return out.note(`Follow it: switchhook explain ${recovery.recoveryId}`)
+    }
+    out.note(`Recovery ${recovery.recoveryId}. Ctrl+C stops watching, not the recovery.`)
+    while (recovery.state === 'running' || recovery.state === 'paused') {
+      out.progress(progressOf(recovery))
+      await wait(WATCH_EVERY_MS)
+      recovery = await client.recoveries.read(recovery.recoveryId)
+    }
+    showRecovery(out, recovery)
+    if (recovery.state !== 'done' || recovery.failed > 0) {
+      throw new CliError(
+        Exit.finding,
+        `The recovery is ${recovery.state}, ${recovery.failed} of its deliveries could not be sent.`,
+      )
+    }
+  },
+}
+
+/** `120 of 300 sent, 12/s, waiting for the endpoint` */
+export function progressOf({ sent, remaining, perSecond, waitingFor }: Schemas['Recovery']): string {
+  const pace = waitingFor === null ? `${Math.round(perSecond)}/s` : `waiting: ${waitingFor}`
+  return `${sent} of ${sent + remaining} sent, ${pace}`
+}
+
+export function showRecovery(out: Context['out'], recovery: Schemas['Recovery']): void {
+  out.record(recovery, [
+    ['recovery', recovery.recoveryId],
+    ['subscription', recovery.subscriptionId],
+    ['state', recovery.cancelledBecause === null ? recovery.state : `${recovery.state}: ${recovery.cancelledBecause}`],
+    ['waiting for', recovery.waitingFor],
+    ['found', recovery.found],
+    ['sent', recovery.sent],
+    ['skipped', recovery.skipped],
+    ['failed', recovery.failed],
+    ['remaining', recovery.remaining],
+    ['started', moment(recovery.startedAt)],
+    ['ended', moment(recovery.endedAt)],
+  ])
+}
+
+export const recovering: Group = { name: '', summary: 'recover', commands: [recover] }

@@ -1,0 +1,121 @@
+import { createClient } from '@switchhook/client'
+import type { Command, Context, Group } from '../command.ts'
+import { usage } from '../exit.ts'
+import { openBrowser, openCallback } from '../session/browser.ts'
+import { applicationScope, chosenIn, readOffer } from '../session/offer.ts'
+import { renew, revoke, tokenUrlOf, withBrowser, withDevice } from '../session/openid.ts'
+import type { SignIn } from '../session/profiles.ts'
+
+interface LoginOptions {
+  readonly organization?: string
+  readonly device?: true
+  readonly clientId?: string
+  readonly secretStdin?: true
+  readonly scope?: string
+  readonly tokenUrl?: string
+}
+
+const login: Command = {
+  name: 'login',
+  summary: 'sign in to an installation, and keep it as a profile',
+  args: [['[url]', 'its address, such as https://switchhook.example.com']],
+  options: [
+    ['--organization <name>', 'your organization, if the installation serves several'],
+    ['--device', 'sign in with a browser on another device'],
+    ['--client-id <id>', 'sign in as an application'],
+    ['--secret-stdin', 'its secret comes from stdin'],
+    ['--scope <scope>', 'request this scope'],
+    ['--token-url <url>', "the application's token endpoint, if the installation names no issuer"],
+  ],
+  run: async (context, [named], options: LoginOptions) => {
+    const { session, profiles, out } = context
+    const url = (named ?? session.url).replace(/\/+$/, '')
+    const signIn = await signInTo(url, context, options)
+    profiles.write(session.profile, { url, signIn })
+    profiles.use(session.profile)
+    const token = signIn.accessToken ?? ''
+    const me = await createClient({ baseUrl: url, auth: async () => token }).me.read()
+    out.record(me, [
+      ['url', url],
+      ['profile', session.profile],
+      ['tenant', me.tenant],
+      ['subject', me.subject],
+      ['roles', me.roles.join(', ')],
+    ])
+  },
+}
+
+async function signInTo(url: string, context: Context, options: LoginOptions): Promise<SignIn> {
+  const { organization, device, clientId, secretStdin, scope, tokenUrl } = options
+  if ((clientId === undefined) !== (secretStdin === undefined)) {
+    throw usage('An application needs both --client-id and --secret-stdin.')
+  }
+  if (tokenUrl !== undefined && !URL.canParse(tokenUrl)) throw usage('--token-url must be an https address.')
+  if (clientId !== undefined) {
+    const isComplete = tokenUrl !== undefined && scope !== undefined
+    const offered = isComplete ? undefined : chosenIn(await readOffer(url, organization), organization)
+    const clientSecret = (await context.readInput('Client secret: ')).trim()
+    if (clientSecret === '') throw usage('There is no secret on stdin.')
+    return renew({
+      kind: 'application',
+      clientId,
+      clientSecret,
+      tokenUrl: tokenUrl ?? (await tokenUrlOf(offered?.issuer ?? '', clientId)),
+      scope: scope ?? applicationScope(offered?.scope ?? ''),
+    })
+  }
+  const offered = chosenIn(await readOffer(url, organization), organization)
+  const provider = { ...offered, scope: scope ?? offered.scope }
+  const { out } = context
+  if (device) {
+    return withDevice(provider, (address, code) => out.note(`Open ${address} on any device and enter the code ${code}`))
+  }
+  const callback = await openCallback()
+  try {
+    return await withBrowser(provider, callback.redirectUri, (address) => {
+      out.note(`Sign in with your browser:\n${address}`)
+      if (process.stderr.isTTY) openBrowser(address)
+      return callback.returned
+    })
+  } finally {
+    callback.close()
+  }
+}
+
+const logout: Command = {
+  name: 'logout',
+  summary: 'end the sign-in and remove the profile',
+  run: async ({ session, profiles, out }) => {
+    profiles.write(session.profile, undefined)
+    out.note(`The profile "${session.profile}" is removed.`)
+    if (session.signIn !== undefined) await revoke(session.signIn)
+  },
+}
+
+const profile: Command = {
+  name: 'profile',
+  summary: 'list the profiles, or use another one from now on',
+  args: [['[name]', 'the profile to use']],
+  run: async ({ session, profiles, out }, [name]) => {
+    if (name !== undefined) {
+      if (profiles.read().profiles[name] === undefined) throw usage(`There is no profile "${name}".`)
+      profiles.use(name)
+    }
+    const rows = Object.entries(profiles.read().profiles).map(([each, { url, signIn }]) => ({
+      profile: each,
+      isUsed: each === (name ?? session.profile),
+      url,
+      clientId: signIn?.clientId ?? null,
+      kind: signIn?.kind ?? 'none',
+    }))
+    out.list(rows, [
+      { title: 'USED', of: ({ isUsed }) => (isUsed ? '*' : '') },
+      { title: 'PROFILE', of: (row) => row.profile },
+      { title: 'SIGN-IN', of: ({ kind }) => kind },
+      { title: 'CLIENT', of: ({ clientId }) => clientId },
+      { title: 'URL', of: ({ url }) => url },
+    ])
+  },
+}
+
+export const signIn: Group = { name: '', summary: 'sign in', commands: [login, logout, profile] }

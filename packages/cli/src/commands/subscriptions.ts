@@ -1,0 +1,175 @@
+import type { Schemas } from '@switchhook/client'
+import { type Command, type Context, type Group, given } from '../command.ts'
+import { CliError, Exit, usage } from '../exit.ts'
+import { durationMs } from '../output/read-time.ts'
+import { moment, toneOf } from '../output/words.ts'
+import { LIMIT, limitOf, take } from './take.ts'
+
+const ID = ['<subscription>', 'the id of the subscription'] as const
+const EXTERNAL_ID = ['--external-id <id>', 'your own name for it, unique in your tenant'] as const
+const TYPES = ['--types <types>', 'event types, separated by commas'] as const
+
+const list: Command = {
+  name: 'list',
+  summary: 'list subscriptions and the health of their endpoints',
+  options: [EXTERNAL_ID, LIMIT],
+  run: async ({ client, out }, _args, options: { externalId?: string; limit?: string }) => {
+    const query = given<Schemas['ListSubscriptionsQuery']>({ externalId: options.externalId })
+    out.list(await take(client.subscriptions.list(query), limitOf(options)), [
+      { title: 'SUBSCRIPTION', of: ({ id }) => id },
+      { title: 'STATE', of: stateOf, tone: (subscription) => toneOf(stateOf(subscription)) },
+      { title: 'PARKED', of: ({ parked }) => parked.count },
+      { title: 'TYPES', of: ({ eventTypes }) => eventTypes.join(',') },
+      { title: 'URL', of: ({ url }) => url },
+    ])
+  },
+}
+
+const stateOf = ({ enabled, health }: Schemas['Subscription']): string =>
+  !enabled ? 'disabled' : health.state !== 'closed' ? health.state : health.failingSince === null ? 'ok' : 'failed'
+
+const show: Command = {
+  name: 'show',
+  summary: 'show a subscription',
+  args: [ID],
+  run: async ({ client, out }, [id = '']) => showSubscription(out, await client.subscriptions.read(id)),
+}
+
+export function showSubscription(
+  out: Context['out'],
+  subscription: Schemas['Subscription'] & { readonly secret?: string },
+): void {
+  const { health } = subscription
+  out.record(subscription, [
+    ['subscription', subscription.id],
+    ['url', subscription.url],
+    ['types', subscription.eventTypes.join(',')],
+    ['description', subscription.description],
+    ['external id', subscription.externalId],
+    ['state', stateOf(subscription)],
+    ['failing since', moment(health.failingSince)],
+    [
+      'last failure',
+      health.lastFailureAt === null
+        ? null
+        : `${health.lastFailureStatus ?? health.lastFailureOutcome} at ${moment(health.lastFailureAt)}`,
+    ],
+    ['cool-down until', moment(health.openUntil)],
+    ['parked', subscription.parked.count],
+    ...(subscription.secret === undefined ? [] : [['secret', subscription.secret] as const]),
+  ])
+}
+
+interface CreateOptions {
+  readonly types?: string
+  readonly description?: string
+  readonly externalId?: string
+  readonly disabled?: true
+}
+
+const create: Command = {
+  name: 'create',
+  summary: 'create a subscription; its secret is shown only now',
+  args: [['<url>', 'the endpoint']],
+  options: [TYPES, EXTERNAL_ID, ['--description <text>', 'a label'], ['--disabled', 'create it disabled']],
+  run: async ({ client, out }, [url = ''], options: CreateOptions) => {
+    const eventTypes = typesIn(options.types ?? 'call.status,agent.status')
+    const more = given<Schemas['NewSubscription']>({
+      url,
+      eventTypes,
+      description: options.description,
+      externalId: options.externalId,
+      enabled: options.disabled === true ? false : undefined,
+    })
+    showSubscription(out, await client.subscriptions.create({ url, eventTypes, ...more }))
+    out.note('Store the secret now: no later answer shows it.')
+  },
+}
+
+interface ChangeOptions {
+  readonly url?: string
+  readonly types?: string
+  readonly description?: string
+  readonly enable?: true
+  readonly disable?: true
+}
+
+const change: Command = {
+  name: 'change',
+  summary: 'change, enable or disable a subscription',
+  args: [ID],
+  options: [
+    ['--url <url>', 'another endpoint'],
+    TYPES,
+    ['--description <text>', 'a label'],
+    ['--enable', 'deliver'],
+    ['--disable', 'deliver nothing more'],
+  ],
+  run: async ({ client, out }, [id = ''], { url, types, description, enable, disable }: ChangeOptions) => {
+    if (enable && disable) throw usage('Choose one: --enable or --disable.')
+    const changed = given<Schemas['SubscriptionChange']>({
+      url,
+      description,
+      eventTypes: types === undefined ? undefined : typesIn(types),
+      enabled: enable ? true : disable ? false : undefined,
+    })
+    if (Object.keys(changed).length === 0) throw usage('Name a change, such as --disable.')
+    showSubscription(out, await client.subscriptions.change(id, changed))
+  },
+}
+
+/** The API names the types that exist if one is misspelt. */
+const typesIn = (text: string): Schemas['EventType'][] =>
+  text.split(',').map((type) => type.trim()) as Schemas['EventType'][]
+
+const remove: Command = {
+  name: 'delete',
+  summary: 'delete a subscription; deliveries that have failed keep their schedule',
+  args: [ID],
+  run: async ({ client, out }, [id = '']) => {
+    await client.subscriptions.delete(id)
+    out.note(`The subscription ${id} is deleted.`)
+  },
+}
+
+const rotate: Command = {
+  name: 'rotate-secret',
+  summary: 'replace the signing secret; the new one is shown only now',
+  args: [ID],
+  options: [['--overlap <time>', 'how long the previous secret signs too, such as 24h; 0s if it has leaked']],
+  run: async ({ client, out }, [id = ''], { overlap }: { overlap?: string }) => {
+    const body = overlap === undefined ? {} : { overlapSeconds: durationMs(overlap) / 1_000 }
+    const rotated = await client.subscriptions.rotateSecret(id, body)
+    out.record(rotated, [
+      ['secret', rotated.secret],
+      ['previous valid until', moment(rotated.previousValidUntil)],
+    ])
+  },
+}
+
+const check: Command = {
+  name: 'check',
+  summary: 'check what the receiver of a subscription gets wrong; takes up to 20 s',
+  args: [ID, ['[type]', 'the event type of the examples']],
+  run: async ({ client, out }, [id = '', eventType]) => {
+    out.progress('Checking the receiver …')
+    const report = await client.subscriptions.check(id, given<Schemas['Trial']>({ eventType: eventType as never }))
+    if (out.isJson) out.show(report, String)
+    else {
+      out.list(report.findings, [
+        { title: 'CHECK', of: ({ check }) => check },
+        { title: 'RESULT', of: ({ result }) => result, tone: ({ result }) => toneOf(result) },
+        { title: 'SEEN', of: ({ seen }) => seen },
+      ])
+    }
+    const advice = report.findings.flatMap(({ check, advice: text }) => (text === null ? [] : [`${check}: ${text}`]))
+    if (report.verdict !== 'good') throw new CliError(Exit.finding, advice.join('\n') || 'The receiver needs work.')
+  },
+}
+
+export const subscriptions: Group = {
+  name: 'subscriptions',
+  summary: 'list, show, create, change and delete subscriptions',
+  commands: [list, show, create, change, remove, rotate],
+}
+export const checking: Group = { name: '', summary: 'check', commands: [check] }

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import type { Command, Group } from '../command.ts'
+import { CliError, Exit, usage } from '../exit.ts'
+import { moment } from '../output/words.ts'
+import { verifyPost } from './verify-post.ts'
+
+const verify: Command = {
+  name: 'verify',
+  summary: 'verify a stored webhook: a file with the headers, an empty line, and the body as it arrived',
+  args: [['<file>', 'the file; the secret comes from stdin or SWITCHHOOK_WEBHOOK_SECRET']],
+  run: async ({ env, out, readInput }, [file = '']) => {
+    let bytes: Buffer
+    try {
+      bytes = readFileSync(file)
+    } catch (error) {
+      throw usage(`${file} cannot be read (${(error as Error).message}).`)
+    }
+    const secret = env['SWITCHHOOK_WEBHOOK_SECRET'] || (await readInput('Signing secret: ')).trim()
+    const result = verifyPost(bytes, secret.split(/[\s,]+/), Date.now())
+    if (!result.isValid) throw new CliError(Exit.finding, result.reason)
+    const sentAt = new Date(result.sentAtMs).toISOString()
+    out.record({ valid: true, deliveryId: result.id, sentAt, notes: result.notes }, [
+      ['signature', 'valid'],
+      ['delivery', result.id],
+      ['sent', moment(sentAt)],
+    ])
+    for (const note of result.notes) out.note(note)
+  },
+}
+
+export const verifying: Group = { name: '', summary: 'verify', commands: [verify] }

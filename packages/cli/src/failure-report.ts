@@ -1,0 +1,60 @@
+import { NoAnswer, SignInFailed, SwitchhookError } from '@switchhook/client'
+import { CliError, Exit, type ExitCode } from './exit.ts'
+
+export interface FailureReport {
+  readonly exit: ExitCode
+  /** One sentence or two: what is wrong, and what to do. */
+  readonly message: string
+}
+
+/** Tokens and signatures are refused beyond a few minutes; a smaller difference has other causes. */
+export const CLOCK_LIMIT_MS = 60_000
+
+/** @param clockOffsetMs how far this machine's clock is ahead of the server's; undefined if unknown */
+export function reportOf(error: unknown, clockOffsetMs?: number): FailureReport {
+  const { exit, message } = plainReport(error)
+  const isClockSuspect = exit === Exit.signIn && clockOffsetMs !== undefined && Math.abs(clockOffsetMs) > CLOCK_LIMIT_MS
+  return { exit, message: isClockSuspect ? `${message} ${clockAdvice(clockOffsetMs)}` : message }
+}
+
+/** What to do about a wrong clock. */
+export const clockAdvice = (offsetMs: number): string =>
+  `The clock of this machine is ${Math.round(Math.abs(offsetMs) / 1_000)} s ${offsetMs > 0 ? 'ahead of' : 'behind'} the server's: set it by NTP.`
+
+function plainReport(error: unknown): FailureReport {
+  if (error instanceof CliError) return { exit: error.exit, message: error.message }
+  if (error instanceof SignInFailed) return { exit: Exit.signIn, message: error.message }
+  if (error instanceof NoAnswer) {
+    const message = error.message.replace('Check baseUrl', 'Check the address of the installation (switchhook profile)')
+    const maybe = error.mayHaveRun ? ' The command may have run: look before you repeat it.' : ''
+    return { exit: Exit.noAnswer, message: message + maybe }
+  }
+  if (error instanceof SwitchhookError) return refusal(error)
+  const message = error instanceof Error ? error.message : String(error)
+  // The client's name for the address.
+  if (message.startsWith('baseUrl ')) return { exit: Exit.usage, message: message.replace('baseUrl', 'The address') }
+  return { exit: Exit.finding, message }
+}
+
+function refusal({ status, code, message, problem, requestId }: SwitchhookError): FailureReport {
+  const said = (advice: string): string => `${message.replace(/\.$/, '')}. ${advice}`
+  if (status === 401 && code === 'unauthorized') {
+    return { exit: Exit.signIn, message: said('Sign in with "switchhook login", or renew SWITCHHOOK_TOKEN.') }
+  }
+  if (status === 403) {
+    return { exit: Exit.signIn, message: said('Ask the operator of the installation for the role.') }
+  }
+  if (code === 'not-found')
+    return { exit: Exit.notFound, message: `${message.replace('this client', 'this command')}.` }
+  if (status === 404) return { exit: Exit.notFound, message }
+  if (status >= 500)
+    return { exit: Exit.noAnswer, message: said(`Try again; the operator finds it as request ${requestId}.`) }
+  if ([409, 412, 429].includes(status)) {
+    const allowed = problem.allowedCommands
+    return {
+      exit: Exit.refused,
+      message: allowed ? said(`Possible now: ${allowed.join(', ') || 'nothing'}.`) : message,
+    }
+  }
+  return { exit: Exit.usage, message }
+}

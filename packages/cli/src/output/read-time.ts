@@ -1,0 +1,24 @@
+import { usage } from '../exit.ts'
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `90s`, `10m`, `2h` or `1d` in ms. @throws CliError for another form */
+export function durationMs(text: string): number {
+  const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? []
+  if (amount === undefined) throw usage(`"${text}" is not a duration: write it like 90s, 10m, 2h or 1d.`)
+  return Number(amount) * (UNITS[unit] ?? 0)
+}
+
+/** A moment: ISO 8601, or a duration from now. @param sign -1: the duration is in the past */
+export function momentOf(text: string, sign: 1 | -1, nowMs: number): string {
+  if (/^\d+[smhd]$/.test(text)) return new Date(nowMs + sign * durationMs(text)).toISOString()
+  const atMs = Date.parse(text)
+  if (Number.isNaN(atMs)) throw usage(`"${text}" is no time: write it like 10m, or 2026-11-23T15:00:00Z.`)
+  return new Date(atMs).toISOString()
+}
+
+/** @throws CliError unless the text is a whole number above 0 */
+export function countOf(text: string, option: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw usage(`${option} must be a whole number above 0, not "${text}".`)
+  return Number(text)
+}

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A web server on this machine that a browser is sent back to at the end of a sign-in. */
+export interface Callback {
+  readonly redirectUri: string
+  /** The address that the browser has requested. */
+  readonly returned: Promise<URL>
+  close(): void
+}
+
+/** The identity provider sends the browser to any port of `http://localhost/` (RFC 8252, section 7.3). */
+export async function openCallback(): Promise<Callback> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const redirectUri = `http://localhost:${(server.address() as AddressInfo).port}/`
+  const returned = new Promise<URL>((resolve) => {
+    server.on('request', (request, response) => {
+      const url = new URL(request.url ?? '', redirectUri)
+      const isAnswer = url.searchParams.has('code') || url.searchParams.has('error')
+      const text = isAnswer ? 'You can close this window and return to the terminal.' : 'Nothing is here.'
+      response.writeHead(isAnswer ? 200 : 404, { 'content-type': 'text/plain', connection: 'close' }).end(text)
+      if (isAnswer) resolve(url)
+    })
+  })
+  return { redirectUri, returned, close: () => server.close() }
+}
+
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/** Opens the address in the person's browser. A machine without one is no failure: the address is printed, too. */
+export function openBrowser(address: string): void {
+  const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open']
+  const opener = spawn(program, [...args, address], { stdio: 'ignore', detached: true })
+  opener.on('error', () => {})
+  opener.unref()
+}

@@ -1,0 +1,75 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { usage } from '../exit.ts'
+
+/** A person who has signed in, or an application with a secret. Both keep their present token. */
+export type SignIn = {
+  readonly clientId: string
+  readonly scope: string
+  readonly accessToken?: string
+  /** ms since 1970. */
+  readonly expiresAtMs?: number
+} & (
+  | { readonly kind: 'person'; readonly issuer: string; readonly refreshToken?: string }
+  | { readonly kind: 'application'; readonly tokenUrl: string; readonly clientSecret: string }
+)
+
+export interface Profile {
+  readonly url: string
+  /** Absent: requests carry no token, as trusted networks allow. */
+  readonly signIn?: SignIn
+}
+
+export interface Profiles {
+  readonly current: string
+  readonly profiles: Readonly<Record<string, Profile>>
+}
+
+/** The profiles of this user, in a file that only the user can read. */
+export interface ProfileFile {
+  readonly path: string
+  read(): Profiles
+  /** Adds, replaces or (undefined) removes a profile. */
+  write(name: string, profile: Profile | undefined): void
+  use(name: string): void
+}
+
+export const DEFAULT_PROFILE = 'default'
+
+export function openProfiles(env: NodeJS.ProcessEnv): ProfileFile {
+  const path = join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'switchhook', 'profiles.json')
+  const read = (): Profiles => {
+    let text: string
+    try {
+      text = readFileSync(path, 'utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: DEFAULT_PROFILE, profiles: {} }
+      throw error
+    }
+    try {
+      return JSON.parse(text) as Profiles
+    } catch {
+      throw usage(`${path} is not JSON: remove it and sign in again.`)
+    }
+  }
+  const save = (profiles: Profiles): void => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    // A new file that replaces the old one: a reader never sees half of it, and its mode does not depend on the old one.
+    const fresh = `${path}.${process.pid}`
+    writeFileSync(fresh, `${JSON.stringify(profiles, undefined, 2)}\n`, { mode: 0o600 })
+    chmodSync(fresh, 0o600)
+    renameSync(fresh, path)
+  }
+  return {
+    path,
+    read,
+    write: (name, profile) => {
+      const { current, profiles } = read()
+      const { [name]: _, ...others } = profiles
+      if (profile !== undefined) return save({ current, profiles: { ...others, [name]: profile } })
+      save({ current: current === name ? (Object.keys(others)[0] ?? DEFAULT_PROFILE) : current, profiles: others })
+    },
+    use: (name) => save({ ...read(), current: name }),
+  }
+}

@@ -1,0 +1,74 @@
+import type { Profile, ProfileFile, Profiles, SignIn } from './profiles.ts'
+import { openSession } from './session.ts'
+
+const SIGN_IN: SignIn = {
+  kind: 'application',
+  clientId: 'app',
+  clientSecret: 'secret',
+  tokenUrl: 'https://idp/token',
+  scope: 'api',
+  accessToken: 'old',
+  expiresAtMs: Date.now() + 3_600_000,
+}
+
+function profilesWith(all: Record<string, Profile>, current = 'default'): ProfileFile {
+  let stored: Profiles = { current, profiles: all }
+  return {
+    path: '',
+    read: () => stored,
+    write: (name, profile) => {
+      if (profile !== undefined) stored = { ...stored, profiles: { ...stored.profiles, [name]: profile } }
+    },
+    use: () => {},
+  }
+}
+
+/** Tokens are named in the order in which they are asked for. */
+function session(signIn: SignIn | undefined, env: NodeJS.ProcessEnv = {}, named?: string) {
+  let renewals = 0
+  const profiles = profilesWith({ default: { url: 'https://a.example', ...(signIn && { signIn }) } })
+  const opened = openSession({ env, profiles, named }, async (before) => ({
+    ...before,
+    accessToken: `new-${++renewals}`,
+    expiresAtMs: Date.now() + 3_600_000,
+  }))
+  return { opened, profiles, renewals: () => renewals }
+}
+
+test('a valid token of the profile is used', async () => {
+  const { opened, renewals } = session(SIGN_IN)
+  expect([await opened.auth?.(), renewals()]).toEqual(['old', 0])
+})
+
+test.each([
+  ['has expired', { ...SIGN_IN, expiresAtMs: Date.now() - 1 }, undefined],
+  ['ends soon', { ...SIGN_IN, expiresAtMs: Date.now() + 30_000 }, undefined],
+  ['was refused', SIGN_IN, 'old'],
+])('a token that %s is renewed once, and stored for the next command', async (_name, signIn, rejected) => {
+  const { opened, profiles } = session(signIn)
+  expect(await Promise.all([opened.auth?.(rejected), opened.auth?.(rejected)])).toEqual(['new-1', 'new-1'])
+  expect(profiles.read().profiles['default']?.signIn?.accessToken).toBe('new-1')
+  expect(await opened.auth?.()).toBe('new-1')
+})
+
+test('SWITCHHOOK_TOKEN comes first', async () => {
+  expect(await session(SIGN_IN, { SWITCHHOOK_TOKEN: 'given' }).opened.auth?.()).toBe('given')
+})
+
+test('a token of the profile is not sent to another installation', () => {
+  const other = session(SIGN_IN, { SWITCHHOOK_URL: 'https://b.example' }).opened
+  expect([other.url, other.auth]).toEqual(['https://b.example', undefined])
+  expect(session(SIGN_IN, { SWITCHHOOK_URL: 'https://A.example/' }).opened.auth).toBeDefined()
+})
+
+test('without a sign-in, requests carry no token', () => {
+  expect(session(undefined).opened.auth).toBeUndefined()
+})
+
+test.each([
+  ['there is no profile of the name', { SWITCHHOOK_PROFILE: 'other' }, 'There is no profile "other"'],
+  ['no installation is named', { SWITCHHOOK_PROFILE: '' }, 'switchhook login <url>'],
+])('says so if %s', (_name, env, message) => {
+  const opened = openSession({ env, profiles: profilesWith({}), named: undefined }, async (before) => before)
+  expect(() => opened.url).toThrow(message)
+})

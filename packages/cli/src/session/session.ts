@@ -1,0 +1,72 @@
+import type { Auth } from '@switchhook/client'
+import { usage } from '../exit.ts'
+import { DEFAULT_PROFILE, type ProfileFile, type SignIn } from './profiles.ts'
+
+/** Which installation, and as whom. */
+export interface Session {
+  readonly profile: string
+  /** @throws CliError if no installation is named */
+  readonly url: string
+  /** Undefined: requests carry no token. */
+  readonly auth: Auth | undefined
+  readonly signIn: SignIn | undefined
+}
+
+/** Gets another token; undefined if it cannot, so that a person has to sign in. */
+export type Renew = (signIn: SignIn) => Promise<SignIn>
+
+/** A token is renewed this long before its end. */
+const AHEAD_MS = 60_000
+
+/** The session of the environment and the profile. `SWITCHHOOK_URL` and `SWITCHHOOK_TOKEN` come first. */
+export function openSession(
+  { env, profiles, named }: { env: NodeJS.ProcessEnv; profiles: ProfileFile; named: string | undefined },
+  renew: Renew,
+): Session {
+  const { current, profiles: all } = profiles.read()
+  const chosen = named ?? (env['SWITCHHOOK_PROFILE'] || undefined)
+  const profile = chosen ?? current ?? DEFAULT_PROFILE
+  const stored = all[profile]
+  const token = env['SWITCHHOOK_TOKEN'] || undefined
+  const own = env['SWITCHHOOK_URL'] || undefined
+  // A token of one installation is never sent to another.
+  const isOther = own !== undefined && stored !== undefined && sameAddress(own) !== sameAddress(stored.url)
+  const signIn = isOther ? undefined : stored?.signIn
+  const url = own ?? stored?.url
+  return {
+    profile,
+    get url() {
+      if (url !== undefined) return url
+      throw usage(
+        chosen !== undefined && stored === undefined
+          ? `There is no profile "${chosen}": switchhook profile lists them.`
+          : 'No installation is named: sign in with "switchhook login <url>", or set SWITCHHOOK_URL.',
+      )
+    },
+    signIn,
+    auth: token !== undefined ? async () => token : signIn && authOf(profile, profiles, renew),
+  }
+}
+
+const sameAddress = (url: string): string => url.replace(/\/+$/, '').toLowerCase()
+
+/** Serves the stored token while it is valid, and stores each new one for the next command. */
+function authOf(name: string, profiles: ProfileFile, renew: Renew): Auth {
+  let renewing: Promise<string> | undefined
+  const fresh = async (): Promise<string> => {
+    const profile = profiles.read().profiles[name]
+    if (profile?.signIn === undefined) throw usage(`The profile "${name}" was signed out meanwhile.`)
+    const signIn = await renew(profile.signIn)
+    profiles.write(name, { ...profile, signIn })
+    return signIn.accessToken ?? ''
+  }
+  return async (rejected) => {
+    // Read again each time: another command may have renewed it.
+    const { accessToken, expiresAtMs = 0 } = profiles.read().profiles[name]?.signIn ?? {}
+    if (accessToken !== undefined && accessToken !== rejected && Date.now() < expiresAtMs - AHEAD_MS) return accessToken
+    renewing ??= fresh().finally(() => {
+      renewing = undefined
+    })
+    return renewing
+  }
+}

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+export interface CommandResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunningCommand {
+  /** What it has written so far. */
+  readonly output: () => Omit<CommandResult, 'code'>
+  readonly ended: Promise<CommandResult>
+  kill(signal: NodeJS.Signals): void
+}
+
+/** Starts Node with these arguments, outside of a terminal. The environment is the given one, and `PATH`. */
+export function startCommand(
+  args: readonly string[],
+  { env = {}, input = '' }: { readonly env?: NodeJS.ProcessEnv; readonly input?: string } = {},
+): RunningCommand {
+  const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'], ...env } })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  // It may end without reading its input.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  return {
+    output: () => ({ stdout, stderr }),
+    ended: once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr })),
+    kill: (signal) => void child.kill(signal),
+  }
+}
