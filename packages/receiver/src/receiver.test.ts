@@ -58,7 +58,7 @@ describe('a request that is not genuine is answered 401, and the reason says wha
   const signedWith = (other: string) => ({ ...genuine, headers: { ...genuine.headers, 'webhook-signature': other } })
   test.each<[string, SentDelivery, RegExp]>([
     ['another secret', aDelivery({ secret: OTHER_SECRET }), /No secret.*secret of the subscription/],
-    ['an old timestamp', aDelivery({ atMs: Date.now() - hour }), /signed 3600 s ago.*clock/],
+    ['an old timestamp', aDelivery({ atMs: Date.now() - hour }), /signed 36\d\d s ago.*clock/],
     ['a timestamp of the future', aDelivery({ atMs: Date.now() + hour }), /signed -3\d{3} s ago.*clock/],
     ['no signature', { ...aDelivery(), headers: {} }, /not signed.*rotate its secret/],
     ['a changed body', { ...aDelivery(), body: '{}' }, /No secret/],
