@@ -53,7 +53,8 @@ export async function verify(keys: Keys, header: (name: string) => string | null
   }
   const offSeconds = Math.round(Date.now() / 1_000 - Number(timestamp))
   if (!(Math.abs(offSeconds) <= MAX_OFF_SECONDS)) {
-    throw new Refusal(401, `The request was signed ${offSeconds} s ago by the receiver's clock. Is the clock right?`)
+    const age = offSeconds < 0 ? `${-offSeconds} s in the future` : `${offSeconds} s ago`
+    throw new Refusal(401, `By the receiver's clock, the request was signed ${age}. Is the clock right?`)
   }
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
   for (const signature of signatures.split(' ')) {
