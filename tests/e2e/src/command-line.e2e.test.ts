@@ -8,8 +8,8 @@ import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { readStack } from './stack.ts'
 import { newUser, type Switchhook } from './switchhook.ts'
 
-const ALICE = 'sip:e2e-190@acme.example'
-const BOB = 'sip:e2e-191@acme.example'
+const ALICE = 'sip:e2e-180@acme.example'
+const BOB = 'sip:e2e-181@acme.example'
 /** For what other processes do meanwhile. */
 const PATIENT = { timeoutMs: 60_000 }
 

@@ -60,7 +60,7 @@ test('the policy is that of the workers', async () => {
 })
 
 test('a call is listed while it lives, and as an ended one afterwards', async () => {
-  const agentUri = 'sip:e2e-190@acme.example'
+  const agentUri = 'sip:e2e-185@acme.example'
   const callId = await acme.dial(agentUri, '+15550100')
   const legs = (live: boolean) => acme.api.calls.list({ live, agentUri }).page()
   await eventually(async () => {

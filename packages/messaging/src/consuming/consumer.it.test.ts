@@ -165,6 +165,9 @@ describe('while a dependency is down', () => {
   test('after the hold its messages return to the queue, once, for a replica that can handle them', async () => {
     const [troubled, healthy] = [await open({ ...FAST, holdMs: 100, bugHoldMs: 5 }), await open()]
     let failures = 0
+    // Before the consumer, so that it gets all three before it pauses.
+    await publish(troubled, 3)
+    await waiting(3)
     await consume(troubled, {
       handle: async () => {
         failures += 1
@@ -172,7 +175,6 @@ describe('while a dependency is down', () => {
       },
       recovered: () => new Promise(() => {}),
     })
-    await publish(troubled, 3)
     await eventually(() => expect(failures).toBe(3))
     const handled: Taken[] = []
     await consume(healthy, { handle: async (taken) => void handled.push(taken) })
