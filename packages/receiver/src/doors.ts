@@ -60,7 +60,7 @@ export const fetchDoor =
       body: async () => {
         if (request.bodyUsed) throw parsed('Call receiver.fetch(request) first.')
         if (Number(request.headers.get('content-length')) > MAX_BODY_BYTES) throw tooLarge()
-        return request.text()
+        return textOf(request.body?.getReader())
       },
     })
     return new Response(reason ?? null, { status, headers: reason ? { 'content-type': TEXT } : {} })
@@ -121,13 +121,28 @@ async function bodyOf(request: NodeRequest): Promise<string> {
         'Next.js: export const config = { api: { bodyParser: false } }. Fastify: register receiver.fastify.',
     )
   }
+  const chunks = (request as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
+  return textOf({ read: () => chunks.next(), cancel: () => chunks.return?.() })
+}
+
+interface Reader {
+  read(): Promise<{ readonly done?: boolean | undefined; readonly value?: Uint8Array | undefined }>
+  cancel(): unknown
+}
+
+/** Reads no more than the limit, because a body without a length can be endless. */
+async function textOf(reader: Reader | undefined): Promise<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let body = ''
   let bytes = 0
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length
-    if (bytes > MAX_BODY_BYTES) throw tooLarge()
-    body += decoder.decode(chunk, { stream: true })
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true }
+    if (done || value === undefined) return body + decoder.decode()
+    bytes += value.length
+    if (bytes > MAX_BODY_BYTES) {
+      await reader?.cancel()
+      throw tooLarge()
+    }
+    body += decoder.decode(value, { stream: true })
   }
-  return body + decoder.decode()
 }

@@ -296,3 +296,41 @@ describe('failures', () => {
     ])
   })
 })
+
+test('a secret that was created since the last look is not refused', async () => {
+  let now = Date.now()
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now)
+  const stored = [OTHER_SECRET]
+  const { send } = observed({ secrets: async () => [...stored] })
+  const delivery = () => aDelivery({ data: aLeg(1), atMs: now })
+  expect((await send(delivery()))[0]).toBe(401)
+  stored.push(SECRET)
+  now += 2_000
+  expect((await send(delivery()))[0]).toBe(204)
+  clock.mockRestore()
+})
+
+test('secrets that cannot be asked for are answered 503', async () => {
+  const secrets = () => {
+    throw new Error('no table')
+  }
+  expect((await observed({ secrets }).send())[0]).toBe(503)
+})
+
+test('an endless body is not read to its end', async () => {
+  let pulled = 0
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      pulled += 1
+      controller.enqueue(new Uint8Array(1_024 * 1_024))
+    },
+  })
+  const request = new Request('https://client.example/', { method: 'POST', body, duplex: 'half' } as RequestInit)
+  expect((await observed().receiver.fetch(request)).status).toBe(413)
+  expect(pulled).toBeLessThan(10)
+})
+
+test('reconcile needs an order', async () => {
+  const client = {} as Parameters<ReturnType<typeof createReceiver>['reconcile']>[0]
+  await expect(observed({ order: 'none' }).receiver.reconcile(client)).rejects.toThrow("order 'latest'")
+})

@@ -26,7 +26,7 @@ export interface Receiver {
   /**
    * Reads calls and agents from the API, and gives the handlers what is newer than what they have. It repairs events that
    * were lost, such as the last one of a call.
-   * @throws the error of the client, or if a handler or the store fails
+   * @throws the error of the client, or if a handler or the store fails; TypeError with `order: 'none'`, which keeps no order
    */
   reconcile(client: ReadClient): Promise<Reconciled>
   /** Answers 503 from now on, aborts `ctx.signal`, and resolves when no handler runs. */
@@ -54,7 +54,7 @@ export function createReceiver<Tx>(options: ReceiverOptions<Tx>): Receiver {
     if (stopping.signal.aborted) return STOPPING
     try {
       const text = await body()
-      await verify(await secrets(), header, text)
+      await verify(secrets, header, text)
       const event = parseEvent(text)
       if (event === undefined) return { status: 400, reason: 'The body is not a delivery.' }
       if (header('x-svc-test') === 'true') {
@@ -77,7 +77,10 @@ export function createReceiver<Tx>(options: ReceiverOptions<Tx>): Receiver {
     fetch: fetchDoor(inTime),
     node: nodeDoor(inTime),
     fastify: fastifyDoor(inTime),
-    reconcile: (client) => reconcile(client, applying.apply),
+    reconcile: async (client) => {
+      if (options.order === 'none') throw new TypeError("reconcile needs the order 'latest'.")
+      return reconcile(client, applying.apply)
+    },
     stop: () => {
       stopping.abort(new Error('The receiver is stopping.'))
       return applying.idle()

@@ -5,24 +5,27 @@ import type { ReceiverOptions } from './options.ts'
 type Keys = readonly ReturnType<typeof crypto.subtle.importKey>[]
 
 const SECRETS_KEPT_MS = 10_000
+/** A secret that was created meanwhile must not be refused: that would park the delivery. Bounds what a forger can cost. */
+const SECRETS_FRESH_MS = 1_000
 const MAX_OFF_SECONDS = 300
 const HMAC = { name: 'HMAC', hash: 'SHA-256' }
 
-/**
- * Returns a function that reads the secrets.
- * @throws TypeError if a given secret is not valid
- */
-export function createSecrets(source: ReceiverOptions<unknown>['secrets']): () => Promise<Keys> {
+/** Reads the secrets, unless they were read within `maxAgeMs`. */
+type Secrets = (maxAgeMs: number) => Promise<Keys>
+
+/** @throws TypeError if a given secret is not valid */
+export function createSecrets(source: ReceiverOptions<unknown>['secrets']): Secrets {
   if (typeof source !== 'function') {
     const keys = keysOf(typeof source === 'string' ? [source] : source)
     return async () => keys
   }
   let reading: Promise<Keys> | undefined
   let readAtMs = 0
-  return () => {
-    if (reading === undefined || Date.now() - readAtMs > SECRETS_KEPT_MS) {
+  return (maxAgeMs) => {
+    if (reading === undefined || Date.now() - readAtMs > maxAgeMs) {
       readAtMs = Date.now()
-      reading = source()
+      reading = Promise.resolve()
+        .then(source)
         .then(keysOf)
         .catch((cause: unknown) => {
           reading = undefined
@@ -46,7 +49,7 @@ function keysOf(secrets: readonly string[]): Keys {
 }
 
 /** @throws Refusal if the request is not signed with one of the secrets */
-export async function verify(keys: Keys, header: (name: string) => string | null, body: string): Promise<void> {
+export async function verify(secrets: Secrets, header: (name: string) => string | null, body: string): Promise<void> {
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(header)
   if (!id || !timestamp || !signatures) {
     throw new Refusal(401, 'The request is not signed. If the subscription is unsigned, rotate its secret.')
@@ -57,11 +60,10 @@ export async function verify(keys: Keys, header: (name: string) => string | null
     throw new Refusal(401, `By the receiver's clock, the request was signed ${age}. Is the clock right?`)
   }
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
-  for (const signature of signatures.split(' ')) {
-    const bytes = signature.startsWith('v1,') ? bytesOf(signature.slice(3)) : undefined
-    if (bytes === undefined) continue
-    for (const key of keys) {
-      if (await crypto.subtle.verify(HMAC, await key, bytes, signed)) return
+  const given = signatures.split(' ').flatMap((one) => (one.startsWith('v1,') ? (bytesOf(one.slice(3)) ?? []) : []))
+  for (const maxAgeMs of [SECRETS_KEPT_MS, SECRETS_FRESH_MS]) {
+    for (const key of await secrets(maxAgeMs)) {
+      for (const bytes of given) if (await crypto.subtle.verify(HMAC, await key, bytes, signed)) return
     }
   }
   throw new Refusal(

@@ -37,6 +37,7 @@ import { createPackets, PACKET_PATIENCE_MS } from './packets/packets.ts'
 import { createDeliver } from './pipeline/deliver.ts'
 import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
+import { postponementsMs } from './policy/decide.ts'
 import { policyOf, startPolicyReport } from './reporting/policy-report.ts'
 import { startReporting } from './reporting/start-reporting.ts'
 
@@ -112,6 +113,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       log.info('cool-down began', { subscriptionId, cooldownMs })
     },
     notices,
+    postponementsMs({ waitsMs: config.DELIVERY_RETRY_WAITS, cooldownMs }).reduce((sum, waitMs) => sum + waitMs, 0),
   )
   const admit = createAdmit({
     look: installation.confirmAbsence(

@@ -1,4 +1,4 @@
-import type { Schemas } from '@switchhook/client'
+import { type Schemas, SwitchhookError } from '@switchhook/client'
 import { type Command, type Context, type Group, given } from '../command.ts'
 import { moment, outcome, toneOf } from '../output/words.ts'
 import { LIMIT, limitOf, take } from './take.ts'
@@ -80,12 +80,23 @@ const redeliver: Command = {
   args: [['<deliveries...>', 'the ids of the deliveries']],
   run: async ({ client, out }, ids) => {
     const sent = []
-    for (const id of ids) sent.push(await client.deliveries.redeliver(id))
+    let failure: unknown
+    for (const id of ids) {
+      try {
+        sent.push(await client.deliveries.redeliver(id))
+      } catch (error) {
+        failure ??= error
+        // Only these are about this delivery alone.
+        if (!(error instanceof SwitchhookError && (error.status === 404 || error.status === 409))) break
+        out.note(`${id}: ${error.message}`)
+      }
+    }
     out.list(sent, [
       { title: 'DELIVERY', of: ({ deliveryId }) => deliveryId },
       { title: 'STATE', of: ({ state }) => state, tone: ({ state }) => toneOf(state) },
       { title: 'URL', of: ({ url }) => url },
     ])
+    if (failure !== undefined) throw failure
   },
 }
 

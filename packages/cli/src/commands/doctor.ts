@@ -78,7 +78,7 @@ async function examineStream({ session, connection }: Context, patience: number)
   const token = await session.auth?.()
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) }
   const timing = await watchStream(async (signal) => {
-    const address = `${session.url.replace(/\/+$/, '')}/api/v1/webhooks/stream`
+    const address = `${session.url.replace(/(\/api\/v1)?\/*$/i, '')}/api/v1/webhooks/stream`
     const response = await connection.fetch(address, { headers, signal })
     if (!response.ok) throw new CliError(Exit.noAnswer, `The live stream answered ${response.status}.`)
     return response

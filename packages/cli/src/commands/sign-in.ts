@@ -86,9 +86,11 @@ const logout: Command = {
   name: 'logout',
   summary: 'end the sign-in and remove the profile',
   run: async ({ session, profiles, out }) => {
+    const stored = profiles.read().profiles[session.profile]
+    if (stored === undefined) throw usage(`There is no profile "${session.profile}".`)
     profiles.write(session.profile, undefined)
     out.note(`The profile "${session.profile}" is removed.`)
-    if (session.signIn !== undefined) await revoke(session.signIn)
+    if (stored.signIn !== undefined) await revoke(stored.signIn)
   },
 }
 

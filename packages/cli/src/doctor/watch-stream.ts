@@ -19,11 +19,13 @@ export async function watchStream(
     const opened = await within(open(connection.signal), firstLimitMs)
     const reader = opened?.body?.getReader()
     if (reader === undefined) return { firstMs: undefined, secondMs: undefined, hasEnded: false }
-    const first = await within(reader.read(), firstLimitMs - sinceMs())
+    // A proxy that gives up cuts the connection, which rejects.
+    const read = () => reader.read().catch(() => ({ done: true as const, value: undefined }))
+    const first = await within(read(), firstLimitMs - sinceMs())
     if (first === undefined || first.done)
       return { firstMs: undefined, secondMs: undefined, hasEnded: first !== undefined }
     const firstMs = sinceMs()
-    const second = await within(reader.read(), SECOND_WITHIN_MS * patience)
+    const second = await within(read(), SECOND_WITHIN_MS * patience)
     const hasEnded = second?.done === true
     return { firstMs, secondMs: second === undefined || hasEnded ? undefined : sinceMs(), hasEnded }
   } finally {

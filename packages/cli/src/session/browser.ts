@@ -18,14 +18,20 @@ export async function openCallback(): Promise<Callback> {
   const redirectUri = `http://localhost:${(server.address() as AddressInfo).port}/`
   const returned = new Promise<URL>((resolve) => {
     server.on('request', (request, response) => {
-      const url = new URL(request.url ?? '', redirectUri)
+      const url = new URL(redirectUri)
+      url.search = /\?.*/.exec(request.url ?? '')?.[0] ?? ''
       const isAnswer = url.searchParams.has('code') || url.searchParams.has('error')
       const text = isAnswer ? 'You can close this window and return to the terminal.' : 'Nothing is here.'
       response.writeHead(isAnswer ? 200 : 404, { 'content-type': 'text/plain', connection: 'close' }).end(text)
       if (isAnswer) resolve(url)
     })
   })
-  return { redirectUri, returned, close: () => server.close() }
+  const close = (): void => {
+    server.close()
+    // Browsers open connections in advance, which would keep the process alive.
+    server.closeAllConnections()
+  }
+  return { redirectUri, returned, close }
 }
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {

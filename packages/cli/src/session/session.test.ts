@@ -55,6 +55,25 @@ test('SWITCHHOOK_TOKEN comes first', async () => {
   expect(await session(SIGN_IN, { SWITCHHOOK_TOKEN: 'given' }).opened.auth?.()).toBe('given')
 })
 
+test.each(['two words', 'two\nlines'])(
+  'SWITCHHOOK_TOKEN that is no token is refused without showing it: %j',
+  (token) => {
+    const open = () => session(SIGN_IN, { SWITCHHOOK_TOKEN: token })
+    expect(open).toThrow('SWITCHHOOK_TOKEN is no token')
+    expect(open).not.toThrow(token)
+  },
+)
+
+test('a token that another command has stored meanwhile is used if the renewal fails', async () => {
+  const expired = { ...SIGN_IN, expiresAtMs: Date.now() - 1 }
+  const profiles = profilesWith({ default: { url: 'https://a.example', signIn: expired } })
+  const { auth } = openSession({ env: {}, profiles, named: undefined }, async () => {
+    profiles.write('default', { url: 'https://a.example', signIn: { ...SIGN_IN, accessToken: 'theirs' } })
+    throw new Error('invalid_grant')
+  })
+  expect(await auth?.()).toBe('theirs')
+})
+
 test('a token of the profile is not sent to another installation', () => {
   const other = session(SIGN_IN, { SWITCHHOOK_URL: 'https://b.example' }).opened
   expect([other.url, other.auth]).toEqual(['https://b.example', undefined])

@@ -27,7 +27,10 @@ export function openSession(
   const chosen = named ?? (env['SWITCHHOOK_PROFILE'] || undefined)
   const profile = chosen ?? current ?? DEFAULT_PROFILE
   const stored = all[profile]
-  const token = env['SWITCHHOOK_TOKEN'] || undefined
+  const token = env['SWITCHHOOK_TOKEN']?.trim() || undefined
+  // The error of an invalid header would show the token.
+  if (token !== undefined && !/^[!-~]+$/.test(token))
+    throw usage('SWITCHHOOK_TOKEN is no token: it has spaces or line breaks.')
   const own = env['SWITCHHOOK_URL'] || undefined
   // A token of one installation is never sent to another.
   const isOther = own !== undefined && stored !== undefined && sameAddress(own) !== sameAddress(stored.url)
@@ -56,7 +59,12 @@ function authOf(name: string, profiles: ProfileFile, renew: Renew): Auth {
   const fresh = async (): Promise<string> => {
     const profile = profiles.read().profiles[name]
     if (profile?.signIn === undefined) throw usage(`The profile "${name}" was signed out meanwhile.`)
-    const signIn = await renew(profile.signIn)
+    const signIn = await renew(profile.signIn).catch((error: unknown) => {
+      // Another command may have used the refresh token at the same moment, and stored what it got.
+      const now = profiles.read().profiles[name]?.signIn
+      if (now?.accessToken !== undefined && now.accessToken !== profile.signIn?.accessToken) return now
+      throw error
+    })
     profiles.write(name, { ...profile, signIn })
     return signIn.accessToken ?? ''
   }

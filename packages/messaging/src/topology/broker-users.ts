@@ -32,7 +32,8 @@ export const BROKER_USERS = {
     tags: '',
     configure: only(EXCHANGES),
     write,
-    read: only(EXCHANGES, String.raw`fanout\.events\.untaken`),
+    // The packs, because an api that ends takes apart those that no fan-out takes.
+    read: only(EXCHANGES, String.raw`fanout\.events\.untaken`, String.raw`fanout\.events\.packs(\..+)?`),
   },
   // Also declares the queue that the api consumes: fan-out is upgraded first, and must not wait for a newer api.
   fanout: {

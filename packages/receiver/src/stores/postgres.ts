@@ -3,7 +3,8 @@ import { compare, KEPT_MS, type Store } from '../store.ts'
 /** What the store needs of a client of the package `pg`. */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: unknown[] }>
-  release(): void
+  /** `destroy`: the connection is closed instead of being used again. */
+  release(destroy?: boolean): void
   on?(event: 'error', listener: () => void): unknown
   removeListener?(event: 'error', listener: () => void): unknown
 }
@@ -43,18 +44,19 @@ export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<
   const inTransaction = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
     const client = await pool.connect()
     client.on?.('error', ignore)
+    let isBroken = false
     try {
       await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
       const result = await work(client)
       await client.query('COMMIT')
       return result
     } catch (error) {
-      // If this fails too, the connection is lost, and PostgreSQL rolls back.
-      await client.query('ROLLBACK').catch(() => undefined)
+      // If this fails too, PostgreSQL rolls back when the connection is closed. Used again, it would still be in the transaction.
+      await client.query('ROLLBACK').catch(() => (isBroken = true))
       throw error
     } finally {
       client.removeListener?.('error', ignore)
-      client.release()
+      client.release(isBroken)
     }
   }
   /** Creates the table at first, then drops what is old every hour. */

@@ -76,7 +76,7 @@ function openPglite(): PostgresPool<PostgresClient> & { close(): Promise<unknown
   return {
     connect: () =>
       new Promise((connected) => {
-        void inTurn('', () => new Promise<void>((release) => connected({ query, release })))
+        void inTurn('', () => new Promise<void>((release) => connected({ query, release: () => release() })))
       }),
     close: () => worker.terminate(),
   }

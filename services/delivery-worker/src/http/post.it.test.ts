@@ -259,6 +259,17 @@ test.each([
   expect(await client.post(deliveryTo(receiver.url()), 1)).toMatchObject({ kind: 'answered', status, pauseMs: 7_000 })
 })
 
+test.each(['Retry-After: 7', 'Date: Mon, 23 Nov 2026 12:00:00 GMT', 'Content-Encoding: gzip'])(
+  'an answer with two headers %s ends the attempt',
+  async (header) => {
+    const { url, server } = await startRawServer((socket) => {
+      socket.end(`HTTP/1.1 503 No\r\nRetry-After: 7\r\n${header}\r\n${header}\r\nContent-Length: 4\r\n\r\nbusy`)
+    })
+    expect(await client.post(deliveryTo(url), 1)).toMatchObject({ kind: 'answered', status: 503, pauseMs: 7_000 })
+    server.close()
+  },
+)
+
 describe('the excerpt of an error answer', () => {
   const post = (): Promise<Outcome> => client.post(deliveryTo(receiver.url()), 1)
 

@@ -123,11 +123,13 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     // An interim answer (RFC 9110, section 15.2) is not the answer.
     if (status < 200 || this.#state !== 'waiting') return
+    // Before the state changes: an error then fails the attempt. Afterwards it would leave the attempt without an end.
+    const pauseMs = pauseMsOf(status, headers, Date.now())
+    const hasExcerpt = status >= 300 && isPlain(headers)
     this.#state = 'answered'
     const cut = (): void => controller.abort(new AnswerCut())
     this.#bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
-    const pauseMs = pauseMsOf(status, headers, Date.now())
-    if (status >= 300 && isPlain(headers)) {
+    if (hasExcerpt) {
       this.#rejection = { status, pauseMs, chunks: [] }
       this.#deadline.whenPassed(cut)
     } else this.#ended({ kind: 'answer', status, pauseMs, excerpt: undefined })
@@ -221,6 +223,6 @@ function responseOf(data: Sent, config: InternalAxiosRequestConfig): AxiosRespon
   return { status: 0, statusText: '', headers: NO_HEADERS, config, data }
 }
 
-/** The request asked for an uncompressed answer; a compressed one gets no excerpt. */
+/** The request asked for an uncompressed answer; a compressed one gets no excerpt. A header that occurs twice is a list. */
 const isPlain = ({ 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders): boolean =>
-  encoding.toLowerCase() === 'identity'
+  String(encoding).toLowerCase() === 'identity'

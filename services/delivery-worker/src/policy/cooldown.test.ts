@@ -78,7 +78,7 @@ test('a failure is counted with its probe, and the start of a cool-down is repor
   expect(openedFor).toEqual([delivery.subscriptionId])
 })
 
-test('the pause that an endpoint asks for is passed on', async () => {
+test('the pause that an endpoint asks for is passed on, up to a limit', async () => {
   const results: unknown[] = []
   const breaker = createBreaker(
     {
@@ -88,11 +88,15 @@ test('the pause that an endpoint asks for is passed on', async () => {
     },
     60_000,
     () => {},
+    undefined,
+    20_000,
   )
   await breaker.note(aDelivery(), { kind: 'answered', status: 429, answer: 'slow down', pauseMs: 5_000 }, before(0))
+  await breaker.note(aDelivery(), { kind: 'answered', status: 503, pauseMs: 900_000 }, before(0))
   await breaker.note(aDelivery(), down, before(0))
   expect(results).toEqual([
     { outcome: 'answered', status: 429, pauseMs: 5_000 },
+    { outcome: 'answered', status: 503, pauseMs: 20_000 },
     { outcome: 'refused', status: null },
   ])
 })

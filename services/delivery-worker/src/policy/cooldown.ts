@@ -55,12 +55,14 @@ const MAX_FAILING = 10_000
  * POST nor this worker's own POSTs since have shown one.
  * @param leaseMs how long a claimed probe is valid; longer than an attempt can take
  * @param opened called when a cool-down begins
+ * @param longestPauseMs how long a last slot is postponed: a longer pause would park deliveries without an attempt
  */
 export function createBreaker(
   store: Pick<BreakerStore, 'claimProbe' | 'noteFailure' | 'noteAnswer'>,
   leaseMs: number,
   opened: (subscriptionId: string) => void,
   notices: OutageNotices = NO_NOTICES,
+  longestPauseMs = Number.POSITIVE_INFINITY,
 ): Breaker {
   // A POST that began before the failure does not know of it, and has ended after `leaseMs`. Later ones find the failure in
   // their look, so dead endpoints and deleted subscriptions need no longer entry.
@@ -72,7 +74,8 @@ export function createBreaker(
       const { subscriptionId } = delivery
       if (isTransientFailure(outcome)) {
         failing.set(subscriptionId, true)
-        const pauseMs = outcome.kind === 'answered' ? outcome.pauseMs : undefined
+        const asked = outcome.kind === 'answered' ? outcome.pauseMs : undefined
+        const pauseMs = asked && Math.min(asked, longestPauseMs)
         if (await store.noteFailure(delivery, probe, { ...resultOf(outcome), pauseMs })) {
           opened(subscriptionId)
           await notices.failing(delivery)

@@ -11,6 +11,7 @@ test.each([
     { 'retry-after': 'Mon, 23 Nov 2026 13:01:00 GMT', date: 'Mon, 23 Nov 2026 13:00:00 GMT' },
     60_000,
   ],
+  ['two times, of which the first counts', 503, { 'retry-after': ['30', '60'], date: ['x', 'y'] }, 30_000],
   ['more than a quarter of an hour', 429, { 'retry-after': '86400' }, MAX_PAUSE_MS],
   ['a number beyond all bounds', 429, { 'retry-after': '9'.repeat(400) }, MAX_PAUSE_MS],
   ['no time', 429, { 'retry-after': '0' }, undefined],
