@@ -224,5 +224,5 @@ function responseOf(data: Sent, config: InternalAxiosRequestConfig): AxiosRespon
 }
 
 /** The request asked for an uncompressed answer; a compressed one gets no excerpt. A header that occurs twice is a list. */
-const isPlain = ({ 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders): boolean =>
-  String(encoding).toLowerCase() === 'identity'
+const isPlain = (headers: { readonly 'content-encoding'?: string | readonly string[] | undefined }): boolean =>
+  String(headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity'
