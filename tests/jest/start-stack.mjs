@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 /** Enough agents for each test to use its own, because an agent can be in few calls at a time. */
 const agents = ['acme', 'globex'].flatMap((tenant) =>
-  Array.from({ length: 200 }, (_, n) => ({
+  Array.from({ length: 300 }, (_, n) => ({
     agentUri: `sip:e2e-${n}@${tenant}.example`,
     tenant,
     device: `SIM/${tenant}-${n}`,

@@ -6,6 +6,7 @@ import { deliveries, sendAgain } from './commands/deliveries.ts'
 import { examining } from './commands/doctor.ts'
 import { events } from './commands/events.ts'
 import { explaining } from './commands/explain.ts'
+import { listens } from './commands/listen.ts'
 import { recovering } from './commands/recover.ts'
 import { signIn } from './commands/sign-in.ts'
 import { checking, subscriptions } from './commands/subscriptions.ts'
@@ -16,6 +17,7 @@ import { verifying } from './commands/verify.ts'
 export const GROUPS: readonly Group[] = [
   signIn,
   events,
+  listens,
   explaining,
   deliveries,
   sendAgain,

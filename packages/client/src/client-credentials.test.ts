@@ -62,19 +62,19 @@ test.each<[string, Scripted, number | undefined, string]>([
     'HTML',
     page('<html>', 200),
     200,
-    'The token endpoint https://login.example/token answered 200 (text/html) without a token. Check tokenUrl.',
+    'https://login.example/token answered 200 (text/html) without a token. Check tokenUrl.',
   ],
   [
     'a refusal',
     json({ error: 'invalid_client', error_description: 'The secret has expired' }, 401),
     401,
-    'The identity provider refused: invalid_client: The secret has expired. Check clientId, clientSecret and scope.',
+    'Sign-in was refused: invalid_client: The secret has expired. Check clientId, clientSecret and scope.',
   ],
   [
     'nothing',
     failure('ENOTFOUND', 'getaddrinfo ENOTFOUND login.example'),
     undefined,
-    'The token endpoint https://login.example/token did not answer (getaddrinfo ENOTFOUND login.example). Check tokenUrl.',
+    'https://login.example/token did not answer (getaddrinfo ENOTFOUND login.example). Check tokenUrl.',
   ],
 ])('a token endpoint that answers %s is one clear sentence with the remedy', async (_name, answer, status, message) => {
   const failed: unknown = await open([answer])

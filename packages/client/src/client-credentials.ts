@@ -78,10 +78,7 @@ async function requestToken(
     })
     text = await response.text()
   } catch (cause) {
-    throw new SignInFailed(
-      `The token endpoint ${String(tokenUrl)} did not answer (${reasonOf(cause)}). Check tokenUrl.`,
-      { cause },
-    )
+    throw new SignInFailed(`${String(tokenUrl)} did not answer (${reasonOf(cause)}). Check tokenUrl.`, { cause })
   }
   const answer = (parsed(text) ?? {}) as Readonly<Record<string, string | undefined>>
   const { access_token: value, expires_in: seconds, error, error_description: description } = answer
@@ -94,8 +91,8 @@ async function requestToken(
   const { status } = response
   throw new SignInFailed(
     error
-      ? `The identity provider refused: ${error}${description ? `: ${description}` : ''}. Check clientId, clientSecret and scope.`
-      : `The token endpoint ${String(tokenUrl)} answered ${status} (${mediaTypeOf(response)}) without a token. Check tokenUrl.`,
+      ? `Sign-in was refused: ${error}${description ? `: ${description}` : ''}. Check clientId, clientSecret and scope.`
+      : `${String(tokenUrl)} answered ${status} (${mediaTypeOf(response)}) without a token. Check tokenUrl.`,
     { status },
   )
 }

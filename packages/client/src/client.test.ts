@@ -96,6 +96,12 @@ test('a rejected token is replaced once', async () => {
   expect(sent.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer first', 'Bearer second'])
 })
 
+test('a token that is none is not sent, and not shown', async () => {
+  const { client, sent } = open([], { auth: async () => 'two\nlines' })
+  const failed = await client.me.read().catch((error: unknown) => error)
+  expect([String(failed), sent]).toEqual(['TypeError: auth gave a malformed token', []])
+})
+
 test('a deletion whose first answer was lost has succeeded if the repeat finds nothing', async () => {
   const { client } = open([failure('ECONNRESET', 'read ECONNRESET'), problem('subscription-not-found', 404)])
   await expect(client.subscriptions.delete('s')).resolves.toBeUndefined()
@@ -108,7 +114,7 @@ test('a call ends at its limit', async () => {
   const { client } = open([], { fetch: (_url, init) => pending(init?.signal), timeoutMs: 20 })
   await expect(client.calls.dial(DIAL)).rejects.toMatchObject({
     name: 'NoAnswer',
-    message: 'calls.dial was not answered within 0.02 s.',
+    message: 'calls.dial did not answer within 0.02 s.',
     mayHaveRun: true,
     idempotencyKey: expect.any(String),
   })
@@ -166,22 +172,22 @@ test.each<[string, Scripted, string]>([
   [
     'another server',
     page('<title>Not found</title>', 404),
-    `${ME} answered 404 (text/html), not as Switchhook does. Check baseUrl, the address in front of /api/v1.`,
+    `${ME} answered 404 (text/html), unlike Switchhook. Check baseUrl, the address before /api/v1.`,
   ],
   [
     'the page of a web application',
     page('<html>', 200),
-    `${ME} answered 200 (text/html), not as Switchhook does. Check baseUrl, the address in front of /api/v1.`,
+    `${ME} answered 200 (text/html), unlike Switchhook. Check baseUrl, the address before /api/v1.`,
   ],
   [
     'a proxy without a backend',
     page('<h1>502 Bad Gateway</h1>', 502),
-    `A proxy answered 502 (text/html) for ${ME}. Check that Switchhook is running behind it.`,
+    `A proxy answered 502 (text/html) for ${ME}. Check Switchhook behind it.`,
   ],
   [
     'a redirect',
     new Response(null, { status: 301, headers: { location: 'https://other.example/' } }),
-    `${ME} answered 301 (https://other.example/), not as Switchhook does. Check baseUrl, the address in front of /api/v1.`,
+    `${ME} answered 301 (https://other.example/), unlike Switchhook. Check baseUrl, the address before /api/v1.`,
   ],
   [
     'an unknown host',

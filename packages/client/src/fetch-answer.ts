@@ -52,8 +52,10 @@ export function parsed(text: string): unknown {
   }
 }
 
-const isProblem = (value: unknown): value is Problem =>
-  typeof value === 'object' && value !== null && 'code' in value && 'requestId' in value
+const isProblem = (value: unknown): value is Problem => {
+  const { code, requestId } = (value ?? {}) as Partial<Problem>
+  return code !== undefined && requestId !== undefined
+}
 
 /** The answer of something that is not the API. */
 function strange(response: Response, address: string, waitMs: number | undefined): NoAnswer {
@@ -61,8 +63,8 @@ function strange(response: Response, address: string, waitMs: number | undefined
   const seen = `${status} (${headers.get('location') ?? mediaTypeOf(response)})`
   const isProxy = status >= 500
   const message = isProxy
-    ? `A proxy answered ${seen} for ${address}. Check that Switchhook is running behind it.`
-    : `${address} answered ${seen}, not as Switchhook does. Check baseUrl, the address in front of /api/v1.`
+    ? `A proxy answered ${seen} for ${address}. Check Switchhook behind it.`
+    : `${address} answered ${seen}, unlike Switchhook. Check baseUrl, the address before /api/v1.`
   return new NoAnswer(message, { mayHaveRun: ok || isProxy, status, retryAfterMs: waitMs })
 }
 

@@ -14,19 +14,19 @@ export interface Failed {
 export type Reaction = 'retry' | 'renew-token' | 'done' | 'give-up'
 
 /** Refusals that prove that nothing was done, besides every 429. */
-const NOT_RUN: ReadonlySet<string> = new Set(['platform-unavailable', 'idempotency-key-in-use'])
+const NOT_RUN: readonly string[] = ['platform-unavailable', 'idempotency-key-in-use']
 /** A check begins anew with each request, and takes up to 20 seconds. */
 const FINAL = 'check-unfinished'
 /** The last three are a proxy's without the API, or the API's without Redis or the broker. */
-const PASSING: ReadonlySet<number> = new Set([500, 502, 503, 504])
+const PASSING: readonly number[] = [500, 502, 503, 504]
 
 /** Decides about a failed request. */
 export function reactionTo({ method, hasKey, mayHaveRun, status, code = '' }: Failed): Reaction {
   if (code === FINAL) return 'give-up'
-  if (status === 429 || NOT_RUN.has(code)) return 'retry'
+  if (status === 429 || NOT_RUN.includes(code)) return 'retry'
   if (code === 'unauthorized') return 'renew-token'
   if (status === 404 && code !== '' && method === 'DELETE' && mayHaveRun) return 'done'
-  if (status !== undefined && !PASSING.has(status)) return 'give-up'
+  if (status !== undefined && !PASSING.includes(status)) return 'give-up'
   // A repeated POST without a key could do its work twice.
   return method !== 'POST' || hasKey || !mayHaveRun ? 'retry' : 'give-up'
 }

@@ -44,6 +44,8 @@ export function createSend(options: ClientOptions): Send {
         let token: string | undefined
         try {
           token = auth && (await orAborted(auth(rejected), deadline.signal))
+          // The error of fetch would show the token.
+          if (token && /[^!-~]/.test(token)) throw new TypeError('auth gave a malformed token')
           const init = {
             method,
             headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }) },
@@ -58,7 +60,7 @@ export function createSend(options: ClientOptions): Send {
           mayHaveRun ||= method !== 'GET' && error instanceof Failure && error.mayHaveRun
           const about = { mayHaveRun, idempotencyKey: key }
           if (deadline.isOver()) {
-            throw new NoAnswer(`${operation} was not answered within ${timeoutMs / 1_000} s.`, {
+            throw new NoAnswer(`${operation} did not answer within ${timeoutMs / 1_000} s.`, {
               ...about,
               cause: error,
             })

@@ -137,7 +137,7 @@ async function* messagesOf(response: Response, connection: AbortController): Asy
     const read = await reader
       ?.read()
       .catch((cause: unknown) => {
-        throw new NoAnswer('The stream broke.', { mayHaveRun: false, cause })
+        throw new NoAnswer('The stream broke.', { cause })
       })
       .finally(() => clearTimeout(watchdog))
     if (read === undefined || read.done) return

@@ -6,9 +6,11 @@ export {
   parseDelivery,
 } from './deliveries/delivery.ts'
 export { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from './deliveries/delivery-headers.ts'
+export { isExpired, occurredAtMsOf } from './deliveries/expiry.ts'
 export { exampleDeliveryOf, firstDeliveriesOf } from './deliveries/first-delivery.ts'
 export {
   type Attempt,
+  CONNECTION_REASONS,
   isTransientStatus,
   type Outcome,
   OutcomeNumber,
@@ -18,6 +20,7 @@ export {
   UNREACHABLE_REASONS,
   type UnreachableReason,
 } from './deliveries/outcome.ts'
+export { type OutcomeBatch, parseOutcomeBatch, type ReportedOutcome } from './deliveries/outcome-batch.ts'
 export {
   type CheckedPost,
   type CheckFacts,
@@ -28,6 +31,7 @@ export {
 } from './deliveries/receiver-check.ts'
 export { DEFAULT_RETRY_WAITS, DEFAULT_SCHEDULE } from './deliveries/retry-schedule.ts'
 export { signedAtMs, type Trial, withTrial } from './deliveries/trial.ts'
+export { wantsFirstAttempt } from './deliveries/wants-first-attempt.ts'
 export {
   AppError,
   FAILURES,
@@ -129,6 +133,26 @@ export {
 } from './ids.ts'
 export { INSTALLATION_HEADER, type InstallationId, readInstallation } from './installation.ts'
 export {
+  compileFilter,
+  type EventData,
+  type FilterFields,
+  fieldValue,
+  filteredFields,
+  filterRefusal,
+  hidesEndOfCalls,
+  leavesGaps,
+  NUMERIC_OPERATORS,
+  passesFilter,
+  type SubscriptionFilter,
+} from './subscriptions/filter/filter.ts'
+export {
+  filterFaults,
+  filterFieldsOf,
+  MAX_FILTER_CONDITIONS,
+  MAX_FILTER_FIELDS,
+  MAX_FILTER_TEXT_LENGTH,
+} from './subscriptions/filter/validate-filter.ts'
+export {
   type FormerSecret,
   formerSecretsAt,
   formerValidUntil,
@@ -136,7 +160,14 @@ export {
   rotateSecret,
   type Signing,
 } from './subscriptions/signing.ts'
-export { receives, type Subscription } from './subscriptions/subscription.ts'
+export {
+  ALL_TYPES,
+  holdsDeliveries,
+  isPaused,
+  receives,
+  type SubscribedType,
+  type Subscription,
+} from './subscriptions/subscription.ts'
 export {
   isLeaseValid,
   leaseEndsAt,

@@ -1,6 +1,7 @@
 import {
   type Delivery,
   type InstallationId,
+  type OutcomeBatch,
   type PlatformEvent,
   type ReceiverCheck,
   Unavailable,
@@ -25,6 +26,7 @@ import {
   deliveryMessage,
   deliveryPacketMessage,
   eventPackMessage,
+  outcomesMessage,
   packedDeliveryMessage,
   unpackedMessage,
 } from './publishing/messages.ts'
@@ -70,15 +72,18 @@ export interface Broker {
    * @param packet deliveries, or the content of a packet that was received
    */
   publishPacket(packet: readonly Delivery[] | Buffer, shard: number): Promise<void>
-  /** For an immediate attempt of a delivery that leaves its packet. */
-  publishPacked(delivery: PackedDelivery): Promise<void>
+  /** For an immediate attempt of a delivery that leaves its packet. @param queue by default its due queue */
+  publishPacked(delivery: PackedDelivery, queue?: string): Promise<void>
   /** For an attempt after `waitMs`, which must be a wait of the topology. */
   publishRetry(delivery: Delivery, waitMs: number): Promise<void>
   /** To wait for a turn in `lane`, which must be a lane of the topology. */
   publishAside(delivery: Delivery, lane: number): Promise<void>
   publishCheck(check: ReceiverCheck): Promise<void>
+  publishOutcomes(batch: OutcomeBatch): Promise<void>
   /** For an attempt when workers have nothing else that is due. */
   publishBacklogged(delivery: Delivery): Promise<void>
+  /** The same for deliveries that share a message. */
+  publishBackloggedPacket(deliveries: readonly Delivery[]): Promise<void>
   /** Stores a pack of events in a queue of the topology's backlogs. */
   publishPack(events: readonly SingleEvent[], backlog: number): Promise<void>
   /** Sends an event back to fan-out's queue, to be handled without others. */
@@ -222,20 +227,17 @@ export async function openBroker({
       publisher.publish(deliveryMessage(delivery, Queue.deliveryBacklog, installation?.())),
     publishPacket: (packet, shard) =>
       publisher.publish(deliveryPacketMessage(packet, packetQueue(shard), installation?.())),
-    publishPacked: (delivery) =>
-      publisher.publish(
-        packedDeliveryMessage(
-          delivery,
-          dueQueueFor(String(delivery.headers['sh-subscription-id']), shards.deliveries),
-          installation?.(),
-        ),
-      ),
+    publishBackloggedPacket: (deliveries) =>
+      publisher.publish(deliveryPacketMessage(deliveries, Queue.backlogPackets, installation?.())),
+    publishPacked: (delivery, queue = dueQueueFor(String(delivery.headers['sh-subscription-id']), shards.deliveries)) =>
+      publisher.publish(packedDeliveryMessage(delivery, queue, installation?.())),
     publishPack: (events, backlog) =>
       publisher.publish(eventPackMessage(events, backlogQueue(backlog), installation?.())),
     publishAlone: (event) => publisher.publish(aloneMessage(event, installation?.())),
     publishUnpacked: (event, ofPack) => publisher.publish(unpackedMessage(event, shards.events, ofPack)),
     lookAt,
     publishCheck: (check) => publisher.publish(checkMessage(check, installation?.())),
+    publishOutcomes: (batch) => publisher.publish(outcomesMessage(batch, installation?.())),
     consume: async <T>(options: ConsumeOptions<T>) => {
       const consumer = new QueueConsumer(options, {
         log,

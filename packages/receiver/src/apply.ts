@@ -9,6 +9,8 @@ export interface Incoming {
   /** What is remembered as done. */
   readonly id: string
   readonly event: AnyEvent
+  /** A filter leaves gaps in `sequence`: a gap is no loss. */
+  readonly isSparse?: boolean
   readonly about: Pick<Context<unknown>, 'deliveryId' | 'eventId' | 'attempt'>
 }
 
@@ -27,7 +29,10 @@ export function createApply<Tx>(options: ApplyOptions<Tx>, signal: AbortSignal) 
   const running = new Map<string, Promise<ReceiverAnswer>>()
   const inTurn = createTurns()
 
-  async function apply({ id, event, about }: Incoming, ordered: ReturnType<typeof subjectOf>): Promise<ReceiverAnswer> {
+  async function apply(
+    { id, event, about, isSparse }: Incoming,
+    ordered: ReturnType<typeof subjectOf>,
+  ): Promise<ReceiverAnswer> {
     // The type of `event` belongs to the handler of its name.
     const handler = ((on as Record<string, unknown>)[event.eventType] ?? on.other) as typeof on.other
     if (handler === undefined) return { status: 204 }
@@ -37,6 +42,7 @@ export function createApply<Tx>(options: ApplyOptions<Tx>, signal: AbortSignal) 
     try {
       const result = await store.once(id, async (tx) => {
         if (ordered) advance = await store.advance(tx, ordered.subject, ordered.position)
+        if (isSparse === true) advance = { ...advance, missed: 0 }
         if (!advance.newer) return
         try {
           await handler(event, { ...about, tx, missed: advance.missed, signal })

@@ -159,6 +159,12 @@ describe('the order', () => {
     expect(seen).toEqual([[1, 0], [4, 2], 'gap 2', 'stale 2', [7, 2], 'gap 2', 'stale 8'])
   })
 
+  test('latest: a gap that the filter of the subscription leaves is none', async () => {
+    const { send, seen } = observed()
+    for (const sequence of [1, 4, 2]) await send(aDelivery({ data: aLeg(sequence), isSparse: true }))
+    expect(seen).toEqual([[1, 0], [4, 0], 'stale 2'])
+  })
+
   test('none: every event is handled', async () => {
     expect(await sendAll({ order: 'none' }, [4, 1])).toEqual([
       [4, 0],

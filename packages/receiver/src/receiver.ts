@@ -63,7 +63,7 @@ export function createReceiver<Tx>(options: ReceiverOptions<Tx>): Receiver {
       }
       const id = header('webhook-id') ?? ''
       const about = { deliveryId: id, eventId: header('x-svc-event-id'), attempt: Number(header('x-svc-attempt') ?? 1) }
-      return await applying.apply({ id, event, about })
+      return await applying.apply({ id, event, about, isSparse: header('x-svc-sparse') === 'true' })
     } catch (error) {
       if (!(error instanceof Refusal && error.status < 500)) onError(error)
       return error instanceof Refusal

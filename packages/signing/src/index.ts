@@ -1,3 +1,12 @@
 export { type SecretKey, secretKeys, secretKeysField, secretKeysInProduction } from './secret-keys.ts'
 export { newWebhookSecret, signatureOf, signingKeyOf } from './signature.ts'
-export { createVault, openVault, subscriptionSecret, type Vault, VaultError } from './vault.ts'
+export { attemptHeaders, createSigner, type Signer } from './signer.ts'
+export {
+  createVault,
+  openVault,
+  type SealContext,
+  subscriptionHeader,
+  subscriptionSecret,
+  type Vault,
+  VaultError,
+} from './vault.ts'

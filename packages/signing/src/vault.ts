@@ -12,6 +12,14 @@ export const subscriptionSecret = (tenant: string | null, subscriptionId: string
   subscriptionId,
 ]
 
+/** The context of the value of a header of a subscription. */
+export const subscriptionHeader = (tenant: string | null, subscriptionId: string, name: string): SealContext => [
+  'subscription-header',
+  tenant,
+  subscriptionId,
+  name,
+]
+
 /** Encrypts secrets for the store and for messages, which are useless to a reader without the keys. */
 export interface Vault {
   /** Encrypts with the first key. The result differs each time. */

@@ -34,6 +34,19 @@ export {
   type ParkedLimits,
 } from './deliveries/parked-limit-store.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState } from './deliveries/parked-window.ts'
+export { createHeldLooks, type HeldLook, type HeldLooks } from './held/held-looks.ts'
+export type { HeldMessage } from './held/held-message.ts'
+export {
+  createHeldStore,
+  type HeldCount,
+  type HeldEntry,
+  type HeldStore,
+  type Lease,
+  type LeasedDelivery,
+  leaseTimes,
+} from './held/held-store.ts'
+export { createOutcomeStore, type OutcomeResult, type OutcomeStore } from './held/outcome-store.ts'
+export { createPullerStore, type Pulled, type PullerStore } from './held/puller-store.ts'
 export { createDeliveryCounter, type DeliveryCounter, type DeliveryCounts } from './history/delivery-counts.ts'
 export { createDeliveryLog, type DeliveryLog } from './history/delivery-log.ts'
 export {
@@ -109,7 +122,7 @@ export {
   type StateStore,
 } from './state/state-store.ts'
 export { createTimerStore, type DueTimer, type TimerStore } from './state/timer-store.ts'
-export { addCounts, type Counts, countAttempt, countParked, type Figures, OUTCOME_CODES } from './statistics/counts.ts'
+export { addCounts, type Counts, countAttempt, countEnd, type Figures, OUTCOME_CODES } from './statistics/counts.ts'
 export {
   type Addition,
   createStatisticsStore,

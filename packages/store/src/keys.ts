@@ -88,6 +88,26 @@ export const parkingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${esca
 /** hash: how many deliveries may be parked before the next count, and the last result · 10 minutes from a count · worker */
 export const parkedRoomKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:parked-room`
 
+// Held deliveries: of subscriptions that are paused, or that are received instead of being POSTed (held-store.ts)
+
+/** string: the message of a held delivery (held-message.ts) · PARKED_RETENTION, or until the delivery continues · worker */
+export const heldMessageKey = (delivery: DeliveryId): string => `sh:{${delivery}}:held`
+
+/** zset: held delivery → when it is due, ms · PARKED_RETENTION from the last addition · worker, api */
+export const heldKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:held`
+
+/** zset: held delivery that a client has received → its lease (held-store.ts) · as the list above · api */
+export const leasedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:leased`
+
+/** zset: `[tenant, subscription]` → when a worker looks at its held deliveries next, ms · until none is left · worker, api */
+export const heldLooksKey = (partition: number): string => `sh:{p${partition}}:held`
+
+/** hash: client → since when and when last it received, ms (puller-store.ts) · 8 days from the last time · api */
+export const pullersKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:pullers`
+
+/** string: results of reported outcomes, JSON · 10 minutes · worker */
+export const outcomesKey = (batchId: string): string => `sh:{o:${batchId}}:outcomes`
+
 // Delivery log
 
 /** zset: `<event>:<event type>` → when it was fanned out, µs · DELIVERY_LOG_RETENTION from the last one · fanout */

@@ -20,6 +20,8 @@ export interface BindingInfo {
 
 /** RabbitMQ's management HTTP API within one virtual host, as far as tests need it. */
 export interface Management {
+  /** Any request to the API, such as `GET` of `overview`. */
+  readonly call: (method: string, path: string, body?: object) => Promise<unknown>
   queues(): Promise<readonly QueueInfo[]>
   /** @throws if there is no such queue */
   queue(name: string): Promise<QueueInfo>
@@ -59,6 +61,7 @@ export function openManagement(baseUrl: string, vhost: string): Management {
   const connections = (): Promise<readonly Json[]> => list(`vhosts/${v}/connections`)
 
   return {
+    call,
     queues: async () => (await list(`queues/${v}`)).map(toQueueInfo),
     queue: async (name) => toQueueInfo((await call('GET', `queues/${v}/${encodeURIComponent(name)}`)) as Json),
     deleteQueue: async (name) => void (await call('DELETE', `queues/${v}/${encodeURIComponent(name)}`)),

@@ -11,8 +11,10 @@ import type { DescribedWebhooks } from './http/openapi/build-document.ts'
 import type { State } from './state/state.ts'
 import { deliveries } from './webhooks/deliveries/deliveries-feature.ts'
 import { deliveryWebhook } from './webhooks/deliveries/delivery-webhook.ts'
+import { filters } from './webhooks/filters/filters-feature.ts'
 import { live } from './webhooks/live/live-feature.ts'
 import { overview } from './webhooks/overview/overview-feature.ts'
+import { pull } from './webhooks/pull/pull-feature.ts'
 import { recoveries } from './webhooks/recoveries/recoveries-feature.ts'
 import { subscriptions } from './webhooks/subscriptions/subscriptions-feature.ts'
 import { trials } from './webhooks/trials/trials-feature.ts'
@@ -31,7 +33,9 @@ export interface Parts extends Base {
  */
 export const FEATURES: readonly Feature<Parts>[] = [
   subscriptions,
+  filters,
   trials,
+  pull,
   deliveries,
   recoveries,
   live,

@@ -14,27 +14,35 @@ import {
   Queue,
   serviceTopology,
 } from '@switchhook/messaging'
-import { amqpAddress, startDeadline } from '@switchhook/runtime'
+import { amqpAddress, startDeadline, startPoll } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
   createBreakerStore,
   createCheckStore,
   createContactStore,
+  createDeliveryArchive,
   createDeliveryPolicyStore,
   createDeliveryStore,
+  createHeldLooks,
+  createHeldStore,
   createLiveAttemptStore,
+  createOutcomeStore,
   createStatisticsStore,
   createSubscriptionStore,
 } from '@switchhook/store'
 import { consumeReceiverChecks } from './checks/check-receiver.ts'
 import { retentionOf, type WorkerConfig } from './config.ts'
+import { createLimitHeld } from './held/limit-held.ts'
+import { createLookAtHeld } from './held/look-at-held.ts'
+import { consumeOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease } from './http/post-under-lease.ts'
 import { createGiveWay, type Handle } from './isolation/give-way.ts'
 import { createIsolation, LANE_DEPTH, TURN_PATIENCE_MS } from './isolation/isolate.ts'
 import { startNotices } from './notices/start-notices.ts'
-import { createPackets, PACKET_PATIENCE_MS } from './packets/packets.ts'
+import { createPackets, PACKET_PATIENCE_MS, type Packets } from './packets/packets.ts'
 import { createDeliver } from './pipeline/deliver.ts'
+import type { DeliverDeps } from './pipeline/steps.ts'
 import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
 import { postponementsMs } from './policy/decide.ts'
@@ -57,11 +65,14 @@ const PROBE_SLACK_MS = 5_000
 const BACKLOG_SHARE = 0.25
 /** Deliveries of backlogs give way for this long after another delivery was due. */
 const DUE_MEMORY_MS = 1_000
-/** Deliveries to hanging endpoints can hold that share until their deadline; after this wait a delivery of a backlog starts. */
-const BACKLOG_PATIENCE_MS = 2_000
+/** Deliveries to slow or hanging endpoints must not hold that share. */
+const BACKLOG_COUNTS_MS = 100
 
-/** How long members of packets wait for room in this worker before they are offered to all workers. */
-const ROOM_PATIENCE_MS = 1_000
+/** Members in progress whose packets no longer wait for them, in `DELIVERY_CONCURRENCY`s. They hold their packets' bytes. */
+const LEFT_DEPTH = 2
+
+/** How often this worker asks whether the held deliveries of a subscription must be looked at. */
+const HELD_LOOKS_EVERY_MS = 1_000
 
 /** Monotonic, for leases. */
 const nowMs = (): number => performance.now()
@@ -84,8 +95,9 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
   const subscriptions = createSubscriptionStore(redis, installation.verify)
 
-  // Deliveries of due queues, of packets and of backlogs, and those of lanes.
-  const maxSockets = 3 * config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
+  // Deliveries of due queues and of backlogs, alone, in packets and after their packets, and those of lanes.
+  const maxSockets =
+    (4 + 2 * LEFT_DEPTH) * config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
   const client = createEndpointClient(config, maxSockets, log)
   shutdown.defer('connections', () => client.close())
   const { publish: liveAttempts } = createLiveAttemptStore(redis)
@@ -115,15 +127,17 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     notices,
     postponementsMs({ waitsMs: config.DELIVERY_RETRY_WAITS, cooldownMs }).reduce((sum, waitMs) => sum + waitMs, 0),
   )
+  const look = installation.confirmAbsence(
+    async (endpoint: Pick<Delivery, 'tenant' | 'subscriptionId'>) => {
+      const found = await breakers.look(endpoint)
+      reporting.noteListened(endpoint.tenant, found.isListened)
+      return found
+    },
+    (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
+  )
   const admit = createAdmit({
-    look: installation.confirmAbsence(
-      async (delivery: Delivery) => {
-        const found = await breakers.look(delivery)
-        reporting.noteListened(delivery.tenant, found.isListened)
-        return found
-      },
-      (look) => look.status === 'fulfilled' && look.value.subscription === undefined,
-    ),
+    look,
+    now: Date.now,
     isFailing: breaker.isFailing,
     canSign: client.canSign,
     nowMs,
@@ -140,7 +154,14 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     movedToLane: listener.movedToLane,
     nowMs,
   })
-  const deliver = createDeliver({
+  const [held, archive, outcomes] = [createHeldStore(redis), createDeliveryArchive(redis), createOutcomeStore(redis)]
+  const park = limiter.parking(async (delivery, attempt, reason) => {
+    await deliveries.park(delivery, attempt, reason)
+    // Redis may have been emptied during the POST. Then the record would be lost when Redis is restored.
+    await installation.verify()
+  })
+  const { noticeParked } = notices
+  const steps: DeliverDeps = {
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
     isolation,
@@ -155,23 +176,34 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     }),
     posting: listener.posting,
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
-    park: limiter.parking(async (delivery, attempt, reason) => {
-      await deliveries.park(delivery, attempt, reason)
-      // Redis may have been emptied during the POST. Then the record would be lost when Redis is restored.
-      await installation.verify()
-    }),
+    park,
     settle: (delivery, attempt, settlement) => deliveries.settle(delivery, attempt, settlement),
+    listAgain: (delivery) => deliveries.listAgain(delivery),
     report: listener.concluded,
-    noticeParked: notices.noticeParked,
+    noticeParked,
+    limitHeld: createLimitHeld({ held, limit: config.PARKED_LIMIT_PER_SUBSCRIPTION, park, noticeParked }),
     now: Date.now,
     nowMs,
+  }
+  const deliver = createDeliver(steps)
+  const lookAtHeld = createLookAtHeld({
+    worker: steps,
+    held,
+    looks: createHeldLooks(redis),
+    endpoint: look,
+    publish: (delivery) => broker.publishBacklogged(delivery),
+    waiting: async () => (await broker.lookAt([Queue.deliveryBacklog]))[0]?.ready ?? 0,
+    now: Date.now,
+    log,
   })
+  const heldLooks = startPoll(HELD_LOOKS_EVERY_MS, lookAtHeld)
+  shutdown.defer('held deliveries', () => heldLooks.stop())
 
   const parse = installation.checked(({ content, headers }: IncomingMessage) => parseDelivery(content, headers))
   const giveWay = createGiveWay({
     most: Math.ceil(config.DELIVERY_CONCURRENCY * BACKLOG_SHARE),
     memoryMs: DUE_MEMORY_MS,
-    patienceMs: BACKLOG_PATIENCE_MS,
+    countsMs: BACKLOG_COUNTS_MS,
     nowMs,
   })
   const fromDue: Handle = (due) => deliver(due, 'due')
@@ -181,17 +213,33 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     return broker.consume({ queue, parse, handle: work, concurrency, recovered: installation.recovered })
   }
   const { DELIVERY_CONCURRENCY: concurrency, SUBSCRIPTION_CONCURRENCY: cap } = config
-  const packets = createPackets({
-    concurrency,
+  const ofPackets = {
+    mostLeft: LEFT_DEPTH * concurrency,
     patienceMs: PACKET_PATIENCE_MS,
-    roomPatienceMs: ROOM_PATIENCE_MS,
-    parse: ({ content, headers }) => parseDelivery(content, headers),
-    handle: reporting.traced(Queue.deliveryPackets, giveWay.first(fromDue)),
-    publishAlone: (member) => broker.publishPacked(member),
-    publishCopy: (due) => broker.publishRetry(due, copyWaitMs),
+    parse: ({ content, headers }: PackedDelivery) => parseDelivery(content, headers),
+    publishCopy: (due: Delivery) => broker.publishRetry(due, copyWaitMs),
     copyWaitMs,
     log,
+  }
+  const packets = createPackets({
+    ...ofPackets,
+    handle: reporting.traced(Queue.deliveryPackets, giveWay.first(fromDue)),
+    publishAlone: (member) => broker.publishPacked(member),
   })
+  const ofBacklogs = createPackets({
+    ...ofPackets,
+    handle: reporting.traced(Queue.backlogPackets, fromDue),
+    giveWay,
+    publishAlone: (member) => broker.publishPacked(member, Queue.deliveryBacklog),
+  })
+  const consumePackets = (queue: string, { handle }: Packets, inShards: number): Promise<Consumer> =>
+    broker.consume<Packet<PackedDelivery>>({
+      queue,
+      parse: installation.checked(openDeliveryPacket),
+      handle,
+      concurrency: Math.ceil(concurrency / inShards / MAX_PACKET_MEMBERS),
+      recovered: installation.recovered,
+    })
   const consumers = await Promise.all([
     consumeReceiverChecks({
       broker,
@@ -201,26 +249,25 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       checks: createCheckStore(redis),
       deadlineMs: config.DELIVERY_TIMEOUT,
     }),
+    consumeOutcomes(broker, installation, {
+      worker: steps,
+      held,
+      find: (id) => archive.find(id),
+      save: (batchId, ids) => outcomes.save(batchId, ids),
+    }),
     ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(concurrency / shards), giveWay.first(fromDue))),
-    ...packetQueues(shards).map((queue) =>
-      broker.consume<Packet<PackedDelivery>>({
-        queue,
-        parse: installation.checked(openDeliveryPacket),
-        handle: packets.handle,
-        concurrency: Math.ceil(concurrency / shards / MAX_PACKET_MEMBERS),
-        recovered: installation.recovered,
-      }),
-    ),
+    ...packetQueues(shards).map((queue) => consumePackets(queue, packets, shards)),
+    consumePackets(Queue.backlogPackets, ofBacklogs, 1),
     consume(Queue.deliveryBacklog, concurrency, giveWay.second(fromDue)),
     ...laneQueues(LANES).map((lane) => consume(lane, LANE_DEPTH * cap, fromLane)),
   ])
   shutdown.defer('consumers', async () => {
     const drained = consumers.map((consumer) => consumer.drain())
     // Before the isolation ends the waits of members: from now on, a member that cannot go on does not return its packet.
-    packets.stop()
+    for (const { stop } of [packets, ofBacklogs]) stop()
     isolation.stop()
     await Promise.all(drained)
-    await packets.ended()
+    await Promise.all([packets.ended(), ofBacklogs.ended()])
   })
   return { readiness, details: { concurrency, shards } }
 }

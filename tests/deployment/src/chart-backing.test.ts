@@ -137,7 +137,7 @@ describe('KEDA', () => {
 
   test('counts due deliveries of every shard, lanes and the backlog, and packets, with those that workers hold', () => {
     const singles = [...dueQueues(4), ...laneQueues(8), Queue.deliveryBacklog]
-    const packets = packetQueues(4)
+    const packets = [...packetQueues(4), Queue.backlogPackets]
     const others = [...waitQueues(10_000, 2), Queue.quarantine, ...eventQueues(2), Queue.receiverChecks]
     const triggers = triggersOf('production')
     const countedBy = ({ metadata }: Trigger) =>

@@ -207,6 +207,10 @@ test('the monitor counts messages over the HTTP API, as KEDA does; the services 
     return await fetch(`${managementUrl.origin}/api/queues/${vhost}?${query}`, { headers: { authorization } })
   }
   const { items } = (await (await ask('monitor')).json()) as { items: readonly { name: string }[] }
-  expect(items.map(({ name }) => name).toSorted()).toEqual([Queue.deliveryDue, Queue.deliveryPackets])
+  expect(items.map(({ name }) => name).toSorted()).toEqual([
+    Queue.deliveryDue,
+    Queue.deliveryPackets,
+    Queue.backlogPackets,
+  ])
   for (const name of [...NAMES, 'operator']) expect([name, (await ask(name)).status]).toEqual([name, 401])
 })

@@ -122,7 +122,7 @@ describe.each(combinations)('%s', (combination) => {
         const { hostname, port } = new URL(url)
         expect([hostname, ports.get(hostname)]).toEqual([hostname, expect.arrayContaining([Number(port)])])
       }
-      // ADR 0016: a connection that is lost moves to another node.
+      // A connection that is lost moves to another node.
       expect(AMQP_URL.split(',')).toHaveLength(isDevelopment ? 1 : 3)
     }
   })

@@ -83,7 +83,7 @@ export async function openClient(tenant: keyof typeof CLIENTS, replica: 0 | 1 = 
     open: (path, headers = {}) =>
       fetch(`${base}/api/v1${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
     subscribe: (url, eventTypes = ['call.status']) =>
-      api.subscriptions.create({ url, eventTypes: eventTypes as Schemas['EventType'][] }),
+      api.subscriptions.create({ url, eventTypes: eventTypes as Schemas['SubscribedType'][] }),
     unsubscribe: (id) =>
       api.subscriptions.delete(id).catch((error: unknown) => {
         if (!(error instanceof SwitchhookError && error.code === 'subscription-not-found')) throw error

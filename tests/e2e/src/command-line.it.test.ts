@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Answer, eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { newUser } from './switchhook.ts'
@@ -43,7 +43,7 @@ test.each<[string, Answer, number, string]>([
     'another website',
     page(200),
     6,
-    'answered 200 (text/html), not as Switchhook does. Check the address of the installation',
+    'answered 200 (text/html), unlike Switchhook. Check the address of the installation',
   ],
   ['a website without the page', page(404), 6, 'Check the address of the installation (switchhook profile)'],
   ["a proxy's 502 page", page(502), 6, 'A proxy answered 502 (text/html)'],
@@ -132,6 +132,24 @@ test('a profile is for its user alone, its token serves further commands, and no
 
   expect((await user.run(['logout'])).code).toBe(0)
   expect(readFileSync(path, 'utf8')).not.toContain('a-secret')
+})
+
+test('commands that run side by side renew their token once, also after one that was killed while it did', async () => {
+  server.answer('/token', [
+    json({ access_token: 'old', token_type: 'Bearer', expires_in: 1 }),
+    json({ access_token: 'new', token_type: 'Bearer', expires_in: 3_600 }),
+  ])
+  server.answer('/api/v1/me', json(ME))
+  server.answer('/api/v1/voice/agents', json({ items: [], nextCursor: null }))
+  const user = newUser()
+  expect((await user.run(login(), 'a-secret')).code).toBe(0)
+  const lock = join(user.config, 'switchhook/profiles.json.lock')
+  writeFileSync(lock, '')
+  utimesSync(lock, 0, 0)
+  const commands = Array.from({ length: 3 }, () => user.run(['agents', 'list']))
+  expect((await Promise.all(commands)).map(({ code }) => code)).toEqual([0, 0, 0])
+  expect(server.requests('/token')).toHaveLength(2)
+  expect(existsSync(lock)).toBe(false)
 })
 
 test('Ctrl+C ends the tail with 130', async () => {

@@ -131,7 +131,7 @@ test('the record covers a subscription that has been deleted since', async () =>
   const eventIds = await Promise.all(Array.from({ length: 60 }, publish))
   await expectVerdict(eventIds.at(-1) ?? '', crowded, 'pending')
   await acme.unsubscribe(crowded.id)
-  // One by one: an api answers few explanations of a tenant at the same time, and refuses the others with 429 (ADR 0060).
+  // One by one: an api answers few explanations of a tenant at the same time, and refuses the others with 429.
   await eventually(async () => {
     const verdicts: string[] = []
     for (const eventId of eventIds) verdicts.push((await explain(eventId, crowded)).verdict)

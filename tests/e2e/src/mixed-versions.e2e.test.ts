@@ -64,6 +64,9 @@ if (!isTestable) {
   process.stderr.write(`NOT TESTED: two versions side by side (commit ${PREVIOUS_VERSION} is not in this clone)\n`)
 }
 
+/** No event of the load has this device. */
+const REFUSES_ALL = { 'call.status': { device: ['none'] } }
+
 interface Subscription {
   readonly id: string
   readonly secret: string
@@ -112,10 +115,11 @@ interface Reply {
     return { status: response.status, body: (said === '' ? {} : JSON.parse(said)) as Reply['body'] }
   }
 
-  async function subscribe(api: string, path: string): Promise<Subscription> {
+  async function subscribe(api: string, path: string, settings: object = {}): Promise<Subscription> {
     const { status, body } = await call(api, 'POST', '/webhooks/subscriptions', {
       url: receiver.url(path),
       eventTypes: ['call.status'],
+      ...settings,
     })
     expect(status).toBe(201)
     const subscription = { id: String(body['id']), secret: String(body['secret']), path }
@@ -157,6 +161,8 @@ interface Reply {
       const apis = fleet.apis().map(({ url }) => url)
       const [first = ''] = apis
       const last = apis.at(-1) ?? first
+      if (at === PHASES.findIndex(([name]) => name === 'the new version alone'))
+        await subscribe(first, '/filtered', { filter: REFUSES_ALL })
       if (at === 0) for (const path of ['/steady', '/retry', '/reject', '/carry']) await subscribe(first, path)
 
       const markers = Array.from({ length: EVENTS_PER_PHASE }, () => randomUUID())
@@ -191,6 +197,9 @@ interface Reply {
     'what was waiting arrives, no queue holds a message, and nothing is in quarantine',
     async () => {
       failing.clear()
+      // Old workers let its deliveries wait for new ones, and withdraw them now.
+      const [{ url: api } = { url: '' }] = fleet.apis()
+      await call(api, 'DELETE', `/webhooks/subscriptions/${subscriptionAt('/filtered').id}`)
       await eventually(() => {
         for (const marker of carried.flat()) expect(isAcknowledged('/carry', marker)).toBe(true)
       }, untilEmpty)
@@ -199,6 +208,7 @@ interface Reply {
         const { deliveryId, eventType } = envelopeOf(request)
         expect(request.headers).toMatchObject({ 'x-svc-delivery': deliveryId, 'x-svc-event': eventType })
       }
+      expect(receiver.requests('/filtered')).toEqual([])
       expect(serverErrors).toEqual([])
     },
     2 * untilEmpty.timeoutMs + PHASE_MS,

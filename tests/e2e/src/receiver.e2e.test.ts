@@ -1,14 +1,9 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { CallState } from '@switchhook/client'
 import { createReceiver, type Receiver } from '@switchhook/receiver'
-import { type Answer, eventually, type ReceivedRequest, startReceiver } from '@switchhook/testkit'
+import { eventually } from '@switchhook/testkit'
 import fastify from 'fastify'
 import { type Client, openClient } from './client.ts'
 
@@ -98,92 +93,3 @@ test('reconcile shows the calls and agents whose events were never received', as
   })
   await client.api.calls.hangup(callId, { agentUri: live })
 })
-
-/** A process with a receiver that kills itself at a delivery. */
-interface FragileReceiver {
-  readonly url: string
-  readonly ended: Promise<unknown>
-}
-
-async function startFragile(...args: readonly string[]): Promise<FragileReceiver> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'testing/fragile-receiver.ts'), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = once(child, 'exit')
-  closing.push(() => child.kill('SIGKILL'))
-  const [port] = (await once(child.stdout, 'data')) as [Buffer]
-  return { url: `http://127.0.0.1:${Number(port.toString())}`, ended }
-}
-
-test('a receiver that is killed applies each event exactly once, and ends with the view of the API', async () => {
-  const agents = [172, 173, 174, 175].map((n) => `sip:e2e-${n}@globex.example`)
-  const folder = mkdtempSync(join(tmpdir(), 'fragile-receiver-'))
-  closing.push(() => rmSync(folder, { recursive: true }))
-  let url = ''
-  // The address of the subscriptions: the process behind it has another one after each start.
-  const front = await startReceiver(async ({ path, headers, body }: ReceivedRequest): Promise<Answer> => {
-    const kept = Object.entries(headers).filter(([name]) => /^(x-svc|webhook|content-type)/.test(name))
-    const given = kept.map(([name, value]): [string, string] => [name, String(value)])
-    const answer = await fetch(url + path, { method: 'POST', headers: given, body }).catch(() => null)
-    return answer === null ? { instead: 'reset' } : { status: answer.status }
-  })
-  closing.push(() => front.close())
-  const [each, latest] = [await subscribe(front.url('/each')), await subscribe(front.url('/latest'))]
-  const start = async (dieAt: number, dieBefore: string): Promise<FragileReceiver> => {
-    const receiver = await startFragile(folder, each.secret, latest.secret, String(dieAt), dieBefore)
-    ;({ url } = receiver)
-    return receiver
-  }
-  const sendParkedAgain = async (): Promise<void> => {
-    for (const { id } of [each, latest]) {
-      for await (const { deliveryId } of client.api.subscriptions.deliveries(id, { state: 'parked' })) {
-        await client.api.deliveries.redeliver(deliveryId)
-      }
-    }
-  }
-
-  const calls: string[] = []
-  for (const [round, dieBefore] of ['commit', 'answer', 'commit', 'answer'].entries()) {
-    const { ended } = await start(3 + round, dieBefore)
-    calls.push(await client.dial(agents[round] ?? '', '+15550100'))
-    for (const agentUri of agents) await client.api.agents.setPresence(agentUri, { statusCode: 66 + 16 * (round % 2) })
-    await ended
-  }
-  await start(0, 'never')
-  for (const round of [0, 1]) await client.api.calls.hangup(calls[round] ?? '', { agentUri: agents[round] ?? '' })
-
-  const rows = (name: string, query: string): Record<string, unknown>[] => {
-    const database = new DatabaseSync(join(folder, `${name}.db`), { readOnly: true })
-    const found = database.prepare(query).all()
-    database.close()
-    return found
-  }
-  await eventually(
-    async () => {
-      await sendParkedAgain()
-      const expected = new Map<string, readonly number[]>()
-      const events: string[] = []
-      for (const agentUri of agents) {
-        for await (const { eventId } of client.api.events.list({ agentUri, limit: 100 })) events.push(eventId)
-        const { sequence, statusCode } = await client.api.agents.state(agentUri)
-        expected.set(agentUri, [sequence, statusCode])
-        for await (const leg of client.api.calls.list({ agentUri })) {
-          expected.set(`${leg.callId} ${agentUri}`, [leg.sequence, leg.state])
-        }
-      }
-      // Every event has its number, so the numbers tell that the list of events is complete.
-      expect(events).toHaveLength([...expected.values()].reduce((sum, [sequence = 0]) => sum + sequence, 0))
-      const applied = rows('each', 'SELECT event_id FROM effects').map((row) => String(row['event_id']))
-      expect(applied.filter((id) => events.includes(id)).toSorted()).toEqual(events.toSorted())
-      const view = rows('latest', 'SELECT subject, sequence, state FROM view')
-      const seen = view.map((row) => [String(row['subject']), [row['sequence'], row['state']]] as const)
-      expect(Object.fromEntries(seen.filter(([subject]) => expected.has(subject)))).toEqual(
-        Object.fromEntries(expected),
-      )
-    },
-    { timeoutMs: 90_000, intervalMs: 500 },
-  )
-  const twice = 'SELECT event_id FROM effects GROUP BY event_id HAVING count(*) > 1'
-  expect([...rows('each', twice), ...rows('latest', twice)]).toEqual([])
-  for (const round of [2, 3]) await client.api.calls.hangup(calls[round] ?? '', { agentUri: agents[round] ?? '' })
-}, 180_000)

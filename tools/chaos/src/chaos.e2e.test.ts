@@ -27,6 +27,8 @@ test('no event is lost when random faults strike', async () => {
     expect(Number(/^ {2}faults +(\d+)/m.exec(said)?.[1])).toBeGreaterThanOrEqual(least)
     expect(said).toMatch(/^ {2}lost or otherwise wrong +0$/m)
     expect(Number(/^ {2}acknowledged +(\d+)$/m.exec(said)?.[1])).toBeGreaterThan(300)
+    expect(Number(/^ {2}kills of the receivers.* (\d+)$/m.exec(said)?.[1])).toBeGreaterThan(4)
+    expect(Number(/^ {2}events that each applied exactly once +(\d+)$/m.exec(said)?.[1])).toBeGreaterThan(100)
     expect(said).toContain('nothing was lost')
   } finally {
     rmSync(home, { recursive: true, force: true })

@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { runAsterisk } from './asterisk/run-asterisk.ts'
 import { planFaults } from './faults/plan.ts'
 import { readOptions } from './options.ts'
@@ -23,7 +24,7 @@ async function main(): Promise<void> {
   const stack = await startChaosStack(home, { ...process.env, ...SETTINGS }, say)
   try {
     const plan = seeds.flatMap((one) => planFaults(one, kills, kinds))
-    const result = await runChaos(stack, plan, seed, say, ending.signal)
+    const result = await runChaos(stack, join(home, 'receivers'), plan, seed, say, ending.signal)
     conclude(summaryOf(result), problemsOf(result), {
       good: 'nothing was lost',
       bad: `something is wrong; to repeat these faults: SEED=${seeds.join(',')} KILLS=${kills}`,

@@ -9,6 +9,7 @@ export function summaryOf({
   otherProblems,
   answers,
   repeatedPublishes,
+  receiverKills,
   ...times
 }: ChaosResult): [string, string | number][] {
   const recoveries = injections.filter(({ skipped }) => skipped === undefined).map(({ fromMs, toMs }) => toMs - fromMs)
@@ -33,6 +34,8 @@ export function summaryOf({
     ['notices repeated with another body after Redis lost writes', reconciliation.changedNotices],
     ['changes that had to stop first attempts', reconciliation.closures],
     ['notices', `${parked} parked, ${failing} failing, ${recovered} recovered`],
+    ['kills of the receivers with SQLite and PostgreSQL', receiverKills],
+    ['events that each applied exactly once', reconciliation.applied / 2],
     ['lost or otherwise wrong', reconciliation.problems.length + otherProblems.length],
     ['POSTs, each with its signature verified', reconciliation.posts],
     [

@@ -5,6 +5,7 @@ import type { Client } from './load/client.ts'
 import { openConfirmedPublisher } from './load/platform-events.ts'
 import { openRecoveries } from './load/recoveries.ts'
 import { startLoad } from './load/start-load.ts'
+import { startReceivers } from './receivers/receivers.ts'
 import type { Observation } from './reconcile/observation.ts'
 import type { Reconciliation } from './reconcile/reconcile.ts'
 import { settle } from './reconcile/settle.ts'
@@ -17,6 +18,7 @@ export interface ChaosResult {
   readonly otherProblems: readonly string[]
   readonly answers: Client['answers']
   readonly repeatedPublishes: number
+  readonly receiverKills: number
   readonly loadMs: number
   /** From the end of the load until every delivery had ended. */
   readonly settlingMs: number
@@ -30,16 +32,25 @@ const KILLS_DURING_RECOVERY: readonly PlannedFault[] = [
 
 /**
  * Generates load, injects the planned faults, and reconciles every event with the POSTs that the endpoints received.
+ * @param folder for the databases of the receivers
  * @param signal ends the run early; everything until then is reconciled
  */
 export async function runChaos(
   stack: ChaosStack,
+  folder: string,
   plan: readonly PlannedFault[],
   seed: number,
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<ChaosResult> {
-  const load = await startLoad(stack, { seed, openPublisher: () => openConfirmedPublisher(stack.amqpUrl) })
+  // First, so that every event of the load is owed to them.
+  const receivers = await startReceivers(stack, folder, seed)
+  const load = await startLoad(stack, { seed, openPublisher: () => openConfirmedPublisher(stack.amqpUrl) }).catch(
+    async (error: unknown) => {
+      await receivers.close()
+      throw error
+    },
+  )
   const { client, subscribers } = load
   try {
     const startedAt = Date.now()
@@ -50,6 +61,7 @@ export async function runChaos(
     const injections = await injectAll(targets, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
     await subscribers.lastOutage()
     await load.stop()
+    await receivers.rest()
     const loadMs = Date.now() - startedAt
 
     say('the load has ended; waiting for the remaining deliveries')
@@ -59,6 +71,7 @@ export async function runChaos(
       return {
         ...(await load.observe()),
         recoveries: await recoveries.look(),
+        receivers: await receivers.look(),
         disturbances,
         messageCopies: disturbances.filter(({ fault }) => leavesCopies(fault)),
         eventCopies: disturbances.filter(({ fault }) => leavesEventCopies(fault)),
@@ -72,11 +85,13 @@ export async function runChaos(
       otherProblems: [...(await stack.unexpectedExits()), ...otherProblemsOf(injections, client.unusual)],
       answers: client.answers,
       repeatedPublishes: load.repeatedPublishes(),
+      receiverKills: receivers.kills(),
       loadMs,
       settlingMs: Date.now() - startedAt - loadMs,
     }
   } finally {
     await load.close()
+    await receivers.close()
   }
 }
 

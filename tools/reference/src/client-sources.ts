@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   AgentReason,
   CallState,
@@ -71,9 +72,8 @@ async function schemasText({ paths, components }: ApiDocument): Promise<string> 
       ? []
       : [[queryNameOf(operationId), { type: 'object', properties: Object.fromEntries(properties) }]]
   })
-  const schemas = Object.fromEntries(
-    [...Object.entries(components.schemas), ...queries].map(([name, schema]) => [name, typed(schema)]),
-  )
+  const extended = Object.entries(components.schemas).map(([name, schema]) => [name, extending(schema, components)])
+  const schemas = Object.fromEntries([...extended, ...queries].map(([name, schema]) => [name, typed(schema)]))
   const types = astToString(
     await openapiTypescript(
       {
@@ -95,6 +95,30 @@ async function schemasText({ paths, components }: ApiDocument): Promise<string> 
     .replaceAll(' (enum property replaced by openapi-typescript)', '')
   return `export interface Schemas {\n${flat}}\n`
 }
+
+/** A schema that has all properties of another one, as that one and the rest. */
+function extending(schema: Json, { schemas }: ApiDocument['components']): Json {
+  const own = membersOf(schema)
+  const base = Object.entries(schemas).find(([, other]) => {
+    const members = Object.entries(membersOf(other))
+    return other !== schema && members.length >= 4 && members.every(([name, one]) => isDeepStrictEqual(own[name], one))
+  })
+  if (base === undefined) return schema
+  const { properties, required, type, ...more } = schema
+  const isNew = (name: string): boolean => !(name in membersOf(base[1]))
+  const rest = {
+    type,
+    properties: Object.fromEntries(Object.entries(properties as Json).filter(([name]) => isNew(name))),
+    required: (required as readonly string[]).filter(isNew),
+  }
+  return { ...more, allOf: [{ $ref: `#/components/schemas/${base[0]}` }, rest] }
+}
+
+/** The properties of an object, each with whether it is required. */
+const membersOf = ({ properties = {}, required = [] }: Json): Json =>
+  Object.fromEntries(
+    Object.entries(properties as Json).map(([name, one]) => [name, [one, (required as string[]).includes(name)]]),
+  )
 
 /** Keywords that say nothing to a TypeScript type. */
 const UNTYPED: ReadonlySet<string> = new Set([

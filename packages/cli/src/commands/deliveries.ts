@@ -18,7 +18,7 @@ const list: Command = {
   name: 'list',
   summary: 'list deliveries, the latest first',
   options: [
-    ['--state <state>', 'pending, waiting, acknowledged, parked or withdrawn'],
+    ['--state <state>', 'pending, waiting, held, acknowledged, parked, withdrawn or expired'],
     ['--subscription <id>', 'only of this subscription'],
     ['--call <id>', 'only of this call'],
     ['--agent <uri>', 'only of this agent'],

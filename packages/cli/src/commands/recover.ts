@@ -33,7 +33,7 @@ const recover: Command = {
     const body = given<Schemas['NewRecovery']>({
       from: from === undefined ? undefined : momentOf(from, -1, nowMs),
       to: to === undefined ? undefined : momentOf(to, -1, nowMs),
-      eventTypes: types?.split(',') as Schemas['EventType'][] | undefined,
+      eventTypes: types?.split(',') as Schemas['NewRecovery']['eventTypes'] | undefined,
       maxPerSecond: perSecond === undefined ? undefined : countOf(perSecond, '--per-second'),
     })
     if (dryRun) {

@@ -7,7 +7,12 @@ import { LIMIT, limitOf, take } from './take.ts'
 
 const ID = ['<subscription>', 'the id of the subscription'] as const
 const EXTERNAL_ID = ['--external-id <id>', 'your own name for it, unique in your tenant'] as const
-const TYPES = ['--types <types>', 'event types, separated by commas'] as const
+const FILTER = [
+  '--filter <json>',
+  'which events of a type to deliver, such as {"call.status":{"state":[3,7]}}',
+] as const
+const EXPIRE_AFTER = ['--expire-after <time>', 'do not send older events, such as 5m; none: send all'] as const
+const TYPES = ['--types <types>', 'event types, separated by commas; * for all'] as const
 
 const list: Command = {
   name: 'list',
@@ -46,6 +51,9 @@ export function showSubscription(
     ['types', subscription.eventTypes.join(',')],
     ['description', subscription.description],
     ['external id', subscription.externalId],
+    ['filter', subscription.filter === null ? null : JSON.stringify(subscription.filter)],
+    ['headers', Object.keys(subscription.headers ?? {}).join(',') || null],
+    ['expire after', subscription.expireAfterSeconds === null ? null : `${subscription.expireAfterSeconds} s`],
     ['state', stateOf(subscription)],
     ['failing since', moment(health.failingSince)],
     [
@@ -60,10 +68,26 @@ export function showSubscription(
   ])
 }
 
+/** What was set and is probably not meant. */
+function showWarnings(out: Context['out'], { warnings }: Schemas['Subscription']): void {
+  for (const { detail } of warnings) out.note(`Warning: ${detail}`)
+}
+
+/** The API names what is wrong with a filter that is JSON. */
+function filterIn(text: string): Schemas['NewSubscription']['filter'] {
+  try {
+    return JSON.parse(text) as Schemas['NewSubscription']['filter']
+  } catch {
+    throw usage('--filter is not JSON. Quote it for the shell: --filter \'{"call.status":{"state":[7]}}\'')
+  }
+}
+
 interface CreateOptions {
   readonly types?: string
   readonly description?: string
   readonly externalId?: string
+  readonly filter?: string
+  readonly expireAfter?: string
   readonly disabled?: true
 }
 
@@ -71,7 +95,14 @@ const create: Command = {
   name: 'create',
   summary: 'create a subscription; its secret is shown only now',
   args: [['<url>', 'the endpoint']],
-  options: [TYPES, EXTERNAL_ID, ['--description <text>', 'a label'], ['--disabled', 'create it disabled']],
+  options: [
+    TYPES,
+    FILTER,
+    EXTERNAL_ID,
+    EXPIRE_AFTER,
+    ['--description <text>', 'a label'],
+    ['--disabled', 'create it disabled'],
+  ],
   run: async ({ client, out }, [url = ''], options: CreateOptions) => {
     const eventTypes = typesIn(options.types ?? 'call.status,agent.status')
     const more = given<Schemas['NewSubscription']>({
@@ -79,9 +110,13 @@ const create: Command = {
       eventTypes,
       description: options.description,
       externalId: options.externalId,
+      filter: options.filter === undefined ? undefined : filterIn(options.filter),
+      expireAfterSeconds: secondsIn(options.expireAfter),
       enabled: options.disabled === true ? false : undefined,
     })
-    showSubscription(out, await client.subscriptions.create({ url, eventTypes, ...more }))
+    const created = await client.subscriptions.create({ url, eventTypes, ...more })
+    showSubscription(out, created)
+    showWarnings(out, created)
     out.note('Store the secret now: no later answer shows it.')
   },
 }
@@ -89,7 +124,9 @@ const create: Command = {
 interface ChangeOptions {
   readonly url?: string
   readonly types?: string
+  readonly filter?: string
   readonly description?: string
+  readonly expireAfter?: string
   readonly enable?: true
   readonly disable?: true
 }
@@ -101,26 +138,37 @@ const change: Command = {
   options: [
     ['--url <url>', 'another endpoint'],
     TYPES,
+    [FILTER[0], `${FILTER[1]}; null: all`],
+    EXPIRE_AFTER,
     ['--description <text>', 'a label'],
     ['--enable', 'deliver'],
     ['--disable', 'deliver nothing more'],
   ],
-  run: async ({ client, out }, [id = ''], { url, types, description, enable, disable }: ChangeOptions) => {
+  run: async ({ client, out }, [id = ''], options: ChangeOptions) => {
+    const { url, types, filter, description, expireAfter, enable, disable } = options
     if (enable && disable) throw usage('Choose one: --enable or --disable.')
     const changed = given<Schemas['SubscriptionChange']>({
       url,
       description,
+      filter: filter === undefined ? undefined : filterIn(filter),
       eventTypes: types === undefined ? undefined : typesIn(types),
+      expireAfterSeconds: secondsIn(expireAfter),
       enabled: enable ? true : disable ? false : undefined,
     })
     if (Object.keys(changed).length === 0) throw usage('Name a change, such as --disable.')
-    showSubscription(out, await client.subscriptions.change(id, changed))
+    const after = await client.subscriptions.change(id, changed)
+    showSubscription(out, after)
+    showWarnings(out, after)
   },
 }
 
 /** The API names the types that exist if one is misspelt. */
-const typesIn = (text: string): Schemas['EventType'][] =>
-  text.split(',').map((type) => type.trim()) as Schemas['EventType'][]
+const typesIn = (text: string): Schemas['SubscribedType'][] =>
+  text.split(',').map((type) => type.trim()) as Schemas['SubscribedType'][]
+
+/** `none` removes the setting. */
+const secondsIn = (text: string | undefined): number | null | undefined =>
+  text === undefined ? undefined : text === 'none' ? null : durationMs(text) / 1_000
 
 const remove: Command = {
   name: 'delete',

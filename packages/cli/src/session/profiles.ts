@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { usage } from '../exit.ts'
 
 /** A person who has signed in, or an application with a secret. Both keep their present token. */
@@ -33,9 +34,30 @@ export interface ProfileFile {
   /** Adds, replaces or (undefined) removes a profile. */
   write(name: string, profile: Profile | undefined): void
   use(name: string): void
+  /**
+   * Runs the work of one process at a time. A provider that sees a refresh token twice takes it for stolen, and ends the
+   * sign-in.
+   */
+  exclusively<T>(work: () => Promise<T>): Promise<T>
 }
 
 export const DEFAULT_PROFILE = 'default'
+
+/** Longer than a renewal takes. The process that holds an older lock was killed. */
+const LOCK_MS = 60_000
+const LOCK_AGAIN_MS = 50
+
+function takes(lock: string): boolean {
+  try {
+    writeFileSync(lock, '', { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(lock, { throwIfNoEntry: false }) ?? {}
+    if (Date.now() - mtimeMs > LOCK_MS) rmSync(lock, { force: true })
+    return false
+  }
+}
 
 export function openProfiles(env: NodeJS.ProcessEnv): ProfileFile {
   const path = join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'switchhook', 'profiles.json')
@@ -71,5 +93,14 @@ export function openProfiles(env: NodeJS.ProcessEnv): ProfileFile {
       save({ current: current === name ? (Object.keys(others)[0] ?? DEFAULT_PROFILE) : current, profiles: others })
     },
     use: (name) => save({ ...read(), current: name }),
+    exclusively: async (work) => {
+      const lock = `${path}.lock`
+      while (!takes(lock)) await sleep(LOCK_AGAIN_MS)
+      try {
+        return await work()
+      } finally {
+        rmSync(lock, { force: true })
+      }
+    },
   }
 }

@@ -20,6 +20,7 @@ function profilesWith(all: Record<string, Profile>, current = 'default'): Profil
       if (profile !== undefined) stored = { ...stored, profiles: { ...stored.profiles, [name]: profile } }
     },
     use: () => {},
+    exclusively: (work) => work(),
   }
 }
 
@@ -64,12 +65,18 @@ test.each(['two words', 'two\nlines'])(
   },
 )
 
-test('a token that another command has stored meanwhile is used if the renewal fails', async () => {
+test('a token that another command has stored meanwhile is used, and none is asked for', async () => {
   const expired = { ...SIGN_IN, expiresAtMs: Date.now() - 1 }
   const profiles = profilesWith({ default: { url: 'https://a.example', signIn: expired } })
-  const { auth } = openSession({ env: {}, profiles, named: undefined }, async () => {
-    profiles.write('default', { url: 'https://a.example', signIn: { ...SIGN_IN, accessToken: 'theirs' } })
-    throw new Error('invalid_grant')
+  const waiting: ProfileFile = {
+    ...profiles,
+    exclusively: (work) => {
+      profiles.write('default', { url: 'https://a.example', signIn: { ...SIGN_IN, accessToken: 'theirs' } })
+      return work()
+    },
+  }
+  const { auth } = openSession({ env: {}, profiles: waiting, named: undefined }, async () => {
+    throw new Error('a token was asked for')
   })
   expect(await auth?.()).toBe('theirs')
 })

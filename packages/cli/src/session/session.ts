@@ -56,25 +56,28 @@ const sameAddress = (url: string): string => url.replace(/\/+$/, '').toLowerCase
 /** Serves the stored token while it is valid, and stores each new one for the next command. */
 function authOf(name: string, profiles: ProfileFile, renew: Renew): Auth {
   let renewing: Promise<string> | undefined
-  const fresh = async (): Promise<string> => {
+  /** Read each time: another command may have renewed it. */
+  const stored = (rejected: string | undefined): string | undefined => {
+    const { accessToken, expiresAtMs = 0 } = profiles.read().profiles[name]?.signIn ?? {}
+    return accessToken !== rejected && Date.now() < expiresAtMs - AHEAD_MS ? accessToken : undefined
+  }
+  const fresh = async (rejected: string | undefined): Promise<string> => {
+    const already = stored(rejected)
+    if (already !== undefined) return already
     const profile = profiles.read().profiles[name]
     if (profile?.signIn === undefined) throw usage(`The profile "${name}" was signed out meanwhile.`)
-    const signIn = await renew(profile.signIn).catch((error: unknown) => {
-      // Another command may have used the refresh token at the same moment, and stored what it got.
-      const now = profiles.read().profiles[name]?.signIn
-      if (now?.accessToken !== undefined && now.accessToken !== profile.signIn?.accessToken) return now
-      throw error
-    })
+    const signIn = await renew(profile.signIn)
     profiles.write(name, { ...profile, signIn })
     return signIn.accessToken ?? ''
   }
   return async (rejected) => {
-    // Read again each time: another command may have renewed it.
-    const { accessToken, expiresAtMs = 0 } = profiles.read().profiles[name]?.signIn ?? {}
-    if (accessToken !== undefined && accessToken !== rejected && Date.now() < expiresAtMs - AHEAD_MS) return accessToken
-    renewing ??= fresh().finally(() => {
-      renewing = undefined
-    })
+    const present = stored(rejected)
+    if (present !== undefined) return present
+    renewing ??= profiles
+      .exclusively(() => fresh(rejected))
+      .finally(() => {
+        renewing = undefined
+      })
     return renewing
   }
 }

@@ -93,7 +93,8 @@ export const OutcomeNumber = {
   network: 8,
   malformed: 9,
   blocked: 10,
-  'unusable-url': 11
+  'unusable-url': 11,
+  lapsed: 12
 } as const
 
 export const ParkedReasonNumber = {

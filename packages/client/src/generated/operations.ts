@@ -18,11 +18,16 @@ export const OPERATIONS = {
     rotateSecret: 'POST /api/v1/webhooks/subscriptions/{}/rotate-secret body key',
     test: 'POST /api/v1/webhooks/subscriptions/{}/test body key',
     check: 'POST /api/v1/webhooks/subscriptions/{}/check body',
+    receive: 'POST /api/v1/webhooks/subscriptions/{}/receive body',
+    report: 'POST /api/v1/webhooks/subscriptions/{}/outcomes body',
     deliveries: 'GET /api/v1/webhooks/subscriptions/{}/deliveries query pages',
     recover: 'POST /api/v1/webhooks/subscriptions/{}/recover body key',
     backfill: 'POST /api/v1/webhooks/subscriptions/{}/backfill body key',
     recoveries: 'GET /api/v1/webhooks/subscriptions/{}/recoveries',
     summary: 'GET /api/v1/webhooks/summary query pages',
+  },
+  filters: {
+    preview: 'POST /api/v1/webhooks/filters/preview body',
   },
   deliveries: {
     read: 'GET /api/v1/webhooks/deliveries/{}',
@@ -81,7 +86,7 @@ export const OPERATIONS = {
 /** The operations of the API, by resource. */
 export interface Operations {
   readonly subscriptions: {
-    /** Create a subscription. Needs the role `admin`. */
+    /** Create a subscription. Needs the role `operator`. */
     readonly create: (body: Schemas['NewSubscription'], options?: CallOptions) => Promise<Schemas['CreatedSubscription']>
     /** List subscriptions. Needs the role `viewer`. */
     readonly list: (query?: Schemas['ListSubscriptionsQuery'], options?: CallOptions) => Pages<{ items: Schemas['Subscription'][]; nextCursor: string | null }>
@@ -97,6 +102,10 @@ export interface Operations {
     readonly test: (id: string, body?: Schemas['Trial'], options?: CallOptions) => Promise<Schemas['TestDelivery']>
     /** Check the endpoint. Needs the role `operator`. */
     readonly check: (id: string, body?: Schemas['Trial'], options?: CallOptions) => Promise<Schemas['ReceiverReport']>
+    /** Receive deliveries of a pull subscription. Needs the role `operator`. */
+    readonly receive: (id: string, body?: Schemas['Receive'], options?: CallOptions) => Promise<Schemas['Received']>
+    /** Report the outcomes of received deliveries. Needs the role `operator`. */
+    readonly report: (id: string, body: Schemas['ReportedOutcomes'], options?: CallOptions) => Promise<Schemas['OutcomeResults']>
     /** List the deliveries of a subscription. Needs the role `viewer`. */
     readonly deliveries: (id: string, query?: Schemas['ListDeliveriesQuery'], options?: CallOptions) => Pages<Schemas['DeliveryPage']>
     /** Send the parked deliveries of a subscription again. Needs the role `operator`. */
@@ -107,6 +116,10 @@ export interface Operations {
     readonly recoveries: (id: string, options?: CallOptions) => Promise<Schemas['RecoveryList']>
     /** Read how all subscriptions stand. Needs the role `viewer`. */
     readonly summary: (query?: Schemas['ReadSummaryQuery'], options?: CallOptions) => Pages<Schemas['Summary']>
+  }
+  readonly filters: {
+    /** Try a filter on past events. Needs the role `viewer`. */
+    readonly preview: (body: Schemas['FilterPreviewRequest'], options?: CallOptions) => Promise<Schemas['FilterPreview']>
   }
   readonly deliveries: {
     /** Read a delivery and its attempts. Needs the role `viewer`. */

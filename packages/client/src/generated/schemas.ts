@@ -82,35 +82,7 @@ export interface Schemas {
     data: Schemas["AgentStatus"];
   };
   /** An agent's current state and live calls. */
-  AgentWithCalls: {
-    /** The agent. */
-    agentUri: string;
-    /** The effective status: on the phone or after-call work while either lasts, otherwise the temporary status, otherwise the standing status. 0 Unknown, 1 Offline, 2 Available, 10 Busy, 14 Be right back, 34 Away / Off work, 50 On the phone, 66 Lunch, 82 Meeting, 98 Out of office, 114 Do not disturb, 130 Conference, 144 Working, 146 After call work, 160 Ill, 161 Gone for the day, 162 Business trip, 176 Holiday, 177 Other. */
-    statusCode: number;
-    /** Name of the status code. */
-    statusName: string;
-    /** The latest status that was set without `until`. Every other status reverts to it. 0 Unknown, 1 Offline, 2 Available, 10 Busy, 14 Be right back, 34 Away / Off work, 50 On the phone, 66 Lunch, 82 Meeting, 98 Out of office, 114 Do not disturb, 130 Conference, 144 Working, 146 After call work, 160 Ill, 161 Gone for the day, 162 Business trip, 176 Holiday, 177 Other. */
-    standingStatusCode: number;
-    /** A status that was set during a call and takes effect after it; null: none. */
-    pendingStatusCode: number | null;
-    /** State of the agent's device. 0 unknown, 1 idle, 2 inUse, 3 busy, 4 invalid, 5 unavailable, 6 ringing, 7 ringInUse, 8 onHold. */
-    deviceStatus: number;
-    /** Name of the device status. */
-    deviceStatusName: "unknown" | "idle" | "inUse" | "busy" | "invalid" | "unavailable" | "ringing" | "ringInUse" | "onHold";
-    /** true unless the standing status is Offline. A temporary Offline does not log the agent off. */
-    loggedOn: boolean;
-    /** When the effective status ends; null: it has no end. */
-    until: string | null;
-    /** The free text that was set with the status. */
-    message: string | null;
-    /** The location that was set with the status. */
-    location: string | null;
-    /** When the effective status began; null: it has not changed since the agent was provisioned. */
-    since: string | null;
-    /** `sequence` of the agent's latest `agent.status` event, which reported this state; 0: no event yet. */
-    sequence: number;
-    /** `occurredAt` of that event; null: no event yet. */
-    occurredAt: string | null;
+  AgentWithCalls: Schemas["AgentState"] & {
     /** The agent's live call legs. Empty when the device is idle. */
     calls: Schemas["CallLeg"][];
   };
@@ -126,8 +98,8 @@ export interface Schemas {
     at: string;
     /** The duration in milliseconds. */
     durationMs: number;
-    /** `delivered`: answered with a 2xx. `answered`: answered with any other status. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested). */
-    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url";
+    /** `delivered`: answered with a 2xx. `answered`: answered with any other status. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested), `lapsed` (the client that received the delivery reported no outcome before its lease ended). */
+    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed";
     /** The HTTP status; null if there was no answer. */
     status: number | null;
     /** The beginning of the body of an answer other than 2xx, as one line of at most 256 bytes. Likely secrets and mail or SIP addresses (`…@…`) are removed; phone numbers and IP addresses are not. Absent if there was no body, it was not text, or it did not arrive in time. */
@@ -179,100 +151,7 @@ export interface Schemas {
     legs: Schemas["CallLeg"][];
   };
   /** One agent's part of a call, exactly as its latest `call.status` event reported it, and the commands that are possible. */
-  CallLeg: {
-    /** The call. */
-    callId: string;
-    /** The agent whose leg this is. A call between two agents has two streams of events. */
-    agentUri: string;
-    /** State of this agent's leg. 7 is final. 0 unknown, 1 initiated, 2 alerting, 3 connected, 4 held, 5 queued, 6 failed, 7 ended, 8 proceeding. */
-    state: number;
-    /** State before this event. 0 unknown, 1 initiated, 2 alerting, 3 connected, 4 held, 5 queued, 6 failed, 7 ended, 8 proceeding. */
-    previousState: number;
-    /** Counts the events of this call and agent from 1, without gaps. The later `(occurredAt, sequence)` is the newer state: `occurredAt` never goes back while `sequence` goes up, and after a restore or failover of Redis a number can repeat. */
-    sequence: number;
-    /** Same as `occurredAt` of the envelope. */
-    occurredAt: string;
-    /** From this agent's point of view. 0 unknown, 1 inbound, 2 outbound. */
-    direction: number;
-    /** True for a call between two agents of the contact center. */
-    internal: boolean;
-    /** This agent's part in the call. 0 unknown, 1 originator, 2 destination, 3 consultant, 4 transferTarget. */
-    role: number;
-    /** The other party. */
-    remoteParty: {
-      /** SIP or tel URI. */
-      uri: string;
-      /** Phone number; null if the party has none. */
-      number: string | null;
-      /** Display name; null if the platform does not know it. */
-      name: string | null;
-      /** Kind of party. 0 unknown, 1 agent, 2 extension, 3 external. */
-      type: number;
-    };
-    /** Caller number presented to the other party, as given to `dial`. */
-    cli: string | null;
-    /** The agent's device, in the platform's notation. */
-    device: string | null;
-    /** The `correlationId` given to the `dial` or `transfer` that caused this call or event. */
-    correlationId: string | null;
-    /** The command that caused this event; null if none did. */
-    commandId: string | null;
-    /** True while this agent holds the call. */
-    held: boolean;
-    /** True while the other party holds the call. */
-    remoteHeld: boolean;
-    /** When this leg started. */
-    startedAt: string;
-    /** When this leg was first connected. */
-    answeredAt: string | null;
-    /** When this leg ended. */
-    endedAt: string | null;
-    /** Whole seconds from answer to end; 0 if never answered, null until the end. */
-    durationSeconds: number | null;
-    /** Why the leg ended. 0 none, 1 normal, 2 busy, 3 badAddress, 4 noAnswer, 5 cancelled, 6 rejected, 7 failed, 8 blocked, 9 transferred, 10 deviceUnavailable, 11 answeredElsewhere, 12 platformLost. */
-    endReason: number;
-    /** Who ended the leg. 0 unknown, 1 agent, 2 remote, 3 system. */
-    endedBy: number;
-    /** Q.850 cause; null if the platform reported none. */
-    cause: number | null;
-    /** SIP status code; null if the platform reported none. */
-    sipCode: number | null;
-    /** The transfer that this leg takes part in. It remains after the transfer has ended. */
-    transfer: {
-      /** True for a blind transfer, false for an attended one. */
-      blind: boolean;
-      /** Agent URI, extension or external number, as requested. */
-      target: string;
-      /** This leg's part in the transfer. 1 transferring, 2 transferred, 3 target. */
-      role: number;
-      /** Progress of the transfer. 1 started, 2 ringing, 3 completed, 4 failed, 5 cancelled. */
-      status: number;
-      /** Why the target was not reached. 0 none, 1 normal, 2 busy, 3 badAddress, 4 noAnswer, 5 cancelled, 6 rejected, 7 failed, 8 blocked, 9 transferred, 10 deviceUnavailable, 11 answeredElsewhere, 12 platformLost. */
-      failReason: number;
-      /** The consultation call of an attended transfer. */
-      otherCallId: string | null;
-    } | null;
-    /** On the original call: its consultation call. On the consultation call: the original call. */
-    consultation: {
-      /** The consultation call. */
-      callId: string;
-      /** The party consulted. */
-      target: string;
-    } | {
-      /** The original call. */
-      forCallId: string;
-    } | null;
-    /** The result of a command that changed no state, for example one that failed after its 202. */
-    commandResult: {
-      /** The command. */
-      commandId: string;
-      /** The command. 0 unknown, 1 dial, 2 answer, 3 hangup, 4 hold, 5 resume, 6 transfer. */
-      command: number;
-      /** Result of the command. 1 ok, 2 failed. */
-      result: number;
-      /** Why the command failed. 0 none, 1 normal, 2 busy, 3 badAddress, 4 noAnswer, 5 cancelled, 6 rejected, 7 failed, 8 blocked, 9 transferred, 10 deviceUnavailable, 11 answeredElsewhere, 12 platformLost. */
-      reason: number;
-    } | null;
+  CallLeg: Schemas["CallStatus"] & {
     /** The commands that are possible in this state; empty for an ended leg. While a transfer is in progress, `transfer` is possible to the same target only. */
     allowedCommands: ("dial" | "answer" | "hangup" | "hold" | "resume" | "transfer")[];
   };
@@ -429,55 +308,12 @@ export interface Schemas {
     until: string;
   };
   /** The subscription, with the secret that signs its deliveries. */
-  CreatedSubscription: {
-    /** The id of the subscription. */
-    id: string;
-    /** The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
-    url: string;
-    /** The event types to deliver. Duplicates are removed. */
-    eventTypes: Schemas["EventType"][];
-    /** A label of your choice. */
-    description: string | null;
-    /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
-    externalId: string | null;
-    /** Only an enabled subscription receives deliveries. */
-    enabled: boolean;
-    /** When the subscription was created, in UTC. */
-    createdAt: string;
-    signing: Schemas["SubscriptionSigning"];
-    health: Schemas["EndpointHealth"];
-    parked: Schemas["ParkedDeliveries"];
+  CreatedSubscription: Schemas["Subscription"] & {
     /** The secret that signs the deliveries according to Standard Webhooks (HMAC-SHA256, `v1`). Pass it to your verification library unchanged, and store it like a password: no other answer shows it. Only a repeat of this request with the same `Idempotency-Key` returns it again, for 24 hours. */
     secret: string;
   };
   /** The delivery of one event to one subscription, with its envelope. */
-  Delivery: {
-    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
-    deliveryId: string;
-    /** The id of the subscription. */
-    subscriptionId: string;
-    /** The id of the event, sent as `X-SVC-Event-Id`. All deliveries of an event share it. */
-    eventId: string;
-    /** The event type, sent as `X-SVC-Event`. */
-    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
-    /** The endpoint. null if the subscription was deleted before the first attempt was finished. */
-    url: string | null;
-    /** `pending`: the first attempt of this run is due or in progress. `waiting`: the next attempt is scheduled, because an attempt failed or could not be made, for example in a cool-down (`attempts` can be empty then). `acknowledged`: answered with a 2xx. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt. */
-    state: "pending" | "waiting" | "acknowledged" | "parked" | "withdrawn";
-    /** `exhausted`: the schedule ended without an acknowledgement, or a cool-down lasted too long after the last slot. `rejected`: the endpoint answered with a status that is not retried. */
-    parkedReason: "exhausted" | "rejected" | null;
-    /** When the delivery was parked, in UTC. */
-    parkedAt: string | null;
-    /** Approximate time of the next attempt, in UTC; null if none is scheduled. */
-    nextAttemptAt: string | null;
-    /** The run of the schedule: 1 at first, one more each time the delivery is sent again. */
-    run: number;
-    /** Whether this is a test delivery (`POST …/test`) and not an event. */
-    test: boolean;
-    /** When the first attempt of this run was due, in UTC. */
-    firstDueAt: string;
-    /** All attempts, the oldest first. */
-    attempts: Schemas["Attempt"][];
+  Delivery: Schemas["DeliverySummary"] & {
     /** The body of the delivery. It is stored when the delivery is first parked, and kept while it is sent again. null if the delivery was never parked, or if `envelopeDropped` is true. */
     envelope: Schemas["DeliveryEnvelope"] | null;
     /** true if the delivery is parked but its envelope is no longer kept, because the subscription has more parked deliveries than its `parked.limit`. Such a delivery cannot be sent again (409 `delivery-without-body`). */
@@ -521,7 +357,7 @@ export interface Schemas {
     run: number;
     /** Attempts made in all runs. */
     attempts: number;
-    /** Outcome of the last attempt; `unknown` if there was none. 0 unknown, 1 delivered, 2 answered, 3 timeout, 4 dns, 5 refused, 6 tls, 7 reset, 8 network, 9 malformed, 10 blocked, 11 unusable-url. */
+    /** Outcome of the last attempt; `unknown` if there was none. 0 unknown, 1 delivered, 2 answered, 3 timeout, 4 dns, 5 refused, 6 tls, 7 reset, 8 network, 9 malformed, 10 blocked, 11 unusable-url, 12 lapsed. */
     lastOutcome: number;
     /** HTTP status of that attempt; null if there was no response. */
     lastStatus: number | null;
@@ -592,10 +428,10 @@ export interface Schemas {
     eventId: string;
     /** The event type, sent as `X-SVC-Event`. */
     eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
-    /** The endpoint. */
-    url: string;
-    /** `pending`: the first attempt of this run is due or in progress. `waiting`: the next attempt is scheduled, because an attempt failed or could not be made, for example in a cool-down (`attempts` can be empty then). `acknowledged`: answered with a 2xx. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt. */
-    state: "pending" | "waiting" | "acknowledged" | "parked" | "withdrawn";
+    /** The endpoint. null for a pull subscription, or if the subscription was deleted before the first attempt was finished. */
+    url: string | null;
+    /** `pending`: the first attempt of this run is due or in progress. `waiting`: the next attempt is scheduled, because an attempt failed or could not be made, for example in a cool-down (`attempts` can be empty then). `acknowledged`: answered with a 2xx. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt. `expired`: not sent any more, because the event was older than `expireAfterSeconds` of the subscription. */
+    state: "pending" | "waiting" | "held" | "acknowledged" | "parked" | "withdrawn" | "expired";
     /** `exhausted`: the schedule ended without an acknowledgement, or a cool-down lasted too long after the last slot. `rejected`: the endpoint answered with a status that is not retried. */
     parkedReason: "exhausted" | "rejected" | null;
     /** When the delivery was parked, in UTC. */
@@ -633,7 +469,7 @@ export interface Schemas {
     since: string;
     /** When the first cool-down ends and one attempt probes the endpoint. */
     until: string;
-    /** Outcome of the last of these attempts. 0 unknown, 1 delivered, 2 answered, 3 timeout, 4 dns, 5 refused, 6 tls, 7 reset, 8 network, 9 malformed, 10 blocked, 11 unusable-url. */
+    /** Outcome of the last of these attempts. 0 unknown, 1 delivered, 2 answered, 3 timeout, 4 dns, 5 refused, 6 tls, 7 reset, 8 network, 9 malformed, 10 blocked, 11 unusable-url, 12 lapsed. */
     lastOutcome: number;
     /** HTTP status of that attempt; null if there was no response. */
     lastStatus: number | null;
@@ -664,8 +500,8 @@ export interface Schemas {
     lastSuccessAt: string | null;
     /** When an attempt last failed or was answered with a status other than 2xx, in UTC; null if none was in the last 90 days. Updated a few seconds after an attempt. */
     lastFailureAt: string | null;
-    /** The outcome of the attempt at `lastFailureAt`; null if `lastFailureAt` is null. `answered`: see `lastFailureStatus`. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested). */
-    lastFailureOutcome: "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | null;
+    /** The outcome of the attempt at `lastFailureAt`; null if `lastFailureAt` is null. `answered`: see `lastFailureStatus`. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested), `lapsed` (the client that received the delivery reported no outcome before its lease ended). */
+    lastFailureOutcome: "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed" | null;
     /** The HTTP status of the attempt at `lastFailureAt`; null if there was no answer or no failure. */
     lastFailureStatus: number | null;
     /** The first failure after `lastSuccessAt`, in UTC, to within a few seconds; null if the latest attempt was acknowledged, or none was made. */
@@ -705,7 +541,7 @@ export interface Schemas {
     /** The id of the subscription. */
     subscriptionId: string;
     /** The state of the delivery, as `GET /webhooks/deliveries/{deliveryId}` shows it. */
-    state: "pending" | "waiting" | "acknowledged" | "parked" | "withdrawn";
+    state: "pending" | "waiting" | "held" | "acknowledged" | "parked" | "withdrawn" | "expired";
   };
   /** The subscription that the event is sent to. */
   EventDeliveryRequest: {
@@ -719,8 +555,6 @@ export interface Schemas {
     /** The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. A page can have fewer items than `limit`, or none, and still have a next page. */
     nextCursor: string | null;
   };
-  /** An event type. */
-  EventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
   /** An event type, with the schema and an example of its deliveries. */
   EventTypeDescription: {
     /** The name of the event type. */
@@ -758,10 +592,10 @@ export interface Schemas {
   Explanation: {
     /** The id of the subscription. */
     subscriptionId: string;
-    /** The endpoint; null if the subscription was deleted and nothing was sent. */
+    /** The endpoint; null for a pull subscription, or if the subscription was deleted and nothing was sent. */
     url: string | null;
-    /** `delivered`: answered with a 2xx. `pending`: an attempt is due now. `waiting`: the next attempt is scheduled, because an attempt failed or could not be made, for example in a cool-down (`attemptCount` can be 0 then). `cooling-down`: an attempt is due or scheduled, but the endpoint is in a cool-down. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt. `deleted`: the subscription was deleted before the first attempt was finished; `withdrawn` follows, unless that attempt had already begun. `not-subscribed`: the subscription does not receive this event type. `disabled`: the subscription is disabled and did not receive the event, unless a first attempt had already begun. `created-later`: the subscription was created after the event was fanned out. `changed-later`: it was disabled, or did not receive this event type, when the event was fanned out. `unknown`: the records have expired. */
-    verdict: "delivered" | "pending" | "waiting" | "cooling-down" | "parked" | "withdrawn" | "not-subscribed" | "disabled" | "created-later" | "changed-later" | "deleted" | "unknown";
+    /** `delivered`: answered with a 2xx. `pending`: an attempt is due now. `waiting`: the next attempt is scheduled, because an attempt failed or could not be made, for example in a cool-down (`attemptCount` can be 0 then). `cooling-down`: an attempt is due or scheduled, but the endpoint is in a cool-down. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled, unsubscribed from the event type, or got a filter that refuses the event, before the first attempt. `expired`: not sent any more, because the event was older than `expireAfterSeconds` of the subscription. `deleted`: the subscription was deleted before the first attempt was finished; `withdrawn` follows, unless that attempt had already begun. `not-subscribed`: the subscription does not receive this event type. `filtered`: its filter refuses the event; `explanation` names the field and its value. `disabled`: the subscription is disabled and did not receive the event, unless a first attempt had already begun. `created-later`: the subscription was created after the event was fanned out. `changed-later`: it was disabled, did not receive this event type, or had a filter that refused the event, when it was fanned out. `unknown`: the records have expired. */
+    verdict: "delivered" | "pending" | "waiting" | "held" | "cooling-down" | "parked" | "withdrawn" | "expired" | "not-subscribed" | "filtered" | "disabled" | "created-later" | "changed-later" | "deleted" | "unknown";
     /** The verdict in a sentence. For people; the wording may change. */
     explanation: string;
     /** The id of the delivery (see `GET /webhooks/deliveries/{deliveryId}`); null if there is none. */
@@ -787,6 +621,67 @@ export interface Schemas {
     pointer: string;
     /** What is wrong with the value. */
     detail: string;
+  };
+  /** What a field may be: a value, null (the field has no value), or an object of one word. `prefix`, `suffix`: how a text begins or ends. `anything-but`: any other value than this one or these. `exists`: whether the field has a value. `numeric`: one or two comparisons. */
+  FilterCondition: string | number | boolean | null | {
+    /** How the text begins. */
+    prefix: string;
+  } | {
+    /** How the text ends. */
+    suffix: string;
+  } | {
+    /** The value or values that the field must not have. */
+    "anything-but": string | number | boolean | (string | number | boolean)[];
+  } | {
+    /** Whether the field has a value. */
+    exists: boolean;
+  } | {
+    /** One or two comparisons of the number, both of which hold. */
+    numeric: (("=" | "<" | "<=" | ">" | ">=") | number)[];
+  };
+  /** An event, and whether it passes. */
+  FilterExample: {
+    /** The id of the event, sent as `X-SVC-Event-Id`. All deliveries of an event share it. */
+    eventId: string;
+    /** The event type. */
+    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    /** When the event occurred, in UTC. */
+    occurredAt: string;
+    /** Why the event does not pass; null if it does. */
+    refusal: string | null;
+  };
+  /** What the filter would have passed. */
+  FilterPreview: {
+    /** The number of events of these types that were judged, the latest of the journal. */
+    looked: number;
+    /** The number of these events that pass. */
+    matched: number;
+    /** When the oldest event that was looked at was journaled, in UTC. */
+    since: string | null;
+    /** The latest 5 events that pass and the latest 5 that do not, the newest first. */
+    examples: Schemas["FilterExample"][];
+    /** What in the settings is valid and probably not meant. */
+    warnings: Schemas["SubscriptionWarning"][];
+  };
+  /** The filter to try. */
+  FilterPreviewRequest: {
+    /** The filter, as in a subscription. */
+    filter: {
+      [key: string]: {
+        [key: string]: Schemas["FilterCondition"][];
+      };
+    };
+    /** The event types of the subscription; by default those that the filter names. */
+    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit")[];
+  };
+  /** The deliveries that are held: while the subscription is paused, and for a moment after it was resumed. */
+  HeldDeliveries: {
+    /** The number of held deliveries. */
+    count: number;
+    /** How many of them a client has received. They are leased to it. */
+    leased: number;
+    /** Since when the oldest of the others has been due, in UTC; null: there is none. */
+    oldestAt: string | null;
   };
   LegCommand: {
     /** User URI of the agent who starts or owns the call. */
@@ -861,16 +756,36 @@ export interface Schemas {
     /** Only count; send nothing. */
     dryRun?: boolean;
   };
-  /** A new subscription. The fields that only the service sets are ignored. Unknown fields are rejected, because a misspelt field would change what is delivered. */
+  /** A new subscription: with `url`, or with `mode: pull`. The fields that only the service sets are ignored. Unknown fields are rejected, because a misspelt field would change what is delivered. */
   NewSubscription: {
-    /** The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
-    url: string;
-    /** The event types to deliver. Duplicates are removed. */
-    eventTypes: Schemas["EventType"][];
+    /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. */
+    mode?: "post" | "pull";
+    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
+    url?: string | null;
+    /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. */
+    eventTypes: Schemas["SubscribedType"][];
     /** A label of your choice. */
     description?: string | null;
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId?: string | null;
+    /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
+    filter?: {
+      [key: string]: {
+        [key: string]: Schemas["FilterCondition"][];
+      };
+    } | null;
+    /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
+    expireAfterSeconds?: number | null;
+    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
+    paused?: boolean | null;
+    /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
+    pausedUntil?: string | null;
+    /** The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions. */
+    deleteAfterUnusedSeconds?: number | null;
+    /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. `PATCH` merges by name: a text sets a value, `***` keeps it, null removes it; `headers: null` removes all. At most 20, names up to 64 characters, values up to 1024 of visible ASCII, 4096 together. Refused are hop-by-hop headers, `Host`, `Expect`, `Accept`, `Accept-Encoding`, `User-Agent`, `Content-*`, `X-SVC-*`, `webhook-*`, `traceparent` and `tracestate`. If `url` moves to another origin, name each header again, so that none reaches another host by mistake. Use it once all services are new. */
+    headers?: {
+      [key: string]: string | null;
+    } | null;
     /** Only an enabled subscription receives deliveries. Events from before it is enabled are not sent later. */
     enabled?: boolean;
     /** Set by the service; ignored in a request. */
@@ -878,11 +793,31 @@ export interface Schemas {
     /** Set by the service; ignored in a request. */
     readonly createdAt?: unknown;
     /** Set by the service; ignored in a request. */
+    readonly warnings?: unknown;
+    /** Set by the service; ignored in a request. */
     readonly signing?: unknown;
     /** Set by the service; ignored in a request. */
     readonly health?: unknown;
     /** Set by the service; ignored in a request. */
     readonly parked?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly held?: unknown;
+  };
+  /** The state of a delivery after its outcome was reported. */
+  OutcomeResult: {
+    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
+    deliveryId: string;
+    /** `lease-lost`: the lease had ended, or the outcome was reported before. `state` shows what became of the delivery. */
+    result: "done" | "lease-lost";
+    /** The state of the delivery, as in `GET /webhooks/deliveries/{deliveryId}`; `unknown` if its record has expired. */
+    state: string;
+    /** When the next attempt is due; null if there is none. */
+    nextAttemptAt: string | null;
+  };
+  /** What became of each delivery, in the order of the request. */
+  OutcomeResults: {
+    /** One item per delivery. */
+    items: Schemas["OutcomeResult"][];
   };
   /** The parked deliveries of one subscription with the same cause. */
   ParkedCause: {
@@ -893,7 +828,7 @@ export interface Schemas {
     /** `exhausted`: the schedule ended without an acknowledgement, or a cool-down lasted too long after the last slot. `rejected`: the endpoint answered with a status that is not retried. null: a group of older deliveries that were not read. */
     parkedReason: "exhausted" | "rejected" | null;
     /** The outcome of the latest attempt; null if there was none. */
-    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | null;
+    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed" | null;
     /** The HTTP status of the latest attempt; null if there was no answer. */
     status: number | null;
     /** The number of these deliveries. */
@@ -972,7 +907,7 @@ export interface Schemas {
     /** The HTTP status. */
     status: number;
     /** Identifies the error. Codes are stable. */
-    code: "invalid-request" | "malformed-json" | "invalid-webhook-url" | "unknown-event-type" | "unknown-status-code" | "missing-agent-uri" | "unauthorized" | "forbidden" | "host-not-allowed" | "cross-site-request" | "not-found" | "subscription-not-found" | "delivery-not-found" | "event-not-found" | "recovery-not-found" | "agent-not-found" | "call-not-found" | "method-not-allowed" | "invalid-call-state" | "remote-answer-unsupported" | "transfer-in-progress" | "agent-device-unavailable" | "delivery-not-parked" | "delivery-without-body" | "event-without-body" | "journal-off" | "subscription-disabled" | "subscription-deleted" | "too-many-secrets" | "external-id-taken" | "too-many-subscriptions" | "check-running" | "secret-unavailable" | "recovery-in-progress" | "idempotency-key-in-use" | "precondition-failed" | "body-too-large" | "unsupported-media-type" | "idempotency-key-reused" | "rate-limited" | "too-many-listeners" | "too-many-client-listeners" | "too-many-checks" | "internal" | "platform-unavailable" | "check-unfinished" | "service-unavailable";
+    code: "invalid-request" | "malformed-json" | "invalid-webhook-url" | "unknown-event-type" | "invalid-filter" | "unknown-status-code" | "missing-agent-uri" | "unauthorized" | "forbidden" | "host-not-allowed" | "cross-site-request" | "not-found" | "subscription-not-found" | "delivery-not-found" | "event-not-found" | "recovery-not-found" | "agent-not-found" | "call-not-found" | "method-not-allowed" | "invalid-call-state" | "remote-answer-unsupported" | "transfer-in-progress" | "agent-device-unavailable" | "delivery-not-parked" | "delivery-without-body" | "event-without-body" | "journal-off" | "subscription-disabled" | "subscription-deleted" | "too-many-secrets" | "external-id-taken" | "too-many-subscriptions" | "subscription-not-pull" | "subscription-pull" | "check-running" | "secret-unavailable" | "recovery-in-progress" | "idempotency-key-in-use" | "precondition-failed" | "body-too-large" | "unsupported-media-type" | "idempotency-key-reused" | "rate-limited" | "too-many-listeners" | "too-many-client-listeners" | "too-many-checks" | "too-many-receivers" | "internal" | "platform-unavailable" | "check-unfinished" | "outcomes-unfinished" | "service-unavailable";
     /** The `X-Request-Id` of the answer. Quote it when you contact the operator. */
     requestId: string;
     /** More about this error. */
@@ -981,6 +916,10 @@ export interface Schemas {
     errors?: Schemas["Fault"][];
     /** The known event types. Present if `url` or `eventTypes` is invalid. */
     knownEventTypes?: string[];
+    /** The fields that a filter can name, by event type. Present if `filter` is invalid. */
+    knownFields?: {
+      [key: string]: string[];
+    };
     /** The known user status codes. Present if a presence was rejected. */
     knownStatusCodes?: Schemas["UserStatus"][];
     /** The role that the operation needs. Present if the caller does not have it. */
@@ -989,6 +928,41 @@ export interface Schemas {
     currentState?: number;
     /** The commands that are possible in this state with this agent's device. Present if a command was rejected. */
     allowedCommands?: ("dial" | "answer" | "hangup" | "hold" | "resume" | "transfer")[];
+  };
+  /** How many deliveries to receive, and how long to wait for the first. All fields are optional. */
+  Receive: {
+    /** The maximum number of deliveries. */
+    max?: number;
+    /** How long the request waits for a delivery. Cancel the request to stop waiting. */
+    waitSeconds?: number;
+    /** How long the deliveries are yours. Report each outcome before the lease ends; otherwise the attempt counts as failed (`lapsed`), and the delivery is due again immediately. */
+    leaseSeconds?: number;
+  };
+  /** The received deliveries, the one that was due first at the beginning. */
+  Received: {
+    /** Empty if no delivery became due in time. There can be fewer than `max` even if more are held. */
+    items: Schemas["ReceivedDelivery"][];
+    /** How many deliveries are still held, without those of this answer. */
+    held: number;
+    /** Since when the oldest of them is due; null if there is none. */
+    oldestHeldAt: string | null;
+  };
+  /** A delivery: one attempt, which is yours until `leasedUntil`. */
+  ReceivedDelivery: {
+    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
+    deliveryId: string;
+    /** The number of this attempt, sent as `X-SVC-Attempt`. */
+    attempt: number;
+    /** Proves that the delivery is yours. Each receipt of a delivery has another one. */
+    leaseToken: string;
+    /** When the lease ends, by the clock of Switchhook. */
+    leasedUntil: string;
+    /** The headers of the POST that this attempt would be, signed now. */
+    headers: {
+      [key: string]: string;
+    };
+    /** The body of that POST. The signature covers its bytes in UTF-8. */
+    body: string;
   };
   /** The result of one check. */
   ReceiverFinding: {
@@ -1084,6 +1058,28 @@ export interface Schemas {
     /** What the outside party does. */
     action: "answer" | "hangup" | "hold" | "resume";
   };
+  /** The outcome of one attempt: exactly one of `status`, `error` and `release`. */
+  ReportedOutcome: {
+    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
+    deliveryId: string;
+    /** Proves that the delivery is yours. Each receipt of a delivery has another one. */
+    leaseToken: string;
+    /** The HTTP status that your handler answered, or the one that says the same: 2xx acknowledges, 408, 425, 429 and 5xx are retried, any other parks. */
+    status?: number;
+    /** Why there was no status. The delivery is retried. */
+    error?: "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed";
+    /** true gives the delivery back. No attempt is counted, and it is due immediately. */
+    release?: boolean;
+    /** How long the attempt took. Default: the time since the delivery was received. */
+    durationMs?: number;
+    /** The beginning of the answer, shown with the attempt. Secrets are removed. Ignored for a 2xx. */
+    answer?: string;
+  };
+  /** The outcomes of received deliveries. */
+  ReportedOutcomes: {
+    /** One item per delivery. */
+    items: Schemas["ReportedOutcome"][];
+  };
   /** The new secret, which signs all deliveries from now on. */
   RotatedSecret: {
     /** The secret that signs the deliveries according to Standard Webhooks (HMAC-SHA256, `v1`). Pass it to your verification library unchanged, and store it like a password: no other answer shows it. Only a repeat of this request with the same `Idempotency-Key` returns it again, for 24 hours. */
@@ -1164,6 +1160,8 @@ export interface Schemas {
     };
     /** Deliveries that were parked. */
     parked: number;
+    /** Deliveries that expired (`expireAfterSeconds`). */
+    expired: number;
     /** From the start of an attempt to its answer. An attempt that timed out counts with its whole wait; other attempts without an answer do not count. null: there was none. */
     answerMs: Schemas["Percentiles"] | null;
     /** From the event to the start of the first attempt of each of its deliveries. null: there was none. */
@@ -1183,14 +1181,14 @@ export interface Schemas {
     attempt: number;
     /** When the POST began, in UTC. */
     at: string;
-    /** `delivered`: answered with a 2xx. `answered`: answered with any other status. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested). */
-    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url";
+    /** `delivered`: answered with a 2xx. `answered`: answered with any other status. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested), `lapsed` (the client that received the delivery reported no outcome before its lease ended). */
+    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed";
     /** The HTTP status; null if there was no answer. */
     status: number | null;
     /** The duration in milliseconds. */
     durationMs: number;
-    /** `pending`: the first attempt of this run is due or in progress. `waiting`: the next attempt is scheduled, because an attempt failed or could not be made, for example in a cool-down (`attempts` can be empty then). `acknowledged`: answered with a 2xx. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt. */
-    state: "pending" | "waiting" | "acknowledged" | "parked" | "withdrawn";
+    /** `pending`: the first attempt of this run is due or in progress. `waiting`: the next attempt is scheduled, because an attempt failed or could not be made, for example in a cool-down (`attempts` can be empty then). `acknowledged`: answered with a 2xx. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt. `expired`: not sent any more, because the event was older than `expireAfterSeconds` of the subscription. */
+    state: "pending" | "waiting" | "held" | "acknowledged" | "parked" | "withdrawn" | "expired";
   };
   /** An event of the live stream. */
   StreamEvent: {
@@ -1219,48 +1217,97 @@ export interface Schemas {
     /** A place in the stream. */
     place: string;
   };
+  /** An event type, or `*` for all. */
+  SubscribedType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "*";
   /** Delivers events of the chosen types to an endpoint. */
   Subscription: {
     /** The id of the subscription. */
     id: string;
-    /** The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
-    url: string;
-    /** The event types to deliver. Duplicates are removed. */
-    eventTypes: Schemas["EventType"][];
+    /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. */
+    mode: "post" | "pull";
+    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
+    url: string | null;
+    /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. */
+    eventTypes: Schemas["SubscribedType"][];
     /** A label of your choice. */
     description: string | null;
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId: string | null;
+    /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
+    filter: {
+      [key: string]: {
+        [key: string]: Schemas["FilterCondition"][];
+      };
+    } | null;
+    /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
+    expireAfterSeconds: number | null;
+    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
+    paused: boolean | null;
+    /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
+    pausedUntil: string | null;
+    /** The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions. */
+    deleteAfterUnusedSeconds: number | null;
+    /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. */
+    headers: {
+      [key: string]: string;
+    } | null;
     /** Only an enabled subscription receives deliveries. */
     enabled: boolean;
     /** When the subscription was created, in UTC. */
     createdAt: string;
+    /** What in the settings is valid and probably not meant. */
+    warnings: Schemas["SubscriptionWarning"][];
     signing: Schemas["SubscriptionSigning"];
     health: Schemas["EndpointHealth"];
     parked: Schemas["ParkedDeliveries"];
+    held: Schemas["HeldDeliveries"];
   };
   /** The fields to change. Omitted fields keep their value, and the fields that only the service sets are ignored. Unknown fields are rejected, because a misspelt field would change what is delivered. */
   SubscriptionChange: {
-    /** The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
-    url?: string;
-    /** The event types to deliver. Duplicates are removed. */
-    eventTypes?: Schemas["EventType"][];
+    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
+    url?: string | null;
+    /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. */
+    eventTypes?: Schemas["SubscribedType"][];
     /** A label of your choice. */
     description?: string | null;
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId?: string | null;
+    /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
+    filter?: {
+      [key: string]: {
+        [key: string]: Schemas["FilterCondition"][];
+      };
+    } | null;
+    /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
+    expireAfterSeconds?: number | null;
+    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
+    paused?: boolean | null;
+    /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
+    pausedUntil?: string | null;
+    /** The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions. */
+    deleteAfterUnusedSeconds?: number | null;
+    /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. `PATCH` merges by name: a text sets a value, `***` keeps it, null removes it; `headers: null` removes all. At most 20, names up to 64 characters, values up to 1024 of visible ASCII, 4096 together. Refused are hop-by-hop headers, `Host`, `Expect`, `Accept`, `Accept-Encoding`, `User-Agent`, `Content-*`, `X-SVC-*`, `webhook-*`, `traceparent` and `tracestate`. If `url` moves to another origin, name each header again, so that none reaches another host by mistake. Use it once all services are new. */
+    headers?: {
+      [key: string]: string | null;
+    } | null;
     /** Only an enabled subscription receives deliveries. */
     enabled?: boolean;
     /** Set by the service; ignored in a request. */
     readonly id?: unknown;
     /** Set by the service; ignored in a request. */
+    readonly mode?: unknown;
+    /** Set by the service; ignored in a request. */
     readonly createdAt?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly warnings?: unknown;
     /** Set by the service; ignored in a request. */
     readonly signing?: unknown;
     /** Set by the service; ignored in a request. */
     readonly health?: unknown;
     /** Set by the service; ignored in a request. */
     readonly parked?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly held?: unknown;
   };
   /** How the deliveries are signed. The secret is not shown. */
   SubscriptionSigning: {
@@ -1275,8 +1322,8 @@ export interface Schemas {
   SubscriptionSummary: {
     /** The id of the subscription. */
     subscriptionId: string;
-    /** The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
-    url: string;
+    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
+    url: string | null;
     /** A label of your choice. */
     description: string | null;
     /** Only an enabled subscription receives deliveries. */
@@ -1292,6 +1339,13 @@ export interface Schemas {
     /** When the oldest of them was parked, in UTC; null if none is parked. */
     oldestParkedAt: string | null;
     health: Schemas["EndpointHealth"];
+  };
+  /** A setting that is valid and probably not meant. */
+  SubscriptionWarning: {
+    /** `filter-hides-end`: the filter passes no `call.status` event of state 7, so the end of a call is never delivered. `filter-unused`: the filter has an entry for an event type that the subscription does not receive. */
+    code: "filter-hides-end" | "filter-unused";
+    /** The warning in a sentence. For people; the wording may change. */
+    detail: string;
   };
   /** The state of each subscription. */
   Summary: {
@@ -1312,21 +1366,7 @@ export interface Schemas {
     eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
   };
   /** The transfer was accepted. `call.status` events report its result. */
-  TransferAccepted: {
-    /** The call that the command acts on. */
-    callId: string;
-    /** User URI of the agent who starts or owns the call. */
-    agentUri: string;
-    /** The accepted command. */
-    command: "dial" | "answer" | "hangup" | "hold" | "resume" | "transfer";
-    /** Id of the command. The events that it causes carry this id. */
-    commandId: string;
-    /** The correlation id of `dial` or `transfer`. */
-    correlationId: string | null;
-    /** When the command was accepted. */
-    acceptedAt: string;
-    /** true: the call was already in the requested state, so the command does nothing and no event follows. */
-    noop: boolean;
+  TransferAccepted: Schemas["CommandAccepted"] & {
     /** Attended transfers only: the consultation call between the agent and the target. */
     consultationCallId?: string;
   };
@@ -1364,7 +1404,7 @@ export interface Schemas {
   };
   ListDeliveriesQuery: {
     /** Only deliveries in this state; `any` for every state. */
-    state?: "pending" | "waiting" | "acknowledged" | "parked" | "withdrawn" | "any";
+    state?: "pending" | "waiting" | "held" | "acknowledged" | "parked" | "withdrawn" | "expired" | "any";
     /** Only deliveries from this time or later. With `state=parked`, the time of parking counts; otherwise the time of the fan-out. */
     from?: string;
     /** Only deliveries before this time. */
@@ -1380,7 +1420,7 @@ export interface Schemas {
   };
   ListTenantDeliveriesQuery: {
     /** Only deliveries in this state; `any` for every state. */
-    state?: "pending" | "waiting" | "acknowledged" | "parked" | "withdrawn" | "any";
+    state?: "pending" | "waiting" | "held" | "acknowledged" | "parked" | "withdrawn" | "expired" | "any";
     /** Only deliveries from this time or later. With `state=parked`, the time of parking counts; otherwise the time of the fan-out. */
     from?: string;
     /** Only deliveries before this time. */
@@ -1390,7 +1430,7 @@ export interface Schemas {
     /** Only deliveries that were parked for this reason. */
     parkedReason?: "exhausted" | "rejected";
     /** Only deliveries whose latest attempt had this outcome. */
-    outcome?: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url";
+    outcome?: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed";
     /** Only deliveries whose latest attempt was answered with this HTTP status. */
     status?: number;
     /** Only deliveries of this subscription. */

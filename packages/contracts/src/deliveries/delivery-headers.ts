@@ -14,6 +14,12 @@ export const DELIVERY_HEADERS = {
     minimum: 1,
     description: 'Attempt counter: 1 is the first attempt, higher values are retries.',
   },
+  'X-SVC-Sparse': {
+    type: 'string',
+    enum: ['true'],
+    description:
+      'Present if the filter of the subscription can pass some events of a call or agent and not others: `sequence` then has gaps, and none is a loss.',
+  },
   'X-SVC-Test': {
     type: 'string',
     enum: ['true'],

@@ -33,14 +33,16 @@ const anyDelivery: fc.Arbitrary<Delivery> = fc
     ),
     token: fc.option(fc.constant(0).map(newToken), { nil: undefined }),
     postponed: fc.option(fc.nat(), { nil: undefined }),
+    isSparse: fc.option(fc.constant(true as const), { nil: undefined }),
     body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
   })
-  .map(({ traceparent, signing, token, postponed, ...delivery }) => ({
+  .map(({ traceparent, signing, token, postponed, isSparse, ...delivery }) => ({
     ...delivery,
     ...(token !== undefined && { token }),
     ...(traceparent !== undefined && { traceparent }),
     ...(signing !== undefined && { signing }),
     ...(postponed !== undefined && { postponed }),
+    ...(isSparse !== undefined && { isSparse }),
   }))
 
 const [example] = fc.sample(anyDelivery, { numRuns: 1, seed: 1 }) as [Delivery]
@@ -167,6 +169,12 @@ test('the schema of the headers changes only on purpose: messages can be hours o
     "sh-first-due-at": {
       "type": "string",
     },
+    "sh-headers": {
+      "additionalProperties": {
+        "type": "string",
+      },
+      "type": "object",
+    },
     "sh-installation": {
       "format": "uuid",
       "type": "string",
@@ -223,6 +231,7 @@ test('the schema of the headers changes only on purpose: messages can be hours o
       "minimum": 0,
       "type": "integer",
     },
+    "sh-sparse": {},
     "sh-subscription-id": {
       "format": "uuid",
       "type": "string",

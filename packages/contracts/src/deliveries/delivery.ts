@@ -3,6 +3,7 @@ import { Unparsable } from '../events/event.ts'
 import type { DeliveryId, EventId, SubscriptionId } from '../ids.ts'
 import type { InstallationId } from '../installation.ts'
 import { type Signing, signingSchema } from '../subscriptions/signing.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
 import type { Tenant } from '../tenant.ts'
 import { readTraceparent } from '../trace-context.ts'
 import { readTrial, type Trial } from './trial.ts'
@@ -38,10 +39,14 @@ export interface Delivery {
    * subscription exists, its current secrets are used. Absent: not signed, or not attempted yet.
    */
   readonly signing?: Signing
+  /** Headers of the subscription, sealed, as at the previous attempt: for a retry that outlives it or its url. */
+  readonly headers?: Subscription['headers']
   /** Present only on test deliveries and receiver checks. */
   readonly trial?: Trial
   /** The tenant asked for this delivery: its subscription need not receive the event type. */
   readonly isRequested?: true
+  /** The filter of its subscription leaves gaps in `sequence`. Decided before the first attempt, the same for all of them. */
+  readonly isSparse?: true
   readonly body: Buffer
 }
 
@@ -63,8 +68,10 @@ export interface DeliveryHeaders {
   readonly 'sh-first-due-at': string
   readonly traceparent?: string
   readonly 'sh-signing'?: Signing
+  readonly 'sh-headers'?: Readonly<Record<string, string>>
   readonly 'sh-trial'?: Trial
   readonly 'sh-requested'?: true
+  readonly 'sh-sparse'?: true
   /** The installation that published the message. Set at each publish, so it is not part of a Delivery. */
   readonly 'sh-installation'?: string
 }
@@ -106,7 +113,9 @@ export const deliveryHeadersSchema = {
     traceparent: {},
     'sh-trial': {},
     'sh-requested': {},
+    'sh-sparse': {},
     'sh-signing': signingSchema,
+    'sh-headers': { type: 'object', additionalProperties: { type: 'string' } },
     'sh-installation': { type: 'string', format: 'uuid' },
   },
 } as const
@@ -130,8 +139,10 @@ export function deliveryHeaders(delivery: Delivery, installation?: InstallationI
     'sh-first-due-at': delivery.firstDueAt,
     ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
     ...(delivery.signing !== undefined && { 'sh-signing': delivery.signing }),
+    ...(delivery.headers !== undefined && { 'sh-headers': delivery.headers }),
     ...(delivery.trial !== undefined && { 'sh-trial': delivery.trial }),
     ...(delivery.isRequested === true && { 'sh-requested': true }),
+    ...(delivery.isSparse === true && { 'sh-sparse': true }),
     ...(installation !== undefined && { 'sh-installation': installation }),
   }
 }
@@ -159,8 +170,10 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
     firstDueAt: h['sh-first-due-at'],
     ...(traceparent !== undefined && { traceparent }),
     ...(h['sh-signing'] !== undefined && { signing: h['sh-signing'] }),
+    ...(h['sh-headers'] !== undefined && { headers: h['sh-headers'] }),
     ...(trial !== undefined && { trial }),
     ...(h['sh-requested'] === true && { isRequested: true }),
+    ...(h['sh-sparse'] === true && { isSparse: true }),
     body: content,
   }
 }

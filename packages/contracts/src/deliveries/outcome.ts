@@ -1,15 +1,11 @@
-/** Why there was no usable response. Stable: shown to users with each attempt. */
-export const UNREACHABLE_REASONS = [
-  'timeout',
-  'dns',
-  'refused',
-  'tls',
-  'reset',
-  'network',
-  'malformed',
-  'blocked',
-  'unusable-url',
-] as const
+/** Reasons that an attempt meets on its way. A client that forwards a delivery meets them, too. */
+export const CONNECTION_REASONS = ['timeout', 'dns', 'refused', 'tls', 'reset', 'network', 'malformed'] as const
+
+/**
+ * Why there was no usable response. Stable: shown to users with each attempt. `lapsed`: the client that received the delivery
+ * reported no outcome before its lease ended.
+ */
+export const UNREACHABLE_REASONS = [...CONNECTION_REASONS, 'blocked', 'unusable-url', 'lapsed'] as const
 
 export type UnreachableReason = (typeof UNREACHABLE_REASONS)[number]
 
@@ -30,6 +26,7 @@ export const OutcomeNumber = {
   malformed: 9,
   blocked: 10,
   'unusable-url': 11,
+  lapsed: 12,
 } as const satisfies Record<Attempt['outcome'] | 'unknown', number>
 export type OutcomeNumber = (typeof OutcomeNumber)[keyof typeof OutcomeNumber]
 

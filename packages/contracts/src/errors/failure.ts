@@ -9,6 +9,7 @@ export const FAILURES = {
   'malformed-json': { status: 400, title: 'The body is not valid JSON in UTF-8' },
   'invalid-webhook-url': { status: 400, title: 'The url is missing or not allowed' },
   'unknown-event-type': { status: 400, title: 'An event type is unknown or missing' },
+  'invalid-filter': { status: 400, title: 'The filter is not valid' },
   'unknown-status-code': { status: 400, title: 'The user status code is missing or unknown' },
   'missing-agent-uri': { status: 400, title: 'The field agentUri is required' },
   unauthorized: { status: 401, title: 'A valid access token is required' },
@@ -45,6 +46,11 @@ export const FAILURES = {
   'too-many-secrets': { status: 409, title: 'Too many previous secrets are still active; wait for one to expire' },
   'external-id-taken': { status: 409, title: 'Another subscription has this externalId' },
   'too-many-subscriptions': { status: 409, title: 'The tenant has reached its limit of subscriptions' },
+  'subscription-not-pull': { status: 409, title: 'The deliveries of this subscription are sent to its url' },
+  'subscription-pull': {
+    status: 409,
+    title: 'The deliveries of this subscription are received by clients; it has no url',
+  },
   'check-running': { status: 409, title: 'A check of this endpoint is already running' },
   'secret-unavailable': {
     status: 409,
@@ -66,9 +72,11 @@ export const FAILURES = {
     title: 'This client has too many live streams open; close one, or retry later',
   },
   'too-many-checks': { status: 429, title: 'Too many endpoint checks are running; retry in a few seconds' },
+  'too-many-receivers': { status: 429, title: 'Too many requests wait for deliveries; retry later' },
   internal: { status: 500, title: 'Internal error' },
   'platform-unavailable': { status: 503, title: 'The contact center is unavailable; the command was not executed' },
   'check-unfinished': { status: 503, title: 'The check did not finish in time; retry' },
+  'outcomes-unfinished': { status: 503, title: 'The outcomes are recorded, but not applied yet' },
   'service-unavailable': { status: 503, title: 'The service is temporarily unavailable; retry' },
 } as const satisfies Record<string, { status: number; title: string }>
 
@@ -80,6 +88,7 @@ export interface FailureExtra {
   readonly errors?: readonly Fault[]
   readonly status?: number
   readonly knownEventTypes?: readonly string[]
+  readonly knownFields?: Readonly<Record<string, readonly string[]>>
   readonly knownStatusCodes?: readonly { readonly code: number; readonly name: string }[]
   readonly requiredRole?: string
   readonly currentState?: number

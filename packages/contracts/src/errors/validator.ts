@@ -57,7 +57,7 @@ function pointerOf({ instancePath, params }: ErrorObject): string {
 }
 
 /** RFC 6901, section 3. */
-const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1')
+export const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** Tells the client what a value must be. Never quotes the value. */
 function faultText({ keyword, message = `violates "${keyword}"`, params, parentSchema = {} }: ErrorObject): string {

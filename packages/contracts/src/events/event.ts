@@ -75,7 +75,8 @@ export function eventText({ eventId, eventType, occurredAt, tenant, data }: Plat
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function parseJson(content: Buffer): unknown {
+/** @throws Unparsable */
+export function parseJson(content: Buffer): unknown {
   try {
     const text = utf8.decode(content)
     return MAY_CHANGE_WHEN_WRITTEN.test(text) ? JSON.parse(text, keepAsWritten) : JSON.parse(text)

@@ -1,7 +1,13 @@
 import type { EventType } from '../events/event.ts'
 import type { SubscriptionId } from '../ids.ts'
 import type { Tenant } from '../tenant.ts'
+import type { SubscriptionFilter } from './filter/filter.ts'
 import type { Signing } from './signing.ts'
+
+/** What a subscription can ask for. `*`: all event types, those of later versions included. */
+export type SubscribedType = EventType | typeof ALL_TYPES
+
+export const ALL_TYPES = '*'
 
 /** A subscription as stored (specification, "Webhook subscription"). */
 export interface Subscription {
@@ -9,10 +15,24 @@ export interface Subscription {
   /** null: the installation itself. Not shown to clients. */
   readonly tenant: Tenant
   readonly url: string
-  readonly eventTypes: readonly EventType[]
+  readonly eventTypes: readonly SubscribedType[]
   readonly description: string | null
   /** The client's own name for it, unique in the tenant. */
   readonly externalId?: string | undefined
+  /** Absent: it receives every event of its types. */
+  readonly filter?: SubscriptionFilter | undefined
+  /** Deliveries of older events are not sent (`isExpired`). Absent: events of any age are. */
+  readonly expireAfterSeconds?: number | undefined
+  /** `pull`: clients receive its deliveries, and `url` is ''. Absent: they are POSTed. */
+  readonly mode?: 'pull' | undefined
+  /** Its deliveries are held until this is removed. */
+  readonly paused?: true | undefined
+  /** ISO 8601, UTC: its deliveries are held until then. */
+  readonly pausedUntil?: string | undefined
+  /** Headers for every POST: names in lower case, values sealed. Clients see the names only. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** It is deleted when no client has received its deliveries for so long. Only with `mode: 'pull'`. */
+  readonly deleteAfterUnusedSeconds?: number | undefined
   /** Only enabled subscriptions receive deliveries. */
   readonly enabled: boolean
   /** ISO 8601, UTC. */
@@ -26,5 +46,15 @@ export function receives(
   { enabled, eventTypes }: Pick<Subscription, 'enabled' | 'eventTypes'>,
   eventType: string,
 ): boolean {
-  return enabled && eventTypes.some((type) => type === eventType)
+  return enabled && eventTypes.some((type) => type === eventType || type === ALL_TYPES)
 }
+
+/** Whether the deliveries of a subscription wait, because it is paused. */
+export const isPaused = (
+  { paused, pausedUntil }: Pick<Subscription, 'paused' | 'pausedUntil'>,
+  nowMs: number,
+): boolean => paused === true || (pausedUntil !== undefined && Date.parse(pausedUntil) > nowMs)
+
+/** Whether due deliveries are held instead of being POSTed. */
+export const holdsDeliveries = (subscription: Subscription, nowMs: number): boolean =>
+  subscription.mode === 'pull' || isPaused(subscription, nowMs)

@@ -4,6 +4,7 @@ import {
   deliveryHeaders,
   INSTALLATION_HEADER,
   type InstallationId,
+  type OutcomeBatch,
   type PlatformEvent,
   parseEvent,
   type ReceiverCheck,
@@ -80,6 +81,13 @@ export const checkMessage = (check: ReceiverCheck, installation?: InstallationId
   routingKey: Queue.receiverChecks,
   content: Buffer.from(JSON.stringify(check)),
   properties: { contentType, messageId: check.checkId, type: 'receiver.check', headers: marked(installation) },
+})
+
+export const outcomesMessage = (batch: OutcomeBatch, installation?: InstallationId): OutgoingMessage => ({
+  exchange: DELIVERY_EXCHANGE,
+  routingKey: Queue.reportedOutcomes,
+  content: Buffer.from(JSON.stringify(batch)),
+  properties: { contentType, messageId: batch.batchId, type: 'delivery.outcomes', headers: marked(installation) },
 })
 
 /** First attempts that share a message. @param packet deliveries, or the content of a packet that was received */

@@ -63,10 +63,14 @@ export const Queue = {
   deliveryBacklog: 'delivery.backlog',
   /** The first shard of packets: first attempts that share a message. Workers consume it like `delivery.due`. */
   deliveryPackets: 'delivery.packets',
+  /** Packets of what `delivery.backlog` is for. Named like a shard of packets, so that what counts those counts these. */
+  backlogPackets: 'delivery.packets.backlog',
   /** Packets of deliveries that no worker takes. Fan-out takes them apart. */
   untakenPackets: 'fanout.packets',
   /** Requests for a test POST to an endpoint. A separate queue, because the rules of deliveries do not apply to them. */
   receiverChecks: 'delivery.checks',
+  /** Outcomes that clients report of deliveries that they have received. */
+  reportedOutcomes: 'delivery.outcomes',
   /** Messages that cannot be parsed or failed too often, for an operator to inspect. */
   quarantine: 'quarantine',
 } as const
@@ -197,6 +201,7 @@ export function serviceTopology(
       ...laneQueues(lanes),
       ...others,
       Queue.receiverChecks,
+      Queue.reportedOutcomes,
       Queue.untakenPackets,
       Queue.untakenEventPacks,
     ]),
@@ -221,7 +226,7 @@ export function serviceTopology(
       [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
       ...Object.fromEntries([...events.map(({ queue }) => queue), ...workQueues].map((name) => [name, work])),
       [Queue.deliveryBacklog]: backlogged,
-      ...Object.fromEntries(packetQueues(packetShards).map((name) => [name, packets])),
+      ...Object.fromEntries([...packetQueues(packetShards), Queue.backlogPackets].map((name) => [name, packets])),
       ...Object.fromEntries(eventPackQueues(eventShards).map((name) => [name, eventPacks])),
       ...Object.fromEntries(
         waits.map(({ name, ms, returnsTo }) => [name, { ...idle, ...deadLetterTo(returnsTo), 'x-message-ttl': ms }]),
@@ -234,6 +239,7 @@ export function serviceTopology(
         ...workQueues,
         Queue.deliveryBacklog,
         ...packetQueues(packetShards),
+        Queue.backlogPackets,
         ...eventPackQueues(eventShards),
         ...waits.map(({ name }) => name),
       ].map((name) => ({ from: DELIVERY_EXCHANGE, key: name, to: name })),

@@ -12,6 +12,8 @@ const { alerting, connected, held } = CallState
 
 let memory: RealTimeMemory
 let sessions: Sessions
+/** Of another process, for the same calls. */
+let otherSessions: Sessions
 let calls: readonly [CallId, CallId]
 let checks: Promise<void>[]
 
@@ -22,17 +24,22 @@ beforeEach(async () => {
   // Nothing has been reported since both calls rang.
   const liveCalls = async () => calls.map((callId) => ({ callId, state: alerting }))
   const none = (): undefined => undefined
-  sessions = createSessions({
-    store: createSessionStore(memory),
-    carryOut: async () => undefined,
-    listener: none,
-    liveCalls,
-    onError: (message, cause) => void checks.push(Promise.reject(new Error(message, { cause }))),
-    onUnsettled: none,
-    onConnected: (leg) => void checks.push(oneTalk(leg)),
-    now: Date.now,
-  })
-  const oneTalk = createOneTalk({ sessions, liveCalls })
+  const ofOneProcess = (): Sessions => {
+    const own = createSessions({
+      store: createSessionStore(memory),
+      carryOut: async () => undefined,
+      listener: none,
+      liveCalls,
+      onError: (message, cause) => void checks.push(Promise.reject(new Error(message, { cause }))),
+      onUnsettled: none,
+      onConnected: (leg) => void checks.push(oneTalk(leg)),
+      now: Date.now,
+    })
+    const oneTalk = createOneTalk({ sessions: own, liveCalls })
+    return own
+  }
+  sessions = ofOneProcess()
+  otherSessions = ofOneProcess()
   const called = { kind: 'agent', agentUri: ALICE, device: null } as const
   for (const callId of calls) {
     const arrival = { tenant, callId, channelId: `${callId}-caller`, from: '+15559000', called, refusal: null }
@@ -43,7 +50,8 @@ beforeEach(async () => {
 afterEach(() => memory.close())
 
 const apply = (callId: CallId, input: Input): Promise<boolean> => sessions.apply(tenant, callId, input)
-const answers = (callId: CallId) => apply(callId, { kind: 'ready', channelId: `${callId}-2`, isUp: true })
+const answers = (callId: CallId, by = sessions) =>
+  by.apply(tenant, callId, { kind: 'ready', channelId: `${callId}-2`, isUp: true })
 const byAlice = (callId: CallId) => ({ callId, agentUri: ALICE, commandId: newCommandId() })
 
 /** The states of alice's legs, once all that follows has been done. */
@@ -80,8 +88,19 @@ test('a transferred call that returns while an answered call is not reported yet
 })
 
 test('of two calls that are connected at the same time, exactly one is held', async () => {
-  await Promise.all(calls.map(answers))
+  await Promise.all(calls.map((callId) => answers(callId)))
   expect(new Set(await states())).toEqual(new Set([connected, held]))
+})
+
+test('of two calls that two processes connect at the same time, exactly one is held', async () => {
+  await Promise.all([answers(calls[0]), answers(calls[1], otherSessions)])
+  expect(new Set(await states())).toEqual(new Set([connected, held]))
+})
+
+test('so it is if one of them returns from a transfer: the returned call is held', async () => {
+  const returns = await transferred(calls[0])
+  await Promise.all([returns(), answers(calls[1], otherSessions)])
+  expect(await states()).toEqual([held, connected])
 })
 
 test('a call that the phone resumes itself leaves the others as they are', async () => {

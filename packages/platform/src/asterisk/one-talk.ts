@@ -1,8 +1,12 @@
-import { type CallId, CallState, type Tenant } from '@switchhook/contracts'
+import { type CallId, CallState, type Tenant, TransferStatus } from '@switchhook/contracts'
 import type { LiveCalls } from '../live-calls.ts'
+import type { LegReport } from '../platform.ts'
 import type { ConnectedLeg } from './session/connected-by.ts'
 import { createLanes } from './store/lanes.ts'
 import type { Sessions } from './store/sessions.ts'
+
+/** Longer than two processes can overlook each other, and than their clocks differ without a warning. */
+const AT_ONCE_MS = 1_000
 
 export interface OneTalkDeps {
   readonly sessions: Pick<Sessions, 'apply' | 'find'>
@@ -18,21 +22,37 @@ export function createOneTalk({ sessions, liveCalls }: OneTalkDeps): (leg: Conne
   /** One leg of an agent after the other, so that two calls never hold each other. */
   const lanes = createLanes()
 
-  async function isConnected(tenant: Tenant, callId: CallId, agentUri: string): Promise<boolean> {
+  async function connectedLeg(tenant: Tenant, callId: CallId, agentUri: string): Promise<LegReport | undefined> {
     // The stored call, because its reports may not have arrived yet.
     const legs = (await sessions.find(tenant, callId))?.group.legs ?? []
-    return legs.some((leg) => leg.callId === callId && leg.agentUri === agentUri && leg.state === CallState.connected)
+    return legs.find((leg) => leg.callId === callId && leg.agentUri === agentUri && leg.state === CallState.connected)
   }
 
   return ({ tenant, callId, agentUri, hasReturned }) =>
     lanes.run(JSON.stringify([tenant, agentUri]), async () => {
-      const others: CallId[] = []
+      const others: LegReport[] = []
       for (const other of await liveCalls(tenant, agentUri)) {
-        if (other.callId !== callId && (await isConnected(tenant, other.callId, agentUri))) others.push(other.callId)
+        const leg = other.callId === callId ? undefined : await connectedLeg(tenant, other.callId, agentUri)
+        if (leg !== undefined) others.push(leg)
       }
-      if (others.length === 0 || !(await isConnected(tenant, callId, agentUri))) return
-      for (const held of hasReturned ? [callId] : others) {
+      const own = others.length > 0 && (await connectedLeg(tenant, callId, agentUri))
+      if (!own) return
+      const isHeld = hasReturned || others.some((other) => outlasts(other, own))
+      for (const held of isHeld ? [callId] : others.map((other) => other.callId)) {
         await sessions.apply(tenant, held, { kind: 'hold', callId: held, agentUri, commandId: null })
       }
     })
 }
+
+/**
+ * Of two calls that were connected at once, which one stays. The same in every process, so that two of them do not hold each
+ * other's call. A call that has returned from a transfer does not stay.
+ */
+function outlasts(other: LegReport, own: LegReport): boolean {
+  const laterMs = Date.parse(other.at) - Date.parse(own.at)
+  if (Math.abs(laterMs) >= AT_ONCE_MS) return false
+  if (hasFailedTransfer(other) !== hasFailedTransfer(own)) return hasFailedTransfer(own)
+  return laterMs === 0 ? other.callId > own.callId : laterMs > 0
+}
+
+const hasFailedTransfer = ({ transfer }: LegReport): boolean => transfer?.status === TransferStatus.failed

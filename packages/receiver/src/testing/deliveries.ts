@@ -18,6 +18,7 @@ interface Sending {
   readonly secret?: string
   readonly atMs?: number
   readonly isTest?: boolean
+  readonly isSparse?: boolean
 }
 
 export const AGENT = 'sip:alice@acme.example'
@@ -40,6 +41,7 @@ export function aDelivery(sending: Sending = {}): SentDelivery {
       'webhook-timestamp': String(Math.floor(atMs / 1_000)),
       'webhook-signature': new Webhook(secret).sign(id, at, body),
       ...(sending.isTest && { 'x-svc-test': 'true' }),
+      ...(sending.isSparse && { 'x-svc-sparse': 'true' }),
     },
   }
 }

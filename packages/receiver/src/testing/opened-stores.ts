@@ -2,17 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Worker } from 'node:worker_threads'
-import { testRedis } from '@switchhook/testkit'
+import { testPostgres, testRedis } from '@switchhook/testkit'
 // oxlint-disable-next-line no-restricted-imports -- the driver of an application
 import { Redis } from 'ioredis'
+import { Pool, type PoolClient } from 'pg'
 import type { Store } from '../store.ts'
 import { memoryStore } from '../stores/memory.ts'
-import { type PostgresClient, type PostgresPool, postgresStore } from '../stores/postgres.ts'
+import { postgresStore } from '../stores/postgres.ts'
 import { redisStore } from '../stores/redis.ts'
 import { sqliteStore } from '../stores/sqlite.ts'
-import { createTurns } from '../turns.ts'
-import type { Question, Reply } from './postgres-worker.ts'
 
 /** A store, as two processes of an application have it. */
 export interface OpenedStore {
@@ -56,47 +54,21 @@ function openSqlite(): OpenedStore {
   }
 }
 
-/** A PostgreSQL in a thread, as a pool of one connection: PGlite has no more. */
-function openPglite(): PostgresPool<PostgresClient> & { close(): Promise<unknown> } {
-  const worker = new Worker(join(import.meta.dirname, 'postgres-worker.ts'))
-  const waiting = new Map<number, (reply: Reply) => void>()
-  let asked = 0
-  worker.on('message', (reply: Reply) => waiting.get(reply.id)?.(reply))
-  const query: PostgresClient['query'] = async (text, values = []) => {
-    const id = asked++
-    const reply = await new Promise<Reply>((resolve) => {
-      waiting.set(id, resolve)
-      // oxlint-disable-next-line require-post-message-target-origin -- a thread has no origin
-      worker.postMessage({ id, text, values } satisfies Question)
-    })
-    if ('error' in reply) throw new Error(reply.error)
-    return reply
-  }
-  const inTurn = createTurns()
-  return {
-    connect: () =>
-      new Promise((connected) => {
-        void inTurn('', () => new Promise<void>((release) => connected({ query, release: () => release() })))
-      }),
-    close: () => worker.terminate(),
-  }
-}
-
 async function openPostgres(): Promise<OpenedStore> {
-  const pool = openPglite()
-  const alone = async (text: string) => {
-    const client = await pool.connect()
-    return client.query(text).finally(() => client.release())
-  }
-  await alone('CREATE TABLE effects (name text UNIQUE)')
+  const server = await testPostgres()
+  const [one, other] = [1, 2].map(() => new Pool({ host: server.host, user: 'postgres' })) as [Pool, Pool]
+  await other.query('CREATE TABLE effects (name text UNIQUE)')
   return {
-    one: postgresStore(pool) as Store<unknown>,
-    other: postgresStore(pool) as Store<unknown>,
+    one: postgresStore(one) as Store<unknown>,
+    other: postgresStore(other) as Store<unknown>,
     effects: {
-      add: async (tx, name) => void (await (tx as PostgresClient).query('INSERT INTO effects VALUES ($1)', [name])),
-      all: async () => (await alone('SELECT name FROM effects')).rows.map((row) => (row as { name: string }).name),
+      add: async (tx, name) => void (await (tx as PoolClient).query('INSERT INTO effects VALUES ($1)', [name])),
+      all: async () => (await other.query<{ name: string }>('SELECT name FROM effects')).rows.map(({ name }) => name),
     },
-    close: async () => void (await pool.close()),
+    close: async () => {
+      await Promise.all([one.end(), other.end()])
+      await server.close()
+    },
   }
 }
 

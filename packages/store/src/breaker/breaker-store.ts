@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Attempt, Delivery, Subscription } from '@switchhook/contracts'
 import { breakerKey, coolDownsKey, listeningKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { parseSubscription } from '../subscriptions/subscription-store.ts'
+import { parseSubscription } from '../subscriptions/stored-subscription.ts'
 import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
 
 /*

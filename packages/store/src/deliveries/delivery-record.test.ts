@@ -29,6 +29,13 @@ test.each<[string, Ledger, Omit<Message, 'attempt'> & { attempt?: number }, bool
   ['a later slot of an acknowledged run', { run: 1, slot: 0, state: 'acknowledged' }, { run: 1, slot: 5 }, true],
   ['a later slot of a parked run', { run: 1, slot: 0, state: 'parked' }, { run: 1, slot: 5 }, true],
   ['a later slot of a withdrawn run', { run: 1, slot: 0, state: 'withdrawn' }, { run: 1, slot: 5 }, true],
+  [
+    'a later slot of an expired run',
+    { run: 1, slot: 0, state: 'expired', attempt: 1 },
+    { run: 1, slot: 5, attempt: 1 },
+    true,
+  ],
+  ['the first slot of a run after it expired', { run: 1, slot: 3, state: 'expired' }, { run: 2, slot: 0 }, false],
   ['the first slot of a run that has begun', { run: 2, slot: -1, state: 'unsent' }, { run: 2, slot: 0 }, false],
   ['the first slot of a published run', { run: 2, slot: -1, state: 'pending' }, { run: 2, slot: 0 }, false],
   ['any slot of an earlier run', { run: 2, slot: -1, state: 'unsent' }, { run: 1, slot: 7 }, true],
@@ -92,6 +99,12 @@ test.each<[string, Ledger, Omit<Message, 'attempt'> & { attempt?: number }, bool
   [
     'a withdrawal by an earlier version, likewise',
     { run: 1, slot: 3, state: 'withdrawn' },
+    { run: 1, slot: 1, attempt: 1 },
+    false,
+  ],
+  [
+    'an expiry without an attempt, for a copy with one',
+    { run: 1, slot: 0, state: 'expired', attempt: 0 },
     { run: 1, slot: 1, attempt: 1 },
     false,
   ],

@@ -9,7 +9,8 @@ import type {
   Trial,
 } from '@switchhook/contracts'
 
-export type DeliveryState = 'pending' | 'waiting' | 'acknowledged' | 'parked' | 'withdrawn'
+/** `held`: it is due, and is kept in Redis because its subscription is paused or received. Its ledger says `waiting`. */
+export type DeliveryState = 'pending' | 'waiting' | 'held' | 'acknowledged' | 'parked' | 'withdrawn' | 'expired'
 
 /** The state of a delivery, once its first slot is settled or it was announced. */
 export interface DeliveryRecord {
@@ -34,6 +35,8 @@ export interface DeliveryRecord {
   readonly trial?: Trial
   /** The tenant asked for this delivery: its subscription need not receive the event type. */
   readonly isRequested?: true
+  /** See `Delivery`. */
+  readonly isSparse?: true
   /** Over all runs, in order. */
   readonly attempts: readonly Attempt[]
   /** Null unless the delivery has been parked. */
@@ -59,13 +62,13 @@ export interface Ledger {
   readonly slot: number
   /** `unsent`: a redelivery has begun, but is not known to be published. Readers treat the delivery as still parked. */
   readonly state: DeliveryState | 'unsent'
-  /** The message that continues the delivery while it is `waiting`. Absent in a record of an earlier version. */
+  /** The message that continues the delivery while it is `waiting`, with the broker or held. Absent in a record of an earlier version. */
   readonly next?: Continuation
   /** Attempts so far, over all runs. Absent in a record of an earlier version. */
   readonly attempt?: number
 }
 
-/** The message, confirmed by the broker, that continues a waiting delivery. Its slot is the one after the last settled. */
+/** The message, stored by the broker or held, that continues a delivery. Its slot is the one after the last settled. */
 export interface Continuation {
   readonly token: string
   /** How often its slot has been postponed. */
@@ -82,11 +85,12 @@ export type MessageIdentity = Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'at
  *
  * Of the copies of one message, the ledger names the continuation of the first that was settled, and settles all others. A
  * ledger that lags behind settles nothing: a worker has died before it settled the slot, or Redis was restored to an older
- * state. A message or a ledger without a token is of an earlier version; it is told apart by its slot alone.
+ * state. A ledger without a token is of an earlier version, and so is a message, except the first of a run: it is told apart
+ * by its slot alone.
  *
  * A copy with an attempt is settled only by a ledger with one. A worker that dies after its retry was confirmed leaves two
  * copies: the retry, and the original message, which returns as if no attempt had been made. If the original is withdrawn,
- * or uses up slots in a cool-down, the retry still keeps its schedule.
+ * expires, or uses up slots in a cool-down, the retry still keeps its schedule.
  */
 export function isSettledBy(
   { run, slot, state, next, attempt }: Ledger,
@@ -96,11 +100,11 @@ export function isSettledBy(
   if (state === 'acknowledged' || state === 'parked') return true
   const isFirstWithAttempt = message.attempt > 0 && (attempt === 0 || state === 'withdrawn')
   if (isFirstWithAttempt) return false
-  if (state === 'withdrawn') return true
+  if (state === 'withdrawn' || state === 'expired') return true
   if (slot !== message.slot - 1) return slot >= message.slot
   const { postponed = 0, token } = message
   if (next === undefined || next.postponed !== postponed) return next !== undefined && next.postponed > postponed
-  return token !== undefined && token !== next.token
+  return (token !== undefined || message.slot === 0) && token !== next.token
 }
 
 /** Longer than any ledger, so that reading this many bytes of a record is enough for `parseLedger`. */
@@ -167,6 +171,7 @@ export function viewJson(record: View, next?: Continuation): string {
     nextAttemptAt: record.nextAttemptAt,
     trial: record.trial,
     isRequested: record.isRequested,
+    isSparse: record.isSparse,
   }
   return JSON.stringify(view)
 }

@@ -52,7 +52,7 @@ describe('the ledger', () => {
     expect(await store.isSettled({ ...delivery, slot: 4 })).toBe(false)
   })
 
-  test.each([acknowledged, { state: 'withdrawn' } as const])(
+  test.each([acknowledged, { state: 'withdrawn' }, { state: 'expired' }] as const)(
     'once $state, every slot of the run is settled',
     async (next) => {
       const delivery = deliveryOf()
@@ -216,7 +216,7 @@ describe('the ledger', () => {
       postponed: fc.nat({ max: 2 }),
       token: fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined }),
       isPostponed: fc.boolean(),
-      end: fc.constantFrom('waiting', 'withdrawn', 'parked', 'acknowledged'),
+      end: fc.constantFrom('waiting', 'withdrawn', 'expired', 'parked', 'acknowledged'),
       next: fc.constantFrom('a', 'b', 'c'),
     })
     await fc.assert(
@@ -232,7 +232,7 @@ describe('the ledger', () => {
           const isSettled = await store.isSettled(counted)
           const postponed = isPostponed ? message.postponed + 1 : 0
           if (end === 'parked') await store.park(counted, null, 'exhausted')
-          else if (end === 'withdrawn') await store.settle(counted, null, { state: 'withdrawn' })
+          else if (end === 'withdrawn' || end === 'expired') await store.settle(counted, null, { state: end })
           else if (end === 'acknowledged') await store.settle(counted, delivered(message), acknowledged)
           else await store.settle(counted, null, { ...waiting, next: { token: next, postponed } })
           if (end !== 'acknowledged') expect((await read()) === before).toBe(isSettled)
@@ -347,6 +347,7 @@ describe('the record', () => {
     test.each([
       ['acknowledged', (delivery: Delivery) => open().settle(delivery, delivered(delivery), acknowledged)],
       ['withdrawn', (delivery: Delivery) => open().settle(delivery, null, { state: 'withdrawn' })],
+      ['expired', (delivery: Delivery) => open().settle(delivery, null, { state: 'expired' })],
       ['parked', (delivery: Delivery) => open().park(delivery, refused(delivery), 'rejected')],
     ] as const)('%s: outlives every copy that can still wait, although the record does not', async (_state, end) => {
       for (const slot of [1, 2, 7]) {

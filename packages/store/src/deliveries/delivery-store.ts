@@ -1,5 +1,8 @@
 import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
-import { bodyKey, ledgerKey, recordKey } from '../keys.ts'
+import type { Endpoint } from '../breaker/breaker-store.ts'
+import { createHeldLooks } from '../held/held-looks.ts'
+import { heldMessageOf, parseHeldMessage } from '../held/held-message.ts'
+import { bodyKey, heldKey, heldMessageKey, leasedKey, ledgerKey, recordKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../subscriptions/shared-reads.ts'
 import {
@@ -17,7 +20,7 @@ import { createParkedIndex } from './parked-index.ts'
 
 /** How long a record is kept after its last change. */
 export interface DeliveryRetention {
-  /** Acknowledged and withdrawn deliveries. */
+  /** Acknowledged, withdrawn and expired deliveries. */
   readonly settledRetentionMs: number
   readonly parkedRetentionMs: number
   /** Must exceed the longest wait of the schedule, or settled slots would be sent again. */
@@ -37,6 +40,18 @@ export type Settlement =
    */
   | { readonly state: 'waiting'; readonly nextAttemptAt: string; readonly next: Continuation }
   | { readonly state: 'withdrawn' }
+  | { readonly state: 'expired' }
+  /**
+   * `next`: the message that is held in `slot`. It is stored with the ledger. `lookInMs`: a worker looks at the held
+   * deliveries of the subscription after this time, in case that they are held no longer.
+   */
+  | {
+      readonly state: 'held'
+      readonly slot: number
+      readonly next: Continuation
+      readonly dueInMs: number
+      readonly lookInMs: number
+    }
 
 /** The ledger, as the worker reads and writes it. It makes repeated messages harmless. */
 export interface DeliveryStore {
@@ -49,6 +64,8 @@ export interface DeliveryStore {
    * @param attempt null if no POST was made
    */
   settle(delivery: Delivery, attempt: Attempt | null, next: Settlement): Promise<void>
+  /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
+  listAgain(delivery: MessageIdentity & Endpoint): Promise<void>
   /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
   park(delivery: Delivery, attempt: Attempt | null, reason: ParkedReason): Promise<void>
 }
@@ -61,8 +78,11 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
   const retentionMs: Record<Settlement['state'], number> = {
     acknowledged: retention.settledRetentionMs,
     withdrawn: retention.settledRetentionMs,
+    expired: retention.settledRetentionMs,
     waiting: retention.waitingRetentionMs,
+    held: retention.parkedRetentionMs,
   }
+  const looks = createHeldLooks(redis)
 
   /** A released parked record lasts for `settledRetentionMs`, too. */
   const leastKeptMs = Math.min(retention.settledRetentionMs, retention.parkedRetentionMs)
@@ -80,32 +100,67 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
     delivery: Delivery,
     attempt: Attempt | null,
     view: ReturnType<typeof viewOf>,
-    { keptMs, next, body }: { keptMs: number; next?: Continuation | undefined; body?: Buffer },
-  ): Promise<{ ledger: Ledger | undefined; unparked: boolean }> {
+    {
+      keptMs,
+      next,
+      body = '',
+      held = '',
+    }: { keptMs: number; next?: Continuation | undefined; body?: Buffer | ''; held?: Buffer | '' },
+  ): Promise<{ ledger: Ledger | undefined; unparked: boolean; isWritten: boolean }> {
     const { deliveryId, run: ofRun, slot, postponed = 0, token = '' } = delivery
-    const isWaiting = view.state === 'waiting'
-    const line = `${ofRun} ${isWaiting ? view.slot - 1 : slot} ${view.state}`
+    // A held delivery waits, too: its ledger is one that earlier versions understand.
+    const isWaiting = view.state === 'waiting' || view.state === 'held'
+    const line = isWaiting ? `${ofRun} ${view.slot - 1} waiting` : `${ofRun} ${slot} ${view.state}`
     const json = attempt === null ? '' : JSON.stringify(attempt)
     const ledgerLifetimes = isWaiting ? [0, 0] : [ledgerWithoutRecordMs(delivery), ledgerOfAnyMs]
-    const [ledger, unparked] = await redis[run]((commands) =>
+    const [ledger, unparked, written] = await redis[run]((commands) =>
       commands.runScript(
         'deliveries/settle-delivery',
-        [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId)],
-        [
-          ofRun,
-          slot,
-          postponed,
-          token,
-          line,
-          viewJson(view, next),
-          json,
-          keptMs,
-          ...ledgerLifetimes,
-          ...(body ? [body] : []),
-        ],
+        [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)],
+        [ofRun, slot, postponed, token, line, viewJson(view, next), json, keptMs, ...ledgerLifetimes, body, held],
       ),
     )
-    return { ledger: parseLedger(ledger), unparked: unparked === 1 }
+    return { ledger: parseLedger(ledger), unparked: unparked === 1, isWritten: written === 1 }
+  }
+
+  /** @param isKnown it may be listed or leased already, and then stays so */
+  async function list(endpoint: Endpoint & Pick<Delivery, 'deliveryId'>, dueAtMs: number, isKnown: boolean) {
+    const keys = [heldKey(endpoint.subscriptionId), leasedKey(endpoint.subscriptionId)]
+    const args = [endpoint.deliveryId, Math.floor(dueAtMs), retention.parkedRetentionMs, isKnown ? 1 : 0]
+    await redis[run]((commands) => commands.runScript('held/add-held', keys, args))
+  }
+
+  async function hold(
+    delivery: Delivery,
+    attempt: Attempt | null,
+    { slot, next, dueInMs, lookInMs }: Extract<Settlement, { state: 'held' }>,
+  ): Promise<void> {
+    const { postponed: _, ...rest } = delivery
+    const dueAtMs = Date.now() + dueInMs
+    const continued = { ...rest, slot, token: next.token, ...(next.postponed > 0 && { postponed: next.postponed }) }
+    const nextAttemptAt = dueInMs > 0 ? new Date(dueAtMs).toISOString() : null
+    const { isWritten } = await write(
+      delivery,
+      attempt,
+      viewOf(delivery, attempt, { state: 'held', slot, nextAttemptAt }),
+      {
+        keptMs: retentionMs.held,
+        next,
+        held: heldMessageOf({ delivery: continued, dueAtMs }),
+      },
+    )
+    // After the ledger: a reader removes an entry whose message the ledger does not name. A worker that dies in between gets
+    // the settled message again, and `listAgain` follows.
+    if (isWritten) await list(delivery, dueAtMs, false)
+    else await listAgain(delivery)
+    await looks.askFor(delivery, Date.now() + lookInMs)
+  }
+
+  const listAgain: DeliveryStore['listAgain'] = async (message) => {
+    const stored = await redis[run]((commands) => commands.getBuffer(heldMessageKey(message.deliveryId)))
+    if (stored === null) return
+    await list(message, parseHeldMessage(stored).dueAtMs, true)
+    await looks.askFor(message, Date.now())
   }
 
   /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */
@@ -141,6 +196,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
   })
 
   return {
+    listAgain,
     async isSettled(message) {
       const { deliveryId, run: ofRun, token } = message
       // The record of a late copy may have expired. A first message, the usual case, costs one shared read, or one read of
@@ -161,6 +217,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
       return ledger !== undefined && isSettledBy(ledger, message)
     },
     async settle(delivery, attempt, settlement) {
+      if (settlement.state === 'held') return await hold(delivery, attempt, settlement)
       const { next, ...outcome } = { next: undefined, ...settlement }
       const view = viewOf(delivery, attempt, { ...outcome, slot: delivery.slot + (next?.postponed === 0 ? 1 : 0) })
       const canBeFirst = outcome.state === 'acknowledged' && attempt !== null && ledgerWithoutRecordMs(delivery) === 0

@@ -13,6 +13,8 @@ export interface JournalReader {
   areJournaled(tenant: Tenant, eventIds: readonly EventId[]): Promise<boolean[]>
   /** At most `count` entries after `after` and up to `until` (inclusive), the oldest first. */
   after(tenant: Tenant, after: JournalId, count: number, until?: JournalId): Promise<readonly JournalEntry[]>
+  /** At most `count` entries before a place, the newest first. */
+  latest(tenant: Tenant, count: number, before?: JournalId): Promise<readonly JournalEntry[]>
   /** The place of the last entry before a time, in ms since 1970; `BEGINNING` if there is none. */
   before(tenant: Tenant, ms: number): Promise<JournalId>
   /** The newest place; `BEGINNING` if the journal is empty. */
@@ -59,6 +61,13 @@ export function createJournalReader(redis: Redis, { size, retentionMs }: Journal
     async after(tenant, after, count, until = '+') {
       const oldest = beginningAt(Date.now() - retentionMs)
       return between(tenant, isBefore(after, oldest) ? oldest : `(${after}`, until, count)
+    },
+    async latest(tenant, count, before) {
+      if (!isOn) return []
+      const end = before === undefined ? '+' : `(${before}`
+      const oldest = beginningAt(Date.now() - retentionMs)
+      const found = await redis[run]((commands) => commands.xrevrange(journalKey(tenant), end, oldest, 'COUNT', count))
+      return found.map(([id, fields]) => parseEntry(id, fields))
     },
     before: (tenant, ms) => lastUntil(tenant, `(${beginningAt(ms)}`),
     newest: (tenant) => lastUntil(tenant, '+'),

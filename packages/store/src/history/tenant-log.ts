@@ -3,7 +3,7 @@ import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/
 import { eventKey, eventsKey, subscriptionsKey } from '../keys.ts'
 import { createListCursor, lowerBound, newestEntries, upperBound } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { parseSubscription } from '../subscriptions/subscription-store.ts'
+import { parseSubscription } from '../subscriptions/stored-subscription.ts'
 import { fitsEvent, type ListedEvent, parseEntry } from './event-list.ts'
 import { parseEventRecord } from './event-record.ts'
 

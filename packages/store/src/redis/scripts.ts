@@ -27,9 +27,16 @@ export interface ScriptReplies {
   'deliveries/note-parked-count': 1
   'deliveries/note-released-parked': number
   'deliveries/release-parked': 0 | 1
-  'deliveries/settle-delivery': [ledger: string, unparked: 0 | 1]
+  'deliveries/settle-delivery': [ledger: string, unparked: 0 | 1, written?: 1]
   'deliveries/spend-parked-room': [whole: string, isCountDue: 0 | 1]
   'deliveries/write-first-records': string[]
+  'held/add-held': 0 | 1
+  'held/claim-looks': string[]
+  'held/finish-look': 0 | 1
+  'held/lease-held': string[]
+  'held/prolong-leases': string[]
+  'held/release-leases': (0 | 1)[]
+  'held/remove-held': number
   'history/add-events': number
   'history/index-pending': number
   'history/write-records': number

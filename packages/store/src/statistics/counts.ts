@@ -9,7 +9,7 @@ import { ANSWER_TIMES, bucketOf, DELAYS, type Histogram, type Percentiles, perce
  * `.` letter     attempts with this outcome (`OUTCOMES`)
  * a letter       lower case: attempts whose answer took this long (`ANSWER_TIMES`, `a` is the first bucket);
  *                upper case: first attempts that began this long after the event (`DELAYS`)
- * `!`            deliveries that were parked
+ * `!`, `~`       deliveries that were parked, and that expired
  *
  * Names are as short as this because a cell is stored as text, `a12b3.a15`, in a Redis hash that is compact only while its
  * values have at most 64 bytes. Stored names keep their meaning for ever. A reader skips names that it does not know, so a
@@ -30,6 +30,7 @@ const OUTCOMES: Readonly<Record<UnreachableReason | 'delivered' | 'other', strin
     malformed: '.h',
     blocked: '.i',
     'unusable-url': '.j',
+    lapsed: '.L',
     '1xx': '.k',
     '3xx': '.l',
     '4xx': '.m',
@@ -64,7 +65,7 @@ export const OUTCOME_CODES: readonly string[] = Object.keys(OUTCOMES)
 
 const CODES = new Map(Object.entries(OUTCOMES).map(([code, name]) => [name, code]))
 
-const PARKED = '!'
+const ENDS = { parked: '!', expired: '~' } as const
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 const namesOf = ({ bounds }: Histogram, letters: string): readonly string[] =>
@@ -86,7 +87,7 @@ export function countAttempt(
   if (delayMs !== null) add(counts, DELAY_NAMES[bucketOf(DELAYS, delayMs)] as string)
 }
 
-export const countParked = (counts: Counts): void => add(counts, PARKED)
+export const countEnd = (counts: Counts, end: keyof typeof ENDS): void => add(counts, ENDS[end])
 
 function nameOf(outcome: Attempt['outcome'], status: number | null): string {
   if (outcome !== 'answered') return OUTCOMES[outcome]
@@ -115,6 +116,7 @@ export interface Figures {
   /** Attempts by outcome, without zeros. */
   readonly byOutcome: Readonly<Record<string, number>>
   readonly parked: number
+  readonly expired: number
   /** Of attempts that were answered or timed out. Null: there were none. */
   readonly answerMs: Percentiles | null
   /** From the event to the first POST of a delivery. Null: there was none. */
@@ -131,7 +133,8 @@ export function figuresOf(counts: ReadonlyMap<string, number>): Figures {
     attempts: outcomes.reduce((sum, [, count]) => sum + count, 0),
     acknowledged: counts.get(OUTCOMES.delivered) ?? 0,
     byOutcome: Object.fromEntries(outcomes),
-    parked: counts.get(PARKED) ?? 0,
+    parked: counts.get(ENDS.parked) ?? 0,
+    expired: counts.get(ENDS.expired) ?? 0,
     answerMs: percentilesOf(ANSWER_TIMES, of(ANSWER_NAMES)),
     delayMs: percentilesOf(DELAYS, of(DELAY_NAMES)),
   }

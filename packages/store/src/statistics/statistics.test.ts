@@ -1,6 +1,6 @@
 import type { Attempt } from '@switchhook/contracts'
 import { array, assert, constantFrom, double, integer, oneof, property, record } from 'fast-check'
-import { addCounts, addStored, type Counts, countAttempt, countParked, figuresOf, formatCounts } from './counts.ts'
+import { addCounts, addStored, type Counts, countAttempt, countEnd, figuresOf, formatCounts } from './counts.ts'
 import { ANSWER_TIMES, bucketOf, DELAYS, type Histogram, percentilesOf } from './histogram.ts'
 
 const histogram = constantFrom(ANSWER_TIMES, DELAYS)
@@ -130,13 +130,15 @@ describe('counts', () => {
 
   test('of unknown names, which a later version stores, are skipped', () => {
     const counts: Counts = new Map()
-    addStored(counts, '.a2?7~Z1')
-    countParked(counts)
+    addStored(counts, '.a2?7^Z1')
+    countEnd(counts, 'parked')
+    countEnd(counts, 'expired')
     expect(figuresOf(counts)).toEqual({
       attempts: 2,
       acknowledged: 2,
       byOutcome: { delivered: 2 },
       parked: 1,
+      expired: 1,
       answerMs: null,
       delayMs: null,
     })
@@ -149,7 +151,7 @@ describe('counts', () => {
       { outcome: 'delivered', status: 204, durationMs: 12, delayMs: null },
       { outcome: 'answered', status: 503, durationMs: 200_000, delayMs: 10_000_000 },
     ])
-    countParked(counts)
+    countEnd(counts, 'parked')
     expect(formatCounts(counts)).toBe('.a2g2D1.J1z1Z1!1')
   })
 })

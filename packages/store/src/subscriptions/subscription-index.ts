@@ -1,21 +1,41 @@
-import { EVENT_TYPES, type EventType, type Subscription, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import {
+  ALL_TYPES,
+  EVENT_TYPES,
+  type EventData,
+  type EventType,
+  filteredFields,
+  type SubscribedType,
+  type Subscription,
+  type SubscriptionId,
+  type Tenant,
+} from '@switchhook/contracts'
+import { FilteredSubscriptions } from './filtered-subscriptions.ts'
 
 /** What fan-out needs of a subscription: no secret, no description. */
-export type MatchedSubscription = Pick<Subscription, 'id' | 'tenant' | 'url' | 'eventTypes' | 'enabled'>
+export type MatchedSubscription = Pick<Subscription, 'id' | 'tenant' | 'url' | 'eventTypes' | 'filter' | 'enabled'>
 
-export const matchOf = ({ id, tenant, url, eventTypes, enabled }: Subscription): MatchedSubscription => ({
+export const matchOf = ({ id, tenant, url, eventTypes, filter, enabled }: Subscription): MatchedSubscription => ({
   id,
   tenant,
   url,
   eventTypes,
+  ...(filter !== undefined && { filter }),
   enabled,
 })
+
+/** What a compiled filter takes in memory, in entries. */
+const FILTER_ENTRIES = 5
+/** Characters of a long filter that take as much as an entry. */
+const CHARACTERS_PER_ENTRY = 40
 
 /** A tenant's enabled subscriptions by event type. An event costs as much as the subscriptions that match it. */
 export class SubscriptionIndex {
   readonly #byType = new Map<EventType, Map<SubscriptionId, MatchedSubscription>>()
+  readonly #filtered = new Map<EventType, FilteredSubscriptions<MatchedSubscription>>()
+  readonly #filterEntries = new Map<SubscriptionId, number>()
+  #filterSize = 0
   /** Subscriptions with the same event types share one array, and all share the tenant's name. */
-  readonly #eventTypes = new Map<string, readonly EventType[]>()
+  readonly #eventTypes = new Map<string, readonly SubscribedType[]>()
   readonly #tenant: Tenant
 
   constructor(tenant: Tenant) {
@@ -24,22 +44,43 @@ export class SubscriptionIndex {
 
   /** Entries over all event types: what the index takes in memory. */
   get size(): number {
-    let size = 0
-    for (const subscriptions of this.#byType.values()) size += subscriptions.size
+    let size = this.#filterSize
+    for (const subscriptions of [...this.#byType.values(), ...this.#filtered.values()]) size += subscriptions.size
     return size
   }
 
   /** Replaces what is known of a subscription. undefined: it does not exist. */
   put(id: SubscriptionId, subscription: Subscription | undefined): void {
-    for (const subscriptions of this.#byType.values()) subscriptions.delete(id)
+    this.#remove(id)
     if (subscription === undefined || !subscription.enabled) return
     const eventTypes = this.#shared(subscription.eventTypes)
     const matched = { ...matchOf(subscription), tenant: this.#tenant, eventTypes }
-    for (const eventType of eventTypes) this.#of(eventType).set(id, matched)
+    for (const eventType of known(eventTypes)) {
+      if (filteredFields(matched.filter, eventType) === undefined) this.#of(eventType).set(id, matched)
+      else this.#filteredOf(eventType).add(matched)
+    }
+    if (matched.filter === undefined) return
+    const entries = FILTER_ENTRIES + Math.ceil(JSON.stringify(matched.filter).length / CHARACTERS_PER_ENTRY)
+    this.#filterEntries.set(id, entries)
+    this.#filterSize += entries
   }
 
-  matching(eventType: EventType): MatchedSubscription[] {
-    return [...(this.#byType.get(eventType)?.values() ?? [])]
+  /** @param data of an event: only the subscriptions whose filters it passes */
+  matching(eventType: EventType, data?: EventData): MatchedSubscription[] {
+    const filtered = this.#filtered.get(eventType)
+    return [...(this.#byType.get(eventType)?.values() ?? []), ...(filtered?.matching(data) ?? [])]
+  }
+
+  #remove(id: SubscriptionId): void {
+    for (const subscriptions of [...this.#byType.values(), ...this.#filtered.values()]) subscriptions.delete(id)
+    this.#filterSize -= this.#filterEntries.get(id) ?? 0
+    this.#filterEntries.delete(id)
+  }
+
+  #filteredOf(eventType: EventType): FilteredSubscriptions<MatchedSubscription> {
+    const filtered = this.#filtered.get(eventType) ?? new FilteredSubscriptions<MatchedSubscription>(eventType)
+    this.#filtered.set(eventType, filtered)
+    return filtered
   }
 
   #of(eventType: EventType): Map<SubscriptionId, MatchedSubscription> {
@@ -50,7 +91,7 @@ export class SubscriptionIndex {
     return subscriptions
   }
 
-  #shared(eventTypes: readonly EventType[]): readonly EventType[] {
+  #shared(eventTypes: readonly SubscribedType[]): readonly SubscribedType[] {
     const name = eventTypes.join(' ')
     const present = this.#eventTypes.get(name)
     if (present !== undefined) return present
@@ -59,5 +100,8 @@ export class SubscriptionIndex {
     return eventTypes
   }
 }
+
+const known = (types: readonly SubscribedType[]): readonly EventType[] =>
+  types.includes(ALL_TYPES) ? EVENT_TYPES : types.filter((type) => type !== ALL_TYPES)
 
 const MAX_SHARED = 2 ** EVENT_TYPES.length

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { AppError, type EventType, type Subscription, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import {
+  AppError,
+  type EventData,
+  type EventType,
+  type Subscription,
+  type SubscriptionId,
+  type Tenant,
+} from '@switchhook/contracts'
 import { externalIdsKey, revisionKey, subscriptionChangesKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
+import { parseSubscription, subscriptionToText } from './stored-subscription.ts'
 import { createSubscriptionFollower, type FollowerLimits } from './subscription-follower.ts'
 import type { MatchedSubscription } from './subscription-index.ts'
 import {
@@ -43,8 +51,11 @@ export interface SubscriptionStore {
   ): Promise<Subscription | undefined>
   /** Resolves to whether the subscription existed. If `check(present)` throws, it is kept. */
   remove(tenant: Tenant, id: SubscriptionId, check?: (present: Subscription) => void): Promise<boolean>
-  /** The enabled subscriptions to this event type. Includes every write that ended before the call. */
-  matching(tenant: Tenant, eventType: EventType): Promise<readonly MatchedSubscription[]>
+  /**
+   * The enabled subscriptions to this event type. Includes every write that ended before the call.
+   * @param data only those whose filter this data of an event passes
+   */
+  matching(tenant: Tenant, eventType: EventType, data?: EventData): Promise<readonly MatchedSubscription[]>
 }
 
 /** Which changes the store lists, so that fan-out does not read a tenant's subscriptions again after each change. */
@@ -89,7 +100,7 @@ export function createSubscriptionStore(
       const before = read === '' ? undefined : parseSubscription(read)
       if (before === undefined) await verify()
       const after = next(before)
-      const written = after === undefined ? '' : JSON.stringify(after)
+      const written = after === undefined ? '' : subscriptionToText(after)
       if (written === read) return { before, after }
       const subscription = after ?? before
       const place = subscription === undefined ? '' : placeOf(subscription)
@@ -164,11 +175,8 @@ export function createSubscriptionStore(
       })
       return before !== undefined
     },
-    async matching(tenant, eventType) {
-      return (await follower.upToDate(tenant)).matching(eventType)
+    async matching(tenant, eventType, data) {
+      return (await follower.upToDate(tenant)).matching(eventType, data)
     },
   }
 }
-
-/** Only this store writes subscriptions, so the JSON is not validated. */
-export const parseSubscription = (stored: string): Subscription => JSON.parse(stored) as Subscription

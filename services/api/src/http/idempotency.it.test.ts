@@ -11,6 +11,7 @@ import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/mes
 import { SIMULATED_AGENTS } from '@switchhook/platform'
 import { openVault } from '@switchhook/signing'
 import {
+  createHeldStore,
   createIdempotencyStore,
   createStateStore,
   createSubscriptionStore,
@@ -26,13 +27,10 @@ import { openSimulator } from '../contact-center/platform/simulator/open-simulat
 import { createTransact } from '../state/transact.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
-import {
-  changeSubscription,
-  createSubscription,
-  deleteSubscription,
-} from '../webhooks/subscriptions/subscription-routes.ts'
-import { HEALTHY, noneParked } from '../webhooks/subscriptions/subscription-schema.ts'
+import { changeSubscription, deleteSubscription } from '../webhooks/subscriptions/change-routes.ts'
+import { createSubscription } from '../webhooks/subscriptions/subscription-routes.ts'
 import { createSubscriptionSecrets } from '../webhooks/subscriptions/subscription-secrets.ts'
+import { HEALTHY, noneParked } from '../webhooks/subscriptions/subscription-view.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from './idempotency.ts'
 import { type Answer, bind, type Caller, type Route, type RouteRequest } from './route.ts'
 
@@ -159,6 +157,8 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     urlRules: { requireHttps: false, guard: createAddressGuard([]) },
     healthOf: async () => HEALTHY,
     parkedOf: async () => noneParked(100_000),
+    watchUse: async () => {},
+    held: createHeldStore(redis),
     parkedLimit: 100_000,
     secrets: createSubscriptionSecrets(vault),
     now: Date.now,
@@ -200,6 +200,7 @@ function carryOut(
     requestId: 'direct',
     idFor: () => 'not derived',
     isKeyed: true,
+    isClosed: () => false,
     ...(ifMatch !== undefined && { ifMatch }),
   }
   const target = { key, method, path, ...(reread && { reread }) }

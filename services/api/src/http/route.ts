@@ -36,6 +36,8 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly isRerun?: boolean
   /** The header `If-Match` of a request to a `conditional` route, for `requireMatch`. */
   readonly ifMatch?: string
+  /** The client has closed the connection. */
+  readonly isClosed: () => boolean
   /** The header `Last-Event-ID` of a request for a stream. */
   readonly lastEventId?: string
 }
@@ -111,6 +113,8 @@ export interface RouteSpec {
    * admins only. On a public route: the role that a request with a token needs.
    */
   readonly role?: Role
+  /** The role that a valid body needs, if some need more than `role`. */
+  roleFor?(body: unknown): Role
   /** Needs no token. A token is checked only if the route names a role. */
   readonly isPublic?: true
   /**
@@ -122,7 +126,7 @@ export interface RouteSpec {
   readonly conditional?: true
   /**
    * Writes an audit entry for each success that is not `isUnchanged`. Required for every route below `/api/v1` that
-   * changes or sends something.
+   * changes or sends something, except for those by which clients receive deliveries.
    */
   readonly audit?: Audited
   /** Reads or searches hundreds of records. The expensive requests of a client run one after the other. */

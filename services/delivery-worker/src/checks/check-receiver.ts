@@ -41,7 +41,7 @@ export function createCheckReceiver(deps: CheckReceiverDeps): (check: ReceiverCh
     if (deps.now() > Date.parse(check.expiresAt)) return
     const subscription = await deps.find(check)
     if (subscription === undefined) return deps.save(check.checkId, { refused: 'subscription-not-found' })
-    const { signing } = subscription
+    const { signing, headers } = subscription
     const isSigned = signing !== undefined
     const example = (trial: Trial): Delivery => ({
       ...exampleDeliveryOf(
@@ -49,6 +49,7 @@ export function createCheckReceiver(deps: CheckReceiverDeps): (check: ReceiverCh
         subscription,
       ),
       ...(signing !== undefined && { signing }),
+      ...(headers !== undefined && { headers }),
     })
     const first = example('test')
     if (!deps.canSign(first)) return deps.save(check.checkId, { refused: 'secret-unavailable' })

@@ -3,6 +3,26 @@ import { answerExcerpt, EXCERPT_BYTES, EXCERPT_SOURCE_BYTES } from './answer-exc
 
 const of = (text: string, isWhole = true): string | undefined => answerExcerpt(Buffer.from(text), isWhole)
 
+test.each<[string, string]>([
+  ['wrong key: s3cr3t-ab', 'wrong key: [redacted]'],
+  // Complete, and in pieces.
+  ['{"got":"Basic dXNlcg== x"}', '{"got":"[redacted]"}'],
+  ['dXNlcg== is refused', '[redacted] is refused'],
+])('a value of a header is redacted in %j', (text, expected) => {
+  expect(answerExcerpt(Buffer.from(text), true, ['s3cr3t-ab', 'Basic dXNlcg== x'])).toBe(expected)
+})
+
+test('no part of a value of a header is left, wherever the body or the excerpt is cut', () => {
+  const value = 'Token k9-secret-k9 k9-tail'
+  for (let length = 0; length < EXCERPT_BYTES + 40; length++) {
+    const body = Buffer.from(`${'-'.repeat(length)} ${value} and more`)
+    for (const end of [body.length, length + 5, length + 12, length + 20]) {
+      const excerpt = answerExcerpt(body.subarray(0, end), end === body.length, [value]) ?? ''
+      expect(excerpt).not.toContain('k9-')
+    }
+  }
+})
+
 const JWT = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'
 const BASE64 = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const HEX = '9f86d081884c7d659a2feaa0c55ad015'

@@ -8,11 +8,12 @@ export const EXCERPT_SOURCE_BYTES = 1_024
  * An endpoint's error message as one line of text that may be stored and shown: at most `EXCERPT_BYTES`, without control
  * characters, and without anything that looks like a secret or an address. Undefined if the body is empty or not text.
  * @param isComplete false: the body was cut, so its last word may be half a secret
+ * @param hidden the values of headers that were sent, which the answer may repeat
  */
-export function answerExcerpt(bytes: Buffer, isComplete: boolean): string | undefined {
+export function answerExcerpt(bytes: Buffer, isComplete: boolean, hidden: readonly string[] = []): string | undefined {
   const text = decode(bytes)
   if (text === undefined) return undefined
-  const line = text.replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')
+  const line = withoutValues(text.replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' '), hidden)
   const excerpt = cut(redact(isComplete ? line : line.replace(LAST_WORD, '')), EXCERPT_BYTES).trim()
   return excerpt === '' ? undefined : excerpt
 }
@@ -26,6 +27,18 @@ function decode(bytes: Buffer): string | undefined {
     return undefined
   }
 }
+
+/** Also without the words of a value, because a body can be cut within it, or quote it with other spaces. */
+function withoutValues(line: string, hidden: readonly string[]): string {
+  const words = hidden.flatMap((value) => value.split(BETWEEN_WORDS)).filter((word) => word.length >= MIN_WORD_LENGTH)
+  return [...hidden, ...words]
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((text, value) => text.replaceAll(value, REDACTED), line)
+}
+
+const BETWEEN_WORDS = /[\s"'\\,;<>{}[\]()]+/u
+/** Shorter ones are too common to hide anything. */
+const MIN_WORD_LENGTH = 4
 
 const LAST_WORD = /[^\s"',;<>{}[\]()]*$/u
 

@@ -1,10 +1,9 @@
 import { createAddressGuard } from '@switchhook/egress'
 import type { Logger } from '@switchhook/runtime'
-import { openVault } from '@switchhook/signing'
+import { createSigner, openVault, type Signer } from '@switchhook/signing'
 import type { WorkerConfig } from '../config.ts'
 import { createLookup } from './lookup.ts'
 import { createPostClient, type PostClient } from './post.ts'
-import { createSigner, type Signer } from './signer.ts'
 
 /** Makes signed POSTs to public addresses. */
 export type EndpointClient = PostClient & Pick<Signer, 'canSign'>
@@ -17,6 +16,7 @@ export function createEndpointClient(config: WorkerConfig, maxSockets: number, l
   const client = createPostClient({
     guard,
     sign: signer.headersOf,
+    ownHeadersOf: signer.ownHeadersOf,
     timeoutMs,
     maxSockets,
     // Two tries of two queries then fit into the deadline.

@@ -127,6 +127,7 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
     look: (delivery) => breakers.look(delivery),
     isFailing: () => false,
     canSign: () => true,
+    now: Date.now,
     nowMs,
   })
   const tally: Tally = { delivered: 0, withdrawn: 0, renewed: 0, late: 0 }

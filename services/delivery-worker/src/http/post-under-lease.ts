@@ -11,6 +11,8 @@ export interface PostTerms {
   readonly deadline: Deadline
   /** The same attempt broke on a reused connection before, so it needs a fresh one. */
   readonly isReplay: boolean
+  /** Values of headers that an answer may repeat. They are redacted in its excerpt. */
+  readonly hidden?: readonly string[]
 }
 
 /** The lease ended while the connection was being made. Nothing has been written under it. */

@@ -4,13 +4,12 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
-import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
+import { createSigner, newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
 import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
 import { Webhook } from 'standardwebhooks'
 import { aDelivery } from '../testing/deliveries.ts'
 import { createLookup } from './lookup.ts'
 import { createPostClient, type PostClient } from './post.ts'
-import { createSigner } from './signer.ts'
 
 const TIMEOUT_MS = 400
 const guard = createAddressGuard(['127.0.0.0/8', '::1/128', '2001:db8::/32'])

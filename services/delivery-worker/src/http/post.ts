@@ -1,7 +1,8 @@
 import type { LookupFunction } from 'node:net'
-import { type Delivery, type Outcome, withTrial } from '@switchhook/contracts'
+import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { AddressGuard } from '@switchhook/egress'
 import { startDeadline } from '@switchhook/runtime'
+import { attemptHeaders, type Signer } from '@switchhook/signing'
 import { Axios } from 'axios'
 import { classifyError, classifyStatus } from '../policy/classify.ts'
 import { openConnections } from './connections.ts'
@@ -19,7 +20,9 @@ export interface PostOptions {
   /** Looks up host names. */
   readonly lookup: LookupFunction
   /** The signature headers of an attempt that is made now. Absent: nothing is signed. */
-  readonly sign?: (delivery: Delivery) => Readonly<Record<string, string>>
+  readonly sign?: Signer['headersOf']
+  /** The headers that the subscription asks for. Absent: none. */
+  readonly ownHeadersOf?: (delivery: Delivery) => Readonly<Record<string, string>>
 }
 
 export interface PostClient {
@@ -31,7 +34,14 @@ export interface PostClient {
 }
 
 /** Sends deliveries (specification, "Delivery request"). Never follows redirects, never uses proxies. */
-export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }: PostOptions): PostClient {
+export function createPostClient({
+  timeoutMs,
+  maxSockets,
+  guard,
+  lookup,
+  sign,
+  ownHeadersOf,
+}: PostOptions): PostClient {
   const targetOf = createTargets(guard)
   const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup })
   // The bare class without defaults: axios merges each of them into every request. It needs neither method nor headers,
@@ -44,8 +54,9 @@ export function createPostClient({ timeoutMs, maxSockets, guard, lookup, sign }:
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
     try {
-      const headers = withTrial(delivery.trial, { ...headersOf(delivery, attempt), ...sign?.(delivery) })
-      const data = new PreparedPost(target, headers, delivery.body, terms)
+      const own = ownHeadersOf?.(delivery) ?? {}
+      const headers = { ...own, ...attemptHeaders(delivery, attempt, sign) }
+      const data = new PreparedPost(target, headers, delivery.body, { ...terms, hidden: Object.values(own) })
       const { data: sent } = await client.request<Sent>({ data, adapter })
       return outcomeOf(sent)
     } catch (error) {
@@ -85,22 +96,5 @@ function outcomeOf(sent: Sent): Outcome | LeaseExpired {
         ...(pauseMs !== undefined && { pauseMs }),
       }
     }
-  }
-}
-
-/**
- * Specification, "Delivery request", and the event's id, with which a subscriber can look up the event's other deliveries.
- * Compressed answers are not accepted: the excerpt needs plain text, and a small compressed answer can unpack to a huge one.
- */
-function headersOf(delivery: Delivery, attempt: number): Record<string, string> {
-  return {
-    'Content-Type': 'application/json; charset=utf-8',
-    Accept: '*/*',
-    'Accept-Encoding': 'identity',
-    'User-Agent': 'Switchhook/1',
-    'X-SVC-Event': delivery.eventType,
-    'X-SVC-Event-Id': delivery.eventId,
-    'X-SVC-Delivery': delivery.deliveryId,
-    'X-SVC-Attempt': String(attempt),
   }
 }

@@ -70,6 +70,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   readonly #connections: Connections
   readonly #request: Dispatcher.DispatchOptions
   readonly #trustedUntilMs: number
+  readonly #hidden: readonly string[]
   /** Of the status line, and of the excerpt of an answer other than 2xx. */
   readonly #deadline: Deadline
   readonly #ended: (sent: Sent) => void
@@ -93,6 +94,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     this.#connections = connections
     this.#request = request
     this.#trustedUntilMs = terms.trustedUntilMs
+    this.#hidden = terms.hidden ?? []
     this.#deadline = terms.deadline
     this.#isSecond = terms.isReplay
     this.#ended = ended
@@ -174,7 +176,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     if (this.#rejection === undefined) return
     const { chunks, ...answer } = this.#rejection
     this.#rejection = undefined
-    this.#ended({ kind: 'answer', ...answer, excerpt: answerExcerpt(Buffer.concat(chunks), isComplete) })
+    this.#ended({ kind: 'answer', ...answer, excerpt: answerExcerpt(Buffer.concat(chunks), isComplete, this.#hidden) })
   }
 
   #fail(sent: Exclude<Sent, { readonly kind: 'answer' }>): void {

@@ -1,8 +1,9 @@
 import type { Delivery } from '@switchhook/contracts'
+import { eventually } from '@switchhook/testkit'
 import { createGiveWay } from './give-way.ts'
 
 const delivery = {} as Delivery
-const OPTIONS = { most: 2, memoryMs: 1_000, patienceMs: 60_000 }
+const OPTIONS = { most: 2, memoryMs: 1_000, countsMs: 60_000 }
 
 function start(change: Partial<typeof OPTIONS> = {}) {
   let nowMs = 0
@@ -39,7 +40,7 @@ test('while others are due, a limited number of them is in progress, and the nex
   await first()
   expect((await backlog(5)).started).toBe(2)
   expect(await endOne()).toBe(2)
-  // The patience of those that still wait would keep the test process alive.
+  // The timer of those that still wait would keep the test process alive.
   for (let ended = 1; ended < 5; ended += 1) await endOne()
 })
 
@@ -51,12 +52,17 @@ test('when no other was due for a while, all that wait start with the next end',
   expect(await endOne()).toBe(4)
 })
 
-test('a delivery waits no longer than its patience, and those after it keep their order', async () => {
-  const { first, backlog, ends } = start({ patienceMs: 5 })
+test('deliveries that take long do not count, so those that wait start in their order', async () => {
+  const { first, backlog, ends, passMs } = start({ countsMs: 100 })
   await first()
-  const { started, all } = await backlog(3)
-  expect(started).toBe(2)
-  while (ends.length < 3) await new Promise((resolve) => setTimeout(resolve, 1))
+  const { started, all } = await backlog(5)
+  const startedAfter: number[] = [started]
+  for (let n = 2; n < 6; n += 2) {
+    passMs(100)
+    await eventually(() => expect(ends).toHaveLength(Math.min(n + 2, 5)))
+    startedAfter.push(ends.length)
+  }
+  expect(startedAfter).toEqual([2, 4, 5])
   for (const end of ends) end()
   await Promise.all(all)
 })

@@ -5,13 +5,16 @@ export interface GiveWayOptions {
   readonly most: number
   /** Others count as due for this long after the last one. */
   readonly memoryMs: number
-  /** A delivery waits no longer than this, whatever else is due. */
-  readonly patienceMs: number
+  /** A delivery in progress counts for this long: afterwards it waits for its endpoint and is no load. */
+  readonly countsMs: number
   /** Monotonic. */
   readonly nowMs: () => number
 }
 
 export type Handle = (delivery: Delivery) => Promise<void>
+
+/** Call it when a delivery has ended. */
+type End = () => void
 
 /** Lets deliveries of backlogs give way to the others. */
 export interface GiveWay {
@@ -19,38 +22,50 @@ export interface GiveWay {
   readonly first: (handle: Handle) => Handle
   /** For deliveries of backlogs: they wait while `most` of them are in progress and others are due. */
   readonly second: (handle: Handle) => Handle
+  /** The same in two steps. Resolves when a delivery of a backlog may begin. */
+  readonly begin: () => Promise<End> | End
 }
 
-export function createGiveWay({ most, memoryMs, patienceMs, nowMs }: GiveWayOptions): GiveWay {
+/** How often those that wait look for a place that no longer counts. */
+const LOOK_EVERY_MS = 10
+
+export function createGiveWay({ most, memoryMs, countsMs, nowMs }: GiveWayOptions): GiveWay {
   let lastFirst = Number.NEGATIVE_INFINITY
-  let inProgress = 0
-  const waiting = new Set<() => void>()
+  /** The deliveries in progress that count, and when they began, in this order. */
+  const began = new Map<End, number>()
+  const waiting: ((end: End) => void)[] = []
+  let timer: NodeJS.Timeout | undefined
 
-  const mayStart = (): boolean => inProgress < most || nowMs() - lastFirst > memoryMs
-
-  function handOut(): void {
-    for (const go of waiting) {
-      if (!mayStart()) return
-      go()
+  function mayStart(): boolean {
+    const now = nowMs()
+    if (now - lastFirst > memoryMs) return true
+    for (const [end, at] of began) {
+      if (now - at < countsMs) break
+      began.delete(end)
     }
+    return began.size < most
   }
 
-  function start(): Promise<void> | undefined {
-    if (waiting.size === 0 && mayStart()) {
-      inProgress += 1
-      return undefined
+  function start(): End {
+    const end: End = () => {
+      began.delete(end)
+      handOut()
     }
-    return new Promise((resolve) => {
-      const go = (): void => {
-        clearTimeout(timer)
-        waiting.delete(go)
-        inProgress += 1
-        resolve()
-      }
-      // oxlint-disable-next-line no-restricted-globals -- patience: the delivery starts either way
-      const timer = setTimeout(go, patienceMs)
-      waiting.add(go)
-    })
+    began.set(end, nowMs())
+    return end
+  }
+
+  function handOut(): void {
+    while (waiting.length > 0 && mayStart()) waiting.shift()?.(start())
+    if (waiting.length > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  function begin(): Promise<End> | End {
+    if (waiting.length === 0 && mayStart()) return start()
+    timer ??= setInterval(handOut, LOOK_EVERY_MS)
+    return new Promise((resolve) => void waiting.push(resolve))
   }
 
   return {
@@ -59,13 +74,9 @@ export function createGiveWay({ most, memoryMs, patienceMs, nowMs }: GiveWayOpti
       return handle(delivery)
     },
     second: (handle) => async (delivery) => {
-      await start()
-      try {
-        await handle(delivery)
-      } finally {
-        inProgress -= 1
-        handOut()
-      }
+      const end = await begin()
+      await handle(delivery).finally(end)
     },
+    begin,
   }
 }

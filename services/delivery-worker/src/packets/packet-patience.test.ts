@@ -26,9 +26,8 @@ test('of two members of a subscription with one turn, the one that moves to a la
   })
   const hang = (): Promise<void> => new Promise(() => {})
   const { handle } = createPackets({
-    concurrency: 2,
+    mostLeft: 2,
     patienceMs: PACKET_PATIENCE_MS,
-    roomPatienceMs: 1,
     parse: ({ content, headers }) => parseDelivery(content, headers),
     handle: (due) =>
       inTurn(due, 'due', { look: async () => {}, needsTurn: () => true, isFresh: () => true, work: hang }),

@@ -115,6 +115,15 @@ test('a member that no worker can parse goes to quarantine alone; the others are
   expect(new Set(idsOf(surroundings.receiver.requests('/quick')))).toEqual(new Set([first.deliveryId, last.deliveryId]))
 })
 
+test('every member of a packet of backlogs is POSTed, and one that cannot be parsed goes to quarantine alone', async () => {
+  await surroundings.startWorker(SETTINGS)
+  const [first, broken, last] = deliveriesTo(quick, 3) as [Delivery, Delivery, Delivery]
+  await broker.publishBackloggedPacket([first, { ...broken, slot: -1 }, last])
+  await eventually(async () => expect(await messagesIn(Queue.quarantine)).toBe(1), PATIENT)
+  await eventually(async () => expect(await messages()).toBe(1), PATIENT)
+  expect(new Set(idsOf(surroundings.receiver.requests('/quick')))).toEqual(new Set([first.deliveryId, last.deliveryId]))
+})
+
 test('a packet that was returned five times is taken apart', async () => {
   const deliveries = deliveriesTo(quick, 2)
   await broker.publishPacket(deliveries, 0)
@@ -139,7 +148,7 @@ test('a packet that was returned five times is taken apart', async () => {
 
 test('on SIGTERM a worker finishes the attempts that it has begun, and another gets the rest of the packet', async () => {
   surroundings.receiver.answer('/slow', { delayMs: 5_000 })
-  const worker = await surroundings.startWorker({ ...SETTINGS, DELIVERY_CONCURRENCY: '2' })
+  const worker = await surroundings.startWorker({ ...SETTINGS, SUBSCRIPTION_CONCURRENCY: '2' })
   const deliveries = deliveriesTo(slow, 6)
   await broker.publishPacket(deliveries, 0)
   await surroundings.receiver.waitFor(2, '/slow')

@@ -14,15 +14,16 @@ const packetOf = (members: readonly PackedDelivery[], id = 'one'): Packet<Packed
   returns: 0,
 })
 
+const PATIENCE_MS = 1
+
 /** A worker whose attempts end when the test says so. */
 function aWorker(change: Partial<PacketsDeps> = {}) {
   const attempts: { readonly due: Delivery; readonly end: (error?: Error) => void }[] = []
   const alone: PackedDelivery[] = []
   const copies: Delivery[] = []
   const packets = createPackets({
-    concurrency: 100,
-    patienceMs: 1,
-    roomPatienceMs: 1,
+    mostLeft: 100,
+    patienceMs: PATIENCE_MS,
     parse: ({ content, headers }) => parseDelivery(content, headers),
     handle: (due) =>
       new Promise((resolve, reject) => {
@@ -45,7 +46,7 @@ function aWorker(change: Partial<PacketsDeps> = {}) {
   return { packets, receive, attempts, begun, alone, copies, acknowledged: () => acknowledged }
 }
 
-const PATIENT = { patienceMs: 60_000, roomPatienceMs: 60_000 }
+const PATIENT = { patienceMs: 60_000 }
 const away = new Unavailable('redis', 'away')
 
 test('a packet is acknowledged when its last member is done', async () => {
@@ -146,68 +147,67 @@ test('a member that cannot be parsed, and one that meets a bug, are published al
   expect(alone).toEqual([broken, memberOf(buggy)])
 })
 
-describe('with no room left', () => {
-  test('members that hang count, and a member that gets no room in time is published alone', async () => {
-    const { packets, receive, attempts, alone, copies } = aWorker({ concurrency: 2 })
-    await receive([aDelivery(), aDelivery()].map(memberOf))
-    expect(copies).toHaveLength(2)
-    const next = memberOf(aDelivery())
-    await receive([next], 'two')
-    expect([attempts.length, alone]).toEqual([2, [next]])
+test('members that hang count, and beyond their limit a packet waits for its members', async () => {
+  const { packets, receive, attempts, begun, copies, acknowledged } = aWorker({ mostLeft: 1 })
+  await receive([memberOf(aDelivery())])
+  // A member that is tried again counts, too.
+  attempts[0]?.end(away)
+  await begun(2)
+  const [quick, hanging] = [aDelivery(), aDelivery()]
+  const handled = receive([quick, hanging].map(memberOf), 'two')
+  await begun(4)
+  // Members of another worker, which began later, have left their packets.
+  for (let n = 0; n < 3; n++) await aWorker().receive([memberOf(aDelivery())])
+  attempts[2]?.end()
+  expect([copies.length, acknowledged()]).toEqual([1, 1])
+  attempts[3]?.end()
+  await handled
+  attempts[1]?.end()
+  await packets.ended()
+  expect(copies).toHaveLength(1)
+})
+
+describe('members that give way', () => {
+  function givingWay() {
+    const begin: (() => void)[] = []
+    let ended = 0
+    const end = (): void => void ended++
+    const giveWay = {
+      begin: () => new Promise<() => void>((resolve) => void begin.push(() => resolve(end))),
+    }
+    return { giveWay, begin, ended: () => ended }
+  }
+
+  test('do not use up the patience of their packet, and give up their place when it no longer waits for them', async () => {
+    const { giveWay, begin, ended } = givingWay()
+    const { packets, receive, attempts, begun, copies, acknowledged } = aWorker({ giveWay })
+    const [first, second] = [aDelivery(), aDelivery()]
+    const handled = receive([first, second].map(memberOf))
+    begin[0]?.()
+    await eventually(() => expect(copies).toEqual([first]))
+    expect([attempts.length, acknowledged()]).toEqual([1, 0])
+    begin[1]?.()
+    await begun(2)
+    await handled
+    expect([copies, ended()]).toEqual([[first, second], 2])
     for (const { end } of attempts) end()
     await packets.ended()
   })
 
-  test('a member that is tried again after its copy was stored keeps its room', async () => {
-    const { packets, receive, attempts, begun, alone } = aWorker({ concurrency: 1 })
-    await receive([memberOf(aDelivery())])
-    attempts[0]?.end(away)
-    await begun(2)
-    const [next, last] = [aDelivery(), aDelivery()]
-    await receive([memberOf(next)], 'two')
-    expect([attempts.length, alone]).toEqual([2, [memberOf(next)]])
-    attempts[1]?.end()
-    await packets.ended()
-    await receive([memberOf(last)], 'three')
-    expect(attempts[2]?.due).toEqual(last)
-    attempts[2]?.end()
-    await packets.ended()
-  })
-
-  test('a member begins when another ends', async () => {
-    const { receive, attempts, begun } = aWorker({ ...PATIENT, concurrency: 1 })
-    const handled = receive([aDelivery(), aDelivery()].map(memberOf))
-    await begun(1)
-    attempts[0]?.end()
-    await begun(2)
-    attempts[1]?.end()
-    await handled
-  })
-
-  test('a member that begins late does not hold its packet either', async () => {
-    const { packets, receive, attempts, begun, copies } = aWorker({ roomPatienceMs: 60_000, concurrency: 1 })
-    const deliveries = [aDelivery(), aDelivery()]
-    const handled = receive(deliveries.map(memberOf))
-    await eventually(() => expect(copies).toHaveLength(1))
-    attempts[0]?.end()
-    await begun(2)
-    await handled
-    expect(copies).toEqual(deliveries)
-    attempts[1]?.end()
-    await packets.ended()
-  })
-
-  test('a worker that stops finishes what was started, publishes the rest alone and returns nothing', async () => {
-    const { packets, receive, attempts, begun, alone, copies } = aWorker({ roomPatienceMs: 60_000, concurrency: 1 })
+  test('are published alone by a worker that stops, which finishes what has begun and returns nothing', async () => {
+    const { giveWay, begin, ended } = givingWay()
+    const { packets, receive, attempts, begun, alone } = aWorker({ giveWay })
     const [first, second] = [aDelivery(), aDelivery()]
     const handled = receive([first, second].map(memberOf))
+    begin[0]?.()
     await begun(1)
-    await eventually(() => expect(copies).toEqual([first]))
     packets.stop()
+    begin[1]?.()
     await handled
     expect([attempts.length, alone]).toEqual([1, [memberOf(second)]])
     attempts[0]?.end()
     await packets.ended()
+    expect(ended()).toBe(2)
   })
 })
 
@@ -226,11 +226,12 @@ describe('in a worker that stops', () => {
 
   test('a member that cannot be published alone returns with its packet', async () => {
     const publishAlone = (): Promise<void> => Promise.reject(new Unavailable('rabbitmq', 'no confirm'))
-    const { packets, receive, attempts, begun } = aWorker({ ...PATIENT, concurrency: 1, publishAlone })
+    const { packets, receive, attempts, begun } = aWorker({ ...PATIENT, publishAlone })
     const handled = receive([aDelivery(), aDelivery()].map(memberOf))
-    await begun(1)
+    await begun(2)
     packets.stop()
     attempts[0]?.end()
+    attempts[1]?.end(new Unavailable('rabbitmq', 'this worker is stopping'))
     await expect(handled).rejects.toThrow('no confirm')
   })
 })

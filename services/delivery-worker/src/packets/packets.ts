@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Delivery, Unavailable } from '@switchhook/contracts'
 import { createFinishedMembers, handleMembers, type PackedDelivery, type Packet } from '@switchhook/messaging'
 import { backoffMs, type Logger, startDeadline } from '@switchhook/runtime'
+import type { GiveWay } from '../isolation/give-way.ts'
 import { TURN_PATIENCE_MS } from '../isolation/isolate.ts'
-import { Room } from './room.ts'
 
 /**
  * How long a packet waits for a member. As long as answers are quick, members need no copy. Nor does a member that waits for
@@ -15,15 +15,18 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 2_000
 
 export interface PacketsDeps {
-  /** Members in progress at the same time. Those whose packets no longer wait for them count, too, also while they are tried again. */
-  readonly concurrency: number
+  /** Members in progress whose packets no longer wait for them. Beyond this number, packets wait. */
+  readonly mostLeft: number
   /** How long a packet waits for a member, from when the member begins. */
   readonly patienceMs: number
-  /** How long a member waits for room. */
-  readonly roomPatienceMs: number
   /** @throws Unparsable */
   readonly parse: (member: PackedDelivery) => Delivery
   readonly handle: (due: Delivery) => Promise<void>
+  /**
+   * Members wait for `begin`, which does not count towards `patienceMs`, and hold their place as long as their packet waits
+   * for them. Absent: they do not give way.
+   */
+  readonly giveWay?: Pick<GiveWay, 'begin'>
   /** Resolves once the member is due as a message of its own. */
   readonly publishAlone: (member: PackedDelivery) => Promise<void>
   /** Resolves once a copy of the delivery is stored, which falls due after `copyWaitMs`. */
@@ -37,7 +40,7 @@ export interface PacketsDeps {
 export interface Packets {
   /** Resolves when the packet may be acknowledged, see `handleMembers`. */
   readonly handle: (packet: Packet<PackedDelivery>) => Promise<void>
-  /** No further member begins: those without room, and those that cannot go on, are published alone for other workers. */
+  /** No further member begins: those that cannot go on are published alone for other workers. */
   readonly stop: () => void
   /** Resolves once the members whose packets no longer wait for them have ended. */
   readonly ended: () => Promise<void>
@@ -45,19 +48,17 @@ export interface Packets {
 
 /**
  * Each member goes through the pipeline on its own, and only the acknowledgement is shared. A member that has been in
- * progress for `patienceMs` gets a copy in a wait queue, and its packet no longer waits for it. A member that gets no room
- * within `roomPatienceMs` is published alone. The copy has the identity of the member, so the ledger drops it once the member
- * has settled its slot; if the worker dies, the copy repeats the attempt.
+ * progress for `patienceMs` gets a copy in a wait queue, and its packet no longer waits for it. The copy has the identity of
+ * the member, so the ledger drops it once the member has settled its slot; if the worker dies, the copy repeats the attempt.
  */
 export function createPackets(deps: PacketsDeps): Packets {
-  const { patienceMs, roomPatienceMs, parse, handle, publishAlone, publishCopy, copyWaitMs, log } = deps
-  const room = new Room(deps.concurrency)
+  const { mostLeft, patienceMs, parse, handle, giveWay, publishAlone, publishCopy, copyWaitMs, log } = deps
   const finished = createFinishedMembers<PackedDelivery>()
   /** Members whose copies are stored, or on their way. */
   const left = new Set<Promise<void>>()
   const stopping = new AbortController()
 
-  /** Resolves once the member is done or its copy is stored. The member has its room until it has ended. */
+  /** Resolves once the member is done or its copy is stored. */
   function doneOrCopied(due: Delivery): Promise<void> {
     return new Promise((resolve, reject) => {
       let copied: Promise<number | undefined> | undefined
@@ -68,19 +69,17 @@ export function createPackets(deps: PacketsDeps): Packets {
         return repeatedAt
       }
       async function work(): Promise<void> {
-        // Of its own, because a member that has waited for room begins later than the others.
-        const patience = startDeadline(patienceMs, () => {
-          copied = leave()
-        })
         try {
+          // Of its own, because a member that gave way begins later than the others.
+          const patience = startDeadline(patienceMs, () => {
+            if (left.size < mostLeft) copied = leave()
+          })
           await handle(due).finally(() => patience.stop())
         } catch (error) {
           // If the copy is on its way, the packet must not repeat the member as well.
           const repeatedAt = await copied
           if (repeatedAt === undefined) throw error
           await finish(due, error, repeatedAt)
-        } finally {
-          room.giveBack()
         }
       }
       const ended = work()
@@ -120,21 +119,21 @@ export function createPackets(deps: PacketsDeps): Packets {
     handle: async (packet) => {
       const handleMember = async (member: PackedDelivery): Promise<void> => {
         const due = parse(member)
-        if (!(await room.take(roomPatienceMs))) return await publishAlone(member)
+        const end = await giveWay?.begin()
         try {
+          if (stopping.signal.aborted) throw new Unavailable('rabbitmq', 'this worker is stopping')
           await doneOrCopied(due)
         } catch (error) {
           if (!stopping.signal.aborted || !(error instanceof Unavailable)) throw error
           // Returned, the packet would bring another worker the members that are still being POSTed here.
           await publishAlone(member)
+        } finally {
+          end?.()
         }
       }
       await handleMembers(packet, { finished, handle: handleMember, publishAlone, log })
     },
-    stop: () => {
-      stopping.abort()
-      room.stop()
-    },
+    stop: () => stopping.abort(),
     ended: async () => void (await Promise.all(left)),
   }
 }

@@ -1,26 +1,15 @@
 import { type Delivery, Unavailable } from '@switchhook/contracts'
-import { createDeliveryArchive, createDeliveryStore, openRedis, type Redis } from '@switchhook/store'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { aDeliveryWorld, type Point, WAITS_MS } from '../testing/one-delivery.ts'
+import { type OpenedStore, useStore } from '../testing/use-store.ts'
 import type { Deliver } from './deliver.ts'
 
-const HOUR_MS = 3_600_000
-const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 const WORKERS = 3
 const ATTEMPTS = WAITS_MS.length + 1
 
-let server: TestRedis
-let redis: Redis
+let store: OpenedStore['store']
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-})
-afterAll(async () => {
-  await redis.close()
-  await server.close()
-})
+useStore((opened) => ({ store } = opened))
 
 /** What one worker meets: how often it is overtaken at each point, and where it fails without dying. */
 const anyWorker = fc.record({
@@ -45,7 +34,6 @@ test('of any number of copies, whatever fails while no worker dies, one is left 
       fc.integer({ min: 1, max: 5 }),
       fc.nat({ max: 12 }),
       async (options, copies, worksAt) => {
-        const store = { ...createDeliveryStore(redis, retention), ...createDeliveryArchive(redis) }
         const world = aDeliveryWorld(store)
         let [round, failed] = [0, 0]
         const workers = options.map(({ ticks, failures, cooling }): Deliver => {

@@ -12,7 +12,14 @@ import type { Isolation } from '../isolation/isolate.ts'
 import type { Admit } from '../policy/admit.ts'
 import { resultOf } from '../policy/classify.ts'
 import type { Before, Breaker } from '../policy/cooldown.ts'
-import { type Decision, decide, isTransientFailure, type Schedule, type Withheld } from '../policy/decide.ts'
+import {
+  type Decision,
+  decide,
+  decisionOnReceived,
+  isTransientFailure,
+  type Schedule,
+  type Withheld,
+} from '../policy/decide.ts'
 import type { DeliveryListener } from '../reporting/listener.ts'
 
 /** What the steps of a delivery use: the schedule, the parts of the worker, the store, the broker and the clocks. */
@@ -26,6 +33,10 @@ export interface DeliverDeps extends Schedule {
   /** Whether the ledger settles this message. */
   readonly isSettled: (delivery: Delivery) => Promise<boolean>
   readonly settle: (delivery: Delivery, attempt: Attempt | null, settlement: Settlement) => Promise<void>
+  /** Called once a delivery is held: bounds how many are. */
+  readonly limitHeld: (delivery: Delivery) => Promise<void>
+  /** Lists a held delivery again. For messages that are settled. */
+  readonly listAgain: (delivery: Delivery) => Promise<void>
   /** Resolves once the parked record is stored. The same write settles the slot. */
   readonly park: (delivery: Delivery, attempt: Attempt | null, reason: ParkedReason) => Promise<void>
   /** Resolves once the broker has confirmed the delivery in its wait queue. */
@@ -147,14 +158,19 @@ async function postObserved(
   }
 }
 
-/** The steps after the POST: decide, secure, settle, report, notice. The order is described in deliver.ts. */
-export async function conclude(worker: DeliverDeps, result: Made | NotMade): Promise<void> {
+/**
+ * The steps after the POST: decide, secure, settle, report, notice. The order is described in deliver.ts.
+ * @param isReceived a client received the delivery and made the attempt: there is no endpoint, and a retry is held
+ */
+export async function conclude(worker: DeliverDeps, result: Made | NotMade, isReceived = false): Promise<void> {
   const { delivery, outcome } = result
-  const noted = noteOutcome(worker, result)
+  const noted = isReceived ? undefined : noteOutcome(worker, result)
   try {
-    const decision = decide(outcome, delivery, worker)
+    const decided = decide(outcome, delivery, worker)
+    const decision = isReceived ? decisionOnReceived(decided) : decided
     result.secured ??= await secure(worker, result, decision)
     if (result.secured !== undefined) await worker.settle(delivery, result.attempt, result.secured)
+    if (decision.kind === 'hold') await worker.limitHeld(delivery)
     worker.report(delivery, result.attempt, decision, outcome)
     // Last: if it cannot be published, the message comes back and repeats the notice without the report.
     if (decision.kind === 'park') await worker.noticeParked(delivery)
@@ -163,13 +179,16 @@ export async function conclude(worker: DeliverDeps, result: Made | NotMade): Pro
   }
 }
 
-/** Repeats what may be missing although the slot is settled: the notice of a parked delivery, and the breaker's outcome. */
+/**
+ * Repeats what may be missing although the slot is settled: the notice of a parked delivery, the entry of a held one, and the
+ * breaker's outcome.
+ */
 export async function concludeSettled(worker: DeliverDeps, { due, made }: DueMessage): Promise<void> {
-  await Promise.all([worker.noticeParked(due), made && noteOutcome(worker, made)])
+  await Promise.all([worker.noticeParked(due), worker.listAgain(due), made && noteOutcome(worker, made)])
 }
 
 /**
- * Makes the rest of a delivery safe: with the broker if it is retried, in the store if it is parked. Resolves to the state
+ * Makes the rest of a delivery safe: with the broker if it is retried, in the store if it is parked or held. Resolves to the state
  * to settle the slot with; undefined: there is nothing more to settle.
  *
  * Two copies of a message, or one that comes back after a lost confirm, publish a retry each, with a token each. The ledger
@@ -183,10 +202,16 @@ async function secure(
   switch (decision.kind) {
     case 'acknowledged':
     case 'withdrawn':
+    case 'expired':
       return { state: decision.kind }
     case 'park':
       await worker.park(delivery, made, decision.reason)
       return undefined
+    case 'hold': {
+      // Nothing else to secure: the store writes the message with the ledger.
+      const { slot, postponed = 0, waitMs: dueInMs, lookInMs } = decision
+      return { state: 'held', slot, next: { token: newToken(), postponed }, dueInMs, lookInMs }
+    }
     case 'retry':
     case 'postpone': {
       const { postponed: _, ...rest } = delivery

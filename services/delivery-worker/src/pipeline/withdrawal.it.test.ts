@@ -1,33 +1,12 @@
 import { Unavailable } from '@switchhook/contracts'
-import {
-  createDeliveryArchive,
-  createDeliveryStore,
-  type DeliveryArchive,
-  type DeliveryStore,
-  openRedis,
-  type Redis,
-} from '@switchhook/store'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { anAttempt } from '../testing/deliveries.ts'
 import { aDeliveryWorld, type Point } from '../testing/one-delivery.ts'
+import { type OpenedStore, useStore } from '../testing/use-store.ts'
 
-const HOUR_MS = 3_600_000
-const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+let store: OpenedStore['store']
 
-let server: TestRedis
-let redis: Redis
-let store: DeliveryStore & DeliveryArchive
-
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-  store = { ...createDeliveryStore(redis, retention), ...createDeliveryArchive(redis) }
-})
-afterAll(async () => {
-  await redis.close()
-  await server.close()
-})
+useStore((opened) => ({ store } = opened))
 
 /** The point at which a worker dies. */
 type Death = 'none' | Point

@@ -7,13 +7,15 @@ const subscription = aSubscription()
 const first = aDeliveryTo(subscription)
 
 const ASKED_AT_MS = 1_000
+const atNoon = (): number => Date.parse('2026-11-20T12:00:00.000Z')
 const health: EndpointHealth = { state: 'closed', consecutiveFailures: 2, openUntilMs: null }
 
-const admitWith = (stored: Subscription | undefined, delivery: Delivery): Promise<Admission> =>
+const admitWith = (stored: Subscription | undefined, delivery: Delivery, now = Date.now): Promise<Admission> =>
   createAdmit({
     look: async () => ({ health, subscription: stored }),
     isFailing: () => false,
     canSign: ({ signing }) => signing?.secret !== 'of a lost key',
+    now,
     nowMs: () => ASKED_AT_MS,
   })(delivery)
 
@@ -40,6 +42,39 @@ describe('admit', () => {
     await expect(admitWith(stored, first)).resolves.toEqual({ admitted: { kind: 'withdrawn' }, ...found })
   })
 
+  test.each<[Partial<Subscription>, number]>([
+    [{ paused: true }, 60_000],
+    [{ pausedUntil: '2026-11-20T12:00:05.000Z' }, 5_000],
+    [{ paused: true, pausedUntil: '2026-11-20T12:00:05.000Z' }, 60_000],
+    [{ pausedUntil: '2026-11-20T13:00:00.000Z' }, 60_000],
+    [{ mode: 'pull', url: '' }, 600_000],
+  ])('a delivery is held while its subscription has %j, and looked at after %i ms', async (settings, lookInMs) => {
+    const holding = { ...subscription, ...settings }
+    for (const delivery of [first, { ...first, slot: 2, attempt: 2 }]) {
+      await expect(admitWith(holding, delivery, atNoon)).resolves.toEqual({
+        admitted: { kind: 'held', lookInMs },
+        ...found,
+      })
+    }
+    // The order of the checks: what is not wanted is withdrawn, and what was attempted waits for the end of the pause.
+    const disabled = { ...holding, enabled: false }
+    await expect(admitWith(disabled, first)).resolves.toMatchObject({ admitted: { kind: 'withdrawn' } })
+    await expect(admitWith(disabled, { ...first, attempt: 1 }, atNoon)).resolves.toMatchObject({
+      admitted: { kind: 'held' },
+    })
+  })
+
+  test('a pause that is over holds nothing', async () => {
+    const resumed = { ...subscription, pausedUntil: '2026-11-20T12:00:00.000Z' }
+    await expect(admitWith(resumed, first, atNoon)).resolves.toMatchObject({ admitted: first })
+  })
+
+  test('a delivery that clients received, and whose subscription was deleted, is parked: it has no endpoint', async () => {
+    await expect(admitWith(undefined, { ...first, url: '', attempt: 1 })).resolves.toMatchObject({
+      admitted: { kind: 'withdrawn', wasParked: true },
+    })
+  })
+
   test('no first attempt is sent for an event type that was removed from the subscription', async () => {
     const narrowed: Subscription = { ...subscription, eventTypes: ['agent.status'] }
     await expect(admitWith(narrowed, first)).resolves.toMatchObject({ admitted: { kind: 'withdrawn' } })
@@ -58,6 +93,51 @@ describe('admit', () => {
     },
   )
 
+  test.each<[string, Partial<Delivery>]>([
+    ['a first attempt', {}],
+    ['a retry', { attempt: 1, slot: 1 }],
+  ])('%s is withheld once its event has expired', async (_name, change) => {
+    const limited: Subscription = { ...subscription, expireAfterSeconds: 10 }
+    const bodyOf = (ageMs: number) =>
+      Buffer.from(`{"occurredAt":"${new Date(Date.now() - ageMs).toISOString()}","data":{"state":2}}`)
+    const [young, old] = [
+      { ...first, ...change, body: bodyOf(0) },
+      { ...first, ...change, body: bodyOf(11_000) },
+    ]
+    await expect(admitWith(limited, young)).resolves.toMatchObject({ admitted: young })
+    await expect(admitWith(limited, old)).resolves.toMatchObject({ admitted: { kind: 'expired' } })
+    await expect(admitWith(subscription, old)).resolves.toMatchObject({ admitted: old })
+  })
+
+  describe('the headers of a subscription', () => {
+    const headers = { authorization: 'sealed' }
+    const earlier = { authorization: 'sealed before' }
+    const withHeaders: Subscription = { ...subscription, headers }
+    const retry: Delivery = { ...first, attempt: 1, slot: 1, headers: earlier }
+
+    test.each<[string, Subscription | undefined, Delivery, Delivery['headers']]>([
+      ['the current ones, for a first attempt', withHeaders, first, headers],
+      ['the current ones, for a retry', withHeaders, retry, headers],
+      ['none, for a retry, once they were removed', subscription, retry, undefined],
+      ['its own, for a retry that outlives its subscription', undefined, retry, earlier],
+      [
+        'the current ones, for a retry to another path of the host',
+        { ...withHeaders, url: new URL('/moved', subscription.url).href },
+        retry,
+        headers,
+      ],
+      [
+        'its own, for a retry to another host than the current one',
+        { ...withHeaders, url: 'https://other.example/hooks' },
+        retry,
+        earlier,
+      ],
+    ])('%s', async (_name, stored, delivery, expected) => {
+      const { admitted } = await admitWith(stored, delivery)
+      expect((admitted as Delivery).headers).toEqual(expected)
+    })
+  })
+
   test('a trial may have any event type, but needs an enabled subscription', async () => {
     const trial: Delivery = { ...first, eventType: 'agent.status', trial: 'test' }
     await expect(admitWith(subscription, trial)).resolves.toMatchObject({ admitted: trial })
@@ -70,6 +150,39 @@ describe('admit', () => {
     await expect(admitWith(subscription, requested)).resolves.toMatchObject({ admitted: requested })
     const disabled = { ...subscription, enabled: false }
     await expect(admitWith(disabled, requested)).resolves.toMatchObject({ admitted: { kind: 'withdrawn' } })
+  })
+
+  describe('with a filter', () => {
+    const filtered: Subscription = { ...subscription, filter: { 'call.status': { state: [7] } } }
+    const inState = (state: number): Delivery => ({ ...first, body: Buffer.from(JSON.stringify({ data: { state } })) })
+
+    test('a first attempt is sent if the filter passes its event, and says that the sequence has gaps', async () => {
+      const admitted = { ...inState(7), isSparse: true }
+      await expect(admitWith(filtered, inState(7))).resolves.toMatchObject({ admitted })
+      const steady = { ...subscription, filter: { 'agent.status': { statusCode: [1] } } }
+      await expect(admitWith(steady, inState(6))).resolves.toEqual({ admitted: inState(6), ...found })
+    })
+
+    test('no first attempt is sent for an event that the present filter refuses', async () => {
+      await expect(admitWith(filtered, inState(6))).resolves.toMatchObject({ admitted: { kind: 'withdrawn' } })
+    })
+
+    test.each<[string, Partial<Delivery>]>([
+      ['a retry', { slot: 1, attempt: 1 }],
+      ['a trial', { trial: 'test' }],
+      ['a delivery that the tenant asked for', { isRequested: true }],
+    ])('%s is sent whatever the filter', async (_name, change) => {
+      const delivery = { ...inState(6), ...change }
+      await expect(admitWith(filtered, delivery)).resolves.toMatchObject({ admitted: delivery })
+    })
+
+    test('a retry keeps what its first attempt said about gaps', async () => {
+      const retry = { ...inState(7), slot: 1, attempt: 1, isSparse: true } as const
+      await expect(admitWith(subscription, retry)).resolves.toMatchObject({ admitted: { isSparse: true } })
+      const before = { ...inState(7), slot: 1, attempt: 1 }
+      const { admitted } = await admitWith(filtered, before)
+      expect(admitted).not.toHaveProperty('isSparse')
+    })
   })
 
   test('a retry for a removed event type keeps its schedule', async () => {

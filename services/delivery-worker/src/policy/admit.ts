@@ -1,6 +1,13 @@
-import { type Delivery, receives, type Subscription } from '@switchhook/contracts'
+import {
+  type Delivery,
+  holdsDeliveries,
+  isExpired,
+  leavesGaps,
+  type Subscription,
+  wantsFirstAttempt,
+} from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
-import type { Withheld } from './decide.ts'
+import { RECEIVED_LOOK_MS, type Withheld } from './decide.ts'
 import { createRecentLooks, type EndpointLook, type RecentLooksDeps } from './recent-looks.ts'
 
 export interface Admission {
@@ -16,27 +23,47 @@ export type Admit = (delivery: Delivery) => Promise<Admission>
 
 export interface AdmitDeps extends RecentLooksDeps {
   readonly canSign: (delivery: Delivery) => boolean
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** How often a worker looks whether a paused subscription was resumed, in case that the api died before it said so. */
+const PAUSED_LOOK_MS = 60_000
+
+/** When a worker looks next at the held deliveries of a subscription that holds them. */
+export function nextLookMs({ mode, paused, pausedUntil }: Subscription, nowMs: number): number {
+  if (mode === 'pull') return RECEIVED_LOOK_MS
+  const leftMs = pausedUntil === undefined ? 0 : Date.parse(pausedUntil) - nowMs
+  return paused !== true && leftMs > 0 ? Math.min(leftMs, PAUSED_LOOK_MS) : PAUSED_LOOK_MS
 }
 
 /**
  * Decides before every POST whether a delivery may be sent, to which url, and with which secret.
  *
- * No *first* attempt is sent after a DELETE, while the subscription is disabled, or for an event type that it no longer
- * receives (specification, "Webhook subscriptions", rule 3). If such a delivery was parked without an attempt and then
- * redelivered, it is parked again. A first attempt is sent to the subscription's current url. A delivery that has already
- * failed keeps its schedule and its url. Both are signed with the subscription's current secret, or with the delivery's
- * own if the subscription was deleted.
+ * No *first* attempt is sent after a DELETE, while the subscription is disabled, for an event type that it no longer
+ * receives (specification, "Webhook subscriptions", rule 3), or for an event that its filter refuses. Fan-out has judged the
+ * filter before, but a PATCH may have changed it since, and fan-out of an earlier version does not know filters. If such a
+ * delivery was parked without an attempt and then redelivered, it is parked again. A first attempt is sent to the
+ * subscription's current url. A delivery that has already failed keeps its schedule and its url. Both are signed with the subscription's current secret, or with the delivery's
+ * own if the subscription was deleted. No attempt is sent for an event that has expired. While the subscription is paused, or
+ * clients receive its deliveries, everything else is held.
  *
  * A first attempt may rely on a recent look of another delivery, but only to be sent. A reused look may be older than the
  * delivery: the subscription may since have been enabled or given the event type, so nothing is withheld because of it.
  */
 export function createAdmit(deps: AdmitDeps): Admit {
-  const { canSign } = deps
+  const { canSign, now } = deps
   const looks = createRecentLooks(deps)
 
   function admittedBy(subscription: Subscription | undefined, delivery: Delivery): Delivery | Withheld {
-    if (delivery.attempt === 0 && !isWanted(subscription, delivery)) {
+    if (delivery.attempt === 0 && !wantsFirstAttempt(subscription, delivery)) {
       return { kind: 'withdrawn', ...(delivery.run > 1 && { wasParked: true }) }
+    }
+    // It was received by clients of a subscription that is gone, so there is no endpoint.
+    if (subscription === undefined && delivery.url === '') return { kind: 'withdrawn', wasParked: true }
+    if (subscription !== undefined && isExpired(subscription, delivery, now())) return { kind: 'expired' }
+    if (subscription !== undefined && holdsDeliveries(subscription, now())) {
+      return { kind: 'held', lookInMs: nextLookMs(subscription, now()) }
     }
     const admitted = subscription === undefined ? delivery : withCurrent(subscription, delivery)
     return canSign(admitted) ? admitted : { kind: 'unsignable', isFinal: subscription === undefined }
@@ -61,16 +88,14 @@ export function createAdmit(deps: AdmitDeps): Admit {
 const isHealthy = ({ state, consecutiveFailures }: EndpointHealth): boolean =>
   state === 'closed' && consecutiveFailures === 0
 
-/** A trial, or a delivery that the tenant asked for, may have an event type that the subscription does not receive. */
-function isWanted(subscription: Subscription | undefined, { eventType, trial, isRequested }: Delivery): boolean {
-  if (subscription === undefined) return false
-  return trial === undefined && isRequested !== true ? receives(subscription, eventType) : subscription.enabled
-}
-
-/** The delivery with the subscription's current secret, and for a first attempt its current url. */
-function withCurrent({ url, signing }: Subscription, delivery: Delivery): Delivery {
-  const current = { ...delivery, ...(delivery.attempt === 0 && { url }) }
-  if (signing !== undefined) return { ...current, signing }
-  const { signing: _, ...unsigned } = current
-  return unsigned
+/** The delivery with the subscription's current secret and headers, and for a first attempt its current url. */
+function withCurrent({ url, signing, headers, filter }: Subscription, delivery: Delivery): Delivery {
+  const first = delivery.attempt === 0 && {
+    url,
+    ...(leavesGaps(filter, delivery.eventType) && { isSparse: true as const }),
+  }
+  const { signing: _, headers: earlier, ...rest } = { ...delivery, ...first }
+  // A retry goes to its own url. If that is another host, it gets the headers that were meant for it.
+  const own = rest.url === url || URL.parse(rest.url)?.origin === URL.parse(url)?.origin ? headers : earlier
+  return { ...rest, ...(signing !== undefined && { signing }), ...(own !== undefined && { headers: own }) }
 }

@@ -1,6 +1,6 @@
 import type { Outcome } from '@switchhook/contracts'
 import fc from 'fast-check'
-import { type Decision, decide, postponementsMs, type Schedule, type Withheld } from './decide.ts'
+import { type Decision, decide, decisionOnReceived, postponementsMs, type Schedule, type Withheld } from './decide.ts'
 
 const WAITS_MS = [10_000, 60_000]
 const COOLDOWN_MS = 30_000
@@ -17,6 +17,8 @@ describe('decide', () => {
       0,
       { kind: 'park', reason: 'exhausted' },
     ],
+    ['an expired delivery ends', { kind: 'expired' }, 0, { kind: 'expired' }],
+    ['an expired delivery ends in the last slot, too', { kind: 'expired' }, 2, { kind: 'expired' }],
     ['a cool-down uses up the slot', { kind: 'cooling' }, 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
     ['a cool-down uses up a later slot', { kind: 'cooling' }, 1, { kind: 'retry', slot: 2, waitMs: 60_000 }],
     [
@@ -30,6 +32,18 @@ describe('decide', () => {
       { kind: 'unsignable', isFinal: true },
       2,
       { kind: 'park', reason: 'exhausted' },
+    ],
+    [
+      'a held delivery stays in its slot',
+      { kind: 'held', lookInMs: 60_000 },
+      1,
+      { kind: 'hold', slot: 1, waitMs: 0, lookInMs: 60_000 },
+    ],
+    [
+      'so does one whose lease ended, and it is due immediately',
+      { kind: 'unreachable', reason: 'lapsed' },
+      2,
+      { kind: 'hold', slot: 2, waitMs: 0, lookInMs: 600_000 },
     ],
     ['408 is retried', answered(408), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
     ['425 is retried', answered(425), 0, { kind: 'retry', slot: 1, waitMs: 10_000 }],
@@ -186,6 +200,22 @@ describe('decide', () => {
     )
   })
 
+  test('a delivery that always falls into a cool-down is parked without a POST, after the schedule and every postponement', () => {
+    fc.assert(
+      fc.property(anySchedule, anyWaitMs, (waitsMs, cooldownMs) => {
+        const schedule = { waitsMs, cooldownMs }
+        const waitedMs: number[] = []
+        let decision = decide({ kind: 'cooling' }, { slot: 0 }, schedule)
+        while (decision.kind === 'retry' || decision.kind === 'postpone') {
+          waitedMs.push(decision.waitMs)
+          decision = decide({ kind: 'cooling' }, decision, schedule)
+        }
+        expect(decision).toEqual(EXHAUSTED)
+        expect(waitedMs).toEqual([...waitsMs, ...postponementsMs(schedule)])
+      }),
+    )
+  })
+
   test('every delivery ends after at most as many attempts as the schedule has', () => {
     fc.assert(
       fc.property(anySchedule, fc.infiniteStream(anyOutcome), (waitsMs, outcomes) => {
@@ -215,4 +245,16 @@ describe('decide', () => {
       }),
     )
   })
+})
+
+test('the retry of a received delivery is held; every other decision is the same', () => {
+  expect(decisionOnReceived({ kind: 'retry', slot: 2, waitMs: 60_000 })).toEqual({
+    kind: 'hold',
+    slot: 2,
+    waitMs: 60_000,
+    lookInMs: 600_000,
+  })
+  for (const decision of [{ kind: 'acknowledged' }, { kind: 'park', reason: 'rejected' }] as const) {
+    expect(decisionOnReceived(decision)).toBe(decision)
+  }
 })

@@ -2,24 +2,40 @@ import { type Delivery, isTransientStatus, type Outcome, type ParkedReason } fro
 
 /**
  * Why a due delivery was not POSTed.
- * - `withdrawn`: before the first attempt, the subscription was deleted, disabled or changed to other event types.
+ * - `withdrawn`: before the first attempt, the subscription was deleted or disabled, or its event types or filter no longer match.
+ * - `expired`: the event is older than the subscription allows (`isExpired`).
+ * - `held`: the subscription is paused, or clients receive its deliveries.
  * - `cooling`: the endpoint is in its cool-down.
  * - `unsignable`: the worker cannot decrypt the subscription's secret. Nothing is sent unsigned.
  */
 export type Withheld =
   /** `wasParked`: this is a redelivery of a parked delivery, so it is parked again instead of being lost. */
   | { readonly kind: 'withdrawn'; readonly wasParked?: boolean }
+  | { readonly kind: 'expired' }
+  /** `lookInMs`: when a worker looks whether its deliveries are still held. */
+  | { readonly kind: 'held'; readonly lookInMs: number }
   /** `isProbing`: the cool-down is over, and another worker makes the probe. */
   | { readonly kind: 'cooling'; readonly isProbing?: boolean }
   /** `isFinal`: the subscription was deleted, so no rotation can replace the secret. */
   | { readonly kind: 'unsignable'; readonly isFinal?: boolean }
 
+/** The delivery is held in `slot`, due after `waitMs`. */
+interface HoldDecision {
+  readonly kind: 'hold'
+  readonly slot: number
+  readonly postponed?: number
+  readonly waitMs: number
+  readonly lookInMs: number
+}
+
 /** The fate of a delivery after its slot. */
 export type Decision =
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'withdrawn' }
+  | { readonly kind: 'expired' }
   | { readonly kind: 'retry'; readonly slot: number; readonly postponed?: never; readonly waitMs: number }
   | { readonly kind: 'park'; readonly reason: ParkedReason }
+  | HoldDecision
   /** The last slot comes back: after a cool-down, or until the secret can be decrypted. */
   | { readonly kind: 'postpone'; readonly slot: number; readonly postponed?: number; readonly waitMs: number }
 
@@ -47,10 +63,15 @@ export function decide(
     case 'withdrawn':
       // `exhausted` is the only reason to park a delivery without an attempt.
       return outcome.wasParked === true ? EXHAUSTED : { kind: 'withdrawn' }
+    case 'expired':
+      return { kind: 'expired' }
     case 'answered':
       return isTransientStatus(outcome.status) ? nextSlot(slot, waitsMs) : { kind: 'park', reason: 'rejected' }
     case 'unreachable':
-      return nextSlot(slot, waitsMs)
+      // The client that had received it may have died, which says nothing about the next one.
+      return outcome.reason === 'lapsed' ? hold(slot, postponed, 0, RECEIVED_LOOK_MS) : nextSlot(slot, waitsMs)
+    case 'held':
+      return hold(slot, postponed, 0, outcome.lookInMs)
     case 'cooling':
       return slot < waitsMs.length
         ? nextSlot(slot, waitsMs)
@@ -63,6 +84,17 @@ export function decide(
       return { kind: 'postpone', slot: slot + 1, waitMs }
     }
   }
+}
+
+/** How often a worker looks at the held deliveries that clients receive, in case that their subscription was deleted. */
+export const RECEIVED_LOOK_MS = 600_000
+
+/** The decision about a delivery that a client has received: its retry waits until it can be received again. */
+export const decisionOnReceived = (decision: Decision): Decision =>
+  decision.kind === 'retry' ? hold(decision.slot, 0, decision.waitMs, RECEIVED_LOOK_MS) : decision
+
+function hold(slot: number, postponed: number, waitMs: number, lookInMs: number): Decision {
+  return { kind: 'hold', slot, ...(postponed > 0 && { postponed }), waitMs, lookInMs }
 }
 
 /** A failure that counts against the endpoint. A rejection does not: an endpoint that rejects deliveries works. */

@@ -24,6 +24,7 @@ function aWorker() {
     },
     isFailing: () => world.isFailing,
     canSign: () => true,
+    now: Date.now,
     nowMs: () => world.nowMs,
   })
   return { world, admit }
@@ -96,6 +97,7 @@ test('after a look that failed, the next delivery asks again', async () => {
     },
     isFailing: () => false,
     canSign: () => true,
+    now: Date.now,
     nowMs: () => 0,
   })
   await expect(admit(ofSubscription())).rejects.toThrow('Redis is away')

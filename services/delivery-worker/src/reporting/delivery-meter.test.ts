@@ -1,17 +1,10 @@
-import {
-  type Attempt,
-  deliveryIdOf,
-  envelopesOf,
-  newEventId,
-  newSubscriptionId,
-  type Outcome,
-} from '@switchhook/contracts'
+import { type Attempt, type Outcome } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
 import { attempt as makeAttempt } from '../pipeline/steps.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 import { anAttempt, aReportedDelivery } from '../testing/deliveries.ts'
 import { deliverDeps, HEALTHY, ok, posted } from '../testing/delivering.ts'
-import { createDeliveryMeter, occurredAtMsOf } from './delivery-meter.ts'
+import { createDeliveryMeter } from './delivery-meter.ts'
 import { notifyAll } from './listener.ts'
 
 const delivery = aReportedDelivery()
@@ -151,20 +144,4 @@ test('a delivery that moved to a lane and a cool-down that began are counted', a
     'switchhook_decisions_total{decision="aside",reason="none"} 1',
     'switchhook_cooldowns_total 1',
   ])
-})
-
-describe('the time of an event, read from the body of its delivery', () => {
-  const occurredAt = '2026-11-20T17:06:01.173Z'
-
-  test('is the envelope’s, not that of similar text in its data', () => {
-    const data = { occurredAt: '1999-01-01T00:00:00.000Z', text: '"occurredAt":"1999-01-01T00:00:00.000Z"' }
-    const eventId = newEventId()
-    const envelope = envelopesOf({ eventId, eventType: 'call.status', occurredAt, tenant: 'jörg "x"', data })
-    expect(occurredAtMsOf(envelope(deliveryIdOf(eventId, newSubscriptionId())))).toBe(Date.parse(occurredAt))
-  })
-
-  test('is not a number for a body that is not an envelope', () => {
-    expect(occurredAtMsOf(Buffer.from('{"deliveryId":1}'))).toBeNaN()
-    expect(occurredAtMsOf(Buffer.alloc(0))).toBeNaN()
-  })
 })

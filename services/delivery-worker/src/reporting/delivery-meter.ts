@@ -4,6 +4,7 @@ import {
   EVENT_TYPES,
   isNotice,
   type Outcome,
+  occurredAtMsOf,
   PARKED_REASONS,
   type PlatformEvent,
   UNREACHABLE_REASONS,
@@ -136,7 +137,7 @@ function createDecisionCounters(metrics: Metrics) {
     string,
     Counter
   >
-  const [acknowledged, withdrawn] = [of('acknowledged'), of('withdrawn')]
+  const [acknowledged, withdrawn, expired, held] = [of('acknowledged'), of('withdrawn'), of('expired'), of('held')]
   const postponed = { cooling: of('postponed', 'cooling'), unsignable: of('postponed', 'unsignable') }
   const retry = {
     failed: of('retry', 'failed'),
@@ -149,6 +150,10 @@ function createDecisionCounters(metrics: Metrics) {
         return acknowledged
       case 'withdrawn':
         return withdrawn
+      case 'hold':
+        return held
+      case 'expired':
+        return expired
       case 'postpone':
         return postponed[outcome.kind === 'unsignable' ? 'unsignable' : 'cooling']
       case 'retry':
@@ -162,14 +167,3 @@ function createDecisionCounters(metrics: Metrics) {
 
 /** The clocks of two machines differ. A negative time counts as zero. */
 const secondsBetween = (fromMs: number, toMs: number): number => Math.max(0, toMs - fromMs) / 1_000
-
-const OCCURRED_AT = Buffer.from('"occurredAt":"')
-
-/**
- * The time of a delivery's event in ms since 1970, read from its body without parsing all of it. The envelope begins with
- * `deliveryId`, `eventType` and `occurredAt`. Quotes within values are escaped, so the first match is the field.
- */
-export function occurredAtMsOf(body: Buffer): number {
-  const start = body.indexOf(OCCURRED_AT) + OCCURRED_AT.length
-  return Date.parse(body.toString('latin1', start, body.indexOf(0x22, start)))
-}

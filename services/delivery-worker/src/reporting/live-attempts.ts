@@ -70,7 +70,9 @@ export function liveAttemptOf(delivery: Delivery, made: Attempt, decision: Decis
 const STATES: Readonly<Record<Decision['kind'], DeliveryState>> = {
   acknowledged: 'acknowledged',
   withdrawn: 'withdrawn',
+  expired: 'expired',
   retry: 'waiting',
+  hold: 'held',
   postpone: 'waiting',
   park: 'parked',
 }

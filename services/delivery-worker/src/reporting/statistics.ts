@@ -1,13 +1,5 @@
-import type { Attempt, SubscriptionId, Tenant } from '@switchhook/contracts'
-import {
-  type Addition,
-  addCounts,
-  type Counts,
-  countAttempt,
-  countParked,
-  type StatisticsStore,
-} from '@switchhook/store'
-import { occurredAtMsOf } from './delivery-meter.ts'
+import { type Attempt, occurredAtMsOf, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import { type Addition, addCounts, type Counts, countAttempt, countEnd, type StatisticsStore } from '@switchhook/store'
 import type { DeliveryListener } from './listener.ts'
 
 export interface StatisticsDeps {
@@ -32,7 +24,7 @@ const MAX_COUNTED = 20_000
 const MINUTE_MS = 60_000
 
 /**
- * Counts attempts, their outcomes and times, and parked deliveries, by subscription and minute. Off the path of
+ * Counts attempts, their outcomes and times, and parked and expired deliveries, by subscription and minute. Off the path of
  * deliveries: counts are kept in memory and written with each flush. A worker that dies, or cannot write, loses them.
  */
 export function createStatistics({ store, log, now }: StatisticsDeps): Statistics {
@@ -55,11 +47,11 @@ export function createStatistics({ store, log, now }: StatisticsDeps): Statistic
   }
 
   const concluded: Required<DeliveryListener>['concluded'] = (delivery, attempt, decision) => {
-    const isParked = decision.kind === 'park'
-    if (attempt === null && !isParked) return
+    const end = decision.kind === 'park' ? 'parked' : decision.kind === 'expired' ? 'expired' : undefined
+    if (attempt === null && end === undefined) return
     const counts = countsOf(delivery.tenant, delivery.subscriptionId)
     if (attempt !== null) countAttempt(counts, attempt, delayMsOf(delivery.body, attempt))
-    if (isParked) countParked(counts)
+    if (end !== undefined) countEnd(counts, end)
   }
 
   async function flush(): Promise<void> {

@@ -56,6 +56,8 @@ export const deliverDeps = (change: Partial<DeliverDeps> = {}): DeliverDeps => (
   retryLater: async () => {},
   park: async () => {},
   noticeParked: async () => {},
+  listAgain: async () => {},
+  limitHeld: async () => {},
   settle: async () => {},
   report: () => {},
   now: Date.now,

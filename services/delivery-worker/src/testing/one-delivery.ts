@@ -1,6 +1,7 @@
 import type { Delivery } from '@switchhook/contracts'
 import type { DeliveryArchive, DeliveryStore } from '@switchhook/store'
 import { createDeliver, type Deliver } from '../pipeline/deliver.ts'
+import type { DeliverDeps } from '../pipeline/steps.ts'
 import { aDelivery } from './deliveries.ts'
 import { admitIn, anAdmission, deliverDeps, ok, posted } from './delivering.ts'
 
@@ -22,10 +23,42 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive) {
   /** Those that the broker holds, in the order of arrival. */
   const messages: Delivery[] = [first]
   const posts: { attempt: number; wasEnabled: boolean }[] = []
-  const subscription = { isEnabled: true, isWorking: false }
+  const subscription = { isEnabled: true, isWorking: false, isHolding: false }
   // `probing`: no worker of this world has the probe, so a last slot is postponed without a limit.
   const healthIn = (state: 'fails' | 'cooling') =>
     state === 'cooling' && !subscription.isWorking ? 'probing' : 'closed'
+
+  const stepsOf = ({ at, endpoint }: WorkerOptions): DeliverDeps =>
+    deliverDeps({
+      waitsMs: WAITS_MS,
+      cooldownMs: 5,
+      isSettled: (delivery) => store.isSettled(delivery),
+      // The rule of `admit`: a first attempt only while the subscription is enabled.
+      admit: async (delivery) =>
+        delivery.attempt === 0 && !subscription.isEnabled
+          ? anAdmission({ kind: 'withdrawn' })
+          : subscription.isHolding
+            ? anAdmission({ kind: 'held', lookInMs: 0 })
+            : admitIn(healthIn(endpoint()))(delivery),
+      post: async (delivery, attempt) => {
+        await at('before the POST')
+        posts.push({ attempt, wasEnabled: subscription.isEnabled })
+        return posted(delivery, subscription.isWorking ? ok : { kind: 'answered', status: 503 })
+      },
+      retryLater: async (delivery) => {
+        await at('before the retry')
+        messages.push(delivery)
+        await at('confirmed')
+      },
+      listAgain: (delivery) => store.listAgain(delivery),
+      park: (delivery, attempt, reason) => store.park(delivery, attempt, reason),
+      settle: async (delivery, attempt, settlement) => {
+        await at('before settling')
+        await store.settle(delivery, attempt, settlement)
+        await at('settled')
+      },
+      nowMs: () => performance.now(),
+    })
 
   return {
     first,
@@ -33,35 +66,7 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive) {
     posts,
     set: (change: Partial<typeof subscription>) => void Object.assign(subscription, change),
     find: () => store.find(first.deliveryId),
-    worker: ({ at, endpoint }: WorkerOptions): Deliver =>
-      createDeliver(
-        deliverDeps({
-          waitsMs: WAITS_MS,
-          cooldownMs: 5,
-          isSettled: (delivery) => store.isSettled(delivery),
-          // The rule of `admit`: a first attempt only while the subscription is enabled.
-          admit: async (delivery) =>
-            delivery.attempt === 0 && !subscription.isEnabled
-              ? anAdmission({ kind: 'withdrawn' })
-              : admitIn(healthIn(endpoint()))(delivery),
-          post: async (delivery, attempt) => {
-            await at('before the POST')
-            posts.push({ attempt, wasEnabled: subscription.isEnabled })
-            return posted(delivery, subscription.isWorking ? ok : { kind: 'answered', status: 503 })
-          },
-          retryLater: async (delivery) => {
-            await at('before the retry')
-            messages.push(delivery)
-            await at('confirmed')
-          },
-          park: (delivery, attempt, reason) => store.park(delivery, attempt, reason),
-          settle: async (delivery, attempt, settlement) => {
-            await at('before settling')
-            await store.settle(delivery, attempt, settlement)
-            await at('settled')
-          },
-          nowMs: () => performance.now(),
-        }),
-      ),
+    worker: (options: WorkerOptions): Deliver => createDeliver(stepsOf(options)),
+    stepsOf,
   }
 }

@@ -9,7 +9,7 @@ function record(change: Partial<FirstAttemptsDeps> = {}) {
   const { publish, membersPerPacket } = createFirstAttempts({
     broker: {
       publishDelivery: async (delivery) => void singles.push(delivery),
-      publishPacket: async (packet, shard) => void packets.push({ shard, deliveries: packet as Delivery[] }),
+      publishPacket: async (packet, shard) => void packets.push({ shard, deliveries: packet }),
     },
     shards: 1,
     arePacketsTaken: () => true,

@@ -10,7 +10,10 @@ const MIN_PACKET_MEMBERS = 8
 const SMOOTHING = 0.05
 
 export interface FirstAttemptsDeps {
-  readonly broker: Pick<Broker, 'publishDelivery' | 'publishPacket'>
+  readonly broker: {
+    readonly publishDelivery: Broker['publishDelivery']
+    readonly publishPacket: (deliveries: readonly Delivery[], shard: number) => Promise<void>
+  }
   readonly shards: number
   /** Whether workers consume packets. Those of earlier versions do not. */
   readonly arePacketsTaken: () => boolean

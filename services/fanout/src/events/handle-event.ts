@@ -35,8 +35,12 @@ export const createStoredDeliveries = (): FinishedParts<Delivery> =>
 
 export interface HandleEventDeps {
   readonly stored: FinishedParts<Delivery>
-  /** Rejects if the subscriptions cannot be read: an error must never look like "no subscriptions". */
-  readonly matching: (tenant: Tenant, eventType: EventType) => Promise<readonly MatchedSubscription[]>
+  /** Those that receive the event. Rejects if the subscriptions cannot be read: an error must never look like "no subscriptions". */
+  readonly matching: (
+    tenant: Tenant,
+    eventType: EventType,
+    data: PlatformEvent['data'],
+  ) => Promise<readonly MatchedSubscription[]>
   /** Resolves once the delivery is stored. */
   readonly publishDelivery: (delivery: Delivery) => Promise<void>
   readonly now: () => Date
@@ -75,7 +79,7 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
   return async function handleEvent(event) {
     const { eventId, eventType, tenant, occurredAt, traceparent } = event
     const startedAt = performance.now()
-    const subscriptions = await deps.matching(tenant, eventType)
+    const subscriptions = await deps.matching(tenant, eventType, event.data)
     const fannedOutAt = deps.now().toISOString()
     // Serialised once, for all bodies and for the journal.
     const dataJson = JSON.stringify(event.data)

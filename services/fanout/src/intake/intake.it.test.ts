@@ -85,17 +85,26 @@ interface Collected {
   /** Delivery ids by queue, in the order of their arrival. */
   readonly due: string[]
   readonly backlog: string[]
+  /** Those of `backlog` that came in packets. */
+  readonly packed: string[]
 }
 
-/** Takes deliveries as workers do. `queues`: a worker of an earlier version consumes only the first. */
-async function collectDeliveries(queues: readonly ('due' | 'backlog')[]): Promise<Collected> {
-  const collected: Collected = { due: [], backlog: [] }
-  const names = { due: Queue.deliveryDue, backlog: Queue.deliveryBacklog }
-  for (const queue of queues) {
+type Taken = 'due' | 'backlog' | 'packets'
+
+/** Takes deliveries as workers do. Those of earlier versions consume only the first of these queues. */
+async function collectDeliveries(queues: readonly Taken[]): Promise<Collected> {
+  const collected: Collected = { due: [], backlog: [], packed: [] }
+  for (const taken of queues) {
     await broker.consume({
-      queue: names[queue],
-      parse: (message: IncomingMessage) => message.messageId ?? '',
-      handle: async (id) => void collected[queue].push(id),
+      queue: { due: Queue.deliveryDue, backlog: Queue.deliveryBacklog, packets: Queue.backlogPackets }[taken],
+      parse: (message: IncomingMessage) =>
+        taken === 'packets'
+          ? openDeliveryPacket(message).members.map(({ headers }) => String(headers['sh-delivery-id']))
+          : [message.messageId ?? ''],
+      handle: async (ids) => {
+        collected[taken === 'due' ? 'due' : 'backlog'].push(...ids)
+        if (taken === 'packets') collected.packed.push(...ids)
+      },
       concurrency: 50,
       recovered: () => Promise.resolve(),
     })
@@ -119,9 +128,10 @@ async function subscribeAll(): Promise<{ burst: readonly Subscription[]; small: 
   return { burst, small: await subscribe('small') }
 }
 
-test.each<[string, readonly ('due' | 'backlog')[]]>([
-  ['workers', ['due', 'backlog']],
-  ['workers of an earlier version', ['due']],
+test.each<[string, readonly Taken[]]>([
+  ['workers', ['due', 'backlog', 'packets']],
+  ['workers that take no packets', ['due', 'backlog']],
+  ['workers that take no backlog', ['due']],
 ])(
   'with %s, an event behind a burst of another tenant is delivered while the burst is queued',
   async (_name, queues) => {
@@ -139,6 +149,7 @@ test.each<[string, readonly ('due' | 'backlog')[]]>([
     await eventually(() => expect(new Set([...collected.due, ...collected.backlog]).size).toBe(all.size), PATIENT)
     expect(new Set([...collected.due, ...collected.backlog])).toEqual(all)
     if (queues.includes('backlog')) expect(collected.backlog.length).toBeGreaterThan(collected.due.length)
+    if (queues.includes('packets')) expect(collected.packed.length).toBeGreaterThan(collected.backlog.length / 2)
   },
 )
 
@@ -148,7 +159,7 @@ test.each<[string, (service: ServiceProcess) => Promise<unknown>]>([
 ])('a fan-out that is %s during a burst loses no event', async (_how, end) => {
   const { burst } = await subscribeAll()
   const events = Array.from({ length: BURST }, () => eventOf('burst'))
-  const collected = await collectDeliveries(['due', 'backlog'])
+  const collected = await collectDeliveries(['due', 'backlog', 'packets'])
   const first = await startFanout()
   await publishBurst(events)
   await eventually(() => expect(collected.backlog.length).toBeGreaterThan(100), PATIENT)

@@ -78,6 +78,15 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
     shards: deliveryShards,
     arePacketsTaken: () => watch.arePacketsTaken(),
   })
+  const released = createFirstAttempts({
+    broker: {
+      publishDelivery: (delivery) =>
+        watch.isBacklogTaken() ? broker.publishBacklogged(delivery) : broker.publishDelivery(delivery),
+      publishPacket: (deliveries) => broker.publishBackloggedPacket(deliveries),
+    },
+    shards: 1,
+    arePacketsTaken: () => watch.areBacklogPacketsTaken(),
+  })
   const watch = startQueueWatch({
     broker,
     deliveryShards,
@@ -85,6 +94,7 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
     backlogs: () => shares.backlogs(),
     isReleasing: () => backlog.hasWork(),
     membersPerPacket: firstAttempts.membersPerPacket,
+    releasedPerPacket: released.membersPerPacket,
     // Packs that this process holds are not ready in their queue.
     looked: (isEmpty) => shares.release((n) => isEmpty(n) && !backlog.isWaiting(n)),
     setOpen: (mayRelease) => backlog.setOpen(mayRelease),
@@ -93,13 +103,12 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
   const ending = setInterval(() => backlog.endWaits(), END_WAITS_EVERY_MS)
   for (const timer of [aging, ending]) timer.unref()
 
+  const publishDirect = (delivery: Delivery): Promise<void> =>
+    (shares.charge(delivery.tenant, 1) ? released : firstAttempts).publish(delivery)
   const intake = createIntake({
     shares,
     turns: direct,
-    handle: handling(firstAttempts.publish, ({ tenant }, deliveries) => {
-      shares.charge(tenant, deliveries)
-      direct.charge(tenant, deliveries)
-    }),
+    handle: handling(publishDirect, ({ tenant }, deliveries) => direct.charge(tenant, deliveries)),
     packer: new Packer<SingleEvent>({
       ...BACKLOG_PACK,
       publish: (events, queue) => broker.publishPack(events, queue),
@@ -115,13 +124,10 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
       handle: async (single) => await intake({ event: parsePacked(single), content: single.content, isAlone: false }),
     })
   const handleBacklogOf = (n: number): ((pack: Packet<SingleEvent>) => Promise<void>) => {
-    const handle = handling(
-      (delivery) => (watch.isBacklogTaken() ? broker.publishBacklogged(delivery) : broker.publishDelivery(delivery)),
-      ({ tenant }, deliveries) => {
-        shares.charge(tenant, deliveries)
-        backlog.charge(n, deliveries)
-      },
-    )
+    const handle = handling(released.publish, ({ tenant }, deliveries) => {
+      shares.charge(tenant, deliveries)
+      backlog.charge(n, deliveries)
+    })
     const turns = {
       take: () => backlog.take(n),
       giveBack: () => backlog.giveBack(),

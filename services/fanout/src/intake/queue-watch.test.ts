@@ -25,6 +25,7 @@ function aWatch(depths: Record<string, QueueDepth> = {}, change: Partial<QueueWa
     backlogs: () => new Set(),
     isReleasing: () => false,
     membersPerPacket: () => 10,
+    releasedPerPacket: () => 12,
     looked: () => {},
     setOpen: () => {},
     ...change,
@@ -43,6 +44,7 @@ test.each<[string, Record<string, QueueDepth>, boolean]>([
     { [Queue.deliveryDue]: { ready: 101, consumers: 1 }, [Queue.deliveryPackets]: { ready: 10, consumers: 1 } },
     true,
   ],
+  ['500 deliveries that give way', { [Queue.deliveryBacklog]: { ready: 500, consumers: 1 } }, true],
 ])('deliveries are late beyond 200, and packets count their members: %s', async (_case, depths, isLate) => {
   const { watch, looks } = aWatch(depths)
   await eventually(() => expect(looks.length).toBeGreaterThan(1))
@@ -58,10 +60,40 @@ test('packets are taken while every shard has workers that consume them', async 
   await eventually(() => expect(watch.arePacketsTaken()).toBe(false))
 })
 
+test.each<[string, Record<string, QueueDepth>, boolean]>([
+  ['499 deliveries', { [Queue.deliveryBacklog]: { ready: 499, consumers: 1 } }, true],
+  ['500 deliveries', { [Queue.deliveryBacklog]: { ready: 500, consumers: 1 } }, false],
+  ['41 packets of 12', { [Queue.backlogPackets]: { ready: 41, consumers: 1 } }, true],
+  ['42 packets of 12', { [Queue.backlogPackets]: { ready: 42, consumers: 1 } }, false],
+])(
+  'up to 500 deliveries of backlogs are released, and packets count their members: %s',
+  async (_case, depths, mayRelease) => {
+    const opened: boolean[] = []
+    aWatch(depths, { isReleasing: () => true, setOpen: (isOpen) => opened.push(isOpen) })
+    await eventually(() => expect(opened.length).toBeGreaterThan(1))
+    expect(new Set(opened)).toEqual(new Set([mayRelease]))
+  },
+)
+
+test('packets of backlogs are taken while workers consume them', async () => {
+  const { watch, depths } = aWatch({ [Queue.backlogPackets]: NO_WORKER }, { isReleasing: () => true })
+  await eventually(() => expect(watch.isBacklogTaken()).toBe(true))
+  expect(watch.areBacklogPacketsTaken()).toBe(false)
+  depths[Queue.backlogPackets] = WORKERS
+  await eventually(() => expect(watch.areBacklogPacketsTaken()).toBe(true))
+})
+
 test('a look is trusted for a second only, and asking causes the next one', async () => {
   const { watch, looks } = aWatch({}, { isBusy: () => false })
   await eventually(() => expect(looks).toHaveLength(1))
-  expect(looks[0]).toEqual(['delivery.due', 'delivery.due.1', 'delivery.packets', 'delivery.packets.1'])
+  expect(looks[0]).toEqual([
+    'delivery.due',
+    'delivery.due.1',
+    'delivery.packets',
+    'delivery.packets.1',
+    'delivery.backlog',
+    'delivery.packets.backlog',
+  ])
   const lookedAt = performance.now()
   await eventually(() => expect(performance.now() - lookedAt).toBeGreaterThan(1_000))
   expect(looks).toHaveLength(1)

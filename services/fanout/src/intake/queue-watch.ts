@@ -19,20 +19,24 @@ export interface QueueWatchDeps {
   /** Deliveries of backlogs are being released or wait for it. */
   readonly isReleasing: () => boolean
   readonly membersPerPacket: () => number
+  /** The same of packets of released deliveries. */
+  readonly releasedPerPacket: () => number
   /** Called after each look. @param isEmpty whether no message is ready in a backlog */
   readonly looked: (isEmpty: (backlog: number) => boolean) => void
-  /** Called after each look at the released deliveries. */
+  /** Called after each look. */
   readonly setOpen: (mayRelease: boolean) => void
 }
 
 /** What fan-out knows about the queues of its workers. When they cannot be read, the last look stays in force. */
 export interface QueueWatch {
-  /** More deliveries are due than workers take. */
+  /** More deliveries wait than workers take, of those that are due or of those that give way. */
   readonly areDeliveriesLate: () => boolean
   /** Workers consume packets: those of earlier versions do not. Asking makes the next look happen. */
   readonly arePacketsTaken: () => boolean
   /** Workers consume released deliveries: those of earlier versions do not. */
   readonly isBacklogTaken: () => boolean
+  /** The same for packets of released deliveries. */
+  readonly areBacklogPacketsTaken: () => boolean
   readonly stop: () => Promise<void>
 }
 
@@ -41,27 +45,36 @@ export function startQueueWatch(deps: QueueWatchDeps): QueueWatch {
   const packets = packetQueues(deps.deliveryShards)
   let areDeliveriesLate = false
   let isBacklogTaken = false
-  let packetsTakenUntil = Number.NEGATIVE_INFINITY
+  let arePacketsTaken = false
+  let areBacklogPacketsTaken = false
+  let trustedUntil = Number.NEGATIVE_INFINITY
   // The first look is needed before the first delivery.
   let isAsked = true
 
   function wanted(): readonly string[] {
     const backlogs = [...deps.backlogs()].map(backlogQueue)
-    if (backlogs.length > 0 || deps.isReleasing()) return [...due, ...packets, Queue.deliveryBacklog, ...backlogs]
-    return isAsked || areDeliveriesLate || deps.isBusy() ? [...due, ...packets] : []
+    const isWanted = isAsked || areDeliveriesLate || deps.isBusy() || backlogs.length > 0 || deps.isReleasing()
+    return isWanted ? [...due, ...packets, Queue.deliveryBacklog, Queue.backlogPackets, ...backlogs] : []
   }
 
   function note(depths: ReadonlyMap<string, QueueDepth>): void {
     const readyIn = (queue: string | undefined): number => depths.get(queue ?? '')?.ready ?? 0
     const dueReady = due.map((queue, shard) => readyIn(queue) + readyIn(packets[shard]) * deps.membersPerPacket())
-    areDeliveriesLate = Math.max(...dueReady) > LATE_DELIVERIES
-    const arePacketsTaken = packets.every((queue) => (depths.get(queue)?.consumers ?? 0) > 0)
-    packetsTakenUntil = arePacketsTaken ? performance.now() + TRUSTED_MS : Number.NEGATIVE_INFINITY
+    const isConsumed = (queue: string): boolean => (depths.get(queue)?.consumers ?? 0) > 0
+    arePacketsTaken = packets.every(isConsumed)
+    trustedUntil = performance.now() + TRUSTED_MS
     deps.looked((backlog) => depths.get(backlogQueue(backlog))?.ready === 0)
-    const released = depths.get(Queue.deliveryBacklog)
-    if (released === undefined) return
-    isBacklogTaken = released.consumers > 0
-    deps.setOpen(isBacklogTaken ? released.ready < RELEASED_DELIVERIES : !areDeliveriesLate)
+    isBacklogTaken = isConsumed(Queue.deliveryBacklog)
+    areBacklogPacketsTaken = isConsumed(Queue.backlogPackets)
+    const released = readyIn(Queue.deliveryBacklog) + readyIn(Queue.backlogPackets) * deps.releasedPerPacket()
+    const mayRelease = released < RELEASED_DELIVERIES
+    areDeliveriesLate = !mayRelease || Math.max(...dueReady) > LATE_DELIVERIES
+    deps.setOpen(isBacklogTaken ? mayRelease : !areDeliveriesLate)
+  }
+
+  function isTrusted(): boolean {
+    isAsked = true
+    return performance.now() < trustedUntil
   }
 
   const poll = startPoll(LOOK_EVERY_MS, async () => {
@@ -76,11 +89,9 @@ export function startQueueWatch(deps: QueueWatchDeps): QueueWatch {
   poll.wake()
   return {
     areDeliveriesLate: () => areDeliveriesLate,
-    arePacketsTaken: () => {
-      isAsked = true
-      return performance.now() < packetsTakenUntil
-    },
+    arePacketsTaken: () => isTrusted() && arePacketsTaken,
     isBacklogTaken: () => isBacklogTaken,
+    areBacklogPacketsTaken: () => isTrusted() && areBacklogPacketsTaken,
     stop: poll.stop,
   }
 }

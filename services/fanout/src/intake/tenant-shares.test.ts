@@ -15,13 +15,14 @@ test('a tenant has 30 events in progress; the others go to its backlog', () => {
   expect(shares.deferredTenants()).toBe(1)
 })
 
-test('a tenant with many deliveries per event has fewer events in progress', () => {
+test('deliveries beyond the first 200 of a tenant that made over a tenth of the recent ones give way, those of others do not', () => {
   const shares = new TenantShares()
-  shares.route('burst', false)
-  shares.charge('burst', 20)
-  shares.finished('burst')
-  expect(fill(shares, 'burst', 100)).toBe(10)
-  expect(fill(shares, 'other', 100)).toBe(30)
+  expect(Array.from({ length: 201 }, () => shares.charge('burst', 1)).lastIndexOf(false)).toBe(199)
+  expect(shares.charge('small', 1)).toBe(false)
+  for (let n = 0; n < 10; n++) shares.charge(`tenant-${n}`, 190)
+  expect(shares.charge('burst', 1)).toBe(false)
+  shares.charge('burst', 100)
+  expect(shares.charge('burst', 1)).toBe(true)
 })
 
 test('many tenants that are equally busy are handled directly, and one that is busier than they are is deferred', () => {

@@ -1,16 +1,18 @@
 import type { Tenant } from '@switchhook/contracts'
 import { BACKLOGS, backlogOf } from '@switchhook/messaging'
 
-/** A tenant is over its share with this number of events in progress, or of their deliveries, … */
+/** A tenant is over its share with this number of events in progress, … */
 const MAX_EVENTS = 30
-const MAX_DELIVERIES = 200
 /**
- * … and at least this part of all deliveries in progress. Many tenants that are equally busy are handled directly: with a
+ * … and at least this part of all events in progress. Many tenants that are equally busy are handled directly: with a
  * backlog for each, packs hold few events, and all of them become slower (ADR 0039).
  */
 const SHARE = 0.05
-/** Late deliveries defer the tenants that made more than this part of the recent ones, … */
-const LATE_SHARE = 0.1
+/**
+ * Deliveries give way to those of other tenants if their tenant made more than this part of the recent ones, … When
+ * deliveries are late, such a tenant is deferred.
+ */
+const LARGE_SHARE = 0.1
 /** … and more than this number: about 100 a second. */
 const FEW_DELIVERIES = 200
 
@@ -22,8 +24,6 @@ interface Account {
   packing: number
   /** Deliveries; halved by `age`. */
   recent: number
-  /** Deliveries of its latest event. */
-  perEvent: number
   /** The tenant's events go there until it is empty. Undefined: they are handled directly. */
   backlog: number | undefined
 }
@@ -35,8 +35,7 @@ interface Account {
 export class TenantShares {
   readonly #accounts = new Map<Tenant, Account>()
   #recent = 0
-  /** Deliveries in progress, as estimated by `loadOf`. */
-  #load = 0
+  #inProgress = 0
 
   /**
    * The backlog for the next event of a tenant; undefined: handle it directly. Call `packed` or `finished`
@@ -46,22 +45,24 @@ export class TenantShares {
   route(tenant: Tenant, areDeliveriesLate: boolean): number | undefined {
     const account = this.#accountOf(tenant)
     if (this.#isOver(account, areDeliveriesLate)) account.backlog ??= this.#freeBacklog(tenant)
-    if (account.backlog === undefined) this.#update(account, { inProgress: account.inProgress + 1 })
+    if (account.backlog === undefined) this.#count(account, 1)
     else account.packing += 1
     return account.backlog
   }
 
-  /** Adds the deliveries of an event that was handled directly or from a backlog. */
-  charge(tenant: Tenant, deliveries: number): void {
+  /**
+   * Adds deliveries that are about to be published, or that an event from a backlog has made.
+   * @returns whether they give way to those of other tenants
+   */
+  charge(tenant: Tenant, deliveries: number): boolean {
     const account = this.#accountOf(tenant)
     account.recent += deliveries
-    this.#update(account, { perEvent: deliveries })
     this.#recent += deliveries
+    return this.#isLarge(account)
   }
 
   finished(tenant: Tenant): void {
-    const account = this.#accountOf(tenant)
-    this.#update(account, { inProgress: account.inProgress - 1 })
+    this.#count(this.#accountOf(tenant), -1)
   }
 
   packed(tenant: Tenant): void {
@@ -103,16 +104,17 @@ export class TenantShares {
   }
 
   #isOver(account: Account, areDeliveriesLate: boolean): boolean {
-    const { inProgress, perEvent, recent } = account
-    const isBusy = inProgress >= MAX_EVENTS || inProgress * perEvent >= MAX_DELIVERIES
-    if (isBusy && loadOf(account) >= this.#load * SHARE) return true
-    return areDeliveriesLate && recent > Math.max(FEW_DELIVERIES, this.#recent * LATE_SHARE)
+    if (account.inProgress >= Math.max(MAX_EVENTS, this.#inProgress * SHARE)) return true
+    return areDeliveriesLate && this.#isLarge(account)
   }
 
-  #update(account: Account, change: Partial<Pick<Account, 'inProgress' | 'perEvent'>>): void {
-    this.#load -= loadOf(account)
-    Object.assign(account, change)
-    this.#load += loadOf(account)
+  #isLarge({ recent }: Account): boolean {
+    return recent > Math.max(FEW_DELIVERIES, this.#recent * LARGE_SHARE)
+  }
+
+  #count(account: Account, change: 1 | -1): void {
+    account.inProgress += change
+    this.#inProgress += change
   }
 
   /** The tenant's own backlog by hash, or the next one that no other deferred tenant has. */
@@ -126,12 +128,9 @@ export class TenantShares {
   #accountOf(tenant: Tenant): Account {
     let account = this.#accounts.get(tenant)
     if (account === undefined) {
-      account = { inProgress: 0, packing: 0, recent: 0, perEvent: 0, backlog: undefined }
+      account = { inProgress: 0, packing: 0, recent: 0, backlog: undefined }
       this.#accounts.set(tenant, account)
     }
     return account
   }
 }
-
-/** Deliveries of the tenant's events in progress; an event counts as one at least. */
-const loadOf = ({ inProgress, perEvent }: Account): number => inProgress * Math.max(1, perEvent)

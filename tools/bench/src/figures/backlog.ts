@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type StackFile } from '@switchhook/local'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
 import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
@@ -8,9 +7,10 @@ import { callData, publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { monotonicMs } from '../measure/clock.ts'
 import { type Management, openManagement } from '../measure/management.ts'
-import { cpuMs } from '../measure/process-usage.ts'
+import { createMeter } from '../measure/processor-cost.ts'
 import { round, type Spread, spreadOf } from '../measure/statistics.ts'
-import { type BacklogCost, type CpuMs, costOf, type Phase } from './backlog-cost.ts'
+import { type BacklogCost, costOf, type Phase } from './backlog-cost.ts'
+import { pidsOf } from './stack-pids.ts'
 
 const HEALTHY = 8
 /** Each event becomes a delivery for every healthy endpoint. */
@@ -85,20 +85,23 @@ export async function measureBacklog({ stack, token, say, options }: Bench): Pro
 
   async function takePhase(until: number | (() => boolean)): Promise<Phase & { arrivals: readonly Arrival[] }> {
     const moved = await management.moved()
-    const [cpu, startedAt] = [cpuOf(stack.processes), performance.now()]
-    const arrivals = await observeArrivals(endpoints, 0, {
-      perSecond: EVENTS_PER_SECOND,
-      until,
-      send: (n) => publishEvent(channel, 'call.status', timedData(n)),
-      perSend: HEALTHY,
-    })
-    const [cpuAfter, ms] = [cpuOf(stack.processes), performance.now() - startedAt]
+    const meter = createMeter(pidsOf(stack, 'workers', 'fanout', 'rabbitmq', 'redis'))
+    const startedAt = performance.now()
+    const arrivals = await meter.during(() =>
+      observeArrivals(endpoints, 0, {
+        perSecond: EVENTS_PER_SECOND,
+        until,
+        send: (n) => publishEvent(channel, 'call.status', timedData(n)),
+        perSend: HEALTHY,
+      }),
+    )
+    const ms = performance.now() - startedAt
     const movedAfter = await management.moved()
     return {
       ms,
       events: arrivals.length / HEALTHY,
       arrivals,
-      cpuMs: subtract(cpuAfter, cpu),
+      cpuUs: meter.costUs(1),
       published: movedAfter.published - moved.published,
       delivered: movedAfter.delivered - moved.delivered,
     }
@@ -135,25 +138,4 @@ async function putOff(
 async function readyInShared(channel: ConfirmChannel): Promise<number> {
   const queues = await Promise.all(SHARED.map((name) => channel.checkQueue(name)))
   return queues.reduce((sum, { messageCount }) => sum + messageCount, 0)
-}
-
-function cpuOf(processes: StackFile['processes']): CpuMs {
-  const sum = (isMeant: (name: string) => boolean): number | null => {
-    const pids = Object.entries(processes).flatMap(([name, { pid }]) => (isMeant(name) ? [pid] : []))
-    return pids.length === 0 ? null : pids.reduce((total, pid) => total + cpuMs(pid), 0)
-  }
-  return {
-    workers: sum((name) => name.startsWith('delivery-worker-')),
-    fanout: sum((name) => name.startsWith('fanout-')),
-    broker: sum((name) => name === 'rabbitmq'),
-    redis: sum((name) => name === 'redis'),
-  }
-}
-
-function subtract(after: CpuMs, before: CpuMs): CpuMs {
-  const part = (name: keyof CpuMs): number | null => {
-    const [late, early] = [after[name], before[name]]
-    return late === null || early === null ? null : late - early
-  }
-  return { workers: part('workers'), fanout: part('fanout'), broker: part('broker'), redis: part('redis') }
 }

@@ -137,6 +137,7 @@ const BURST_QUEUES = [
   'delivery.due',
   'delivery.packets',
   'delivery.backlog',
+  'delivery.packets.backlog',
   ...Array.from({ length: 16 }, (_, n) => `fanout.backlog.${n}`),
 ]
 

@@ -8,7 +8,7 @@ import { publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { type Carriage, countCarriage, describeCarriage } from '../measure/carriage.ts'
 import { monotonicMs } from '../measure/clock.ts'
-import { median, round, type Spread, spreadOf } from '../measure/statistics.ts'
+import { medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
 import { agentUri } from './commands.ts'
 
 /** What begins a delivery, and how often: an event published to RabbitMQ, or a presence command over REST. */
@@ -23,11 +23,11 @@ const CONNECTIONS = 32
 /** A pause. The message of a presence command differs each time, so each causes an event. */
 const STATUS_CODE = 66
 
-interface Side {
-  readonly p50Ms: number
-  readonly p99Ms: number
+/** Medians of the runs. */
+interface Side extends Spread {
   readonly runs: readonly Spread[]
 }
+const sideOf = (runs: readonly Spread[]): Side => ({ ...medianSpread(runs), runs })
 
 interface LoadFigure {
   readonly perSecond: number
@@ -118,9 +118,3 @@ export async function measureLatency({ stack, token, say, options }: Bench): Pro
     await endpoints.stop()
   }
 }
-
-const sideOf = (runs: readonly Spread[]): Side => ({
-  p50Ms: median(runs.map(({ p50Ms }) => p50Ms)),
-  p99Ms: median(runs.map(({ p99Ms }) => p99Ms)),
-  runs,
-})

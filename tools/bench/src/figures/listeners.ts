@@ -6,7 +6,7 @@ import { publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { residentMib } from '../measure/process-usage.ts'
 import { type CostUs, createMeter } from '../measure/processor-cost.ts'
-import { median, round, type Spread, spreadOf } from '../measure/statistics.ts'
+import { medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
 import { startChild } from '../processes/child.ts'
 import { pidsOf } from './stack-pids.ts'
 
@@ -25,9 +25,8 @@ const AUDIENCES = {
 } as const satisfies Readonly<Record<string, readonly string[]>>
 export type AudienceName = keyof typeof AUDIENCES
 
-interface Audience {
-  readonly p50Ms: number
-  readonly p99Ms: number
+/** Medians of the runs. */
+interface Audience extends Spread {
   readonly runs: readonly Spread[]
   /** Processor time per event by process, in µs. */
   readonly costUs: CostUs
@@ -105,8 +104,7 @@ export async function measureListeners({ stack, token, say, options }: Bench): P
       },
       last: () => `p50 ${runs.at(-1)?.p50Ms} ms, p99 ${runs.at(-1)?.p99Ms} ms`,
       audience: () => ({
-        p50Ms: median(runs.map(({ p50Ms }) => p50Ms)),
-        p99Ms: median(runs.map(({ p99Ms }) => p99Ms)),
+        ...medianSpread(runs),
         runs,
         costUs: meter.costUs(runs.reduce((sum, { count }) => sum + count, 0)),
         messagesPerSecond: round((messages * 1_000) / (RUNS * options.RUN_TIME), 0),

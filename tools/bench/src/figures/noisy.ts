@@ -7,7 +7,7 @@ import { publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { monotonicMs } from '../measure/clock.ts'
 import { openManagement } from '../measure/management.ts'
-import { median, round, type Spread, spreadOf } from '../measure/statistics.ts'
+import { medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
 import { startChild } from '../processes/child.ts'
 import { DEADLINE_MS } from './short-deadline.ts'
 
@@ -168,11 +168,7 @@ const neighboursOf = (quiet: Spread, before: Spread, steady: Spread): Neighbours
 
 /** Median of each number; the ratios are those of the medians. */
 function medianOf(runs: readonly Neighbours[]): Neighbours {
-  const spread = (which: 'quiet' | 'before' | 'steady'): Spread => ({
-    count: runs.reduce((sum, run) => sum + run[which].count, 0),
-    p50Ms: median(runs.map((run) => run[which].p50Ms)),
-    p99Ms: median(runs.map((run) => run[which].p99Ms)),
-  })
+  const spread = (which: 'quiet' | 'before' | 'steady'): Spread => medianSpread(runs.map((run) => run[which]))
   return neighboursOf(spread('quiet'), spread('before'), spread('steady'))
 }
 

@@ -11,7 +11,7 @@ export interface Carriage {
   readonly perPacket: number
 }
 
-const QUEUES = /^delivery\.(?:due|backlog|packets)(?:\.\d+)?$/
+const QUEUES = /^delivery\.(?:due|backlog|packets)(?:\.(?:\d+|backlog))?$/
 const PACKETS = /^delivery\.packets/
 
 /** @param published messages by queue @param deliveries that these messages carried together */

@@ -21,6 +21,13 @@ export const spreadOf = (valuesMs: readonly number[]): Spread => ({
   p99Ms: round(percentile(valuesMs, 0.99)),
 })
 
+/** The medians of several runs, and all their values counted. */
+export const medianSpread = (runs: readonly Spread[]): Spread => ({
+  count: runs.reduce((sum, { count }) => sum + count, 0),
+  p50Ms: median(runs.map(({ p50Ms }) => p50Ms)),
+  p99Ms: median(runs.map(({ p99Ms }) => p99Ms)),
+})
+
 /** Slope of the least-squares line; 0 for fewer than two points. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (at: 0 | 1): number => points.reduce((sum, point) => sum + point[at], 0) / points.length

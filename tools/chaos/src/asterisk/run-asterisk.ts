@@ -8,6 +8,7 @@ import { type Config, integer, loadConfig, optional, text } from '@switchhook/ru
 import { waitUntil } from '@switchhook/test-servers'
 import { createRandom, type Random } from '../faults/random.ts'
 import { openClient } from '../load/client.ts'
+import { someOf } from '../options.ts'
 import { type AsteriskStack, startAsteriskStack } from './asterisk-stack.ts'
 import { checkCalls } from './check-calls.ts'
 import { openDesk } from './desk.ts'
@@ -17,7 +18,7 @@ import { startAsteriskLoad } from './load.ts'
 const fields = {
   KILLS: integer({ min: 0, max: 1_000 }, 12),
   SEED: optional(integer({ min: 0, max: 999_999_999 })),
-  FAULTS: text(ASTERISK_FAULTS.join(',')),
+  FAULTS: someOf(ASTERISK_FAULTS),
   /** Agents, each of whom is in a call most of the time. */
   CALLS: integer({ min: 1, max: 150 }, 12),
   /** How long the load runs without faults, before the first one. */
@@ -42,12 +43,7 @@ const SETTINGS = {
  * @returns whether everything was right
  */
 export async function runAsterisk(env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<boolean> {
-  const config = loadConfig(fields, env, [
-    ({ FAULTS }) =>
-      FAULTS.split(',').every((kind) => ASTERISK_FAULTS.includes(kind))
-        ? undefined
-        : `FAULTS must be some of ${ASTERISK_FAULTS.join(', ')}, separated by commas`,
-  ])
+  const config = loadConfig(fields, env)
   const seed = config.SEED ?? randomInt(999_999_999)
   const folder = join(config.SWITCHHOOK_HOME, 'chaos-asterisk')
   const random = createRandom(seed)
@@ -86,7 +82,7 @@ async function runOn(stack: AsteriskStack, { people, random, say, ...config }: R
     const killsAtMs: number[] = []
     const noteKill = (): void => void killsAtMs.push(Date.now())
     const around = { stack, desk, people, random, noteKill }
-    const disturbances = await disturb(around, config.KILLS, config.FAULTS.split(','), say)
+    const disturbances = await disturb(around, config.KILLS, config.FAULTS, say)
     await load.stop()
 
     const isFree = ({ agentUri }: Person): boolean => desk.live(agentUri).length === 0

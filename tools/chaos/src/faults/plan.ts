@@ -52,28 +52,16 @@ export type Fault =
   | { readonly kind: 'burst'; readonly target: typeof BACKLOGS; readonly events: number }
 
 export type FaultKind = Fault['kind']
+type FaultOf<Kind extends FaultKind> = Extract<Fault, { readonly kind: Kind }>
 
 /**
  * Whether a fault can leave two copies of a message: a process dies, or loses its connection to the broker. Of an event that
  * was published twice, both copies publish a retry if Redis refuses the write by which the ledger would drop one of them.
  */
-export function leavesCopies({ kind, target }: Fault): boolean {
-  switch (kind) {
-    case 'kill':
-      return !target.startsWith('api')
-    case 'cut':
-    case 'freeze':
-      return target === 'rabbitmq'
-    case 'blackout':
-    case 'disconnect':
-    case 'rollback':
-    case 'empty':
-    case 'full':
-      return true
-    default:
-      return false
-  }
-}
+export const leavesCopies = ({ kind, target }: Fault): boolean =>
+  ['blackout', 'disconnect', 'rollback', 'empty', 'full'].includes(kind) ||
+  (kind === 'kill' && !target.startsWith('api')) ||
+  (['cut', 'freeze'].includes(kind) && target === 'rabbitmq')
 
 /**
  * Whether a fault can leave two copies of an event or of a first message. An api that dies, or loses Redis, after the broker
@@ -97,7 +85,7 @@ const OVERLAPS_PART = 0.25
 /** Only receiver checks use this queue, and the load makes none. It is empty, so deleting it loses nothing. */
 const CHECKS_QUEUE = 'delivery.checks'
 
-type Draw = { readonly [K in FaultKind]: readonly ((random: Random) => Extract<Fault, { readonly kind: K }>)[] }
+type Draw = { readonly [K in FaultKind]: readonly ((random: Random) => FaultOf<K>)[] }
 
 /**
  * An api stamps events and checks tokens. Its tokens are issued by a true clock, with a leeway of 5 s. The reconciliation
@@ -108,12 +96,9 @@ const SHIFT_MS = { api: { least: 1_000, most: 2_000 }, 'delivery-worker': { leas
 /** The faults to draw from. A kind with several entries is drawn that many times as often. */
 const DRAW: Draw = {
   kill: [
-    (random) => ({ kind: 'kill', target: replica(random, 'delivery-worker') }),
-    (random) => ({ kind: 'kill', target: replica(random, 'delivery-worker') }),
-    (random) => ({ kind: 'kill', target: replica(random, 'fanout') }),
-    (random) => ({ kind: 'kill', target: replica(random, 'fanout') }),
-    (random) => ({ kind: 'kill', target: replica(random, 'api') }),
-    (random) => ({ kind: 'kill', target: replica(random, 'api') }),
+    ...(['delivery-worker', 'delivery-worker', 'fanout', 'fanout', 'api', 'api'] as const).map(
+      (service) => (random: Random) => ({ kind: 'kill' as const, target: replica(random, service) }),
+    ),
     () => ({ kind: 'kill', target: 'rabbitmq' }),
     () => ({ kind: 'kill', target: 'redis' }),
   ],
@@ -203,45 +188,31 @@ const touches = (one: Fault, other: Fault): boolean =>
 
 const replica = (random: Random, service: Service): string => `${service}-${random.between(1, REPLICAS[service])}`
 
-/** Describes a fault for the log and the report. */
-export function describeFault(fault: Fault): string {
-  switch (fault.kind) {
-    case 'kill':
-      return `kill -9 ${fault.target}`
-    case 'blackout':
-      return 'kill -9 of everything together'
-    case 'stop':
-      return `SIGTERM ${fault.target}`
-    case 'cut':
-      return `connections to ${fault.target} cut`
-    case 'freeze':
-      return `connections to ${fault.target} frozen for ${seconds(fault.forMs)}`
-    case 'alarm':
-      return `memory alarm on ${fault.target} for ${seconds(fault.forMs)}`
-    case 'disconnect':
-      return 'rabbitmq closes one connection'
-    case 'cancel':
-      return `rabbitmq cancels the consumers of ${fault.target}`
-    case 'full':
-      return `redis full for ${seconds(fault.forMs)}`
-    case 'rollback':
-      return `redis restored from a copy for ${seconds(fault.ageMs)} of lost writes`
-    case 'empty':
-      return `redis empty for ${seconds(fault.forMs)}`
-    case 'clock':
-      return `clock of ${fault.target} off for ${seconds(fault.forMs)}, by ${seconds(fault.shiftMs)}`
-    case 'rotate':
-      return `secret of ${fault.target} rotated`
-    case 'patch':
-      return `${fault.change === 'enabled' ? 'subscription disabled' : 'event type removed'} for ${seconds(fault.forMs)}`
-    case 'delete':
-      return 'subscription deleted'
-    case 'exhaust':
-      return 'endpoint down for longer than the schedule'
-    case 'burst':
-      return `burst of ${fault.events} events, twice`
-  }
+const DESCRIPTIONS: { readonly [Kind in FaultKind]: (fault: FaultOf<Kind>) => string } = {
+  kill: ({ target }) => `kill -9 ${target}`,
+  blackout: () => 'kill -9 of everything together',
+  stop: ({ target }) => `SIGTERM ${target}`,
+  cut: ({ target }) => `connections to ${target} cut`,
+  freeze: ({ target, forMs }) => `connections to ${target} frozen for ${seconds(forMs)}`,
+  alarm: ({ target, forMs }) => `memory alarm on ${target} for ${seconds(forMs)}`,
+  disconnect: () => 'rabbitmq closes one connection',
+  cancel: ({ target }) => `rabbitmq cancels the consumers of ${target}`,
+  full: ({ forMs }) => `redis full for ${seconds(forMs)}`,
+  rollback: ({ ageMs }) => `redis restored from a copy for ${seconds(ageMs)} of lost writes`,
+  empty: ({ forMs }) => `redis empty for ${seconds(forMs)}`,
+  clock: ({ target, forMs, shiftMs }) => `clock of ${target} off for ${seconds(forMs)}, by ${seconds(shiftMs)}`,
+  rotate: ({ target }) => `secret of ${target} rotated`,
+  patch: ({ change, forMs }) =>
+    `${change === 'enabled' ? 'subscription disabled' : 'event type removed'} for ${seconds(forMs)}`,
+  delete: () => 'subscription deleted',
+  exhaust: () => 'endpoint down for longer than the schedule',
+  burst: ({ events }) => `burst of ${events} events, twice`,
 }
+
+/** Describes a fault for the log and the report. */
+export const describeFault = (fault: Fault): string =>
+  // The kind ties a fault to its description, which the compiler cannot see for a union.
+  (DESCRIPTIONS[fault.kind] as (fault: Fault) => string)(fault)
 
 /** The name under which the report groups faults: without replica, duration and endpoint. */
 export const nameOfKind = (fault: Fault): string =>

@@ -76,9 +76,10 @@ export async function startLoad(
     newEventArrives: () => received.newEventArrives('healthy'),
     stop,
     observe: async () => ({
-      endpoints: behaviours.map(({ name, eventTypes }) => ({
+      endpoints: behaviours.map(({ name, eventTypes, filter }) => ({
         name,
         eventTypes,
+        getsOnlyEnds: filter !== undefined,
         subscriptionId: subscriptions.find(({ endpoint }) => endpoint === name)?.subscriptionId ?? '',
       })),
       guests: guest.names,
@@ -99,6 +100,7 @@ export async function startLoad(
       lapses: [],
       brokerLosses: [],
       outages: subscribers.outages(),
+      receivers: [],
       left: await countMessages(target.managementUrl()),
       notReady: await target.notReady(),
     }),

@@ -10,6 +10,7 @@ const OPS_TOO = { name: 'ops too', subscriptionId: 's-ops-too', eventTypes: TYPE
 
 const post = (more: Partial<Post> = {}): Post => ({
   endpoint: 'healthy',
+  eventId: 'e1',
   deliveryId: 'd1',
   attempt: 1,
   content: { kind: 'platform', eventId: 'e1' },

@@ -36,6 +36,7 @@ export const isNotice = (content: Content): content is Notice =>
 export interface Post {
   readonly endpoint: string
   readonly deliveryId: string
+  readonly eventId: string
   /** `X-SVC-Attempt`. */
   readonly attempt: number
   readonly content: Content
@@ -59,6 +60,8 @@ export interface Endpoint {
   readonly name: string
   readonly subscriptionId: string
   readonly eventTypes: readonly string[]
+  /** Its filter passes the ends of calls alone. */
+  readonly getsOnlyEnds?: boolean
 }
 
 /** From a fault to the recovery from it, in ms since 1970. */
@@ -131,6 +134,30 @@ export interface AcceptedCall {
   readonly atMs: number
 }
 
+/** The last state of a leg or an agent. */
+export interface Shown {
+  readonly subject: string
+  readonly state: number
+  readonly sequence: number
+  readonly occurredAtMs: number
+  readonly isCall: boolean
+}
+
+/** A subscriber with `@switchhook/receiver` that was killed again and again. */
+export interface ReceiverSeen {
+  /** Its store. */
+  readonly name: string
+  readonly subscriptionIds: readonly string[]
+  /** Ids of deliveries that it rejected. */
+  readonly rejected: readonly string[]
+  /** Ids of the events that its handlers have applied, as often as they have: one takes each, one only the latest. */
+  readonly each: readonly string[]
+  readonly latest: readonly string[]
+  /** What it shows, and what the API shows. */
+  readonly view: readonly Shown[]
+  readonly api: readonly Shown[]
+}
+
 /** Everything that was recorded during a run. */
 export interface Observation {
   /** The subscriptions that lasted for the whole run. Every event of their types must reach them. */
@@ -156,6 +183,7 @@ export interface Observation {
   readonly lapses: readonly Lapse[]
   readonly brokerLosses: readonly BrokerLoss[]
   readonly outages: readonly Outage[]
+  readonly receivers: readonly ReceiverSeen[]
   /** Remaining messages, by queue. */
   readonly left: Readonly<Record<string, number>>
   readonly notReady: readonly string[]

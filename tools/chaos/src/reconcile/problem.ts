@@ -2,6 +2,7 @@
 export interface Problem {
   readonly kind:
     | 'missing'
+    | 'not filtered'
     | 'gap'
     | 'no beginning'
     | 'no end'
@@ -24,5 +25,9 @@ export interface Problem {
     | 'sequence number used twice'
     | 'time goes back'
     | 'nothing was exhausted'
+    | 'effect missing'
+    | 'effect repeated'
+    | 'view differs'
+    | 'rejected by a receiver'
   readonly what: string
 }

@@ -24,6 +24,10 @@ const TWO = [
   { name: 'healthy', subscriptionId: 's1', eventTypes: ['call.status', 'agent.status'] },
   { name: 'other', subscriptionId: 's2', eventTypes: ['call.status'] },
 ]
+const FILTERED = [
+  ...TWO.slice(0, 1),
+  { name: 'ends', subscriptionId: 's2', eventTypes: ['call.status'], getsOnlyEnds: true },
+]
 const rejected = post({ status: 400 })
 const FAULT = [{ fromMs: 1_000, toMs: 1_000 }]
 const parked = [{ endpoint: 'healthy', deliveryId: 'd1', run: 1, reason: 'rejected' }]
@@ -65,6 +69,10 @@ test.each<[string, Observation]>([
     }),
   ],
   [
+    'a subscription whose filter passes the ends of calls got each end, and nothing else',
+    observed({ endpoints: FILTERED, posts: [post(), ...CALL, leg(3, { endpoint: 'ends', deliveryId: 'd2' }, true)] }),
+  ],
+  [
     'an attempt number steps back around a fault',
     observed({
       eventCopies: FAULT,
@@ -96,6 +104,19 @@ test.each<[string, Observation, Problem]>([
     'an unconfirmed event reached only one of two subscriptions',
     observed({ endpoints: TWO, confirmed: [], posts: CALL }),
     { kind: 'missing', what: `leg c1 ${AGENT} 1 at other (0 POSTs)` },
+  ],
+  [
+    'a filter withheld the end of a call',
+    observed({ endpoints: FILTERED, posts: [post(), ...CALL] }),
+    { kind: 'missing', what: `leg c1 ${AGENT} 3 at ends (0 POSTs)` },
+  ],
+  [
+    'a filter let another event pass',
+    observed({
+      endpoints: FILTERED,
+      posts: [post(), leg(1), leg(1, { endpoint: 'ends', deliveryId: 'd2' }), leg(2, {}, true)],
+    }),
+    { kind: 'not filtered', what: `leg c1 ${AGENT} 1 at ends` },
   ],
   [
     'an accepted call has no event',
@@ -258,6 +279,7 @@ test('counts events, deliveries, POSTs and duplicates', () => {
     repeated: 0,
     recordedAgain: 0,
     changedNotices: 0,
+    applied: 0,
     closures: 0,
     notices: { parked: 0, failing: 0, recovered: 0 },
     posts: 7,

@@ -3,11 +3,13 @@ import { checkClosures, checkRetries } from './check-closures.ts'
 import { checkDelivery } from './check-delivery.ts'
 import { exhaustedAndForgotten, mayExhaust } from './check-exhausted.ts'
 import { checkNotices, countNotices, expectedNotices } from './check-notices.ts'
+import { checkReceivers } from './check-receivers.ts'
 import { checkRecovery } from './check-recovery.ts'
 import {
   type Content,
   type Endpoint,
   isInLostBroker,
+  isNotice,
   isRolledBack,
   type Notice,
   type Observation,
@@ -39,6 +41,8 @@ export interface Reconciliation {
   readonly recordedAgain: number
   /** POSTs of a parked notice with another body, after Redis lost the parked record. */
   readonly changedNotices: number
+  /** Effects of the killed receivers, one for each event and receiver. */
+  readonly applied: number
   /** Changes of a subscription that must stop first attempts. */
   readonly closures: number
   /** Each notice counts once, regardless of the number of subscriptions. */
@@ -58,7 +62,7 @@ export interface Reconciliation {
  * events of accepted calls, and every event that any subscription got. Only a `Lapse` or a `BrokerLoss` excuses anything.
  */
 export function reconcile(observation: Observation): Reconciliation {
-  const { endpoints, posts, parked, lapses, recoveries, left, notReady } = observation
+  const { endpoints, posts, parked, lapses, recoveries, receivers, left, notReady } = observation
   const streams = streamsOf(posts)
   const notices = expectedNotices(observation)
   const confirmed = observation.confirmed.map((eventId) => `platform ${eventId}`)
@@ -67,9 +71,19 @@ export function reconcile(observation: Observation): Reconciliation {
   const typeOfPost = (post: Post): string => typeOf(nameOfPost(post))
   const problems: Problem[] = checkStreams(observation, streams)
 
+  const ends = new Set(posts.filter(isEndOfCall).map(nameOfPost))
+  const filtered = new Set(endpoints.flatMap(({ name, getsOnlyEnds }) => (getsOnlyEnds === true ? [name] : [])))
+  for (const post of posts) {
+    if (filtered.has(post.endpoint) && !isEndOfCall(post))
+      problems.push({ kind: 'not filtered', what: `${nameOfPost(post)} at ${post.endpoint}` })
+  }
+
   const deliveries = Map.groupBy(posts, ({ deliveryId }) => deliveryId)
+  const ofReceivers = new Set(receivers.flatMap(({ subscriptionIds }) => subscriptionIds))
   // A copy of an event that finds its delivery parked publishes the notice again.
   const publishesOf = (content: Content | undefined): number => {
+    // Deliveries that succeed together after a kill each report the recovery. Parked ones are not recorded.
+    if (content !== undefined && isNotice(content) && ofReceivers.has(content.subscriptionId)) return Infinity
     if (content?.kind === 'parked') return publishesOf(deliveries.get(content.deliveryId)?.[0]?.content)
     return (content?.kind === 'platform' && observation.publishes.get(content.eventId)) || 1
   }
@@ -91,7 +105,7 @@ export function reconcile(observation: Observation): Reconciliation {
   let lostWithBroker = 0
   for (const endpoint of endpoints) {
     for (const event of expected) {
-      if (!receives(endpoint, event)) continue
+      if (!receives(endpoint, event) || (endpoint.getsOnlyEnds === true && !ends.has(event))) continue
       owed += 1
       const of = byEvent.get(`${endpoint.name} ${event}`) ?? []
       const ids = new Set(of.map(({ deliveryId }) => deliveryId))
@@ -130,10 +144,14 @@ export function reconcile(observation: Observation): Reconciliation {
     if (count > 0) problems.push({ kind: 'left in a queue', what: `${count} in ${queue}` })
   }
   const mayPark = (notice: { readonly deliveryId: string; readonly subscriptionId: string }): boolean =>
-    deliveries.get(notice.deliveryId)?.some(isRejection) === true || mayExhaust(observation, notice.subscriptionId)
+    deliveries.get(notice.deliveryId)?.some(isRejection) === true ||
+    mayExhaust(observation, notice.subscriptionId) ||
+    // Its process is killed again and again.
+    ofReceivers.has(notice.subscriptionId)
   problems.push(...checkNotices(observation, mayPark))
   const isDone = (deliveryId: string): boolean => deliveries.get(deliveryId)?.some(isAcknowledgement) === true
   problems.push(...recoveries.flatMap((recovery) => checkRecovery(recovery, lapses, isDone)))
+  problems.push(...checkReceivers(observation))
   problems.push(...notReady.map((what): Problem => ({ kind: 'not ready', what })))
 
   const exhausted = recoveries.filter(({ endpoint }) => endpoint === DOWN_FOR_LONG)
@@ -154,6 +172,7 @@ export function reconcile(observation: Observation): Reconciliation {
     lostWithBroker,
     repeated: countRepeated(streams),
     recordedAgain,
+    applied: sum(receivers.map(({ each }) => each.length)),
     changedNotices: sum(checked.map(({ changedNotices }) => changedNotices)),
     closures: observation.closures.length,
     notices: countNotices(observation),
@@ -184,6 +203,8 @@ function typeOf(event: string): string {
   if (kind === 'notice') return eventType
   return kind === 'agent' ? 'agent.status' : 'call.status'
 }
+
+const isEndOfCall = ({ content }: Post): boolean => content.kind === 'leg' && content.isEnd
 
 const isAcknowledgement = ({ status }: Post): boolean => status !== null && status >= 200 && status < 300
 

@@ -19,6 +19,8 @@ const FINAL: readonly Problem['kind'][] = [
   'sequence number used twice',
   'time goes back',
   'notice of a notice',
+  'effect repeated',
+  'rejected by a receiver',
 ]
 
 /** Reconciles until no problem is left that waiting could resolve, or the time is up. */

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { CallState, type SubscriptionFilter } from '@switchhook/contracts'
 
 /** How an endpoint answers, and when. */
 interface Reaction {
@@ -9,6 +10,8 @@ interface Reaction {
 export interface Behaviour {
   readonly name: string
   readonly eventTypes: readonly string[]
+  /** Passes the ends of calls alone. */
+  readonly filter?: SubscriptionFilter
   /** Now and then the endpoint closes its port for some seconds. */
   readonly isSometimesDown: boolean
   /** Rejects everything until `repair()`. */
@@ -72,6 +75,13 @@ export const BEHAVIOURS: readonly Behaviour[] = [
     isSometimesDown: false,
     // Chosen by delivery, not by attempt: every attempt of a rejected delivery is rejected.
     react: (seed, { deliveryId }) => (chance(seed, deliveryId) < 0.05 ? { ...HEALTHY, status: 400 } : HEALTHY),
+  },
+  {
+    name: 'filtered',
+    eventTypes: ['call.status'],
+    filter: { 'call.status': { state: [CallState.ended] } },
+    isSometimesDown: false,
+    react: failsSometimes,
   },
   { name: 'ops', eventTypes: NOTICES, isSometimesDown: false, react: () => HEALTHY },
   {

@@ -123,6 +123,7 @@ function readPost(
   return {
     endpoint,
     deliveryId: String(headers['x-svc-delivery']),
+    eventId: String(headers['x-svc-event-id']),
     attempt: Number(headers['x-svc-attempt']),
     content: contentOf(envelope),
     digest: createHash('sha1').update(body).digest('base64'),

@@ -41,8 +41,9 @@ export async function startSubscribers(
   const endpoints = await Promise.all(behaviours.map((behaviour) => startEndpoint(behaviour, seed, note)))
   const subscriptions = await Promise.all(
     endpoints.map(async (endpoint) => {
-      const { name, eventTypes } = endpoint.behaviour
-      const { id, secret } = await subscribe(client, { url: endpoint.url, eventTypes, description: name })
+      const { name, eventTypes, filter } = endpoint.behaviour
+      const body = { url: endpoint.url, eventTypes, description: name, ...(filter && { filter }) }
+      const { id, secret } = await subscribe(client, body)
       endpoint.expect(secret)
       return { endpoint: name, subscriptionId: id }
     }),

@@ -23,10 +23,13 @@ const SEED = 20261122
 const PHASE_MS = 3_000
 const READY_WITHIN_MS = 60_000
 
-/** The notices of an older version may differ, and no recovery or long outage belongs to an update. */
+/** The notices of an older version may differ, its api may not know filters, and no recovery or long outage belongs to an update. */
 const TO_BOTH_VERSIONS = BEHAVIOURS.filter(
-  ({ name, eventTypes }) =>
-    name !== BROKEN_AT_FIRST && name !== DOWN_FOR_LONG && eventTypes.every((type) => !type.startsWith('webhook.')),
+  ({ name, eventTypes, filter }) =>
+    filter === undefined &&
+    name !== BROKEN_AT_FIRST &&
+    name !== DOWN_FOR_LONG &&
+    eventTypes.every((type) => !type.startsWith('webhook.')),
 )
 
 /** Takes the fleet through all phases under load, and reconciles every event of the whole way. */

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { repository } from '@switchhook/test-servers'
 import type { Screen } from './screen.ts'
 import { verify } from './verify.ts'
 
@@ -20,6 +24,8 @@ interface Presence {
   readonly statusCode: number
   readonly pendingStatusCode: number | null
 }
+
+const SWITCHHOOK = join(repository, 'packages/cli/bin/switchhook.js')
 
 export type ApiClient = ReturnType<typeof createApiClient>
 
@@ -115,6 +121,12 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen) 
     parked: async (id: string) => {
       const request = 'GET /api/v1/webhooks/subscriptions/{id}/deliveries?state=parked'
       return ((await call(request, { id }, 200)).value as { readonly items: readonly Delivery[] }).items
+    },
+    /** The lines that the command line prints. */
+    commandLine: async (...args: readonly string[]): Promise<readonly string[]> => {
+      const env = { ...process.env, SWITCHHOOK_URL: baseUrl, SWITCHHOOK_TOKEN: token }
+      const { stdout } = await promisify(execFile)(process.execPath, [SWITCHHOOK, ...args], { env })
+      return stdout.trimEnd().split('\n')
     },
     delivery: async (id: string) => (await call('GET /api/v1/webhooks/deliveries/{id}', { id }, 200)).value as Delivery,
   }

@@ -133,12 +133,9 @@ export async function aParkedDeliveryIsSentAgain(
 ): Promise<void> {
   screen.scene('The parked delivery is inspected, then sent again once the endpoint is back')
   const { deliveryId } = parked
-  const record = await screen.request('GET /api/v1/webhooks/deliveries/{id}', async () => {
-    const value = await api.delivery(deliveryId)
-    return { status: 200, detail: `${value.state}: ${value.parkedReason ?? ''}`, value }
-  })
-  for (const { attempt, outcome, status } of record.attempts)
-    screen.row([`attempt ${attempt}`, `${outcome} ${status ?? ''}`])
+  screen.row([`$ npx switchhook explain ${deliveryId}`])
+  for (const line of await api.commandLine('explain', deliveryId)) screen.row([line])
+  const record = await api.delivery(deliveryId)
   verify(record.state === 'parked' && record.parkedReason === 'rejected', 'the record says why it is parked')
   verify(
     isSame(

@@ -21,7 +21,7 @@ export const endpointName = ({
   url,
 }: {
   readonly description: string | null
-  readonly url: string
+  readonly url: string | null
 }): string => (description === null || description === '' ? shortUrl(url) : description)
 
 /**

@@ -27,7 +27,7 @@ export function progressOf(explanations: readonly Pick<Explanation, 'verdict'>[]
   const count = (...verdicts: readonly Explanation['verdict'][]): number =>
     explanations.filter(({ verdict }) => verdicts.includes(verdict)).length
   const delivered = count('delivered')
-  const late = count('pending', 'waiting', 'cooling-down')
+  const late = count('pending', 'waiting', 'held', 'cooling-down')
   const parked = count('parked', 'withdrawn')
   const total = delivered + late + parked
   if (total === 0) return { tone: 'quiet', text: 'for no endpoint' }

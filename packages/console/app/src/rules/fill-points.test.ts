@@ -7,6 +7,7 @@ const point = (at: string, attempts: number): StatisticsPoint => ({
   acknowledged: 0,
   byOutcome: {},
   parked: 0,
+  expired: 0,
   answerMs: null,
   delayMs: null,
 })

@@ -22,7 +22,15 @@ export function fillPoints(
   })
 }
 
-const NOTHING = { attempts: 0, acknowledged: 0, byOutcome: {}, parked: 0, answerMs: null, delayMs: null } as const
+const NOTHING = {
+  attempts: 0,
+  acknowledged: 0,
+  byOutcome: {},
+  parked: 0,
+  expired: 0,
+  answerMs: null,
+  delayMs: null,
+} as const
 
 /**
  * A percentile of answer times. It is an estimate, in which an endpoint that hangs can seem to take longer than the deadline;

@@ -6,6 +6,7 @@ test.each([
   ['cooling-down', 'check'],
   ['waiting', 'redeliver'],
   ['not-subscribed', 'deliver'],
+  ['filtered', 'deliver'],
   ['created-later', 'deliver'],
   ['disabled', 'enable'],
   ['pending', undefined],

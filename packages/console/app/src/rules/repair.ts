@@ -31,10 +31,14 @@ const REPAIRS: Readonly<Record<Explanation['verdict'], Repair | null>> = {
   // An attempt is under way.
   pending: null,
   waiting: redeliver('Try again now'),
+  // It is sent when its endpoint is resumed, or received by its client.
+  held: null,
   'cooling-down': check,
   parked: redeliver('Send again'),
   withdrawn: deliver,
+  expired: deliver,
   'not-subscribed': deliver,
+  filtered: deliver,
   'created-later': deliver,
   'changed-later': deliver,
   disabled: {
@@ -57,10 +61,13 @@ const TONES: Readonly<Record<Explanation['verdict'], Tone>> = {
   delivered: 'good',
   pending: 'quiet',
   waiting: 'warn',
+  held: 'quiet',
   'cooling-down': 'warn',
   parked: 'bad',
   withdrawn: 'bad',
+  expired: 'quiet',
   'not-subscribed': 'quiet',
+  filtered: 'quiet',
   'created-later': 'quiet',
   'changed-later': 'quiet',
   disabled: 'warn',
@@ -73,9 +80,11 @@ export const toneOfVerdict = (verdict: Explanation['verdict']): Tone => TONES[ve
 const DELIVERY_TONES: Readonly<Record<string, Tone>> = {
   acknowledged: 'good',
   pending: 'quiet',
+  held: 'quiet',
   waiting: 'warn',
   parked: 'bad',
   withdrawn: 'quiet',
+  expired: 'quiet',
 }
 
 export const toneOfState = (state: string): Tone => DELIVERY_TONES[state] ?? 'quiet'

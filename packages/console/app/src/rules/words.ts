@@ -100,5 +100,5 @@ export const recoveryWait = (reason: string): string => RECOVERY_WAITS[reason] ?
 /** `sip:alice@acme.example` → `alice`. */
 export const agentName = (uri: string): string => uri.replace(/^(sips?|tel):/i, '').split('@')[0] ?? uri
 
-/** Host and path of a URL, without the scheme. */
-export const shortUrl = (url: string): string => url.replace(/^https?:\/\//, '')
+/** Host and path of a URL, without the scheme. null: of a pull subscription. */
+export const shortUrl = (url: string | null): string => url?.replace(/^https?:\/\//, '') ?? 'received by clients'

@@ -75,9 +75,11 @@ const STATES = [
   ['', 'Any'],
   ['pending', 'Pending'],
   ['waiting', 'Waiting'],
+  ['held', 'Held'],
   ['acknowledged', 'Acknowledged'],
   ['parked', 'Parked'],
   ['withdrawn', 'Withdrawn'],
+  ['expired', 'Expired'],
 ] as const
 
 const OUTCOMES = [

@@ -76,7 +76,7 @@ export function Endpoints() {
 }
 
 function matches(item: SummaryItem, q: string, show: string): boolean {
-  const fits = `${item.url} ${item.description ?? ''}`.toLowerCase().includes(q.toLowerCase())
+  const fits = `${shortUrl(item.url)} ${item.description ?? ''}`.toLowerCase().includes(q.toLowerCase())
   if (show === 'ill') return fits && (item.parked > 0 || ['bad', 'warn'].includes(endpointState(item).tone))
   return fits && (show !== 'disabled' || !item.enabled)
 }
@@ -93,7 +93,7 @@ const COLUMNS: readonly Column<SummaryItem>[] = [
         to="/endpoints/$subscriptionId"
         params={{ subscriptionId: item.subscriptionId }}
         className="row-link"
-        title={item.url}
+        title={item.url ?? ''}
       >
         {endpointName(item)}
         {item.description && <span className="muted"> {shortUrl(item.url)}</span>}

@@ -26,6 +26,12 @@ export function textIn(form: FormData, name: string): string {
   return typeof value === 'string' ? value.trim() : ''
 }
 
+/** null: the field is empty. */
+export function numberIn(form: FormData, name: string): number | null {
+  const text = textIn(form, name)
+  return text === '' ? null : Number(text)
+}
+
 /** A choice in a filter bar. */
 export function Choice({
   label,

@@ -74,6 +74,7 @@ async function give(operationId: string, callId: string, body: object = {}): Pro
     requestId: 'direct',
     idFor: () => randomUUID(),
     isKeyed: false,
+    isClosed: () => false,
   })
 }
 

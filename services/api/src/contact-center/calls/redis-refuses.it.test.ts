@@ -60,6 +60,7 @@ async function give(operationId: string, callId: CallId): Promise<Answer> {
     requestId: 'direct',
     idFor: () => randomUUID(),
     isKeyed: false,
+    isClosed: () => false,
   })
 }
 

@@ -11,6 +11,7 @@ const request: RouteRequest = {
   requestId: 'r-1',
   idFor: () => 'x',
   isKeyed: false,
+  isClosed: () => false,
 }
 
 const aRoute = (

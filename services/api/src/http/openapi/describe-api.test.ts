@@ -144,8 +144,19 @@ test('400 is listed only for operations with a body, a query or an idempotency k
   }
 })
 
-/** A check changes nothing, and the simulator is for development. These routes reject the header. */
-const WITHOUT_KEY: readonly string[] = ['checkReceiver', 'simulateCall', 'simulateRemote', 'simulateDevice']
+/**
+ * A check and a preview change nothing, each receipt has other deliveries, a repeated outcome changes nothing, and the
+ * simulator is for development. These routes reject the header.
+ */
+const WITHOUT_KEY: readonly string[] = [
+  'checkReceiver',
+  'previewFilter',
+  'receiveDeliveries',
+  'reportOutcomes',
+  'simulateCall',
+  'simulateRemote',
+  'simulateDevice',
+]
 
 test('every other operation that changes or sends something takes an Idempotency-Key, and documents it', () => {
   for (const route of SPECS) {

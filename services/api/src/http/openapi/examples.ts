@@ -115,7 +115,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
 }
 
 const INVALID_SUBSCRIPTION =
-  'The body is not a valid subscription. Allowed fields: url, eventTypes, description, externalId, enabled.'
+  'The body is not a valid subscription. Allowed fields: mode, url, eventTypes, description, externalId, filter, expireAfterSeconds, paused, pausedUntil, deleteAfterUnusedSeconds, headers, enabled.'
 
 /** Examples of the further fields of a problem, by code. */
 export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
@@ -130,6 +130,11 @@ export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
     detail: INVALID_SUBSCRIPTION,
     errors: [{ pointer: '/eventTypes', detail: 'is required' }],
     knownEventTypes: EVENT_TYPES,
+  },
+  'invalid-filter': {
+    detail: INVALID_SUBSCRIPTION,
+    errors: [{ pointer: '/filter/agent.status/status', detail: 'is not a field of agent.status' }],
+    knownFields: { 'agent.status': ['agentUri', 'statusCode'] },
   },
   'missing-agent-uri': {
     detail: 'The body has no agentUri. A new access token does not help.',

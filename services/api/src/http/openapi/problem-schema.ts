@@ -52,6 +52,12 @@ export const problemSchema = component('Problem', {
       items: { type: 'string', examples: [EVENT_TYPES[0]] },
       examples: [EVENT_TYPES],
     },
+    knownFields: {
+      type: 'object',
+      description: 'The fields that a filter can name, by event type. Present if `filter` is invalid.',
+      additionalProperties: { type: 'array', items: { type: 'string' } },
+      examples: [{ 'agent.status': ['agentUri', 'statusCode'] }],
+    },
     knownStatusCodes: {
       type: 'array',
       description: 'The known user status codes. Present if a presence was rejected.',

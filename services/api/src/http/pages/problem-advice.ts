@@ -7,6 +7,7 @@ export const PROBLEM_ADVICE: Readonly<Record<FailureCode, string>> = {
   'invalid-webhook-url':
     'Send an absolute http or https url of a public host, without credentials or fragment. Production installations require https. The operator can allow private networks with WEBHOOK_ALLOWED_NETWORKS.',
   'unknown-event-type': 'Send at least one of knownEventTypes in eventTypes.',
+  'invalid-filter': 'Correct the filter at the places in errors. knownFields lists the fields of each event type.',
   'unknown-status-code': 'Send one of knownStatusCodes in statusCode.',
   'missing-agent-uri': 'Send agentUri in the body. A new access token does not help, even if the status is 401.',
   unauthorized: 'Get a new access token and repeat the request once. WWW-Authenticate has the reason.',
@@ -32,6 +33,8 @@ export const PROBLEM_ADVICE: Readonly<Record<FailureCode, string>> = {
   'subscription-disabled': 'Enable the subscription first, with PATCH and enabled: true.',
   'subscription-deleted': 'Create a subscription, and send the event to it from the journal.',
   'too-many-secrets': 'Wait for a previous secret to expire, or end all of them with overlapSeconds 0.',
+  'subscription-not-pull': 'Use a subscription that was created with mode: "pull".',
+  'subscription-pull': 'Send a test delivery, and receive it.',
   'check-running': 'Wait for the running check to answer.',
   'secret-unavailable': 'Rotate the secret of the subscription, or ask the operator to restore its key.',
   'recovery-in-progress': 'Wait for the other recovery to end, or cancel it.',
@@ -50,6 +53,8 @@ export const PROBLEM_ADVICE: Readonly<Record<FailureCode, string>> = {
   'too-many-checks': 'Repeat the request after Retry-After seconds.',
   internal: 'Repeat the request. If the error persists, quote requestId to the operator.',
   'platform-unavailable': 'The command was not executed. Repeat it after Retry-After seconds.',
+  'too-many-receivers': 'Wait for Retry-After seconds. One request with a larger max receives as much as several.',
+  'outcomes-unfinished': 'Do not report again. Read the deliveries later for their state.',
   'check-unfinished': 'Repeat the check after Retry-After seconds.',
   'service-unavailable':
     'Repeat the request after Retry-After seconds. Send an Idempotency-Key with a command, because it may have been executed.',

@@ -46,6 +46,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     if (!isAnonymous) requireRole(caller.role, route.role)
     const query = readQuery(searchOf(request))
     const body = await readBody(request)
+    if (!isAnonymous && route.roleFor !== undefined) requireRole(caller.role, route.roleFor(body))
     const params = request.params as Record<string, string>
     const key = idempotencyKeyOf(route, request.get('idempotency-key'))
     const ifMatch = route.conditional === true ? ifMatchOf(request.get('if-match')) : undefined
@@ -57,6 +58,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
       requestId: context.requestId,
       idFor: () => randomUUID(),
       isKeyed: key !== undefined,
+      isClosed: () => response.destroyed,
       ...(ifMatch !== undefined && { ifMatch }),
       ...lastEventIdOf(request),
     }
@@ -66,12 +68,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     const handleNow = (request: RouteRequest): Promise<Answer> => audit(route, request, origin)
     const handle: typeof handleNow =
       route.isExpensive === true
-        ? (request) =>
-            limitExpensive(
-              caller,
-              () => handleNow(request),
-              () => response.destroyed,
-            )
+        ? (request) => limitExpensive(caller, () => handleNow(request), request.isClosed)
         : handleNow
     const answer =
       key === undefined

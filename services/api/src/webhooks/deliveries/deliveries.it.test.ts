@@ -321,7 +321,15 @@ describe('sending again', () => {
           now: Date.now,
         })
         const caller = { tenant: 'acme', clientId: 'crm', role: 'operator' } as const
-        const asked = { caller, params: { deliveryId }, query: {}, body: undefined, requestId: 'r-1', isKeyed: true }
+        const asked = {
+          caller,
+          params: { deliveryId },
+          query: {},
+          body: undefined,
+          requestId: 'r-1',
+          isKeyed: true,
+          isClosed: () => false,
+        }
         const idFor = () => '5b1fbb0c-0d51-4d30-8fd1-1f3f3d3c5f5e'
         answer = await route.handle({ ...asked, idFor }).catch(() => undefined)
       }

@@ -9,9 +9,11 @@ import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 export const DELIVERY_STATES = [
   'pending',
   'waiting',
+  'held',
   'acknowledged',
   'parked',
   'withdrawn',
+  'expired',
 ] as const satisfies readonly DeliveryState[]
 
 export const moment = (description: string): Schema => ({
@@ -126,14 +128,20 @@ const summary = {
     subscriptionId: subscriptionIdSchema,
     eventId: eventIdSchema,
     eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type, sent as `X-SVC-Event`.' },
-    url: { type: 'string', description: 'The endpoint.', examples: ['https://client.example/hooks/calls'] },
+    url: {
+      type: ['string', 'null'],
+      description:
+        'The endpoint. null for a pull subscription, or if the subscription was deleted before the first attempt was finished.',
+      examples: ['https://client.example/hooks/calls'],
+    },
     state: {
       type: 'string',
       enum: DELIVERY_STATES,
       description:
         '`pending`: the first attempt of this run is due or in progress. `waiting`: the next attempt is scheduled, because an attempt failed or could not be ' +
         'made, for example in a cool-down (`attempts` can be empty then). `acknowledged`: answered with a 2xx. `parked`: no longer retried, but kept. ' +
-        '`withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt.',
+        '`withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt. ' +
+        '`expired`: not sent any more, because the event was older than `expireAfterSeconds` of the subscription.',
       examples: ['parked'],
     },
     parkedReason: parkedReasonSchema,
@@ -166,11 +174,6 @@ export const deliverySchema = component('Delivery', {
   required: [...summary.required, 'envelope', 'envelopeDropped'],
   properties: {
     ...summary.properties,
-    url: {
-      ...summary.properties.url,
-      type: ['string', 'null'],
-      description: `${summary.properties.url.description} null if the subscription was deleted before the first attempt was finished.`,
-    },
     envelope: {
       description:
         'The body of the delivery. It is stored when the delivery is first parked, and kept while it is sent again. null if the delivery was ' +

@@ -7,7 +7,8 @@ export interface DeliverySummary {
   readonly subscriptionId: string
   readonly eventId: string
   readonly eventType: string
-  readonly url: string
+  /** null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished. */
+  readonly url: string | null
   readonly state: DeliveryState
   readonly parkedReason: DeliveryRecord['parkedReason']
   readonly parkedAt: string | null
@@ -19,9 +20,7 @@ export interface DeliverySummary {
 }
 
 /** One delivery in full, with its envelope. The envelope is stored when the delivery is first parked, and null before. */
-export interface DeliveryView extends Omit<DeliverySummary, 'url'> {
-  /** null: the first attempt is not finished, and the subscription was deleted. */
-  readonly url: string | null
+export interface DeliveryView extends DeliverySummary {
   readonly envelope: Envelope | null
   readonly envelopeDropped: boolean
 }
@@ -34,7 +33,7 @@ export function summaryOf(record: ListedDelivery): DeliverySummary {
     subscriptionId,
     eventId,
     eventType,
-    url,
+    url: url || null,
     state,
     parkedReason,
     parkedAt,
@@ -64,7 +63,7 @@ export const pendingViewOf = (
   subscriptionId,
   eventId,
   eventType,
-  url,
+  url: url || null,
   state: 'pending',
   parkedReason: null,
   parkedAt: null,

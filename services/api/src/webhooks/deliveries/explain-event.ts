@@ -1,4 +1,11 @@
-import { deliveryIdOf, type EventId, type Subscription, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import {
+  deliveryIdOf,
+  type EventData,
+  type EventId,
+  type Subscription,
+  type SubscriptionId,
+  type Tenant,
+} from '@switchhook/contracts'
 import {
   createListCursor,
   type DeliveryArchive,
@@ -11,7 +18,7 @@ import {
   type SubscriptionQuery,
   type SubscriptionStore,
 } from '@switchhook/store'
-import { HEALTHY } from '../subscriptions/subscription-schema.ts'
+import { HEALTHY } from '../subscriptions/subscription-view.ts'
 import { type Explanation, explain } from './explain.ts'
 
 export interface ExplainEventDeps {
@@ -146,6 +153,7 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
           : delivery.state === 'waiting' || delivery.state === 'pending'
       return explain({
         eventType,
+        ...(data !== null && { data }),
         subscriptionId: id,
         deliveryId: deliveryIdOf(eventId, id),
         health: subscription !== undefined && isStillToCome ? await healthOf(subscription) : HEALTHY,
@@ -178,8 +186,8 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
   }
 }
 
-const dataOf = (journaled: JournalEntry | undefined): unknown =>
-  journaled === undefined || journaled.dataJson === null ? null : JSON.parse(journaled.dataJson)
+const dataOf = (journaled: JournalEntry | undefined): EventData | null =>
+  journaled === undefined || journaled.dataJson === null ? null : (JSON.parse(journaled.dataJson) as EventData)
 
 /** The oldest delivery has the data of an event whose own record has expired. */
 function storedEventOf(deliveries: readonly ListedDelivery[]): StoredEvent | undefined {

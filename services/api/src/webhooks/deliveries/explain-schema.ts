@@ -32,7 +32,8 @@ const explanationSchema = component('Explanation', {
     subscriptionId: subscriptionIdSchema,
     url: {
       type: ['string', 'null'],
-      description: 'The endpoint; null if the subscription was deleted and nothing was sent.',
+      description:
+        'The endpoint; null for a pull subscription, or if the subscription was deleted and nothing was sent.',
       examples: ['https://client.example/hooks/calls'],
     },
     verdict: {
@@ -41,11 +42,12 @@ const explanationSchema = component('Explanation', {
       description:
         '`delivered`: answered with a 2xx. `pending`: an attempt is due now. `waiting`: the next attempt is scheduled, because an attempt failed or ' +
         'could not be made, for example in a cool-down (`attemptCount` can be 0 then). `cooling-down`: an attempt is due or scheduled, but the endpoint is in a ' +
-        'cool-down. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the ' +
-        'event type before the first attempt. `deleted`: the subscription was deleted before the first attempt was finished; `withdrawn` follows, unless ' +
-        'that attempt had already begun. `not-subscribed`: the subscription does not receive this event type. `disabled`: the subscription is disabled and ' +
+        'cool-down. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled, unsubscribed from the ' +
+        'event type, or got a filter that refuses the event, before the first attempt. `expired`: not sent any more, because the event was older than `expireAfterSeconds` of the subscription. `deleted`: the subscription was deleted before the first attempt was finished; `withdrawn` follows, unless ' +
+        'that attempt had already begun. `not-subscribed`: the subscription does not receive this event type. `filtered`: its filter refuses the event; ' +
+        '`explanation` names the field and its value. `disabled`: the subscription is disabled and ' +
         'did not receive the event, unless a first attempt had already begun. `created-later`: the subscription was created after the event was fanned out. `changed-later`: it was ' +
-        'disabled, or did not receive this event type, when the event was fanned out. `unknown`: the records have expired.',
+        'disabled, did not receive this event type, or had a filter that refused the event, when it was fanned out. `unknown`: the records have expired.',
       examples: ['waiting'],
     },
     explanation: {

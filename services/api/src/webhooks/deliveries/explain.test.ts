@@ -13,6 +13,8 @@ const subscription = aSubscription({
   createdAt: '2026-11-20T08:00:00.000Z',
 })
 
+const filtered = { ...subscription, filter: { 'call.status': { state: [3, 7] } } }
+
 const healthy: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
 const open: EndpointHealth = {
   state: 'open',
@@ -71,6 +73,7 @@ function without(name: 'event' | 'subscription', change: Partial<Facts> = {}): F
 const unmatched = { event: { fannedOutAt: '2026-11-20T12:00:00.000Z', subscriptionIds: [] } }
 const nextAttemptAt = '2026-11-20T12:00:10.000Z'
 const waiting = delivery({ state: 'waiting', attempts: [attempt], nextAttemptAt })
+const held = delivery({ state: 'held', attempts: [attempt], nextAttemptAt: null })
 const parkedAt = '2026-11-21T00:36:10.000Z'
 
 const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, explanation: string])[] = [
@@ -86,6 +89,18 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     'delivered',
     'Delivered: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 204.',
   ],
+  [
+    'a delivery that expired before its first attempt',
+    facts({ delivery: delivery({ state: 'expired' }) }),
+    'expired',
+    'Not sent: when the next attempt was due, the event was older than the subscription allows (expireAfterSeconds).',
+  ],
+  [
+    'a delivery that expired before a retry',
+    facts({ delivery: delivery({ state: 'expired', attempts: [attempt] }) }),
+    'expired',
+    'Not sent again after attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503: when the next attempt was due, the event was older than the subscription allows (expireAfterSeconds).',
+  ],
   ['no record yet', facts({}), 'pending', 'Due now: the first attempt is in progress or about to be made.'],
   [
     'a delivery that was sent again',
@@ -98,6 +113,36 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     facts({ delivery: waiting }),
     'waiting',
     'Attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503. The next attempt is due at about 2026-11-20T12:00:10.000Z.',
+  ],
+  [
+    'a held delivery of a paused subscription',
+    facts({ delivery: held, subscription: { ...subscription, paused: true } }),
+    'held',
+    'Held: the subscription is paused. It is sent when the subscription is resumed.',
+  ],
+  [
+    'a held delivery of a subscription that is paused for a time',
+    facts({ delivery: held, subscription: { ...subscription, pausedUntil: parkedAt } }),
+    'held',
+    'Held: the subscription is paused until 2026-11-21T00:36:10.000Z. It is sent then.',
+  ],
+  [
+    'a held delivery of a subscription that was resumed a moment ago',
+    facts({ delivery: held }),
+    'held',
+    'It was held, because the subscription was paused. It is sent soon.',
+  ],
+  [
+    'a delivery that clients receive',
+    facts({ delivery: held, subscription: { ...subscription, mode: 'pull' } }),
+    'held',
+    'Held until a client receives it.',
+  ],
+  [
+    'a delivery that clients receive, after a failed attempt',
+    facts({ delivery: { ...held, nextAttemptAt: parkedAt }, subscription: { ...subscription, mode: 'pull' } }),
+    'held',
+    'Held: a client can receive it again at 2026-11-21T00:36:10.000Z.',
   ],
   [
     'a waiting delivery, and an endpoint that is about to be probed',
@@ -231,13 +276,49 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     'a withdrawn delivery',
     without('subscription', { delivery: delivery({ state: 'withdrawn' }) }),
     'withdrawn',
-    'Not sent: before its first attempt, the subscription was deleted, disabled or unsubscribed from call.status.',
+    'Not sent: before its first attempt, the subscription was deleted, disabled or unsubscribed from call.status, or got a filter that refuses the event.',
   ],
   [
     'a subscription to another type',
     facts({ ...unmatched, subscription: { ...subscription, eventTypes: ['agent.status'] } }),
     'not-subscribed',
     'Not sent: the subscription receives agent.status, but not call.status.',
+  ],
+  [
+    'a filter that refuses the event',
+    facts({ ...unmatched, subscription: filtered, data: { state: 2 } }),
+    'filtered',
+    'Not sent: state was 2; the filter wants 3 or 7.',
+  ],
+  [
+    'an expired event, and a filter that refuses it',
+    without('event', { subscription: filtered, data: { state: 2 } }),
+    'filtered',
+    'Not sent: state was 2; the filter wants 3 or 7.',
+  ],
+  [
+    'a filter, and an event whose data is not known',
+    facts({ ...unmatched, subscription: filtered }),
+    'changed-later',
+    'Not sent: when the event was fanned out at 2026-11-20T12:00:00.000Z, the subscription was disabled, its filter refused the event, or it did not receive call.status.',
+  ],
+  [
+    'no record yet, and a filter that now refuses the event',
+    facts({ subscription: filtered, data: { state: 2 } }),
+    'filtered',
+    'The filter of the subscription refuses it: state was 2; the filter wants 3 or 7. The delivery will not be sent, unless its first attempt has already begun.',
+  ],
+  [
+    'a waiting delivery without an attempt, and a filter that now refuses the event',
+    facts({ delivery: delivery({ nextAttemptAt }), subscription: filtered, data: { state: 2 } }),
+    'waiting',
+    'No attempt was made yet, usually because the endpoint was in a cool-down. The next attempt is due at about 2026-11-20T12:00:10.000Z. The filter now refuses the event (state was 2; the filter wants 3 or 7): unless you change it, it will be withdrawn when it is due.',
+  ],
+  [
+    'no record yet, and a filter that passes the event',
+    facts({ subscription: filtered, data: { state: 3 } }),
+    'pending',
+    'Due now: the first attempt is in progress or about to be made.',
   ],
   [
     'a disabled subscription',
@@ -273,7 +354,7 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     'an expired event, and a subscription that receives its type',
     without('event'),
     'unknown',
-    'There is no record of a delivery: it was delivered or withdrawn long ago, or the event did not match the subscription.',
+    'There is no record of a delivery: it was delivered, withdrawn or expired long ago, or the event did not match the subscription.',
   ],
   [
     'an expired event, and a subscription to another type',

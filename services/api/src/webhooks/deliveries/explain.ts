@@ -1,22 +1,29 @@
 import {
   type Attempt,
   type DeliveryId,
+  type EventData,
+  filteredFields,
+  filterRefusal,
   type ParkedReason,
   receives,
   type Subscription,
   type SubscriptionId,
 } from '@switchhook/contracts'
 import type { EndpointHealth, EventRecord, JournalEntry, ListedDelivery } from '@switchhook/store'
+import { shownTypes } from '../subscriptions/subscribed-types.ts'
 
 /** The possible results of an event at a subscription. Clients rely on the names. */
 export const VERDICTS = [
   'delivered',
   'pending',
   'waiting',
+  'held',
   'cooling-down',
   'parked',
   'withdrawn',
+  'expired',
   'not-subscribed',
+  'filtered',
   'disabled',
   'created-later',
   'changed-later',
@@ -29,6 +36,8 @@ export type Verdict = (typeof VERDICTS)[number]
 /** Everything that is stored about one event and one subscription. */
 export interface Facts {
   readonly eventType: string
+  /** Absent: the journal does not have it. */
+  readonly data?: EventData
   /** Absent: the event's record has expired, and only deliveries of it are stored. */
   readonly event?: Pick<EventRecord, 'fannedOutAt' | 'subscriptionIds'>
   /** The event's entry in the journal, if its record has expired. Its subscriptions may be cut. */
@@ -67,7 +76,7 @@ export function explain(facts: Facts): Explanation {
   const lastAttempt = delivery?.attempts.at(-1) ?? null
   return {
     subscriptionId,
-    url: delivery?.url ?? subscription?.url ?? null,
+    url: (delivery?.url ?? subscription?.url) || null,
     verdict,
     explanation: delivery?.trial === undefined ? sentence : `Test delivery. ${sentence}`,
     deliveryId: delivery !== undefined || wasMatched(facts) ? facts.deliveryId : null,
@@ -99,7 +108,14 @@ function explainDelivery(delivery: ListedDelivery, facts: Facts): Finding {
     case 'parked':
       return ['parked', `Parked at ${delivery.parkedAt}: ${parkedSentence(delivery)} ${sendAgainSentence(facts)}`]
     case 'withdrawn':
-      return ['withdrawn', `Not sent: before its first attempt, the subscription ${STOPPED} ${facts.eventType}.`]
+      return [
+        'withdrawn',
+        `Not sent: before its first attempt, the subscription ${STOPPED} ${facts.eventType}, or got a filter that refuses the event.`,
+      ]
+    case 'expired':
+      return ['expired', `Not sent${last === undefined ? '' : ` again after ${attemptSentence(last)}`}: ${EXPIRED}`]
+    case 'held':
+      return ['held', `${heldSentence(delivery, facts.subscription)}${endSentence(facts)}`]
     case 'waiting':
     case 'pending':
       if (health.state === 'open') return ['cooling-down', coolingSentence(health, delivery, endSentence(facts))]
@@ -116,32 +132,37 @@ function explainDelivery(delivery: ListedDelivery, facts: Facts): Finding {
 }
 
 /** The event was fanned out to the subscription, and no attempt is recorded. A first attempt may be in progress. */
-function explainUnattempted({ eventType, subscription, health }: Facts): Finding {
+function explainUnattempted(facts: Facts): Finding {
+  const { eventType, subscription, health } = facts
   if (subscription === undefined) return ['deleted', `The subscription was deleted. ${UNLESS_BEGUN}`]
   if (!subscription.enabled) return ['disabled', `The subscription is disabled. ${UNLESS_BEGUN}`]
   if (!receivesType(subscription, eventType))
     return ['not-subscribed', `The subscription no longer receives ${eventType}. ${UNLESS_BEGUN}`]
+  const refusal = refusalOf(facts)
+  if (refusal !== undefined)
+    return ['filtered', `The filter of the subscription refuses it: ${refusal}. ${UNLESS_BEGUN}`]
   if (health.state === 'open') return ['cooling-down', coolingSentence(health)]
   return ['pending', FIRST_DUE]
 }
 
 /** The event was fanned out, but not to this subscription. */
-function explainUnmatched({ eventType, subscription }: Facts, fannedOutAt: string): Finding {
+function explainUnmatched(facts: Facts, fannedOutAt: string): Finding {
+  const { eventType, subscription } = facts
   if (subscription === undefined) return ['unknown', NO_RECORD]
   const { createdAt } = subscription
   if (createdAt > fannedOutAt)
     return ['created-later', `Not sent: the subscription was created at ${createdAt}, after the event was fanned out.`]
   return (
-    mismatch(subscription, eventType) ?? [
+    mismatch(subscription, facts) ?? [
       'changed-later',
-      `Not sent: when the event was fanned out at ${fannedOutAt}, the subscription was disabled or did not receive ${eventType}.`,
+      `Not sent: when the event was fanned out at ${fannedOutAt}, the subscription was disabled${filteredFields(subscription.filter, eventType) === undefined ? ' or' : ', its filter refused the event, or it'} did not receive ${eventType}.`,
     ]
   )
 }
 
 /** The event's record has expired, so the state of the subscription at the fan-out is unknown. */
-function explainExpired({ eventType, subscription }: Facts): Finding {
-  return (subscription && mismatch(subscription, eventType)) ?? ['unknown', NO_RECORD]
+function explainExpired(facts: Facts): Finding {
+  return (facts.subscription && mismatch(facts.subscription, facts)) ?? ['unknown', NO_RECORD]
 }
 
 /** The journal still shows where the event went, although the records of its deliveries may have expired. */
@@ -151,12 +172,19 @@ function explainJournaled(facts: Facts, journaled: NonNullable<Facts['journaled'
   return isCut ? explainExpired(facts) : explainUnmatched(facts, journaled.fannedOutAt)
 }
 
-function mismatch(subscription: Subscription, eventType: string): Finding | undefined {
-  const types = subscription.eventTypes.join(', ')
+function mismatch(subscription: Subscription, facts: Facts): Finding | undefined {
+  const { eventType } = facts
+  const types = shownTypes(subscription.eventTypes).join(', ')
   if (!receivesType(subscription, eventType))
     return ['not-subscribed', `Not sent: the subscription receives ${types}, but not ${eventType}.`]
-  return subscription.enabled ? undefined : ['disabled', 'Not sent: the subscription is disabled.']
+  if (!subscription.enabled) return ['disabled', 'Not sent: the subscription is disabled.']
+  const refusal = refusalOf(facts)
+  return refusal === undefined ? undefined : ['filtered', `Not sent: ${refusal}.`]
 }
+
+/** Why the present filter of the subscription refuses the event. Undefined: it does not, or the event's data is not known. */
+const refusalOf = ({ subscription, eventType, data }: Facts): string | undefined =>
+  data && filterRefusal(subscription?.filter, eventType, data)
 
 /** The rule of `receives` without `enabled`: a disabled subscription has a verdict of its own. */
 const receivesType = (subscription: Subscription, eventType: string): boolean =>
@@ -166,13 +194,15 @@ const FIRST_DUE = 'Due now: the first attempt is in progress or about to be made
 
 const STOPPED = 'was deleted, disabled or unsubscribed from'
 
+const EXPIRED = 'when the next attempt was due, the event was older than the subscription allows (expireAfterSeconds).'
+
 const UNLESS_BEGUN = 'The delivery will not be sent, unless its first attempt has already begun.'
 
 const NO_RECORD =
-  'There is no record of a delivery: it was delivered or withdrawn long ago, or the event did not match the subscription.'
+  'There is no record of a delivery: it was delivered, withdrawn or expired long ago, or the event did not match the subscription.'
 
 const EXPIRED_RECORD =
-  'The event went to this subscription. Its delivery has no record any more: it was delivered or withdrawn, unless its first attempt is long overdue.'
+  'The event went to this subscription. Its delivery has no record any more: it was delivered, withdrawn or expired, unless its first attempt is long overdue.'
 
 const wasMatched = ({ event, journaled, subscriptionId }: Facts): boolean =>
   (event ?? journaled)?.subscriptionIds.includes(subscriptionId) ?? false
@@ -192,14 +222,30 @@ function coolingSentence(health: EndpointHealth, delivery?: ListedDelivery, end 
  * Follows the delivery worker's rule for first attempts (`admit.ts`): a test can have any event type, and a delivery that
  * was sent again is parked again instead of being withdrawn.
  */
-function endSentence({ eventType, delivery, subscription }: Facts): string {
+function endSentence(facts: Facts): string {
+  const { eventType, delivery, subscription } = facts
   if (delivery === undefined || delivery.attempt > 0) return ''
   const end = `it will be ${delivery.run > 1 ? 'parked again' : 'withdrawn'} when it is due`
   if (subscription === undefined) return ` The subscription was deleted, so ${end}.`
   if (!subscription.enabled) return ` The subscription is disabled: unless you enable it, ${end}.`
-  return delivery.trial !== undefined || delivery.isRequested === true || receivesType(subscription, eventType)
-    ? ''
-    : ` The subscription no longer receives ${eventType}: unless you add it again, ${end}.`
+  if (delivery.trial !== undefined || delivery.isRequested === true) return ''
+  if (!receivesType(subscription, eventType))
+    return ` The subscription no longer receives ${eventType}: unless you add it again, ${end}.`
+  const refusal = refusalOf(facts)
+  return refusal === undefined ? '' : ` The filter now refuses the event (${refusal}): unless you change it, ${end}.`
+}
+
+function heldSentence({ nextAttemptAt }: ListedDelivery, subscription: Subscription | undefined): string {
+  if (subscription?.mode === 'pull') {
+    return nextAttemptAt === null
+      ? 'Held until a client receives it.'
+      : `Held: a client can receive it again at ${nextAttemptAt}.`
+  }
+  if (subscription?.paused === true)
+    return 'Held: the subscription is paused. It is sent when the subscription is resumed.'
+  if (subscription?.pausedUntil !== undefined)
+    return `Held: the subscription is paused until ${subscription.pausedUntil}. It is sent then.`
+  return 'It was held, because the subscription was paused. It is sent soon.'
 }
 
 function pendingSentence({ attempt }: ListedDelivery): string {

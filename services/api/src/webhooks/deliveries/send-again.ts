@@ -17,7 +17,7 @@ export type SentAgain =
 export type SendAgain = (
   deliveryId: DeliveryId,
   by: Redeliverer,
-  subscription: Pick<Subscription, 'url' | 'signing'>,
+  subscription: Pick<Subscription, 'url' | 'signing' | 'headers'>,
   sendable?: Sendable,
 ) => Promise<SentAgain>
 
@@ -28,7 +28,7 @@ export type SendAgain = (
  * @throws the error of `publish`; Unavailable if Redis is away
  */
 export function createSendAgain({ deliveries, publish, now }: SendAgainDeps): SendAgain {
-  return async (deliveryId, by, { url, signing }, sendable) => {
+  return async (deliveryId, by, { url, signing, headers }, sendable) => {
     const begun = await deliveries.beginRedelivery(deliveryId, by, sendable)
     if (begun.kind !== 'begun') return begun
     const record: typeof begun.record = {
@@ -38,8 +38,8 @@ export function createSendAgain({ deliveries, publish, now }: SendAgainDeps): Se
       ...(sendable !== undefined && { isRequested: true }),
     }
     try {
-      // The secret travels with the delivery, because the subscription may be deleted before a retry reads it.
-      await publish({ ...record, ...(signing !== undefined && { signing }) })
+      // The secret and the headers travel with the delivery, because the subscription may be deleted before a retry reads it.
+      await publish({ ...record, ...(signing !== undefined && { signing }), ...(headers !== undefined && { headers }) })
     } catch (error) {
       // If Redis is away too, the lease expires. Either way, the caller gets the error of publishing.
       await deliveries.abandonRedelivery(deliveryId, by).catch(() => {})

@@ -214,6 +214,7 @@ describe('statistics', () => {
       acknowledged: 3,
       byOutcome: { delivered: 3, '503': 1 },
       parked: 1,
+      expired: 0,
       answerMs: { p50: 8.5, p95: 9.9, p99: 10 },
       delayMs: { p50: 2.5, p95: 3, p99: 3 },
     }

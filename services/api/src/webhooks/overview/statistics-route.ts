@@ -66,6 +66,7 @@ const pointProperties = {
     examples: [{ delivered: 118, '503': 1, timeout: 1 }],
   },
   parked: count('Deliveries that were parked.', 0),
+  expired: count('Deliveries that expired (`expireAfterSeconds`).', 0),
   answerMs: orNull(
     'From the start of an attempt to its answer. An attempt that timed out counts with its whole wait; other attempts without an answer do not count. ' +
       'null: there was none.',
@@ -139,7 +140,7 @@ export const readStatistics: RouteOf<StatisticsRouteDeps, undefined, StatisticsP
   isExpensive: true,
   summary: 'Read statistics of deliveries',
   description:
-    'Returns attempts, outcomes, parked deliveries, answer times and delays by minute or hour, and the cool-downs of a subscription. Figures are written every ten seconds. A worker that dies ' +
+    'Returns attempts, outcomes, parked and expired deliveries, answer times and delays by minute or hour, and the cool-downs of a subscription. Figures are written every ten seconds. A worker that dies ' +
     'loses the last seconds, so do not bill by them. By default the latest active 500 subscriptions of a tenant have figures of their own. A deleted ' +
     'subscription keeps its figures.',
   query,

@@ -6,7 +6,8 @@ import type { RouteOf } from '../../http/route.ts'
 import { count } from '../../http/schema-parts.ts'
 import { moment, momentOrNull } from '../deliveries/delivery-schema.ts'
 import { endpointHealthSchema } from '../subscriptions/endpoint-health-schema.ts'
-import { type Health, healthViewOf, subscriptionSchema } from '../subscriptions/subscription-schema.ts'
+import { subscriptionSchema } from '../subscriptions/subscription-schema.ts'
+import { type Health, healthViewOf } from '../subscriptions/subscription-view.ts'
 
 export interface SummaryRouteDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'page'>
@@ -68,7 +69,7 @@ async function summaryOf({ standings, healthOf, now }: SummaryRouteDeps, subscri
   const standing = await standings.read(subscription.id, { most, isFailing })
   return {
     subscriptionId: subscription.id,
-    url: subscription.url,
+    url: subscription.url || null,
     description: subscription.description,
     enabled: subscription.enabled,
     ...standing,

@@ -20,7 +20,7 @@ export const backfill: RouteOf<BackfillRouteDeps, BackfillRequest> = {
   summary: 'Send earlier events to a subscription',
   description:
     'Sends the events of a window that did not go to the subscription, the oldest first, as new deliveries: because it was created later, was disabled, or did not ask ' +
-    'for their types. The events come from the journal (the latest 20,000 of the tenant for 24 hours, by default). It runs as a recovery does: it begins with one delivery per second, ' +
+    'for their types. Events that its filter refuses are not sent. The events come from the journal (the latest 20,000 of the tenant for 24 hours, by default). It runs as a recovery does: it begins with one delivery per second, ' +
     'doubles its rate every three seconds, pauses and can be cancelled, and one recovery or backfill of a subscription runs at a time. With `dryRun`, the answer is 200 with a count, and nothing is sent. ' +
     'The delivery id is that of every delivery of the event to this subscription, so a receiver recognises an event that it has. ' +
     'The journal keeps the first 100 subscriptions of an event. If an event went to more, and this subscription existed then and is not among the 100, ' +

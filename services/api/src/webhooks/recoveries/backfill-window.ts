@@ -1,4 +1,11 @@
-import { deliveryIdOf, type EventType, type Subscription, type Tenant } from '@switchhook/contracts'
+import {
+  deliveryIdOf,
+  type EventData,
+  type EventType,
+  passesFilter,
+  type Subscription,
+  type Tenant,
+} from '@switchhook/contracts'
 import { type JournalEntry, type JournalReader, journalIdAt, microsOf } from '@switchhook/store'
 import type { Item } from './recovery.ts'
 
@@ -13,7 +20,7 @@ interface BackfillRange {
 
 type JournaledRecipients = Pick<JournalEntry, 'subscriptionIds' | 'subscriptionCount' | 'fannedOutAt'>
 
-type BackfillTarget = Pick<Subscription, 'id' | 'tenant' | 'createdAt'>
+type BackfillTarget = Pick<Subscription, 'id' | 'tenant' | 'createdAt' | 'filter'>
 
 interface Taken {
   readonly entries: readonly Item[]
@@ -61,7 +68,10 @@ export function createBackfillWindow(journal: Pick<JournalReader, 'after' | 'new
       const entries = await page(target.tenant, range, size)
       const found = entries.filter(
         (entry) =>
-          entry.dataJson !== null && range.eventTypes.includes(entry.eventType) && wentTo(target, entry) === false,
+          entry.dataJson !== null &&
+          range.eventTypes.includes(entry.eventType) &&
+          isWanted(target, entry) &&
+          wentTo(target, entry) === false,
       )
       const taken = found.slice(0, limit)
       const isCut = taken.length < found.length
@@ -80,7 +90,8 @@ export function createBackfillWindow(journal: Pick<JournalReader, 'after' | 'new
       let [count, withoutBody, unknown] = [0, 0, 0]
       for (let after: string | undefined = range.after; after !== undefined; ) {
         const entries = await page(target.tenant, { ...range, after }, COUNTED_AT_ONCE)
-        for (const entry of entries.filter(({ eventType }) => range.eventTypes.includes(eventType))) {
+        for (const entry of entries) {
+          if (!range.eventTypes.includes(entry.eventType) || !isWanted(target, entry)) continue
           const went = wentTo(target, entry)
           if (went === true) continue
           if (went === 'unknown') unknown += 1
@@ -97,6 +108,10 @@ export function createBackfillWindow(journal: Pick<JournalReader, 'after' | 'new
     },
   }
 }
+
+/** Whether the filter passes the event. One whose data the journal does not have passes, and is then counted as such. */
+const isWanted = ({ filter }: BackfillTarget, { eventType, dataJson }: Pick<JournalEntry, 'eventType' | 'dataJson'>) =>
+  filter === undefined || dataJson === null || passesFilter(filter, eventType, JSON.parse(dataJson) as EventData)
 
 /**
  * Whether the event went to the subscription. The journal keeps the first 100 subscriptions of an event, so for an event

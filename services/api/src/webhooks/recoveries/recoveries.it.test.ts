@@ -584,6 +584,7 @@ describe('beginning', () => {
         requestId: randomUUID(),
         idFor: () => id,
         isKeyed: false,
+        isClosed: () => false,
       })
     const id = randomUUID()
     const first = await recover({}, id)

@@ -12,6 +12,7 @@ const REASONS: Readonly<Record<UnreachableReason, string>> = {
   malformed: 'the answer was not valid HTTP',
   blocked: 'the address is private or reserved, and the installation does not allow it',
   'unusable-url': 'the url cannot be requested',
+  lapsed: 'the client that received the delivery reported no outcome before its lease ended',
 }
 
 export const UNREACHABLE_TEXT = `Without an answer: ${Object.entries(REASONS)

@@ -1,6 +1,6 @@
 import type { Subscription } from '@switchhook/contracts'
 import { createBreakerReader, createContactStore, type Redis } from '@switchhook/store'
-import type { Health } from './subscription-schema.ts'
+import type { Health } from './subscription-view.ts'
 
 /** Reads the circuit breaker and the latest answers of a subscription's endpoint. */
 export function createHealthOf(redis: Redis): (subscription: Subscription) => Promise<Health> {

@@ -14,8 +14,9 @@ import type { RouteOf } from '../../http/route.ts'
 import { rotatedSchema, rotationSchema } from './signing-schema.ts'
 import { firstAttemptsStopped } from './stop-first-attempts.ts'
 import { SUBSCRIPTIONS } from './subscription-routes.ts'
-import { etagHeader, subscriptionIdSchema, tagOf } from './subscription-schema.ts'
+import { etagHeader, subscriptionIdSchema } from './subscription-schema.ts'
 import type { SubscriptionSecrets } from './subscription-secrets.ts'
+import { tagOf } from './subscription-view.ts'
 
 export interface RotateRouteDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'revise'>

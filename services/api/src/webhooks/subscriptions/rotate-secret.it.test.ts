@@ -255,7 +255,16 @@ describe('rotate-secret', () => {
     const caller = { tenant: 'acme', issuer: around.idps.acme.issuer, clientId: 'crm', role: 'admin' } as const
     const key = newKey()
     const target = { key: key['idempotency-key'], method: 'POST', path: `${PATH}/${id}/rotate-secret` }
-    const request = { caller, params: { id }, query: {}, body: {}, requestId: '1', idFor: () => '', isKeyed: true }
+    const request = {
+      caller,
+      params: { id },
+      query: {},
+      body: {},
+      requestId: '1',
+      idFor: () => '',
+      isKeyed: true,
+      isClosed: () => false,
+    }
     const unread = await new Promise((resolve, reject) => {
       const dying = { ...idempotency, finish: () => new Promise<never>(() => {}) }
       const answering = createAnswerOnce(

@@ -18,6 +18,8 @@ test.each<[boolean, string, Parameters<typeof stopsFirstAttempts>]>([
   ],
   [true, 'the same event types', [{ eventTypes: ['call.status'] }, before]],
   [true, 'event types of a deleted subscription', [{ eventTypes: ['call.status'] }, undefined]],
+  [true, 'a filter', [{ filter: { 'call.status': { state: [7] } } }, before]],
+  [false, 'removing the filter', [{ filter: undefined }, { ...before, filter: { 'call.status': { state: [7] } } }]],
   [false, 'more event types', [{ eventTypes: ['agent.status', 'call.status'] }, before]],
   [false, 'enabling', [{ enabled: true }, { ...before, enabled: false }]],
   [false, 'an empty change', [{}, before]],

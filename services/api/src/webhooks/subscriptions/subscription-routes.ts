@@ -1,28 +1,31 @@
-import { AppError, type EventType, isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
-import { inChunks, type SubscriptionQuery, type SubscriptionStore } from '@switchhook/store'
+import { AppError, isGuid, parseSubscriptionId, type SubscribedType, type Subscription } from '@switchhook/contracts'
+import { type HeldStore, inChunks, type SubscriptionQuery, type SubscriptionStore } from '@switchhook/store'
 import type { Audited } from '../../http/audit-action.ts'
-import { requireMatch } from '../../http/entity-tag.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
-import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
+import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
+import type { WantedHeaders } from './own-headers.ts'
+import { storedTypes } from './subscribed-types.ts'
 import {
   createdSubscriptionSchema,
   etagHeader,
-  HEALTHY,
-  type Health,
   MAX_PAGE,
   newSubscriptionSchema,
-  noneParked,
-  type Parked,
-  type SubscriptionView,
-  subscriptionChangeSchema,
   subscriptionIdSchema,
   subscriptionPageQuery,
   subscriptionSchema,
-  tagOf,
-  viewOf,
 } from './subscription-schema.ts'
 import type { SubscriptionSecrets } from './subscription-secrets.ts'
-import { validateSubscription } from './validate-subscription.ts'
+import {
+  HEALTHY,
+  type Health,
+  NONE_HELD,
+  noneParked,
+  type Parked,
+  type SubscriptionView,
+  tagOf,
+  viewOf,
+} from './subscription-view.ts'
+import { roleForNew, validateNewSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
 export interface SubscriptionRouteDeps {
@@ -30,28 +33,31 @@ export interface SubscriptionRouteDeps {
   readonly urlRules: WebhookUrlRules
   readonly healthOf: (subscription: Subscription) => Promise<Health>
   readonly parkedOf: (subscription: Subscription) => Promise<Parked>
+  readonly held: Pick<HeldStore, 'counts' | 'lookSoon'>
   /** The number of parked deliveries per subscription that keep their body. */
   readonly parkedLimit: number
   readonly secrets: SubscriptionSecrets
+  /** Sets the timer of `deleteAfterUnusedSeconds`, if it is set. */
+  readonly watchUse: (subscription: Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>) => Promise<void>
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-interface NewSubscription {
-  readonly url: string
-  readonly eventTypes: readonly EventType[]
+interface NewSubscription extends Partial<OptionalSettings> {
+  readonly mode?: 'post' | 'pull'
+  readonly url?: string | null
+  readonly eventTypes: readonly SubscribedType[]
   readonly description?: string | null
-  readonly externalId?: string | null
+  readonly headers?: WantedHeaders
   readonly enabled?: boolean
 }
 
-type SubscriptionChange = Partial<NewSubscription>
+export type SubscriptionChange = Omit<Partial<NewSubscription>, 'mode'>
 
 export const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 
-const params = { id: subscriptionIdSchema }
-
-const onSubscription: Audited['on'] = ({ params: { id } }) => ({ subscriptionId: id })
+export const params = { id: subscriptionIdSchema }
+export const onSubscription: Audited['on'] = ({ params: { id } }) => ({ subscriptionId: id })
 
 /** @throws AppError `subscription-not-found`, also for a malformed id and for a subscription of another tenant */
 export async function findSubscription(
@@ -64,12 +70,17 @@ export async function findSubscription(
   return found
 }
 
-async function withHealth(
-  { healthOf, parkedOf, now }: Pick<SubscriptionRouteDeps, 'healthOf' | 'parkedOf' | 'now'>,
+/** The subscription as clients see it. */
+export async function withHealth(
+  { healthOf, parkedOf, held, now }: Pick<SubscriptionRouteDeps, 'healthOf' | 'parkedOf' | 'held' | 'now'>,
   subscription: Subscription,
 ): Promise<SubscriptionView> {
-  const [health, parked] = await Promise.all([healthOf(subscription), parkedOf(subscription)])
-  return viewOf(subscription, health, parked, now())
+  const [health, parked, [counted = NONE_HELD]] = await Promise.all([
+    healthOf(subscription),
+    parkedOf(subscription),
+    held.counts([subscription.id]),
+  ])
+  return viewOf(subscription, health, parked, counted, now())
 }
 
 export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription> = {
@@ -77,10 +88,11 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
   path: SUBSCRIPTIONS,
   operationId: 'createSubscription',
   tag: 'subscriptions',
-  role: 'admin',
+  role: 'operator',
+  roleFor: roleForNew,
   summary: 'Create a subscription',
   description:
-    'Subscribes an endpoint to event types. The subscription is enabled immediately unless you send `enabled: false`. Store the `secret` of the answer: it signs ' +
+    'Subscribes an endpoint to event types, or with `mode: pull` clients that receive the deliveries. Needs the role `admin`, except for a pull subscription with `deleteAfterUnusedSeconds`. The subscription is enabled immediately unless you send `enabled: false`. Store the `secret` of the answer: it signs ' +
     'the deliveries, and no later answer shows it. If `url` or `eventTypes` is invalid, the error lists the known event types.',
   idempotent: true,
   audit: { action: 'subscription.created', on: ({ made }) => ({ subscriptionId: made['id'] }) },
@@ -92,24 +104,34 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
       headers: { Location: { type: 'string', description: 'The path of the new subscription.' }, ETag: etagHeader },
     },
   },
-  failures: ['invalid-webhook-url', 'unknown-event-type', 'too-many-subscriptions', 'external-id-taken'],
-  validate: (body, faults, { urlRules }) => validateSubscription(body, faults, urlRules),
-  async handle({ caller, body, idFor }, { subscriptions, parkedLimit, secrets, now }) {
+  failures: [
+    'invalid-webhook-url',
+    'unknown-event-type',
+    'invalid-filter',
+    'too-many-subscriptions',
+    'external-id-taken',
+  ],
+  validate: (body, faults, { urlRules }) => validateNewSubscription(body, faults, urlRules),
+  async handle({ caller, body, idFor }, { subscriptions, watchUse, parkedLimit, secrets, now }) {
     const owner = { id: parseSubscriptionId(idFor('subscription')), tenant: caller.tenant }
     const createdAt = new Date(now()).toISOString()
+    const settings = wantedSettings(body)
+    await watchUse({ ...owner, ...settings })
     const created = await subscriptions.create({
       ...owner,
-      url: body.url,
-      eventTypes: distinct(body.eventTypes),
+      ...(body.mode === 'pull' && { mode: 'pull' }),
+      url: body.url ?? '',
+      eventTypes: storedTypes(body.eventTypes),
       description: body.description ?? null,
-      ...(body.externalId != null && { externalId: body.externalId }),
+      ...settings,
+      ...(body.headers && { headers: secrets.mergeHeaders(owner, undefined, body) }),
       enabled: body.enabled ?? true,
       createdAt,
       signing: { id: idFor('secret'), secret: secrets.issue(owner), since: createdAt, former: [] },
     })
     return {
       status: 201,
-      body: viewOf(created, HEALTHY, noneParked(parkedLimit), now()),
+      body: viewOf(created, HEALTHY, noneParked(parkedLimit), NONE_HELD, now()),
       confidential: { secret: secrets.reveal(created) },
       headers: { Location: `${SUBSCRIPTIONS}/${created.id}`, ETag: tagOf(created) },
     }
@@ -178,87 +200,4 @@ export const readSubscription: RouteOf<SubscriptionRouteDeps> = {
   },
 }
 
-export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChange> = {
-  method: 'patch',
-  path: `${SUBSCRIPTIONS}/{id}`,
-  operationId: 'changeSubscription',
-  tag: 'subscriptions',
-  role: 'admin',
-  summary: 'Change, disable or enable a subscription',
-  description:
-    'Changes the fields that you send. After the answer, no first attempt is sent to a disabled subscription, for a removed event type or to ' +
-    'the previous url. A request that disables, removes event types or sets `url` therefore takes about 0.4 s; other changes are answered immediately. ' +
-    'Deliveries that have already failed keep their schedule, url and body.',
-  idempotent: true,
-  conditional: true,
-  audit: { action: 'subscription.changed', on: onSubscription },
-  params,
-  body: subscriptionChangeSchema,
-  responses: {
-    200: { description: 'The changed subscription.', body: subscriptionSchema, headers: { ETag: etagHeader } },
-  },
-  failures: ['subscription-not-found', 'invalid-webhook-url', 'unknown-event-type', 'external-id-taken'],
-  validate: (body, faults, { urlRules }) => validateSubscription(body, faults, urlRules),
-  async handle({ caller, params: { id }, body, ifMatch, isRerun }, deps) {
-    const { url, eventTypes, description, externalId, enabled } = body
-    if (!isGuid(id)) throw new AppError('subscription-not-found')
-    const wanted = {
-      ...(url !== undefined && { url }),
-      ...(eventTypes !== undefined && { eventTypes: distinct(eventTypes) }),
-      ...(description !== undefined && { description }),
-      ...(externalId !== undefined && { externalId: externalId ?? undefined }),
-      ...(enabled !== undefined && { enabled }),
-    }
-    let before: Subscription | undefined
-    const changed = await deps.subscriptions.revise(caller.tenant, parseSubscriptionId(id), (present) => {
-      before = present
-      const next = { ...present, ...wanted }
-      // An earlier run of the same request may have stored the change, and with it another tag.
-      if (isRerun !== true || tagOf(next) !== tagOf(present)) requireMatch(ifMatch, tagOf(present))
-      return next
-    })
-    if (stopsFirstAttempts(wanted, before)) await firstAttemptsStopped(performance.now())
-    if (changed === undefined) throw new AppError('subscription-not-found')
-    // A repeated change is audited even if the fields have these values already: the process may have died after an
-    // earlier request had stored them and before it was audited.
-    return {
-      status: 200,
-      body: await withHealth(deps, changed),
-      headers: { ETag: tagOf(changed) },
-      isUnchanged: Object.keys(wanted).length === 0,
-    }
-  },
-}
-
-export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
-  method: 'delete',
-  path: `${SUBSCRIPTIONS}/{id}`,
-  operationId: 'deleteSubscription',
-  tag: 'subscriptions',
-  role: 'admin',
-  summary: 'Delete a subscription',
-  description:
-    'After the answer, no first attempt is sent. The answer therefore takes about 0.4 s. Deliveries that have already failed keep their schedule; ' +
-    'to stop their retries, let your endpoint answer 410, which parks them.',
-  idempotent: true,
-  conditional: true,
-  audit: { action: 'subscription.deleted', on: onSubscription },
-  params,
-  responses: { 204: { description: 'The subscription was deleted.' } },
-  failures: ['subscription-not-found'],
-  async handle({ caller, params: { id }, ifMatch, isRerun }, { subscriptions }) {
-    if (!isGuid(id)) throw new AppError('subscription-not-found')
-    const removed = await subscriptions.remove(caller.tenant, parseSubscriptionId(id), (present) =>
-      requireMatch(ifMatch, tagOf(present)),
-    )
-    // Before a 404 too: a concurrent request may have just deleted the subscription and still be waiting here.
-    await firstAttemptsStopped(performance.now())
-    // An earlier run of the same request may have deleted it.
-    if (!removed && isRerun !== true) throw new AppError('subscription-not-found')
-    return { status: 204 }
-  },
-}
-
 const onlyPage = (found: Subscription | undefined) => ({ items: found === undefined ? [] : [found], nextCursor: null })
-
-const distinct = (eventTypes: readonly EventType[]): EventType[] => [...new Set(eventTypes)]

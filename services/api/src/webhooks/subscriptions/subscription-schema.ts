@@ -1,101 +1,20 @@
-import { EVENT_TYPES, type Subscription } from '@switchhook/contracts'
-import type { Contacts, EndpointHealth, ParkedCount } from '@switchhook/store'
+import { ALL_TYPES, EVENT_TYPES } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
-import { entityTagOf } from '../../http/entity-tag.ts'
 import { endpointHealthSchema } from './endpoint-health-schema.ts'
-import { type SigningView, secretSchema, signingSchema, signingViewOf } from './signing-schema.ts'
+import { warningsSchema } from './filter-schema.ts'
+import { EXTERNAL_ID, OPTIONAL_SETTINGS } from './optional-settings.ts'
+import { shownHeadersSchema, wantedHeadersSchema } from './own-headers.ts'
+import { secretSchema, signingSchema } from './signing-schema.ts'
 import { MAX_URL_LENGTH } from './webhook-url.ts'
-
-/** A subscription as clients see it: without its tenant, which is always the caller's, and without its secrets. */
-export type SubscriptionView = Omit<Subscription, 'tenant' | 'signing' | 'externalId'> & {
-  readonly externalId: string | null
-  readonly signing: SigningView
-  readonly health: {
-    readonly state: EndpointHealth['state']
-    readonly consecutiveFailures: number
-    readonly openUntil: string | null
-    readonly lastSuccessAt: string | null
-    readonly lastFailureAt: string | null
-    readonly lastFailureOutcome: string | null
-    readonly lastFailureStatus: number | null
-    readonly failingSince: string | null
-  }
-  readonly parked: ParkedView
-}
-
-interface ParkedView {
-  readonly count: number
-  readonly limit: number
-  readonly withoutBody: number
-  readonly dropped: number
-}
-
-/** The number of parked deliveries of a subscription, and how many of them may keep their body. */
-export type Parked = Pick<ParkedCount, 'count' | 'withoutBody' | 'dropped'> & { readonly limit: number }
-
-export const noneParked = (limit: number): Parked => ({ count: 0, limit, withoutBody: 0, dropped: 0 })
-
-/** The circuit breaker's state of an endpoint, and its last success and failure. */
-export type Health = EndpointHealth & Contacts
-
-/** A new endpoint: no delivery was sent yet. */
-export const HEALTHY: Health = {
-  state: 'closed',
-  consecutiveFailures: 0,
-  openUntilMs: null,
-  successAtMs: null,
-  failureAtMs: null,
-  failure: null,
-  failingSinceMs: null,
-}
-
-export const viewOf = (
-  { id, url, eventTypes, description, externalId, enabled, createdAt, signing }: Subscription,
-  health: Health,
-  { count, limit, withoutBody, dropped }: Parked,
-  nowMs: number,
-): SubscriptionView => ({
-  id,
-  url,
-  eventTypes,
-  description,
-  externalId: externalId ?? null,
-  enabled,
-  createdAt,
-  signing: signingViewOf(signing, nowMs),
-  health: healthViewOf(health),
-  parked: { count, limit, withoutBody, dropped },
-})
-
-export const healthViewOf = ({
-  state,
-  consecutiveFailures,
-  openUntilMs,
-  successAtMs,
-  failureAtMs,
-  failure,
-  failingSinceMs,
-}: Health): SubscriptionView['health'] => ({
-  state,
-  consecutiveFailures,
-  openUntil: momentOf(openUntilMs),
-  lastSuccessAt: momentOf(successAtMs),
-  lastFailureAt: momentOf(failureAtMs),
-  lastFailureOutcome: failure?.outcome ?? null,
-  lastFailureStatus: failure?.status ?? null,
-  failingSince: momentOf(failingSinceMs),
-})
-
-const momentOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 
 const MAX_DESCRIPTION_LENGTH = 1024
 
 const EXAMPLE_URL = 'https://client.example/hooks/calls'
 
 const url = {
-  type: 'string',
+  type: ['string', 'null'],
   description:
-    'The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) ' +
+    'null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) ' +
     'without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, ' +
     'multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; ' +
     'each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written.',
@@ -105,10 +24,23 @@ const url = {
   examples: [EXAMPLE_URL],
 } as const
 
+const mode = {
+  type: 'string',
+  enum: ['post', 'pull'],
+  description:
+    '`post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed.',
+  examples: ['post'],
+} as const
+
 const eventTypes = {
   type: 'array',
-  description: 'The event types to deliver. Duplicates are removed.',
-  items: component('EventType', { type: 'string', description: 'An event type.', enum: EVENT_TYPES }),
+  description:
+    'The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed.',
+  items: component('SubscribedType', {
+    type: 'string',
+    description: 'An event type, or `*` for all.',
+    enum: [...EVENT_TYPES, ALL_TYPES],
+  }),
   minItems: 1,
   examples: [['call.status']],
 } as const
@@ -118,17 +50,6 @@ const description = {
   description: 'A label of your choice.',
   maxLength: MAX_DESCRIPTION_LENGTH,
   examples: ['CRM, production'],
-} as const
-
-/** Visible ASCII, so that it needs no care in scripts, urls and logs. */
-const EXTERNAL_ID = { maxLength: 255, pattern: '^[!-~]+$', examples: ['crm-production'] } as const
-
-const externalId = {
-  type: ['string', 'null'],
-  description:
-    'Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a ' +
-    'second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`.',
-  ...EXTERNAL_ID,
 } as const
 
 const enabled = {
@@ -149,22 +70,28 @@ export const subscriptionSchema = component('Subscription', {
   description: 'Delivers events of the chosen types to an endpoint.',
   required: [
     'id',
+    'mode',
     'url',
     'eventTypes',
     'description',
-    'externalId',
+    ...Object.keys(OPTIONAL_SETTINGS),
+    'headers',
     'enabled',
     'createdAt',
+    'warnings',
     'signing',
     'health',
     'parked',
+    'held',
   ],
   properties: {
     id: subscriptionIdSchema,
+    mode,
     url,
     eventTypes,
     description,
-    externalId,
+    ...OPTIONAL_SETTINGS,
+    headers: shownHeadersSchema,
     enabled,
     createdAt: {
       type: 'string',
@@ -172,6 +99,7 @@ export const subscriptionSchema = component('Subscription', {
       description: 'When the subscription was created, in UTC.',
       examples: ['2026-11-20T17:06:01.173Z'],
     },
+    warnings: warningsSchema,
     signing: signingSchema,
     health: endpointHealthSchema,
     parked: component('ParkedDeliveries', {
@@ -210,6 +138,27 @@ export const subscriptionSchema = component('Subscription', {
         },
       },
     }),
+    held: component('HeldDeliveries', {
+      type: 'object',
+      description:
+        'The deliveries that are held: while the subscription is paused, and for a moment after it was resumed.',
+      required: ['count', 'leased', 'oldestAt'],
+      properties: {
+        count: { type: 'integer', minimum: 0, description: 'The number of held deliveries.', examples: [0] },
+        leased: {
+          type: 'integer',
+          minimum: 0,
+          description: 'How many of them a client has received. They are leased to it.',
+          examples: [0],
+        },
+        oldestAt: {
+          type: ['string', 'null'],
+          format: 'date-time',
+          description: 'Since when the oldest of the others has been due, in UTC; null: there is none.',
+          examples: [null],
+        },
+      },
+    }),
   },
 })
 
@@ -220,7 +169,7 @@ export const createdSubscriptionSchema = component('CreatedSubscription', {
   properties: { ...subscriptionSchema.properties, secret: secretSchema },
 })
 
-const writable = { url, eventTypes, description, externalId, enabled }
+const writable = { url, eventTypes, description, ...OPTIONAL_SETTINGS, headers: wantedHeadersSchema, enabled }
 
 /** The other fields of a subscription. They are ignored, so that a subscription that was read can be sent back. */
 const readOnly = Object.fromEntries(
@@ -229,23 +178,29 @@ const readOnly = Object.fromEntries(
     .map((name) => [name, { readOnly: true, description: 'Set by the service; ignored in a request.' }]),
 )
 
+const { mode: _, ...withoutMode } = readOnly
+
 const REJECTED = 'Unknown fields are rejected, because a misspelt field would change what is delivered.'
 
 export const newSubscriptionSchema = component('NewSubscription', {
   type: 'object',
-  description: `A new subscription. The fields that only the service sets are ignored. ${REJECTED}`,
-  required: ['url', 'eventTypes'],
+  description: `A new subscription: with \`url\`, or with \`mode: pull\`. The fields that only the service sets are ignored. ${REJECTED}`,
+  required: ['eventTypes'],
   additionalProperties: false,
   properties: {
+    mode: { ...mode, default: 'post' },
     ...writable,
     enabled: {
       ...enabled,
       default: true,
       description: `${enabled.description} Events from before it is enabled are not sent later.`,
     },
-    ...readOnly,
+    ...withoutMode,
   },
-  examples: [{ url: EXAMPLE_URL, eventTypes: ['call.status'], description: 'CRM, production' }],
+  examples: [
+    { url: EXAMPLE_URL, eventTypes: ['call.status'], description: 'CRM, production' },
+    { mode: 'pull', eventTypes: ['call.status'], deleteAfterUnusedSeconds: 604_800 },
+  ],
 })
 
 export const subscriptionChangeSchema = component('SubscriptionChange', {
@@ -256,24 +211,10 @@ export const subscriptionChangeSchema = component('SubscriptionChange', {
   examples: [{ enabled: false }],
 })
 
-/** Covers what a client could overwrite, and the secret. Health and parked deliveries change with every delivery. */
-export const tagOf = ({ id, url, eventTypes, description, externalId, enabled, createdAt, signing }: Subscription) =>
-  // Without an external id the tag is the same as in earlier versions, which can run at the same time.
-  entityTagOf([
-    id,
-    url,
-    eventTypes,
-    description,
-    enabled,
-    createdAt,
-    signing?.id ?? null,
-    ...(externalId === undefined ? [] : [externalId]),
-  ])
-
 export const etagHeader = {
   type: 'string',
   description:
-    'Changes with every change of the subscription and with every rotation of its secret, not with `health` and `parked`. Send it as `If-Match` with a ' +
+    'Changes with every change of the subscription and with every rotation of its secret, not with `health`, `parked` and `held`. Send it as `If-Match` with a ' +
     '`PATCH`, `DELETE` or `rotate-secret`, so that you do not overwrite the change of another client.',
   examples: ['"yG0eTt1pQZ0M6hGm5B5m1f3Xy8Xg7b6X0f9F0Ch2kSA"'],
 } as const

@@ -1,7 +1,15 @@
-import { formerSecretsAt, type Signing, type Subscription, type Tenant } from '@switchhook/contracts'
+import { formerSecretsAt, type Subscription, type Tenant } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import { newWebhookSecret, subscriptionSecret, type Vault, VaultError } from '@switchhook/signing'
+import {
+  newWebhookSecret,
+  type SealContext,
+  subscriptionHeader,
+  subscriptionSecret,
+  type Vault,
+  VaultError,
+} from '@switchhook/signing'
 import type { SubscriptionStore } from '@switchhook/store'
+import { type HeadersBefore, type HeadersRequest, mergedHeaders } from './own-headers.ts'
 
 type Owner = Pick<Subscription, 'tenant' | 'id'>
 
@@ -11,11 +19,14 @@ export interface SubscriptionSecrets {
   issue(owner: Owner): string
   /** The current secret in clear; undefined if the subscription has none. @throws VaultError */
   reveal(subscription: Subscription): string | undefined
+  /** The stored headers after a request. @throws AppError `invalid-request` */
+  mergeHeaders(owner: Owner, before: HeadersBefore | undefined, request: HeadersRequest): Subscription['headers']
 }
 
 export const createSubscriptionSecrets = (vault: Vault): SubscriptionSecrets => ({
   issue: ({ tenant, id }) => vault.seal(newWebhookSecret(), subscriptionSecret(tenant, id)),
   reveal: ({ tenant, id, signing }) => signing && vault.open(signing.secret, subscriptionSecret(tenant, id)),
+  mergeHeaders: (owner, before, request) => mergedHeaders(vault, owner, before, request),
 })
 
 export interface ResealDeps {
@@ -35,25 +46,29 @@ export interface ResealDeps {
 export async function resealSecrets({ subscriptions, vault, tenants, log, nowMs }: ResealDeps): Promise<void> {
   let resealed = 0
   let lost = 0
-  const resealSecret = (owner: Owner, secret: string): string => {
-    const context = subscriptionSecret(owner.tenant, owner.id)
-    return vault.isOfFirstKey(secret) ? secret : vault.seal(vault.open(secret, context), context)
-  }
-  const reseal = (present: Subscription): Subscription => {
+  const resealText = (sealed: string, context: SealContext): string =>
+    vault.isOfFirstKey(sealed) ? sealed : vault.seal(vault.open(sealed, context), context)
+  const resealHeaders = ({ tenant, id, headers = {} }: Subscription): Subscription['headers'] =>
+    Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, resealText(value, subscriptionHeader(tenant, id, name))]),
+    )
+  const reseal = (stored: Subscription): Subscription => {
+    const present = { ...stored, ...(stored.headers !== undefined && { headers: resealHeaders(stored) }) }
     const { signing } = present
-    if (signing === undefined || !isStale(signing, vault)) return present
+    if (signing === undefined) return present
+    const context = subscriptionSecret(present.tenant, present.id)
     // Expired secrets are dropped: the key that sealed them may be gone.
     const former = formerSecretsAt(signing, nowMs).map(({ secret, until }) => ({
-      secret: resealSecret(present, secret),
+      secret: resealText(secret, context),
       until,
     }))
-    return { ...present, signing: { ...signing, secret: resealSecret(present, signing.secret), former } }
+    return { ...present, signing: { ...signing, secret: resealText(signing.secret, context), former } }
   }
   try {
     for (const tenant of tenants) {
       for await (const some of subscriptions.all(tenant)) {
-        for (const { id, signing } of some) {
-          if (signing === undefined || !isStale(signing, vault)) continue
+        for (const { id, ...sealed } of some) {
+          if (!isStale(sealed, vault)) continue
           try {
             await subscriptions.revise(tenant, id, reseal)
             resealed += 1
@@ -61,10 +76,7 @@ export async function resealSecrets({ subscriptions, vault, tenants, log, nowMs 
             if (!(error instanceof VaultError)) throw error
             lost += 1
             const which = { tenant, subscriptionId: id, error }
-            log.error(
-              'a webhook secret cannot be decrypted: restore its key, or rotate the secret of the subscription',
-              which,
-            )
+            log.error('a webhook secret or header cannot be decrypted: restore its key, or replace it', which)
           }
         }
       }
@@ -75,5 +87,8 @@ export async function resealSecrets({ subscriptions, vault, tenants, log, nowMs 
   }
 }
 
-const isStale = ({ secret, former }: Signing, vault: Vault): boolean =>
-  [secret, ...former.map((one) => one.secret)].some((sealed) => !vault.isOfFirstKey(sealed))
+const isStale = ({ signing, headers = {} }: Pick<Subscription, 'signing' | 'headers'>, vault: Vault): boolean =>
+  [
+    ...(signing === undefined ? [] : [signing.secret, ...signing.former.map(({ secret }) => secret)]),
+    ...Object.values(headers),
+  ].some((sealed) => !vault.isOfFirstKey(sealed))

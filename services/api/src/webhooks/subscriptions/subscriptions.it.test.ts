@@ -54,7 +54,15 @@ describe('POST', () => {
     expect(body).toEqual({
       ...json,
       id: expect.stringMatching(GUID),
+      mode: 'post',
       externalId: null,
+      filter: null,
+      warnings: [],
+      deleteAfterUnusedSeconds: null,
+      paused: false,
+      pausedUntil: null,
+      expireAfterSeconds: null,
+      headers: null,
       enabled: true,
       createdAt: expect.any(String),
       signing: { state: 'signed', since: expect.any(String), previousValidUntil: null },
@@ -70,6 +78,7 @@ describe('POST', () => {
         failingSince: null,
       },
       parked: { count: 0, limit: 100_000, withoutBody: 0, dropped: 0 },
+      held: { count: 0, leased: 0, oldestAt: null },
     })
     const { secret: _, ...subscription } = body as Subscription & { readonly secret: string }
     const { id, createdAt } = subscription
@@ -164,7 +173,7 @@ describe('POST', () => {
         status: 400,
         body: {
           code: 'invalid-request',
-          detail: expect.stringContaining('url, eventTypes, description, externalId, enabled'),
+          detail: expect.stringContaining('url, eventTypes, description, externalId, '),
           errors: [{ pointer: '/enable', detail: 'is not a known field; did you mean "enabled"?' }],
         },
       })

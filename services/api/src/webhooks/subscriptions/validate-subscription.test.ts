@@ -1,18 +1,20 @@
 import { compileSchema, EVENT_TYPES } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { assert, jsonValue, property } from 'fast-check'
+import { OPTIONAL_SETTINGS } from './optional-settings.ts'
 import { newSubscriptionSchema, subscriptionChangeSchema, subscriptionSchema } from './subscription-schema.ts'
-import { validateSubscription } from './validate-subscription.ts'
+import { errorOf, modeFaults, validateNewSubscription, validateSubscription } from './validate-subscription.ts'
 
 const url = 'https://client.example/hooks'
 const eventTypes = ['call.status']
 
 /** The fields that reading shows and only the service sets; their values do not matter. */
-const READ = { id: 'x', createdAt: 7, health: null, signing: {}, parked: [] }
+const READ = { held: {}, id: 'x', mode: 'post', createdAt: 7, health: null, signing: {}, parked: [], warnings: 1 }
 
 const validate = (body: unknown, schema: object = newSubscriptionSchema) => {
   const result = compileSchema(schema as Record<string, unknown>)(body)
-  return validateSubscription(body, result.ok ? [] : result.faults, {
+  const check = schema === newSubscriptionSchema ? validateNewSubscription : validateSubscription
+  return check(body, result.ok ? [] : result.faults, {
     requireHttps: false,
     guard: createAddressGuard([]),
   })
@@ -24,6 +26,10 @@ test.each<[string, unknown]>([
   ['an explicit null description', { url, eventTypes, description: null }],
   ['an event type twice', { url, eventTypes: ['call.status', 'call.status'] }],
   ['a subscription exactly as read', { ...READ, url, eventTypes }],
+  ['a filter', { url, eventTypes, filter: { 'call.status': { state: [3, 7], cli: [{ prefix: '+49' }, null] } } }],
+  ['no filter', { url, eventTypes, filter: null }],
+  ['a pull subscription', { mode: 'pull', eventTypes, deleteAfterUnusedSeconds: 60 }],
+  ['a pull subscription exactly as read', { ...READ, mode: 'pull', url: null, eventTypes }],
   ['a disabled subscription', { url, eventTypes, enabled: false }],
 ])('%s is accepted', (_name, body) => {
   expect(validate(body)).toBeUndefined()
@@ -65,6 +71,23 @@ test.each<[string, unknown, string, string[]]>([
   expect(failure?.extra.knownEventTypes).toEqual(EVENT_TYPES)
 })
 
+test.each<[string, unknown, readonly string[]]>([
+  ['an unknown field', { 'call.status': { stat: [3] } }, ['/filter/call.status/stat']],
+  ['a text', 'state', ['/filter']],
+  ['an unknown word', { 'call.status': { cli: [{ like: 'a' }] } }, ['/filter/call.status/cli/0']],
+])('a filter with %s is rejected, with the known fields', (_name, filter, pointers) => {
+  for (const failure of [
+    validate({ url, eventTypes, filter }),
+    validate({ url, eventTypes, filter, enabled: 1 }),
+    validate({ filter }, subscriptionChangeSchema),
+  ]) {
+    expect(failure?.code).toBe('invalid-filter')
+    expect(failure?.extra.errors?.map(({ pointer }) => pointer)).toEqual(expect.arrayContaining([...pointers]))
+    const known = typeof filter === 'string' ? {} : { 'call.status': expect.arrayContaining(['state']) as unknown }
+    expect(failure?.extra.knownFields).toEqual(known)
+  }
+})
+
 test('an enabled that is not a boolean is rejected', () => {
   const failure = validate({ url, eventTypes, enabled: 'never' })
   expect(failure?.code).toBe('invalid-request')
@@ -72,7 +95,7 @@ test('an enabled that is not a boolean is rejected', () => {
 })
 
 test('the ignored fields are all those of a subscription that a request cannot set', () => {
-  const writable = ['url', 'eventTypes', 'description', 'externalId', 'enabled']
+  const writable = ['url', 'eventTypes', 'description', ...Object.keys(OPTIONAL_SETTINGS), 'headers', 'enabled']
   expect([...Object.keys(READ), ...writable].toSorted()).toEqual(Object.keys(subscriptionSchema.properties).toSorted())
 })
 
@@ -89,7 +112,9 @@ test.each<[string, string, string]>([
   for (const failure of [created, validate(unknown, subscriptionChangeSchema)]) {
     expect(failure?.code).toBe('invalid-request')
     expect(failure?.extra.errors).toEqual([{ pointer, detail }])
-    expect(failure?.extra.detail).toMatch(/ Allowed fields: url, eventTypes, description, externalId, enabled\.$/)
+    expect(failure?.extra.detail).toMatch(
+      / Allowed fields: mode, url, eventTypes, description, externalId, .*enabled\.$/,
+    )
   }
 })
 
@@ -111,11 +136,23 @@ test.each<[unknown, string | undefined]>([
   [{ enabled: false }, undefined],
   [{ description: null }, undefined],
   [{ enabled: 'false' }, 'invalid-request'],
-  [{ url: null }, 'invalid-webhook-url'],
+  [{ url: 7 }, 'invalid-webhook-url'],
   [{ url: 'ftp://client.example' }, 'invalid-webhook-url'],
   [{ eventTypes: [] }, 'unknown-event-type'],
 ])('the change %j is checked by the same rules', (body, code) => {
   expect(validate(body, subscriptionChangeSchema)?.code).toBe(code)
+})
+
+test.each<[object, string[]]>([
+  [{ mode: 'pull' }, []],
+  [{ mode: 'pull', url: null, deleteAfterUnusedSeconds: 60 }, []],
+  [{ mode: 'pull', url }, ['/url']],
+  [{ url }, []],
+  [{ url, deleteAfterUnusedSeconds: null }, []],
+  [{ url: null }, ['/url']],
+  [{ url, deleteAfterUnusedSeconds: 60 }, ['/deleteAfterUnusedSeconds']],
+])('the mode of %j excludes or requires fields', (body, pointers) => {
+  expect(errorOf(modeFaults(body))?.extra.errors?.map(({ pointer }) => pointer) ?? []).toEqual(pointers)
 })
 
 test('any JSON gets a verdict and never throws', () => {

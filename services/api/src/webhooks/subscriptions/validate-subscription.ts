@@ -1,29 +1,101 @@
-import { AppError, EVENT_TYPES, type FailureCode, type Fault, settableNames } from '@switchhook/contracts'
+import {
+  AppError,
+  EVENT_TYPES,
+  type FailureCode,
+  type Fault,
+  type Subscription,
+  settableNames,
+} from '@switchhook/contracts'
+import type { Role } from '../../http/role.ts'
+import { invalidFilter, isOfFilter, requestedFilterFaults } from './filter-schema.ts'
+import { headerFaults } from './own-headers.ts'
 import { newSubscriptionSchema } from './subscription-schema.ts'
 import { type WebhookUrlRules, webhookUrlFault } from './webhook-url.ts'
 
 /**
- * Checks the body of a create or a change: the schema's faults, and the url rules that a schema cannot express. The error
- * lists every fault. A faulty url decides its code, then faulty event types (specification, "Webhook subscriptions"). The
- * error lists the known event types for both, and for a body that is not an object.
+ * Checks the body of a create or a change: the schema's faults, and the rules of urls and filters that a schema cannot express.
+ * The error lists every fault. A faulty url decides its code, then faulty event types (specification, "Webhook
+ * subscriptions"), then the filter. The error lists the known event types for the first two and for a body that is not an
+ * object, and the known fields for a faulty filter.
  */
 export function validateSubscription(
   body: unknown,
   schemaFaults: readonly Fault[],
   rules: WebhookUrlRules,
+  faultsOfMode: readonly Fault[] = [],
 ): AppError | undefined {
-  const { url } = (body ?? {}) as { readonly url?: unknown }
-  // The rules say more than the schema's pattern.
-  const errors =
-    typeof url === 'string'
-      ? [...schemaFaults.filter(({ pointer }) => pointer !== '/url'), ...urlFaults(url, rules)]
-      : [...schemaFaults]
+  const { url, filter, headers } = (Array.isArray(body) ? {} : (body ?? {})) as {
+    readonly url?: unknown
+    readonly filter?: unknown
+    readonly headers?: unknown
+  }
+  // The rules say more than the schema.
+  const errors = schemaFaults.filter(
+    ({ pointer }) => !isOfFilter(pointer) && (pointer !== '/url' || typeof url !== 'string'),
+  )
+  if (typeof url === 'string') errors.push(...urlFaults(url, rules))
+  errors.push(...requestedFilterFaults(filter), ...headerFaults(headers))
+  return errorOf([...errors, ...faultsOfMode], filter)
+}
+
+/** @returns undefined without a fault */
+export function errorOf(errors: readonly Fault[], filter?: unknown): AppError | undefined {
   if (errors.length === 0) return undefined
   const detail = `The body is not a valid subscription. Allowed fields: ${settableNames(newSubscriptionSchema).join(', ')}.`
   const code = codeOf(errors)
-  const listsEventTypes = code !== 'invalid-request' || errors.some(({ pointer }) => pointer === '')
+  if (code === 'invalid-filter') return invalidFilter(detail, errors, filter)
+  const listsEventTypes = LISTS_EVENT_TYPES.includes(code) || errors.some(({ pointer }) => pointer === '')
   return new AppError(code, { detail, errors, ...(listsEventTypes && { knownEventTypes: EVENT_TYPES }) })
 }
+
+/** The faults of a new subscription, and those that its mode decides. */
+export function validateNewSubscription(
+  body: unknown,
+  schemaFaults: readonly Fault[],
+  rules: WebhookUrlRules,
+): AppError | undefined {
+  return validateSubscription(body, schemaFaults, rules, isObject(body) ? modeFaults(body) : [])
+}
+
+const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null && !Array.isArray(body)
+
+interface ByMode {
+  readonly mode?: unknown
+  readonly url?: unknown
+  readonly deleteAfterUnusedSeconds?: unknown
+  readonly headers?: unknown
+}
+
+/** @throws AppError if a change does not fit the mode of the subscription */
+export function requireMode({ mode, url }: Pick<Subscription, 'mode' | 'url'>, change: ByMode): void {
+  const error = errorOf(modeFaults({ url, ...change, mode }))
+  if (error !== undefined) throw error
+}
+
+/** A pull subscription that expires cannot pile up deliveries, so an operator may create one. */
+export function roleForNew(body: unknown): Role {
+  const { mode, deleteAfterUnusedSeconds } = body as ByMode
+  return mode === 'pull' && deleteAfterUnusedSeconds != null ? 'operator' : 'admin'
+}
+
+/** What the mode of a subscription excludes or requires. */
+export function modeFaults({ mode, url, deleteAfterUnusedSeconds, headers }: ByMode): Fault[] {
+  if (mode === 'pull') {
+    const detail = 'must be absent: clients receive the deliveries'
+    return [
+      ...(url == null || url === '' ? [] : [{ pointer: '/url', detail }]),
+      ...(headers == null ? [] : [{ pointer: '/headers', detail }]),
+    ]
+  }
+  return [
+    ...(url == null ? [{ pointer: '/url', detail: 'is required' }] : []),
+    ...(deleteAfterUnusedSeconds == null
+      ? []
+      : [{ pointer: '/deleteAfterUnusedSeconds', detail: 'is only for pull subscriptions' }]),
+  ]
+}
+
+const LISTS_EVENT_TYPES: readonly FailureCode[] = ['invalid-webhook-url', 'unknown-event-type']
 
 function urlFaults(url: string, rules: WebhookUrlRules): Fault[] {
   const detail = webhookUrlFault(url, rules)
@@ -33,5 +105,6 @@ function urlFaults(url: string, rules: WebhookUrlRules): Fault[] {
 function codeOf(faults: readonly Fault[]): FailureCode {
   if (faults.some(({ pointer }) => pointer === '/url')) return 'invalid-webhook-url'
   if (faults.some(({ pointer }) => /^\/eventTypes(\/|$)/.test(pointer))) return 'unknown-event-type'
+  if (faults.some(({ pointer }) => isOfFilter(pointer))) return 'invalid-filter'
   return 'invalid-request'
 }

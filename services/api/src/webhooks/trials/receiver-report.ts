@@ -109,9 +109,10 @@ function adviceFor({ outcome, status }: CheckedPost): string {
       return 'The address is private, local or reserved, and this installation does not send webhooks there. Use a public address, or ask the operator to allow your network (WEBHOOK_ALLOWED_NETWORKS).'
     case 'unusable-url':
       return 'This installation can no longer send to this url. Change the subscription to an absolute http or https url.'
+    case 'lapsed':
     default:
-      // A newer worker may store an outcome that is not in the type.
-      return `The attempt failed with the outcome ${String(outcome)}, which this version of the api cannot explain yet.`
+      // No check lapses. A newer worker may store an outcome that is not in the type.
+      return `The attempt failed with the outcome ${outcome}, which this version of the api cannot explain yet.`
   }
 }
 

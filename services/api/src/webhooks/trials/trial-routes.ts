@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  ALL_TYPES,
   AppError,
   type CheckFacts,
   type EventType,
@@ -137,6 +138,7 @@ export const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
   failures: [
     'subscription-not-found',
     'subscription-disabled',
+    'subscription-pull',
     'check-running',
     'secret-unavailable',
     'too-many-checks',
@@ -144,6 +146,7 @@ export const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
   ],
   async handle({ caller, params: { id }, body }, deps) {
     const subscription = await findEnabled(deps.subscriptions, caller, id)
+    if (subscription.mode === 'pull') throw new AppError('subscription-pull')
     await begin(deps, subscription)
     try {
       const checkId = newEventId()
@@ -165,4 +168,4 @@ export const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
 
 /** The fallback is never used: a subscription has at least one type. */
 const typeOf = ({ eventType }: TrialBody, { eventTypes }: Subscription): EventType =>
-  eventType ?? eventTypes[0] ?? 'call.status'
+  eventType ?? eventTypes.find((type) => type !== ALL_TYPES) ?? 'call.status'

@@ -5,6 +5,7 @@ export const AGENT = 'sip:a@acme.example'
 export const post = (more: Partial<Post> = {}): Post => ({
   endpoint: 'healthy',
   deliveryId: 'd1',
+  eventId: 'e1',
   attempt: 1,
   content: { kind: 'platform', eventId: 'e1' },
   digest: 'x',
@@ -34,6 +35,7 @@ export const observed = (more: Partial<Observation> = {}): Observation => ({
   lapses: [],
   brokerLosses: [],
   outages: [],
+  receivers: [],
   left: { 'delivery.due': 0 },
   notReady: [],
   ...more,

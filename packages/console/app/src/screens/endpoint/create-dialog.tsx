@@ -1,11 +1,14 @@
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
-import type { CreatedSubscription, EventType, NewSubscription } from '../../api/model.ts'
+import type { CreatedSubscription, NewSubscription, SubscribedType, Subscription } from '../../api/model.ts'
+import { readFilter } from '../../rules/filter.ts'
+import { headersIn } from '../../rules/header-lines.ts'
 import { Dialog, FormDialog } from '../../ui/dialog.tsx'
-import { textIn } from '../../ui/fields.tsx'
+import { numberIn, textIn } from '../../ui/fields.tsx'
 import { Button } from '../../ui/parts.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
+import { Warnings } from './filter-field.tsx'
 import { SecretOnce } from './secret-once.tsx'
 
 /** Adds an endpoint, then shows its secret once. */
@@ -26,6 +29,7 @@ export function CreateDialog({
     return (
       <Dialog title="The endpoint was added" onClose={() => onCreated(created.id)}>
         <SecretOnce secret={created.secret} />
+        <Warnings warnings={created.warnings} />
         <div className="dialog-buttons">
           <Button kind="primary" onClick={() => onCreated(created.id)}>
             I have stored the secret
@@ -48,9 +52,15 @@ export function CreateDialog({
 }
 
 /** The entered endpoint, as the API takes it. */
-export const fieldsOf = (form: FormData) => ({
-  url: textIn(form, 'url'),
+export const fieldsOf = (form: FormData, before?: Subscription) => ({
+  url: textIn(form, 'url') || null,
   description: textIn(form, 'description') || null,
   externalId: textIn(form, 'externalId') || null,
-  eventTypes: form.getAll('eventTypes').map(String) as EventType[],
+  filter: readFilter(textIn(form, 'filter')).filter ?? null,
+  expireAfterSeconds: numberIn(form, 'expireAfterSeconds'),
+  headers: headersIn(textIn(form, 'headers'), before?.headers, isMoving(before?.url, textIn(form, 'url'))),
+  eventTypes: form.getAll('eventTypes').map(String) as SubscribedType[],
 })
+
+const isMoving = (from: string | null | undefined, to: string): boolean =>
+  from != null && URL.parse(from)?.origin !== URL.parse(to)?.origin

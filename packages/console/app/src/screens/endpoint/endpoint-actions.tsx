@@ -73,8 +73,8 @@ interface DialogProps {
 
 function EditDialog({ subscription, onClose }: DialogProps) {
   const edit = useAction({
-    run: (form: FormData) => client.subscriptions.change(subscription.id, fieldsOf(form)),
-    done: () => 'The endpoint was changed.',
+    run: (form: FormData) => client.subscriptions.change(subscription.id, fieldsOf(form, subscription)),
+    done: ({ warnings }) => ['The endpoint was changed.', ...warnings.map(({ detail }) => detail)].join(' '),
     onDone: onClose,
     showsErrors: true,
   })
@@ -189,8 +189,8 @@ function DeleteDialog({ subscription, onClose }: DialogProps) {
       onSubmit={() => remove.mutate(undefined)}
     >
       <p>
-        New deliveries to <strong className="url">{subscription.url}</strong> stop immediately. This cannot be undone:
-        the secret is lost.
+        New deliveries to <strong className="url">{endpointName(subscription)}</strong> stop immediately. This cannot be
+        undone: the secret is lost.
       </p>
       <p>
         {parked === 0

@@ -1,23 +1,27 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Subscription } from '../../api/model.ts'
 import { eventTypesQuery } from '../../api/queries.ts'
+import { headerLines, KEPT } from '../../rules/header-lines.ts'
 import { Field } from '../../ui/fields.tsx'
+import { FilterField } from './filter-field.tsx'
 
 /** The fields of an endpoint, for creating and editing. */
 export function EndpointFields({ subscription }: { readonly subscription?: Subscription }) {
   const { data } = useQuery(eventTypesQuery)
-  const chosen = subscription?.eventTypes ?? ['call.status', 'agent.status']
+  const chosen: readonly string[] = subscription?.eventTypes ?? ['call.status', 'agent.status']
   return (
     <>
-      <Field label="URL" hint="The address that receives each event as an HTTP POST.">
-        <input
-          name="url"
-          type="url"
-          required
-          defaultValue={subscription?.url}
-          placeholder="https://client.example/hooks/calls"
-        />
-      </Field>
+      {subscription?.mode !== 'pull' && (
+        <Field label="URL" hint="The address that receives each event as an HTTP POST.">
+          <input
+            name="url"
+            type="url"
+            required
+            defaultValue={subscription?.url ?? ''}
+            placeholder="https://client.example/hooks/calls"
+          />
+        </Field>
+      )}
       <Field label="Description" hint="A name of your choice. The console shows it instead of the URL.">
         <input name="description" maxLength={1024} defaultValue={subscription?.description ?? ''} />
       </Field>
@@ -27,17 +31,42 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
       >
         <input name="externalId" maxLength={255} pattern="[!-~]+" defaultValue={subscription?.externalId ?? ''} />
       </Field>
+      <Field
+        label="Expire after"
+        hint="Optional: seconds, 10 to 86,400. Older events are not sent, except the end of a call. Useful where old news harms."
+      >
+        <input
+          name="expireAfterSeconds"
+          type="number"
+          min={10}
+          max={86_400}
+          defaultValue={subscription?.expireAfterSeconds ?? ''}
+        />
+      </Field>
+      <Field
+        label="Headers"
+        hint={`Optional: one per line, such as "Authorization: Bearer 3fQ9". Stored values are shown as ${KEPT}: leave them to keep them.`}
+      >
+        <textarea name="headers" rows={2} spellCheck={false} defaultValue={headerLines(subscription?.headers)} />
+      </Field>
       <fieldset>
         <legend>Event types</legend>
+        <label className="check">
+          <input type="checkbox" name="eventTypes" value="*" defaultChecked={chosen.includes('*')} />
+          <span>
+            <code>*</code> <span className="hint">All event types, those of later versions included.</span>
+          </span>
+        </label>
         {(data?.items ?? []).map(({ type, description }) => (
           <label key={type} className="check">
-            <input type="checkbox" name="eventTypes" value={type} defaultChecked={chosen.some((one) => one === type)} />
+            <input type="checkbox" name="eventTypes" value={type} defaultChecked={chosen.includes(type)} />
             <span>
               <code>{type}</code> <span className="hint">{firstSentence(description)}</span>
             </span>
           </label>
         ))}
       </fieldset>
+      <FilterField filter={subscription?.filter} />
     </>
   )
 }

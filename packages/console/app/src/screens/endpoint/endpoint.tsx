@@ -100,7 +100,7 @@ function Lead({ subscription }: { readonly subscription: Subscription }) {
         )}
         {parked.count > 0 && `${counted(parked.count, 'delivery', 'deliveries')} parked.`}
       </p>
-      <p className="muted url">{subscription.url}</p>
+      <p className="muted url">{subscription.url ?? 'Clients receive its deliveries.'}</p>
       <p className="muted">
         <Id value={subscription.id} label="the id of the endpoint" />
       </p>

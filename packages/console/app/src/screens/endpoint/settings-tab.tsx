@@ -1,9 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { Subscription } from '../../api/model.ts'
 import { auditQuery } from '../../api/queries.ts'
-import { count } from '../../rules/words.ts'
+import { count, counted } from '../../rules/words.ts'
 import { Empty, Facts, Failure, Loading, Panel, Time } from '../../ui/parts.tsx'
 import { AuditTable } from '../audit-table.tsx'
+import { Warnings } from './filter-field.tsx'
 
 /** How the endpoint is set up, and who changed it. */
 export function SettingsTab({ subscription }: { readonly subscription: Subscription }) {
@@ -13,10 +14,27 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
       <Panel title="Settings">
         <Facts
           rows={[
-            ['URL', <span className="url">{subscription.url}</span>],
+            ['URL', <span className="url">{subscription.url ?? 'none: clients receive the deliveries'}</span>],
             ['Description', subscription.description ?? <span className="muted">none</span>],
             ['External id', subscription.externalId ?? <span className="muted">none</span>],
+            ['Headers', Object.keys(subscription.headers ?? {}).join(', ') || <span className="muted">none</span>],
+            [
+              'Expire after',
+              subscription.expireAfterSeconds === null ? (
+                <span className="muted">never</span>
+              ) : (
+                counted(subscription.expireAfterSeconds, 'second')
+              ),
+            ],
             ['Event types', subscription.eventTypes.join(', ')],
+            [
+              'Filter',
+              subscription.filter === null ? (
+                <span className="muted">none</span>
+              ) : (
+                <code>{JSON.stringify(subscription.filter)}</code>
+              ),
+            ],
             ['Created', <Time at={subscription.createdAt} />],
             [
               'Signature',
@@ -36,6 +54,7 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
             ['Parked deliveries', `${count(parked.count)} of at most ${count(parked.limit)} with their body`],
           ]}
         />
+        <Warnings warnings={subscription.warnings} />
       </Panel>
       <Panel title="Who changed it">
         <Changes subscriptionId={subscription.id} />

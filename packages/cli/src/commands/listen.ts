@@ -1,0 +1,119 @@
+import { type Schemas, SwitchhookError } from '@switchhook/client'
+import type { Command, Context, Group } from '../command.ts'
+import { ensureSubscription } from '../listen/ensure-subscription.ts'
+import { forward, untilListening } from '../listen/forward.ts'
+import { onKey } from '../listen/keys.ts'
+import { listen } from '../listen/listen.ts'
+import { outcomeText } from '../listen/outcome.ts'
+import { skipBacklog } from '../listen/skip-backlog.ts'
+import { targetOf } from '../listen/target.ts'
+import { clock, moment, toneOf } from '../output/words.ts'
+
+interface ListenOptions {
+  readonly forwardTo?: string
+  readonly name?: string
+  readonly events?: string
+  readonly skipBacklog?: true
+  readonly printSecret?: true
+  readonly ephemeral?: true
+  readonly allowRemote?: true
+}
+
+const listening: Command = {
+  name: 'listen',
+  summary: 'receive deliveries on this machine, until Ctrl+C; what comes meanwhile waits',
+  options: [
+    ['--forward-to <address>', 'POST each delivery there: 3000, or http://localhost:3000/hook'],
+    ['--name <name>', 'continue where the same name stopped (default: the name of this machine)'],
+    ['--events <types>', 'event types, separated by commas (default call.status,agent.status)'],
+    ['--skip-backlog', 'park what is waiting, and begin with new events'],
+    ['--print-secret', 'print the secret that signs the deliveries, when they begin'],
+    ['--ephemeral', 'begin with nothing, and keep nothing after the end'],
+    ['--allow-remote', 'forward to another machine'],
+  ],
+  run: async ({ client, out }, _args, options: ListenOptions) => {
+    const { forwardTo, name, events, allowRemote, ephemeral } = options
+    const target = forwardTo === undefined ? undefined : targetOf(forwardTo, allowRemote === true)
+    const subscription = await ensureSubscription(client, {
+      isEphemeral: ephemeral === true,
+      ...(name !== undefined && { name }),
+      ...(events !== undefined && { eventTypes: events.split(',') as Schemas['SubscribedType'][] }),
+    })
+    const { id } = subscription
+    if (options.printSecret) showSecret(out, subscription)
+    if (options.skipBacklog) {
+      const skipped = await skipBacklog(client, id)
+      out.note(`${deliveries(skipped)} parked. To get them after all: switchhook recover ${id}`)
+    }
+    const failing = new Set<string>()
+    onKey('r', async () => {
+      const ids = [...failing]
+      out.note(ids.length === 0 ? 'No delivery waits for a retry.' : `Retrying ${deliveries(ids.length)} now.`)
+      for (const each of ids) await client.deliveries.redeliver(each).catch(unlessGone)
+    })
+    out.note(`Receiving ${subscription.eventTypes.join(', ')} as ${id}. Stop with Ctrl+C: what comes meanwhile waits.`)
+    await listen({
+      client,
+      subscriptionId: id,
+      handle: async (delivery) => (target ? forward(target, delivery) : { status: 200, durationMs: 0 }),
+      untilReady: async () => (target ? untilListening(target) : undefined),
+      on: {
+        backlog: (count, oldestAt) => {
+          if (count > 0) out.note(`${deliveries(count)} waiting, since ${moment(oldestAt)}; the oldest come first.`)
+        },
+        ready: (isReady) =>
+          out.note(
+            isReady
+              ? `${target?.host} listens again.`
+              : `Nothing listens at ${target?.host}: deliveries wait, and no attempt is counted.`,
+          ),
+        connected: (isConnected) =>
+          out.note(isConnected ? 'Connected again.' : 'No answer from Switchhook; trying again.'),
+        slept: (ms) =>
+          out.note(
+            `This machine slept for ${Math.round(ms / 60_000)} min. Deliveries that it was handling come again, with the same id.`,
+          ),
+        result: (delivery, outcome, result) => {
+          if (result.state === 'held' && !outcome.release) failing.add(delivery.deliveryId)
+          else failing.delete(delivery.deliveryId)
+          const { leaseToken: _, ...shown } = outcome
+          out.stream({ ...shown, attempt: delivery.attempt, ...result }, () => lineOf(out, delivery, outcome, result))
+        },
+      },
+    })
+  },
+}
+
+const deliveries = (count: number): string => `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
+
+/** It was acknowledged or parked meanwhile. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof SwitchhookError && error.status < 500)) throw error
+}
+
+function showSecret(out: Context['out'], { id, secret }: { readonly id: string; readonly secret?: string }): void {
+  if (secret !== undefined) out.show({ secret }, () => secret)
+  else {
+    out.note(
+      `The secret was shown when this subscription was created. Replace it: switchhook subscriptions rotate-secret ${id}`,
+    )
+  }
+}
+
+/** `15:07:12.123  call.status  attempt 2: 500 in 12 ms, again at 15:07:22.140  <delivery>` */
+function lineOf(
+  { style }: Context['out'],
+  { deliveryId, attempt, headers }: Schemas['ReceivedDelivery'],
+  outcome: Schemas['ReportedOutcome'],
+  { result, state, nextAttemptAt }: Schemas['OutcomeResult'],
+): string {
+  const text = outcomeText(outcome)
+  const took = outcome.durationMs === undefined ? '' : ` in ${outcome.durationMs} ms`
+  const then =
+    result === 'lease-lost' ? `too late: ${state}` : nextAttemptAt ? `again at ${clock(nextAttemptAt)}` : state
+  const tone = toneOf(state) ?? (outcome.status !== undefined && outcome.status < 300 ? 'good' : 'bad')
+  const now = clock(new Date().toISOString())
+  return `${style('dim', now)}  ${headers['X-SVC-Event']}  attempt ${attempt}: ${style(tone, text)}${took}, ${then}  ${style('dim', deliveryId)}`
+}
+
+export const listens: Group = { name: '', summary: 'receive', commands: [listening] }

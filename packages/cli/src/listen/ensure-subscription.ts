@@ -1,0 +1,40 @@
+import { hostname } from 'node:os'
+import type { Client, Schemas } from '@switchhook/client'
+import { take } from '../commands/take.ts'
+import { usage } from '../exit.ts'
+
+export interface ListenName {
+  /** The same name continues where it stopped. */
+  readonly name?: string
+  readonly eventTypes?: readonly Schemas['SubscribedType'][]
+  /** A subscription of its own, which is deleted soon after the end. */
+  readonly isEphemeral: boolean
+}
+
+type Listened = Pick<Schemas['Subscription'], 'id' | 'eventTypes' | 'externalId'> & { readonly secret?: string }
+
+const WEEK_SECONDS = 604_800
+const EPHEMERAL_SECONDS = 60
+const TYPES: Schemas['SubscribedType'][] = ['call.status', 'agent.status']
+
+/** Finds the pull subscription with this name, or creates it. */
+export async function ensureSubscription(
+  { subscriptions }: Client,
+  { name = hostname(), eventTypes, isEphemeral }: ListenName,
+): Promise<Listened> {
+  const wanted: Schemas['NewSubscription'] = {
+    mode: 'pull',
+    eventTypes: [...(eventTypes ?? TYPES)],
+    description: 'switchhook listen',
+    deleteAfterUnusedSeconds: isEphemeral ? EPHEMERAL_SECONDS : WEEK_SECONDS,
+  }
+  if (isEphemeral) return subscriptions.create(wanted)
+  const externalId = `listen-${name.replaceAll(/[^!-~]+/g, '-')}`
+  const [found] = await take(subscriptions.list({ externalId }), 1)
+  if (found === undefined) return subscriptions.create({ ...wanted, externalId })
+  const isSame = [...found.eventTypes].toSorted().join() === wanted.eventTypes.toSorted().join()
+  if (eventTypes !== undefined && !isSame) {
+    throw usage(`${externalId} receives ${found.eventTypes.join(', ')}: choose another --name for other events.`)
+  }
+  return found
+}

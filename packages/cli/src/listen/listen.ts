@@ -1,0 +1,120 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Client, NoAnswer, type Schemas, SwitchhookError } from '@switchhook/client'
+import { type Forwarded, outcomeOf } from './outcome.ts'
+
+type Received = Schemas['ReceivedDelivery']
+type Reported = Schemas['ReportedOutcome']
+type Result = Schemas['OutcomeResult']
+
+export interface ListenOptions {
+  readonly client: Client
+  readonly subscriptionId: string
+  readonly handle: (delivery: Received) => Promise<Forwarded>
+  /** Resolves once `handle` can work again, after it was refused. */
+  readonly untilReady: () => Promise<void>
+  readonly on: {
+    /** The first receipt: how many deliveries were waiting. */
+    backlog(count: number, oldestAt: string | null): void
+    result(delivery: Received, outcome: Reported, result: Result): void
+    /** The handler does not listen, or listens again. */
+    ready(isReady: boolean): void
+    /** The api does not answer, or answers again. */
+    connected(isConnected: boolean): void
+    slept(ms: number): void
+  }
+}
+
+const LEASE_SECONDS = 30
+const LEASE_MS = LEASE_SECONDS * 1_000
+/** Deliveries that are handled at the same time. */
+const AT_ONCE = 10
+const RETRY_MS = 1_000
+const TICK_MS = 1_000
+
+/** Receives, handles and reports until it is stopped or refused. @throws SwitchhookError, SignInFailed */
+export async function listen({ client, subscriptionId, handle, untilReady, on }: ListenOptions): Promise<never> {
+  const handling = new Set<Promise<void>>()
+  let waitSeconds = 0
+  let refused: Promise<void> | undefined
+  let failure: unknown
+  /** Called when a delivery was handled. */
+  let freed: (() => void) | undefined
+
+  /** Repeats a call while the api does not answer. */
+  async function persist<T>(call: () => Promise<T>, untilMs = Infinity): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      try {
+        const answer = await call()
+        if (tries > 0) on.connected(true)
+        return answer
+      } catch (error) {
+        if (!isPassing(error) || Date.now() > untilMs) throw error
+        if (tries === 0) on.connected(false)
+        await wait(RETRY_MS)
+      }
+    }
+  }
+
+  async function handleOne(delivery: Received, receivedAtMs: number): Promise<void> {
+    const { deliveryId, leaseToken } = delivery
+    const endsAtMs = receivedAtMs + LEASE_MS
+    const outcome = { deliveryId, leaseToken, ...outcomeOf(await handle(delivery)) }
+    if (outcome.release) refused ??= untilHandled()
+    const { items } = await persist(() => client.subscriptions.report(subscriptionId, { items: [outcome] }), endsAtMs)
+    const [result] = items
+    if (result !== undefined) on.result(delivery, outcome, result)
+  }
+
+  async function untilHandled(): Promise<void> {
+    on.ready(false)
+    await untilReady()
+    on.ready(true)
+    refused = undefined
+  }
+
+  watchSleep((ms) => on.slept(ms))
+  for (;;) {
+    await refused
+    if (failure !== undefined) throw failure
+    const max = AT_ONCE - handling.size
+    const received = await persist(() =>
+      client.subscriptions.receive(subscriptionId, { max, waitSeconds, leaseSeconds: LEASE_SECONDS }),
+    )
+    const receivedAtMs = Date.now()
+    if (waitSeconds === 0) on.backlog(received.items.length + received.held, oldestOf(received))
+    waitSeconds = 20
+    for (const delivery of received.items) {
+      const one = handleOne(delivery, receivedAtMs).catch((error: unknown) => {
+        // Reported too late: the delivery comes again.
+        if (!isPassing(error)) failure ??= error
+      })
+      handling.add(one)
+      void one.finally(() => {
+        handling.delete(one)
+        freed?.()
+      })
+    }
+    if (handling.size === AT_ONCE) await new Promise<void>((resolve) => (freed = resolve))
+  }
+}
+
+/** The api is away, starts, or is busy. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof NoAnswer || (error instanceof SwitchhookError && (error.status >= 500 || error.status === 429))
+
+/** Since when the oldest of the backlog is due. Its own events say when they occurred. */
+function oldestOf({ items: [first], oldestHeldAt }: Schemas['Received']): string | null {
+  if (first === undefined) return oldestHeldAt
+  const { occurredAt } = JSON.parse(first.body) as { readonly occurredAt?: string }
+  return occurredAt ?? oldestHeldAt
+}
+
+/** Timers stand still while a machine sleeps, and its clock does not. */
+function watchSleep(slept: (ms: number) => void): void {
+  let lastMs = Date.now()
+  setInterval(() => {
+    const gapMs = Date.now() - lastMs - TICK_MS
+    lastMs = Date.now()
+    if (gapMs > LEASE_MS) slept(gapMs)
+  }, TICK_MS).unref()
+}

@@ -1,0 +1,74 @@
+import { compileSchema } from '../errors/validator.ts'
+import { parseJson, Unparsable } from '../events/event.ts'
+import { type DeliveryId, parseDeliveryId, parseSubscriptionId, type SubscriptionId } from '../ids.ts'
+import type { Tenant } from '../tenant.ts'
+import { type Outcome, UNREACHABLE_REASONS } from './outcome.ts'
+
+/** The outcome that a client reports of a delivery that it has received. */
+export interface ReportedOutcome {
+  readonly deliveryId: DeliveryId
+  /** The number of this attempt, as it was handed out. */
+  readonly attempt: number
+  /** The token of the message that was handed out. */
+  readonly token: string
+  /** The lease under which the outcome was accepted. */
+  readonly lease: string
+  /** ISO 8601, UTC: when it was handed out. */
+  readonly at: string
+  readonly durationMs: number
+  readonly outcome: Outcome
+}
+
+/** Outcomes that a client reported together, from the api to a delivery worker. */
+export interface OutcomeBatch {
+  readonly batchId: string
+  readonly tenant: Tenant
+  readonly subscriptionId: SubscriptionId
+  readonly items: readonly ReportedOutcome[]
+}
+
+const validate = compileSchema<OutcomeBatch>({
+  type: 'object',
+  required: ['batchId', 'tenant', 'subscriptionId', 'items'],
+  properties: {
+    batchId: { type: 'string', format: 'uuid' },
+    tenant: { type: ['string', 'null'] },
+    subscriptionId: { type: 'string', format: 'uuid' },
+    items: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['deliveryId', 'attempt', 'token', 'lease', 'at', 'durationMs', 'outcome'],
+        properties: {
+          deliveryId: { type: 'string', format: 'uuid' },
+          attempt: { type: 'integer', minimum: 1 },
+          token: { type: 'string' },
+          lease: { type: 'string' },
+          at: { type: 'string', format: 'date-time' },
+          durationMs: { type: 'number', minimum: 0 },
+          outcome: {
+            type: 'object',
+            required: ['kind'],
+            properties: {
+              kind: { type: 'string', enum: ['delivered', 'answered', 'unreachable'] },
+              status: { type: 'integer' },
+              reason: { type: 'string', enum: UNREACHABLE_REASONS },
+            },
+          },
+        },
+      },
+    },
+  },
+})
+
+/** @throws Unparsable */
+export function parseOutcomeBatch(content: Buffer): OutcomeBatch {
+  const result = validate(parseJson(content))
+  if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
+  const batch = result.value
+  return {
+    ...batch,
+    subscriptionId: parseSubscriptionId(batch.subscriptionId),
+    items: batch.items.map((item) => ({ ...item, deliveryId: parseDeliveryId(item.deliveryId) })),
+  }
+}

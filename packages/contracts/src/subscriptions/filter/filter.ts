@@ -1,0 +1,165 @@
+import { CallState } from '../../events/call.ts'
+import type { EventType } from '../../events/event.ts'
+
+type FilterScalar = string | number | boolean
+
+/** What a field may be. The words are those of EventBridge patterns. */
+export type FilterCondition =
+  | FilterScalar
+  | null
+  | { readonly prefix: string }
+  | { readonly suffix: string }
+  | { readonly 'anything-but': FilterScalar | readonly FilterScalar[] }
+  | { readonly exists: boolean }
+  /** One or two comparisons, such as `['>', 0, '<=', 60]`. */
+  | { readonly numeric: readonly (string | number)[] }
+
+/** The conditions of one event type. Each field has to meet one of its own. */
+export type FilterFields = Readonly<Record<string, readonly FilterCondition[]>>
+
+/**
+ * Which events of a type a subscription receives, by fields of their `data`. A type without an entry passes whole. A field
+ * that is absent counts as null; only `null` and `exists: false` match it.
+ */
+export type SubscriptionFilter = Readonly<Partial<Record<EventType, FilterFields>>>
+
+export type EventData = Readonly<Record<string, unknown>>
+
+type Matches = (value: unknown) => boolean
+
+/** Prepares the conditions of one event type. A compiled filter judges an event in less than a microsecond. */
+export function compileFilter(fields: FilterFields): (data: EventData) => boolean {
+  const tests = Object.entries(fields).map(([field, conditions]) => [field, compileConditions(conditions)] as const)
+  return (data) => tests.every(([field, matches]) => matches(fieldValue(data, field)))
+}
+
+/** Whether an event passes. */
+export function passesFilter(filter: SubscriptionFilter | undefined, eventType: string, data: EventData): boolean {
+  const fields = filteredFields(filter, eventType)
+  return fields === undefined || compileFilter(fields)(data)
+}
+
+/** Why an event does not pass: the first field that does not match. Undefined: it passes. */
+export function filterRefusal(
+  filter: SubscriptionFilter | undefined,
+  eventType: string,
+  data: EventData,
+): string | undefined {
+  for (const [field, conditions] of Object.entries(filteredFields(filter, eventType) ?? {})) {
+    const value = fieldValue(data, field)
+    if (!compileConditions(conditions)(value))
+      return `${field} was ${shown(value)}; the filter wants ${wanted(conditions)}`
+  }
+  return undefined
+}
+
+/** Fields that are the same in all events of a call's leg or of an agent: a filter on them passes all events or none. */
+const STEADY_FIELDS: Readonly<Partial<Record<EventType, readonly string[]>>> = {
+  'call.status': ['callId', 'agentUri', 'direction'],
+  'agent.status': ['agentUri'],
+}
+
+/** Whether the filter can pass some events of a call's leg or an agent and not others, so that `sequence` has gaps. */
+export function leavesGaps(filter: SubscriptionFilter | undefined, eventType: string): boolean {
+  const steady = STEADY_FIELDS[eventType as EventType]
+  return (
+    steady !== undefined &&
+    Object.keys(filteredFields(filter, eventType) ?? {}).some((field) => !steady.includes(field))
+  )
+}
+
+/** Whether no event of state 7 can pass, so that the subscriber never learns that a call has ended. */
+export function hidesEndOfCalls(filter: SubscriptionFilter): boolean {
+  const conditions = filter['call.status']?.['state']
+  return conditions !== undefined && !compileConditions(conditions)(CallState.ended)
+}
+
+/** The conditions for events of this type. Undefined: the type passes whole. */
+export const filteredFields = (filter: SubscriptionFilter | undefined, eventType: string): FilterFields | undefined =>
+  filter?.[eventType as EventType]
+
+const isScalar = (value: unknown): value is FilterScalar =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+
+function compileConditions(conditions: readonly FilterCondition[]): Matches {
+  const exact = new Set<unknown>(conditions.filter(isScalar))
+  const others = conditions.flatMap((condition) => predicateOf(condition) ?? [])
+  const matchesNothing = conditions.some(isAbsence)
+  const matchesAny = conditions.some((condition) => isObject(condition) && 'exists' in condition && condition.exists)
+  return (value) => {
+    if (value === null || value === undefined) return matchesNothing
+    if (matchesAny || exact.has(value)) return true
+    return isScalar(value) && others.some((predicate) => predicate(value))
+  }
+}
+
+function predicateOf(condition: FilterCondition): ((value: FilterScalar) => boolean) | undefined {
+  if (!isObject(condition)) return undefined
+  if ('prefix' in condition) return (value) => typeof value === 'string' && value.startsWith(condition.prefix)
+  if ('suffix' in condition) return (value) => typeof value === 'string' && value.endsWith(condition.suffix)
+  if ('anything-but' in condition) {
+    const unwanted = new Set([condition['anything-but']].flat())
+    return (value) => !unwanted.has(value)
+  }
+  if ('exists' in condition) return undefined
+  const comparisons = comparisonsOf(condition.numeric)
+  return (value) => typeof value === 'number' && comparisons.every(([operator, limit]) => operator(value, limit))
+}
+
+export const NUMERIC_OPERATORS: Readonly<Record<string, (value: number, limit: number) => boolean>> = {
+  '=': (value, limit) => value === limit,
+  '<': (value, limit) => value < limit,
+  '<=': (value, limit) => value <= limit,
+  '>': (value, limit) => value > limit,
+  '>=': (value, limit) => value >= limit,
+}
+
+function comparisonsOf(numeric: readonly (string | number)[]) {
+  return [0, 2]
+    .filter((at) => at < numeric.length)
+    .map((at) => [NUMERIC_OPERATORS[String(numeric[at])] ?? (() => false), Number(numeric[at + 1])] as const)
+}
+
+const isObject = (condition: FilterCondition): condition is Exclude<FilterCondition, FilterScalar | null> =>
+  typeof condition === 'object' && condition !== null
+
+const isAbsence = (condition: FilterCondition): boolean =>
+  condition === null || (isObject(condition) && 'exists' in condition && !condition.exists)
+
+const { isRawJSON: isRawJson } = JSON as unknown as {
+  readonly isRawJSON: (value: unknown) => value is { readonly rawJSON: string }
+}
+
+/** The value of a field. `parseEvent` keeps numbers such as `1.0` as they were written. */
+export function fieldValue(data: EventData, field: string): unknown {
+  const value = data[field]
+  return typeof value === 'object' && isRawJson(value) ? Number(value.rawJSON) : value
+}
+
+const MAX_SHOWN_LENGTH = 64
+const MAX_SHOWN_CONDITIONS = 5
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'absent'
+  return value === null || isScalar(value) ? shortened(JSON.stringify(value)) : 'an object'
+}
+
+const shortened = (text: string): string =>
+  text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH - 1)}…`
+
+function wanted(conditions: readonly FilterCondition[]): string {
+  const texts = conditions.slice(0, MAX_SHOWN_CONDITIONS).map(conditionText)
+  const more = conditions.length - texts.length
+  return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(' or ')
+}
+
+function conditionText(condition: FilterCondition): string {
+  if (!isObject(condition)) return shown(condition)
+  if ('prefix' in condition) return `${shown(condition.prefix)} at the beginning`
+  if ('suffix' in condition) return `${shown(condition.suffix)} at the end`
+  if ('anything-but' in condition) {
+    return `anything but ${wanted([condition['anything-but']].flat())}`
+  }
+  if ('exists' in condition) return condition.exists ? 'any value' : 'no value'
+  return condition.numeric.join(' ').replace(/(\d) (?=[<>=])/, '$1 and ')
+}

@@ -1,0 +1,17 @@
+-- Lists a held delivery. It ends a lease, whose client then learns that it lost the delivery.
+-- KEYS    1 held   2 leased
+-- ARGV    1 delivery   2 when it is due, ms   3 lifetime of the lists in ms   4 '1': only if it is not listed
+-- result  1, or 0 if it was listed already
+local held, leased = redis.call('ZSCORE', KEYS[1], ARGV[1]), redis.call('ZSCORE', KEYS[2], ARGV[1])
+if ARGV[4] == '1' and (held or leased) then
+  return 0
+end
+local due = ARGV[2]
+if held == due then
+  -- Another score, so that a reader of the entry before does not remove this one.
+  due = string.format('%.0f', due + 1)
+end
+redis.call('ZREM', KEYS[2], ARGV[1])
+redis.call('ZADD', KEYS[1], due, ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1

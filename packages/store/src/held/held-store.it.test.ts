@@ -1,0 +1,224 @@
+import { type Delivery, type DeliveryId, newSubscriptionId, newToken } from '@switchhook/contracts'
+import { eventually } from '@switchhook/testkit'
+import type { DeliveryArchive } from '../deliveries/delivery-archive.ts'
+import type { DeliveryStore, Settlement } from '../deliveries/delivery-store.ts'
+import {
+  acknowledged,
+  delivered,
+  deliveryOf,
+  failed,
+  openDeliveries,
+  retention,
+  type TestDeliveries,
+} from '../deliveries/testing/deliveries.ts'
+import { heldKey, heldLooksKey, heldMessageKey, leasedKey, partitionOf, recordKey } from '../keys.ts'
+import { run } from '../redis/redis.ts'
+import { createHeldLooks, type HeldLooks } from './held-looks.ts'
+import { createHeldStore, type HeldStore, leaseTimes } from './held-store.ts'
+
+const id = newSubscriptionId()
+const endpoint = { tenant: 'acme', subscriptionId: id }
+let fixture: TestDeliveries
+let deliveries: DeliveryStore & DeliveryArchive
+let held: HeldStore
+let looks: HeldLooks
+
+beforeAll(async () => {
+  fixture = await openDeliveries()
+  deliveries = fixture.store
+  held = createHeldStore(fixture.redis)
+  looks = createHeldLooks(fixture.redis)
+})
+afterAll(() => fixture.close())
+beforeEach(() => fixture.server.flush())
+
+const holding = (delivery: Delivery, over: Partial<Extract<Settlement, { state: 'held' }>> = {}) =>
+  ({
+    state: 'held',
+    slot: delivery.slot,
+    next: { token: newToken(), postponed: delivery.postponed ?? 0 },
+    dueInMs: 0,
+    lookInMs: 60_000,
+    ...over,
+  }) as const
+
+async function hold(delivery = deliveryOf({ subscriptionId: id }), over = {}): Promise<Delivery> {
+  await deliveries.settle(delivery, null, holding(delivery, over))
+  return delivery
+}
+const idsOf = (some: readonly ({ readonly delivery: Delivery } | undefined)[]): (DeliveryId | undefined)[] =>
+  some.map((each) => each?.delivery.deliveryId)
+
+/** Receives one delivery, and its lease as a client names it. */
+async function receiveOne(leaseSeconds = 30) {
+  const [received] = await held.receive(endpoint, 1, leaseSeconds)
+  if (received === undefined) throw new Error('nothing is held')
+  return { ...received, given: { deliveryId: received.delivery.deliveryId, lease: received.lease } }
+}
+
+async function messageOf({ deliveryId }: Delivery) {
+  const [message] = await held.read([deliveryId])
+  if (message === undefined) throw new Error('it is not held')
+  return message
+}
+
+async function claimOne(leaseMs = 60_000) {
+  const [look] = await looks.claimDue(10, leaseMs)
+  if (look === undefined) throw new Error('no look is due')
+  return look
+}
+
+test('a held delivery is received as it was, byte for byte, and its record says so', async () => {
+  const delivery = await hold(deliveryOf({ subscriptionId: id, attempt: 2, slot: 2, postponed: 1, token: 'a', run: 2 }))
+  const [received, ...others] = await held.receive(endpoint, 10, 30)
+  expect(received?.delivery).toEqual({ ...delivery, token: expect.any(String) as string })
+  expect(others).toEqual([])
+  expect(await deliveries.find(delivery.deliveryId)).toMatchObject({ state: 'held', slot: 2, nextAttemptAt: null })
+  expect(Date.parse(received?.leasedUntil ?? '') - Date.parse(received?.leasedAt ?? '')).toBe(30_000)
+})
+
+test('the message that was held is settled, also the first of a run, and the held one is not', async () => {
+  const delivery = await hold()
+  expect(await deliveries.isSettled(delivery)).toBe(true)
+  const [received] = await held.receive(endpoint, 1, 30)
+  expect(await deliveries.isSettled(received?.delivery ?? delivery)).toBe(false)
+})
+
+test('those due for longest are received first, each once, and none before it is due', async () => {
+  const last = await hold()
+  const first = await hold(undefined, { dueInMs: -60_000 })
+  await hold(undefined, { dueInMs: 60_000 })
+  expect(idsOf(await held.receive(endpoint, 1, 30))).toEqual([first.deliveryId])
+  expect(await held.areDue([id, newSubscriptionId()])).toEqual([true, false])
+  expect(idsOf(await held.receive(endpoint, 10, 30))).toEqual([last.deliveryId])
+  expect(await held.receive(endpoint, 10, 30)).toEqual([])
+  expect(await held.areDue([id])).toEqual([false])
+})
+
+test('a released delivery can be received again; its former lease is lost', async () => {
+  await hold()
+  const { given, delivery } = await receiveOne()
+  expect(await held.release(id, [{ ...given, lease: '1' }, given, given])).toEqual([false, true, false])
+  const again = await receiveOne(31)
+  expect(again.delivery).toEqual(delivery)
+  expect(await held.take(id, [given, again.given])).toMatchObject([undefined, { delivery }])
+})
+
+test('a lease that was taken is another, and the former is lost', async () => {
+  await hold()
+  const { given } = await receiveOne()
+  const [taken] = await held.take(id, [given])
+  const renewed = { ...given, lease: taken?.lease ?? '' }
+  expect(renewed.lease).not.toBe(given.lease)
+  expect(await held.take(id, [given])).toEqual([undefined])
+  expect(await held.release(id, [given, renewed])).toEqual([false, true])
+})
+
+test('a lease that ended is listed as lapsed and cannot be taken; it is not received by another client meanwhile', async () => {
+  await hold()
+  const { deliveryId, lease } = (await receiveOne(1)).given
+  expect(await held.lapsed(id, 10)).toEqual([])
+  await eventually(async () => expect(await held.lapsed(id, 10)).toEqual([{ deliveryId, score: lease }]))
+  expect(await held.take(id, [{ deliveryId, lease }])).toEqual([undefined])
+  expect(await held.receive(endpoint, 1, 1)).toEqual([])
+  expect(leaseTimes(lease).endsAtMs - leaseTimes(lease).beganAtMs).toBe(1_000)
+})
+
+test('a delivery that has gone on is dropped from the list, and its message is gone with its settlement', async () => {
+  const delivery = await hold()
+  const message = await messageOf(delivery)
+  await deliveries.settle(message.delivery, delivered(delivery), acknowledged)
+  expect(await held.read([delivery.deliveryId])).toEqual([undefined])
+  expect(await fixture.ttlOf(heldMessageKey(delivery.deliveryId))).toBe(-2)
+  expect(await held.receive(endpoint, 10, 30)).toEqual([])
+  expect(await held.counts([id])).toEqual([{ count: 0, leased: 0, oldestAt: null }])
+})
+
+test('parking a held delivery ends its message', async () => {
+  const delivery = await hold()
+  const message = await messageOf(delivery)
+  await deliveries.park(message.delivery, null, 'exhausted')
+  expect(await held.read([delivery.deliveryId])).toEqual([undefined])
+  expect(await deliveries.find(delivery.deliveryId)).toMatchObject({ state: 'parked', body: delivery.body })
+})
+
+test('a failed attempt of a leased delivery is held for its next slot, and ends the lease', async () => {
+  const delivery = await hold()
+  const { given, ...received } = await receiveOne()
+  const posted = { ...received.delivery, attempt: 1 }
+  await deliveries.settle(posted, failed(delivery), holding(posted, { slot: 1, dueInMs: 10_000 }))
+  expect(await held.take(id, [given])).toEqual([undefined])
+  expect(await held.counts([id])).toMatchObject([{ count: 1, leased: 0 }])
+  const message = await messageOf(delivery)
+  expect(message.delivery).toMatchObject({ slot: 1, attempt: 1 })
+  expect(await deliveries.find(delivery.deliveryId)).toMatchObject({
+    state: 'held',
+    slot: 1,
+    attempts: [{ attempt: 1 }],
+    nextAttemptAt: new Date(message.dueAtMs).toISOString(),
+  })
+})
+
+test('an entry that was listed again since it was read is not removed', async () => {
+  const delivery = await hold()
+  const entries = await held.due(id, { most: 10 })
+  const message = await messageOf(delivery)
+  // The delivery was published, fell due while its subscription was paused again, and is held again.
+  await deliveries.settle(message.delivery, null, holding(message.delivery, { dueInMs: message.dueAtMs - Date.now() }))
+  await held.remove(id, 'held', entries)
+  expect(await held.counts([id])).toMatchObject([{ count: 1 }])
+  await held.remove(id, 'held', await held.due(id, { most: 10 }))
+  expect(await held.counts([id])).toMatchObject([{ count: 0 }])
+})
+
+test('copies of a message are held once, and a copy of a held message lists it again if its entry is missing', async () => {
+  const delivery = await hold()
+  await hold(delivery)
+  expect(await held.counts([id])).toMatchObject([{ count: 1 }])
+  await held.remove(id, 'held', await held.due(id, { most: 10 }))
+  await deliveries.listAgain(delivery)
+  expect(idsOf(await held.receive(endpoint, 10, 30))).toEqual([delivery.deliveryId])
+  await deliveries.listAgain(delivery)
+  expect(await held.counts([id])).toMatchObject([{ count: 1, leased: 1 }])
+  await deliveries.listAgain(deliveryOf({ subscriptionId: id }))
+  expect(await held.counts([id])).toMatchObject([{ count: 1 }])
+})
+
+test('a look is claimed by one worker, again after its lease, and not before it is due', async () => {
+  await looks.askFor(endpoint, Date.now() + 60_000)
+  expect(await looks.claimDue(10, 60_000)).toEqual([])
+  await held.lookSoon(endpoint)
+  await looks.askFor(endpoint, Date.now() + 60_000)
+  const look = await claimOne(50)
+  expect(look).toMatchObject(endpoint)
+  await eventually(async () => expect(await looks.claimDue(10, 60_000)).toHaveLength(1))
+  expect(await looks.claimDue(10, 60_000)).toEqual([])
+})
+
+test('a look that ended leaves nothing, except one that was asked for meanwhile', async () => {
+  const installation = { tenant: null, subscriptionId: id }
+  await held.lookSoon(installation)
+  const look = await claimOne()
+  await held.lookSoon(installation)
+  await looks.finish(look, null)
+  const again = await claimOne()
+  expect(again).toMatchObject(installation)
+  await looks.finish(again, null)
+  expect(await fixture.ttlOf(heldLooksKey(partitionOf(null)))).toBe(-2)
+})
+
+test('every key of a held delivery has a lifetime, and the lists keep theirs while deliveries move', async () => {
+  const delivery = await hold()
+  const { given } = await receiveOne()
+  const keys = [heldMessageKey(delivery.deliveryId), recordKey(delivery.deliveryId)]
+  for (const key of [...keys, leasedKey(id)]) {
+    expect(retention.parkedRetentionMs - (await fixture.ttlOf(key))).toBeLessThan(60_000)
+  }
+  await held.release(id, [given])
+  expect(retention.parkedRetentionMs - (await fixture.ttlOf(heldKey(id)))).toBeLessThan(60_000)
+  // Received deliveries are looked at when their lease ends, even if the client has died.
+  const [, at] = await fixture.redis[run]((commands) =>
+    commands.zrange(heldLooksKey(partitionOf('acme')), '0', '0', 'WITHSCORES'),
+  )
+  expect(Number(at) - Date.now()).toBeLessThan(32_000)
+})

@@ -1,0 +1,223 @@
+import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
+import type { Endpoint } from '../breaker/breaker-store.ts'
+import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
+import { heldKey, heldMessageKey, leasedKey, recordKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import { toMs } from '../redis/server-clock.ts'
+import { createHeldLooks } from './held-looks.ts'
+import { type HeldMessage, parseHeldMessage } from './held-message.ts'
+
+/** A received delivery, as a client names it. */
+export interface Lease {
+  readonly deliveryId: DeliveryId
+  /** Another one for each receipt. It ends at `leaseTimes(lease).endsAtMs`. */
+  readonly lease: string
+}
+
+export interface LeasedDelivery {
+  readonly delivery: Delivery
+  readonly lease: string
+  /** ISO 8601, UTC, like `leasedUntil`: when it was received. */
+  readonly leasedAt: string
+  readonly leasedUntil: string
+}
+
+/** An entry of one of the two lists, with its score. */
+export interface HeldEntry {
+  readonly deliveryId: DeliveryId
+  readonly score: string
+}
+
+export interface HeldCount {
+  /** With the leased ones. */
+  readonly count: number
+  readonly leased: number
+  /** ISO 8601, UTC: since when the oldest of the others has been due; null: there is none. */
+  readonly oldestAt: string | null
+}
+
+/**
+ * The held deliveries of subscriptions. `DeliveryStore.settle` holds a delivery: it writes its message with the ledger, then
+ * lists it. An entry can be stale, because its delivery has gone on; the message decides. A leased delivery is in the list
+ * of leases instead, until its lease is released or a worker has found it at its end.
+ */
+export interface HeldStore {
+  counts(ids: readonly SubscriptionId[]): Promise<readonly HeldCount[]>
+  /** Whether a delivery can be received now, for each subscription. One round trip. */
+  areDue(ids: readonly SubscriptionId[]): Promise<readonly boolean[]>
+  /** Leases the deliveries that have been due for longest. It may find fewer than `most` although more are held. */
+  receive(endpoint: Endpoint, most: number, leaseSeconds: number): Promise<readonly LeasedDelivery[]>
+  /** Gives deliveries back, due now. Resolves to whether each lease was still held. */
+  release(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly boolean[]>
+  /** Prolongs leases until their outcomes are recorded. Undefined: the lease was lost, or the delivery has gone on. */
+  take(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly (LeasedDelivery | undefined)[]>
+  /** The deliveries that are held now. Undefined: it has gone on, or its message has expired. */
+  read(ids: readonly DeliveryId[]): Promise<readonly (HeldMessage | undefined)[]>
+  /** Those that have been due for longest, and are not leased. */
+  due(id: SubscriptionId, query: { readonly offset?: number; readonly most: number }): Promise<readonly HeldEntry[]>
+  /** Those whose lease has ended. */
+  lapsed(id: SubscriptionId, most: number): Promise<readonly HeldEntry[]>
+  /** Removes entries from a list, unless they have changed since they were read. */
+  remove(id: SubscriptionId, list: 'held' | 'leased', entries: readonly HeldEntry[]): Promise<void>
+  /** When the first of each list is due or ends, ms since 1970. */
+  next(id: SubscriptionId): Promise<{ readonly dueAtMs: number | null; readonly lapsesAtMs: number | null }>
+  /** Has a worker look at once. Call it when a subscription that holds deliveries was changed or deleted. */
+  lookSoon(endpoint: Endpoint): Promise<void>
+}
+
+/** How long a lease lasts while the outcome of its delivery is recorded. */
+const TAKEN_SECONDS = 30
+/** A lease that nobody released is looked at this long after its end at the latest, even if a clock is wrong. */
+const SECOND_MS = 1_000
+
+/** A lease is its end in ms, then three digits for its length in seconds (lease-held.lua). */
+export function leaseTimes(lease: string): { readonly beganAtMs: number; readonly endsAtMs: number } {
+  const endsAtMs = Number(lease.slice(0, -3))
+  return { endsAtMs, beganAtMs: endsAtMs - Number(lease.slice(-3)) * SECOND_MS }
+}
+
+const listsOf = (id: SubscriptionId): [string, string] => [heldKey(id), leasedKey(id)]
+
+export function createHeldStore(redis: Redis): HeldStore {
+  const looks = createHeldLooks(redis)
+
+  async function leasedOf(leases: readonly Lease[]): Promise<(LeasedDelivery | undefined)[]> {
+    const found = await read(leases.map(({ deliveryId }) => deliveryId))
+    return leases.map(({ lease }, i) => {
+      const message = found[i]
+      if (message === undefined) return undefined
+      const { beganAtMs, endsAtMs } = leaseTimes(lease)
+      const [leasedAt, leasedUntil] = [new Date(beganAtMs).toISOString(), new Date(endsAtMs).toISOString()]
+      return { delivery: message.delivery, lease, leasedAt, leasedUntil }
+    })
+  }
+
+  /** One command reads message and record of a delivery, because one script writes both. */
+  async function read(ids: readonly DeliveryId[]): Promise<(HeldMessage | undefined)[]> {
+    const stored = await redis[run]((commands) =>
+      Promise.all(ids.map((id) => commands.mgetBuffer(heldMessageKey(id), recordKey(id)))),
+    )
+    return stored.map(([message, record]) => {
+      const ledger = parseLedger(record?.toString() ?? '')
+      if (message == null || ledger === undefined) return undefined
+      const held = parseHeldMessage(message)
+      return isSettledBy(ledger, held.delivery) ? undefined : held
+    })
+  }
+
+  async function remove(key: string, entries: readonly HeldEntry[]): Promise<void> {
+    if (entries.length === 0) return
+    const args = entries.flatMap(({ deliveryId, score }) => [deliveryId, score])
+    await redis[run]((commands) => commands.runScript('held/remove-held', [key], args))
+  }
+
+  return {
+    read,
+    async counts(ids) {
+      const found = await redis[run]((commands) =>
+        Promise.all(
+          ids.map((id) =>
+            Promise.all([
+              commands.zcard(heldKey(id)),
+              commands.zcard(leasedKey(id)),
+              commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
+            ]),
+          ),
+        ),
+      )
+      return found.map(([held, leased, [, since]]) => ({
+        count: held + leased,
+        leased,
+        oldestAt: since === undefined ? null : new Date(Number(since)).toISOString(),
+      }))
+    },
+    async areDue(ids) {
+      const [time, ...first] = await redis[run]((commands) =>
+        Promise.all([commands.time(), ...ids.map((id) => commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'))]),
+      )
+      return first.map(([, dueAt]) => dueAt !== undefined && Number(dueAt) <= toMs(time))
+    },
+    async receive(endpoint, most, leaseSeconds) {
+      const { subscriptionId: id } = endpoint
+      // Asked for first: a lease that no worker looks at would never end.
+      await looks.askFor(endpoint, Date.now() + (leaseSeconds + 1) * SECOND_MS)
+      const reply = await redis[run]((commands) =>
+        commands.runScript('held/lease-held', listsOf(id), [most, leaseSeconds]),
+      )
+      const leases = pairsOf(reply).map(([name, lease]) => ({ deliveryId: parseDeliveryId(name), lease }))
+      const leased = await leasedOf(leases)
+      await remove(
+        leasedKey(id),
+        leases.filter((_, i) => leased[i] === undefined).map(({ deliveryId, lease: score }) => ({ deliveryId, score })),
+      )
+      return leased.filter((each) => each !== undefined)
+    },
+    async release(id, leases) {
+      const args = leases.flatMap(({ deliveryId, lease }) => [deliveryId, lease])
+      const released = await redis[run]((commands) => commands.runScript('held/release-leases', listsOf(id), args))
+      return released.map((each) => each === 1)
+    },
+    async take(id, leases) {
+      const args = [TAKEN_SECONDS, ...leases.flatMap(({ deliveryId, lease }) => [deliveryId, lease])]
+      const renewed = await redis[run]((commands) => commands.runScript('held/prolong-leases', [leasedKey(id)], args))
+      const kept = leases.flatMap(({ deliveryId }, i) => (renewed[i] ? [{ deliveryId, lease: renewed[i] }] : []))
+      const found = new Map((await leasedOf(kept)).map((each, i) => [kept[i]?.deliveryId, each]))
+      return leases.map(({ deliveryId, lease }, i) => {
+        const taken = renewed[i] ? found.get(deliveryId) : undefined
+        return taken && { ...taken, leasedAt: new Date(leaseTimes(lease).beganAtMs).toISOString() }
+      })
+    },
+    async due(id, { offset = 0, most }) {
+      const time = await redis[run]((commands) => commands.time())
+      const found = await redis[run]((commands) =>
+        commands.zrange(
+          heldKey(id),
+          '-inf',
+          `${Math.floor(toMs(time))}`,
+          'BYSCORE',
+          'LIMIT',
+          offset,
+          most,
+          'WITHSCORES',
+        ),
+      )
+      return entriesOf(found)
+    },
+    async lapsed(id, most) {
+      const time = await redis[run]((commands) => commands.time())
+      const found = await redis[run]((commands) =>
+        commands.zrange(
+          leasedKey(id),
+          '-inf',
+          `${Math.floor(toMs(time))}999`,
+          'BYSCORE',
+          'LIMIT',
+          0,
+          most,
+          'WITHSCORES',
+        ),
+      )
+      return entriesOf(found)
+    },
+    remove: (id, list, entries) => remove(list === 'held' ? heldKey(id) : leasedKey(id), entries),
+    async next(id) {
+      const [[, dueAt], [, lease]] = await redis[run]((commands) =>
+        Promise.all([
+          commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
+          commands.zrange(leasedKey(id), '0', '0', 'WITHSCORES'),
+        ]),
+      )
+      return {
+        dueAtMs: dueAt === undefined ? null : Number(dueAt),
+        lapsesAtMs: lease === undefined ? null : leaseTimes(lease).endsAtMs,
+      }
+    },
+    lookSoon: (endpoint) => looks.askFor(endpoint, Date.now()),
+  }
+}
+
+const pairsOf = (reply: readonly string[]): [string, string][] =>
+  reply.flatMap((name, i) => (i % 2 === 0 ? [[name, reply[i + 1] ?? ''] as [string, string]] : []))
+
+const entriesOf = (reply: readonly string[]): HeldEntry[] =>
+  pairsOf(reply).map(([name, score]) => ({ deliveryId: parseDeliveryId(name), score }))

@@ -1,0 +1,70 @@
+import type { SubscriptionId } from '@switchhook/contracts'
+import { pullersKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+
+/** A client that receives the deliveries of a subscription. */
+interface Puller {
+  readonly clientId: string
+  /** Milliseconds since 1970, like `lastAtMs`: it has received without a pause of a minute since then. */
+  readonly sinceMs: number
+  readonly lastAtMs: number
+}
+
+export interface Pulled {
+  /** Milliseconds since 1970; null: no client has received for eight days. */
+  readonly lastAtMs: number | null
+  /** The clients of the last minute, the latest first. */
+  readonly pullers: readonly Puller[]
+}
+
+/** Who receives the deliveries of pull subscriptions. */
+export interface PullerStore {
+  note(id: SubscriptionId, clientId: string, nowMs: number): Promise<void>
+  find(id: SubscriptionId, nowMs: number): Promise<Pulled>
+}
+
+/** Longer than the longest wait of a request, 25 s. */
+const PRESENT_MS = 60_000
+/** Longer than the longest `deleteAfterUnusedSeconds`. */
+const RETENTION_MS = 8 * 86_400_000
+/** More names are not kept. */
+const MAX_PULLERS = 20
+
+export function createPullerStore(redis: Redis): PullerStore {
+  /** The latest first. */
+  async function all(id: SubscriptionId): Promise<Puller[]> {
+    const stored = await redis[run]((commands) => commands.hgetall(pullersKey(id)))
+    return Object.entries(stored)
+      .map(([clientId, times]) => {
+        const [sinceMs = 0, lastAtMs = 0] = times.split(' ').map(Number)
+        return { clientId, sinceMs, lastAtMs }
+      })
+      .toSorted((a, b) => b.lastAtMs - a.lastAtMs)
+  }
+
+  return {
+    async note(id, clientId, nowMs) {
+      const known = await all(id)
+      const same = known.find((each) => each.clientId === clientId)
+      const sinceMs = same !== undefined && same.lastAtMs > nowMs - PRESENT_MS ? same.sinceMs : nowMs
+      const forgotten = known
+        .filter((each) => each !== same)
+        .slice(MAX_PULLERS - 1)
+        .map((each) => each.clientId)
+      await redis[run]((commands) =>
+        Promise.all([
+          commands.hset(pullersKey(id), clientId, `${sinceMs} ${nowMs}`),
+          commands.pexpire(pullersKey(id), RETENTION_MS),
+          ...(forgotten.length > 0 ? [commands.hdel(pullersKey(id), ...forgotten)] : []),
+        ]),
+      )
+    },
+    async find(id, nowMs) {
+      const known = await all(id)
+      return {
+        lastAtMs: known[0]?.lastAtMs ?? null,
+        pullers: known.filter(({ lastAtMs }) => lastAtMs > nowMs - PRESENT_MS),
+      }
+    },
+  }
+}

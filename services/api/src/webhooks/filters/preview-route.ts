@@ -1,0 +1,174 @@
+import {
+  AppError,
+  EVENT_TYPES,
+  type EventData,
+  type EventType,
+  filterRefusal,
+  type SubscriptionFilter,
+  type Tenant,
+} from '@switchhook/contracts'
+import { type JournalEntry, type JournalReader, microsOf } from '@switchhook/store'
+import { component } from '../../http/component.ts'
+import { invalidBody } from '../../http/read-body.ts'
+import type { RouteOf } from '../../http/route.ts'
+import { eventIdSchema, moment, momentOrNull } from '../deliveries/delivery-schema.ts'
+import {
+  filterSchema,
+  invalidFilter,
+  isOfFilter,
+  requestedFilterFaults,
+  type SubscriptionWarning,
+  warningsOf,
+  warningsSchema,
+} from '../subscriptions/filter-schema.ts'
+
+export interface PreviewRouteDeps {
+  readonly journal: Pick<JournalReader, 'isOn' | 'latest'>
+  /** Monotonic, in ms. */
+  readonly nowMs: () => number
+}
+
+interface PreviewRequest {
+  readonly filter: SubscriptionFilter
+  readonly eventTypes?: readonly EventType[]
+}
+
+interface Judged {
+  readonly eventId: string
+  readonly eventType: EventType
+  readonly occurredAt: string
+  /** Null: it passes. */
+  readonly refusal: string | null
+}
+
+interface Preview {
+  readonly looked: number
+  readonly matched: number
+  readonly since: string | null
+  readonly examples: readonly Judged[]
+  readonly warnings: readonly SubscriptionWarning[]
+}
+
+/** Entries of one read. */
+const PAGE = 200
+/** Entries that one preview reads. */
+const MAX_READ = 2_000
+/** The answer of a slow Redis covers fewer events instead of taking longer. */
+const MAX_MS = 1_000
+/** Of those that pass, and of those that do not. */
+const MAX_EXAMPLES = 5
+
+const requestSchema = component('FilterPreviewRequest', {
+  type: 'object',
+  description: 'The filter to try.',
+  required: ['filter'],
+  additionalProperties: false,
+  properties: {
+    filter: { ...filterSchema, type: 'object', description: 'The filter, as in a subscription.' },
+    eventTypes: {
+      type: 'array',
+      items: { type: 'string', enum: EVENT_TYPES },
+      minItems: 1,
+      description: 'The event types of the subscription; by default those that the filter names.',
+      examples: [['call.status']],
+    },
+  },
+})
+
+const count = (description: string, example: number) => ({
+  type: 'integer',
+  minimum: 0,
+  description,
+  examples: [example],
+})
+
+const previewSchema = component('FilterPreview', {
+  type: 'object',
+  description: 'What the filter would have passed.',
+  required: ['looked', 'matched', 'since', 'examples', 'warnings'],
+  properties: {
+    looked: count('The number of events of these types that were judged, the latest of the journal.', 412),
+    matched: count('The number of these events that pass.', 96),
+    since: momentOrNull('When the oldest event that was looked at was journaled, in UTC.'),
+    examples: {
+      type: 'array',
+      description: `The latest ${MAX_EXAMPLES} events that pass and the latest ${MAX_EXAMPLES} that do not, the newest first.`,
+      items: component('FilterExample', {
+        type: 'object',
+        description: 'An event, and whether it passes.',
+        required: ['eventId', 'eventType', 'occurredAt', 'refusal'],
+        properties: {
+          eventId: eventIdSchema,
+          eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type.' },
+          occurredAt: moment('When the event occurred, in UTC.'),
+          refusal: {
+            type: ['string', 'null'],
+            description: 'Why the event does not pass; null if it does.',
+            examples: ['state was 2; the filter wants 3 or 7'],
+          },
+        },
+      }),
+    },
+    warnings: warningsSchema,
+  },
+})
+
+export const previewFilter: RouteOf<PreviewRouteDeps, PreviewRequest> = {
+  method: 'post',
+  path: '/api/v1/webhooks/filters/preview',
+  operationId: 'previewFilter',
+  tag: 'subscriptions',
+  role: 'viewer',
+  isExpensive: true,
+  summary: 'Try a filter on past events',
+  description:
+    `Judges the latest events of the journal by a filter, before it is saved. Changes nothing. It reads at most the latest ${MAX_READ} events of the tenant, of all ` +
+    'types, for at most a second. Events whose data the journal does not have (larger than 16 KiB) are left out.',
+  body: requestSchema,
+  validate: (body, faults) => {
+    const { filter } = (body ?? {}) as { readonly filter?: unknown }
+    const others = faults.filter(({ pointer }) => filter === undefined || filter === null || !isOfFilter(pointer))
+    if (others.length > 0) return invalidBody(requestSchema, others)
+    const filterFaults = requestedFilterFaults(filter)
+    return filterFaults.length === 0 ? undefined : invalidFilter('The filter is not valid.', filterFaults, filter)
+  },
+  responses: { 200: { description: 'What the filter would have passed.', body: previewSchema } },
+  failures: ['invalid-filter', 'journal-off'],
+  async handle({ caller, body: { filter, eventTypes = Object.keys(filter) as EventType[] } }, { journal, nowMs }) {
+    if (!journal.isOn) throw new AppError('journal-off')
+    const body: Preview = await preview({ journal, nowMs }, caller.tenant, filter, eventTypes)
+    return { status: 200, body }
+  },
+}
+
+async function preview(
+  { journal, nowMs }: PreviewRouteDeps,
+  tenant: Tenant,
+  filter: SubscriptionFilter,
+  eventTypes: readonly EventType[],
+): Promise<Preview> {
+  const [passing, refused]: [Judged[], Judged[]] = [[], []]
+  let [looked, matched] = [0, 0]
+  let last: JournalEntry | undefined
+  const endMs = nowMs() + MAX_MS
+  for (let read = 0; read < MAX_READ && nowMs() < endMs; read += PAGE) {
+    const entries = await journal.latest(tenant, PAGE, last?.id)
+    for (const { eventId, eventType, occurredAt, dataJson } of entries) {
+      if (dataJson === null || !eventTypes.includes(eventType)) continue
+      const refusal = filterRefusal(filter, eventType, JSON.parse(dataJson) as EventData) ?? null
+      looked += 1
+      if (refusal === null) matched += 1
+      const examples = refusal === null ? passing : refused
+      if (examples.length < MAX_EXAMPLES) examples.push({ eventId, eventType, occurredAt, refusal })
+    }
+    last = entries.at(-1) ?? last
+    if (entries.length < PAGE) break
+  }
+  return {
+    looked,
+    matched,
+    since: last === undefined ? null : new Date(Math.floor(microsOf(last.id) / 1_000)).toISOString(),
+    examples: [...passing, ...refused],
+    warnings: warningsOf({ eventTypes, filter }),
+  }
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError, type Fault, parseDeliveryId, type ReportedOutcome, type Subscription } from '@switchhook/contracts'
+import type { Broker } from '@switchhook/messaging'
+import {
+  type DeliveryArchive,
+  type HeldStore,
+  inChunks,
+  type OutcomeResult,
+  type OutcomeStore,
+  type SubscriptionStore,
+} from '@switchhook/store'
+import type { RouteOf } from '../../http/route.ts'
+import { SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesIn, outcomesSchema } from './pull-schema.ts'
+import { findPulled } from './receive-route.ts'
+
+export interface OutcomesRouteDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  readonly held: Pick<HeldStore, 'release' | 'take'>
+  readonly deliveries: Pick<DeliveryArchive, 'find'>
+  readonly publishOutcomes: Broker['publishOutcomes']
+  readonly outcomes: Pick<OutcomeStore, 'find'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+interface Body {
+  readonly items: readonly OutcomeItem[]
+}
+
+/** How long a request waits for a worker. */
+const RESULTS_MS = 10_000
+/** The waits between two looks at the results double. */
+const FIRST_LOOK_MS = 4
+const MAX_LOOK_MS = 100
+
+/** Reports outcomes. Not audited: the attempts of a delivery show them. */
+export const reportOutcomes: RouteOf<OutcomesRouteDeps, Body> = {
+  method: 'post',
+  path: `${SUBSCRIPTIONS}/{id}/outcomes`,
+  operationId: 'reportOutcomes',
+  tag: 'subscriptions',
+  role: 'operator',
+  summary: 'Report the outcomes of received deliveries',
+  description:
+    'Reports what a POST would have found: each outcome acknowledges its delivery, schedules its retry or parks it, by the same rules. An outcome that arrives after the end of ' +
+    'its lease is `lease-lost` and changes nothing. A repeated report is `lease-lost`, too, and shows the state that the first one led to. ' +
+    '503 `outcomes-unfinished`: the outcomes are recorded, but not applied yet.',
+  params: { id: subscriptionIdSchema },
+  body: outcomesSchema,
+  validate: (body, faults) => {
+    const all = faults.length > 0 ? faults : faultsIn(body as Body)
+    return all.length === 0 ? undefined : new AppError('invalid-request', { errors: all })
+  },
+  responses: { 200: { description: 'The results.', body: outcomeResultsSchema } },
+  failures: ['subscription-not-found', 'subscription-not-pull', 'outcomes-unfinished'],
+  async handle({ caller, params: { id }, body: { items } }, deps) {
+    const subscription = await findPulled(deps.subscriptions, caller, id)
+    const [released, reported] = await Promise.all([
+      release(deps, subscription, items),
+      report(deps, subscription, items),
+    ])
+    const known = new Map(reported.map((each) => [each.deliveryId as string, each]))
+    const results = await inChunks(items, async ({ deliveryId: name }) => {
+      const deliveryId = parseDeliveryId(name)
+      const result = known.has(deliveryId) || released.has(deliveryId) ? 'done' : 'lease-lost'
+      const { state, nextAttemptAt } = known.get(deliveryId) ?? (await presentState(deps, subscription, name))
+      return { deliveryId, result, state, nextAttemptAt }
+    })
+    return { status: 200, body: { items: results } }
+  },
+}
+
+function faultsIn({ items }: Body): Fault[] {
+  const seen = new Set<string>()
+  return items.flatMap((item, i): Fault[] => {
+    const name = item.deliveryId.toLowerCase()
+    const isRepeated = seen.has(name)
+    seen.add(name)
+    if (isRepeated) return [{ pointer: `/items/${i}/deliveryId`, detail: 'is in the list twice' }]
+    if (outcomesIn(item) === 1) return []
+    return [{ pointer: `/items/${i}`, detail: 'must have exactly one of status, error and release' }]
+  })
+}
+
+const leaseOf = ({ deliveryId, leaseToken }: OutcomeItem) => ({
+  deliveryId: parseDeliveryId(deliveryId),
+  lease: leaseToken,
+})
+
+/** @returns the deliveries that were given back */
+async function release(
+  { held }: OutcomesRouteDeps,
+  { id }: Subscription,
+  items: readonly OutcomeItem[],
+): Promise<ReadonlySet<string>> {
+  const leases = items.filter((item) => item.release).map(leaseOf)
+  const isReleased = leases.length === 0 ? [] : await held.release(id, leases)
+  return new Set(leases.filter((_, i) => isReleased[i]).map(({ deliveryId }) => deliveryId))
+}
+
+/**
+ * A worker concludes the attempts, with the rules of a POST. Their leases are prolonged first, so that no other client
+ * receives the deliveries meanwhile. If this process dies before the broker has confirmed the outcomes, the leases end.
+ * @returns the results of the deliveries whose lease was held
+ */
+async function report(
+  { held, publishOutcomes, outcomes, now }: OutcomesRouteDeps,
+  { id: subscriptionId, tenant }: Subscription,
+  all: readonly OutcomeItem[],
+): Promise<readonly OutcomeResult[]> {
+  const items = all.filter((item) => !item.release)
+  const taken = items.length === 0 ? [] : await held.take(subscriptionId, items.map(leaseOf))
+  const reported = items.flatMap((item, i): ReportedOutcome[] => {
+    const [one, outcome] = [taken[i], outcomeOf(item)]
+    if (one === undefined || outcome === undefined) return []
+    const { delivery, lease, leasedAt: at } = one
+    const durationMs = item.durationMs ?? Math.max(0, now() - Date.parse(at))
+    const { deliveryId, attempt, token = '' } = delivery
+    return [{ deliveryId, attempt: attempt + 1, token, lease, at, durationMs, outcome }]
+  })
+  if (reported.length === 0) return []
+  const batchId = randomUUID()
+  await publishOutcomes({ batchId, tenant, subscriptionId, items: reported })
+  const untilMs = performance.now() + RESULTS_MS
+  for (let waitMs = FIRST_LOOK_MS; performance.now() < untilMs; waitMs = Math.min(waitMs * 2, MAX_LOOK_MS)) {
+    await pause(waitMs)
+    const results = await outcomes.find(batchId)
+    if (results !== undefined) return results
+  }
+  throw new AppError('outcomes-unfinished')
+}
+
+/** Of another subscription, a delivery is unknown here. */
+async function presentState(
+  { deliveries }: OutcomesRouteDeps,
+  { id }: Subscription,
+  deliveryId: string,
+): Promise<Pick<OutcomeResult, 'state' | 'nextAttemptAt'>> {
+  const found = await deliveries.find(parseDeliveryId(deliveryId))
+  if (found?.subscriptionId !== id) return { state: 'unknown', nextAttemptAt: null }
+  return { state: found.state, nextAttemptAt: found.nextAttemptAt ?? null }
+}

@@ -1,0 +1,143 @@
+import {
+  AppError,
+  type Delivery,
+  isExpired,
+  isLeaseValid,
+  isPaused,
+  leaseEndsAt,
+  type Subscription,
+  wantsFirstAttempt,
+} from '@switchhook/contracts'
+import type { Broker } from '@switchhook/messaging'
+import { attemptHeaders, type Signer } from '@switchhook/signing'
+import type { HeldStore, LeasedDelivery, PullerStore, SubscriptionStore } from '@switchhook/store'
+import { limitedClientOf } from '../../http/limits/limited-client.ts'
+import type { Caller, RouteOf } from '../../http/route.ts'
+import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
+import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { type Receive, receivedSchema, receiveSchema } from './pull-schema.ts'
+import type { Waiting } from './waiting.ts'
+
+export interface ReceiveRouteDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  readonly held: Pick<HeldStore, 'receive' | 'release' | 'counts'>
+  readonly pullers: Pick<PullerStore, 'note'>
+  readonly waiting: Pick<Waiting, 'enter'>
+  readonly signer: Signer
+  readonly publishBacklogged: Broker['publishBacklogged']
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** @throws AppError `subscription-not-found` or `subscription-not-pull` */
+export async function findPulled(
+  subscriptions: ReceiveRouteDeps['subscriptions'],
+  caller: Caller,
+  id: string | undefined,
+): Promise<Subscription> {
+  const subscription = await findSubscription(subscriptions, caller, id)
+  if (subscription.mode !== 'pull') throw new AppError('subscription-not-pull')
+  return subscription
+}
+
+/** Receives deliveries. Not audited: the attempts of a delivery show its outcomes. */
+export const receiveDeliveries: RouteOf<ReceiveRouteDeps, Receive> = {
+  method: 'post',
+  path: `${SUBSCRIPTIONS}/{id}/receive`,
+  operationId: 'receiveDeliveries',
+  tag: 'subscriptions',
+  role: 'operator',
+  summary: 'Receive deliveries of a pull subscription',
+  description:
+    'Answers with deliveries that are due, the oldest first, or waits until there is one. Each is leased to you: handle it as an endpoint handles its POST, ' +
+    'then report the outcome. A delivery whose lease ends without an outcome is due again, and can be received twice: deduplicate by `deliveryId`. ' +
+    'Four requests of a subscription can wait at the same time. An `Idempotency-Key` is rejected: each request receives other deliveries.',
+  params: { id: subscriptionIdSchema },
+  body: receiveSchema,
+  isBodyOptional: true,
+  responses: { 200: { description: 'The deliveries; none if the wait ended.', body: receivedSchema } },
+  failures: ['subscription-not-found', 'subscription-not-pull', 'secret-unavailable', 'too-many-receivers'],
+  async handle({ caller, params: { id }, body, isClosed }, deps) {
+    const { max = 10, waitSeconds = 20, leaseSeconds = 30 } = body
+    const untilMs = performance.now() + waitSeconds * 1_000
+    const { id: subscriptionId, tenant } = await findPulled(deps.subscriptions, caller, id)
+    const place = deps.waiting.enter(subscriptionId, limitedClientOf(caller))
+    try {
+      await deps.pullers.note(subscriptionId, caller.clientId, deps.now())
+      for (;;) {
+        const subscription = await findPulled(deps.subscriptions, caller, id)
+        const leased = isPaused(subscription, deps.now())
+          ? []
+          : await deps.held.receive({ tenant, subscriptionId }, max, leaseSeconds)
+        const items = leased.length === 0 ? [] : await handOut(deps, subscription, leased, isClosed)
+        if (items.length > 0 || !(await place.wait(untilMs, isClosed))) {
+          const [left] = await deps.held.counts([subscriptionId])
+          const { count = 0, leased: leasedCount = 0, oldestAt = null } = left ?? {}
+          return { status: 200, body: { items, held: count - leasedCount, oldestHeldAt: oldestAt } }
+        }
+      }
+    } finally {
+      place.leave()
+    }
+  },
+}
+
+/**
+ * The leased deliveries as the client gets them. After the answer to a DELETE or a disable no first attempt is handed out: the
+ * subscription is read again after the claim, and the answer relies on that read for no longer than a worker's POST does
+ * (subscription-lease.ts). What is not wanted any more goes
+ * through the pipeline, where a worker withdraws it or lets it expire.
+ */
+async function handOut(
+  { subscriptions, held, signer, publishBacklogged, now }: ReceiveRouteDeps,
+  { id, tenant }: Subscription,
+  leased: readonly LeasedDelivery[],
+  isClosed: () => boolean,
+): Promise<object[]> {
+  try {
+    for (;;) {
+      const askedAtMs = performance.now()
+      const subscription = await subscriptions.find(tenant, id)
+      if (isClosed() || (subscription !== undefined && isPaused(subscription, now()))) {
+        await held.release(id, leased.map(leaseOf))
+        return []
+      }
+      const unwanted = leased.filter(({ delivery }) => !isWanted(subscription, delivery, now()))
+      const items = leased.filter((each) => !unwanted.includes(each)).map((each) => itemOf(each, subscription, signer))
+      await Promise.all(unwanted.map(({ delivery }) => publishBacklogged(delivery)))
+      if (isLeaseValid(leaseEndsAt(askedAtMs), performance.now())) return items
+    }
+  } catch (error) {
+    // Without Redis, the leases end.
+    await held.release(id, leased.map(leaseOf)).catch(() => undefined)
+    throw error
+  }
+}
+
+/** A delivery that has failed keeps its schedule, unless its subscription was deleted: nobody can receive it then. */
+const isWanted = (subscription: Subscription | undefined, delivery: Delivery, nowMs: number): boolean =>
+  subscription !== undefined &&
+  (delivery.attempt > 0 || wantsFirstAttempt(subscription, delivery)) &&
+  !isExpired(subscription, delivery, nowMs)
+
+const leaseOf = ({ delivery: { deliveryId }, lease }: LeasedDelivery) => ({ deliveryId, lease })
+
+/** @throws AppError `secret-unavailable` */
+function itemOf(
+  { delivery, lease, leasedUntil }: LeasedDelivery,
+  subscription: Subscription | undefined,
+  signer: Signer,
+): object {
+  const { signing: _, ...unsigned } = delivery
+  const current = subscription?.signing === undefined ? unsigned : { ...unsigned, signing: subscription.signing }
+  if (!signer.canSign(current)) throw new AppError('secret-unavailable')
+  const attempt = delivery.attempt + 1
+  return {
+    deliveryId: delivery.deliveryId,
+    attempt,
+    leaseToken: lease,
+    leasedUntil,
+    headers: attemptHeaders(current, attempt, signer.headersOf),
+    body: delivery.body.toString(),
+  }
+}

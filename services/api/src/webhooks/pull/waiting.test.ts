@@ -1,0 +1,62 @@
+import { newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
+import { createWaiting, type Waiting } from './waiting.ts'
+
+const [one, two] = [newSubscriptionId(), newSubscriptionId()]
+const isOpen = (): boolean => false
+const later = (): number => performance.now() + 20_000
+
+let due: Set<SubscriptionId>
+let looks: (readonly SubscriptionId[])[]
+let waiting: Waiting
+beforeEach(() => {
+  due = new Set()
+  looks = []
+  const areDue = async (ids: readonly SubscriptionId[]): Promise<boolean[]> => {
+    looks.push(ids)
+    if (looks.length === 1) throw new Error('Redis is away')
+    return ids.map((id) => due.has(id))
+  }
+  waiting = createWaiting({ held: { areDue }, log: { warn: () => {} } })
+})
+afterEach(() => waiting.close())
+
+test('one look serves all requests, and wakes one request of a subscription that has a delivery', async () => {
+  const woken: string[] = []
+  const waits = [one, one, two].map((id, i) =>
+    waiting
+      .enter(id, undefined)
+      .wait(later(), isOpen)
+      .then((found) => woken.push(`${i} ${found}`)),
+  )
+  due.add(one)
+  await waits[0]
+  expect(woken).toEqual(['0 true'])
+  expect(looks).toEqual([
+    [one, two],
+    [one, two],
+  ])
+  await waiting.close()
+  await Promise.all(waits)
+  expect(woken).toEqual(['0 true', '1 false', '2 false'])
+  // Nothing waits in a process that ends.
+  expect(await waiting.enter(two, undefined).wait(later(), isOpen)).toBe(false)
+})
+
+test('a wait ends at its time, and when the client is gone, without a delivery', async () => {
+  due.add(one)
+  expect(await waiting.enter(one, undefined).wait(performance.now(), isOpen)).toBe(false)
+  expect(await waiting.enter(one, undefined).wait(later(), () => true)).toBe(false)
+})
+
+test('four requests of a subscription and 200 of a client can wait; leaving frees a place, once', () => {
+  const places = [1, 2, 3, 4].map(() => waiting.enter(one, 'a'))
+  expect(() => waiting.enter(one, 'b')).toThrow('At most 4 requests of this subscription')
+  places[0]?.leave()
+  places[0]?.leave()
+  waiting.enter(one, 'b')
+  expect(() => waiting.enter(one, 'b')).toThrow('At most 4')
+  for (let n = 3; n < 200; n++) waiting.enter(newSubscriptionId(), 'a')
+  expect(() => waiting.enter(two, 'a')).toThrow('At most 200 requests of this client')
+  waiting.enter(two, undefined)
+  expect(waiting.count()).toBe(4 + 197 + 1)
+})

@@ -1,0 +1,123 @@
+import type { SubscriptionId } from '@switchhook/contracts'
+import { type Logger, type Poll, startPoll } from '@switchhook/runtime'
+import type { HeldStore } from '@switchhook/store'
+import { HeaderedError } from '../../http/headered-error.ts'
+
+export interface WaitingDeps {
+  readonly held: Pick<HeldStore, 'areDue'>
+  readonly log: Pick<Logger, 'warn'>
+}
+
+/** A request that waits for a delivery. */
+interface WaitingRequest {
+  /** Resolves to whether a delivery may be due; false at the end of the wait, and once the client is gone. */
+  wait(untilMs: number, isClosed: () => boolean): Promise<boolean>
+  /** Frees the place. */
+  leave(): void
+}
+
+/** The requests of this process that wait for deliveries. */
+export interface Waiting {
+  /**
+   * @param client a name that no other client has; undefined: only the limit of the subscription applies
+   * @throws HeaderedError `too-many-receivers`
+   */
+  enter(id: SubscriptionId, client: string | undefined): WaitingRequest
+  /** The number of places that are taken. */
+  count(): number
+  /** Ends all waits. */
+  close(): Promise<void>
+}
+
+/** Requests of one subscription, and of one client, that wait in this process. */
+const MAX_PER_SUBSCRIPTION = 4
+const MAX_PER_CLIENT = 200
+/** How often Redis is asked. */
+const LOOK_EVERY_MS = 250
+const RETRY_AFTER_SECONDS = '2'
+
+interface Waiter {
+  readonly untilMs: number
+  readonly isClosed: () => boolean
+  readonly end: (mayBeDue: boolean) => void
+}
+
+/** One look at Redis serves all waiting requests: one pipeline with one command for each subscription. */
+export function createWaiting({ held, log }: WaitingDeps): Waiting {
+  const waiters = new Map<SubscriptionId, Set<Waiter>>()
+  const bySubscription = new Map<string, number>()
+  const byClient = new Map<string, number>()
+  let poll: Poll | undefined
+  let isClosing = false
+
+  function end(id: SubscriptionId, waiter: Waiter, mayBeDue: boolean): void {
+    const same = waiters.get(id)
+    same?.delete(waiter)
+    if (same?.size === 0) waiters.delete(id)
+    waiter.end(mayBeDue)
+  }
+
+  async function look(): Promise<void> {
+    for (const [id, same] of waiters) {
+      for (const waiter of same) {
+        if (isClosing || waiter.isClosed() || performance.now() >= waiter.untilMs) end(id, waiter, false)
+      }
+    }
+    const ids = [...waiters.keys()]
+    if (ids.length === 0) return
+    try {
+      const due = await held.areDue(ids)
+      for (const [i, id] of ids.entries()) {
+        // One request can take all that is due; the next look wakes the next one.
+        const [first] = waiters.get(id) ?? []
+        if (due[i] === true && first !== undefined) end(id, first, true)
+      }
+    } catch (error) {
+      log.warn('held deliveries cannot be read; retrying', { error })
+    }
+  }
+
+  return {
+    enter(id, client) {
+      const [ofSubscription, ofClient] = [bySubscription.get(id) ?? 0, byClient.get(client ?? '') ?? 0]
+      if (ofSubscription >= MAX_PER_SUBSCRIPTION) throw tooMany(`${MAX_PER_SUBSCRIPTION} requests of this subscription`)
+      if (client !== undefined && ofClient >= MAX_PER_CLIENT) throw tooMany(`${MAX_PER_CLIENT} requests of this client`)
+      const leaves = [count(bySubscription, id), ...(client === undefined ? [] : [count(byClient, client)])]
+      return {
+        wait: (untilMs, isClosed) =>
+          new Promise((resolve) => {
+            if (isClosing) return resolve(false)
+            const same = waiters.get(id) ?? new Set()
+            waiters.set(id, same.add({ untilMs, isClosed, end: resolve }))
+            poll ??= startPoll(LOOK_EVERY_MS, look)
+          }),
+        leave: () => {
+          for (const leave of leaves.splice(0)) leave()
+        },
+      }
+    },
+    count: () => [...bySubscription.values()].reduce((sum, each) => sum + each, 0),
+    async close() {
+      isClosing = true
+      await look()
+      await poll?.stop()
+    },
+  }
+}
+
+/** Counts one more. @returns counts one less */
+function count(counts: Map<string, number>, name: string): () => void {
+  counts.set(name, (counts.get(name) ?? 0) + 1)
+  return () => {
+    const rest = (counts.get(name) ?? 1) - 1
+    if (rest > 0) counts.set(name, rest)
+    else counts.delete(name)
+  }
+}
+
+const tooMany = (what: string): HeaderedError =>
+  new HeaderedError(
+    'too-many-receivers',
+    { 'Retry-After': RETRY_AFTER_SECONDS },
+    { detail: `At most ${what} can wait in one process.` },
+  )

@@ -1,0 +1,126 @@
+import { AppError, holdsDeliveries, isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
+import { requireMatch } from '../../http/entity-tag.ts'
+import type { RouteOf } from '../../http/route.ts'
+import { wantedSettings } from './optional-settings.ts'
+import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
+import { storedTypes } from './subscribed-types.ts'
+import {
+  onSubscription,
+  params,
+  SUBSCRIPTIONS,
+  type SubscriptionChange,
+  type SubscriptionRouteDeps,
+  withHealth,
+} from './subscription-routes.ts'
+import { etagHeader, subscriptionChangeSchema, subscriptionSchema } from './subscription-schema.ts'
+import { tagOf } from './subscription-view.ts'
+import { requireMode, validateSubscription } from './validate-subscription.ts'
+
+/** Has a worker look at what the subscription held before a change. If the api dies before, one looks within a minute. */
+async function lookAtHeld(
+  { held, now }: Pick<SubscriptionRouteDeps, 'held' | 'now'>,
+  before: Subscription,
+  isRerun = false,
+) {
+  if (!isRerun && !holdsDeliveries(before, now())) return
+  await held.lookSoon({ tenant: before.tenant, subscriptionId: before.id })
+}
+
+export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChange> = {
+  method: 'patch',
+  path: `${SUBSCRIPTIONS}/{id}`,
+  operationId: 'changeSubscription',
+  tag: 'subscriptions',
+  role: 'admin',
+  summary: 'Change, disable or enable a subscription',
+  description:
+    'Changes the fields that you send. After the answer, no first attempt is sent to a disabled subscription, for a removed event type, that the new filter refuses, or to ' +
+    'the previous url, and nothing to a paused one. A request that disables, pauses, removes event types, or sets `filter` or `url` therefore takes about 0.4 s; other changes are answered immediately. ' +
+    'Deliveries that have already failed keep their schedule, url and body.',
+  idempotent: true,
+  conditional: true,
+  audit: { action: 'subscription.changed', on: onSubscription },
+  params,
+  body: subscriptionChangeSchema,
+  responses: {
+    200: { description: 'The changed subscription.', body: subscriptionSchema, headers: { ETag: etagHeader } },
+  },
+  failures: [
+    'subscription-not-found',
+    'invalid-webhook-url',
+    'unknown-event-type',
+    'invalid-filter',
+    'external-id-taken',
+  ],
+  validate: (body, faults, { urlRules }) => validateSubscription(body, faults, urlRules),
+  async handle({ caller, params: { id }, body, ifMatch, isRerun }, deps) {
+    const { url, eventTypes, description, headers, enabled } = body
+    if (!isGuid(id)) throw new AppError('subscription-not-found')
+    const settings = wantedSettings(body)
+    const subscriptionId = parseSubscriptionId(id)
+    await deps.watchUse({ id: subscriptionId, tenant: caller.tenant, ...settings })
+    const wanted = {
+      ...(url != null && { url }),
+      ...(eventTypes !== undefined && { eventTypes: storedTypes(eventTypes) }),
+      ...(description !== undefined && { description }),
+      ...settings,
+      ...(enabled !== undefined && { enabled }),
+    }
+    let before: Subscription | undefined
+    const changed = await deps.subscriptions.revise(caller.tenant, subscriptionId, (present) => {
+      before = present
+      requireMode(present, body)
+      const next = {
+        ...present,
+        ...wanted,
+        ...((url ?? headers) !== undefined && { headers: deps.secrets.mergeHeaders(present, present, body) }),
+      }
+      // An earlier run of the same request may have stored the change, and with it another tag.
+      if (isRerun !== true || tagOf(next) !== tagOf(present)) requireMatch(ifMatch, tagOf(present))
+      return next
+    })
+    if (before !== undefined) await lookAtHeld(deps, before, isRerun)
+    if (stopsFirstAttempts(wanted, before)) await firstAttemptsStopped(performance.now())
+    if (changed === undefined) throw new AppError('subscription-not-found')
+    // A repeated change is audited even if the fields have these values already: the process may have died after an
+    // earlier request had stored them and before it was audited.
+    return {
+      status: 200,
+      body: await withHealth(deps, changed),
+      headers: { ETag: tagOf(changed) },
+      isUnchanged: Object.keys(wanted).length === 0 && headers === undefined,
+    }
+  },
+}
+
+export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
+  method: 'delete',
+  path: `${SUBSCRIPTIONS}/{id}`,
+  operationId: 'deleteSubscription',
+  tag: 'subscriptions',
+  role: 'admin',
+  summary: 'Delete a subscription',
+  description:
+    'After the answer, no first attempt is sent. The answer therefore takes about 0.4 s. Deliveries that have already failed keep their schedule; ' +
+    'to stop their retries, let your endpoint answer 410, which parks them.',
+  idempotent: true,
+  conditional: true,
+  audit: { action: 'subscription.deleted', on: onSubscription },
+  params,
+  responses: { 204: { description: 'The subscription was deleted.' } },
+  failures: ['subscription-not-found'],
+  async handle({ caller, params: { id }, ifMatch, isRerun }, deps) {
+    if (!isGuid(id)) throw new AppError('subscription-not-found')
+    let before: Subscription | undefined
+    const removed = await deps.subscriptions.remove(caller.tenant, parseSubscriptionId(id), (present) => {
+      requireMatch(ifMatch, tagOf(present))
+      before = present
+    })
+    if (before !== undefined) await lookAtHeld(deps, before)
+    // Before a 404 too: a concurrent request may have just deleted the subscription and still be waiting here.
+    await firstAttemptsStopped(performance.now())
+    // An earlier run of the same request may have deleted it.
+    if (!removed && isRerun !== true) throw new AppError('subscription-not-found')
+    return { status: 204 }
+  },
+}

@@ -1,0 +1,55 @@
+import type { Subscription } from '@switchhook/contracts'
+import { aSubscription } from '@switchhook/testkit'
+import { createDeleteUnused, watchUse } from './delete-unused.ts'
+
+const NOW = Date.parse('2026-11-20T12:00:00.000Z')
+const MINUTE = 60_000
+const present = aSubscription({ mode: 'pull', url: '', deleteAfterUnusedSeconds: 60 })
+
+/** What happens when the timer falls due. */
+async function fall(stored: Subscription | undefined, sinceMs: number, lastAtMs: number | null, atRemoval = stored) {
+  const happened: string[] = []
+  const handle = createDeleteUnused({
+    subscriptions: {
+      find: async () => stored,
+      remove: async (_tenant, _id, check) => {
+        if (atRemoval !== undefined) check?.(atRemoval)
+        happened.push('deleted')
+        return true
+      },
+    },
+    pullers: { find: async () => ({ lastAtMs, pullers: [] }) },
+    held: { lookSoon: async () => {} },
+    state: {
+      commit: async (_tenant, { timers: [timer] }) => {
+        happened.push(`again in ${timer?.dueInMs}`)
+        return 'committed'
+      },
+    },
+    log: { info: () => {} },
+    now: () => NOW,
+  })
+  await handle?.({ tenant: present.tenant, payload: { subscriptionId: present.id, sinceMs } })
+  return happened
+}
+
+const { deleteAfterUnusedSeconds: _, ...kept } = present
+
+test.each<[string, Parameters<typeof fall>, string[]]>([
+  ['nobody has ever received', [present, NOW - MINUTE, null], ['deleted']],
+  ['nobody has received for long', [present, NOW - 10 * MINUTE, NOW - MINUTE], ['deleted']],
+  ['somebody received a moment ago', [present, NOW - 10 * MINUTE, NOW - 1_000], ['again in 59000']],
+  ['the setting was changed meanwhile', [present, NOW - 1_000, NOW - 10 * MINUTE], ['again in 59000']],
+  ['the setting was removed', [kept, NOW - MINUTE, null], []],
+  ['the setting is removed at this moment', [present, NOW - MINUTE, null, kept], []],
+  ['the subscription is gone', [undefined, NOW - MINUTE, null], []],
+])('%s', async (_name, args, happened) => expect(await fall(...args)).toEqual(happened))
+
+test('only a subscription with the setting gets a timer', async () => {
+  const timers: unknown[] = []
+  const state = { commit: async (_: unknown, change: object) => (timers.push(change), 'committed' as const) }
+  await watchUse(state, kept, NOW)
+  expect(timers).toEqual([])
+  await watchUse(state, present, NOW)
+  expect(timers).toMatchObject([{ timers: [{ id: `unused:${present.id}`, dueInMs: MINUTE }] }])
+})

@@ -1,0 +1,72 @@
+import { isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import type { HeldStore, PullerStore, StateStore, SubscriptionStore } from '@switchhook/store'
+import type { TimerOwners } from '../../state/timer-loop.ts'
+
+export interface UnusedDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'find' | 'remove'>
+  readonly pullers: Pick<PullerStore, 'find'>
+  readonly held: Pick<HeldStore, 'lookSoon'>
+  readonly state: Pick<StateStore, 'commit'>
+  readonly log: Pick<Logger, 'info'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+interface Payload {
+  readonly subscriptionId: string
+  /** Milliseconds since 1970: unused since then, unless a client has received later. */
+  readonly sinceMs: number
+}
+
+type Watched = Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>
+
+/**
+ * Sets the timer that deletes a subscription that nobody receives. Call it before the setting is stored: a timer without the
+ * setting does nothing, and a setting without its timer would never take effect.
+ */
+export async function watchUse(
+  state: Pick<StateStore, 'commit'>,
+  { id, tenant, deleteAfterUnusedSeconds }: Watched,
+  nowMs: number,
+): Promise<void> {
+  if (deleteAfterUnusedSeconds === undefined) return
+  await setTimer(state, tenant, { subscriptionId: id, sinceMs: nowMs }, deleteAfterUnusedSeconds * 1_000)
+}
+
+async function setTimer(
+  state: Pick<StateStore, 'commit'>,
+  tenant: Subscription['tenant'],
+  payload: Payload,
+  dueInMs: number,
+): Promise<void> {
+  const timer = { id: `unused:${payload.subscriptionId}`, dueInMs, payload }
+  await state.commit(tenant, { records: [], events: [], timers: [timer] })
+}
+
+/** What the removal of a subscription throws if it is not to be removed. */
+const KEPT = new Error('the setting was removed')
+
+/** Handles the timers of `watchUse`: deletes the subscription, or sets the timer again. */
+export const createDeleteUnused =
+  ({ subscriptions, pullers, held, state, log, now }: UnusedDeps): TimerOwners[string] =>
+  async ({ tenant, payload }) => {
+    const { subscriptionId, sinceMs } = payload as Payload
+    if (!isGuid(subscriptionId)) return
+    const id = parseSubscriptionId(subscriptionId)
+    const unusedSeconds = (await subscriptions.find(tenant, id))?.deleteAfterUnusedSeconds
+    if (unusedSeconds === undefined) return
+    const { lastAtMs } = await pullers.find(id, now())
+    const leftMs = Math.max(sinceMs, lastAtMs ?? 0) + unusedSeconds * 1_000 - now()
+    if (leftMs > 0) return setTimer(state, tenant, { subscriptionId, sinceMs }, leftMs)
+    try {
+      await subscriptions.remove(tenant, id, (present) => {
+        if (present.deleteAfterUnusedSeconds === undefined) throw KEPT
+      })
+    } catch (error) {
+      if (error === KEPT) return
+      throw error
+    }
+    await held.lookSoon({ tenant, subscriptionId: id })
+    log.info('a pull subscription was deleted, because no client received its deliveries', { tenant, subscriptionId })
+  }

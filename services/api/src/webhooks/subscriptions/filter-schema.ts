@@ -1,0 +1,129 @@
+import {
+  AppError,
+  EVENT_TYPES,
+  type Fault,
+  filterFaults,
+  filterFieldsOf,
+  hidesEndOfCalls,
+  MAX_FILTER_CONDITIONS,
+  MAX_FILTER_FIELDS,
+  NUMERIC_OPERATORS,
+  receives,
+  type Subscription,
+} from '@switchhook/contracts'
+import { component } from '../../http/component.ts'
+
+const text = (description: string, example: string) => ({
+  type: 'string',
+  minLength: 1,
+  description,
+  examples: [example],
+})
+const scalar = { oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] } as const
+
+const conditionSchema = component('FilterCondition', {
+  description:
+    'What a field may be: a value, null (the field has no value), or an object of one word. `prefix`, `suffix`: how a text begins or ends. ' +
+    '`anything-but`: any other value than this one or these. `exists`: whether the field has a value. `numeric`: one or two comparisons.',
+  oneOf: [
+    ...scalar.oneOf,
+    { type: 'null' },
+    word('prefix', text('How the text begins.', 'sip:sales-')),
+    word('suffix', text('How the text ends.', '@acme.example')),
+    word('anything-but', {
+      description: 'The value or values that the field must not have.',
+      oneOf: [...scalar.oneOf, { type: 'array', items: scalar, minItems: 1 }],
+      examples: [[1, 2]],
+    }),
+    word('exists', { type: 'boolean', description: 'Whether the field has a value.', examples: [true] }),
+    word('numeric', {
+      type: 'array',
+      description: 'One or two comparisons of the number, both of which hold.',
+      items: { oneOf: [{ type: 'string', enum: Object.keys(NUMERIC_OPERATORS) }, { type: 'number' }] },
+      minItems: 2,
+      maxItems: 4,
+      examples: [['>', 0, '<=', 60]],
+    }),
+  ],
+})
+
+function word(name: string, schema: object) {
+  return { type: 'object', required: [name], additionalProperties: false, properties: { [name]: schema } }
+}
+
+export const filterSchema = {
+  type: ['object', 'null'],
+  description:
+    'Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry ' +
+    `passes whole. At most ${MAX_FILTER_FIELDS} fields and ${MAX_FILTER_CONDITIONS} values and conditions per type. A field without a value (absent or null) only matches null and ` +
+    '`exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter.',
+  minProperties: 1,
+  additionalProperties: {
+    type: 'object',
+    minProperties: 1,
+    maxProperties: MAX_FILTER_FIELDS,
+    additionalProperties: { type: 'array', minItems: 1, items: conditionSchema },
+  },
+  examples: [{ 'call.status': { state: [3, 7], agentUri: [{ prefix: 'sip:sales-' }] } }],
+} as const
+
+/** The fields that a filter can name, for each event type that it names. */
+function knownFieldsOf(filter: unknown): Record<string, string[]> {
+  const named = Object.keys(filter ?? {})
+  return Object.fromEntries(
+    EVENT_TYPES.filter((type) => named.includes(type)).map((type) => [type, filterFieldsOf(type)]),
+  )
+}
+
+/** The faults of a requested filter. The rules say more than the schema. */
+export const requestedFilterFaults = (filter: unknown): Fault[] =>
+  filter === undefined || filter === null ? [] : filterFaults(filter, '/filter')
+
+export const isOfFilter = (pointer: string): boolean => /^\/filter(\/|$)/.test(pointer)
+
+/** @param errors of the whole body */
+export const invalidFilter = (detail: string, errors: readonly Fault[], filter: unknown): AppError =>
+  new AppError('invalid-filter', { detail, errors, knownFields: knownFieldsOf(filter) })
+
+export const warningsSchema = {
+  type: 'array',
+  description: 'What in the settings is valid and probably not meant.',
+  items: component('SubscriptionWarning', {
+    type: 'object',
+    description: 'A setting that is valid and probably not meant.',
+    required: ['code', 'detail'],
+    properties: {
+      code: {
+        type: 'string',
+        enum: ['filter-hides-end', 'filter-unused'],
+        description:
+          '`filter-hides-end`: the filter passes no `call.status` event of state 7, so the end of a call is never delivered. `filter-unused`: the filter has an entry for an event type that the subscription does not receive.',
+        examples: ['filter-hides-end'],
+      },
+      detail: {
+        type: 'string',
+        description: 'The warning in a sentence. For people; the wording may change.',
+        examples: ['The filter passes no call.status event of state 7 (ended): the end of a call is never delivered.'],
+      },
+    },
+  }),
+} as const
+
+export interface SubscriptionWarning {
+  readonly code: 'filter-hides-end' | 'filter-unused'
+  readonly detail: string
+}
+
+export function warningsOf({ eventTypes, filter = {} }: Pick<Subscription, 'eventTypes' | 'filter'>) {
+  const isReceived = (type: string) => receives({ enabled: true, eventTypes }, type)
+  const unused = Object.keys(filter).filter((type) => !isReceived(type))
+  const warnings: SubscriptionWarning[] = unused.map((type) => ({
+    code: 'filter-unused',
+    detail: `The filter has an entry for ${type}, which the subscription does not receive.`,
+  }))
+  if (isReceived('call.status') && hidesEndOfCalls(filter)) {
+    const detail = 'The filter passes no call.status event of state 7 (ended): the end of a call is never delivered.'
+    warnings.push({ code: 'filter-hides-end', detail })
+  }
+  return warnings
+}

@@ -1,0 +1,87 @@
+import type { Subscription } from '@switchhook/contracts'
+import { filterSchema } from './filter-schema.ts'
+
+/** Visible ASCII, so that it needs no care in scripts, urls and logs. */
+export const EXTERNAL_ID = { maxLength: 255, pattern: '^[!-~]+$', examples: ['crm-production'] } as const
+
+const externalId = {
+  type: ['string', 'null'],
+  description:
+    'Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a ' +
+    'second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`.',
+  ...EXTERNAL_ID,
+} as const
+
+const deleteAfterUnusedSeconds = {
+  type: ['integer', 'null'],
+  minimum: 60,
+  maximum: 604_800,
+  description:
+    'The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions.',
+  examples: [null],
+} as const
+
+const expireAfterSeconds = {
+  type: ['integer', 'null'],
+  description:
+    'Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and ' +
+    'is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services ' +
+    'are new.',
+  minimum: 10,
+  maximum: 86_400,
+  examples: [300],
+} as const
+
+const paused = {
+  type: ['boolean', 'null'],
+  description:
+    'While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to ' +
+    'resume; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost.',
+  examples: [false],
+} as const
+
+const pausedUntil = {
+  type: ['string', 'null'],
+  format: 'date-time',
+  description:
+    'Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time.',
+  examples: [null],
+} as const
+
+/**
+ * The optional settings of a subscription, each with its schema. Creating, changing and reading a subscription, its ETag and
+ * the documents follow from this table. In a request, null removes a setting; reading shows null for one that is not set.
+ */
+export const OPTIONAL_SETTINGS = {
+  externalId,
+  filter: filterSchema,
+  expireAfterSeconds,
+  paused,
+  pausedUntil,
+  deleteAfterUnusedSeconds,
+} as const
+
+export type OptionalSetting = keyof typeof OPTIONAL_SETTINGS
+
+/** As clients send and see them. */
+export type OptionalSettings = {
+  readonly [Name in OptionalSetting]: NonNullable<Subscription[Name]> | null | (Name extends 'paused' ? boolean : never)
+}
+
+const NAMES = Object.keys(OPTIONAL_SETTINGS) as readonly OptionalSetting[]
+
+/** As clients see them. */
+export const shownSettings = (subscription: Subscription): OptionalSettings =>
+  Object.fromEntries(
+    NAMES.map((name) => [name, subscription[name] ?? (name === 'paused' ? false : null)]),
+  ) as unknown as OptionalSettings
+
+/** The change of the stored subscription that a request asks for: undefined for a setting that it removes or switches off. */
+export const wantedSettings = (body: Partial<OptionalSettings>): Pick<Subscription, OptionalSetting> =>
+  Object.fromEntries(NAMES.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name] || undefined]])))
+
+/** The values that are set, for the ETag. The external id was the first of the settings, and stands alone. */
+export const setSettings = (subscription: Subscription): unknown[] =>
+  NAMES.filter((name) => subscription[name] !== undefined).map((name) =>
+    name === 'externalId' ? subscription[name] : [name, subscription[name]],
+  )

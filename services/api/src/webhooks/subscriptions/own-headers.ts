@@ -1,0 +1,148 @@
+import { AppError, type Fault, type Subscription } from '@switchhook/contracts'
+import { subscriptionHeader, type Vault, VaultError } from '@switchhook/signing'
+
+/** Stands for a stored value: reading shows it, and a request with it keeps the value. */
+const KEPT = '***'
+
+/** As clients send them. `KEPT`: keep the stored value; null: remove it. */
+export type WantedHeaders = Readonly<Record<string, string | null>> | null
+
+/** What a request changes: `url`, if it moves the subscription. */
+export interface HeadersRequest {
+  readonly headers?: WantedHeaders
+  readonly url?: string | null | undefined
+}
+
+/** The subscription before a change. */
+export type HeadersBefore = Pick<Subscription, 'url' | 'headers'>
+
+/** Names in lower case, values sealed. */
+type StoredHeaders = NonNullable<Subscription['headers']>
+
+const MAX_HEADERS = 20
+const MAX_NAME_LENGTH = 64
+const MAX_VALUE_LENGTH = 1024
+/** Of all names and values. Many servers refuse heads of more than 8 KB. */
+const MAX_TOTAL_LENGTH = 4096
+
+const TEXT =
+  'Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: ' +
+  'reading shows `***` in place of each value.'
+
+export const shownHeadersSchema = {
+  type: ['object', 'null'],
+  description: TEXT,
+  additionalProperties: { type: 'string' },
+  examples: [{ authorization: KEPT }],
+} as const
+
+export const wantedHeadersSchema = {
+  type: ['object', 'null'],
+  description:
+    `${TEXT} \`PATCH\` merges by name: a text sets a value, \`${KEPT}\` keeps it, null removes it; \`headers: null\` removes all. At most ${MAX_HEADERS}, names up to ` +
+    `${MAX_NAME_LENGTH} characters, values up to ${MAX_VALUE_LENGTH} of visible ASCII, ${MAX_TOTAL_LENGTH} together. Refused are hop-by-hop headers, \`Host\`, \`Expect\`, ` +
+    '`Accept`, `Accept-Encoding`, `User-Agent`, `Content-*`, `X-SVC-*`, `webhook-*`, `traceparent` and `tracestate`. If `url` moves to another origin, name each ' +
+    'header again, so that none reaches another host by mistake. Use it once all services are new.',
+  maxProperties: MAX_HEADERS,
+  additionalProperties: { type: ['string', 'null'], maxLength: MAX_VALUE_LENGTH },
+  examples: [{ Authorization: 'Bearer 3fQ9' }],
+} as const
+
+/** RFC 9110, section 5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
+const VALUE = /^[!-~]([\t -~]*[!-~])?$/
+/** Set by Switchhook, by the connection (RFC 9110, section 7.6.1), or meant for it. */
+const RESERVED =
+  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|expect|accept|accept-encoding|user-agent|content-.*|x-svc-.*|webhook-.*|traceparent|tracestate)$/
+
+/** The faults that the schema cannot express. They never quote a value. */
+export function headerFaults(headers: unknown): Fault[] {
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return []
+  const seen = new Set<string>()
+  return Object.entries(headers).flatMap(([sent, value]) => {
+    const name = sent.toLowerCase()
+    const detail = nameFault(name) ?? valueFault(value) ?? (seen.has(name) ? 'is named twice' : undefined)
+    seen.add(name)
+    return detail === undefined ? [] : [{ pointer: pointerTo(sent), detail }]
+  })
+}
+
+function nameFault(name: string): string | undefined {
+  if (name.length > MAX_NAME_LENGTH) return `must have a name of at most ${MAX_NAME_LENGTH} characters`
+  if (!TOKEN.test(name)) return 'is not a name of an HTTP header'
+  return RESERVED.test(name) ? 'cannot be set, because Switchhook or the connection sets it' : undefined
+}
+
+function valueFault(value: unknown): string | undefined {
+  if (typeof value !== 'string' || VALUE.test(value)) return undefined
+  return 'must be visible ASCII, without line breaks and without spaces at its ends'
+}
+
+/** RFC 6901, section 3. */
+const pointerTo = (name: string): string => `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+/** As clients see them. */
+export const shownHeaders = ({ headers }: Pick<Subscription, 'headers'>): Readonly<Record<string, string>> | null =>
+  headers === undefined ? null : Object.fromEntries(Object.keys(headers).map((name) => [name, KEPT]))
+
+/**
+ * The stored headers after a request. A value that is stored already stays as it is sealed, so that a repeated request
+ * changes nothing.
+ * @param before absent: the subscription is created
+ * @throws AppError `invalid-request`
+ */
+export function mergedHeaders(
+  vault: Vault,
+  owner: Pick<Subscription, 'tenant' | 'id'>,
+  before: HeadersBefore | undefined,
+  { headers: wanted, url }: HeadersRequest,
+): StoredHeaders | undefined {
+  const present = before?.headers ?? {}
+  const asked = new Map(Object.entries(wanted ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
+  if (wanted !== null && before !== undefined && url != null && originOf(url) !== originOf(before.url)) {
+    refuse(
+      Object.keys(present).filter((name) => !asked.has(name)),
+      'must be named again, because url moves to another origin: a new value, *** to send it there, or null',
+    )
+  }
+  refuse(
+    [...asked].flatMap(([name, value]) => (value === KEPT && !(name in present) ? [name] : [])),
+    'has no value to keep',
+  )
+  const opened = (name: string): string | undefined => {
+    try {
+      return vault.open(present[name] ?? '', subscriptionHeader(owner.tenant, owner.id, name))
+    } catch (error) {
+      // A new value replaces one whose key is gone.
+      if (error instanceof VaultError) return undefined
+      throw error
+    }
+  }
+  const merged = new Map(Object.entries(wanted === null ? {} : present))
+  for (const [name, value] of asked) {
+    if (value === null) merged.delete(name)
+    else if (value !== KEPT && opened(name) !== value)
+      merged.set(name, vault.seal(value, subscriptionHeader(owner.tenant, owner.id, name)))
+  }
+  const length = [...merged.keys()].reduce((sum, name) => {
+    const value = asked.get(name)
+    return sum + name.length + (typeof value === 'string' && value !== KEPT ? value : (opened(name) ?? '')).length
+  }, 0)
+  if (merged.size > MAX_HEADERS || length > MAX_TOTAL_LENGTH)
+    throw invalid([
+      {
+        pointer: '/headers',
+        detail: `must be at most ${MAX_HEADERS} headers of ${MAX_TOTAL_LENGTH} characters together`,
+      },
+    ])
+  return merged.size === 0 ? undefined : Object.fromEntries(merged)
+}
+
+function refuse(names: readonly string[], detail: string): void {
+  if (names.length > 0) throw invalid(names.map((name) => ({ pointer: pointerTo(name), detail })))
+}
+
+const invalid = (errors: readonly Fault[]): AppError =>
+  new AppError('invalid-request', { detail: 'The headers are not valid.', errors })
+
+const originOf = (url: string): string => new URL(url).origin

@@ -1,0 +1,12 @@
+import { ALL_TYPES, EVENT_TYPES, type SubscribedType } from '@switchhook/contracts'
+
+/**
+ * As they are stored. `*` is stored with all types of this version: fan-out and workers of a version that does not know `*`
+ * deliver the types that they know.
+ */
+export const storedTypes = (asked: readonly SubscribedType[]): SubscribedType[] =>
+  asked.includes(ALL_TYPES) ? [...EVENT_TYPES, ALL_TYPES] : [...new Set(asked)]
+
+/** As clients see them. */
+export const shownTypes = (stored: readonly SubscribedType[]): readonly SubscribedType[] =>
+  stored.includes(ALL_TYPES) ? [ALL_TYPES] : stored

@@ -1,0 +1,113 @@
+import type { Subscription } from '@switchhook/contracts'
+import type { Contacts, EndpointHealth, HeldCount, ParkedCount } from '@switchhook/store'
+import { entityTagOf } from '../../http/entity-tag.ts'
+import { type SubscriptionWarning, warningsOf } from './filter-schema.ts'
+import { type OptionalSetting, type OptionalSettings, setSettings, shownSettings } from './optional-settings.ts'
+import { shownHeaders } from './own-headers.ts'
+import { type SigningView, signingViewOf } from './signing-schema.ts'
+import { shownTypes } from './subscribed-types.ts'
+
+/** A subscription as clients see it: without its tenant, which is always the caller's, and without its secrets. */
+export type SubscriptionView = Omit<Subscription, 'tenant' | 'signing' | 'headers' | 'mode' | 'url' | OptionalSetting> &
+  OptionalSettings & {
+    readonly mode: 'post' | 'pull'
+    readonly url: string | null
+    readonly warnings: readonly SubscriptionWarning[]
+    readonly headers: ReturnType<typeof shownHeaders>
+    readonly signing: SigningView
+    readonly health: {
+      readonly state: EndpointHealth['state']
+      readonly consecutiveFailures: number
+      readonly openUntil: string | null
+      readonly lastSuccessAt: string | null
+      readonly lastFailureAt: string | null
+      readonly lastFailureOutcome: string | null
+      readonly lastFailureStatus: number | null
+      readonly failingSince: string | null
+    }
+    readonly parked: ParkedView
+    readonly held: HeldCount
+  }
+
+interface ParkedView {
+  readonly count: number
+  readonly limit: number
+  readonly withoutBody: number
+  readonly dropped: number
+}
+
+/** The number of parked deliveries of a subscription, and how many of them may keep their body. */
+export type Parked = Pick<ParkedCount, 'count' | 'withoutBody' | 'dropped'> & { readonly limit: number }
+
+export const noneParked = (limit: number): Parked => ({ count: 0, limit, withoutBody: 0, dropped: 0 })
+
+export const NONE_HELD: HeldCount = { count: 0, leased: 0, oldestAt: null }
+
+/** The circuit breaker's state of an endpoint, and its last success and failure. */
+export type Health = EndpointHealth & Contacts
+
+/** A new endpoint: no delivery was sent yet. */
+export const HEALTHY: Health = {
+  state: 'closed',
+  consecutiveFailures: 0,
+  openUntilMs: null,
+  successAtMs: null,
+  failureAtMs: null,
+  failure: null,
+  failingSinceMs: null,
+}
+
+export const viewOf = (
+  subscription: Subscription,
+  health: Health,
+  { count, limit, withoutBody, dropped }: Parked,
+  held: HeldCount,
+  nowMs: number,
+): SubscriptionView => {
+  const { id, mode = 'post', url, eventTypes, description, enabled, createdAt, signing } = subscription
+  return {
+    id,
+    mode,
+    url: mode === 'pull' ? null : url,
+    eventTypes: shownTypes(eventTypes),
+    description,
+    ...shownSettings(subscription),
+    headers: shownHeaders(subscription),
+    enabled,
+    createdAt,
+    warnings: warningsOf(subscription),
+    signing: signingViewOf(signing, nowMs),
+    health: healthViewOf(health),
+    parked: { count, limit, withoutBody, dropped },
+    held,
+  }
+}
+
+export const healthViewOf = ({
+  state,
+  consecutiveFailures,
+  openUntilMs,
+  successAtMs,
+  failureAtMs,
+  failure,
+  failingSinceMs,
+}: Health): SubscriptionView['health'] => ({
+  state,
+  consecutiveFailures,
+  openUntil: momentOf(openUntilMs),
+  lastSuccessAt: momentOf(successAtMs),
+  lastFailureAt: momentOf(failureAtMs),
+  lastFailureOutcome: failure?.outcome ?? null,
+  lastFailureStatus: failure?.status ?? null,
+  failingSince: momentOf(failingSinceMs),
+})
+
+const momentOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+
+/** Covers what a client could overwrite, and the secret. Health and parked deliveries change with every delivery. */
+export function tagOf(subscription: Subscription): string {
+  const { id, url, eventTypes, description, enabled, createdAt, signing, headers } = subscription
+  // Without optional settings the tag is the same as in earlier versions, which can run at the same time.
+  const parts = [id, url, eventTypes, description, enabled, createdAt, signing?.id ?? null]
+  return entityTagOf([...parts, ...setSettings(subscription), ...(headers === undefined ? [] : [['headers', headers]])])
+}

@@ -1,0 +1,245 @@
+import { newEventId, type OutcomeBatch, Unavailable } from '@switchhook/contracts'
+import {
+  createHeldLooks,
+  createHeldStore,
+  type HeldLooks,
+  type HeldStore,
+  type LeasedDelivery,
+} from '@switchhook/store'
+import { aSubscription, silentLog } from '@switchhook/testkit'
+import fc from 'fast-check'
+import { createDeliver } from '../pipeline/deliver.ts'
+import { HEALTHY } from '../testing/delivering.ts'
+import { aDeliveryWorld, type Point } from '../testing/one-delivery.ts'
+import { type OpenedStore, useStore } from '../testing/use-store.ts'
+import { createLookAtHeld } from './look-at-held.ts'
+import { createRecordOutcomes } from './record-outcomes.ts'
+
+/*
+ * One delivery of a subscription that is paused and resumed, or whose deliveries clients receive. Messages and batches are
+ * copied, workers die between any two steps, and leases end at any time. Whatever happened: once everything works, the
+ * delivery is acknowledged or parked, and nothing of it is left in a queue or a list.
+ */
+
+let store: OpenedStore['store']
+let held: HeldStore
+let looks: HeldLooks
+
+useStore((opened) => {
+  store = opened.store
+  held = createHeldStore(opened.redis)
+  looks = createHeldLooks(opened.redis)
+})
+
+/** `unlisted`: the worker dies between the ledger and the list. */
+type Death = 'none' | 'unlisted' | 'unremoved' | Point
+
+class Died extends Unavailable {
+  constructor() {
+    super('redis', 'this worker died')
+  }
+}
+
+type Action =
+  | { readonly kind: 'handle' | 'record'; readonly index: number; readonly death: Death }
+  | { readonly kind: 'copy' | 'copy-batch'; readonly index: number }
+  | { readonly kind: 'look'; readonly death: Death }
+  | { readonly kind: 'pause' | 'resume' | 'receive' | 'release' | 'lapse' }
+  | { readonly kind: 'report'; readonly status: number }
+
+function aWorld(mode: 'post' | 'pull') {
+  const world = aDeliveryWorld(store)
+  const { first, messages } = world
+  const id = first.subscriptionId
+  const endpoint = { tenant: first.tenant, subscriptionId: id }
+  const batches: OutcomeBatch[] = []
+  let leases: LeasedDelivery[] = []
+  const isHolding = (): boolean => mode === 'pull' || isPaused
+  let isPaused = false
+  /** Leases end when the test says so, not when their time is over. */
+  let lapsed: LeasedDelivery[] = []
+
+  function dying(death: Death) {
+    const die = (): never => {
+      throw new Died()
+    }
+    const at = async (point: Point): Promise<void> => {
+      if (point === 'settled' && death === 'unlisted') {
+        await held.remove(id, 'held', await held.due(id, { most: 10 }))
+        die()
+      }
+      if (point === death) die()
+    }
+    world.set({ isHolding: isHolding() })
+    const steps = world.stepsOf({ at, endpoint: () => 'fails' })
+    const remove: HeldStore['remove'] = async (...args) => {
+      if (death === 'unremoved') die()
+      await held.remove(...args)
+    }
+    return { steps, remove }
+  }
+
+  async function unlessDead(work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      if (!(error instanceof Died)) throw error
+      return false
+    }
+  }
+
+  return {
+    ...world,
+    batches,
+    async act(action: Action): Promise<void> {
+      switch (action.kind) {
+        case 'pause':
+        case 'resume':
+          isPaused = action.kind === 'pause'
+          return await held.lookSoon(endpoint)
+        case 'copy':
+          return void messages.push(...messages.slice(action.index, action.index + 1))
+        case 'copy-batch':
+          return void batches.push(...batches.slice(action.index, action.index + 1))
+        case 'handle': {
+          const [due] = messages.splice(action.index % messages.length, 1)
+          if (due === undefined) return
+          const { steps } = dying(action.death)
+          if (!(await unlessDead(() => createDeliver(steps)(due, 'due')))) messages.push(due)
+          return
+        }
+        case 'look': {
+          const { steps, remove } = dying(action.death)
+          const due = lapsed
+          lapsed = []
+          const look = createLookAtHeld({
+            worker: steps,
+            held: {
+              ...held,
+              remove,
+              lapsed: async () => due.map(({ delivery, lease }) => ({ deliveryId: delivery.deliveryId, score: lease })),
+            },
+            looks: { ...looks, claimDue: async () => [{ ...endpoint, member: '', claim: '' }] },
+            endpoint: async () => ({
+              health: HEALTHY,
+              subscription: aSubscription({ id, ...(isHolding() && { paused: true as const }) }),
+            }),
+            publish: async (delivery) => void messages.push(delivery),
+            waiting: async () => 0,
+            now: Date.now,
+            log: silentLog,
+          })
+          return await look()
+        }
+        case 'receive':
+          if (mode === 'pull') leases.push(...(await held.receive(endpoint, 1, 300)))
+          return
+        case 'lapse':
+          lapsed.push(...leases)
+          leases = []
+          return
+        case 'release': {
+          const given = leases.map(({ delivery, lease }) => ({ deliveryId: delivery.deliveryId, lease }))
+          if (given.length > 0) await held.release(id, given)
+          leases = []
+          return
+        }
+        case 'report': {
+          const given = leases.map(({ delivery, lease }) => ({ deliveryId: delivery.deliveryId, lease }))
+          leases = []
+          const taken = given.length === 0 ? [] : await held.take(id, given)
+          const items = taken.flatMap((each) =>
+            each === undefined
+              ? []
+              : [
+                  {
+                    deliveryId: each.delivery.deliveryId,
+                    attempt: each.delivery.attempt + 1,
+                    token: each.delivery.token ?? '',
+                    lease: each.lease,
+                    at: each.leasedAt,
+                    durationMs: 1,
+                    outcome: {
+                      kind: action.status < 300 ? ('delivered' as const) : ('answered' as const),
+                      status: action.status,
+                    },
+                  },
+                ],
+          )
+          batches.push({ batchId: newEventId(), tenant: first.tenant, subscriptionId: id, items })
+          // If the worker never records them, the lease ends.
+          lapsed.push(...taken.filter((each) => each !== undefined))
+          return
+        }
+        case 'record': {
+          const [batch] = batches.splice(action.index % batches.length, 1)
+          if (batch === undefined) return
+          const { steps, remove } = dying(action.death)
+          const record = createRecordOutcomes({
+            worker: steps,
+            held: { read: (ids) => held.read(ids), remove },
+            find: (deliveryId) => store.find(deliveryId),
+            save: async () => {},
+          })
+          if (!(await unlessDead(() => record(batch)))) batches.push(batch)
+          return
+        }
+      }
+    },
+    /** Until nothing is left: everything works, nothing is paused, and clients acknowledge. */
+    async end(): Promise<void> {
+      world.set({ isWorking: true })
+      await this.act({ kind: 'resume' })
+      for (let rounds = 0; ; rounds++) {
+        while (messages.length > 0) await this.act({ kind: 'handle', index: 0, death: 'none' })
+        while (batches.length > 0) await this.act({ kind: 'record', index: 0, death: 'none' })
+        await this.act({ kind: 'lapse' })
+        await this.act({ kind: 'look', death: 'none' })
+        await this.act({ kind: 'receive' })
+        await this.act({ kind: 'report', status: 200 })
+        const [count] = await held.counts([id])
+        const isEmpty = messages.length === 0 && batches.every(({ items }) => items.length === 0) && count?.count === 0
+        if (isEmpty) return
+        if (rounds > 300) throw new Error('it never ends')
+      }
+    },
+  }
+}
+
+const death = fc.constantFrom<Death>(
+  'none',
+  'none',
+  'before the POST',
+  'before the retry',
+  'confirmed',
+  'before settling',
+  'settled',
+  'unlisted',
+  'unremoved',
+)
+const index = fc.nat(3)
+const action: fc.Arbitrary<Action> = fc.oneof(
+  fc.record({ kind: fc.constantFrom('handle' as const, 'record' as const), index, death }),
+  fc.record({ kind: fc.constantFrom('copy' as const, 'copy-batch' as const), index }),
+  fc.record({ kind: fc.constant('look' as const), death }),
+  fc.record({ kind: fc.constantFrom('pause', 'resume', 'receive', 'release', 'lapse') }) as fc.Arbitrary<Action>,
+  fc.record({ kind: fc.constant('report' as const), status: fc.constantFrom(200, 503, 400) }),
+)
+
+test.each(['post', 'pull'] as const)(
+  'whatever dies, is copied or lapses, a delivery of a %s subscription that holds is acknowledged or parked in the end',
+  async (mode) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 25 }), async (actions) => {
+        const world = aWorld(mode)
+        for (const each of actions) await world.act(each)
+        await world.end()
+        expect((await world.find())?.state).toMatch(/^(acknowledged|parked)$/)
+        if (mode === 'pull') expect(world.posts).toEqual([])
+      }),
+      { numRuns: 150 },
+    )
+  },
+  120_000,
+)

@@ -1,0 +1,150 @@
+import { type Delivery, holdsDeliveries, type SubscriptionId } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import { type HeldEntry, type HeldLook, type HeldLooks, type HeldStore, leaseTimes } from '@switchhook/store'
+import type { DeliverDeps } from '../pipeline/steps.ts'
+import { nextLookMs } from '../policy/admit.ts'
+import type { EndpointState } from '../policy/recent-looks.ts'
+import { concludeReceived } from './conclude-received.ts'
+
+export interface HeldLooksDeps {
+  readonly worker: DeliverDeps
+  readonly held: Pick<HeldStore, 'lapsed' | 'due' | 'read' | 'release' | 'remove' | 'next'>
+  readonly looks: Pick<HeldLooks, 'claimDue' | 'finish'>
+  readonly endpoint: (endpoint: Pick<Delivery, 'tenant' | 'subscriptionId'>) => Promise<EndpointState>
+  /** Publishes a delivery for workers that have nothing else to do. */
+  readonly publish: (delivery: Delivery) => Promise<void>
+  /** How many deliveries wait there. */
+  readonly waiting: () => Promise<number>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly log: Pick<Logger, 'warn'>
+}
+
+/** Longer than any look. If the worker dies, another one looks afterwards. */
+const LOOK_LEASE_MS = 30_000
+/** Subscriptions that one worker looks at together. */
+const LOOKS_AT_ONCE = 50
+/** Leases that one look ends. */
+const LAPSED_AT_ONCE = 100
+/** Deliveries that the first look after a pause publishes. Each further one publishes twice as many, up to the second. */
+const FIRST_RELEASE = 100
+const MOST_RELEASED = 2_000
+/** They are read and published in parts of this size. */
+const PUBLISHED_AT_ONCE = 250
+/** With more deliveries waiting for the workers, none is added. */
+const DEEP = 5_000
+const TICK_MS = 1_000
+
+/** How far this worker has got with the held deliveries of a subscription that no longer holds them. */
+interface Release {
+  /** Deliveries that the next look publishes. */
+  most: number
+  /** Entries that stay held, because the subscription is disabled: retries, which it does not withdraw. */
+  stay: number
+}
+
+/**
+ * Looks at the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held.
+ * Two workers may look at the same deliveries: a delivery is then published twice with one token, and the ledger drops the
+ * second, or a lease is ended twice, which costs an attempt number.
+ */
+export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<void> {
+  const { worker, held, looks, now, log } = deps
+  const releases = new Map<SubscriptionId, Release>()
+
+  async function endLapsed(id: SubscriptionId): Promise<boolean> {
+    const entries = await held.lapsed(id, LAPSED_AT_ONCE)
+    const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
+    await Promise.all(
+      entries.map(async (entry, i) => {
+        const delivery = messages[i]?.delivery
+        if (delivery !== undefined) {
+          const { beganAtMs, endsAtMs } = leaseTimes(entry.score)
+          await concludeReceived(worker, delivery, {
+            attempt: delivery.attempt + 1,
+            at: new Date(beganAtMs).toISOString(),
+            durationMs: endsAtMs - beganAtMs,
+            outcome: { kind: 'unreachable', reason: 'lapsed' },
+          })
+        }
+        await held.remove(id, 'leased', [entry])
+      }),
+    )
+    return entries.length < LAPSED_AT_ONCE
+  }
+
+  /** Publishes a part, in its order. The entries go after the broker has confirmed. */
+  async function publish(id: SubscriptionId, entries: readonly HeldEntry[], release: Release, isHolding: boolean) {
+    const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
+    // A subscription that is disabled while it is paused holds what was attempted. Its first attempts are withdrawn.
+    const stays = (i: number): boolean => isHolding && (messages[i]?.delivery.attempt ?? 0) > 0
+    await Promise.all(
+      messages.flatMap((message, i) => (message === undefined || stays(i) ? [] : [deps.publish(message.delivery)])),
+    )
+    await held.remove(
+      id,
+      'held',
+      entries.filter((_, i) => !stays(i)),
+    )
+    release.stay += entries.filter((_, i) => stays(i)).length
+  }
+
+  /** Nobody has received them: the worker that was parking them died. */
+  async function giveBack(id: SubscriptionId): Promise<void> {
+    const entries = await held.lapsed(id, LAPSED_AT_ONCE)
+    if (entries.length === 0) return
+    await held.release(
+      id,
+      entries.map(({ deliveryId, score: lease }) => ({ deliveryId, lease })),
+    )
+  }
+
+  /** Resolves to the time until the next look; null: nothing is left. */
+  async function lookAt(look: HeldLook): Promise<number | null> {
+    const { subscriptionId: id } = look
+    const { health, subscription } = await deps.endpoint(look)
+    if (subscription?.mode !== 'pull') await giveBack(id)
+    else if (!(await endLapsed(id))) return 0
+    const { dueAtMs, lapsesAtMs } = await held.next(id)
+    if (dueAtMs === null && lapsesAtMs === null) return null
+    const isHolding = subscription !== undefined && holdsDeliveries(subscription, now())
+    const restMs = isHolding ? nextLookMs(subscription, now()) : Math.max(TICK_MS, (dueAtMs ?? lapsesAtMs ?? 0) - now())
+    const restOrLapseMs = Math.min(restMs, Math.max(TICK_MS, (lapsesAtMs ?? Number.POSITIVE_INFINITY) - now()))
+    if (isHolding && subscription.enabled) {
+      releases.delete(id)
+      return restOrLapseMs
+    }
+    if (health.state === 'open') return Math.max(TICK_MS, (health.openUntilMs ?? 0) - now())
+    if ((await deps.waiting()) > DEEP) return TICK_MS
+    const release = releases.get(id) ?? { most: FIRST_RELEASE, stay: 0 }
+    // One is the probe that ends the cool-down.
+    const most = health.state === 'probing' ? 1 : release.most
+    const entries = await held.due(id, { offset: release.stay, most })
+    for (let at = 0; at < entries.length; at += PUBLISHED_AT_ONCE) {
+      await publish(id, entries.slice(at, at + PUBLISHED_AT_ONCE), release, isHolding)
+    }
+    if (entries.length < most) {
+      releases.delete(id)
+      return restOrLapseMs
+    }
+    releases.set(id, { ...release, most: Math.min(2 * release.most, MOST_RELEASED) })
+    return TICK_MS
+  }
+
+  return async () => {
+    try {
+      const due = await looks.claimDue(LOOKS_AT_ONCE, LOOK_LEASE_MS)
+      await Promise.all(
+        due.map(async (look) => {
+          try {
+            await looks.finish(look, await lookAt(look))
+          } catch (error) {
+            log.warn('held deliveries could not be looked at; a worker looks again', { ...look, error })
+          }
+        }),
+      )
+    } catch (error) {
+      log.warn('due looks at held deliveries could not be read', { error })
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { type OutcomeBatch, parseOutcomeBatch, type ReportedOutcome, type SubscriptionId } from '@switchhook/contracts'
+import { type Broker, type Consumer, type IncomingMessage, Queue } from '@switchhook/messaging'
+import type { DeliveryArchive, HeldMessage, HeldStore, Installation, OutcomeStore } from '@switchhook/store'
+import type { DeliverDeps } from '../pipeline/steps.ts'
+import { concludeReceived } from './conclude-received.ts'
+
+export interface RecordOutcomesDeps {
+  readonly worker: DeliverDeps
+  readonly held: Pick<HeldStore, 'read' | 'remove'>
+  readonly find: DeliveryArchive['find']
+  readonly save: OutcomeStore['save']
+}
+
+/**
+ * Records what clients report of deliveries that they have received: each outcome takes the steps that follow a POST. A
+ * batch can be repeated, because an outcome is recorded only for the message that was handed out.
+ */
+export function createRecordOutcomes({ worker, held, find, save }: RecordOutcomesDeps) {
+  async function record(id: SubscriptionId, item: ReportedOutcome, message: HeldMessage | undefined): Promise<void> {
+    const { deliveryId, token, outcome } = item
+    // A success always counts, also one that arrives after the end of its lease.
+    if (message !== undefined && (message.delivery.token === token || outcome.kind === 'delivered')) {
+      await concludeReceived(worker, message.delivery, item)
+      return await held.remove(id, 'leased', [{ deliveryId, score: item.lease }])
+    }
+    // It has gone on. What follows its settlement may be missing: the end of its lease, its new entry, or its notice.
+    await held.remove(id, 'leased', [{ deliveryId, score: item.lease }])
+    if (message !== undefined) return await worker.listAgain(message.delivery)
+    const found = await find(deliveryId)
+    if (found?.state === 'parked') await worker.noticeParked({ ...found, body: found.body ?? Buffer.alloc(0) })
+  }
+
+  return async ({ batchId, subscriptionId, items }: OutcomeBatch): Promise<void> => {
+    const ids = items.map(({ deliveryId }) => deliveryId)
+    const messages = await held.read(ids)
+    await Promise.all(items.map((item, i) => record(subscriptionId, item, messages[i])))
+    await save(batchId, ids)
+  }
+}
+
+/** Batches that a worker records concurrently. */
+const CONCURRENT_BATCHES = 10
+
+/** Consumes the outcomes that the api accepts. */
+export const consumeOutcomes = (
+  broker: Pick<Broker, 'consume'>,
+  installation: Installation,
+  deps: RecordOutcomesDeps,
+): Promise<Consumer> =>
+  broker.consume({
+    queue: Queue.reportedOutcomes,
+    parse: installation.checked(({ content }: IncomingMessage) => parseOutcomeBatch(content)),
+    handle: createRecordOutcomes(deps),
+    concurrency: CONCURRENT_BATCHES,
+    recovered: installation.recovered,
+  })

@@ -1,0 +1,97 @@
+import { createClient } from '@switchhook/client'
+import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
+import { connect } from 'amqplib'
+import { type Delivery, moveDeliveries } from './move-deliveries.ts'
+import { toKafka } from './to-kafka.ts'
+import { toRabbitMq } from './to-rabbitmq.ts'
+
+const delivery = (deliveryId: string): Delivery => ({
+  deliveryId,
+  attempt: 1,
+  leaseToken: `lease-${deliveryId}`,
+  leasedUntil: '2026-11-20T17:06:31.173Z',
+  headers: { 'X-SVC-Event': 'call.status', 'X-SVC-Delivery': deliveryId },
+  body: '{"data":{"callId":"c-1"}}',
+})
+
+/** An api that has these deliveries, and the outcomes that were reported to it. */
+function anApi(...deliveries: readonly Delivery[]) {
+  const reported: { readonly deliveryId: string; readonly status: number }[] = []
+  let left = deliveries
+  let isAway = true
+  const client = createClient({
+    baseUrl: 'http://127.0.0.1',
+    maxRetries: 0,
+    fetch: async (address, init) => {
+      if (isAway) {
+        isAway = false
+        throw new TypeError('fetch failed')
+      }
+      const body = JSON.parse(init?.body as string) as { readonly items: typeof reported }
+      if ((address as string).endsWith('/outcomes')) {
+        reported.push(...body.items)
+        return Response.json({ items: [] })
+      }
+      const items = left
+      left = []
+      if (items.length === 0) await new Promise((resolve) => setImmediate(resolve))
+      return Response.json({ items, held: 0, oldestHeldAt: null })
+    },
+  })
+  return { client, reported }
+}
+
+describe('RabbitMQ', () => {
+  let broker: TestBroker
+  beforeAll(async () => {
+    broker = await testBroker()
+  })
+  afterAll(() => broker.close())
+
+  test('a delivery is acknowledged once the broker has it, and retried if there is no such exchange', async () => {
+    const connection = await connect(broker.amqpUrl)
+    const channel = await connection.createConfirmChannel()
+    const { queue } = await channel.assertQueue('calls', { durable: true })
+    await channel.bindQueue(queue, 'amq.topic', 'call.*')
+    const { client, reported } = anApi(delivery('d-1'), delivery('d-2'))
+    const stop = new AbortController()
+    const moving = moveDeliveries(client, 's-1', toRabbitMq(channel, 'amq.topic'), stop.signal)
+    await eventually(() => expect(reported.map(({ status }) => status)).toEqual([200, 200]))
+    stop.abort()
+    await moving
+    const message = await channel.get(queue)
+    expect(message).toMatchObject({
+      fields: { routingKey: 'call.status' },
+      properties: { messageId: 'd-1', deliveryMode: 2, headers: { 'X-SVC-Delivery': 'd-1' } },
+    })
+    expect(message && message.content.toString()).toBe(delivery('d-1').body)
+    const lost = await connection.createConfirmChannel()
+    lost.on('error', () => {})
+    await expect(toRabbitMq(lost, 'no-such-exchange')(delivery('d-3'))).rejects.toThrow(/no-such-exchange|closed/)
+    await connection.close()
+  })
+})
+
+test('Kafka gets the call as the key, and a delivery that it refuses is retried', async () => {
+  const sent: unknown[] = []
+  const store = toKafka(
+    {
+      send: async ({ messages, ...record }) => {
+        if (messages[0]?.headers['X-SVC-Delivery'] === 'd-2') throw new Error('not in sync')
+        sent.push(record, ...messages)
+      },
+    },
+    'calls',
+  )
+  const { client, reported } = anApi(delivery('d-1'), delivery('d-2'))
+  const stop = new AbortController()
+  const moving = moveDeliveries(client, 's-1', store, stop.signal)
+  await eventually(() => expect(reported.map(({ status }) => status)).toEqual([200, 503]))
+  stop.abort()
+  await moving
+  const { headers, body: value } = delivery('d-1')
+  expect(sent).toEqual([
+    { topic: 'calls', acks: -1 },
+    { key: 'c-1', value, headers },
+  ])
+})

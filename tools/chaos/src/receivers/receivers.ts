@@ -1,0 +1,243 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client as ApiClient, clientCredentials, createClient } from '@switchhook/client'
+import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
+import { startTcpProxy, testPostgres } from '@switchhook/testkit'
+import { createRandom, type Random } from '../faults/random.ts'
+import { type Client, openClient } from '../load/client.ts'
+import { listParked } from '../load/recoveries.ts'
+import type { ReceiverSeen, Shown } from '../reconcile/observation.ts'
+import type { ChaosStack } from '../stack/chaos-stack.ts'
+import { subscribe } from '../subscribers/subscribe.ts'
+import { openReceiverDatabase, type ReceiverDatabase, type StoreName } from './receiver-database.ts'
+import type { Door, Message, Point, ReceiverSettings } from './receiver-process.ts'
+
+/** Subscribers with `@switchhook/receiver` in processes of their own, which are killed again and again. */
+export interface Receivers {
+  kills(): number
+  /** Ends the kills with a last one. Resolves when each receiver has read the state of the API. */
+  rest(): Promise<void>
+  /** Sends again what was parked while a receiver was away, and reads what each has done. */
+  look(): Promise<readonly ReceiverSeen[]>
+  close(): Promise<void>
+}
+
+/** Far enough apart for the breaker to close in between. */
+const ALIVE_MS = { least: 5_000, most: 10_000 }
+/** If no delivery reaches the point by then, the process is killed wherever it is. */
+const REACHES_WITHIN_MS = 3_000
+const DOORS: readonly Door[] = ['each', 'latest']
+const POINTS: readonly [Point, Point] = ['before the commit', 'before the answer']
+const PROGRAM = join(import.meta.dirname, 'receiver-process.js')
+
+/** @param folder for the SQLite database */
+export async function startReceivers(stack: ChaosStack, folder: string, seed: number): Promise<Receivers> {
+  const random = createRandom(seed)
+  const client = await openClient(() => stack.apis(), stack.devIdp, random)
+  mkdirSync(folder, { recursive: true })
+  const postgres = await testPostgres()
+  const opened: Opened[] = []
+  const close = async (): Promise<void> => {
+    await Promise.allSettled(opened.map((one) => one.close()))
+    await postgres.close()
+  }
+  try {
+    for (const [store, location] of [
+      ['sqlite', join(folder, 'receiver.db')],
+      ['postgres', postgres.host],
+    ] as const) {
+      opened.push(await openOne({ stack, client, random, store, location }))
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    kills: () => opened.reduce((sum, one) => sum + one.kills(), 0),
+    rest: async () => void (await Promise.all(opened.map((one) => one.rest()))),
+    look: async () => {
+      const api = readApi(apiOf(stack))
+      return Promise.all(opened.map(async (one) => ({ ...(await one.look()), api: await api })))
+    },
+    close,
+  }
+}
+
+interface Opening {
+  readonly stack: ChaosStack
+  readonly client: Client
+  readonly random: Random
+  readonly store: StoreName
+  readonly location: string
+}
+
+interface Opened {
+  kills(): number
+  rest(): Promise<void>
+  look(): Promise<Omit<ReceiverSeen, 'api'>>
+  close(): Promise<void>
+}
+
+const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
+const credentialsOf = ({ devIdp }: ChaosStack): ReceiverSettings['credentials'] => ({
+  tokenUrl: addressesOf(devIdp, tenant).tokenUrl,
+  clientId,
+  clientSecret,
+  scope: DEV_SCOPE,
+})
+
+const apiOf = (stack: ChaosStack): ApiClient =>
+  createClient({ baseUrl: stack.apis()[0] ?? '', auth: clientCredentials(credentialsOf(stack)) })
+
+async function openOne({ stack, client, random, store, location }: Opening): Promise<Opened> {
+  const database = await openReceiverDatabase(store, location)
+  // The address of the subscriptions: the process behind it has another port after each start.
+  const front = await startTcpProxy('http://127.0.0.1:1')
+  const made = await Promise.all(
+    DOORS.map((door) =>
+      subscribe(client, { url: new URL(door, front.url).href, eventTypes: ['call.status', 'agent.status'] }),
+    ),
+  )
+  const secrets = { each: made[0]?.secret ?? '', latest: made[1]?.secret ?? '' }
+  const start = async (): Promise<RunningReceiver> => {
+    const api = random.pick([stack.apis()[0] ?? '', ...stack.apis()])
+    const receiver = startProcess({ store, location, secrets, api, credentials: credentialsOf(stack) })
+    front.aim(`http://127.0.0.1:${await receiver.port}`)
+    return receiver
+  }
+
+  const ending = new AbortController()
+  let receiver = await start()
+  let kills = 0
+  const killAndStart = async (): Promise<void> => {
+    await receiver.kill(random.pick(POINTS))
+    kills += 1
+    receiver = await start()
+  }
+  const killing = (async () => {
+    for (;;) {
+      const aliveMs = random.between(ALIVE_MS.least, ALIVE_MS.most)
+      await sleep(aliveMs, undefined, { signal: ending.signal }).catch(() => undefined)
+      if (ending.signal.aborted) return
+      await killAndStart()
+    }
+  })()
+  // Reported when it is awaited.
+  killing.catch(() => undefined)
+  const rejected: string[] = []
+  return {
+    kills: () => kills,
+    rest: async () => {
+      ending.abort()
+      await killing
+      await killAndStart()
+      await receiver.reconciled
+    },
+    look: async () => {
+      for (const { id } of made) {
+        for (const { deliveryId, reason } of await listParked(client, store, id)) {
+          if (reason === 'rejected') rejected.push(deliveryId)
+          else await client.insist('POST', `/api/v1/webhooks/deliveries/${deliveryId}/redeliver`)
+        }
+      }
+      const subscriptionIds = made.map(({ id }) => id)
+      return { name: store, subscriptionIds, rejected: [...new Set(rejected)], ...(await readDatabase(database)) }
+    },
+    close: async () => {
+      ending.abort()
+      await killing.catch(() => undefined)
+      await receiver.kill().catch(() => undefined)
+      await front.close()
+      await database.close()
+    },
+  }
+}
+
+interface RunningReceiver {
+  readonly port: Promise<number>
+  readonly reconciled: Promise<unknown>
+  /** `kill -9`, when the process has reached the point. */
+  kill(at?: Point): Promise<void>
+}
+
+function startProcess(settings: ReceiverSettings): RunningReceiver {
+  const child = fork(PROGRAM, [JSON.stringify(settings)], { detached: true })
+  const ended = once(child, 'exit')
+  return {
+    port: Promise.race([messageOf(child, 'port').then(({ port }) => port), ended.then(unexpected)]),
+    reconciled: messageOf(child, 'reconciled'),
+    kill: async (at) => {
+      if (child.exitCode !== null) unexpected()
+      if (at !== undefined) {
+        const waiting = new AbortController()
+        child.send(at)
+        await Promise.race([
+          messageOf(child, 'reached'),
+          sleep(REACHES_WITHIN_MS, undefined, { signal: waiting.signal }),
+        ])
+        waiting.abort()
+      }
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+function unexpected(): never {
+  throw new Error('a receiver ended by itself; its error is above')
+}
+
+type MessageWith<Name extends string> = Extract<Message, Readonly<Record<Name, unknown>>>
+
+/** Resolves with the first message that has this field. Never rejects: a process that ends sends none. */
+function messageOf<Name extends 'port' | 'reached' | 'reconciled'>(
+  child: ChildProcess,
+  name: Name,
+): Promise<MessageWith<Name>> {
+  return new Promise((resolve) => {
+    child.on('message', (message: Message) => {
+      if (name in message) resolve(message as MessageWith<Name>)
+    })
+  })
+}
+
+async function readDatabase(database: ReceiverDatabase): Promise<Pick<ReceiverSeen, 'each' | 'latest' | 'view'>> {
+  const effects = await database.query('SELECT door, event_id FROM effects')
+  const idsOf = (door: Door): string[] =>
+    effects.flatMap((row) => (row['door'] === door ? [String(row['event_id'])] : []))
+  const view = await database.query('SELECT * FROM view')
+  return {
+    each: idsOf('each'),
+    latest: idsOf('latest'),
+    view: view.map((row) => ({
+      subject: String(row['subject']),
+      state: Number(row['state']),
+      sequence: Number(row['sequence']),
+      occurredAtMs: Date.parse(String(row['occurred_at'])),
+      isCall: row['started_at'] !== '',
+    })),
+  }
+}
+
+/** @throws NoAnswer if the api is away */
+async function readApi(client: ApiClient): Promise<Shown[]> {
+  const shown: Shown[] = []
+  for await (const { callId, agentUri, state, sequence, occurredAt } of client.calls.list({ limit: 100 })) {
+    shown.push({
+      subject: `${callId} ${agentUri}`,
+      state,
+      sequence,
+      occurredAtMs: Date.parse(occurredAt),
+      isCall: true,
+    })
+  }
+  for await (const { agentUri, statusCode, sequence, occurredAt } of client.agents.list({ limit: 100 })) {
+    // An agent without an event has no time.
+    const occurredAtMs = Date.parse(occurredAt ?? new Date(0).toISOString())
+    shown.push({ subject: agentUri, state: statusCode, sequence, occurredAtMs, isCall: false })
+  }
+  return shown
+}
