@@ -109,13 +109,16 @@ test('no more messages are in flight than the concurrency', async () => {
 describe('while a dependency is down', () => {
   test('a consumer takes no messages, calls the handler once per message, and then continues with the same messages', async () => {
     const broker = await open()
-    const back = new Gate()
+    const [full, back] = [new Gate(), new Gate()]
     let isAway = true
     const calls: Taken[] = []
     const handled: Taken[] = []
     const consumer = await consume(broker, {
       handle: async (taken) => {
         calls.push(taken)
+        // A message that arrives after the first failure waits without a call.
+        if (calls.length === 5) full.open()
+        await full.opened
         if (isAway) await away()
         handled.push(taken)
       },
