@@ -137,8 +137,11 @@ function Tiles({ summary, statistics }: { readonly summary: Endpoints; readonly 
         note="p95, latest"
       />
       <Tile label="Event to POST" value={delay === undefined ? '–' : duration(delay.p95)} note="p95, latest" />
-      <Tile label="Waiting" value={count(total(({ waiting }) => waiting))} note="for a retry" />
-      {held > 0 && <Tile label="Held" value={count(held)} note="paused, or not received yet" />}
+      <Tile
+        label="Waiting"
+        value={count(total(({ waiting }) => waiting))}
+        note={held > 0 ? `for a retry; ${count(held)} held` : 'for a retry'}
+      />
       <Tile
         label="Parked"
         value={count(total(({ parked }) => parked))}
