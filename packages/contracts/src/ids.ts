@@ -65,9 +65,13 @@ export function parkedEventIdOf(delivery: DeliveryId, run: number): EventId {
   return uuidV5(delivery, `webhook.delivery.parked ${run}`) as EventId
 }
 
-/** The id of the notice that a subscription's parked deliveries exceeded their limit; one id per crossing. */
-export function parkedLimitEventIdOf(subscription: SubscriptionId, crossedAtMs: number): EventId {
-  return uuidV5(subscription, `webhook.parked.limit ${crossedAtMs}`) as EventId
+/** The id of the notice that the parked or held deliveries of a subscription crossed a limit; one id per crossing. */
+export function limitEventIdOf(
+  subscription: SubscriptionId,
+  notice: 'webhook.parked.limit' | 'webhook.held.limit',
+  crossedAtMs: number,
+): EventId {
+  return uuidV5(subscription, `${notice} ${crossedAtMs}`) as EventId
 }
 
 /** UUIDv5 of a name in a namespace that is itself a GUID. One call of the hash costs half as much as a Hash object. */

@@ -26,14 +26,16 @@ export type { ListedDelivery } from './deliveries/listed-delivery.ts'
 export type { ParkedPage, ParkedQuery } from './deliveries/parked-index.ts'
 export {
   type Crossing,
+  type CrossingStore,
   createParkedCounter,
   createParkedLimitStore,
   type ParkedCount,
   type ParkedCounter,
   type ParkedLimitStore,
-  type ParkedLimits,
 } from './deliveries/parked-limit-store.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState } from './deliveries/parked-window.ts'
+export type { DeliveryLimits, TenantRoom } from './deliveries/tenant-room.ts'
+export { createHeldLimitStore, type HeldLimitStore, NEAR_HELD_LIMIT } from './held/held-limit-store.ts'
 export { createHeldLooks, type HeldLook, type HeldLooks } from './held/held-looks.ts'
 export type { HeldMessage } from './held/held-message.ts'
 export {

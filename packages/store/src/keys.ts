@@ -99,6 +99,15 @@ export const heldKey = (subscription: SubscriptionId): string => `sh:{s:${subscr
 /** zset: held delivery that a client has received → its lease (held-store.ts) · as the list above · api */
 export const leasedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:leased`
 
+/** hash: the last time that the held deliveries came near their limit · PARKED_RETENTION from then · worker */
+export const heldLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:held-limit`
+
+/** zset: subscription → when it last held a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
+export const holdingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:held`
+
+/** hash: how many deliveries may be held before the next count, and the last result · 10 minutes from a count · worker */
+export const heldRoomKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:held-room`
+
 /** zset: `[tenant, subscription]` → when a worker looks at its held deliveries next, ms · until none is left · worker, api */
 export const heldLooksKey = (partition: number): string => `sh:{p${partition}}:held`
 

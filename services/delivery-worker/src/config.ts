@@ -60,7 +60,7 @@ export const workerFields = {
   ),
   PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,
   PARKED_LIMIT_PER_TENANT: described(
-    'Parked deliveries of one tenant that keep their body. The largest subscriptions give way first.',
+    'Parked deliveries of one tenant that keep their body. The largest subscriptions give way first. As many may be [held](held.md).',
     integer({ min: 1, max: 1_000_000_000 }, 150_000),
   ),
   LOG_SAMPLE_ACKNOWLEDGED: described(
@@ -83,6 +83,12 @@ export const workerRules: readonly Rule<typeof workerFields>[] = [graceOutlastsD
 
 /** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
 const OUTAGE_SLACK_MS = 7 * 86_400_000
+
+/** How many deliveries may be parked with their body. As many may be held. */
+export const limitsOf = (config: WorkerConfig) => ({
+  perSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION,
+  perTenant: config.PARKED_LIMIT_PER_TENANT,
+})
 
 /** How long the record of a delivery is kept, by its state, in ms. */
 export function retentionOf(config: WorkerConfig): {

@@ -23,6 +23,7 @@ import {
   createDeliveryArchive,
   createDeliveryPolicyStore,
   createDeliveryStore,
+  createHeldLimitStore,
   createHeldLooks,
   createHeldStore,
   createLiveAttemptStore,
@@ -31,8 +32,8 @@ import {
   createSubscriptionStore,
 } from '@switchhook/store'
 import { consumeReceiverChecks } from './checks/check-receiver.ts'
-import { retentionOf, type WorkerConfig } from './config.ts'
-import { createLimitHeld } from './held/limit-held.ts'
+import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
+import { startHeldLimiter } from './held/limit-held.ts'
 import { createLookAtHeld } from './held/look-at-held.ts'
 import { consumeOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
@@ -73,6 +74,11 @@ const LEFT_DEPTH = 2
 
 /** How often this worker asks whether the held deliveries of a subscription must be looked at. */
 const HELD_LOOKS_EVERY_MS = 1_000
+
+/** How often held deliveries beyond the limits are parked. */
+const HELD_SWEEP_EVERY_MS = 1_000
+
+type Parked = Parameters<DeliverDeps['park']>
 
 /** Monotonic, for leases. */
 const nowMs = (): number => performance.now()
@@ -155,12 +161,25 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     nowMs,
   })
   const [held, archive, outcomes] = [createHeldStore(redis), createDeliveryArchive(redis), createOutcomeStore(redis)]
-  const park = limiter.parking(async (delivery, attempt, reason) => {
-    await deliveries.park(delivery, attempt, reason)
+  const park = limiter.storing<Parked>(async (...parked) => {
+    await deliveries.park(...parked)
     // Redis may have been emptied during the POST. Then the record would be lost when Redis is restored.
     await installation.verify()
   })
   const { noticeParked } = notices
+  const heldLimiter = startHeldLimiter({
+    store: createHeldLimitStore(redis, config.PARKED_RETENTION),
+    held,
+    limits: limitsOf(config),
+    everyMs: HELD_SWEEP_EVERY_MS,
+    notice: notices.heldLimit,
+    park,
+    noticeParked,
+    now: Date.now,
+    log,
+  })
+  shutdown.defer('held limits', () => heldLimiter.stop())
+  const hold = heldLimiter.storing(deliveries.settle)
   const steps: DeliverDeps = {
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
@@ -177,11 +196,11 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     posting: listener.posting,
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
     park,
-    settle: (delivery, attempt, settlement) => deliveries.settle(delivery, attempt, settlement),
+    settle: (delivery, attempt, settlement) =>
+      (settlement.state === 'held' ? hold : deliveries.settle)(delivery, attempt, settlement),
     listAgain: (delivery) => deliveries.listAgain(delivery),
     report: listener.concluded,
     noticeParked,
-    limitHeld: createLimitHeld({ held, limit: config.PARKED_LIMIT_PER_SUBSCRIPTION, park, noticeParked }),
     now: Date.now,
     nowMs,
   }

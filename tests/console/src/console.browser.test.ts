@@ -1,5 +1,5 @@
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { type PrefixProxy, startPrefixProxy } from './prefix-proxy.ts'
 import { call, hangUp, publishEvents, readStack, ring, subscribe } from './stack.ts'
 import { type Visitor, visit } from './visitor.ts'
@@ -155,32 +155,61 @@ scenes('the console in a browser', () => {
     await page.keyboard.press('Enter')
     const found = page.getByRole('table', { name: 'Events' }).getByRole('link', { name: 'call.status' }).first()
     await found.waitFor()
-    await tabTo('call.status')
+    await tabTo(page, 'call.status')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'call.status' }).waitFor()
     // A dialog takes the focus, and gives it back.
     await open(`endpoints/${id}`)
     await page.getByRole('button', { name: 'Backfill' }).waitFor()
-    await tabTo('Backfill')
+    await tabTo(page, 'Backfill')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await focusedText()).toBe('Backfill')
+    expect(await focusedText(page)).toBe('Backfill')
     await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
-
-    async function tabTo(text: string): Promise<void> {
-      for (let presses = 0; presses < 60; presses++) {
-        if ((await focusedText()) === text) return
-        await page.keyboard.press('Tab')
-      }
-      throw new Error(`Tab does not lead to ${text}`)
-    }
-
-    function focusedText(): Promise<string> {
-      return page.evaluate('document.activeElement.textContent')
-    }
   })
+
+  test('a pause by keyboard; before it resumes, the person sees what will be sent', async () => {
+    const { id } = await subscribe(receiver.url('/paused'), 'Pausable')
+    const { page, open, signIn } = await visitor('acme-admin')
+    await open(`endpoints/${id}`)
+    await signIn()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await tabTo(page, 'Pause')
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('deliveries are held', { exact: false }).waitFor()
+    await tabTo(page, 'Pause')
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('Paused', { exact: true }).waitFor()
+    await callAndHangUp('sip:alice@acme.example', '+15550177')
+    const resume = page.getByRole('button', { name: 'Resume' })
+    await page.getByText(/deliver(y|ies) held; the first was due/).waitFor({ timeout: 20_000 })
+    expect(receiver.requests('/paused')).toEqual([])
+    await resume.focus()
+    await page.keyboard.press('Enter')
+    await dialog.getByText(/^\d+ call\.status$/).waitFor()
+    await tabTo(page, /^Resume and send \d+ deliver/)
+    await page.keyboard.press('Enter')
+    await receiver.waitFor(3, '/paused', { timeoutMs: 20_000 })
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
+  }, 60_000)
+
+  test('a pull subscription shows who receives it, and how far behind they are', async () => {
+    const wanted = { mode: 'pull', eventTypes: ['call.status'], description: 'Bridge' }
+    const { id } = await call<{ readonly id: string }>('POST', '/api/v1/webhooks/subscriptions', wanted)
+    await callAndHangUp('sip:alice@acme.example', '+15550178')
+    const { page, open, signIn } = await visitor('acme-viewer')
+    await open(`endpoints/${id}`)
+    await signIn()
+    await page.getByText('No client receives.', { exact: false }).waitFor()
+    await eventually(() => call('POST', `/api/v1/webhooks/subscriptions/${id}/receive`, { max: 1 }))
+    await page.getByText(/Received by acme-app since .* held, 1 of them with a client; the first was due/).waitFor()
+    await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
+  }, 60_000)
 
   test('two tenants side by side never see each other', async () => {
     const acme = await subscribe(receiver.url('/acme-only'), 'Acme only')
@@ -300,17 +329,33 @@ scenes('the console in a browser', () => {
   }, 90_000)
 })
 
+async function tabTo(page: Page, text: string | RegExp): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    const focused = await focusedText(page)
+    if (typeof text === 'string' ? focused === text : text.test(focused)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Tab does not lead to ${text}`)
+}
+
+const focusedText = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent')
+
 /** An endpoint that nothing was sent to. */
 const summaryOf = (n: number) => ({
   subscriptionId: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  mode: 'post',
   url: `https://endpoint-${n}.example/`,
   description: null,
   enabled: true,
+  paused: false,
   pending: 0,
   waiting: 0,
   looked: 0,
+  held: 0,
+  oldestHeldAt: null,
   parked: 0,
   oldestParkedAt: null,
+  deleteAfterUnusedSeconds: null,
   health: {
     state: 'closed',
     consecutiveFailures: 0,

@@ -8,11 +8,13 @@ import { outcomeText } from '../listen/outcome.ts'
 import { skipBacklog } from '../listen/skip-backlog.ts'
 import { targetOf } from '../listen/target.ts'
 import { clock, moment, toneOf } from '../output/words.ts'
+import { filterIn } from './subscriptions.ts'
 
 interface ListenOptions {
   readonly forwardTo?: string
   readonly name?: string
   readonly events?: string
+  readonly filter?: string
   readonly skipBacklog?: true
   readonly printSecret?: true
   readonly ephemeral?: true
@@ -26,18 +28,20 @@ const listening: Command = {
     ['--forward-to <address>', 'POST each delivery there: 3000, or http://localhost:3000/hook'],
     ['--name <name>', 'continue where the same name stopped (default: the name of this machine)'],
     ['--events <types>', 'event types, separated by commas (default call.status,agent.status)'],
+    ['--filter <json>', 'which of these events: {"call.status": {"agentUri": ["sip:alice@acme.example"]}}'],
     ['--skip-backlog', 'park what is waiting, and begin with new events'],
     ['--print-secret', 'print the secret that signs the deliveries, when they begin'],
     ['--ephemeral', 'begin with nothing, and keep nothing after the end'],
     ['--allow-remote', 'forward to another machine'],
   ],
   run: async ({ client, out }, _args, options: ListenOptions) => {
-    const { forwardTo, name, events, allowRemote, ephemeral } = options
+    const { forwardTo, name, events, filter, allowRemote, ephemeral } = options
     const target = forwardTo === undefined ? undefined : targetOf(forwardTo, allowRemote === true)
     const subscription = await ensureSubscription(client, {
       isEphemeral: ephemeral === true,
       ...(name !== undefined && { name }),
       ...(events !== undefined && { eventTypes: events.split(',') as Schemas['SubscribedType'][] }),
+      ...(filter !== undefined && { filter: filterIn(filter) }),
     })
     const { id } = subscription
     if (options.printSecret) showSecret(out, subscription)
@@ -51,7 +55,10 @@ const listening: Command = {
       out.note(ids.length === 0 ? 'No delivery waits for a retry.' : `Retrying ${deliveries(ids.length)} now.`)
       for (const each of ids) await client.deliveries.redeliver(each).catch(unlessGone)
     })
-    out.note(`Receiving ${subscription.eventTypes.join(', ')} as ${id}. Stop with Ctrl+C: what comes meanwhile waits.`)
+    const filtered = subscription.filter === null ? '' : `, filtered by ${JSON.stringify(subscription.filter)},`
+    out.note(
+      `Receiving ${subscription.eventTypes.join(', ')}${filtered} as ${id}. Stop with Ctrl+C: what comes meanwhile waits.`,
+    )
     await listen({
       client,
       subscriptionId: id,

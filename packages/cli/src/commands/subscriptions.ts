@@ -74,7 +74,7 @@ function showWarnings(out: Context['out'], { warnings }: Schemas['Subscription']
 }
 
 /** The API names what is wrong with a filter that is JSON. */
-function filterIn(text: string): Schemas['NewSubscription']['filter'] {
+export function filterIn(text: string): Schemas['NewSubscription']['filter'] {
   try {
     return JSON.parse(text) as Schemas['NewSubscription']['filter']
   } catch {

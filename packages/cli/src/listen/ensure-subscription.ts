@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { isDeepStrictEqual } from 'node:util'
 import type { Client, Schemas } from '@switchhook/client'
 import { take } from '../commands/take.ts'
 import { usage } from '../exit.ts'
@@ -7,11 +8,14 @@ export interface ListenName {
   /** The same name continues where it stopped. */
   readonly name?: string
   readonly eventTypes?: readonly Schemas['SubscribedType'][]
+  readonly filter?: Schemas['NewSubscription']['filter']
   /** A subscription of its own, which is deleted soon after the end. */
   readonly isEphemeral: boolean
 }
 
-type Listened = Pick<Schemas['Subscription'], 'id' | 'eventTypes' | 'externalId'> & { readonly secret?: string }
+type Listened = Pick<Schemas['Subscription'], 'id' | 'eventTypes' | 'externalId' | 'filter'> & {
+  readonly secret?: string
+}
 
 const WEEK_SECONDS = 604_800
 const EPHEMERAL_SECONDS = 60
@@ -20,11 +24,12 @@ const TYPES: Schemas['SubscribedType'][] = ['call.status', 'agent.status']
 /** Finds the pull subscription with this name, or creates it. */
 export async function ensureSubscription(
   { subscriptions }: Client,
-  { name = hostname(), eventTypes, isEphemeral }: ListenName,
+  { name = hostname(), eventTypes, filter, isEphemeral }: ListenName,
 ): Promise<Listened> {
   const wanted: Schemas['NewSubscription'] = {
     mode: 'pull',
     eventTypes: [...(eventTypes ?? TYPES)],
+    ...(filter !== undefined && { filter }),
     description: 'switchhook listen',
     deleteAfterUnusedSeconds: isEphemeral ? EPHEMERAL_SECONDS : WEEK_SECONDS,
   }
@@ -35,6 +40,10 @@ export async function ensureSubscription(
   const isSame = [...found.eventTypes].toSorted().join() === wanted.eventTypes.toSorted().join()
   if (eventTypes !== undefined && !isSame) {
     throw usage(`${externalId} receives ${found.eventTypes.join(', ')}: choose another --name for other events.`)
+  }
+  if (filter !== undefined && !isDeepStrictEqual(found.filter, filter)) {
+    const present = found.filter === null ? 'has no filter' : `has the filter ${JSON.stringify(found.filter)}`
+    throw usage(`${externalId} ${present}: choose another --name for another one.`)
   }
   return found
 }

@@ -139,5 +139,6 @@ export const EVENT_TYPES = [
   'webhook.endpoint.failing',
   'webhook.endpoint.recovered',
   'webhook.delivery.parked',
-  'webhook.parked.limit'
+  'webhook.parked.limit',
+  'webhook.held.limit'
 ] as const

@@ -427,7 +427,7 @@ export interface Schemas {
     /** The id of the event, sent as `X-SVC-Event-Id`. All deliveries of an event share it. */
     eventId: string;
     /** The event type, sent as `X-SVC-Event`. */
-    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** The endpoint. null for a pull subscription, or if the subscription was deleted before the first attempt was finished. */
     url: string | null;
     /** `pending`: the first attempt of this run is due or in progress. `waiting`: the next attempt is scheduled, because an attempt failed or could not be made, for example in a cool-down (`attempts` can be empty then). `acknowledged`: answered with a 2xx. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt. `expired`: not sent any more, because the event was older than `expireAfterSeconds` of the subscription. */
@@ -558,7 +558,7 @@ export interface Schemas {
   /** An event type, with the schema and an example of its deliveries. */
   EventTypeDescription: {
     /** The name of the event type. */
-    type: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    type: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** What the event reports. */
     description: string;
     /** The JSON Schema (2020-12) of the whole delivery body. */
@@ -644,7 +644,7 @@ export interface Schemas {
     /** The id of the event, sent as `X-SVC-Event-Id`. All deliveries of an event share it. */
     eventId: string;
     /** The event type. */
-    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** When the event occurred, in UTC. */
     occurredAt: string;
     /** Why the event does not pass; null if it does. */
@@ -672,9 +672,9 @@ export interface Schemas {
       };
     };
     /** The event types of the subscription; by default those that the filter names. */
-    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit")[];
+    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit")[];
   };
-  /** The deliveries that are held: while the subscription is paused, and for a moment after it was resumed. */
+  /** The deliveries that are held: those of a pull subscription, while a subscription is paused, and for a moment after it was resumed. At most as many as `parked.limit`; beyond that, those that have been held for longest are parked. */
   HeldDeliveries: {
     /** The number of held deliveries. */
     count: number;
@@ -682,6 +682,31 @@ export interface Schemas {
     leased: number;
     /** Since when the oldest of the others has been due, in UTC; null: there is none. */
     oldestAt: string | null;
+    /** When a client last asked for deliveries, in UTC, to within 30 seconds; null: not within eight days, or the subscription is not a pull subscription. */
+    lastReceivedAt: string | null;
+  };
+  /** The held deliveries of a subscription are more than 80 % of their limit. Beyond the limit, those that have been held for longest are parked. Sent once each time. Receive them, or resume the subscription; `held` of the subscription shows how many there are. */
+  HeldLimit: {
+    /** The subscription: a pull subscription, or a paused one. */
+    subscriptionId: string;
+    /** How many deliveries of the subscription may be held. */
+    limit: number;
+    /** How many were held when the notice was due. */
+    held: number;
+    /** Same as `occurredAt` of the envelope. */
+    occurredAt: string;
+  };
+  /** Many held deliveries. */
+  HeldLimitDelivery: {
+    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
+    deliveryId: string;
+    /** The event type, sent as `X-SVC-Event`. */
+    eventType: "webhook.held.limit";
+    /** When the event occurred, in UTC. Unchanged on a retry. */
+    occurredAt: string;
+    /** The tenant of the event. */
+    tenant: string | null;
+    data: Schemas["HeldLimit"];
   };
   LegCommand: {
     /** User URI of the agent who starts or owns the call. */
@@ -692,7 +717,7 @@ export interface Schemas {
     /** The id of the event, sent as `X-SVC-Event-Id`. All deliveries of an event share it. */
     eventId: string;
     /** The event type, sent as `X-SVC-Event`. */
-    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** When the event occurred, in UTC. */
     occurredAt: string;
     /** When the event was listed, in UTC: about 50 ms after it was fanned out. */
@@ -735,7 +760,7 @@ export interface Schemas {
     /** Only events journaled before this time. Omitted or null: until now. */
     to?: string | null;
     /** Only events of these types. Omitted or null: the event types of the subscription. */
-    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit")[] | null;
+    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit")[] | null;
     /** The maximum rate in deliveries per second. The limit of the installation always applies as well. */
     maxPerSecond?: number | null;
     /** Only count; send nothing. */
@@ -750,7 +775,7 @@ export interface Schemas {
     /** Only deliveries parked for this reason: `exhausted` after an outage, `rejected` after the receiver rejected deliveries by mistake. Omitted or null: both. */
     reason?: "exhausted" | "rejected" | null;
     /** Only deliveries of these event types. Omitted or null: all. */
-    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit")[] | null;
+    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit")[] | null;
     /** The maximum rate in deliveries per second. The limit of the installation always applies as well. */
     maxPerSecond?: number | null;
     /** Only count; send nothing. */
@@ -802,6 +827,8 @@ export interface Schemas {
     readonly parked?: unknown;
     /** Set by the service; ignored in a request. */
     readonly held?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly receivers?: unknown;
   };
   /** The state of a delivery after its outcome was reported. */
   OutcomeResult: {
@@ -997,7 +1024,7 @@ export interface Schemas {
     /** Only deliveries parked for this reason: `exhausted` after an outage, `rejected` after the receiver rejected deliveries by mistake. Omitted or null: both. */
     reason: "exhausted" | "rejected" | null;
     /** Only deliveries of these event types. Omitted or null: all. */
-    eventTypes: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit")[] | null;
+    eventTypes: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit")[] | null;
     /** The maximum rate in deliveries per second. The limit of the installation always applies as well. */
     maxPerSecond: number | null;
     /** `running`: it sends deliveries. `paused`: it resumes automatically; `waitingFor` has the reason. `done`: it has processed all deliveries. `cancelled`: see `cancelledBecause`. */
@@ -1176,7 +1203,7 @@ export interface Schemas {
     /** The id of the event, sent as `X-SVC-Event-Id`. All deliveries of an event share it. */
     eventId: string;
     /** The event type. */
-    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** The number of the attempt, over all runs; sent as `X-SVC-Attempt`. */
     attempt: number;
     /** When the POST began, in UTC. */
@@ -1195,7 +1222,7 @@ export interface Schemas {
     /** The id of the event, sent as `X-SVC-Event-Id`. All deliveries of an event share it. */
     eventId: string;
     /** The event type. */
-    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** When the event occurred, in UTC. */
     occurredAt: string;
     /** The data of the event, as its deliveries have it; null if it is larger than 16 KiB. */
@@ -1218,7 +1245,7 @@ export interface Schemas {
     place: string;
   };
   /** An event type, or `*` for all. */
-  SubscribedType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "*";
+  SubscribedType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit" | "*";
   /** Delivers events of the chosen types to an endpoint. */
   Subscription: {
     /** The id of the subscription. */
@@ -1261,6 +1288,8 @@ export interface Schemas {
     health: Schemas["EndpointHealth"];
     parked: Schemas["ParkedDeliveries"];
     held: Schemas["HeldDeliveries"];
+    /** The clients that asked for the deliveries of a pull subscription within the last minute, the latest first. */
+    receivers: Schemas["SubscriptionReceiver"][];
   };
   /** The fields to change. Omitted fields keep their value, and the fields that only the service sets are ignored. Unknown fields are rejected, because a misspelt field would change what is delivered. */
   SubscriptionChange: {
@@ -1308,6 +1337,17 @@ export interface Schemas {
     readonly parked?: unknown;
     /** Set by the service; ignored in a request. */
     readonly held?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly receivers?: unknown;
+  };
+  /** A client that receives deliveries. */
+  SubscriptionReceiver: {
+    /** The client or person, as its token names it. */
+    clientId: string;
+    /** Since when it has asked without a pause of a minute, in UTC. */
+    since: string;
+    /** When it last asked, in UTC, to within 30 seconds. */
+    lastAt: string;
   };
   /** How the deliveries are signed. The secret is not shown. */
   SubscriptionSigning: {
@@ -1322,22 +1362,32 @@ export interface Schemas {
   SubscriptionSummary: {
     /** The id of the subscription. */
     subscriptionId: string;
+    /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. */
+    mode: "post" | "pull";
     /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
     url: string | null;
     /** A label of your choice. */
     description: string | null;
     /** Only an enabled subscription receives deliveries. */
     enabled: boolean;
+    /** Whether it is paused now, by `paused` or `pausedUntil`. */
+    paused: boolean;
     /** Deliveries whose first attempt is not finished, among the `looked` latest ones. */
     pending: number;
     /** Deliveries that wait for their next attempt, among the `looked` latest ones. */
     waiting: number;
     /** Over how many of its latest deliveries `pending` and `waiting` are counted. The count stops at deliveries that are over, unless the endpoint failed within the last day. */
     looked: number;
+    /** All held deliveries, with those that a client has received. They are not among the waiting ones. */
+    held: number;
+    /** Since when the oldest that no client has received is due, in UTC; null if there is none. */
+    oldestHeldAt: string | null;
     /** All parked deliveries. It can briefly include deliveries that are no longer parked. */
     parked: number;
     /** When the oldest of them was parked, in UTC; null if none is parked. */
     oldestParkedAt: string | null;
+    /** The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions. */
+    deleteAfterUnusedSeconds: number | null;
     health: Schemas["EndpointHealth"];
   };
   /** A setting that is valid and probably not meant. */
@@ -1363,7 +1413,7 @@ export interface Schemas {
     /** The id of the event, sent as `X-SVC-Event-Id`. All deliveries of an event share it. */
     eventId: string;
     /** The event type, sent as `X-SVC-Event`. */
-    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    eventType: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
   };
   /** The transfer was accepted. `call.status` events report its result. */
   TransferAccepted: Schemas["CommandAccepted"] & {
@@ -1383,7 +1433,7 @@ export interface Schemas {
   /** Options of a test or check. Unknown fields are ignored; the body can be `{}` or missing. */
   Trial: {
     /** The event type of the example. Defaults to the first event type of the subscription. */
-    eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
   };
   /** A user status. */
   UserStatus: {
@@ -1393,7 +1443,7 @@ export interface Schemas {
     name: string;
   };
   /** The body of a delivery. `eventType` tells which `data` it has; ignore the types that you do not know. */
-  WebhookDelivery: Schemas["CallStatusDelivery"] | Schemas["AgentStatusDelivery"] | Schemas["EndpointFailingDelivery"] | Schemas["EndpointRecoveredDelivery"] | Schemas["DeliveryParkedDelivery"] | Schemas["ParkedLimitDelivery"];
+  WebhookDelivery: Schemas["CallStatusDelivery"] | Schemas["AgentStatusDelivery"] | Schemas["EndpointFailingDelivery"] | Schemas["EndpointRecoveredDelivery"] | Schemas["DeliveryParkedDelivery"] | Schemas["ParkedLimitDelivery"] | Schemas["HeldLimitDelivery"];
   ListSubscriptionsQuery: {
     /** The maximum number of subscriptions per page. */
     limit?: number;
@@ -1410,7 +1460,7 @@ export interface Schemas {
     /** Only deliveries before this time. */
     to?: string;
     /** Only this event type. */
-    eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** Only deliveries of this event. */
     eventId?: string;
     /** The maximum number of items per page. */
@@ -1426,7 +1476,7 @@ export interface Schemas {
     /** Only deliveries before this time. */
     to?: string;
     /** Only this event type. */
-    eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** Only deliveries that were parked for this reason. */
     parkedReason?: "exhausted" | "rejected";
     /** Only deliveries whose latest attempt had this outcome. */
@@ -1454,7 +1504,7 @@ export interface Schemas {
     /** Only events of calls with this phone number of the other party. Separators, a leading `+` and leading zeros are ignored, and the beginning can be left out: `5559000` finds `+15559000`. Percent-encode `+`. */
     number?: string;
     /** Only this event type. */
-    eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** Only events with a `listedAt` at this time or later. */
     from?: string;
     /** Only events with a `listedAt` before this time. */
@@ -1478,7 +1528,7 @@ export interface Schemas {
   };
   StreamEventsQuery: {
     /** Only events of this type, and their attempts. */
-    eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit";
+    eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** Only events of this call, and their attempts. */
     callId?: string;
     /** Only events of this agent, and their attempts. Percent-encode special characters such as `+`. */

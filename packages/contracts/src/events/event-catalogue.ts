@@ -6,6 +6,7 @@ import {
   deliveryParkedSchema,
   endpointFailingSchema,
   endpointRecoveredSchema,
+  heldLimitSchema,
   parkedLimitSchema,
 } from './notice-schemas.ts'
 
@@ -49,6 +50,11 @@ export const EVENT_CATALOGUE: Readonly<Record<EventType, Entry>> = {
     name: 'parkedLimit',
     title: 'Too many parked deliveries',
     schema: parkedLimitSchema,
+  },
+  'webhook.held.limit': {
+    name: 'heldLimit',
+    title: 'Many held deliveries',
+    schema: heldLimitSchema,
   },
 }
 

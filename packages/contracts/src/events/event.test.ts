@@ -76,7 +76,7 @@ test.each<[string, object, string]>([
   [
     'an unknown type',
     { eventType: 'call.started' },
-    '/eventType must be one of call.status, agent.status, webhook.endpoint.failing, webhook.endpoint.recovered, webhook.delivery.parked, webhook.parked.limit',
+    '/eventType must be one of call.status, agent.status, webhook.endpoint.failing, webhook.endpoint.recovered, webhook.delivery.parked, webhook.parked.limit, webhook.held.limit',
   ],
   [
     'a time that is not UTC',
@@ -151,6 +151,7 @@ test('the schema of an event changes only on purpose', () => {
         "webhook.endpoint.recovered",
         "webhook.delivery.parked",
         "webhook.parked.limit",
+        "webhook.held.limit",
       ],
       "type": "string",
     },

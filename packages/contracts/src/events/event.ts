@@ -13,6 +13,7 @@ export const EVENT_TYPES = [
   'webhook.endpoint.recovered',
   'webhook.delivery.parked',
   'webhook.parked.limit',
+  'webhook.held.limit',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]

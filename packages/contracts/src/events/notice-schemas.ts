@@ -126,3 +126,20 @@ export const parkedLimitSchema = objectOf(
     occurredAt: '2026-11-20T17:06:01.173Z',
   },
 )
+
+/** JSON Schema 2020-12 of the `data` of a `webhook.held.limit` event. */
+export const heldLimitSchema = objectOf(
+  'The held deliveries of a subscription are more than 80 % of their limit. Beyond the limit, those that have been held for longest are parked. Sent once each time. Receive them, or resume the subscription; `held` of the subscription shows how many there are.',
+  {
+    subscriptionId: guid('The subscription: a pull subscription, or a paused one.'),
+    limit: { type: 'integer', minimum: 1, description: 'How many deliveries of the subscription may be held.' },
+    held: { type: 'integer', minimum: 1, description: 'How many were held when the notice was due.' },
+    occurredAt,
+  },
+  {
+    subscriptionId: SUBSCRIPTION,
+    limit: 100_000,
+    held: 80_120,
+    occurredAt: '2026-11-20T17:06:01.173Z',
+  },
+)

@@ -49,6 +49,16 @@ export interface ParkedLimitExceeded {
   readonly occurredAt: string
 }
 
+/** `data` of `webhook.held.limit`. */
+export interface HeldLimitNear {
+  readonly subscriptionId: SubscriptionId
+  /** How many deliveries of the subscription may be held. */
+  readonly limit: number
+  /** How many were held when they came near the limit. */
+  readonly held: number
+  readonly occurredAt: string
+}
+
 /** Whether an event is about the delivery engine itself. Deliveries of such events never cause further notices. */
 export const isNotice = (eventType: string): boolean => eventType.startsWith('webhook.')
 

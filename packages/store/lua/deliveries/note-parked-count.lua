@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Notes the result of a count of a tenant's parked deliveries. Deliveries that were parked during the count stay subtracted.
+-- Notes the result of a count of a tenant's parked (or held) deliveries. Deliveries that were parked during the count stay subtracted.
 -- Allowed while Redis is over `maxmemory`, because the limits free memory.
 -- KEYS    1 parked-room
 -- ARGV    1 the limit per subscription   2 how many the tenant may park before the next count   3 how long no other count

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Subtracts newly parked deliveries from those that a tenant may park before its lists have to be counted. If there are none
+-- Subtracts newly parked (or held) deliveries from those that a tenant may park before its lists have to be counted. If there are none
 -- left, nothing was counted with these limits, or the caller wants a count, the caller has to count, unless another worker
 -- does. Allowed while Redis is over `maxmemory`, because the limits free memory.
 -- KEYS    1 parked-room

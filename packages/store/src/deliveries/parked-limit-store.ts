@@ -1,22 +1,8 @@
-import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
-import type { Endpoint } from '../breaker/breaker-store.ts'
-import {
-  bodyKey,
-  parkedKey,
-  parkedLimitKey,
-  parkedRoomKey,
-  parkingSubscriptionsKey,
-  recordKey,
-  subscriptionsKey,
-} from '../keys.ts'
+import type { SubscriptionId } from '@switchhook/contracts'
+import { bodyKey, parkedKey, parkedLimitKey, parkedRoomKey, parkingSubscriptionsKey, recordKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { toEntry } from './parked-index.ts'
-
-/** How many parked deliveries may keep their body. */
-export interface ParkedLimits {
-  readonly perSubscription: number
-  readonly perTenant: number
-}
+import { createTenantRoom, type TenantRoom } from './tenant-room.ts'
 
 /** How many of a subscription's parked deliveries are kept. */
 interface ParkedAllowance {
@@ -24,23 +10,6 @@ interface ParkedAllowance {
   readonly whole: number
   /** All deliveries that are kept, with or without a body. */
   readonly total: number
-}
-
-/** What a worker knows of a tenant's limit after it has reported what it parked. */
-interface ParkedRoom {
-  /** How many bodies each subscription may keep, by the last count with the same limits. Undefined: there was none. */
-  readonly whole: number | undefined
-  /** The caller must count: the tenant may be over its limit. Then it calls `counted`. */
-  readonly isCountDue: boolean
-}
-
-/** The result of a count. */
-interface Counted {
-  readonly whole: number
-  /** How many deliveries the tenant may park before it can be over its limit. */
-  readonly room: number
-  /** How long the count took. The next one begins after a multiple of this time, so that counts stay cheap. */
-  readonly tookMs: number
 }
 
 /** The result of one call of `trim`. */
@@ -53,13 +22,35 @@ interface Trimmed {
   readonly isDone: boolean
 }
 
-/** When a subscription's parked deliveries exceeded their limit. It stays the same until the next crossing. */
+/** When the parked or held deliveries of a subscription crossed a limit. It stays the same until the next crossing. */
 export interface Crossing {
   readonly crossedAtMs: number
   readonly limit: number
-  /** How many were parked then. */
+  /** How many there were then. */
   readonly count: number
 }
+
+export interface CrossingStore {
+  /** The last crossing, unless it was reported. */
+  unreported(subscriptionId: SubscriptionId): Promise<Crossing | undefined>
+  markReported(subscriptionId: SubscriptionId, crossing: Crossing): Promise<void>
+}
+
+/** @param keyOf the hash with the fields `crossedAt`, `crossedLimit`, `crossedCount` and `told` */
+export const createCrossingStore = (redis: Redis, keyOf: (id: SubscriptionId) => string): CrossingStore => ({
+  async unreported(subscriptionId) {
+    const [crossedAt, limit, count, told] = await redis[run]((commands) =>
+      commands.hmget(keyOf(subscriptionId), 'crossedAt', 'crossedLimit', 'crossedCount', 'told'),
+    )
+    if (crossedAt == null || told != null) return undefined
+    return { crossedAtMs: Number(crossedAt), limit: Number(limit), count: Number(count) }
+  },
+  async markReported(subscriptionId, { crossedAtMs }) {
+    await redis[run]((commands) =>
+      commands.runScript('deliveries/mark-crossing-reported', [keyOf(subscriptionId)], [crossedAtMs]),
+    )
+  },
+})
 
 export interface ParkedCount {
   readonly count: number
@@ -71,30 +62,10 @@ export interface ParkedCount {
   readonly bodiesUntil: string
 }
 
-/**
- * Keeps the parked deliveries within limits. It counts the lists themselves, and again after ten minutes, so no counter can
- * drift for longer. Several workers may call every method concurrently.
- */
-export interface ParkedLimitStore {
-  /** Call it before parking a delivery: a list that is not registered with its tenant does not count. */
-  register(endpoint: Endpoint): Promise<void>
-  /**
-   * Reports newly parked deliveries. Costs the same however many subscriptions the tenant has.
-   * @param isCountWanted a count is due even if the tenant has room left, unless another worker counts
-   */
-  spend(tenant: Tenant, parked: number, limits: ParkedLimits, isCountWanted?: boolean): Promise<ParkedRoom>
-  /**
-   * How many deliveries are parked, for each subscription of the tenant with any, deleted ones included. It reads every
-   * subscription of the tenant, in pages, so that neither Redis nor the caller is busy for long.
-   */
-  counts(tenant: Tenant): Promise<ReadonlyMap<SubscriptionId, number>>
-  /** Call it before trimming. */
-  counted(tenant: Tenant, limits: ParkedLimits, result: Counted): Promise<void>
+/** Keeps the parked deliveries within limits. Several workers may call every method concurrently. */
+export interface ParkedLimitStore extends TenantRoom, CrossingStore {
   /** Releases a bounded number of bodies and deliveries beyond the allowance, the oldest first. */
   trim(subscriptionId: SubscriptionId, allowance: ParkedAllowance): Promise<Trimmed>
-  /** The last crossing, unless it was reported. */
-  unreported(subscriptionId: SubscriptionId): Promise<Crossing | undefined>
-  markReported(subscriptionId: SubscriptionId, crossing: Crossing): Promise<void>
 }
 
 export interface ParkedLimitOptions {
@@ -106,22 +77,11 @@ export interface ParkedLimitOptions {
 const DAY_MS = 86_400_000
 /** Bodies, and deliveries, that one call releases at most: a few milliseconds of Redis' time. */
 const RELEASED_AT_ONCE = 250
-/** Subscriptions that are counted together: some milliseconds of Redis' time, and of the worker's. */
-const COUNTED_AT_ONCE = 250
-/** Longer than the longest count. If the worker dies meanwhile, another one counts afterwards. */
-const MAX_COUNT_MS = 60_000
-/** Also finds deliveries that were not reported: parked by an earlier version, or by a worker that died before its sweep. */
-const COUNT_VALID_MS = 600_000
-/** Of the time of one worker and tenant, a 20th at most is spent on counts. */
-const REST_PER_COUNT = 20
 /** After a crossing, the next one counts only if the bodies fell below this share of the limit: one notice is enough. */
 const CROSSED_AGAIN_BELOW = 0.9
 
-const nameOf = ({ perSubscription, perTenant }: ParkedLimits): string => `${perSubscription}/${perTenant}`
-
 export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions): ParkedLimitStore {
   const { parkedRetentionMs, settledRetentionMs } = options
-  const listedMs = parkedRetentionMs + DAY_MS
 
   /** Resolves to whether each was released. @param keepMs how long the record is still kept; '': as long as before */
   async function release(names: readonly string[], keepMs: number | ''): Promise<boolean[]> {
@@ -137,50 +97,13 @@ export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions
   }
 
   return {
-    async register({ tenant, subscriptionId }) {
-      const key = parkingSubscriptionsKey(tenant)
-      const nowMs = Date.now()
-      await redis[run]((commands) =>
-        Promise.all([
-          commands.zadd(key, 'GT', nowMs, subscriptionId),
-          commands.pexpire(key, listedMs),
-          commands.zremrangebyscore(key, '-inf', nowMs - listedMs),
-        ]),
-      )
-    },
-    async spend(tenant, parked, limits, isCountWanted = false) {
-      const args = [parked, MAX_COUNT_MS, COUNT_VALID_MS, nameOf(limits), isCountWanted ? 1 : 0]
-      const [whole, isCountDue] = await redis[run]((commands) =>
-        commands.runScript('deliveries/spend-parked-room', [parkedRoomKey(tenant)], args),
-      )
-      return { whole: whole === '' ? undefined : Number(whole), isCountDue: isCountDue === 1 }
-    },
-    async counts(tenant) {
-      const counts = new Map<SubscriptionId, number>()
-      for (const [scan, key] of [
-        ['zscan', parkingSubscriptionsKey(tenant)],
-        // Earlier versions parked without registering.
-        ['hscan', subscriptionsKey(tenant)],
-      ] as const) {
-        let cursor = '0'
-        do {
-          const [next, found] = await redis[run]((commands) => commands[scan](key, cursor, 'COUNT', COUNTED_AT_ONCE))
-          // Each id is followed by its score or its subscription.
-          const ids = found
-            .filter((_, i) => i % 2 === 0)
-            .map(parseSubscriptionId)
-            .filter((id) => !counts.has(id))
-          const sizes = await redis[run]((commands) => Promise.all(ids.map((id) => commands.zcard(parkedKey(id)))))
-          for (const [i, id] of ids.entries()) if ((sizes[i] ?? 0) > 0) counts.set(id, sizes[i] ?? 0)
-          cursor = next
-        } while (cursor !== '0')
-      }
-      return counts
-    },
-    async counted(tenant, limits, { whole, room, tookMs }) {
-      const args = [whole, room, Math.ceil(REST_PER_COUNT * tookMs), COUNT_VALID_MS, nameOf(limits)]
-      await redis[run]((commands) => commands.runScript('deliveries/note-parked-count', [parkedRoomKey(tenant)], args))
-    },
+    ...createTenantRoom(redis, {
+      subscriptionsKey: parkingSubscriptionsKey,
+      roomKey: parkedRoomKey,
+      count: (commands, id) => commands.zcard(parkedKey(id)),
+      listedMs: parkedRetentionMs + DAY_MS,
+    }),
+    ...createCrossingStore(redis, parkedLimitKey),
     async trim(subscriptionId, { whole, total }) {
       const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
       const crossedAgainBelow = Math.floor(whole * CROSSED_AGAIN_BELOW)
@@ -210,18 +133,6 @@ export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions
       )
       const isDone = drop.length < RELEASED_AT_ONCE && bodies.length < RELEASED_AT_ONCE
       return { count, bodies: released.filter(Boolean).length, dropped, isDone }
-    },
-    async unreported(subscriptionId) {
-      const [crossedAt, limit, count, told] = await redis[run]((commands) =>
-        commands.hmget(parkedLimitKey(subscriptionId), 'crossedAt', 'crossedLimit', 'crossedCount', 'told'),
-      )
-      if (crossedAt == null || told != null) return undefined
-      return { crossedAtMs: Number(crossedAt), limit: Number(limit), count: Number(count) }
-    },
-    async markReported(subscriptionId, { crossedAtMs }) {
-      await redis[run]((commands) =>
-        commands.runScript('deliveries/mark-crossing-reported', [parkedLimitKey(subscriptionId)], [crossedAtMs]),
-      )
     },
   }
 }

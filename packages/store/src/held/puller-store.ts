@@ -19,6 +19,7 @@ export interface Pulled {
 
 /** Who receives the deliveries of pull subscriptions. */
 export interface PullerStore {
+  /** Call it with each request. It writes every few seconds. */
   note(id: SubscriptionId, clientId: string, nowMs: number): Promise<void>
   find(id: SubscriptionId, nowMs: number): Promise<Pulled>
 }
@@ -29,8 +30,15 @@ const PRESENT_MS = 60_000
 const RETENTION_MS = 8 * 86_400_000
 /** More names are not kept. */
 const MAX_PULLERS = 20
+/** How often a process writes that a client receives. */
+const NOTED_EVERY_MS = 5_000
+/** More clients and subscriptions than a process serves within that time. Beyond it, it writes more often. */
+const MAX_NOTED = 10_000
 
 export function createPullerStore(redis: Redis): PullerStore {
+  /** When this process wrote last, by subscription and client. */
+  const notedAtMs = new Map<string, number>()
+
   /** The latest first. */
   async function all(id: SubscriptionId): Promise<Puller[]> {
     const stored = await redis[run]((commands) => commands.hgetall(pullersKey(id)))
@@ -44,6 +52,8 @@ export function createPullerStore(redis: Redis): PullerStore {
 
   return {
     async note(id, clientId, nowMs) {
+      const name = `${id} ${clientId}`
+      if (nowMs - (notedAtMs.get(name) ?? Number.NEGATIVE_INFINITY) < NOTED_EVERY_MS) return
       const known = await all(id)
       const same = known.find((each) => each.clientId === clientId)
       const sinceMs = same !== undefined && same.lastAtMs > nowMs - PRESENT_MS ? same.sinceMs : nowMs
@@ -58,6 +68,8 @@ export function createPullerStore(redis: Redis): PullerStore {
           ...(forgotten.length > 0 ? [commands.hdel(pullersKey(id), ...forgotten)] : []),
         ]),
       )
+      if (notedAtMs.size >= MAX_NOTED) notedAtMs.clear()
+      notedAtMs.set(name, nowMs)
     },
     async find(id, nowMs) {
       const known = await all(id)

@@ -32,6 +32,7 @@ export interface ScriptReplies {
   'deliveries/write-first-records': string[]
   'held/add-held': 0 | 1
   'held/claim-looks': string[]
+  'held/count-held': number
   'held/finish-look': 0 | 1
   'held/lease-held': string[]
   'held/prolong-leases': string[]

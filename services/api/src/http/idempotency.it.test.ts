@@ -13,6 +13,7 @@ import { openVault } from '@switchhook/signing'
 import {
   createHeldStore,
   createIdempotencyStore,
+  createPullerStore,
   createStateStore,
   createSubscriptionStore,
   type IdempotencyStore,
@@ -159,6 +160,7 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     parkedOf: async () => noneParked(100_000),
     watchUse: async () => {},
     held: createHeldStore(redis),
+    pullers: createPullerStore(redis),
     parkedLimit: 100_000,
     secrets: createSubscriptionSecrets(vault),
     now: Date.now,

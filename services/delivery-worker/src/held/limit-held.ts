@@ -1,28 +1,32 @@
-import type { Delivery } from '@switchhook/contracts'
-import type { HeldStore } from '@switchhook/store'
+import { type HeldLimitStore, type HeldStore, NEAR_HELD_LIMIT } from '@switchhook/store'
+import { type Limiter, type LimiterDeps, startLimiter } from '../notices/limiter.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 
-export interface LimitHeldDeps extends Pick<DeliverDeps, 'park' | 'noticeParked'> {
-  readonly held: Pick<HeldStore, 'counts' | 'receive' | 'remove'>
-  /** How many deliveries of a subscription may be held. */
-  readonly limit: number
+export interface HeldLimiterDeps
+  extends Pick<LimiterDeps, 'limits' | 'everyMs' | 'notice' | 'now'>,
+    Pick<DeliverDeps, 'park' | 'noticeParked'> {
+  readonly store: HeldLimitStore
+  readonly held: Pick<HeldStore, 'receive' | 'remove'>
+  readonly log: LimiterDeps['log'] & { info(message: string, fields: Readonly<Record<string, unknown>>): void }
 }
 
-/** More than one, so that the limit is reached again after it was exceeded. */
-const PARKED_AT_ONCE = 10
+const PARKED_AT_ONCE = 250
 /** Longer than parking takes. If the worker dies, a look gives the deliveries back. */
 const LEASE_SECONDS = 30
 
 /**
- * Call it after a delivery was held. Beyond the limit, those that have been due for longest are parked, where the limits of
+ * Keeps the held deliveries within limits. Beyond them, those that have been due for longest are parked, where the limits of
  * parked deliveries apply.
  */
-export function createLimitHeld({ held, limit, park, noticeParked }: LimitHeldDeps) {
-  return async ({ tenant, subscriptionId }: Delivery): Promise<void> => {
-    const [counted] = await held.counts([subscriptionId])
-    const excess = Math.min((counted?.count ?? 0) - limit, PARKED_AT_ONCE)
-    if (excess <= 0) return
-    const oldest = await held.receive({ tenant, subscriptionId }, excess, LEASE_SECONDS)
+export function startHeldLimiter(deps: HeldLimiterDeps): Limiter {
+  const { store, held, park, noticeParked, log } = deps
+
+  const trim: LimiterDeps['store']['trim'] = async ({ tenant, subscriptionId }, { whole }) => {
+    const count = await store.count(subscriptionId, whole)
+    const excess = count - whole
+    if (excess <= 0) return { count, bodies: 0, dropped: 0, isDone: true }
+    const most = Math.min(excess, PARKED_AT_ONCE)
+    const oldest = await held.receive({ tenant, subscriptionId }, most, LEASE_SECONDS)
     await Promise.all(
       oldest.map(async ({ delivery, lease }) => {
         await park(delivery, null, 'exhausted')
@@ -30,5 +34,20 @@ export function createLimitHeld({ held, limit, park, noticeParked }: LimitHeldDe
         await held.remove(subscriptionId, 'leased', [{ deliveryId: delivery.deliveryId, score: lease }])
       }),
     )
+    // Fewer, if the others are not due or are with clients.
+    return { count, bodies: 0, dropped: oldest.length, isDone: excess <= PARKED_AT_ONCE || oldest.length === 0 }
   }
+
+  return startLimiter({
+    ...deps,
+    store: { ...store, trim },
+    noticeBeyond: NEAR_HELD_LIMIT,
+    released: ({ dropped: parked }, { tenant, subscriptionId }, limit) =>
+      log.info('held deliveries exceed their limit, so the oldest are parked', {
+        tenant,
+        subscriptionId,
+        limit,
+        parked,
+      }),
+  })
 }

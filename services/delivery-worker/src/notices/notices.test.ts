@@ -53,6 +53,10 @@ function aWorld(change: Partial<NoticesDeps> = {}) {
       unreported: async () => ({ crossedAtMs: SINCE_MS, limit: 10, count: 12 }),
       markReported: async () => void steps.push('marked'),
     },
+    heldLimits: {
+      unreported: async () => ({ crossedAtMs: SINCE_MS, limit: 10, count: 9 }),
+      markReported: async () => void steps.push('marked'),
+    },
     find: async (delivery) => parkedRecord(delivery),
     publish: async (event) => {
       steps.push(event.eventType)
@@ -194,29 +198,35 @@ test.each<[string, (delivery: Delivery) => DeliveryRecord | undefined]>([
   expect(events).toEqual([])
 })
 
-test('a crossed limit of parked deliveries is marked as notified after the broker’s confirm, and not published twice', async () => {
-  const { notices, steps, events } = aWorld()
-  const owner = lastDelivery()
-  await notices.parkedLimit(owner)
-  expect(steps).toEqual(['webhook.parked.limit', 'marked'])
-  const [event] = events
-  expect(compileSchema(EVENT_CATALOGUE['webhook.parked.limit'].schema)(event?.data)).toMatchObject({ ok: true })
-  expect(event).toMatchObject({ tenant: 'acme', data: { subscriptionId: owner.subscriptionId, limit: 10, parked: 12 } })
-  await notices.parkedLimit(owner)
-  expect(events[1]).toEqual(event)
-  const repeated = aWorld({ parkedLimits: { unreported: async () => undefined, markReported: async () => {} } })
-  await repeated.notices.parkedLimit(owner)
-  expect(repeated.steps).toEqual([])
-})
+describe.each([
+  ['parkedLimit', 'webhook.parked.limit', { limit: 10, parked: 12 }],
+  ['heldLimit', 'webhook.held.limit', { limit: 10, held: 9 }],
+] as const)('%s', (kind, eventType, data) => {
+  test('a crossed limit is marked as notified after the broker’s confirm, and not published twice', async () => {
+    const { notices, steps, events } = aWorld()
+    const owner = lastDelivery()
+    await notices[kind](owner)
+    expect(steps).toEqual([eventType, 'marked'])
+    const [event] = events
+    expect(compileSchema(EVENT_CATALOGUE[eventType].schema)(event?.data)).toMatchObject({ ok: true })
+    expect(event).toMatchObject({ tenant: 'acme', data: { subscriptionId: owner.subscriptionId, ...data } })
+    await notices[kind](owner)
+    expect(events[1]).toEqual(event)
+    const reported = { unreported: async () => undefined, markReported: async () => {} }
+    const repeated = aWorld({ parkedLimits: reported, heldLimits: reported })
+    await repeated.notices[kind](owner)
+    expect(repeated.steps).toEqual([])
+  })
 
-test('a crossed limit stays unpublished without a subscription to the notice, or without the broker’s confirm', async () => {
-  const owner = lastDelivery()
-  const unwanted = aWorld({ isWanted: async () => false })
-  await unwanted.notices.parkedLimit(owner)
-  expect(unwanted.steps).toEqual([])
-  const away = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
-  await expect(away.notices.parkedLimit(owner)).rejects.toThrow(Unavailable)
-  expect(away.steps).toEqual([])
+  test('a crossed limit stays unpublished without a subscription to the notice, or without the broker’s confirm', async () => {
+    const owner = lastDelivery()
+    const unwanted = aWorld({ isWanted: async () => false })
+    await unwanted.notices[kind](owner)
+    expect(unwanted.steps).toEqual([])
+    const away = aWorld({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
+    await expect(away.notices[kind](owner)).rejects.toThrow(Unavailable)
+    expect(away.steps).toEqual([])
+  })
 })
 
 test('a notice counts as published only after the broker’s confirm', async () => {

@@ -5,25 +5,27 @@ import {
   type EndpointRecovered,
   type EventId,
   type EventType,
+  type HeldLimitNear,
   isNotice,
+  limitEventIdOf,
   OutcomeNumber,
   outageEventIdOf,
   type ParkedLimitExceeded,
   ParkedReasonNumber,
   type PlatformEvent,
   parkedEventIdOf,
-  parkedLimitEventIdOf,
   type Tenant,
   withoutQuery,
 } from '@switchhook/contracts'
-import type { DeliveryRecord, OutageStore, ParkedLimitStore } from '@switchhook/store'
+import type { CrossingStore, DeliveryRecord, OutageStore } from '@switchhook/store'
 import type { OutageNotices } from '../policy/cooldown.ts'
 
 export interface NoticesDeps {
   /** Whether the tenant has a subscription that receives this type. */
   readonly isWanted: (tenant: Tenant, eventType: EventType) => Promise<boolean>
   readonly outages: OutageStore
-  readonly parkedLimits: Pick<ParkedLimitStore, 'unreported' | 'markReported'>
+  readonly parkedLimits: CrossingStore
+  readonly heldLimits: CrossingStore
   readonly find: (delivery: Delivery) => Promise<DeliveryRecord | undefined>
   /** Resolves once the broker has confirmed the event. */
   readonly publish: (event: PlatformEvent) => Promise<void>
@@ -36,8 +38,12 @@ export interface Notices extends OutageNotices {
   /** Publishes the notice of a parked delivery, if it is parked in this run. */
   readonly noticeParked: (delivery: Delivery) => Promise<void>
   /** Publishes, once per crossing, that a subscription has more parked deliveries than may keep their body. */
-  readonly parkedLimit: (owner: Pick<Delivery, 'tenant' | 'subscriptionId'>) => Promise<void>
+  readonly parkedLimit: (owner: Owner) => Promise<void>
+  /** Publishes, once per crossing, that the held deliveries of a subscription come near their limit. */
+  readonly heldLimit: (owner: Owner) => Promise<void>
 }
+
+type Owner = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
 /**
  * Notices are events about the delivery engine, for subscriptions of the tenant concerned. Their ids are derived and their
@@ -47,7 +53,7 @@ export interface Notices extends OutageNotices {
  * - about a parked trial: its caller looks at the result
  */
 export function createNotices(deps: NoticesDeps): Notices {
-  const { isWanted, outages, parkedLimits, find, published, log } = deps
+  const { isWanted, outages, parkedLimits, heldLimits, find, published, log } = deps
   const publish = async (event: PlatformEvent): Promise<void> => {
     await deps.publish(event)
     published(event)
@@ -66,6 +72,22 @@ export function createNotices(deps: NoticesDeps): Notices {
         const { subscriptionId } = delivery
         log.warn('a notice was not published', { notice, subscriptionId, error })
       }
+    }
+
+  const limitNotice =
+    (
+      eventType: 'webhook.parked.limit' | 'webhook.held.limit',
+      store: CrossingStore,
+      counted: (count: number) => { readonly parked: number } | { readonly held: number },
+    ) =>
+    async ({ tenant, subscriptionId }: Owner): Promise<void> => {
+      const crossing = await store.unreported(subscriptionId)
+      if (crossing === undefined || !(await isWanted(tenant, eventType))) return
+      const { crossedAtMs, limit, count } = crossing
+      const data = { subscriptionId, limit, ...counted(count), occurredAt: toIso(crossedAtMs) }
+      await publish(make({ tenant }, eventType, limitEventIdOf(subscriptionId, eventType, crossedAtMs), data))
+      // After the broker's confirm. If the process dies in between, the same event is published again.
+      await store.markReported(subscriptionId, crossing)
     }
 
   return {
@@ -117,24 +139,18 @@ export function createNotices(deps: NoticesDeps): Notices {
       if (data === undefined) return
       await publish(make(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data))
     },
-    async parkedLimit({ tenant, subscriptionId }) {
-      const eventType = 'webhook.parked.limit'
-      const crossing = await parkedLimits.unreported(subscriptionId)
-      if (crossing === undefined || !(await isWanted(tenant, eventType))) return
-      const { crossedAtMs, limit, count } = crossing
-      const data = { subscriptionId, limit, parked: count, occurredAt: toIso(crossedAtMs) }
-      await publish(make({ tenant }, eventType, parkedLimitEventIdOf(subscriptionId, crossedAtMs), data))
-      // After the broker's confirm. If the process dies in between, the same event is published again.
-      await parkedLimits.markReported(subscriptionId, crossing)
-    },
+    parkedLimit: limitNotice('webhook.parked.limit', parkedLimits, (parked) => ({ parked })),
+    heldLimit: limitNotice('webhook.held.limit', heldLimits, (held) => ({ held })),
   }
 }
+
+type NoticeData = EndpointFailing | EndpointRecovered | DeliveryParked | ParkedLimitExceeded | HeldLimitNear
 
 const make = (
   { tenant, traceparent }: Pick<Delivery, 'tenant' | 'traceparent'>,
   eventType: EventType,
   eventId: EventId,
-  data: EndpointFailing | EndpointRecovered | DeliveryParked | ParkedLimitExceeded,
+  data: NoticeData,
 ): PlatformEvent => ({
   eventId,
   eventType,

@@ -2,15 +2,16 @@ import type { PlatformEvent } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import {
   createDeliveryArchive,
+  createHeldLimitStore,
   createOutageStore,
   createParkedLimitStore,
   type Redis,
   type SubscriptionStore,
 } from '@switchhook/store'
-import { retentionOf, type WorkerConfig } from '../config.ts'
+import { limitsOf, retentionOf, type WorkerConfig } from '../config.ts'
 import type { DeliveryMeter } from '../reporting/delivery-meter.ts'
+import { type Limiter, startLimiter } from './limiter.ts'
 import { createNotices, type Notices } from './notices.ts'
-import { type ParkedLimiter, startParkedLimiter } from './parked-limits.ts'
 
 export interface StartNoticesDeps {
   readonly config: WorkerConfig
@@ -28,7 +29,7 @@ const PARKED_SWEEP_EVERY_MS = 5_000
 /** The notices, and the limits on parked deliveries, which publish one of them. */
 export function startNotices({ config, redis, subscriptions, publish, meter, log }: StartNoticesDeps): {
   readonly notices: Notices
-  readonly limiter: ParkedLimiter
+  readonly limiter: Limiter
 } {
   const archive = createDeliveryArchive(redis)
   const parkedLimits = createParkedLimitStore(redis, retentionOf(config))
@@ -36,17 +37,25 @@ export function startNotices({ config, redis, subscriptions, publish, meter, log
     isWanted: async (tenant, eventType) => (await subscriptions.matching(tenant, eventType)).length > 0,
     outages: createOutageStore(redis),
     parkedLimits,
+    heldLimits: createHeldLimitStore(redis, config.PARKED_RETENTION),
     find: ({ deliveryId }) => archive.find(deliveryId),
     publish,
     published: meter.noticePublished,
     log,
   })
-  const limiter = startParkedLimiter({
-    store: parkedLimits,
-    limits: { perSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION, perTenant: config.PARKED_LIMIT_PER_TENANT },
+  const limiter = startLimiter({
+    store: {
+      ...parkedLimits,
+      trim: ({ subscriptionId }, allowance) => parkedLimits.trim(subscriptionId, allowance),
+    },
+    limits: limitsOf(config),
     everyMs: PARKED_SWEEP_EVERY_MS,
+    noticeBeyond: 1,
     notice: notices.parkedLimit,
-    released: meter.parkedReleased,
+    released: (total, { tenant, subscriptionId }, limit) => {
+      meter.parkedReleased(total)
+      log.info('parked deliveries exceed their limit', { tenant, subscriptionId, limit, ...total })
+    },
     now: Date.now,
     log,
   })

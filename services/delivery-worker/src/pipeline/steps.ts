@@ -33,8 +33,6 @@ export interface DeliverDeps extends Schedule {
   /** Whether the ledger settles this message. */
   readonly isSettled: (delivery: Delivery) => Promise<boolean>
   readonly settle: (delivery: Delivery, attempt: Attempt | null, settlement: Settlement) => Promise<void>
-  /** Called once a delivery is held: bounds how many are. */
-  readonly limitHeld: (delivery: Delivery) => Promise<void>
   /** Lists a held delivery again. For messages that are settled. */
   readonly listAgain: (delivery: Delivery) => Promise<void>
   /** Resolves once the parked record is stored. The same write settles the slot. */
@@ -170,7 +168,6 @@ export async function conclude(worker: DeliverDeps, result: Made | NotMade, isRe
     const decision = isReceived ? decisionOnReceived(decided) : decided
     result.secured ??= await secure(worker, result, decision)
     if (result.secured !== undefined) await worker.settle(delivery, result.attempt, result.secured)
-    if (decision.kind === 'hold') await worker.limitHeld(delivery)
     worker.report(delivery, result.attempt, decision, outcome)
     // Last: if it cannot be published, the message comes back and repeats the notice without the report.
     if (decision.kind === 'park') await worker.noticeParked(delivery)

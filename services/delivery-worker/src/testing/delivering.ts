@@ -57,7 +57,6 @@ export const deliverDeps = (change: Partial<DeliverDeps> = {}): DeliverDeps => (
   park: async () => {},
   noticeParked: async () => {},
   listAgain: async () => {},
-  limitHeld: async () => {},
   settle: async () => {},
   report: () => {},
   now: Date.now,

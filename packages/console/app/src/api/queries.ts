@@ -130,6 +130,16 @@ export const subscriptionQuery = (id: string) => ({
   ...one('delivery', `subscription ${id}`, (options) => client.subscriptions.read(id, options)),
   ...live,
 })
+/** The event types of the latest held deliveries, the most frequent first. */
+export const heldTypesQuery = (id: string) => ({
+  ...one('delivery', `held types ${id}`, async (options) => {
+    const { items } = await client.subscriptions.deliveries(id, { state: 'held', limit: PAGE_SIZE }, options).page()
+    const counts = new Map<string, number>()
+    for (const { eventType } of items) counts.set(eventType, (counts.get(eventType) ?? 0) + 1)
+    return { looked: items.length, counts: [...counts].toSorted(([, a], [, b]) => b - a) }
+  }),
+  ...live,
+})
 export const eventQuery = (id: string) => ({
   ...one('delivery', `event ${id}`, (options) => client.events.explain(id, { limit: 200 }, options)),
   ...live,

@@ -14,14 +14,19 @@ const HEALTHY: Health = {
 
 const endpoint = (id: string, more: Partial<SummaryItem> = {}): SummaryItem => ({
   subscriptionId: id,
+  mode: 'post',
   url: `https://${id}.example/hook`,
   description: null,
   enabled: true,
+  paused: false,
   pending: 0,
   waiting: 0,
   looked: 0,
+  held: 0,
+  oldestHeldAt: null,
   parked: 0,
   oldestParkedAt: null,
+  deleteAfterUnusedSeconds: null,
   health: HEALTHY,
   ...more,
 })

@@ -1,5 +1,5 @@
 import type { ParkedGroup, Recovery, SummaryItem } from '../api/model.ts'
-import { endpointState } from './endpoint-state.ts'
+import { type EndpointState, endpointState } from './endpoint-state.ts'
 import { counted, outcomePhrase, recoveryWait, shortUrl } from './words.ts'
 
 /** One thing that a person should look at now. */
@@ -14,6 +14,8 @@ export interface Attention {
   /** A running or waiting recovery to look at. */
   readonly recoveryId?: string
   readonly parked: number
+  /** No request can be sent to it. */
+  readonly isPull?: boolean
 }
 
 export const endpointName = ({
@@ -44,10 +46,11 @@ export function attentionOf(
         key: endpoint.subscriptionId,
         tone,
         title: endpointName(endpoint),
-        detail: sentencesOf(endpoint, state.label, isFailing, groups),
+        detail: sentencesOf(endpoint, state, isFailing, groups),
         since: sinceOf(endpoint, isFailing, groups),
         subscriptionId: endpoint.subscriptionId,
         parked: endpoint.parked,
+        isPull: endpoint.mode === 'pull',
       },
     ]
   })
@@ -73,21 +76,22 @@ export function attentionOf(
 const rank = ({ tone }: Attention): number => (tone === 'bad' ? 0 : 1)
 
 function sentencesOf(
-  { health, waiting, parked }: SummaryItem,
-  label: string,
+  { health, waiting, held, parked }: SummaryItem,
+  { label, why }: EndpointState,
   isFailing: boolean,
   groups: readonly ParkedGroup[],
 ): string {
   const [largest] = groups
   const cause =
-    isFailing || largest === undefined
+    largest === undefined
       ? outcomePhrase(health.lastFailureOutcome, health.lastFailureStatus)
       : outcomePhrase(largest.outcome, largest.status)
   const backlog = [
     ...(parked > 0 ? [`${counted(parked, 'delivery', 'deliveries')} parked`] : []),
     ...(waiting > 0 ? [`${counted(waiting, 'delivery', 'deliveries')} waiting for a retry`] : []),
+    ...(held > 0 ? [`${counted(held, 'delivery', 'deliveries')} held`] : []),
   ]
-  const first = isFailing ? `${label}: it ${cause}.` : `It works again, but it ${cause} before.`
+  const first = isFailing ? `${label}: ${why?.replace(/^I/, 'i')}` : `It works again, but it ${cause} before.`
   return backlog.length === 0 ? first : `${first} ${capital(backlog.join(', '))}.`
 }
 
@@ -95,10 +99,11 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 
 /** An endpoint is ill since its first failure after a success; parked deliveries exist since the oldest. */
 function sinceOf(
-  { health, oldestParkedAt }: SummaryItem,
+  { mode, health, oldestHeldAt, oldestParkedAt }: SummaryItem,
   isFailing: boolean,
   groups: readonly ParkedGroup[],
 ): string | null {
   const parkedSince = oldestParkedAt ?? groups[0]?.since ?? null
-  return isFailing ? (health.failingSince ?? parkedSince) : parkedSince
+  const failingSince = mode === 'pull' ? (oldestHeldAt ?? health.failingSince) : health.failingSince
+  return isFailing ? (failingSince ?? parkedSince) : parkedSince
 }

@@ -3,7 +3,13 @@ import type { Tone } from './repair.ts'
 import { outcomePhrase } from './words.ts'
 
 interface Endpoint {
+  readonly mode: 'post' | 'pull'
   readonly enabled: boolean
+  readonly paused: boolean | null
+  /** ISO 8601; of a summary, `paused` says it. */
+  readonly pausedUntil?: string | null
+  readonly oldestHeldAt: string | null
+  readonly deleteAfterUnusedSeconds: number | null
   readonly health: Health
 }
 
@@ -15,8 +21,19 @@ export interface EndpointState {
   readonly why: string | null
 }
 
-export function endpointState({ enabled, health }: Endpoint): EndpointState {
+/** Clients that receive are never that late. */
+const BEHIND_MS = 60_000
+
+export function endpointState(endpoint: Endpoint, nowMs = Date.now()): EndpointState {
+  const { mode, enabled, oldestHeldAt, deleteAfterUnusedSeconds, health } = endpoint
   if (!enabled) return { tone: 'quiet', label: 'Disabled', why: 'It receives no events.' }
+  if (isPaused(endpoint, nowMs))
+    return { tone: 'quiet', label: 'Paused', why: 'Its deliveries are held until it is resumed.' }
+  if (mode === 'pull' && oldestHeldAt !== null && Date.parse(oldestHeldAt) < nowMs - BEHIND_MS) {
+    // That of a laptop is often away.
+    const tone = deleteAfterUnusedSeconds === null ? 'warn' : 'quiet'
+    return { tone, label: 'Behind', why: 'Its clients do not receive its deliveries in time.' }
+  }
   const why = `It ${outcomePhrase(health.lastFailureOutcome, health.lastFailureStatus)}.`
   if (health.state === 'open') return { tone: 'bad', label: 'Cooling down', why }
   if (health.state === 'probing') return { tone: 'warn', label: 'Probing', why }
@@ -25,6 +42,11 @@ export function endpointState({ enabled, health }: Endpoint): EndpointState {
     return { tone: 'quiet', label: 'Not used yet', why: 'Nothing was sent to it so far.' }
   return { tone: 'good', label: 'Healthy', why: null }
 }
+
+export const isPaused = (
+  { paused, pausedUntil }: Pick<Endpoint, 'paused' | 'pausedUntil'>,
+  nowMs = Date.now(),
+): boolean => paused === true || (pausedUntil != null && Date.parse(pausedUntil) > nowMs)
 
 /** A refusal such as 401 does not count towards a cool-down, but the endpoint is ill all the same. */
 const failedLast = ({ lastFailureAt, lastSuccessAt }: Health): boolean =>

@@ -98,6 +98,7 @@ const EVENT_TYPES = [
     'webhook.endpoint.recovered',
     'webhook.delivery.parked',
     'webhook.parked.limit',
+    'webhook.held.limit',
   ].map((type) => [type, type] as const),
 ] as const
 

@@ -109,6 +109,22 @@ const COLUMNS: readonly Column<SummaryItem>[] = [
   },
   { title: 'Waiting', align: 'end', isOptional: true, cell: ({ waiting }) => count(waiting) },
   {
+    title: 'Held',
+    align: 'end',
+    isOptional: true,
+    cell: ({ held, oldestHeldAt }) => (
+      <>
+        {count(held)}
+        {oldestHeldAt !== null && (
+          <span className="muted">
+            {' '}
+            <Time at={oldestHeldAt} ago />
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
     title: 'Parked',
     align: 'end',
     cell: ({ parked }) => <span className={parked > 0 ? 'bad-text' : ''}>{count(parked)}</span>,

@@ -20,6 +20,7 @@ const EVENT_TYPES = [
   ['webhook.endpoint.recovered', 'webhook.endpoint.recovered'],
   ['webhook.delivery.parked', 'webhook.delivery.parked'],
   ['webhook.parked.limit', 'webhook.parked.limit'],
+  ['webhook.held.limit', 'webhook.held.limit'],
 ] as const
 
 /** Finds events by whatever a person has at hand. */

@@ -102,10 +102,10 @@ function AttentionItem({ entry }: { readonly entry: Attention }) {
           <Link
             to="/endpoints/$subscriptionId"
             params={{ subscriptionId: entry.subscriptionId }}
-            search={{ tab: 'check' }}
+            search={entry.isPull ? {} : { tab: 'check' }}
             className="button plain"
           >
-            Check
+            {entry.isPull ? 'Show' : 'Check'}
           </Link>
         )}
       </div>
@@ -116,6 +116,7 @@ function AttentionItem({ entry }: { readonly entry: Attention }) {
 function Tiles({ summary, statistics }: { readonly summary: Endpoints; readonly statistics: Statistics | undefined }) {
   const total = (pick: (item: Endpoints['items'][number]) => number): number =>
     summary.items.reduce((sum, item) => sum + pick(item), 0)
+  const held = total((item) => item.held)
   const { data: policy } = useQuery(policyQuery)
   const points = statistics?.points ?? []
   const attempts = points.reduce((sum, point) => sum + point.attempts, 0)
@@ -136,7 +137,11 @@ function Tiles({ summary, statistics }: { readonly summary: Endpoints; readonly 
         note="p95, latest"
       />
       <Tile label="Event to POST" value={delay === undefined ? '–' : duration(delay.p95)} note="p95, latest" />
-      <Tile label="Waiting" value={count(total(({ waiting }) => waiting))} note="for a retry" />
+      <Tile
+        label="Waiting"
+        value={count(total(({ waiting }) => waiting))}
+        note={held > 0 ? `for a retry; ${count(held)} held` : 'for a retry'}
+      />
       <Tile
         label="Parked"
         value={count(total(({ parked }) => parked))}

@@ -1,4 +1,4 @@
-import type { Subscription } from '@switchhook/contracts'
+import { isPaused, type Subscription } from '@switchhook/contracts'
 import { type DeliveryCounter, inChunks, type SubscriptionQuery, type SubscriptionStore } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import { nextCursorSchema, pageParameters } from '../../http/page-schema.ts'
@@ -6,6 +6,7 @@ import type { RouteOf } from '../../http/route.ts'
 import { count } from '../../http/schema-parts.ts'
 import { moment, momentOrNull } from '../deliveries/delivery-schema.ts'
 import { endpointHealthSchema } from '../subscriptions/endpoint-health-schema.ts'
+import { OPTIONAL_SETTINGS } from '../subscriptions/optional-settings.ts'
 import { subscriptionSchema } from '../subscriptions/subscription-schema.ts'
 import { type Health, healthViewOf } from '../subscriptions/subscription-view.ts'
 
@@ -17,13 +18,19 @@ export interface SummaryRouteDeps {
   readonly now: () => number
 }
 
-const { id, url, description, enabled } = subscriptionSchema.properties
+const { id, mode, url, description, enabled } = subscriptionSchema.properties
 
 const summaryProperties = {
   subscriptionId: id,
+  mode,
   url,
   description,
   enabled,
+  paused: {
+    type: 'boolean',
+    description: 'Whether it is paused now, by `paused` or `pausedUntil`.',
+    examples: [false],
+  },
   pending: count('Deliveries whose first attempt is not finished, among the `looked` latest ones.', 0),
   waiting: count('Deliveries that wait for their next attempt, among the `looked` latest ones.', 12),
   looked: count(
@@ -31,8 +38,13 @@ const summaryProperties = {
       'failed within the last day.',
     500,
   ),
+  held: count('All held deliveries, with those that a client has received. They are not among the waiting ones.', 0),
+  oldestHeldAt: momentOrNull(
+    'Since when the oldest that no client has received is due, in UTC; null if there is none.',
+  ),
   parked: count('All parked deliveries. It can briefly include deliveries that are no longer parked.', 3),
   oldestParkedAt: momentOrNull('When the oldest of them was parked, in UTC; null if none is parked.'),
+  deleteAfterUnusedSeconds: OPTIONAL_SETTINGS.deleteAfterUnusedSeconds,
   health: endpointHealthSchema,
 }
 
@@ -69,10 +81,13 @@ async function summaryOf({ standings, healthOf, now }: SummaryRouteDeps, subscri
   const standing = await standings.read(subscription.id, { most, isFailing })
   return {
     subscriptionId: subscription.id,
+    mode: subscription.mode ?? 'post',
     url: subscription.url || null,
     description: subscription.description,
     enabled: subscription.enabled,
+    paused: isPaused(subscription, now()),
     ...standing,
+    deleteAfterUnusedSeconds: subscription.deleteAfterUnusedSeconds ?? null,
     health: healthViewOf(health),
   }
 }
@@ -86,7 +101,7 @@ export const readSummary: RouteOf<SummaryRouteDeps, undefined, SubscriptionQuery
   isExpensive: true,
   summary: 'Read how all subscriptions stand',
   description:
-    'Lists the subscriptions with the health of their endpoints and the numbers of their pending, waiting and parked deliveries, the oldest ' +
+    'Lists the subscriptions with the health of their endpoints and the numbers of their pending, waiting, held and parked deliveries, the oldest ' +
     'subscription first. One answer looks at 10,000 deliveries in all, at least 100 and at most 1000 of each subscription; a smaller `limit` looks ' +
     'at more of each.',
   query: pageParameters,

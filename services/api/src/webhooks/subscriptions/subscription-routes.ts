@@ -1,5 +1,11 @@
 import { AppError, isGuid, parseSubscriptionId, type SubscribedType, type Subscription } from '@switchhook/contracts'
-import { type HeldStore, inChunks, type SubscriptionQuery, type SubscriptionStore } from '@switchhook/store'
+import {
+  type HeldStore,
+  inChunks,
+  type PullerStore,
+  type SubscriptionQuery,
+  type SubscriptionStore,
+} from '@switchhook/store'
 import type { Audited } from '../../http/audit-action.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
@@ -18,6 +24,7 @@ import type { SubscriptionSecrets } from './subscription-secrets.ts'
 import {
   HEALTHY,
   type Health,
+  NOBODY,
   NONE_HELD,
   noneParked,
   type Parked,
@@ -34,6 +41,7 @@ export interface SubscriptionRouteDeps {
   readonly healthOf: (subscription: Subscription) => Promise<Health>
   readonly parkedOf: (subscription: Subscription) => Promise<Parked>
   readonly held: Pick<HeldStore, 'counts' | 'lookSoon'>
+  readonly pullers: Pick<PullerStore, 'find'>
   /** The number of parked deliveries per subscription that keep their body. */
   readonly parkedLimit: number
   readonly secrets: SubscriptionSecrets
@@ -72,15 +80,16 @@ export async function findSubscription(
 
 /** The subscription as clients see it. */
 export async function withHealth(
-  { healthOf, parkedOf, held, now }: Pick<SubscriptionRouteDeps, 'healthOf' | 'parkedOf' | 'held' | 'now'>,
+  deps: Pick<SubscriptionRouteDeps, 'healthOf' | 'parkedOf' | 'held' | 'pullers' | 'now'>,
   subscription: Subscription,
 ): Promise<SubscriptionView> {
-  const [health, parked, [counted = NONE_HELD]] = await Promise.all([
-    healthOf(subscription),
-    parkedOf(subscription),
-    held.counts([subscription.id]),
+  const [health, parked, [counted = NONE_HELD], pulled] = await Promise.all([
+    deps.healthOf(subscription),
+    deps.parkedOf(subscription),
+    deps.held.counts([subscription.id]),
+    subscription.mode === 'pull' ? deps.pullers.find(subscription.id, deps.now()) : NOBODY,
   ])
-  return viewOf(subscription, health, parked, counted, now())
+  return viewOf(subscription, health, parked, { ...counted, ...pulled }, deps.now())
 }
 
 export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription> = {
@@ -131,7 +140,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
     })
     return {
       status: 201,
-      body: viewOf(created, HEALTHY, noneParked(parkedLimit), NONE_HELD, now()),
+      body: viewOf(created, HEALTHY, noneParked(parkedLimit), { ...NONE_HELD, ...NOBODY }, now()),
       confidential: { secret: secrets.reveal(created) },
       headers: { Location: `${SUBSCRIPTIONS}/${created.id}`, ETag: tagOf(created) },
     }
@@ -190,7 +199,8 @@ export const readSubscription: RouteOf<SubscriptionRouteDeps> = {
   tag: 'subscriptions',
   role: 'viewer',
   summary: 'Read a subscription',
-  description: 'Returns a subscription with the health of its endpoint and the number of its parked deliveries.',
+  description:
+    'Returns a subscription with the health of its endpoint, the numbers of its parked and held deliveries, and who receives them.',
   params,
   responses: { 200: { description: 'The subscription.', body: subscriptionSchema, headers: { ETag: etagHeader } } },
   failures: ['subscription-not-found'],

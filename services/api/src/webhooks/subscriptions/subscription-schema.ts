@@ -83,6 +83,7 @@ export const subscriptionSchema = component('Subscription', {
     'health',
     'parked',
     'held',
+    'receivers',
   ],
   properties: {
     id: subscriptionIdSchema,
@@ -141,8 +142,9 @@ export const subscriptionSchema = component('Subscription', {
     held: component('HeldDeliveries', {
       type: 'object',
       description:
-        'The deliveries that are held: while the subscription is paused, and for a moment after it was resumed.',
-      required: ['count', 'leased', 'oldestAt'],
+        'The deliveries that are held: those of a pull subscription, while a subscription is paused, and for a moment after it was resumed. At most as ' +
+        'many as `parked.limit`; beyond that, those that have been held for longest are parked.',
+      required: ['count', 'leased', 'oldestAt', 'lastReceivedAt'],
       properties: {
         count: { type: 'integer', minimum: 0, description: 'The number of held deliveries.', examples: [0] },
         leased: {
@@ -157,8 +159,41 @@ export const subscriptionSchema = component('Subscription', {
           description: 'Since when the oldest of the others has been due, in UTC; null: there is none.',
           examples: [null],
         },
+        lastReceivedAt: {
+          type: ['string', 'null'],
+          format: 'date-time',
+          description:
+            'When a client last asked for deliveries, in UTC, to within 30 seconds; null: not within eight days, or the subscription is not a pull subscription.',
+          examples: [null],
+        },
       },
     }),
+    receivers: {
+      type: 'array',
+      maxItems: 20,
+      description:
+        'The clients that asked for the deliveries of a pull subscription within the last minute, the latest first.',
+      items: component('SubscriptionReceiver', {
+        type: 'object',
+        description: 'A client that receives deliveries.',
+        required: ['clientId', 'since', 'lastAt'],
+        properties: {
+          clientId: { type: 'string', description: 'The client or person, as its token names it.', examples: ['crm'] },
+          since: {
+            type: 'string',
+            format: 'date-time',
+            description: 'Since when it has asked without a pause of a minute, in UTC.',
+            examples: ['2026-11-20T17:06:01.173Z'],
+          },
+          lastAt: {
+            type: 'string',
+            format: 'date-time',
+            description: 'When it last asked, in UTC, to within 30 seconds.',
+            examples: ['2026-11-20T17:06:31.173Z'],
+          },
+        },
+      }),
+    },
   },
 })
 
@@ -214,7 +249,7 @@ export const subscriptionChangeSchema = component('SubscriptionChange', {
 export const etagHeader = {
   type: 'string',
   description:
-    'Changes with every change of the subscription and with every rotation of its secret, not with `health`, `parked` and `held`. Send it as `If-Match` with a ' +
+    'Changes with every change of the subscription and with every rotation of its secret, not with `health`, `parked`, `held` and `receivers`. Send it as `If-Match` with a ' +
     '`PATCH`, `DELETE` or `rotate-secret`, so that you do not overwrite the change of another client.',
   examples: ['"yG0eTt1pQZ0M6hGm5B5m1f3Xy8Xg7b6X0f9F0Ch2kSA"'],
 } as const

@@ -1,5 +1,5 @@
 import type { Subscription } from '@switchhook/contracts'
-import type { Contacts, EndpointHealth, HeldCount, ParkedCount } from '@switchhook/store'
+import type { Contacts, EndpointHealth, HeldCount, ParkedCount, Pulled } from '@switchhook/store'
 import { entityTagOf } from '../../http/entity-tag.ts'
 import { type SubscriptionWarning, warningsOf } from './filter-schema.ts'
 import { type OptionalSetting, type OptionalSettings, setSettings, shownSettings } from './optional-settings.ts'
@@ -26,7 +26,8 @@ export type SubscriptionView = Omit<Subscription, 'tenant' | 'signing' | 'header
       readonly failingSince: string | null
     }
     readonly parked: ParkedView
-    readonly held: HeldCount
+    readonly held: HeldCount & { readonly lastReceivedAt: string | null }
+    readonly receivers: readonly { readonly clientId: string; readonly since: string; readonly lastAt: string }[]
   }
 
 interface ParkedView {
@@ -41,7 +42,11 @@ export type Parked = Pick<ParkedCount, 'count' | 'withoutBody' | 'dropped'> & { 
 
 export const noneParked = (limit: number): Parked => ({ count: 0, limit, withoutBody: 0, dropped: 0 })
 
+/** What is held, and who receives it. */
+export type Held = HeldCount & Pulled
+
 export const NONE_HELD: HeldCount = { count: 0, leased: 0, oldestAt: null }
+export const NOBODY: Pulled = { lastAtMs: null, pullers: [] }
 
 /** The circuit breaker's state of an endpoint, and its last success and failure. */
 export type Health = EndpointHealth & Contacts
@@ -61,7 +66,7 @@ export const viewOf = (
   subscription: Subscription,
   health: Health,
   { count, limit, withoutBody, dropped }: Parked,
-  held: HeldCount,
+  { pullers, lastAtMs, ...held }: Held,
   nowMs: number,
 ): SubscriptionView => {
   const { id, mode = 'post', url, eventTypes, description, enabled, createdAt, signing } = subscription
@@ -79,7 +84,12 @@ export const viewOf = (
     signing: signingViewOf(signing, nowMs),
     health: healthViewOf(health),
     parked: { count, limit, withoutBody, dropped },
-    held,
+    held: { ...held, lastReceivedAt: momentOf(lastAtMs) },
+    receivers: pullers.map(({ clientId, sinceMs, lastAtMs: lastMs }) => ({
+      clientId,
+      since: new Date(sinceMs).toISOString(),
+      lastAt: new Date(lastMs).toISOString(),
+    })),
   }
 }
 

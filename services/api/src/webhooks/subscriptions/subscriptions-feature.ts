@@ -38,6 +38,7 @@ export const subscriptions = feature(
         parkedLimit,
         watchUse: (subscription: Parameters<typeof watchUse>[1]) => watchUse(state.store, subscription, now()),
         held,
+        pullers,
         secrets: createSubscriptionSecrets(vault),
         signatureOverlapMs: config.SIGNATURE_OVERLAP,
         now,

@@ -78,7 +78,8 @@ describe('POST', () => {
         failingSince: null,
       },
       parked: { count: 0, limit: 100_000, withoutBody: 0, dropped: 0 },
-      held: { count: 0, leased: 0, oldestAt: null },
+      held: { count: 0, leased: 0, oldestAt: null, lastReceivedAt: null },
+      receivers: [],
     })
     const { secret: _, ...subscription } = body as Subscription & { readonly secret: string }
     const { id, createdAt } = subscription

@@ -9,7 +9,17 @@ const url = 'https://client.example/hooks'
 const eventTypes = ['call.status']
 
 /** The fields that reading shows and only the service sets; their values do not matter. */
-const READ = { held: {}, id: 'x', mode: 'post', createdAt: 7, health: null, signing: {}, parked: [], warnings: 1 }
+const READ = {
+  held: {},
+  receivers: [],
+  id: 'x',
+  mode: 'post',
+  createdAt: 7,
+  health: null,
+  signing: {},
+  parked: [],
+  warnings: 1,
+}
 
 const validate = (body: unknown, schema: object = newSubscriptionSchema) => {
   const result = compileSchema(schema as Record<string, unknown>)(body)

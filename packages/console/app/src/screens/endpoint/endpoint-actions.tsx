@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { client } from '../../api/client.ts'
 import type { RotatedSecret, Subscription } from '../../api/model.ts'
 import { endpointName } from '../../rules/attention.ts'
+import { isPaused } from '../../rules/endpoint-state.ts'
 import { counted } from '../../rules/words.ts'
 import { usePerson } from '../../session/person.ts'
 import { Dialog, FormDialog } from '../../ui/dialog.tsx'
@@ -13,9 +14,10 @@ import { RecoverDialog } from '../recover-dialog.tsx'
 import { BackfillDialog } from './backfill-dialog.tsx'
 import { fieldsOf } from './create-dialog.tsx'
 import { EndpointFields } from './endpoint-fields.tsx'
+import { PauseDialog, ResumeDialog } from './held.tsx'
 import { SecretOnce } from './secret-once.tsx'
 
-type Open = 'edit' | 'disable' | 'rotate' | 'delete' | 'recover' | 'backfill' | null
+type Open = 'edit' | 'pause' | 'disable' | 'rotate' | 'delete' | 'recover' | 'backfill' | null
 
 /** What can be done with an endpoint. What a click would do is said before it is done. */
 export function EndpointActions({ subscription }: { readonly subscription: Subscription }) {
@@ -42,6 +44,9 @@ export function EndpointActions({ subscription }: { readonly subscription: Subsc
       <Button refusal={refusal('admin')} onClick={() => setOpen('rotate')}>
         Rotate secret
       </Button>
+      <Button refusal={refusal('admin')} onClick={() => setOpen('pause')}>
+        {isPaused(subscription) ? 'Resume' : 'Pause'}
+      </Button>
       {subscription.enabled ? (
         <Button refusal={refusal('admin')} onClick={() => setOpen('disable')}>
           Disable
@@ -60,6 +65,7 @@ export function EndpointActions({ subscription }: { readonly subscription: Subsc
       {open === 'backfill' && <BackfillDialog subscription={subscription} onClose={close} />}
       {open === 'edit' && <EditDialog subscription={subscription} onClose={close} />}
       {open === 'rotate' && <RotateDialog subscription={subscription} onClose={close} />}
+      {open === 'pause' && <PauseOrResume subscription={subscription} onClose={close} />}
       {open === 'disable' && <DisableDialog subscription={subscription} onClose={close} />}
       {open === 'delete' && <DeleteDialog subscription={subscription} onClose={close} />}
     </>
@@ -69,6 +75,12 @@ export function EndpointActions({ subscription }: { readonly subscription: Subsc
 interface DialogProps {
   readonly subscription: Subscription
   readonly onClose: () => void
+}
+
+/** What the dialog was opened for stays: a pause can end while it is open. */
+function PauseOrResume(props: DialogProps) {
+  const [Chosen] = useState(() => (isPaused(props.subscription) ? ResumeDialog : PauseDialog))
+  return <Chosen {...props} />
 }
 
 function EditDialog({ subscription, onClose }: DialogProps) {

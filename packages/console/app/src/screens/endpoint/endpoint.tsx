@@ -11,6 +11,7 @@ import { Empty, Failure, Id, Loading, Screen, Status, Time } from '../../ui/part
 import { CheckTab } from './check-tab.tsx'
 import { DeliveriesTab } from './deliveries-tab.tsx'
 import { EndpointActions } from './endpoint-actions.tsx'
+import { HeldLine } from './held.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { StatisticsTab } from './statistics-tab.tsx'
 
@@ -69,7 +70,7 @@ export function Endpoint() {
 }
 
 function Lead({ subscription }: { readonly subscription: Subscription }) {
-  const { tone, label, why } = endpointState(subscription)
+  const { tone, label, why } = endpointState({ ...subscription, oldestHeldAt: subscription.held.oldestAt })
   const { health, parked } = subscription
   return (
     <>
@@ -100,6 +101,7 @@ function Lead({ subscription }: { readonly subscription: Subscription }) {
         )}
         {parked.count > 0 && `${counted(parked.count, 'delivery', 'deliveries')} parked.`}
       </p>
+      <HeldLine subscription={subscription} />
       <p className="muted url">{subscription.url ?? 'Clients receive its deliveries.'}</p>
       <p className="muted">
         <Id value={subscription.id} label="the id of the endpoint" />

@@ -8,7 +8,7 @@ import { Warnings } from './filter-field.tsx'
 
 /** How the endpoint is set up, and who changed it. */
 export function SettingsTab({ subscription }: { readonly subscription: Subscription }) {
-  const { signing, parked } = subscription
+  const { signing, parked, held } = subscription
   return (
     <>
       <Panel title="Settings">
@@ -52,6 +52,7 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
               ),
             ],
             ['Parked deliveries', `${count(parked.count)} of at most ${count(parked.limit)} with their body`],
+            ['Held deliveries', `${count(held.count)} of at most ${count(parked.limit)}`],
           ]}
         />
         <Warnings warnings={subscription.warnings} />

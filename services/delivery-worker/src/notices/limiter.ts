@@ -1,62 +1,72 @@
 import type { Delivery, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { startPoll } from '@switchhook/runtime'
-import type { DeliveryStore, ParkedLimitStore, ParkedLimits } from '@switchhook/store'
+import type { DeliveryLimits, ParkedLimitStore, TenantRoom } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 
-type Park = DeliveryStore['park']
 type Owner = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
-export interface ParkedLimitsDeps {
-  readonly store: Pick<ParkedLimitStore, 'register' | 'spend' | 'counts' | 'counted' | 'trim'>
-  readonly limits: ParkedLimits
-  readonly everyMs: number
-  /** Publishes the notice of a crossed limit, once per crossing. */
-  readonly notice: (owner: Owner) => Promise<void>
-  /** Counts the bodies and deliveries that were dropped because of the limits. */
-  readonly released: (released: { readonly bodies: number; readonly dropped: number }) => void
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  readonly log: {
-    info(message: string, fields: Readonly<Record<string, unknown>>): void
-    warn(message: string, fields: Readonly<Record<string, unknown>>): void
-  }
+interface Total {
+  readonly bodies: number
+  readonly dropped: number
 }
 
-export interface ParkedLimiter {
-  /** Parks a delivery and remembers to check the limits of its tenant. */
-  readonly parking: (park: Park) => Park
-  /** Trims the lists of each tenant that has parked a delivery since the last sweep. */
+export interface LimiterDeps {
+  readonly store: TenantRoom & {
+    readonly trim: (
+      owner: Owner,
+      allowance: Parameters<ParkedLimitStore['trim']>[1],
+    ) => ReturnType<ParkedLimitStore['trim']>
+  }
+  readonly limits: DeliveryLimits
+  readonly everyMs: number
+  /** The share of a limit beyond which `notice` is called. */
+  readonly noticeBeyond: number
+  /** Publishes the notice of a crossed limit, once per crossing. */
+  readonly notice: (owner: Owner) => Promise<void>
+  /** Called when a subscription exceeded its limit, with what `trim` has released. */
+  readonly released: (total: Total, owner: Owner, limit: number) => void
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly log: { warn(message: string, fields: Readonly<Record<string, unknown>>): void }
+}
+
+export interface Limiter {
+  /** Stores a delivery, and remembers to check the limits of its tenant. */
+  readonly storing: <Stored extends readonly [Delivery, ...unknown[]]>(
+    store: (...stored: Stored) => Promise<void>,
+  ) => (...stored: Stored) => Promise<void>
+  /** Trims the lists of each tenant that has stored a delivery since the last sweep. */
   sweep(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Registrations expire a day after the parked deliveries; renewing them every hour is far more than enough. */
+/** Registrations expire a day after the deliveries; renewing them every hour is far more than enough. */
 const REGISTERED_AGAIN_MS = 3_600_000
-/** More subscriptions than park a delivery within an hour. Beyond it they are registered more often. */
+/** More subscriptions than store a delivery within an hour. Beyond it they are registered more often. */
 const MAX_REGISTERED = 20_000
-/** Calls per sweep and subscription. A call trims 250 deliveries, so a sweep every 5 s trims 1 000 deliveries a second. */
+/** Calls per sweep and subscription. A call trims 250 deliveries, so a sweep every 5 s trims 1,000 deliveries a second. */
 const MAX_TRIMS = 20
 /** Limit on all records, as a multiple of those with a body: as many are kept without a body as with one. */
 const KEPT_PER_WHOLE = 2
 
-/** What this worker has parked of a tenant since its last sweep. */
-interface Parked {
-  /** Also those whose parking failed, or whose sweep did. */
+/** What this worker has stored of a tenant since its last sweep. */
+interface Stored {
+  /** Also those whose storing failed, or whose sweep did. */
   readonly subscriptions: Set<SubscriptionId>
   /** Deliveries that were not reported to the store. */
   deliveries: number
 }
 
 /**
- * Keeps the parked deliveries of each subscription and tenant within the limits. Parking only registers the subscription and
+ * Keeps the parked, or the held, deliveries of each subscription and tenant within the limits. Storing one only registers the subscription and
  * marks it; a sweep every few seconds trims the marked subscriptions, so the limits can be exceeded between two sweeps. All
- * subscriptions of a tenant are counted only when so many deliveries were parked that the tenant may be over its limit. If
- * a worker dies before its sweep, the next delivery that a subscription parks triggers another.
+ * subscriptions of a tenant are counted only when so many deliveries were stored that the tenant may be over its limit. If
+ * a worker dies before its sweep, the next delivery of a subscription triggers another.
  */
-export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
-  const { store, limits, everyMs, notice, released, now, log } = deps
+export function startLimiter(deps: LimiterDeps): Limiter {
+  const { store, limits, everyMs, noticeBeyond, notice, released, now, log } = deps
   const registeredAtMs = new LRUCache<SubscriptionId, number>({ max: MAX_REGISTERED })
-  let marked = new Map<Tenant, Parked>()
+  let marked = new Map<Tenant, Stored>()
 
   async function register(owner: Owner): Promise<void> {
     const { subscriptionId } = owner
@@ -66,28 +76,27 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
     registeredAtMs.set(subscriptionId, now())
   }
 
-  function markedOf(tenant: Tenant): Parked {
-    const parked = marked.get(tenant) ?? { subscriptions: new Set(), deliveries: 0 }
-    marked.set(tenant, parked)
-    return parked
+  function markedOf(tenant: Tenant): Stored {
+    const stored = marked.get(tenant) ?? { subscriptions: new Set(), deliveries: 0 }
+    marked.set(tenant, stored)
+    return stored
   }
 
-  /** Resolves to how many were parked before, and whether more are left to trim than one sweep may. */
+  /** Resolves to how many were stored before, and whether more are left to trim than one sweep may. */
   async function trim(owner: Owner, whole: number): Promise<{ readonly size: number; readonly isDone: boolean }> {
-    const { tenant, subscriptionId } = owner
     const total = { bodies: 0, dropped: 0 }
     let size = 0
     let isDone = false
-    for (let trims = 0; !isDone && trims < MAX_TRIMS; trims++) {
-      const trimmed = await store.trim(subscriptionId, { whole, total: KEPT_PER_WHOLE * whole })
-      released(trimmed)
-      total.bodies += trimmed.bodies
-      total.dropped += trimmed.dropped
-      size = Math.max(size, trimmed.count)
-      isDone = trimmed.isDone
-    }
-    if (total.bodies + total.dropped > 0) {
-      log.info('parked deliveries exceed their limit', { tenant, subscriptionId, limit: whole, ...total })
+    try {
+      for (let trims = 0; !isDone && trims < MAX_TRIMS; trims++) {
+        const trimmed = await store.trim(owner, { whole, total: KEPT_PER_WHOLE * whole })
+        total.bodies += trimmed.bodies
+        total.dropped += trimmed.dropped
+        size = Math.max(size, trimmed.count)
+        isDone = trimmed.isDone
+      }
+    } finally {
+      if (total.bodies + total.dropped > 0) released(total, owner, whole)
     }
     return { size, isDone }
   }
@@ -96,7 +105,7 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
     const startedAtMs = performance.now()
     const counts = await store.counts(tenant)
     const sizes = [...counts.values()]
-    const whole = shareParked(sizes, limits)
+    const whole = shareOf(sizes, limits)
     const over: SubscriptionId[] = []
     for (const [subscriptionId, size] of counts) if (size > whole) over.push(subscriptionId)
     return {
@@ -108,8 +117,8 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
   }
 
   /** Removes from `parked` what needs no further sweep. */
-  async function sweepTenant(tenant: Tenant, parked: Parked): Promise<void> {
-    const { subscriptions } = parked
+  async function sweepTenant(tenant: Tenant, stored: Stored): Promise<void> {
+    const { subscriptions } = stored
     const over = new Map<SubscriptionId, boolean>()
     /** Resolves to whether a list is longer than a share that is lower than `whole`. Such a list is not done. */
     async function trimAll(whole: number, share: number): Promise<boolean> {
@@ -118,14 +127,14 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
         const { size, isDone } = await trim({ tenant, subscriptionId }, whole)
         const exceedsShare = share < whole && size > share
         if (exceedsShare) isShareExceeded = true
-        if (size > whole) over.set(subscriptionId, isDone && !exceedsShare)
+        if (size > whole * noticeBeyond) over.set(subscriptionId, isDone && !exceedsShare)
         else if (isDone && !exceedsShare) subscriptions.delete(subscriptionId)
       }
       return isShareExceeded
     }
 
-    const known = await store.spend(tenant, parked.deliveries, limits)
-    parked.deliveries = 0
+    const known = await store.spend(tenant, stored.deliveries, limits)
+    stored.deliveries = 0
     let { isCountDue } = known
     if (!isCountDue) {
       // Another worker makes the first count.
@@ -152,37 +161,40 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
   async function sweep(): Promise<void> {
     const due = marked
     marked = new Map()
-    for (const [tenant, parked] of due) {
+    for (const [tenant, stored] of due) {
       try {
-        await sweepTenant(tenant, parked)
+        await sweepTenant(tenant, stored)
       } catch (error) {
-        log.warn('the limits on parked deliveries could not be applied; the next sweep tries again', { tenant, error })
+        log.warn('the limits on deliveries could not be applied; the next sweep tries again', { tenant, error })
       }
-      if (parked.subscriptions.size === 0 && parked.deliveries === 0) continue
+      if (stored.subscriptions.size === 0 && stored.deliveries === 0) continue
       const next = markedOf(tenant)
-      for (const id of parked.subscriptions) next.subscriptions.add(id)
-      next.deliveries += parked.deliveries
+      for (const id of stored.subscriptions) next.subscriptions.add(id)
+      next.deliveries += stored.deliveries
     }
   }
 
   const sweeps = startPoll(everyMs, sweep)
 
   return {
-    parking: (park) => async (delivery, attempt, reason) => {
-      try {
-        // Before the parking, so that a crash leaves no list that is not registered.
-        await register(delivery)
-        await park(delivery, attempt, reason)
-        markedOf(delivery.tenant).deliveries += 1
-      } catch (error) {
-        // Redis may have been emptied or restored from a backup, so the registration may be lost too.
-        registeredAtMs.delete(delivery.subscriptionId)
-        throw error
-      } finally {
-        // Also if Redis is full and refuses the record: the sweep frees memory.
-        markedOf(delivery.tenant).subscriptions.add(delivery.subscriptionId)
-      }
-    },
+    storing:
+      (write) =>
+      async (...stored) => {
+        const [delivery] = stored
+        try {
+          // Before the write, so that a crash leaves no list that is not registered.
+          await register(delivery)
+          await write(...stored)
+          markedOf(delivery.tenant).deliveries += 1
+        } catch (error) {
+          // Redis may have been emptied or restored from a backup, so the registration may be lost too.
+          registeredAtMs.delete(delivery.subscriptionId)
+          throw error
+        } finally {
+          // Also if Redis is full and refuses the record: the sweep frees memory.
+          markedOf(delivery.tenant).subscriptions.add(delivery.subscriptionId)
+        }
+      },
     sweep,
     async stop() {
       await sweeps.stop()
@@ -192,13 +204,13 @@ export function startParkedLimiter(deps: ParkedLimitsDeps): ParkedLimiter {
 }
 
 /**
- * How many parked deliveries each subscription of a tenant may keep with their body: the largest number, at most
+ * How many deliveries each subscription of a tenant may keep (parked ones with their body): the largest number, at most
  * `perSubscription`, with which all subscriptions together stay within `perTenant`. A subscription with fewer loses none, so
  * one with many cannot displace the deliveries of the others.
- * @param counts the number of parked deliveries of each subscription of the tenant
+ * @param counts the number of deliveries of each subscription of the tenant
  * @returns at least 1
  */
-export function shareParked(counts: readonly number[], { perSubscription, perTenant }: ParkedLimits): number {
+export function shareOf(counts: readonly number[], { perSubscription, perTenant }: DeliveryLimits): number {
   if (keptWith(perSubscription, counts) <= perTenant) return perSubscription
   let [least, most] = [1, perSubscription]
   while (least < most) {

@@ -1,13 +1,13 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId, Unavailable } from '@switchhook/contracts'
 import fc from 'fast-check'
 import { aDelivery } from '../testing/deliveries.ts'
-import { type ParkedLimitsDeps, shareParked, startParkedLimiter } from './parked-limits.ts'
+import { type LimiterDeps, shareOf, startLimiter } from './limiter.ts'
 
 /** The tenant has to be counted at every sweep. */
 const DUE = { spend: async () => ({ whole: undefined, isCountDue: true }), counted: async () => {} }
 
 /** A store that counts like the real one and releases at most 250 deliveries per call. */
-function aWorld(change: Partial<ParkedLimitsDeps> = {}) {
+function aWorld(change: Partial<LimiterDeps> = {}) {
   const parked = new Map<SubscriptionId, number>()
   const steps: string[] = []
   const notices: SubscriptionId[] = []
@@ -17,7 +17,7 @@ function aWorld(change: Partial<ParkedLimitsDeps> = {}) {
   let [room, known] = [-1, undefined as number | undefined]
   let knownFor: number | undefined
   let counts = 0
-  const limiter = startParkedLimiter({
+  const limiter = startLimiter({
     store: {
       register: async () => void steps.push('register'),
       spend: async (_tenant, deliveries, limits, isCountWanted = false) => {
@@ -33,7 +33,7 @@ function aWorld(change: Partial<ParkedLimitsDeps> = {}) {
         steps.push('counted')
         ;[room, known, knownFor] = [counted.room, counted.whole, limits.perTenant]
       },
-      trim: async (id, { whole, total }) => {
+      trim: async ({ subscriptionId: id }, { whole, total }) => {
         allowances.push(whole)
         steps.push('trim')
         const count = parked.get(id) ?? 0
@@ -44,16 +44,17 @@ function aWorld(change: Partial<ParkedLimitsDeps> = {}) {
     },
     limits: { perSubscription: 10, perTenant: 1_000 },
     everyMs: 3_600_000,
+    noticeBeyond: 1,
     notice: async ({ subscriptionId }) => void notices.push(subscriptionId),
     released: ({ bodies, dropped }) => {
       lost.bodies += bodies
       lost.dropped += dropped
     },
     now: () => nowMs,
-    log: { info: () => {}, warn: () => void steps.push('warn') },
+    log: { warn: () => void steps.push('warn') },
     ...change,
   })
-  const park = limiter.parking(async ({ subscriptionId }) => {
+  const park = limiter.storing(async ({ subscriptionId }) => {
     steps.push('park')
     parked.set(subscriptionId, (parked.get(subscriptionId) ?? 0) + 1)
   })
@@ -92,7 +93,7 @@ test('a subscription is registered again after a failed parking, because Redis m
   const { limiter, steps } = aWorld()
   const delivery = aDelivery()
   let isAway = true
-  const park = limiter.parking(async () => {
+  const park = limiter.storing(async () => {
     if (isAway) throw new Unavailable('redis', 'Redis lost its data')
   })
   await expect(park(delivery, null, 'rejected')).rejects.toThrow(Unavailable)
@@ -110,7 +111,7 @@ test('a delivery that a full Redis refuses to park triggers a sweep of its tenan
       ...DUE,
       register: () => Promise.reject(new Unavailable('redis', 'full')),
       counts: async () => new Map([[delivery.subscriptionId, 11]]),
-      trim: async (id) => {
+      trim: async ({ subscriptionId: id }) => {
         trimmed.push(id)
         return { count: 11, bodies: 1, dropped: 0, isDone: true }
       },
@@ -191,7 +192,7 @@ test('until the first count of another worker is known, nothing is trimmed and t
       spend: async () => ({ whole, isCountDue: false }),
       counts: () => Promise.reject(new Error('not asked to count')),
       counted: () => Promise.reject(new Error('not asked to count')),
-      trim: async (id) => {
+      trim: async ({ subscriptionId: id }) => {
         trimmed.push(id)
         return { count: 1, bodies: 0, dropped: 0, isDone: true }
       },
@@ -274,7 +275,7 @@ test('a sweep that fails is repeated for the same tenant', async () => {
         if (isAway) throw new Unavailable('redis', 'away')
         return new Map([[delivery.subscriptionId, 11]])
       },
-      trim: async (id) => {
+      trim: async ({ subscriptionId: id }) => {
         trimmed.push(id)
         return { count: 11, bodies: 1, dropped: 0, isDone: true }
       },
@@ -310,7 +311,7 @@ describe('the share of each subscription', () => {
       expected: 1,
     },
   ])('$name: each may keep $expected', ({ counts, perSubscription, perTenant, expected }) => {
-    expect(shareParked(counts, { perSubscription, perTenant })).toBe(expected)
+    expect(shareOf(counts, { perSubscription, perTenant })).toBe(expected)
   })
 
   const someCounts = fc.array(fc.nat(200), { maxLength: 12 })
@@ -324,7 +325,7 @@ describe('the share of each subscription', () => {
   test('a tenant stays within its limit, unless it has more subscriptions than that', () => {
     fc.assert(
       fc.property(someCounts, someLimits, (counts, limits) => {
-        const share = shareParked(counts, limits)
+        const share = shareOf(counts, limits)
         return share === 1 || kept(counts, share) <= limits.perTenant
       }),
     )
@@ -333,7 +334,7 @@ describe('the share of each subscription', () => {
   test('no more is trimmed than needed: one more per subscription would exceed the limit', () => {
     fc.assert(
       fc.property(someCounts, someLimits, (counts, limits) => {
-        const share = shareParked(counts, limits)
+        const share = shareOf(counts, limits)
         return share === limits.perSubscription || kept(counts, share + 1) > limits.perTenant
       }),
     )

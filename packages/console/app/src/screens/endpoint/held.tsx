@@ -1,0 +1,185 @@
+import { useQuery } from '@tanstack/react-query'
+import { Fragment } from 'react'
+import { client } from '../../api/client.ts'
+import type { Subscription } from '../../api/model.ts'
+import { heldTypesQuery, subscriptionQuery } from '../../api/queries.ts'
+import { endpointName } from '../../rules/attention.ts'
+import { isPaused } from '../../rules/endpoint-state.ts'
+import { count, counted } from '../../rules/words.ts'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/fields.tsx'
+import { Failure, Time } from '../../ui/parts.tsx'
+import { useAction } from '../../ui/use-action.ts'
+
+interface Props {
+  readonly subscription: Subscription
+}
+
+interface DialogProps extends Props {
+  readonly onClose: () => void
+}
+
+const deliveries = (n: number): string => counted(n, 'delivery', 'deliveries')
+
+/** Who receives the deliveries of a pull subscription, what is held, and for how long. */
+export function HeldLine({ subscription }: Props) {
+  const { mode, held, paused, pausedUntil } = subscription
+  return (
+    <p>
+      {mode === 'pull' && <Receivers subscription={subscription} />}
+      {paused !== true && pausedUntil !== null && isPaused(subscription) && (
+        <>
+          It resumes by itself at <Time at={pausedUntil} />.{' '}
+        </>
+      )}
+      {held.count > 0 && (
+        <>
+          {deliveries(held.count)} held
+          {held.leased > 0 && `, ${count(held.leased)} of them with a client`}
+          {held.oldestAt !== null && (
+            <>
+              ; the first was due <Time at={held.oldestAt} ago />
+            </>
+          )}
+          .
+        </>
+      )}
+    </p>
+  )
+}
+
+function Receivers({ subscription: { held, receivers } }: Props) {
+  if (receivers.length === 0)
+    return (
+      <>
+        No client receives
+        {held.lastReceivedAt !== null && (
+          <>
+            ; the last one asked <Time at={held.lastReceivedAt} ago />
+          </>
+        )}
+        .{' '}
+      </>
+    )
+  return (
+    <>
+      Received by{' '}
+      {receivers.map(({ clientId, since }, i) => (
+        <Fragment key={clientId}>
+          {i > 0 && ', '}
+          <strong>{clientId}</strong> since <Time at={since} />
+        </Fragment>
+      ))}
+      .{' '}
+    </>
+  )
+}
+
+const PAUSES = [
+  ['0', 'Until I resume it'],
+  ['900', '15 minutes'],
+  ['3600', '1 hour'],
+  ['14400', '4 hours'],
+  ['86400', '24 hours'],
+] as const
+
+export function PauseDialog({ subscription, onClose }: DialogProps) {
+  const pause = useAction({
+    run: (seconds: number) =>
+      client.subscriptions.change(
+        subscription.id,
+        seconds === 0 ? { paused: true } : { pausedUntil: new Date(Date.now() + seconds * 1_000).toISOString() },
+      ),
+    done: () => 'The endpoint is paused.',
+    onDone: onClose,
+    showsErrors: true,
+  })
+  return (
+    <FormDialog
+      title="Pause the endpoint?"
+      submitLabel="Pause"
+      onClose={onClose}
+      isBusy={pause.isPending}
+      error={pause.error}
+      onSubmit={(form) => pause.mutate(Number(form.get('seconds')))}
+    >
+      <p>
+        {subscription.mode === 'pull' ? 'Clients receive nothing' : 'Nothing is sent to it'}: deliveries are held, and
+        follow when it is resumed. Of more than {count(subscription.parked.limit)} held deliveries, the oldest are
+        parked.
+      </p>
+      <Field label="For">
+        <select name="seconds" defaultValue="0">
+          {PAUSES.map(([seconds, label]) => (
+            <option key={seconds} value={seconds}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </FormDialog>
+  )
+}
+
+/** What will be sent is shown before anything is sent. */
+export function ResumeDialog({ subscription: shown, onClose }: DialogProps) {
+  // Read again: what the page shows can be some seconds old.
+  const { data: subscription = shown } = useQuery({ ...subscriptionQuery(shown.id), refetchOnMount: 'always' })
+  const found = subscription.held.count
+  const resume = useAction({
+    run: () => client.subscriptions.change(shown.id, { paused: false, pausedUntil: null }),
+    done: () => 'The endpoint is resumed.',
+    onDone: onClose,
+    showsErrors: true,
+  })
+  return (
+    <FormDialog
+      title="Resume the endpoint?"
+      submitLabel={found === 0 || subscription.mode === 'pull' ? 'Resume' : `Resume and send ${deliveries(found)}`}
+      onClose={onClose}
+      isBusy={resume.isPending}
+      error={resume.error}
+      onSubmit={() => resume.mutate(undefined)}
+    >
+      <div role="status">{found === 0 ? <p>No delivery is held.</p> : <WhatFollows subscription={subscription} />}</div>
+    </FormDialog>
+  )
+}
+
+function WhatFollows({ subscription }: Props) {
+  const { held, mode } = subscription
+  const types = useQuery(heldTypesQuery(subscription.id))
+  return (
+    <>
+      <p>
+        {mode === 'pull' ? 'Clients can then receive ' : 'This sends '}
+        <strong>{deliveries(held.count)}</strong>
+        {mode === 'post' && (
+          <>
+            {' '}
+            to <strong>{endpointName(subscription)}</strong>
+          </>
+        )}
+        , the oldest first
+        {held.oldestAt !== null && (
+          <>
+            : it was due <Time at={held.oldestAt} />
+          </>
+        )}
+        .{mode === 'post' && ' It begins with 100 a second, speeds up, and waits while the endpoint fails.'}
+      </p>
+      {types.error && <Failure error={types.error} retry={() => void types.refetch()} />}
+      {types.data && types.data.looked > 0 && (
+        <p>
+          {types.data.looked < held.count && `Of the latest ${count(types.data.looked)}: `}
+          {types.data.counts.map(([type, n], i) => (
+            <Fragment key={type}>
+              {i > 0 && ', '}
+              {count(n)} <code>{type}</code>
+            </Fragment>
+          ))}
+        </p>
+      )}
+    </>
+  )
+}

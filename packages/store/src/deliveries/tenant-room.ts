@@ -1,0 +1,118 @@
+import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import type { Endpoint } from '../breaker/breaker-store.ts'
+import { subscriptionsKey } from '../keys.ts'
+import { type Commands } from '../redis/commands.ts'
+import { type Redis, run } from '../redis/redis.ts'
+
+/** How many deliveries may be kept: parked ones with their body, or held ones. */
+export interface DeliveryLimits {
+  readonly perSubscription: number
+  readonly perTenant: number
+}
+
+/** What a worker knows of a tenant's limit after it has reported what it stored. */
+interface Room {
+  /** How many deliveries each subscription may keep, by the last count with the same limits. Undefined: there was none. */
+  readonly whole: number | undefined
+  /** The caller must count: the tenant may be over its limit. Then it calls `counted`. */
+  readonly isCountDue: boolean
+}
+
+/** The result of a count. */
+interface Counted {
+  readonly whole: number
+  /** How many deliveries the tenant may store before it can be over its limit. */
+  readonly room: number
+  /** How long the count took. The next one begins after a multiple of this time, so that counts stay cheap. */
+  readonly tookMs: number
+}
+
+/**
+ * How many deliveries a tenant may still store. It counts the lists themselves, and again after ten minutes, so no counter
+ * can drift for longer. Several workers may call every method concurrently.
+ */
+export interface TenantRoom {
+  /** Call it before storing a delivery: a list that is not registered with its tenant does not count. */
+  register(endpoint: Endpoint): Promise<void>
+  /**
+   * Reports newly stored deliveries. Costs the same however many subscriptions the tenant has.
+   * @param isCountWanted a count is due even if the tenant has room left, unless another worker counts
+   */
+  spend(tenant: Tenant, stored: number, limits: DeliveryLimits, isCountWanted?: boolean): Promise<Room>
+  /**
+   * How many deliveries are stored, for each subscription of the tenant with any, deleted ones included. It reads every
+   * subscription of the tenant, in pages, so that neither Redis nor the caller is busy for long.
+   */
+  counts(tenant: Tenant): Promise<ReadonlyMap<SubscriptionId, number>>
+  /** Call it before trimming. */
+  counted(tenant: Tenant, limits: DeliveryLimits, result: Counted): Promise<void>
+}
+
+/** What is counted. */
+interface Stored {
+  readonly subscriptionsKey: (tenant: Tenant) => string
+  readonly roomKey: (tenant: Tenant) => string
+  readonly count: (commands: Commands, id: SubscriptionId) => Promise<number>
+  /** How long a subscription stays registered after its last delivery. */
+  readonly listedMs: number
+}
+
+/** Subscriptions that are counted together: some milliseconds of Redis' time, and of the worker's. */
+const COUNTED_AT_ONCE = 250
+/** Longer than the longest count. If the worker dies meanwhile, another one counts afterwards. */
+const MAX_COUNT_MS = 60_000
+/** Also finds deliveries that were not reported: stored by an earlier version, or by a worker that died before its sweep. */
+const COUNT_VALID_MS = 600_000
+/** Of the time of one worker and tenant, a 20th at most is spent on counts. */
+const REST_PER_COUNT = 20
+
+const nameOf = ({ perSubscription, perTenant }: DeliveryLimits): string => `${perSubscription}/${perTenant}`
+
+export function createTenantRoom(redis: Redis, stored: Stored): TenantRoom {
+  return {
+    async register({ tenant, subscriptionId }) {
+      const key = stored.subscriptionsKey(tenant)
+      const nowMs = Date.now()
+      await redis[run]((commands) =>
+        Promise.all([
+          commands.zadd(key, 'GT', nowMs, subscriptionId),
+          commands.pexpire(key, stored.listedMs),
+          commands.zremrangebyscore(key, '-inf', nowMs - stored.listedMs),
+        ]),
+      )
+    },
+    async spend(tenant, count, limits, isCountWanted = false) {
+      const args = [count, MAX_COUNT_MS, COUNT_VALID_MS, nameOf(limits), isCountWanted ? 1 : 0]
+      const [whole, isCountDue] = await redis[run]((commands) =>
+        commands.runScript('deliveries/spend-parked-room', [stored.roomKey(tenant)], args),
+      )
+      return { whole: whole === '' ? undefined : Number(whole), isCountDue: isCountDue === 1 }
+    },
+    async counts(tenant) {
+      const counts = new Map<SubscriptionId, number>()
+      for (const [scan, key] of [
+        ['zscan', stored.subscriptionsKey(tenant)],
+        // Earlier versions stored without registering.
+        ['hscan', subscriptionsKey(tenant)],
+      ] as const) {
+        let cursor = '0'
+        do {
+          const [next, found] = await redis[run]((commands) => commands[scan](key, cursor, 'COUNT', COUNTED_AT_ONCE))
+          // Each id is followed by its score or its subscription.
+          const ids = found
+            .filter((_, i) => i % 2 === 0)
+            .map(parseSubscriptionId)
+            .filter((id) => !counts.has(id))
+          const sizes = await redis[run]((commands) => Promise.all(ids.map((id) => stored.count(commands, id))))
+          for (const [i, id] of ids.entries()) if ((sizes[i] ?? 0) > 0) counts.set(id, sizes[i] ?? 0)
+          cursor = next
+        } while (cursor !== '0')
+      }
+      return counts
+    },
+    async counted(tenant, limits, { whole, room, tookMs }) {
+      const args = [whole, room, Math.ceil(REST_PER_COUNT * tookMs), COUNT_VALID_MS, nameOf(limits)]
+      await redis[run]((commands) => commands.runScript('deliveries/note-parked-count', [stored.roomKey(tenant)], args))
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import type { SubscriptionId } from '@switchhook/contracts'
+import { type CrossingStore, createCrossingStore } from '../deliveries/parked-limit-store.ts'
+import { createTenantRoom, type TenantRoom } from '../deliveries/tenant-room.ts'
+import { heldKey, heldLimitKey, heldRoomKey, holdingSubscriptionsKey, leasedKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+
+/** Keeps the held deliveries within limits. Several workers may call every method concurrently. */
+export interface HeldLimitStore extends TenantRoom, CrossingStore {
+  /** How many deliveries are held. Notes a crossing once they are more than `NEAR_HELD_LIMIT` of the limit. */
+  count(id: SubscriptionId, limit: number): Promise<number>
+}
+
+/** The share of the limit of held deliveries beyond which there is a notice. */
+export const NEAR_HELD_LIMIT = 0.8
+/** After a crossing, the next one counts only if the held deliveries fell below this share of the limit. */
+const CROSSED_AGAIN_BELOW = 0.7
+const DAY_MS = 86_400_000
+
+/** @param retentionMs how long a delivery is held */
+export function createHeldLimitStore(redis: Redis, retentionMs: number): HeldLimitStore {
+  return {
+    ...createTenantRoom(redis, {
+      subscriptionsKey: holdingSubscriptionsKey,
+      roomKey: heldRoomKey,
+      count: async (commands, id) => {
+        const [held, leased] = await Promise.all([commands.zcard(heldKey(id)), commands.zcard(leasedKey(id))])
+        return held + leased
+      },
+      listedMs: retentionMs + DAY_MS,
+    }),
+    ...createCrossingStore(redis, heldLimitKey),
+    async count(id, limit) {
+      const keys = [heldKey(id), leasedKey(id), heldLimitKey(id)]
+      const args = [limit, Math.floor(limit * NEAR_HELD_LIMIT), CROSSED_AGAIN_BELOW, retentionMs]
+      return redis[run]((commands) => commands.runScript('held/count-held', keys, args))
+    },
+  }
+}
