@@ -57,10 +57,16 @@ export function createStateStore(redis: Redis, relay?: CommitRelay): StateStore 
   const readString = stringsPerTick(redis)
   /**
    * The revision of the tenant's subscriptions, in the same write as the commit that it follows. In a cluster it may be on
-   * another node, which the commit must not wait for.
+   * another node, which the commit must not wait for. Undefined: fan-out reads it.
    */
-  const readRevision = async (tenant: Tenant): Promise<string | undefined> =>
-    redis.mayMixTags() ? ((await readString(revisionKey(tenant)).catch(() => null)) ?? undefined) : undefined
+  async function readRevision(tenant: Tenant): Promise<string | undefined> {
+    if (!redis.mayMixTags()) return undefined
+    try {
+      return (await readString(revisionKey(tenant))) ?? ''
+    } catch {
+      return undefined
+    }
+  }
 
   function handOver(partition: number, events: readonly PlatformEvent[], ids: readonly string[]): void {
     if (relay === undefined || events.length === 0) return

@@ -12,6 +12,19 @@ export interface RecentRecords {
   wasOutdated(): void
 }
 
+/**
+ * Recalled records, for a caller that decides on them before its step. The commit of the step compares their versions, and
+ * nothing else proves that they are current.
+ */
+export class RecalledRecords extends Map<string, StateRecord> {
+  areProven = false
+}
+
+/** Recalled records are outdated, or nothing has proven that they are not. Nothing was written. */
+export class RecordsOutdated extends Error {
+  override readonly name = 'RecordsOutdated'
+}
+
 /** Of about 1 KB each. */
 const MAX_RECORDS = 10_000
 /** Short, because the memory is only good for commands that follow each other. */

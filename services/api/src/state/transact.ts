@@ -1,6 +1,6 @@
 import { newEventId, type PlatformEvent, type Tenant, Unavailable } from '@switchhook/contracts'
 import type { StateChange, StateRecord, StateStore } from '@switchhook/store'
-import { createRecentRecords } from './recent-records.ts'
+import { createRecentRecords, RecalledRecords, RecordsOutdated } from './recent-records.ts'
 
 /** An event before its commit: the commit draws its id. */
 export type NewEvent = Omit<PlatformEvent, 'eventId'>
@@ -41,7 +41,10 @@ export type Transact = <Result>(
   decide: (values: readonly unknown[]) => Step<Result> | Promise<Step<Result>>,
   /** Records that the caller has read itself. They are committed with the step. @throws RecordChanged */
   own?: StateChange['records'],
-  /** If it has all keys, the first try reads nothing. An outdated record makes the commit conflict. */
+  /**
+   * If it has all keys, the first try reads nothing. An outdated record makes the commit conflict.
+   * @throws RecordsOutdated if they are `RecalledRecords` and the commit cannot compare all of them
+   */
   known?: ReadRecords,
 ) => Promise<Result>
 
@@ -58,14 +61,13 @@ export function createTransact(
   store: StateStore,
   committed: (writing: Writing) => void,
   traceOfRequest: () => string | undefined = () => undefined,
+  recent = createRecentRecords(),
 ): Transact {
   const read = (tenant: Tenant, keys: readonly string[]) =>
     store.read(tenant, keys).catch((cause: unknown) => {
       if (!(cause instanceof Unavailable)) throw cause
       throw new Unavailable(cause.dependency, cause.message, { cause, fate: 'not-executed' })
     })
-
-  const recent = createRecentRecords()
 
   /** Commits a step that was decided on the found records. False: one of them has another version. */
   async function commit(
@@ -86,7 +88,7 @@ export function createTransact(
     }))
     const { timers = [] } = writing
     if ((await store.commit(tenant, { records: [...own, ...changed], events, timers })) === 'conflict') return false
-    for (const { key, expectedVersion, value, ttlMs } of changed) {
+    for (const { key, expectedVersion, value, ttlMs } of [...own, ...changed]) {
       recent.remember(tenant, key, { version: expectedVersion + 1, value }, ttlMs)
     }
     committed(writing)
@@ -96,10 +98,27 @@ export function createTransact(
   return async (tenant, keys, decide, own = [], known = new Map()) => {
     const isKnown = keys.every((key) => known.has(key))
     const recalled = isKnown ? undefined : recent.recall(tenant, keys)
+    if (known instanceof RecalledRecords) {
+      if (!isKnown) throw new RecordsOutdated()
+      const { result, writing } = await decide(keys.map((key) => known.get(key)?.value))
+      if (writing === undefined || !coversAll([...writing.records, ...own], [...known.keys()])) {
+        throw new RecordsOutdated()
+      }
+      known.areProven = await commit(
+        tenant,
+        keys,
+        keys.map((key) => known.get(key)),
+        writing,
+        own,
+      )
+      if (known.areProven) return result
+      recent.wasOutdated()
+      throw new RecordsOutdated()
+    }
     if (recalled !== undefined) {
       const step = await onRecalled(async () => decide(recalled.map(({ value }) => value)))
       // The commit must compare every version that the decision is based on.
-      if (step?.writing !== undefined && coversAll(step.writing, keys)) {
+      if (step?.writing !== undefined && coversAll(step.writing.records, keys)) {
         if (await commit(tenant, keys, recalled, step.writing, own)) return step.result
         recent.wasOutdated()
       }
@@ -129,5 +148,5 @@ async function onRecalled<Result>(decide: () => Promise<Step<Result>>): Promise<
   }
 }
 
-const coversAll = ({ records }: Writing, keys: readonly string[]): boolean =>
+const coversAll = (records: readonly { readonly key: string }[], keys: readonly string[]): boolean =>
   keys.every((key) => records.some((record) => record.key === key))
