@@ -49,6 +49,7 @@ export {
   memberWaitMs,
   packetQueues,
   Queue,
+  REVISION_HEADER,
   serviceTopology,
   type Topology,
   waitQueues,

@@ -60,7 +60,8 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
         tracing,
         createHandleEvent({
           stored,
-          matching: (tenant, eventType, data) => subscriptions.matching(tenant, eventType, data),
+          matching: ({ tenant, eventType, data, revision }) =>
+            subscriptions.matching(tenant, eventType, data, revision),
           publishDelivery: tracePublishDelivery(tracing, publish),
           now: () => new Date(),
           addToLog: isLogOn || config.EVENT_JOURNAL_SIZE > 0 ? (event) => logBuffer.add(event) : () => {},

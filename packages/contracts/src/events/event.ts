@@ -32,6 +32,11 @@ export interface PlatformEvent {
   readonly data: Readonly<Record<string, unknown>>
   /** W3C trace context of the cause. Sent as an AMQP header, not in the content. */
   readonly traceparent?: string
+  /**
+   * The revision of the tenant's subscriptions just after the event was stored; empty: it never had any. Fan-out reads
+   * nothing if it knows this revision. Sent as an AMQP header.
+   */
+  readonly revision?: string
 }
 
 /** JSON Schema 2020-12 of an event on the exchange. Unknown fields are ignored. */

@@ -7,6 +7,8 @@ export interface SingleEvent {
   readonly content: Buffer
   readonly eventType: string
   readonly traceparent?: string
+  /** See `PlatformEvent`. */
+  readonly revision?: string
 }
 
 /** The AMQP type of a message whose members are events. */
@@ -15,13 +17,20 @@ export const EVENT_PACK = 'event.pack'
 /** Packs events. Earlier versions of fan-out read the same format from their backlogs. */
 export const packEvents = (events: readonly SingleEvent[]): Buffer =>
   encodePacket(
-    events.map(({ content, eventType, traceparent }) => ({ content, fields: [eventType, traceparent ?? null] })),
+    events.map(({ content, eventType, traceparent, revision }) => ({
+      content,
+      fields: [eventType, traceparent ?? null, ...(revision === undefined ? [] : [revision])],
+    })),
   )
 
 /** @throws Unparsable if the message is not a pack of events. The events themselves are not parsed. */
 export const openEventPack = (message: IncomingMessage): Packet<SingleEvent> =>
-  decodePacket(message, ({ content, fields: [eventType, traceparent] }): SingleEvent => {
-    if (typeof eventType !== 'string') malformed()
-    if (traceparent === null) return { content, eventType }
-    return typeof traceparent === 'string' ? { content, eventType, traceparent } : malformed()
+  decodePacket(message, ({ content, fields: [eventType, traceparent, revision] }): SingleEvent => {
+    if (typeof eventType !== 'string' || (traceparent !== null && typeof traceparent !== 'string')) malformed()
+    return {
+      content,
+      eventType,
+      ...(traceparent !== null && { traceparent }),
+      ...(typeof revision === 'string' && { revision }),
+    }
   })

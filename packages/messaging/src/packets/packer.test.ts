@@ -48,3 +48,29 @@ test('an item resolves only when its packet is stored, and rejects with it', asy
   refuse(new Unavailable('rabbitmq', 'away'))
   expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
+
+test('while as many packets as allowed are in flight, items gather in one packet, unless it is full', async () => {
+  const sizes: number[] = []
+  const confirms: (() => void)[] = []
+  const { packer } = recordingPacker({
+    gatherMs: 0,
+    maxMembers: 3,
+    mostInFlight: 1,
+    publish: async (items) => {
+      sizes.push(items.length)
+      await new Promise<void>((resolve) => confirms.push(resolve))
+    },
+  })
+  const turn = () => new Promise(setImmediate)
+  const add = async (text: string): Promise<void> => {
+    void packer.add(text, 1, 0)
+    await turn()
+  }
+  for (const text of ['a', 'b', 'c']) await add(text)
+  expect(sizes).toEqual([1])
+  confirms[0]?.()
+  await turn()
+  expect(sizes).toEqual([1, 2])
+  for (const text of ['d', 'e', 'f']) await add(text)
+  expect(sizes).toEqual([1, 2, 3])
+})

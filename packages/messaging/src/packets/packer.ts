@@ -5,6 +5,11 @@ export interface PackerOptions<Item> {
   readonly maxBytes: number
   /** How long a packet stays open. 0: until the end of this turn of the event loop. */
   readonly gatherMs: number
+  /**
+   * While this many packets of a target are being published, the next one stays open until one of them is stored. A full
+   * packet does not wait. Absent: no limit.
+   */
+  readonly mostInFlight?: number
   /** Resolves once the broker has stored the items. If it returns a promise for each, an item waits for its own only. */
   readonly publish: (items: readonly Item[], target: number) => Promise<void> | readonly Promise<void>[]
 }
@@ -12,6 +17,8 @@ export interface PackerOptions<Item> {
 interface OpenPacket<Item> {
   readonly items: Item[]
   bytes: number
+  /** Its time is over: only packets in flight keep it open. */
+  isDue: boolean
   readonly close: () => void
   readonly published: Promise<{ readonly stored: Promise<void> | readonly Promise<void>[] }>
 }
@@ -20,6 +27,8 @@ interface OpenPacket<Item> {
 export class Packer<Item> {
   readonly #options: PackerOptions<Item>
   readonly #open = new Map<number, OpenPacket<Item>>()
+  /** Packets that are being published, by target. */
+  readonly #inFlight = new Map<number, number>()
 
   constructor(options: PackerOptions<Item>) {
     this.#options = options
@@ -39,21 +48,45 @@ export class Packer<Item> {
   }
 
   #openFor(target: number): OpenPacket<Item> {
-    const { gatherMs, publish } = this.#options
+    const { gatherMs, mostInFlight, publish } = this.#options
     const items: Item[] = []
     let close: (() => void) | undefined
     const closed = new Promise<void>((resolve) => {
-      const stop = closeLater(() => close?.(), gatherMs)
+      const stop = closeLater(() => {
+        packet.isDue = true
+        this.#closeDue(target)
+      }, gatherMs)
       close = () => {
         stop()
         this.#open.delete(target)
         resolve()
       }
     })
-    const published = closed.then(() => ({ stored: publish(items, target) }))
-    const packet = { items, bytes: 0, close: () => close?.(), published }
+    const published = closed.then(() => {
+      const stored = publish(items, target)
+      if (mostInFlight !== undefined) void this.#follow([stored].flat(), target)
+      return { stored }
+    })
+    const packet: OpenPacket<Item> = { items, bytes: 0, isDue: false, close: () => close?.(), published }
     this.#open.set(target, packet)
     return packet
+  }
+
+  async #follow(stored: readonly Promise<void>[], target: number): Promise<void> {
+    this.#inFlight.set(target, this.#inFlightTo(target) + 1)
+    await Promise.allSettled(stored)
+    this.#inFlight.set(target, this.#inFlightTo(target) - 1)
+    this.#closeDue(target)
+  }
+
+  #closeDue(target: number): void {
+    const { mostInFlight = Number.POSITIVE_INFINITY } = this.#options
+    const packet = this.#open.get(target)
+    if (packet?.isDue === true && this.#inFlightTo(target) < mostInFlight) packet.close()
+  }
+
+  #inFlightTo(target: number): number {
+    return this.#inFlight.get(target) ?? 0
   }
 }
 

@@ -21,6 +21,7 @@ import {
   FANOUT_EXCHANGE,
   fanoutExchange,
   Queue,
+  REVISION_HEADER,
 } from '../topology/topology.ts'
 import type { OutgoingMessage } from './publish-mode.ts'
 
@@ -38,8 +39,11 @@ export function eventMessage(
   exchange: string = FANOUT_EXCHANGE,
   installation?: InstallationId,
 ): OutgoingMessage {
-  const { eventId, eventType, traceparent } = event
-  const headers = marked(installation, traceparent === undefined ? {} : { traceparent })
+  const { eventId, eventType, traceparent, revision } = event
+  const headers = marked(installation, {
+    ...(traceparent !== undefined && { traceparent }),
+    ...(revision !== undefined && { [REVISION_HEADER]: revision }),
+  })
   return {
     exchange,
     routingKey: eventType,
@@ -52,7 +56,10 @@ export function eventMessage(
 export const copyOf = (message: OutgoingMessage): OutgoingMessage => ({
   ...message,
   exchange: EVENTS_EXCHANGE,
-  properties: { ...message.properties, headers: { ...message.properties.headers, [COPY_HEADER]: true } },
+  properties: {
+    ...message.properties,
+    headers: { ...message.properties.headers, [REVISION_HEADER]: undefined, [COPY_HEADER]: true },
+  },
 })
 
 /** The content is the webhook's body, byte for byte. The headers are only our own: the broker's are not copied. */

@@ -103,7 +103,7 @@ describe('events of one moment', () => {
     expect(await send(events(2))).toHaveLength(2)
   })
 
-  test('travel in one pack for each shard, in which their trace contexts stay', async () => {
+  test('travel in one pack for each shard, in which their trace contexts and revisions stay', async () => {
     const sent: OutgoingMessage[] = []
     const publish = createPublishEvent({
       publisher: { publish: async (message) => void sent.push(message), publishCopy: async () => {} },
@@ -112,7 +112,7 @@ describe('events of one moment', () => {
       lookAt: async () => [CONSUMED, CONSUMED],
     })
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-    const many = events(40).map((event) => ({ ...event, traceparent }))
+    const many = events(40).map((event) => ({ ...event, traceparent, revision: 'r1' }))
     await Promise.all(many.map(publish))
     await looked()
     sent.length = 0
@@ -125,7 +125,7 @@ describe('events of one moment', () => {
       ({ content }) => openEventPack({ content, headers: {}, messageId: undefined } as never).members,
     )
     expect(members).toHaveLength(40)
-    expect(members.every((member) => member.traceparent === traceparent)).toBe(true)
+    expect(members.every((member) => member.traceparent === traceparent && member.revision === 'r1')).toBe(true)
   })
 
   test('of a shard that confirms nothing do not delay those of another shard', async () => {

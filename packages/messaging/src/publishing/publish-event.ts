@@ -1,7 +1,7 @@
 import { type InstallationId, type PlatformEvent } from '@switchhook/contracts'
 import type { QueueDepth } from '../consuming/queue-depths.ts'
 import { Packer } from '../packets/packer.ts'
-import { eventPackQueue, eventPackQueues, eventShardOf, fanoutExchange } from '../topology/topology.ts'
+import { eventPackQueue, eventPackQueues, eventShardOf, fanoutExchange, REVISION_HEADER } from '../topology/topology.ts'
 import { copyOf, eventMessage, eventPackMessage } from './messages.ts'
 import type { OutgoingMessage } from './publish-mode.ts'
 import type { Publisher } from './publisher.ts'
@@ -9,6 +9,11 @@ import type { Publisher } from './publisher.ts'
 /** RabbitMQ costs as much for a message with one event as for one with many. A pack is acknowledged after its slowest event. */
 const MAX_EVENTS = 32
 const MAX_BYTES = 128 * 1_024
+/**
+ * Packs that await their confirms. Behind that many, RabbitMQ is busy: events gather, and more of them share a message. At
+ * rest a confirm ends before the next commit.
+ */
+const MAX_IN_FLIGHT = 8
 
 /** Packs that wait. Behind that many, fan-out is late: packs would reach their time limit and cost a message more. */
 const MAX_WAITING = 200
@@ -55,6 +60,7 @@ export function createPublishEvent(deps: PublishEventDeps): (event: PlatformEven
     maxMembers: MAX_EVENTS,
     maxBytes: MAX_BYTES,
     gatherMs: 0,
+    mostInFlight: MAX_IN_FLIGHT,
     publish: async ([first, ...others], shard) => {
       if (first === undefined) return
       if (others.length === 0) return await publisher.publish(first)
@@ -71,7 +77,13 @@ export function createPublishEvent(deps: PublishEventDeps): (event: PlatformEven
   function packOf(messages: readonly OutgoingMessage[], shard: number): OutgoingMessage {
     const members = messages.map(({ content, routingKey, properties: { headers } }) => {
       const traceparent: unknown = headers?.['traceparent']
-      return { content, eventType: routingKey, ...(typeof traceparent === 'string' && { traceparent }) }
+      const revision: unknown = headers?.[REVISION_HEADER]
+      return {
+        content,
+        eventType: routingKey,
+        ...(typeof traceparent === 'string' && { traceparent }),
+        ...(typeof revision === 'string' && { revision }),
+      }
     })
     return eventPackMessage(members, eventPackQueue(shard), installation())
   }

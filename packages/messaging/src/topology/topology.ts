@@ -47,6 +47,9 @@ export const COPY_HEADER = 'switchhook-copy'
 /** Marks an event that fan-out published alone again, because it could not be handled in a pack. */
 export const ALONE_HEADER = 'sh-alone'
 
+/** The revision of the tenant's subscriptions when the event was stored. Copies do not carry it. */
+export const REVISION_HEADER = 'sh-revision'
+
 /** The routing key is the name of the target queue. */
 export const DELIVERY_EXCHANGE = 'switchhook.delivery'
 

@@ -1,6 +1,7 @@
 -- Adds events that were fanned out to lists of subscriptions and tenants, and removes the oldest entries. An entry that is
 -- listed already keeps its place. Scores (µs) are unique within a list, so that they can be cursors.
 -- A list exceeds its limits by a little, so that few calls remove anything: its number by a 32nd, its age by a 64th.
+-- A long one exceeds its number by 64 only: Redis serves nothing else while it removes entries.
 -- KEYS    the lists
 -- ARGV    for each list: most entries, retention in ms, number of entries, the entries from the oldest on
 -- result  how many entries are new
@@ -23,7 +24,7 @@ end
 
 local function trim(list, most, retention)
   local excess = redis.call('ZCARD', list) - most
-  if excess > most / 32 then
+  if excess > math.min(most / 32, 64) then
     redis.call('ZREMRANGEBYRANK', list, 0, excess - 1)
   end
   local lifetime = retention + math.floor(retention / 64)

@@ -1,6 +1,7 @@
 -- Appends events to the journals of tenants and removes the oldest. An event that is journaled already keeps its place. The
 -- id of an entry is its time: milliseconds, then the microseconds within; the index has the same time as one number.
 -- A journal exceeds its limits by a little, so that few calls remove anything: its number by a 32nd, its age by a 64th.
+-- A long one exceeds its number by 64 only: Redis serves nothing else while it removes entries.
 -- KEYS    for each tenant: journal, index
 -- ARGV    1 most events   2 retention in ms
 --         3… for each tenant: number of events; of each event: its id, its entry, its data
@@ -37,7 +38,7 @@ end
 
 local function trim(journal, index)
   local excess = redis.call('ZCARD', index) - most
-  if excess > most / 32 then
+  if excess > math.min(most / 32, 64) then
     redis.call('ZREMRANGEBYRANK', index, 0, excess - 1)
     redis.call('XTRIM', journal, 'MAXLEN', most)
   end

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { PlatformEvent, Tenant } from '@switchhook/contracts'
-import { outboxKey, partitionOf, stateKey, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
+import { outboxKey, partitionOf, revisionKey, stateKey, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
+import { stringsPerTick } from '../subscriptions/shared-reads.ts'
 import { committerOf, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
 
 export interface StateRecord {
@@ -53,6 +54,20 @@ export interface CommitRelay {
 
 /** @param relay absent: commits leave their events to `claim` */
 export function createStateStore(redis: Redis, relay?: CommitRelay): StateStore {
+  const readString = stringsPerTick(redis)
+  /**
+   * The revision of the tenant's subscriptions, in the same write as the commit that it follows. In a cluster it may be on
+   * another node, which the commit must not wait for. Undefined: fan-out reads it.
+   */
+  async function readRevision(tenant: Tenant): Promise<string | undefined> {
+    if (!redis.mayMixTags()) return undefined
+    try {
+      return (await readString(revisionKey(tenant))) ?? ''
+    } catch {
+      return undefined
+    }
+  }
+
   function handOver(partition: number, events: readonly PlatformEvent[], ids: readonly string[]): void {
     if (relay === undefined || events.length === 0) return
     const entries = events.map((event, at) => ({ event, partition, id: ids[at] ?? '' })).filter(({ id }) => id !== '')
@@ -87,9 +102,12 @@ export function createStateStore(redis: Redis, relay?: CommitRelay): StateStore 
           timerJson(tenant, id, payload),
         ]),
       ]
-      const [written, ...ids] = await redis[run]((commands) => commands.runScript('state/commit-state', keys, args))
+      const committing = redis[run]((commands) => commands.runScript('state/commit-state', keys, args))
+      const reading = events.length > 0 ? readRevision(tenant) : undefined
+      const [written, ...ids] = await committing
       if (written === 0) return 'conflict'
-      handOver(partition, events, ids)
+      const revision = await reading
+      handOver(partition, revision === undefined ? events : events.map((event) => ({ ...event, revision })), ids)
       return 'committed'
     },
   }

@@ -202,3 +202,19 @@ describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => 
     expect(large).toBeLessThan(ten * 3 + 100)
   })
 })
+
+test('an event of a known revision reads nothing, and one of another revision sees the change', async () => {
+  const store = createSubscriptionStore(redis)
+  const revisionNow = async () => (await redis[run]((commands) => commands.get(revisionKey(TENANT)))) ?? ''
+  const matched = async (revision: string) => (await store.matching(TENANT, 'call.status', undefined, revision)).length
+  expect(await matched('')).toBe(0)
+  await store.create(subscription())
+  const first = await revisionNow()
+  expect(await matched(first)).toBe(1)
+  await createSubscriptionStore(other).create(subscription())
+  // Stored before the second subscription was.
+  expect(await matched(first)).toBe(1)
+  expect(await matched(await revisionNow())).toBe(2)
+  // This event is older than what is known by now.
+  expect(await matched(first)).toBe(2)
+})

@@ -20,28 +20,37 @@ const LIMITS: FollowerLimits = { mostEntries: 250_000, pageSize: 1_000 }
  * changed. If so, the list of changes says which subscriptions to read again. Small tenants have no such list, and earlier
  * versions do not write it: then all subscriptions of the tenant are read.
  * @param verify rejects unless this Redis holds the data of the installation
+ * @returns `upToDate`: the index at the present revision, or at `atLeast`, which was the present one a moment ago ('': none)
  */
 export function createSubscriptionFollower(
   redis: Redis,
   deps: { readonly verify: () => Promise<void>; readonly parse: (stored: string) => Subscription },
   limits: FollowerLimits = LIMITS,
-): { upToDate: (tenant: Tenant) => Promise<SubscriptionIndex> } {
+): { upToDate: (tenant: Tenant, atLeast?: string) => Promise<SubscriptionIndex> } {
   const tenants = new RecentTenants(limits.mostEntries)
 
   const readString = stringsPerTick(redis)
 
-  async function upToDate(tenant: Tenant): Promise<SubscriptionIndex> {
-    const revision = await readString(revisionKey(tenant))
+  async function upToDate(tenant: Tenant, atLeast?: string): Promise<SubscriptionIndex> {
+    const held = atLeast === undefined ? undefined : tenants.get(tenant)
+    if (held !== undefined && held.revision === atLeast) return held.index
+    const revision = atLeast === '' ? null : await readString(revisionKey(tenant))
+    if (revision === null) return await none(tenant)
     const known = tenants.get(tenant)
-    return revision !== null && known?.revision === revision ? known.index : await catchUp(tenant)
+    return known?.revision === revision ? known.index : await catchUp(tenant)
   }
+
+  /** A tenant without a revision never had a subscription. Any caller can invent names of tenants, so none is remembered. */
+  const none = oneAtATime(async (tenant: Tenant) => {
+    await deps.verify()
+    tenants.delete(tenant)
+    return new SubscriptionIndex(tenant)
+  })
 
   const catchUp = oneAtATime(async (tenant: Tenant) => {
     const known = tenants.get(tenant)
     const current = (known && (await readChanges(tenant, known))) ?? (await readAll(tenant))
-    // Any caller can invent names of tenants; a tenant without a revision never had a subscription.
-    if (current.revision === '') tenants.delete(tenant)
-    else tenants.set(tenant, current)
+    tenants.set(tenant, current)
     return current.index
   })
 

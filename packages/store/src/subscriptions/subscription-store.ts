@@ -54,8 +54,15 @@ export interface SubscriptionStore {
   /**
    * The enabled subscriptions to this event type. Includes every write that ended before the call.
    * @param data only those whose filter this data of an event passes
+   * @param revision of the subscriptions after the event was stored: includes every write that ended before that. If it is
+   *   known, Redis is not read. '': there were none.
    */
-  matching(tenant: Tenant, eventType: EventType, data?: EventData): Promise<readonly MatchedSubscription[]>
+  matching(
+    tenant: Tenant,
+    eventType: EventType,
+    data?: EventData,
+    revision?: string,
+  ): Promise<readonly MatchedSubscription[]>
 }
 
 /** Which changes the store lists, so that fan-out does not read a tenant's subscriptions again after each change. */
@@ -175,8 +182,8 @@ export function createSubscriptionStore(
       })
       return before !== undefined
     },
-    async matching(tenant, eventType, data) {
-      return (await follower.upToDate(tenant)).matching(eventType, data)
+    async matching(tenant, eventType, data, revision) {
+      return (await follower.upToDate(tenant, revision)).matching(eventType, data)
     },
   }
 }

@@ -1,16 +1,14 @@
 import {
   type Delivery,
   type EventId,
-  type EventType,
   type PlatformEvent,
   parseEvent,
   readTraceparent,
   subjectOf,
-  type Tenant,
   traceIdOf,
   Unparsable,
 } from '@switchhook/contracts'
-import { FinishedParts, type IncomingMessage, runAll } from '@switchhook/messaging'
+import { FinishedParts, type IncomingMessage, REVISION_HEADER, runAll } from '@switchhook/messaging'
 import type { LoggedEvent, MatchedSubscription } from '@switchhook/store'
 import { fanOut } from './fan-out.ts'
 
@@ -26,7 +24,12 @@ export function parseEventMessage({
   const event = parseEvent(content)
   if (event.eventType !== routingKey) throw new Unparsable(`/eventType must be the routing key, which is ${routingKey}`)
   const traceparent = readTraceparent(headers['traceparent'])
-  return traceparent === undefined ? event : { ...event, traceparent }
+  const revision = headers[REVISION_HEADER]
+  return {
+    ...event,
+    ...(traceparent !== undefined && { traceparent }),
+    ...(typeof revision === 'string' && { revision }),
+  }
 }
 
 /** The stored deliveries of events that failed, for all handlers of the process, so that they share one limit. */
@@ -36,11 +39,7 @@ export const createStoredDeliveries = (): FinishedParts<Delivery> =>
 export interface HandleEventDeps {
   readonly stored: FinishedParts<Delivery>
   /** Those that receive the event. Rejects if the subscriptions cannot be read: an error must never look like "no subscriptions". */
-  readonly matching: (
-    tenant: Tenant,
-    eventType: EventType,
-    data: PlatformEvent['data'],
-  ) => Promise<readonly MatchedSubscription[]>
+  readonly matching: (event: PlatformEvent) => Promise<readonly MatchedSubscription[]>
   /** Resolves once the delivery is stored. */
   readonly publishDelivery: (delivery: Delivery) => Promise<void>
   readonly now: () => Date
@@ -79,7 +78,7 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
   return async function handleEvent(event) {
     const { eventId, eventType, tenant, occurredAt, traceparent } = event
     const startedAt = performance.now()
-    const subscriptions = await deps.matching(tenant, eventType, event.data)
+    const subscriptions = await deps.matching(event)
     const fannedOutAt = deps.now().toISOString()
     // Serialised once, for all bodies and for the journal.
     const dataJson = JSON.stringify(event.data)

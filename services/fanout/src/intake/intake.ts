@@ -20,10 +20,11 @@ export const parseReceivedEvent = (message: IncomingMessage): ReceivedEvent => (
 })
 
 /** @throws Unparsable for a member of a pack that is not an event */
-export function parsePacked({ content, traceparent }: SingleEvent): PlatformEvent {
-  const event = parseEvent(content)
-  return traceparent === undefined ? event : { ...event, traceparent }
-}
+export const parsePacked = ({ content, traceparent, revision }: SingleEvent): PlatformEvent => ({
+  ...parseEvent(content),
+  ...(traceparent !== undefined && { traceparent }),
+  ...(revision !== undefined && { revision }),
+})
 
 /** The line of events that came out of packs. It has no tenant, because the waits of a deferred tenant end. */
 export const ALONE = Symbol('alone')
