@@ -1,9 +1,9 @@
 import { FAULT_KINDS } from './faults/plan.ts'
 import { readOptions } from './options.ts'
 
-test('the defaults are 26 faults of all kinds, a random seed and no report', () => {
+test('the defaults are 27 faults of all kinds, a random seed and no report', () => {
   const { seeds, ...rest } = readOptions({})
-  expect(rest).toEqual({ kills: 26, kinds: FAULT_KINDS, report: undefined, home: '.local/chaos' })
+  expect(rest).toEqual({ kills: 27, kinds: FAULT_KINDS, report: undefined, home: '.local/chaos' })
   expect(seeds).toHaveLength(1)
   expect(readOptions({}).seeds).not.toEqual(seeds)
 })

@@ -27,7 +27,7 @@ export const someOf = <Name extends string>(known: readonly Name[]): Field<reado
 })
 
 const fields = {
-  KILLS: integer({ min: 1, max: 10_000 }, 26),
+  KILLS: integer({ min: 1, max: 10_000 }, 27),
   SEED: text('random'),
   FAULTS: someOf(FAULT_KINDS),
   REPORT: optional(text()),

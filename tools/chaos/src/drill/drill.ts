@@ -35,7 +35,9 @@ const READY_WITHIN_MS = 120_000
 const SEED = 20261122
 
 /** No recovery and no outage of a whole schedule belong to a drill. */
-const LASTING = BEHAVIOURS.filter(({ name }) => name !== BROKEN_AT_FIRST && name !== DOWN_FOR_LONG)
+const LASTING = BEHAVIOURS.filter(
+  ({ name, mode }) => name !== BROKEN_AT_FIRST && name !== DOWN_FOR_LONG && mode !== 'pull',
+)
 /** A notice that the broker loses leaves no trace by which it could be excused. */
 const WITHOUT_NOTICES = LASTING.filter(({ eventTypes }) => eventTypes.every((type) => !type.startsWith('webhook.')))
 

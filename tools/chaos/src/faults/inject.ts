@@ -27,7 +27,7 @@ export interface Injection {
 /** The parts of a run that faults act on. */
 export interface Targets {
   readonly stack: ChaosStack
-  readonly subscribers: Pick<Subscribers, 'guest' | 'rotate' | 'exhaust'>
+  readonly subscribers: Pick<Subscribers, 'guest' | 'pause' | 'rotate' | 'exhaust'>
   readonly load: Pick<Load, 'burst' | 'newEventArrives'>
 }
 
@@ -100,6 +100,9 @@ async function apply({ stack, subscribers, load }: Targets, fault: Fault): Promi
     }
     case 'patch':
       await subscribers.guest.patch(fault.change, fault.forMs)
+      return {}
+    case 'pause':
+      await subscribers.pause(fault.forMs)
       return {}
     case 'delete':
       await subscribers.guest.replace()

@@ -1,4 +1,4 @@
-import { BEHAVIOURS, DOWN_FOR_LONG, GUEST } from '../subscribers/behaviour.ts'
+import { BEHAVIOURS, DOWN_FOR_LONG, GUEST, PAUSED_AT_TIMES } from '../subscribers/behaviour.ts'
 import { createRandom, type Random } from './random.ts'
 
 export type Service = 'api' | 'fanout' | 'delivery-worker'
@@ -48,6 +48,8 @@ export type Fault =
   | { readonly kind: 'delete'; readonly target: typeof GUEST }
   /** Takes an endpoint down for longer than the whole schedule. */
   | { readonly kind: 'exhaust'; readonly target: typeof DOWN_FOR_LONG }
+  /** Pauses an endpoint's subscription for `forMs`. */
+  | { readonly kind: 'pause'; readonly target: typeof PAUSED_AT_TIMES; readonly forMs: number }
   /** The tenant publishes a burst of events, and all of them twice, so that fan-out stores them in a backlog. */
   | { readonly kind: 'burst'; readonly target: typeof BACKLOGS; readonly events: number }
 
@@ -140,6 +142,7 @@ const DRAW: Draw = {
   delete: [() => ({ kind: 'delete', target: GUEST })],
   exhaust: [() => ({ kind: 'exhaust', target: DOWN_FOR_LONG })],
   burst: [(random) => ({ kind: 'burst', target: BACKLOGS, events: random.between(100, 200) })],
+  pause: [(random) => ({ kind: 'pause', target: PAUSED_AT_TIMES, forMs: random.between(1_000, 8_000) })],
 }
 
 export const FAULT_KINDS = Object.keys(DRAW) as FaultKind[]
@@ -207,6 +210,7 @@ const DESCRIPTIONS: { readonly [Kind in FaultKind]: (fault: FaultOf<Kind>) => st
   delete: () => 'subscription deleted',
   exhaust: () => 'endpoint down for longer than the schedule',
   burst: ({ events }) => `burst of ${events} events, twice`,
+  pause: ({ forMs }) => `subscription paused for ${seconds(forMs)}`,
 }
 
 /** Describes a fault for the log and the report. */

@@ -11,14 +11,16 @@ export interface Reply {
   readonly body: Record<string, unknown>
 }
 
+type Headers = Readonly<Record<string, string>>
+
 /** A client application that sends each request to a random api replica. */
 export interface Client {
-  request(method: string, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<Reply>
+  request(method: string, path: string, body?: object, headers?: Headers, signal?: AbortSignal): Promise<Reply>
   /**
    * Repeats a request while it gets no answer, a 503, or a 409 because an earlier try still holds its `Idempotency-Key`.
    * @throws after `INSISTS_FOR_MS`
    */
-  insist(method: string, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<Reply>
+  insist(method: string, path: string, body?: object, headers?: Headers): Promise<Reply>
   /** Number of answers by status. */
   readonly answers: ReadonlyMap<number, number>
   /** Answers that are acceptable only around a loss of Redis data, or never. */
@@ -48,7 +50,7 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
   const answers = new Map<number, number>()
   const unusual: UnusualAnswer[] = []
 
-  async function request(...[method, path, body, headers]: Parameters<Client['request']>): Promise<Reply> {
+  async function request(...[method, path, body, headers, signal]: Parameters<Client['request']>): Promise<Reply> {
     const [first = '', ...others] = apis()
     try {
       if (Date.now() - tokenAtMs > TOKEN_MS) {
@@ -58,7 +60,7 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
       const response = await fetch(`${random.pick([first, ...others])}${path}`, {
         method,
         headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }), ...headers },
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(signal === undefined ? [] : [signal])]),
         ...(body && { body: JSON.stringify(body) }),
       })
       const text = await response.text()

@@ -76,14 +76,15 @@ export async function startLoad(
     newEventArrives: () => received.newEventArrives('healthy'),
     stop,
     observe: async () => ({
-      endpoints: behaviours.map(({ name, eventTypes, filter }) => ({
+      endpoints: behaviours.map(({ name, eventTypes, mode, passes }) => ({
         name,
         eventTypes,
-        getsOnlyEnds: filter !== undefined,
+        isPulled: mode === 'pull',
+        passes,
         subscriptionId: subscriptions.find(({ endpoint }) => endpoint === name)?.subscriptionId ?? '',
       })),
       guests: guest.names,
-      closures: guest.closures,
+      closures: subscribers.closures(),
       confirmed: events.confirmed,
       publishes: events.publishes,
       calls: calls.accepted,

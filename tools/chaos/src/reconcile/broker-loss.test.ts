@@ -13,7 +13,7 @@ const platform = (eventId: string, occurredAtMs: number, endpoint = 'healthy'): 
 const leg = (sequence: number, occurredAtMs: number, isEnd = false): Post =>
   post({
     deliveryId: `leg ${sequence}`,
-    content: { kind: 'leg', callId: 'c1', agentUri: AGENT, sequence, isEnd },
+    content: { kind: 'leg', callId: 'c1', agentUri: AGENT, sequence, state: isEnd ? 7 : 2 },
     occurredAtMs,
   })
 

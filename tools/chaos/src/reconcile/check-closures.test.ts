@@ -13,7 +13,7 @@ const NO_CALLS: Closure = { ...DISABLED, eventTypes: ['call.status'] }
 
 const late = (more: Partial<Post> = {}): Post =>
   post({ endpoint: 'guest 1', deliveryId: 'g1', beganAtMs: 2_000.4, ...more })
-const agentStatus: Post['content'] = { kind: 'agent', agentUri: 'sip:a@acme.example', sequence: 1 }
+const agentStatus: Post['content'] = { kind: 'agent', agentUri: 'sip:a@acme.example', sequence: 1, state: 2 }
 
 const problemsOf = (
   closure: Closure,

@@ -26,7 +26,8 @@ const AFTERMATH_MS = 30_000
  * - No attempt number is lower than an earlier one, except around a fault. A worker that dies, or loses Redis, after the
  *   retry is confirmed and before the slot is settled leaves the slot to be done again. A step back is therefore accepted
  *   if a disturbance lies between the first POST of the delivery and this one.
- * - An attempt from the second on is made once, except around a fault that leaves two copies of a message: a process dies,
+ * - An attempt that was released is made again.
+ * - An attempt from the second on is otherwise made once, except around a fault that leaves two copies of a message: a process dies,
  *   or loses its connection to the broker. Such a fault lies between the first POST of this attempt and its repeat, or
  *   ended less than a confirm timeout before. Attempts are counted over all runs, so an attempt number names its run.
  * - A first attempt is made at most as often as its event was published, except around a fault that leaves two copies of
@@ -46,6 +47,7 @@ export function checkDelivery(
   /** The time of the first POST of each attempt. */
   const madeAtMs = new Map<number, number>()
   let highest = 0
+  const released = new Set<number>()
   let isAcknowledged = false
   let duplicates = 0
   let stepsBack = 0
@@ -74,7 +76,9 @@ export function checkDelivery(
     }
     const firstAtMs = madeAtMs.get(post.attempt)
     if (firstAtMs === undefined) madeAtMs.set(post.attempt, post.atMs)
-    const isOwed = post.attempt === 1 ? firstAttemptsLeft-- > 0 : firstAtMs === undefined
+    const isOwed =
+      released.delete(post.attempt) || (post.attempt === 1 ? firstAttemptsLeft-- > 0 : firstAtMs === undefined)
+    if (post.isReleased) released.add(post.attempt)
     if (!isOwed) {
       const copies = post.attempt === 1 ? eventCopies : messageCopies
       if (liesBetween(copies, firstAtMs ?? 0, post.atMs, CONFIRM_TIMEOUT_MS)) repeatedAttempts += 1

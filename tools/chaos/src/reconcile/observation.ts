@@ -7,9 +7,9 @@ export type Content =
       readonly callId: string
       readonly agentUri: string
       readonly sequence: number
-      readonly isEnd: boolean
+      readonly state: number
     }
-  | { readonly kind: 'agent'; readonly agentUri: string; readonly sequence: number }
+  | { readonly kind: 'agent'; readonly agentUri: string; readonly sequence: number; readonly state: number }
   | Notice
 
 /** A notice of the delivery engine (docs/notices.md). */
@@ -32,7 +32,7 @@ export type Notice =
 export const isNotice = (content: Content): content is Notice =>
   content.kind === 'parked' || content.kind === 'failing' || content.kind === 'recovered'
 
-/** A POST that arrived completely. */
+/** A POST that arrived completely, or a delivery that was received by pull. */
 export interface Post {
   readonly endpoint: string
   readonly deliveryId: string
@@ -51,8 +51,10 @@ export interface Post {
   /** When it had arrived completely, and when its event occurred, in ms since 1970. */
   readonly atMs: number
   readonly occurredAtMs: number
-  /** The status of the answer; null if the connection ended before the answer. */
+  /** The status of the answer; null if there was none. */
   status: number | null
+  /** It was pulled and released, so the same attempt is received again. */
+  isReleased?: true
 }
 
 /** An endpoint and its subscription. */
@@ -60,8 +62,10 @@ export interface Endpoint {
   readonly name: string
   readonly subscriptionId: string
   readonly eventTypes: readonly string[]
-  /** Its filter passes the ends of calls alone. */
-  readonly getsOnlyEnds?: boolean
+  /** Its deliveries are held in Redis until they are received. */
+  readonly isPulled?: boolean
+  /** Whether its filter passes an event; without a filter every event passes. */
+  readonly passes?: ((content: Content) => boolean) | undefined
 }
 
 /** From a fault to the recovery from it, in ms since 1970. */

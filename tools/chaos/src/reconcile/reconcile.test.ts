@@ -1,4 +1,4 @@
-import type { Observation, Post } from './observation.ts'
+import type { Content, Observation, Post } from './observation.ts'
 import type { Problem } from './problem.ts'
 import { reconcile } from './reconcile.ts'
 import { AGENT, observed, post } from './testing/sample-observation.ts'
@@ -6,7 +6,7 @@ import { AGENT, observed, post } from './testing/sample-observation.ts'
 const leg = (sequence: number, more: Partial<Post> = {}, isEnd = false): Post =>
   post({
     deliveryId: `leg-${sequence}`,
-    content: { kind: 'leg', callId: 'c1', agentUri: AGENT, sequence, isEnd },
+    content: { kind: 'leg', callId: 'c1', agentUri: AGENT, sequence, state: isEnd ? 7 : 2 },
     occurredAtMs: 900 + sequence,
     ...more,
   })
@@ -14,7 +14,7 @@ const leg = (sequence: number, more: Partial<Post> = {}, isEnd = false): Post =>
 const agent = (sequence: number, more: Partial<Post> = {}): Post =>
   post({
     deliveryId: `agent-${sequence}`,
-    content: { kind: 'agent', agentUri: AGENT, sequence },
+    content: { kind: 'agent', agentUri: AGENT, sequence, state: 2 },
     occurredAtMs: 900 + sequence,
     ...more,
   })
@@ -26,8 +26,18 @@ const TWO = [
 ]
 const FILTERED = [
   ...TWO.slice(0, 1),
-  { name: 'ends', subscriptionId: 's2', eventTypes: ['call.status'], getsOnlyEnds: true },
+  {
+    name: 'ends',
+    subscriptionId: 's2',
+    eventTypes: ['call.status'],
+    passes: (content: Content) => content.kind === 'leg' && content.state === 7,
+  },
 ]
+const PULLED = [
+  ...TWO.slice(0, 1),
+  { name: 'pulled', subscriptionId: 's2', eventTypes: ['agent.status'], isPulled: true },
+]
+const AT_ONCE = { fromMs: 900, toMs: 1_000 }
 const rejected = post({ status: 400 })
 const FAULT = [{ fromMs: 1_000, toMs: 1_000 }]
 const parked = [{ endpoint: 'healthy', deliveryId: 'd1', run: 1, reason: 'rejected' }]
@@ -71,6 +81,14 @@ test.each<[string, Observation]>([
   [
     'a subscription whose filter passes the ends of calls got each end, and nothing else',
     observed({ endpoints: FILTERED, posts: [post(), ...CALL, leg(3, { endpoint: 'ends', deliveryId: 'd2' }, true)] }),
+  ],
+  [
+    'a puller released an attempt, and received it again',
+    observed({ posts: [post({ status: null, isReleased: true }), post()] }),
+  ],
+  [
+    'a rollback of Redis lost a delivery that waited to be pulled',
+    observed({ endpoints: PULLED, posts: [post(), agent(1)], lapses: [{ kind: 'rolled back', ...AT_ONCE }] }),
   ],
   [
     'an attempt number steps back around a fault',
@@ -117,6 +135,16 @@ test.each<[string, Observation, Problem]>([
       posts: [post(), leg(1), leg(1, { endpoint: 'ends', deliveryId: 'd2' }), leg(2, {}, true)],
     }),
     { kind: 'not filtered', what: `leg c1 ${AGENT} 1 at ends` },
+  ],
+  [
+    'a delivery that waited to be pulled is missing, and Redis lost nothing',
+    observed({ endpoints: PULLED, posts: [post(), agent(1)], lapses: [{ kind: 'empty', ...AT_ONCE }] }),
+    { kind: 'missing', what: `agent ${AGENT} 1 at pulled (0 POSTs)` },
+  ],
+  [
+    'a released attempt was received a third time',
+    observed({ posts: [post({ status: null, isReleased: true }), post(), post()] }),
+    { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:01.000 and 00:00:01.000' },
   ],
   [
     'an accepted call has no event',

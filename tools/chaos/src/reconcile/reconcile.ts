@@ -71,10 +71,10 @@ export function reconcile(observation: Observation): Reconciliation {
   const typeOfPost = (post: Post): string => typeOf(nameOfPost(post))
   const problems: Problem[] = checkStreams(observation, streams)
 
-  const ends = new Set(posts.filter(isEndOfCall).map(nameOfPost))
-  const filtered = new Set(endpoints.flatMap(({ name, getsOnlyEnds }) => (getsOnlyEnds === true ? [name] : [])))
+  const samples = new Map(posts.map((post) => [nameOfPost(post), post]))
+  const filters = new Map(endpoints.map(({ name, passes }) => [name, passes]))
   for (const post of posts) {
-    if (filtered.has(post.endpoint) && !isEndOfCall(post))
+    if (filters.get(post.endpoint)?.(post.content) === false)
       problems.push({ kind: 'not filtered', what: `${nameOfPost(post)} at ${post.endpoint}` })
   }
 
@@ -105,7 +105,10 @@ export function reconcile(observation: Observation): Reconciliation {
   let lostWithBroker = 0
   for (const endpoint of endpoints) {
     for (const event of expected) {
-      if (!receives(endpoint, event) || (endpoint.getsOnlyEnds === true && !ends.has(event))) continue
+      const sample = samples.get(event)
+      // What no endpoint got is missing where there is no filter.
+      const passes = endpoint.passes === undefined || (sample !== undefined && endpoint.passes(sample.content))
+      if (!receives(endpoint, event) || !passes) continue
       owed += 1
       const of = byEvent.get(`${endpoint.name} ${event}`) ?? []
       const ids = new Set(of.map(({ deliveryId }) => deliveryId))
@@ -115,7 +118,7 @@ export function reconcile(observation: Observation): Reconciliation {
         problems.push({ kind: 'two deliveries of one event', what: `${event} at ${endpoint.name}` })
       if (of.some(isAcknowledgement)) acknowledged += 1
       else if ([...ids].some((id) => parkedIds.has(id)) && of.some(isRejection)) parkedRightly += 1
-      else if (isForgotten(of)) forgotten += 1
+      else if (isForgotten(of) || (endpoint.isPulled === true && mayBeHeldInLapse(lapses, sample))) forgotten += 1
       else if (mayBeInLostBroker.has(event)) lostWithBroker += 1
       else {
         const what = `${event} at ${endpoint.name} (${of.length} POSTs)`
@@ -204,7 +207,16 @@ function typeOf(event: string): string {
   return kind === 'agent' ? 'agent.status' : 'call.status'
 }
 
-const isEndOfCall = ({ content }: Post): boolean => content.kind === 'leg' && content.isEnd
+/** Whether Redis may have lost the delivery of this event that waited to be pulled: RabbitMQ no longer has it. */
+const mayBeHeldInLapse = (lapses: Observation['lapses'], sample: Post | undefined): boolean =>
+  sample !== undefined &&
+  isRolledBack(
+    lapses.map((lapse) => ({ ...lapse, fromMs: lapse.fromMs - HELD_WITHIN_MS })),
+    sample.occurredAtMs,
+  )
+
+/** After a fault, an event is held this long after it occurred at the latest. */
+const HELD_WITHIN_MS = 10_000
 
 const isAcknowledgement = ({ status }: Post): boolean => status !== null && status >= 200 && status < 300
 

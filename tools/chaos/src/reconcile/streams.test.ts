@@ -6,7 +6,7 @@ const leg = (sequence: number, occurredAtMs: number, more: Partial<Post> & { rea
   const { isEnd = false, ...rest } = more
   return post({
     deliveryId: `leg ${sequence} ${occurredAtMs}`,
-    content: { kind: 'leg', callId: 'c1', agentUri: AGENT, sequence, isEnd },
+    content: { kind: 'leg', callId: 'c1', agentUri: AGENT, sequence, state: isEnd ? 7 : 2 },
     occurredAtMs,
     ...rest,
   })

@@ -1,3 +1,4 @@
+import { CallState } from '@switchhook/contracts'
 import { nameOfNotice } from './check-notices.ts'
 import {
   type AcceptedCall,
@@ -33,7 +34,7 @@ export function streamsOf(posts: readonly Post[]): Streams {
     streams.set(name, stream)
     const times = stream.sequences.get(content.sequence) ?? new Set()
     stream.sequences.set(content.sequence, times.add(occurredAtMs))
-    if (content.kind === 'leg' && content.isEnd) stream.ends.add(content.sequence)
+    if (content.kind === 'leg' && content.state === CallState.ended) stream.ends.add(content.sequence)
   }
   return streams
 }

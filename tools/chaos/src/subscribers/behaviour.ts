@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { CallState, type SubscriptionFilter } from '@switchhook/contracts'
+import type { Content } from '../reconcile/observation.ts'
 
 /** How an endpoint answers, and when. */
 interface Reaction {
@@ -10,84 +11,100 @@ interface Reaction {
 export interface Behaviour {
   readonly name: string
   readonly eventTypes: readonly string[]
-  /** Passes the ends of calls alone. */
+  /** Its deliveries are received in batches instead of POSTed (puller.ts). */
+  readonly mode?: 'pull'
   readonly filter?: SubscriptionFilter
+  /** The filter again, judged without any part of the product. */
+  readonly passes?: (content: Content) => boolean
+  /** Of its subscription: each attempt has them. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Now and then the endpoint closes its port for some seconds. */
-  readonly isSometimesDown: boolean
+  readonly isSometimesDown?: true
   /** Rejects everything until `repair()`. */
   readonly isBrokenAtFirst?: true
-  readonly react: (seed: number, post: { readonly deliveryId: string; readonly attempt: number }) => Reaction
+  /** By default it answers 204 at once. */
+  readonly react?: (seed: number, post: { readonly deliveryId: string; readonly attempt: number }) => Reaction
 }
 
 /** A recovery sends this endpoint's parked deliveries again. */
 export const BROKEN_AT_FIRST = 'broken at first'
 /** The fault `exhaust` takes this endpoint down; a recovery then sends its exhausted deliveries again. */
 export const DOWN_FOR_LONG = 'down for long'
+/** The fault `pause` pauses and resumes the subscription of this endpoint. */
+export const PAUSED_AT_TIMES = 'paused at times'
 /** The faults `patch` and `delete` change this endpoint's subscription. Meanwhile no event has to reach it. */
 export const GUEST = 'guest'
 
-const BOTH = ['call.status', 'agent.status']
-const HEALTHY: Reaction = { status: 204, delayMs: 0 }
+export const BOTH = ['call.status', 'agent.status']
+export const HEALTHY: Reaction = { status: 204, delayMs: 0 }
+const HEADERS = { 'x-region': 'eu-central', authorization: 'Basic c3dpdGNoaG9vazpj' }
 const NOTICES = ['webhook.endpoint.failing', 'webhook.endpoint.recovered', 'webhook.delivery.parked']
 /** The last attempt that may fail. Later slots succeed, so these failures never exhaust a delivery. */
-const LAST_FAILURE = 3
+export const LAST_FAILURE = 3
 
 /** From 0 to below 1. Depends on the seed and the name only, not on the order of calls. */
-const chance = (seed: number, name: string): number => crc32(`${seed} ${name}`) / 2 ** 32
+export const chance = (seed: number, name: string): number => crc32(`${seed} ${name}`) / 2 ** 32
 
-const failsSometimes: Behaviour['react'] = (seed, { deliveryId, attempt }) =>
+const failsSometimes: NonNullable<Behaviour['react']> = (seed, { deliveryId, attempt }) =>
   attempt <= LAST_FAILURE && chance(seed, `${deliveryId} ${attempt}`) < 0.15 ? { ...HEALTHY, status: 503 } : HEALTHY
 
 /** Its retries fall due after the subscription was deleted, and must still arrive. */
 export const GUEST_BEHAVIOUR: Behaviour = {
   name: GUEST,
   eventTypes: BOTH,
-  isSometimesDown: false,
   react: failsSometimes,
 }
 
 /** The endpoints whose subscriptions last for the whole run. */
 export const BEHAVIOURS: readonly Behaviour[] = [
-  { name: 'healthy', eventTypes: BOTH, isSometimesDown: false, react: () => HEALTHY },
-  { name: 'flaky', eventTypes: BOTH, isSometimesDown: false, react: failsSometimes },
+  { name: 'healthy', eventTypes: BOTH },
+  { name: 'flaky', eventTypes: BOTH, headers: HEADERS, react: failsSometimes },
   {
     name: 'slow',
     eventTypes: ['call.status'],
-    isSometimesDown: false,
     react: (seed, { deliveryId, attempt }) => ({
       status: 200,
       delayMs: 200 + Math.floor(300 * chance(seed, `${deliveryId} ${attempt}`)),
     }),
   },
-  { name: 'sometimes down', eventTypes: BOTH, isSometimesDown: true, react: () => HEALTHY },
+  { name: 'sometimes down', eventTypes: BOTH, isSometimesDown: true },
   // Agents change state less often than calls do, so the backlog of a minute stays small.
-  { name: DOWN_FOR_LONG, eventTypes: ['agent.status'], isSometimesDown: false, react: () => HEALTHY },
+  { name: DOWN_FOR_LONG, eventTypes: ['agent.status'] },
   {
     name: BROKEN_AT_FIRST,
     eventTypes: ['call.status'],
-    isSometimesDown: false,
     isBrokenAtFirst: true,
-    react: () => HEALTHY,
   },
   {
     name: 'rejecting some',
     eventTypes: BOTH,
-    isSometimesDown: false,
     // Chosen by delivery, not by attempt: every attempt of a rejected delivery is rejected.
     react: (seed, { deliveryId }) => (chance(seed, deliveryId) < 0.05 ? { ...HEALTHY, status: 400 } : HEALTHY),
   },
   {
     name: 'filtered',
-    eventTypes: ['call.status'],
-    filter: { 'call.status': { state: [CallState.ended] } },
-    isSometimesDown: false,
+    eventTypes: BOTH,
+    filter: {
+      // The events of the other platform have no state.
+      'call.status': { state: [CallState.ended, { numeric: ['<', 3] }, { exists: false }] },
+      'agent.status': {
+        agentUri: [{ prefix: 'sip:agent-1' }, { suffix: '2@acme.example' }],
+        statusCode: [{ 'anything-but': 1 }],
+      },
+    },
+    passes: (content) => {
+      if (content.kind === 'leg') return content.state === 7 || content.state < 3
+      if (content.kind !== 'agent') return content.kind === 'platform'
+      return /^sip:agent-1|2@acme\.example$/.test(content.agentUri) && content.state !== 1
+    },
     react: failsSometimes,
   },
-  { name: 'ops', eventTypes: NOTICES, isSometimesDown: false, react: () => HEALTHY },
+  { name: PAUSED_AT_TIMES, eventTypes: BOTH, react: failsSometimes },
+  { name: 'pulled', eventTypes: BOTH, mode: 'pull' },
+  { name: 'ops', eventTypes: NOTICES },
   {
     name: 'ops, rejecting some',
     eventTypes: NOTICES,
-    isSometimesDown: false,
     // A parked notice must not cause another notice, so some notices have to be parked.
     react: (seed, { deliveryId }) => (chance(seed, deliveryId) < 0.2 ? { ...HEALTHY, status: 400 } : HEALTHY),
   },

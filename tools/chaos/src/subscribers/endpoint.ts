@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Content, Notice, Outage, Post } from '../reconcile/observation.ts'
-import type { Behaviour } from './behaviour.ts'
+import type { Outage, Post } from '../reconcile/observation.ts'
+import { type Behaviour, HEALTHY } from './behaviour.ts'
 import { preciseNowMs } from './clock.ts'
-import { inspectPost, lastingHeaders } from './inspect-post.ts'
+import { readPost } from './read-post.ts'
 import { rotateSpans, type SecretSpan } from './secrets.ts'
 
 /** A subscriber's endpoint that records each POST, in a form small enough to keep hours of them in memory. */
@@ -50,16 +49,11 @@ export async function startEndpoint(
     const beganAtMs = preciseNowMs()
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk as Buffer)
-    const body = Buffer.concat(chunks)
-    const envelope = JSON.parse(body.toString()) as Envelope
-    const post = readPost(behaviour.name, incoming, body, envelope, beganAtMs)
+    const { post, inspect } = readPost(behaviour, incoming.headers, Buffer.concat(chunks), () => spans, beganAtMs)
     note(post)
-    const inspect = (): void => {
-      post.flaws = inspectPost(incoming.headers, body, envelope, spans, beganAtMs)
-    }
     if (postponed === undefined) inspect()
     else postponed.push(inspect)
-    const { status, delayMs } = isBroken ? BROKEN : behaviour.react(seed, post)
+    const { status, delayMs } = isBroken ? BROKEN : (behaviour.react?.(seed, post) ?? HEALTHY)
     const timer = setTimeout(() => {
       response.once('finish', () => (post.status = status))
       response.writeHead(status).end()
@@ -111,63 +105,4 @@ export async function startEndpoint(
       downSinceMs = Date.now()
     },
   }
-}
-
-function readPost(
-  endpoint: string,
-  { headers }: IncomingMessage,
-  body: Buffer,
-  envelope: Envelope,
-  beganAtMs: number,
-): Post {
-  return {
-    endpoint,
-    deliveryId: String(headers['x-svc-delivery']),
-    eventId: String(headers['x-svc-event-id']),
-    attempt: Number(headers['x-svc-attempt']),
-    content: contentOf(envelope),
-    digest: createHash('sha1').update(body).digest('base64'),
-    lasting: lastingHeaders(headers),
-    flaws: [],
-    beganAtMs,
-    atMs: Date.now(),
-    occurredAtMs: Date.parse(envelope.occurredAt),
-    status: null,
-  }
-}
-
-interface Envelope {
-  readonly deliveryId: string
-  readonly eventType: string
-  readonly occurredAt: string
-  readonly data: {
-    /** Set by `load/platform-events.ts`. */
-    readonly eventId?: string
-    readonly callId?: string
-    readonly agentUri?: string
-    readonly sequence?: number
-    readonly state?: number
-    /** Set in notices. */
-    readonly subscriptionId?: string
-    readonly deliveryId?: string
-    readonly eventType?: string
-    readonly run?: number
-    readonly since?: string
-  }
-}
-
-const ENDED = 7
-
-function contentOf({ eventType, data }: Envelope): Content {
-  if (eventType.startsWith('webhook.')) return noticeOf(eventType, data)
-  const { eventId, callId = '', agentUri = '', sequence = 0, state } = data
-  if (eventId !== undefined) return { kind: 'platform', eventId }
-  if (eventType === 'agent.status') return { kind: 'agent', agentUri, sequence }
-  return { kind: 'leg', callId, agentUri, sequence, isEnd: state === ENDED }
-}
-
-function noticeOf(eventType: string, data: Envelope['data']): Notice {
-  const { subscriptionId = '', deliveryId = '', eventType: ofType = '', run = 0, since = '' } = data
-  if (eventType === 'webhook.delivery.parked') return { kind: 'parked', subscriptionId, deliveryId, run, ofType }
-  return { kind: eventType === 'webhook.endpoint.failing' ? 'failing' : 'recovered', subscriptionId, since }
 }

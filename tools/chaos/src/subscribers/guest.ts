@@ -31,10 +31,37 @@ const CHANGES = {
   },
 } as const
 
+async function change(
+  client: Client,
+  method: string,
+  subscriptionId: string,
+  expected: readonly number[],
+  body?: object,
+): Promise<number> {
+  const { status } = await client.insist(method, `/api/v1/webhooks/subscriptions/${subscriptionId}`, body)
+  const answeredAtMs = await caughtUpAtMs()
+  if (!expected.includes(status)) throw new Error(`${method} of a subscription was answered ${status}`)
+  return answeredAtMs
+}
+
+/** Changes a subscription and changes it back. Resolves to the time in which it must send no first attempt. */
+export async function changeFor(
+  client: Client,
+  subscriptionId: string,
+  { change: body, undo }: { readonly change: object; readonly undo: object },
+  forMs: number,
+): Promise<Pick<Closure, 'fromMs' | 'toMs'>> {
+  const fromMs = await change(client, 'PATCH', subscriptionId, [200], body)
+  await sleep(forMs)
+  const toMs = preciseNowMs()
+  await change(client, 'PATCH', subscriptionId, [200], undo)
+  return { fromMs, toMs }
+}
+
 export async function startGuest(client: Client, seed: number, note: (post: Post) => void): Promise<Guest> {
   const endpoints: RunningEndpoint[] = []
   const closures: Closure[] = []
-  let path = ''
+  let subscriptionId = ''
 
   async function addEndpoint(): Promise<void> {
     const name = `${GUEST_BEHAVIOUR.name} ${endpoints.length + 1}`
@@ -42,14 +69,7 @@ export async function startGuest(client: Client, seed: number, note: (post: Post
     const { id, secret } = await subscribe(client, { url: endpoint.url, eventTypes: TYPES, description: name })
     endpoint.expect(secret)
     endpoints.push(endpoint)
-    path = `/api/v1/webhooks/subscriptions/${id}`
-  }
-
-  async function change(method: string, body: object | undefined, expected: readonly number[]): Promise<number> {
-    const { status } = await client.insist(method, path, body)
-    const answeredAtMs = await caughtUpAtMs()
-    if (!expected.includes(status)) throw new Error(`${method} of the guest subscription was answered ${status}`)
-    return answeredAtMs
+    subscriptionId = id
   }
 
   const currentName = (): string => endpoints.at(-1)?.behaviour.name ?? ''
@@ -61,15 +81,13 @@ export async function startGuest(client: Client, seed: number, note: (post: Post
     },
     closures,
     patch: async (what, forMs) => {
-      const { change: body, undo, stops } = CHANGES[what]
-      const fromMs = await change('PATCH', body, [200])
-      await sleep(forMs)
-      closures.push({ endpoint: currentName(), eventTypes: stops, fromMs, toMs: preciseNowMs() })
-      await change('PATCH', undo, [200])
+      const { stops: eventTypes } = CHANGES[what]
+      const span = await changeFor(client, subscriptionId, CHANGES[what], forMs)
+      closures.push({ endpoint: currentName(), eventTypes, ...span })
     },
     replace: async () => {
       // 404: an earlier try got no answer but was carried out.
-      const fromMs = await change('DELETE', undefined, [204, 404])
+      const fromMs = await change(client, 'DELETE', subscriptionId, [204, 404])
       closures.push({ endpoint: currentName(), eventTypes: TYPES, fromMs, toMs: Number.POSITIVE_INFINITY })
       await addEndpoint()
     },

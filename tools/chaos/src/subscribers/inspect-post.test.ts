@@ -5,7 +5,7 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 const SPANS = [{ secret: SECRET, knownAtMs: 0 }]
 const NOW = Date.now()
-const said = { deliveryId: 'd1', eventType: 'call.status' }
+const said = { deliveryId: 'd1', eventType: 'call.status', headers: { 'x-region': 'eu' } }
 const body = Buffer.from('{"remark":"Grüße aus Köln ☎"}')
 
 function signed(more: Record<string, string | undefined> = {}, at = new Date()): Record<string, string | undefined> {
@@ -13,6 +13,7 @@ function signed(more: Record<string, string | undefined> = {}, at = new Date()):
     'x-svc-event': 'call.status',
     'x-svc-delivery': 'd1',
     'x-svc-attempt': '1',
+    'x-region': 'eu',
     'webhook-id': 'd1',
     'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
     'webhook-signature': new Webhook(SECRET).sign('d1', at, body.toString()),
@@ -37,6 +38,7 @@ test.each<[string, ReturnType<typeof signed>, string]>([
   ],
   ['it was signed long ago', signed({}, HOUR_AGO), 'does not verify: Message timestamp too old'],
   ['its webhook-id is another', signed({ 'webhook-id': 'd2' }), 'webhook-id is d2, not d1'],
+  ['a header of its subscription is another', signed({ 'x-region': 'us' }), 'x-region is us, not eu'],
   ['its delivery is another', signed({ 'x-svc-delivery': 'd2' }), 'x-svc-delivery is d2, not d1'],
   ['it has no event', signed({ 'x-svc-event': undefined }), 'x-svc-event is undefined, not call.status'],
 ])('reports that %s', (_name, headers, flaw) => {

@@ -1,24 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type SecretSpan, signatureFlaws } from './secrets.ts'
 
-/** Body fields that the headers repeat. */
-interface RepeatedFields {
+/** Body fields that the headers repeat, and the headers of the subscription. */
+interface Expected {
   readonly deliveryId: string
   readonly eventType: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * Returns the flaws of one attempt that its receiver can see: a wrong signature, and headers that contradict the body.
+ * Returns the flaws of one attempt that its receiver can see: a wrong signature, headers that contradict the body, and missing headers of its subscription.
  * @param spans the secrets of the subscription, as the api returned them
  */
 export function inspectPost(
   headers: IncomingHttpHeaders,
   body: Buffer,
-  { deliveryId, eventType }: RepeatedFields,
+  { deliveryId, eventType, headers: more }: Expected,
   spans: readonly SecretSpan[],
   beganAtMs: number,
 ): readonly string[] {
-  const expected = { 'x-svc-delivery': deliveryId, 'webhook-id': deliveryId, 'x-svc-event': eventType }
+  const expected = { 'x-svc-delivery': deliveryId, 'webhook-id': deliveryId, 'x-svc-event': eventType, ...more }
   return [
     ...signatureFlaws(headers, body, spans, beganAtMs),
     ...Object.entries(expected)

@@ -3,10 +3,11 @@ import { createRandom } from '../faults/random.ts'
 import type { Client } from '../load/client.ts'
 import { SCHEDULE_MS } from '../reconcile/check-exhausted.ts'
 import { REPORTED_OUTAGE_MS } from '../reconcile/check-notices.ts'
-import type { Outage } from '../reconcile/observation.ts'
-import { type Behaviour, DOWN_FOR_LONG } from './behaviour.ts'
+import type { Closure, Outage } from '../reconcile/observation.ts'
+import { type Behaviour, BOTH, DOWN_FOR_LONG, PAUSED_AT_TIMES } from './behaviour.ts'
 import { type RunningEndpoint, startEndpoint } from './endpoint.ts'
-import { type Guest, startGuest } from './guest.ts'
+import { changeFor, type Guest, startGuest } from './guest.ts'
+import { type Puller, startPuller } from './puller.ts'
 import { openReceivedPosts, type ReceivedPosts } from './received-posts.ts'
 import { rotateSecret, subscribe } from './subscribe.ts'
 
@@ -17,6 +18,10 @@ export interface Subscribers {
   /** Without the guest's. */
   readonly subscriptions: readonly { readonly endpoint: string; readonly subscriptionId: string }[]
   outages(): readonly Outage[]
+  /** Those of the guest, and those of the pauses. */
+  closures(): readonly Closure[]
+  /** Pauses the subscription of `PAUSED_AT_TIMES`. */
+  pause(forMs: number): Promise<void>
   /** Repairs every endpoint that is broken at first. */
   repair(): void
   /** Returns false if too many previous secrets are still active. */
@@ -31,6 +36,8 @@ export interface Subscribers {
   close(): Promise<void>
 }
 
+const PAUSE = { change: { paused: true }, undo: { paused: false } }
+
 export async function startSubscribers(
   client: Client,
   seed: number,
@@ -38,19 +45,27 @@ export async function startSubscribers(
 ): Promise<Subscribers> {
   const received = openReceivedPosts()
   const note: ReceivedPosts['note'] = (post) => received.note(post)
-  const endpoints = await Promise.all(behaviours.map((behaviour) => startEndpoint(behaviour, seed, note)))
+  const ending = new AbortController()
+  const endpoints: RunningEndpoint[] = []
+  const pullers: Puller[] = []
   const subscriptions = await Promise.all(
-    endpoints.map(async (endpoint) => {
-      const { name, eventTypes, filter } = endpoint.behaviour
-      const body = { url: endpoint.url, eventTypes, description: name, ...(filter && { filter }) }
-      const { id, secret } = await subscribe(client, body)
-      endpoint.expect(secret)
+    behaviours.map(async (behaviour) => {
+      const { name, eventTypes, mode, filter, headers } = behaviour
+      const endpoint = mode === 'pull' ? undefined : await startEndpoint(behaviour, seed, note)
+      const made = { mode, url: endpoint?.url, eventTypes, description: name, filter, headers }
+      const { id, secret } = await subscribe(client, made)
+      endpoint?.expect(secret)
+      if (endpoint === undefined)
+        pullers.push(startPuller(client, behaviour, { id, secret }, seed, note, ending.signal))
+      else endpoints.push(endpoint)
       return { endpoint: name, subscriptionId: id }
     }),
   )
+  const subscriptionOf = (name: string): string =>
+    subscriptions.find(({ endpoint }) => endpoint === name)?.subscriptionId ?? ''
   const guest = await startGuest(client, seed, note)
-  const ending = new AbortController()
-  const sometimesDown = endpoints.filter(({ behaviour }) => behaviour.isSometimesDown)
+  const pauses: Closure[] = []
+  const sometimesDown = endpoints.filter(({ behaviour }) => behaviour.isSometimesDown === true)
   const outages = Promise.all(sometimesDown.map((endpoint) => goDownAtTimes(endpoint, seed, ending.signal)))
   const downForLong = endpoints.find(({ behaviour }) => behaviour.name === DOWN_FOR_LONG)
   let longOutage: Promise<void> | undefined
@@ -66,12 +81,16 @@ export async function startSubscribers(
       for (const endpoint of endpoints) endpoint.repair()
     },
     outages: () => endpoints.flatMap(({ outages }) => outages),
+    closures: () => [...guest.closures, ...pauses],
+    pause: async (forMs) => {
+      const span = await changeFor(client, subscriptionOf(PAUSED_AT_TIMES), PAUSE, forMs)
+      pauses.push({ endpoint: PAUSED_AT_TIMES, eventTypes: BOTH, ...span })
+    },
     rotate: async (name, overlapSeconds) => {
       const endpoint = endpoints.find(({ behaviour }) => behaviour.name === name)
-      const { subscriptionId = '' } = subscriptions.find((one) => one.endpoint === name) ?? {}
       let isRotated = false
       await endpoint?.rotate(overlapSeconds * 1_000, async () => {
-        const secret = await rotateSecret(client, subscriptionId, overlapSeconds)
+        const secret = await rotateSecret(client, subscriptionOf(name), overlapSeconds)
         isRotated = secret !== undefined
         return secret
       })
@@ -79,8 +98,7 @@ export async function startSubscribers(
     },
     exhaust: () => {
       if (downForLong === undefined || longOutage !== undefined) return false
-      const { subscriptionId = '' } = subscriptions.find(({ endpoint }) => endpoint === DOWN_FOR_LONG) ?? {}
-      const exhausted = received.parkedNoticeArrives(subscriptionId, MAX_OUTAGE_MS)
+      const exhausted = received.parkedNoticeArrives(subscriptionOf(DOWN_FOR_LONG), MAX_OUTAGE_MS)
       longOutage = stayDown(downForLong, exhausted, ending.signal).finally(() => (longOutage = undefined))
       return true
     },
@@ -92,7 +110,11 @@ export async function startSubscribers(
     close: async () => {
       await endOutages()
       await longOutage
-      await Promise.all([...endpoints.map((endpoint) => endpoint.goDown()), guest.close()])
+      await Promise.all([
+        ...endpoints.map((endpoint) => endpoint.goDown()),
+        ...pullers.map((one) => one.stop()),
+        guest.close(),
+      ])
     },
   }
 }

@@ -23,10 +23,11 @@ const SEED = 20261122
 const PHASE_MS = 3_000
 const READY_WITHIN_MS = 60_000
 
-/** The notices of an older version may differ, its api may not know filters, and no recovery or long outage belongs to an update. */
+/** The notices of an older version may differ, its api may not know filters, pull or headers, and no recovery or long outage belongs to an update. */
 const TO_BOTH_VERSIONS = BEHAVIOURS.filter(
-  ({ name, eventTypes, filter }) =>
+  ({ name, eventTypes, filter, headers }) =>
     filter === undefined &&
+    headers === undefined &&
     name !== BROKEN_AT_FIRST &&
     name !== DOWN_FOR_LONG &&
     eventTypes.every((type) => !type.startsWith('webhook.')),

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom } from '../faults/random.ts'
+import type { Client } from '../load/client.ts'
+import type { Post } from '../reconcile/observation.ts'
+import { type Behaviour, chance, LAST_FAILURE } from './behaviour.ts'
+import { preciseNowMs } from './clock.ts'
+import { readPost } from './read-post.ts'
+
+/** A client that receives the deliveries of a pull subscription and reports their outcomes in batches. */
+export interface Puller {
+  stop(): Promise<void>
+}
+
+/** It dies after a life, wherever it is: in a long poll, or with deliveries that it will never answer. */
+const LIFE_MS = { least: 2_000, most: 8_000 }
+const DEAD_MS = { least: 200, most: 2_000 }
+const HANDLES_MS = 50
+const REPEAT_MS = 250
+const RECEIVE = { max: 50, waitSeconds: 5, leaseSeconds: 10 }
+const ACKNOWLEDGED = { status: 204 }
+
+interface Received {
+  readonly deliveryId: string
+  readonly leaseToken: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+interface Result {
+  readonly result: string
+  readonly state: string
+}
+
+/** An outcome as the api takes it. */
+type Outcome = { readonly status?: number; readonly error?: 'timeout'; readonly release?: true }
+
+/** @param calm from then on it lives, and answers everything */
+export function startPuller(
+  client: Client,
+  behaviour: Behaviour,
+  { id, secret }: { readonly id: string; readonly secret: string },
+  seed: number,
+  note: (post: Post) => void,
+  calm: AbortSignal,
+): Puller {
+  const path = `/api/v1/webhooks/subscriptions/${id}`
+  const spans = [{ secret, knownAtMs: preciseNowMs() }]
+  const random = createRandom(seed)
+  const released = new Set<string>()
+  const reports: Promise<void>[] = []
+  const stopping = new AbortController()
+
+  /** Undefined: it never answers, so the lease lapses. */
+  function outcomeOf({ deliveryId, attempt }: Post): Outcome | undefined {
+    const drawn = chance(seed, `${deliveryId} ${attempt}`)
+    if (calm.aborted || attempt > LAST_FAILURE || drawn >= 0.25) return ACKNOWLEDGED
+    if (drawn < 0.05) return undefined
+    // The same attempt follows.
+    if (drawn < 0.1) return released.size < released.add(deliveryId).size ? { release: true } : ACKNOWLEDGED
+    return drawn < 0.2 ? { status: 503 } : { error: 'timeout' }
+  }
+
+  function take({ headers, body }: Received): Post {
+    const lowercase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+    const names = Object.fromEntries(lowercase) as Record<string, string>
+    const { post, inspect } = readPost(behaviour, names, Buffer.from(body), () => spans, preciseNowMs())
+    inspect()
+    note(post)
+    return post
+  }
+
+  /** Reports until it is known what became of the deliveries. */
+  async function report(batch: readonly { readonly post: Post; readonly item: Outcome }[]): Promise<void> {
+    for (const { post, item } of batch) if (item.release) post.isReleased = true
+    for (; !stopping.signal.aborted; await sleep(REPEAT_MS)) {
+      const { status, body } = await client.request('POST', `${path}/outcomes`, {
+        items: batch.map(({ item }) => item),
+      })
+      if (status !== 200) continue
+      for (const [i, { result, state }] of (body['items'] as Result[]).entries()) {
+        const { post, item } = batch[i] ?? {}
+        if (post === undefined) continue
+        if (state === 'acknowledged') post.status = ACKNOWLEDGED.status
+        else if (result === 'done') post.status = item?.status ?? null
+      }
+      return
+    }
+  }
+
+  async function live(death: AbortSignal): Promise<void> {
+    while (!death.aborted) {
+      const { status, body } = await client.request('POST', `${path}/receive`, RECEIVE, {}, death)
+      const items = status === 200 ? (body['items'] as Received[]) : []
+      const taken = items.map((item) => ({ item, post: take(item) }))
+      await sleep(status === 200 ? HANDLES_MS : REPEAT_MS)
+      if (death.aborted) return
+      const batch = taken.flatMap(({ item: { deliveryId, leaseToken }, post }) => {
+        const outcome = outcomeOf(post)
+        return outcome === undefined ? [] : [{ post, item: { deliveryId, leaseToken, ...outcome } }]
+      })
+      if (batch.length > 0) reports.push(report(batch))
+    }
+  }
+
+  const living = (async () => {
+    while (!stopping.signal.aborted) {
+      const lifeMs = random.between(LIFE_MS.least, LIFE_MS.most)
+      const ends = calm.aborted ? [] : [AbortSignal.timeout(lifeMs)]
+      await live(AbortSignal.any([stopping.signal, ...ends]))
+      if (!calm.aborted) await sleep(random.between(DEAD_MS.least, DEAD_MS.most))
+    }
+  })()
+  return {
+    stop: async () => {
+      stopping.abort()
+      await living
+      await Promise.all(reports)
+    },
+  }
+}
