@@ -17,6 +17,8 @@ const RUNS = [
 const LANES = 3
 
 const root = join(import.meta.dirname, '../..')
+// The tests start some hundred processes of Node, which share their compiled code.
+process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/node')
 const jest = join(root, 'node_modules/jest/bin/jest.js')
 const reporters = ['./tests/jest/progress.mjs', 'summary', './tests/jest/closing-line.mjs']
 
