@@ -14,10 +14,7 @@ export interface Child<Ready = Numbers> {
   stop(): Promise<void>
 }
 
-export async function startChild<Ready = Numbers>(
-  script: string,
-  args: readonly string[] = [],
-): Promise<Child<Ready>> {
+export async function startChild<Ready = Numbers>(script: string, args: readonly string[] = []): Promise<Child<Ready>> {
   const path = fileURLToPath(new URL(script, import.meta.url))
   const child = fork(path, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const heard = async <T>(): Promise<T> => {
