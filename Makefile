@@ -9,7 +9,7 @@ CONSOLE_SOURCES := packages/console/vite.config.ts $(shell find packages/console
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build console check test cluster pbx demo bench profile chaos drill upgrade-test up down try-containers format release images docs chart alerts pictures
+.PHONY: help install build console check test cluster pbx demo bench chaos drill upgrade-test up down try-containers format release images docs chart alerts pictures
 
 # make passes variables of its command line, such as PLATFORM=asterisk, to every recipe.
 
@@ -60,9 +60,6 @@ try-containers: build ## test docker compose: build, start, run the demo scenari
 
 bench: build ## measure performance next to a baseline (docs/benchmarks.md; FIGURES=latency,noisy selects)
 	@node tools/bench/dist/main.js
-
-profile: build ## divide the processor time of a delivery and a command by process and package (docs/performance.md)
-	@node tools/bench/dist/profile.js
 
 chaos: build ## inject faults under load, then check every event (CONTRIBUTING.md; KILLS, SEED, FAULTS, REPORT, PLATFORM)
 	@node tools/chaos/dist/main.js

@@ -20,6 +20,13 @@ const common = {
   },
 }
 
+/** End-to-end tests that start a stack of their own, and so need none. */
+const ownStack = [
+  '/tools/chaos/src/chaos.e2e.test.ts',
+  '/tools/local/src/stack/stack.e2e.test.ts',
+  '/tests/e2e/src/mixed-versions.e2e.test.ts',
+]
+
 const infrastructure = '<rootDir>/packages/testkit/src/jest'
 
 export default {
@@ -38,9 +45,11 @@ export default {
       ...common,
       displayName: 'e2e',
       testMatch: ['**/src/**/*.e2e.test.ts'],
+      testPathIgnorePatterns: [...common.testPathIgnorePatterns, ...ownStack],
       globalSetup: '<rootDir>/tests/jest/start-stack.mjs',
       globalTeardown: '<rootDir>/tests/jest/stop-stack.mjs',
     },
+    { ...common, displayName: 'own-stack', testMatch: ownStack.map((path) => `**${path}`) },
     {
       ...common,
       displayName: 'browser',

@@ -18,7 +18,7 @@ interface Token {
   renewAtMs: number
 }
 
-/** A token is renewed between one and two minutes before its end, so that many clients do not come at once. */
+/** A token is renewed between one and two minutes before its end, so that many clients do not ask at the same time. */
 const AHEAD_MS = 60_000
 /** While the provider fails, the old token serves, and the next renewal waits this long. */
 const RENEW_AGAIN_MS = 10_000

@@ -14,12 +14,18 @@ export interface RunningCommand {
   kill(signal: NodeJS.Signals): void
 }
 
-/** Starts Node with these arguments, outside of a terminal. The environment is the given one, and `PATH`. */
+/** What every process of a test takes from the environment of the tests. With the cache it starts in half the time. */
+export const inherited = (): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+})
+
+/** Starts Node with these arguments, outside of a terminal. The environment is the given one, and what is inherited. */
 export function startCommand(
   args: readonly string[],
   { env = {}, input = '' }: { readonly env?: NodeJS.ProcessEnv; readonly input?: string } = {},
 ): RunningCommand {
-  const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'], ...env } })
+  const child = spawn(process.execPath, args, { env: { ...inherited(), ...env } })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))

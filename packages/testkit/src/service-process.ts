@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { eventually } from './eventually.ts'
+import { inherited } from './run-command.ts'
 
 /** A line that a service logged. */
 export interface LoggedLine extends Readonly<Record<string, unknown>> {
@@ -28,7 +29,7 @@ export async function startServiceProcess(
   env: Readonly<Record<string, string>>,
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--conditions=source', main], {
-    env: { HEALTH_PORT: '0', NODE_ENV: 'test', ...env },
+    env: { ...inherited(), HEALTH_PORT: '0', NODE_ENV: 'test', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')

@@ -24,6 +24,7 @@ import {
   aSubscription,
   eventually,
   forgetful,
+  inherited,
   silentLog,
   startTcpProxy,
   type TcpProxy,
@@ -79,7 +80,14 @@ afterEach(async () => {
 
 function run(script: string, args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
   return spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, script), ...args], {
-    env: { AMQP_URL: amqp.url, REDIS_URL: redisProxy.url, HEALTH_PORT: '0', NODE_ENV: 'test', ...env },
+    env: {
+      ...inherited(),
+      AMQP_URL: amqp.url,
+      REDIS_URL: redisProxy.url,
+      HEALTH_PORT: '0',
+      NODE_ENV: 'test',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }

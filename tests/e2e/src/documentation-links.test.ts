@@ -24,8 +24,8 @@ function anchorsOf(page: string): Set<string> {
 }
 
 const links = pages.flatMap((page) =>
-  [...withoutCode(readFileSync(join(root, page), 'utf8')).matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, target = '']) => target)
+  [...withoutCode(readFileSync(join(root, page), 'utf8')).matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)]
+    .map(([, target = '', defined = target]) => defined)
     .filter((target) => !/^[a-z]+:/.test(target))
     .map((target) => ({ page, target })),
 )
@@ -39,6 +39,15 @@ test('every relative link in the documentation points to an existing file and he
   })
   expect(broken).toEqual([])
   expect(links.length).toBeGreaterThan(100)
+})
+
+test('every link by a name has a definition of that name', () => {
+  const undefinedNames = pages.flatMap((page) => {
+    const text = withoutCode(readFileSync(join(root, page), 'utf8'))
+    const defined = new Set([...text.matchAll(/^\[([^\]]+)\]: /gm)].map(([, name]) => name))
+    return [...text.matchAll(/\]\[([^\]]+)\]/g)].filter(([, name]) => !defined.has(name)).map(([link]) => page + link)
+  })
+  expect(undefinedNames).toEqual([])
 })
 
 test('every decision is in the index, and every number without a file says why', () => {

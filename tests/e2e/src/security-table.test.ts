@@ -1,21 +1,16 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { hasTest, namedTests, readDocs } from './named-tests.ts'
 
-const docs = join(import.meta.dirname, '../../../docs')
-const [, table = ''] = readFileSync(join(docs, 'security.md'), 'utf8').split('## Threats')
+const page = readDocs('security.md')
+const [, table = ''] = page.split('## Threats')
 const rows = table
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| threat') && !line.startsWith('| -'))
-const references = rows.flatMap((row) =>
-  [...row.matchAll(/\[([^\]]+)\]\((\.\.\/[^)]+\.test\.ts)\)/g)].map(([, title = '', file = '']) => [title, file]),
-)
 
-test.each(references)('"%s" is in %s', (title, file) => {
-  const source = readFileSync(join(docs, file), 'utf8')
-  expect(["'", '"', '`'].some((quote) => source.includes(quote + title + quote))).toBe(true)
+test.each(namedTests(table, page))('"%s" is in %s', (title, file) => {
+  expect(hasTest(title, file)).toBe(true)
 })
 
 test('every threat names a test or says why there is none', () => {
   expect(rows.length).toBeGreaterThan(10)
-  expect(rows.filter((row) => !row.includes('.test.ts)') && !row.includes('| No test: '))).toEqual([])
+  expect(rows.filter((row) => namedTests(row, page).length === 0 && !row.includes('| No test: '))).toEqual([])
 })

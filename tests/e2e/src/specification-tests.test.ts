@@ -1,15 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { namedTests, readDocs } from './named-tests.ts'
 
-const docs = join(import.meta.dirname, '../../../docs')
-const page = readFileSync(join(docs, 'specification-tests.md'), 'utf8')
-const references = [...page.matchAll(/\[([^\]]+)\]\((\.\.\/[^)]+\.test\.ts)\)/g)].map(([, title = '', file = '']) => [
-  title,
-  file,
-])
+const page = readDocs('specification-tests.md')
 
-test.each(references)('"%s" is in %s', (title, file) => {
-  expect(readFileSync(join(docs, file), 'utf8')).toContain(title)
+test.each(namedTests(page, page))('"%s" is in %s', (title, file) => {
+  expect(readDocs(file)).toContain(title)
 })
 
 test('each promised section is there, and every sentence names a test', () => {
@@ -25,5 +19,5 @@ test('each promised section is there, and every sentence names a test', () => {
   ])
   const sentences = page.split(/^- /m).slice(1)
   expect(sentences.length).toBeGreaterThan(50)
-  expect(sentences.filter((sentence) => !sentence.includes('.test.ts)'))).toEqual([])
+  expect(sentences.filter((sentence) => namedTests(sentence, page).length === 0)).toEqual([])
 })

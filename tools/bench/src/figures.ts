@@ -14,7 +14,7 @@ import { measurePlatforms } from './figures/platforms.ts'
 import { COOLDOWN_MS, DEADLINE_MS } from './figures/short-deadline.ts'
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
-export const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }
+const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }
 /** The same, for a figure that fills its stack: it gets one of its own. */
 const filled: Setting = { ...ordinary }
 /** With the agents of `make up`, who have a phone on either platform. The figure changes the platform of its stack. */

@@ -13,8 +13,7 @@ const rulesOf = (...alerts: string[]): Rules => ({
         for: '5m',
         labels: { severity: 'warning' },
         annotations: {
-          summary: '{{ $labels.instance }} uses {{ $value | humanizePercentage }}.',
-          description: 'It lasts {{ $value | humanizeDuration }}.',
+          summary: '{{ $labels.instance }} uses {{ $value | humanizePercentage }} for {{ $value | humanizeDuration }}.',
         },
       })),
     },
@@ -32,7 +31,7 @@ test('the first paragraph of an alert is its rule, and the steps below are kept'
   )
   expect(filled).toBe(
     '# Alerts\n\nText.\n\n## Redis\n\n### Full\n\n' +
-      '**Warning at `> 0.8` for 5m.** _instance_ uses N %. It lasts N seconds.\n\n**Fix.** Wait.\n\nAgain.\n',
+      '**Warning at `> 0.8` for 5m.** _instance_ uses N % for N seconds.\n\n**Fix.** Wait.\n\nAgain.\n',
   )
 })
 

@@ -12,7 +12,7 @@ interface Rule {
   readonly expr: string
   readonly for?: string
   readonly labels: { readonly severity: string }
-  readonly annotations: { readonly summary: string; readonly description: string }
+  readonly annotations: { readonly summary: string }
 }
 
 /** The alert rules of a Prometheus file. */
@@ -23,7 +23,7 @@ export interface Rules {
 export const readRules = (): Rules => parse(readFileSync(join(root, 'infra/monitoring/alerts.yml'), 'utf8')) as Rules
 
 /**
- * The page of alerts with the first paragraph of each section as its rule says. The introduction and the steps below the
+ * The page of alerts with the first paragraph of each section as its rule says: severity, condition and summary. The introduction and the steps below the
  * paragraphs are written by hand, and kept.
  * @throws Error for an alert without a section, or a section without an alert
  */
@@ -55,14 +55,14 @@ export function fillAlerts(page: string, { groups }: Rules): string {
 const titleOf = (group: string): string =>
   group.replace('switchhook-', '').replace(/^./, (first) => first.toUpperCase())
 
-function leadOf({ expr, for: wait = '0m', labels: { severity }, annotations: { summary, description } }: Rule): string {
+function leadOf({ expr, for: wait = '0m', labels: { severity }, annotations: { summary } }: Rule): string {
   const [, threshold] = /([<>]=? [\d.]+)$/m.exec(expr) ?? []
   const condition = [
     titleOf(severity),
     ...(threshold === undefined ? [] : [`at \`${threshold}\``]),
     ...(wait === '0m' ? [] : [`for ${wait}`]),
   ]
-  const text = `**${condition.join(' ')}.** ${inWords(summary)} ${inWords(description)}`
+  const text = `**${condition.join(' ')}.** ${inWords(summary)}`
   return text.replaceAll(/(.{1,100})(?: |$)/g, '$1\n').trimEnd()
 }
 

@@ -39,7 +39,7 @@ export function scripted(script: readonly (Scripted | ((request: SentRequest) =>
 export const json = (value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json', ...headers } })
 
-/** An error of the API that may be retried at once. */
+/** An error of the API that may be retried immediately. */
 export const problem = (code: string, status: number, more: object = {}): Response =>
   new Response(JSON.stringify({ type: `/x#${code}`, title: 'Refused', status, code, requestId: 'r-1', ...more }), {
     status,

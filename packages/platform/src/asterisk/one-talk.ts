@@ -45,8 +45,8 @@ export function createOneTalk({ sessions, liveCalls }: OneTalkDeps): (leg: Conne
 }
 
 /**
- * Of two calls that were connected at once, which one stays. The same in every process, so that two of them do not hold each
- * other's call. A call that has returned from a transfer does not stay.
+ * Of two calls that were connected at the same time, which one stays. The same in every process, so that two of them do
+ * not hold each other's call. A call that has returned from a transfer does not stay.
  */
 function outlasts(other: LegReport, own: LegReport): boolean {
   const laterMs = Date.parse(other.at) - Date.parse(own.at)

@@ -19,6 +19,4 @@ export interface BaselineOptions {
   readonly perEvent: number
   /** Concurrent deliveries, over all processes of the baseline. */
   readonly concurrency: number
-  /** Options of Node for the processes of the durable loop, such as `--cpu-prof`. */
-  readonly execArgv?: readonly string[]
 }

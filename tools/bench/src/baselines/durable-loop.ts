@@ -22,18 +22,18 @@ export interface DurableLoop extends Baseline {
  * one record to Redis (fsynced) and acknowledge.
  */
 export async function openDurableLoop(
-  { stack, channel, url, perEvent, concurrency, execArgv }: BaselineOptions,
+  { stack, channel, url, perEvent, concurrency }: BaselineOptions,
   { packed, workers: count, records }: LoopOptions,
 ): Promise<DurableLoop> {
   const [events, deliveries] = [`bench.loop-${packed}.events`, `bench.loop-${packed}.deliveries`] as const
   const quorum = { durable: true, arguments: { 'x-queue-type': 'quorum' } }
   for (const queue of [events, deliveries]) await channel.assertQueue(queue, quorum)
   const fanoutArgs = [stack.urls.amqp, events, deliveries, String(perEvent), String(packed)]
-  const fanout = await startChild('durable-fanout.js', fanoutArgs, execArgv)
+  const fanout = await startChild('durable-fanout.js', fanoutArgs)
   const share = String(concurrency / count)
   const redis = records ? [stack.urls.redis] : []
   const args = [stack.urls.amqp, deliveries, new URL(url).origin, share, String(packed), ...redis]
-  const workers = await Promise.all(Array.from({ length: count }, () => startChild('durable-loop.js', args, execArgv)))
+  const workers = await Promise.all(Array.from({ length: count }, () => startChild('durable-loop.js', args)))
   const send = (data: object): void =>
     void channel.sendToQueue(events, Buffer.from(envelope(data)), { persistent: true })
   return {

@@ -96,7 +96,7 @@ const command = (callId: unknown, name: string): string => `/api/v1/voice/calls/
  * An incoming call is answered, held, resumed and hung up; then the agent dials, and hangs up: six commands. Each client has
  * its own agents, so that no agent is in two calls.
  */
-export function deskRounds(api: JsonClient, clients: number): readonly Round[] {
+function deskRounds(api: JsonClient, clients: number): readonly Round[] {
   return Array.from({ length: clients }, (_, client) => {
     let next = client
     return async (note) => {

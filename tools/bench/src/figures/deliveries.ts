@@ -18,19 +18,19 @@ export const TENANTS = 50
 /** Concurrent deliveries on every side. Switchhook, the equal BullMQ and the durable loops share it among two workers. */
 export const CONCURRENCY = 200
 /** Deliveries of a message of the packed loop: as many as of a packet of Switchhook. */
-export const PACKED = 16
+const PACKED = 16
 const RUNS = 3
 /** Rounds that do not count, until the engines have compiled what they run; the last one estimates the rate. */
 const WARM_UP_ROUNDS = 3
 const WARM_UP_DELIVERIES = 4_000
 
 /** The workloads: how many deliveries an event becomes, and for how many subscriptions. */
-export const WORKLOADS = {
+const WORKLOADS = {
   'one to one': { perEvent: 1, subscriptions: TENANTS },
   'one subscription': { perEvent: 1, subscriptions: 1 },
   'twenty to one': { perEvent: 20, subscriptions: 20 },
 } as const
-export type WorkloadName = keyof typeof WORKLOADS
+type WorkloadName = keyof typeof WORKLOADS
 
 /** Switchhook and its baselines, in the order of a round; each run starts with another one. */
 export const SIDES = ['switchhook', 'bullmq', 'equal', 'durable', 'packed'] as const
@@ -126,7 +126,7 @@ async function measureWorkload(bench: Bench, name: WorkloadName): Promise<Worklo
 }
 
 /** Subscriptions of the workload: one per further tenant, or all of one tenant. */
-export async function subscribeWorkload(bench: Bench, name: WorkloadName, url: string): Promise<() => Promise<void>> {
+async function subscribeWorkload(bench: Bench, name: WorkloadName, url: string): Promise<() => Promise<void>> {
   const { subscriptions } = WORKLOADS[name]
   if (name !== 'one to one') return subscribe(bench.stack, bench.token, Array<string>(subscriptions).fill(url))
   const ends: (() => Promise<void>)[] = []
@@ -138,7 +138,7 @@ export async function subscribeWorkload(bench: Bench, name: WorkloadName, url: s
   }
 }
 
-export function openOurSide({ stack }: Bench, channel: ConfirmChannel, name: WorkloadName): Baseline {
+function openOurSide({ stack }: Bench, channel: ConfirmChannel, name: WorkloadName): Baseline {
   const { perEvent } = WORKLOADS[name]
   const tenantOf = (n: number): string => (name === 'one to one' ? `tenant-${(n % TENANTS) + 1}` : 'acme')
   return {

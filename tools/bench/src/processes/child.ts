@@ -14,14 +14,9 @@ export interface Child<Ready = Numbers> {
   stop(): Promise<void>
 }
 
-/** @param execArgv options of Node */
-export async function startChild<Ready = Numbers>(
-  script: string,
-  args: readonly string[] = [],
-  execArgv: readonly string[] = [],
-): Promise<Child<Ready>> {
+export async function startChild<Ready = Numbers>(script: string, args: readonly string[] = []): Promise<Child<Ready>> {
   const path = fileURLToPath(new URL(script, import.meta.url))
-  const child = fork(path, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: [...execArgv] })
+  const child = fork(path, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const heard = async <T>(): Promise<T> => {
     const [message] = (await once(child, 'message')) as [T]
     return message

@@ -38,17 +38,20 @@ const targets = (results: Results): string =>
     '': ({ verdict }) => verdict,
   })
 
-const machines = (results: Results): string =>
-  table(Object.entries(results), {
-    figure: ([name]) => name,
-    UTC: ([, { at }]) => at.slice(0, 16).replace('T', ' '),
-    machine: ([
-      ,
-      {
-        machine: { cores, processor, memoryGib, system, node },
-      },
-    ]) => `${cores} cores (${processor}), ${memoryGib} GiB, ${system}, Node ${node}`,
-    'load average at the start': ([, { loadAverage }]) => loadAverage,
-    RabbitMQ: ([, { providers }]) => providers['rabbitmq'],
-    Redis: ([, { providers }]) => providers['redis'],
+/** A row for each machine, with the figures that were measured on it. */
+const machines = (results: Results): string => {
+  const figures = Object.entries(results).map(([name, { at, machine, loadAverage, providers }]) => {
+    const { cores, processor, memoryGib, system, node } = machine
+    const load = loadAverage === undefined ? '' : `, load ${loadAverage}`
+    const stores = `RabbitMQ ${providers['rabbitmq']}, Redis ${providers['redis']}`
+    return {
+      machine: `${cores} cores (${processor}), ${memoryGib} GiB, ${system}, Node ${node}; ${stores}`,
+      figure: `${name} (${at.slice(0, 16).replace('T', ' ')}${load})`,
+    }
   })
+  const byMachine = Map.groupBy(figures, ({ machine }) => machine)
+  return table([...byMachine], {
+    machine: ([machine]) => machine,
+    'figures, with UTC and the load average at the start': ([, taken]) => taken.map(({ figure }) => figure).join(', '),
+  })
+}
