@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 /** Records as this process committed them a moment ago. Another process may have changed them since. */
 export interface RecentRecords {
   /** In the order of the keys. Undefined: one of them is not known, or memory is not worth a try now. */
-  recall(tenant: Tenant, keys: readonly string[]): readonly StateRecord[] | undefined
+  readonly recall: (tenant: Tenant, keys: readonly string[]) => readonly StateRecord[] | undefined
   /** @param ttlMs how long the record is stored; absent: for ever */
   remember(tenant: Tenant, key: string, record: StateRecord, ttlMs?: number): void
   /** A commit has found that a recalled record is outdated. */
