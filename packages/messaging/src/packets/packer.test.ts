@@ -1,4 +1,5 @@
 import { Unavailable } from '@switchhook/contracts'
+import { eventually } from '@switchhook/testkit'
 import { Packer, type PackerOptions } from './packer.ts'
 
 function recordingPacker(options: Partial<PackerOptions<string>> = {}) {
@@ -49,13 +50,13 @@ test('an item resolves only when its packet is stored, and rejects with it', asy
   expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
 
-test('while as many packets as allowed are in flight, items gather in one packet, unless it is full', async () => {
+test('while another packet is in flight, items gather in one packet, unless it is full', async () => {
   const sizes: number[] = []
   const confirms: (() => void)[] = []
   const { packer } = recordingPacker({
     gatherMs: 0,
     maxMembers: 3,
-    mostInFlight: 1,
+    whileInFlight: { packets: 1, ms: 60_000 },
     publish: async (items) => {
       sizes.push(items.length)
       await new Promise<void>((resolve) => confirms.push(resolve))
@@ -73,4 +74,20 @@ test('while as many packets as allowed are in flight, items gather in one packet
   expect(sizes).toEqual([1, 2])
   for (const text of ['d', 'e', 'f']) await add(text)
   expect(sizes).toEqual([1, 2, 3])
+})
+
+test('a packet waits for those in flight only for a while', async () => {
+  const sizes: number[] = []
+  const { packer } = recordingPacker({
+    gatherMs: 0,
+    whileInFlight: { packets: 1, ms: 1 },
+    publish: async (items) => {
+      sizes.push(items.length)
+      await new Promise<void>(() => {})
+    },
+  })
+  void packer.add('a', 1, 0)
+  await eventually(() => expect(sizes).toEqual([1]))
+  for (const text of ['b', 'c']) void packer.add(text, 1, 0)
+  await eventually(() => expect(sizes).toEqual([1, 2]))
 })

@@ -6,10 +6,10 @@ export interface PackerOptions<Item> {
   /** How long a packet stays open. 0: until the end of this turn of the event loop. */
   readonly gatherMs: number
   /**
-   * While this many packets of a target are being published, the next one stays open until one of them is stored. A full
-   * packet does not wait. Absent: no limit.
+   * While `packets` packets of a target are being published, the next one stays open until one of them is stored, for `ms` at
+   * most. A full packet does not wait. Absent: no packet waits for others.
    */
-  readonly mostInFlight?: number
+  readonly whileInFlight?: { readonly packets: number; readonly ms: number }
   /** Resolves once the broker has stored the items. If it returns a promise for each, an item waits for its own only. */
   readonly publish: (items: readonly Item[], target: number) => Promise<void> | readonly Promise<void>[]
 }
@@ -48,13 +48,14 @@ export class Packer<Item> {
   }
 
   #openFor(target: number): OpenPacket<Item> {
-    const { gatherMs, mostInFlight, publish } = this.#options
+    const { gatherMs, whileInFlight, publish } = this.#options
     const items: Item[] = []
     let close: (() => void) | undefined
     const closed = new Promise<void>((resolve) => {
-      const stop = closeLater(() => {
+      let stop = closeLater(() => {
         packet.isDue = true
         this.#closeDue(target)
+        if (this.#open.get(target) === packet) stop = closeLater(packet.close, whileInFlight?.ms ?? 0)
       }, gatherMs)
       close = () => {
         stop()
@@ -64,7 +65,7 @@ export class Packer<Item> {
     })
     const published = closed.then(() => {
       const stored = publish(items, target)
-      if (mostInFlight !== undefined) void this.#follow([stored].flat(), target)
+      if (whileInFlight !== undefined) void this.#follow([stored].flat(), target)
       return { stored }
     })
     const packet: OpenPacket<Item> = { items, bytes: 0, isDue: false, close: () => close?.(), published }
@@ -80,9 +81,10 @@ export class Packer<Item> {
   }
 
   #closeDue(target: number): void {
-    const { mostInFlight = Number.POSITIVE_INFINITY } = this.#options
+    const { whileInFlight } = this.#options
     const packet = this.#open.get(target)
-    if (packet?.isDue === true && this.#inFlightTo(target) < mostInFlight) packet.close()
+    const mayClose = whileInFlight === undefined || this.#inFlightTo(target) < whileInFlight.packets
+    if (packet?.isDue === true && mayClose) packet.close()
   }
 
   #inFlightTo(target: number): number {

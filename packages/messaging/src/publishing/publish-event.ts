@@ -10,10 +10,10 @@ import type { Publisher } from './publisher.ts'
 const MAX_EVENTS = 32
 const MAX_BYTES = 128 * 1_024
 /**
- * Packs that await their confirms. Behind that many, RabbitMQ is busy: events gather, and more of them share a message. At
- * rest a confirm ends before the next commit.
+ * Behind two packs that await their confirms, RabbitMQ is busy: events gather, and more of them share a message. At rest a
+ * confirm arrives before the next commit.
  */
-const MAX_IN_FLIGHT = 8
+const WHILE_IN_FLIGHT = { packets: 2, ms: 5 }
 
 /** Packs that wait. Behind that many, fan-out is late: packs would reach their time limit and cost a message more. */
 const MAX_WAITING = 200
@@ -60,7 +60,7 @@ export function createPublishEvent(deps: PublishEventDeps): (event: PlatformEven
     maxMembers: MAX_EVENTS,
     maxBytes: MAX_BYTES,
     gatherMs: 0,
-    mostInFlight: MAX_IN_FLIGHT,
+    whileInFlight: WHILE_IN_FLIGHT,
     publish: async ([first, ...others], shard) => {
       if (first === undefined) return
       if (others.length === 0) return await publisher.publish(first)

@@ -2,7 +2,8 @@
 -- KEYS    1 outbox   2 timers   3 payloads of the timers   4… the records, in the order of ARGV
 -- ARGV    1 counts as 'records events timers'   2 group of the relays   3 name that claims the events ('': none)
 --         4 relay that claims older events
---         then per record: expected version (0: it must not exist), value, time to live in ms (0: for ever)
+--         then per record: expected version (0: it must not exist), '<next version>:<value>', time to live in ms
+--         (0: for ever)
 --         then per event: its JSON
 --         then per timer: its name, ms until it falls due, its payload
 -- result  written 1, then per event its entry id, or '' if it is not claimed;
@@ -23,11 +24,10 @@ end
 
 local at = 5
 for i = 1, recordCount do
-  local stored = string.format('%d:%s', ARGV[at] + 1, ARGV[at + 1])
   if ARGV[at + 2] == '0' then
-    redis.call('SET', KEYS[3 + i], stored)
+    redis.call('SET', KEYS[3 + i], ARGV[at + 1])
   else
-    redis.call('SET', KEYS[3 + i], stored, 'PX', ARGV[at + 2])
+    redis.call('SET', KEYS[3 + i], ARGV[at + 1], 'PX', ARGV[at + 2])
   end
   at = at + 3
 end

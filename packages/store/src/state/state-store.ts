@@ -94,7 +94,11 @@ export function createStateStore(redis: Redis, relay?: CommitRelay): StateStore 
         GROUP,
         relay?.takesEvents() === true ? committerOf(relay.name) : '',
         relay?.name ?? '',
-        ...records.flatMap(({ expectedVersion, value, ttlMs }) => [expectedVersion, toJson(value), ttlMs ?? 0]),
+        ...records.flatMap(({ expectedVersion, value, ttlMs }) => [
+          expectedVersion,
+          `${expectedVersion + 1}:${toJson(value)}`,
+          ttlMs ?? 0,
+        ]),
         ...events.map(outboxJson),
         ...timers.flatMap(({ id, dueInMs, payload }) => [
           timerMember(tenant, id),

@@ -19,6 +19,6 @@ test('in a cluster, a primary that is away fails its own tenants only', async ()
       throw new Error('no subscription is stored')
     },
   })
-  const results = await Promise.allSettled(['one', 'away', 'two'].map(upToDate))
+  const results = await Promise.allSettled(['one', 'away', 'two'].map((tenant) => upToDate(tenant)))
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })

@@ -26,7 +26,6 @@ export async function openContactCenter(base: Base, state: State): Promise<Conta
     store: state.store,
     platformKeys: (callId) => keysOfCall(callId),
     transact: state.transact,
-    recall: state.recall,
     platform: { lookUp: (tenant, callId) => platform.lookUp(tenant, callId) },
     wrapUpMs: config.WRAP_UP_SECONDS * 1_000,
     now,

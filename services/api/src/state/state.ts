@@ -12,7 +12,6 @@ import {
 import { startCommitRelay } from './commit-relay.ts'
 import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
 import { createPublishEvent } from './publish-event.ts'
-import { createRecentRecords, type RecentRecords } from './recent-records.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
 import { createTimerLoop, type TimerOwners } from './timer-loop.ts'
 import { createTransact, type Transact, type Writing } from './transact.ts'
@@ -23,8 +22,6 @@ export interface State {
   readonly store: StateStore
   /** Commits a step of the contact center; its events count and belong to the trace of the current request. */
   readonly transact: Transact
-  /** Records as `transact` committed them a moment ago. */
-  readonly recall: RecentRecords['recall']
   /** Must be called after a commit that did not use `transact`: wakes the timer loop. */
   readonly committed: (writing: Pick<Writing, 'timers'>) => void
   readonly relay: Pick<OutboxRelay, 'stop'>
@@ -68,7 +65,6 @@ export async function openState(deps: StateDeps): Promise<State> {
   })
 
   const store = createStateStore(redis, commitRelay)
-  const recent = createRecentRecords()
   const timerStore = createTimerStore(redis)
   const loop = createTimerLoop(timerStore, log)
   showGauges(metrics, { outbox, timers: timerStore, redis })
@@ -85,9 +81,7 @@ export async function openState(deps: StateDeps): Promise<State> {
         committed(writing)
       },
       traceOfRequest,
-      recent,
     ),
-    recall: recent.recall,
     committed,
     relay: {
       stop: async () => {

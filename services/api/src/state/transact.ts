@@ -1,6 +1,5 @@
 import { newEventId, type PlatformEvent, type Tenant, Unavailable } from '@switchhook/contracts'
 import type { StateChange, StateRecord, StateStore } from '@switchhook/store'
-import { createRecentRecords, RecalledRecords, RecordsOutdated } from './recent-records.ts'
 
 /** An event before its commit: the commit draws its id. */
 export type NewEvent = Omit<PlatformEvent, 'eventId'>
@@ -28,9 +27,6 @@ type ReadRecords = ReadonlyMap<string, StateRecord>
  * Reads records, passes them to `decide`, and commits the step that it returns, all or nothing: state, events and timers.
  * If another process has changed one of the records meanwhile, reads them and calls `decide` again.
  *
- * The first try may use records that this process committed within the last minute, without reading them. They can only
- * lead to a commit that compares all their versions: if `decide` throws or writes less, the records are read.
- *
  * Rejects with Unavailable if Redis does not answer the commit; the step may have been committed. Repeating it is safe if
  * `decide` returns no event for a fact that the records already hold, because the repeat reads them first. If Redis does
  * not answer a read, the error's `fate` is `not-executed`.
@@ -41,10 +37,7 @@ export type Transact = <Result>(
   decide: (values: readonly unknown[]) => Step<Result> | Promise<Step<Result>>,
   /** Records that the caller has read itself. They are committed with the step. @throws RecordChanged */
   own?: StateChange['records'],
-  /**
-   * If it has all keys, the first try reads nothing. An outdated record makes the commit conflict.
-   * @throws RecordsOutdated if they are `RecalledRecords` and the commit cannot compare all of them
-   */
+  /** If it has all keys, the first try reads nothing. An outdated record makes the commit conflict. */
   known?: ReadRecords,
 ) => Promise<Result>
 
@@ -61,7 +54,6 @@ export function createTransact(
   store: StateStore,
   committed: (writing: Writing) => void,
   traceOfRequest: () => string | undefined = () => undefined,
-  recent = createRecentRecords(),
 ): Transact {
   const read = (tenant: Tenant, keys: readonly string[]) =>
     store.read(tenant, keys).catch((cause: unknown) => {
@@ -69,64 +61,11 @@ export function createTransact(
       throw new Unavailable(cause.dependency, cause.message, { cause, fate: 'not-executed' })
     })
 
-  /** Commits a step that was decided on the found records. False: one of them has another version. */
-  async function commit(
-    tenant: Tenant,
-    keys: readonly string[],
-    found: readonly (StateRecord | undefined)[],
-    writing: Writing,
-    own: StateChange['records'],
-  ): Promise<boolean> {
-    const versions = new Map(keys.map((key, at) => [key, found[at]?.version ?? 0]))
-    const changed = writing.records.map((record) => ({ ...record, expectedVersion: versions.get(record.key) ?? 0 }))
-    const traceparent = traceOfRequest() ?? writing.traceparent
-    // Each try draws new event ids. At most one try commits, because each expects the versions that it has read.
-    const events = (writing.events ?? []).map((event) => ({
-      ...event,
-      eventId: newEventId(),
-      ...(traceparent !== undefined && { traceparent }),
-    }))
-    const { timers = [] } = writing
-    if ((await store.commit(tenant, { records: [...own, ...changed], events, timers })) === 'conflict') return false
-    for (const { key, expectedVersion, value, ttlMs } of [...own, ...changed]) {
-      recent.remember(tenant, key, { version: expectedVersion + 1, value }, ttlMs)
-    }
-    committed(writing)
-    return true
-  }
-
   return async (tenant, keys, decide, own = [], known = new Map()) => {
-    const isKnown = keys.every((key) => known.has(key))
-    const recalled = isKnown ? undefined : recent.recall(tenant, keys)
-    if (known instanceof RecalledRecords) {
-      if (!isKnown) throw new RecordsOutdated()
-      const { result, writing } = await decide(keys.map((key) => known.get(key)?.value))
-      if (writing === undefined || !coversAll([...writing.records, ...own], [...known.keys()])) {
-        throw new RecordsOutdated()
-      }
-      known.areProven = await commit(
-        tenant,
-        keys,
-        keys.map((key) => known.get(key)),
-        writing,
-        own,
-      )
-      if (known.areProven) return result
-      recent.wasOutdated()
-      throw new RecordsOutdated()
-    }
-    if (recalled !== undefined) {
-      const step = await onRecalled(async () => decide(recalled.map(({ value }) => value)))
-      // The commit must compare every version that the decision is based on.
-      if (step?.writing !== undefined && coversAll(step.writing.records, keys)) {
-        if (await commit(tenant, keys, recalled, step.writing, own)) return step.result
-        recent.wasOutdated()
-      }
-    }
     for (let tries = 0; ; tries++) {
       // The first commit checks the versions of the caller's own records. A conflict does not say which record it is about.
       const found =
-        tries === 0 && isKnown
+        tries === 0 && keys.every((key) => known.has(key))
           ? keys.map((key) => known.get(key))
           : await read(tenant, tries === 0 ? keys : [...keys, ...own.map(({ key }) => key)])
       const hasChanged = own.some(
@@ -134,19 +73,21 @@ export function createTransact(
       )
       if (tries > 0 && hasChanged) throw new RecordChanged()
       const { result, writing } = await decide(found.slice(0, keys.length).map((record) => record?.value))
-      if (writing === undefined || (await commit(tenant, keys, found, writing, own))) return result
+      if (writing === undefined) return result
+      const versions = new Map(keys.map((key, at) => [key, found[at]?.version ?? 0]))
+      const changed = writing.records.map((record) => ({ ...record, expectedVersion: versions.get(record.key) ?? 0 }))
+      const traceparent = traceOfRequest() ?? writing.traceparent
+      // Each try draws new event ids. At most one try commits, because each expects the versions that it has read.
+      const events = (writing.events ?? []).map((event) => ({
+        ...event,
+        eventId: newEventId(),
+        ...(traceparent !== undefined && { traceparent }),
+      }))
+      const { timers = [] } = writing
+      if ((await store.commit(tenant, { records: [...own, ...changed], events, timers })) === 'committed') {
+        committed(writing)
+        return result
+      }
     }
   }
 }
-
-/** A refusal may be due to an outdated record, so it does not count. */
-async function onRecalled<Result>(decide: () => Promise<Step<Result>>): Promise<Step<Result> | undefined> {
-  try {
-    return await decide()
-  } catch {
-    return undefined
-  }
-}
-
-const coversAll = (records: readonly { readonly key: string }[], keys: readonly string[]): boolean =>
-  keys.every((key) => records.some((record) => record.key === key))

@@ -116,7 +116,7 @@ export async function requireAgent(
  * @throws AppError agent-not-found, call-not-found, invalid-call-state, remote-answer-unsupported, transfer-in-progress
  */
 export async function allowCommand(
-  { platform, center }: Pick<CallRouteDeps, 'platform'> & { readonly center: Pick<Center, 'readLeg'> },
+  { platform, center }: CallRouteDeps,
   command: CommandOnLeg,
   { caller, params, body: { agentUri }, idFor }: RouteRequest<LegBody>,
   transfer: { readonly target?: string; readonly consultationCallId?: CallId } = {},

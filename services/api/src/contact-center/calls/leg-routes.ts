@@ -1,8 +1,5 @@
-import { AppError, type FailureCode } from '@switchhook/contracts'
+import type { FailureCode } from '@switchhook/contracts'
 import type { CommandOnLeg } from '@switchhook/platform'
-import type { Answer, RouteRequest } from '../../http/route.ts'
-import { RecalledRecords, RecordsOutdated } from '../../state/recent-records.ts'
-import type { Center } from '../center/center.ts'
 import { acceptedSchema, callIdParam, type LegBody, legSchema } from './call-schemas.ts'
 import {
   type AllowedCommand,
@@ -63,47 +60,17 @@ export const legRoutes = ROUTES.map(({ command, summary, description, failures }
     responses: { 202: { description: 'Accepted.', body: acceptedSchema } },
     withoutAgentUri: 400,
     failures: ['call-not-found', ...failures],
-    handle: async (request, deps) =>
-      (await handleRecalled(command, request, deps)) ?? (await handleLeg(command, request, deps)),
+    handle: async (request, deps) => {
+      const acceptedAt = new Date(deps.now()).toISOString()
+      const allowed = await allowCommand(deps, command, request)
+      const { agentUri } = request.body
+      if (allowed.check.kind === 'send') await send(carryOut(deps.platform, command, allowed, agentUri))
+      const { commandId, correlationId, check } = allowed
+      const noop = check.kind === 'noop'
+      return accepted(command, allowed.call.callId, agentUri, { commandId, correlationId, acceptedAt, noop })
+    },
   }),
 )
-
-type LegRequest = RouteRequest<LegBody>
-
-async function handleLeg(
-  command: LegRoute['command'],
-  request: LegRequest,
-  { platform, center, now }: Omit<CallRouteDeps, 'center'> & { readonly center: Pick<Center, 'readLeg'> },
-): Promise<Answer> {
-  const acceptedAt = new Date(now()).toISOString()
-  const allowed = await allowCommand({ platform, center }, command, request)
-  const { agentUri } = request.body
-  if (allowed.check.kind === 'send') await send(carryOut(platform, command, allowed, agentUri))
-  const { commandId, correlationId, check } = allowed
-  const noop = check.kind === 'noop'
-  return accepted(command, allowed.call.callId, agentUri, { commandId, correlationId, acceptedAt, noop })
-}
-
-/**
- * Handles the command on what this process remembers of the leg, so that nothing is read. Undefined: it was not carried out,
- * because the leg is not known or may have changed. A refusal counts only if it is based on what Redis holds.
- */
-async function handleRecalled(
-  command: LegRoute['command'],
-  request: LegRequest,
-  deps: CallRouteDeps,
-): Promise<Answer | undefined> {
-  const { caller, params, body } = request
-  const leg = deps.center.recallLeg(caller.tenant, params['callId'] ?? '', body.agentUri)
-  if (leg === undefined) return undefined
-  try {
-    const answer = await handleLeg(command, request, { ...deps, center: { readLeg: async () => leg } })
-    return leg.known.areProven ? answer : undefined
-  } catch (error) {
-    if (error instanceof AppError || error instanceof RecordsOutdated) return undefined
-    throw error
-  }
-}
 
 function carryOut(
   platform: CallRouteDeps['platform'],
@@ -117,7 +84,6 @@ function carryOut(
   const consultation = call.legs[agentUri]?.status.consultation
   const own = consultation && 'callId' in consultation ? consultation.callId : undefined
   const holdFirst = othersToHold(agent, call.callId, own)
-  if (holdFirst.length > 0 && known instanceof RecalledRecords) throw new RecordsOutdated()
   // The holds change the agent.
   return platform[command]({ ...leg, holdFirst, ...(holdFirst.length === 0 && { known }) })
 }

@@ -1,7 +1,6 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
 import type { KnownRecords, LegReport, Platform, PlatformListener } from '@switchhook/platform'
 import type { StateChange, StateStore } from '@switchhook/store'
-import { RecalledRecords, type RecentRecords } from '../../state/recent-records.ts'
 import { RecordChanged, type Step, type Transact } from '../../state/transact.ts'
 import { type Agent, agentKey, newAgent, type PresenceSetting, readAgent } from './agent.ts'
 import { type AgentChange, type AgentTimerPayload, applyDevice, applyPresence, applyTimer } from './agent-model.ts'
@@ -31,11 +30,6 @@ export interface Center {
   readAgents(tenant: Tenant, agentUris: readonly string[]): Promise<readonly Agent[]>
   /** Reads, as of one moment, a call, one of its agents, and the adapter's own record of the call. */
   readLeg(tenant: Tenant, callId: CallId, agentUri: string): Promise<LegRead>
-  /**
-   * The same as this process committed it a moment ago; undefined: not known. For a command that the platform carries out in
-   * the commit of its step.
-   */
-  recallLeg(tenant: Tenant, callId: string, agentUri: string): (LegRead & { known: RecalledRecords }) | undefined
   /**
    * Records reports in one step with records and timers of the platform adapter, all or nothing. `conflict`: a record of
    * the adapter has another version, and nothing was written. Rejects like `StateStore.commit`.
@@ -70,8 +64,6 @@ export interface CenterDeps {
   /** Keys of the platform adapter's own records that a command on this call reads. */
   readonly platformKeys?: (callId: CallId) => readonly string[]
   readonly transact: Transact
-  /** Absent: nothing is recalled. */
-  readonly recall?: RecentRecords['recall']
   readonly platform: Pick<Platform, 'lookUp'>
   /** Length of after-call work; 0: none. */
   readonly wrapUpMs: number
@@ -83,7 +75,7 @@ export interface CenterDeps {
 
 export function createCenter(deps: CenterDeps): Center {
   const { store, transact, platform, wrapUpMs, now, traceOfRequest = () => undefined } = deps
-  const { platformKeys = () => [], recall = () => undefined } = deps
+  const { platformKeys = () => [] } = deps
   const isoNow = (): string => new Date(now()).toISOString()
 
   /** Later reports of the call, hours later as well, belong to the trace of this request. */
@@ -100,12 +92,6 @@ export function createCenter(deps: CenterDeps): Center {
   async function findCall(tenant: Tenant, callId: CallId): Promise<Call | undefined> {
     return (await readCalls(tenant, [callId]))[0]
   }
-
-  const keysOfLeg = (callId: CallId, agentUri: string): readonly string[] => [
-    callKey(callId),
-    agentKey(agentUri),
-    ...platformKeys(callId),
-  ]
 
   async function record(
     reports: readonly LegReport[],
@@ -164,7 +150,7 @@ export function createCenter(deps: CenterDeps): Center {
       return agentUris.map((agentUri, at) => (records[at]?.value as Agent | undefined) ?? newAgent(agentUri))
     },
     readLeg: async (tenant, callId, agentUri) => {
-      const keys = keysOfLeg(callId, agentUri)
+      const keys = [callKey(callId), agentKey(agentUri), ...platformKeys(callId)]
       const records = await store.read(tenant, keys)
       const [call, agent] = records
       return {
@@ -172,15 +158,6 @@ export function createCenter(deps: CenterDeps): Center {
         agent: (agent?.value as Agent | undefined) ?? newAgent(agentUri),
         known: new Map(keys.map((key, at) => [key, records[at] ?? { version: 0, value: undefined }])),
       }
-    },
-    recallLeg: (tenant, callId, agentUri) => {
-      const keys = keysOfLeg(callId as CallId, agentUri)
-      // Without a record of its own, the platform acts before the commit, which then comes too late to refuse.
-      const records = keys.length > 2 ? recall(tenant, keys) : undefined
-      if (records === undefined) return undefined
-      const [call, agent] = records
-      const known = new RecalledRecords(records.map((record, at) => [keys[at] ?? '', record]))
-      return { call: call?.value as Call, agent: agent?.value as Agent, known }
     },
     beginDial: (call, options) =>
       beginDial(transact, (callId) => findCall(call.tenant, callId), withTrace(call), { ...options, nowMs: now() }),

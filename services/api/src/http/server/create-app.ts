@@ -35,9 +35,9 @@ export function createApp(options: {
   app.enable('strict routing')
   app.set('trust proxy', [...options.trustProxy])
 
-  app.use(createRequestLog(options.log), createRequestMeter(options.metrics), options.trace, answerPrivately)
+  const { log, metrics, trace } = options
+  app.use(inOneLayer(createRequestLog(log), createRequestMeter(metrics), trace, answerPrivately, refuseExpectation))
   if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins, options.routes))
-  app.use(refuseExpectation)
   for (const [path, routes] of byPath(options.routes)) {
     const resource = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
     for (const route of routes) resource[route.method](serveRoute(route, options.steps))
@@ -50,6 +50,14 @@ export function createApp(options: {
   })
   app.use(createProblemHandler(options.log))
   return app
+}
+
+/** Express matches each of its layers with the path of each request. */
+function inOneLayer(...handlers: readonly RequestHandler[]): RequestHandler {
+  return handlers.reduceRight<RequestHandler>(
+    (rest, handler) => (request, response, next) => handler(request, response, () => rest(request, response, next)),
+    (_request, _response, next) => next(),
+  )
 }
 
 /** Answers hold one tenant's data, so no cache stores them; browsers must not guess another type than JSON. */

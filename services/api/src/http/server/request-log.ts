@@ -16,7 +16,7 @@ export function createRequestLog(log: Logger): RequestHandler {
     const given = request.get('x-request-id')
     const requestId = given !== undefined && SANE_REQUEST_ID.test(given) ? given : randomUUID()
     beginRequestContext(response, { requestId })
-    response.set('X-Request-Id', requestId)
+    response.setHeader('X-Request-Id', requestId)
     response.once('close', () => {
       const { route, caller, unavailable, traceId } = requestContextOf(response)
       log.info('request', {

@@ -20,7 +20,8 @@ export async function sendJson(
 ): Promise<void> {
   response.status(status)
   if (body === undefined) return void response.end()
-  response.set('Content-Type', type)
+  // Express' `set` looks up the charset of the type.
+  response.setHeader('Content-Type', type)
   const content = body instanceof FixedJson ? body.bytes : JSON.stringify(body)
   if (Buffer.byteLength(content) <= MIN_COMPRESSED_BYTES) return void response.end(content)
   response.vary('Accept-Encoding')

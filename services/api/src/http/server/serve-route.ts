@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Request, RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Audit } from '../audit/audit-log.ts'
 import type { Authenticate } from '../auth/open-auth.ts'
 import { ifMatchOf } from '../entity-tag.ts'
@@ -42,7 +42,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     const isAnonymous = route.isPublic === true && !(readsToken(route) && headers.authorization !== undefined)
     const caller = isAnonymous ? ANONYMOUS : await authenticate({ ip, method, headers })
     context.caller = caller
-    response.set(await limitClient(caller, ip))
+    setHeaders(response, await limitClient(caller, ip))
     if (!isAnonymous) requireRole(caller.role, route.role)
     const query = readQuery(searchOf(request))
     const body = await readBody(request)
@@ -74,7 +74,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
       key === undefined
         ? await handle(asked)
         : await answerOnce({ key, method, path: request.path, reread: route.reread }, asked, handle)
-    if (answer.headers !== undefined) response.set(answer.headers)
+    setHeaders(response, answer.headers)
     if (answer.stream !== undefined) {
       const output = openEventOutput(response)
       answer.stream(output)
@@ -83,6 +83,10 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     }
     await sendJson(response, answer.status, bodyOf(answer))
   }
+}
+
+function setHeaders(response: Response, headers: Answer['headers'] = {}): void {
+  for (const name of Object.keys(headers)) response.setHeader(name, headers[name] ?? '')
 }
 
 function bodyOf({ body, confidential, large }: Answer): unknown {

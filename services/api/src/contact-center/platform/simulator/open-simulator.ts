@@ -12,7 +12,6 @@ import {
 import type { Logger } from '@switchhook/runtime'
 import type { StateStore } from '@switchhook/store'
 import type { Base } from '../../../base.ts'
-import { RecalledRecords, RecordsOutdated } from '../../../state/recent-records.ts'
 import type { State } from '../../../state/state.ts'
 import type { TimerOwners } from '../../../state/timer-loop.ts'
 import { liveCallsOf, readAgent } from '../../center/agent.ts'
@@ -75,8 +74,6 @@ export function openSimulator(deps: {
           if (result === 'committed') for (const report of step.reports) recorded.add(report)
           return result
         }
-        // Only the write with reports compares the call and the agent as well.
-        if (known instanceof RecalledRecords) throw new RecordsOutdated()
         const { records, timers } = change
         const result = await store.commit(tenant, { records, timers, events: [] })
         if (result === 'committed') for (const { dueInMs } of timers) expectTimer(dueInMs)
