@@ -16,7 +16,7 @@ import { pidsOf } from './stack-pids.ts'
 /** Further tenants of the identity provider, each with one subscription of its own. */
 export const TENANTS = 50
 /** Concurrent deliveries on every side. Switchhook, the equal BullMQ and the durable loops share it among two workers. */
-export const CONCURRENCY = 200
+const CONCURRENCY = 200
 /** Deliveries of a message of the packed loop: as many as of a packet of Switchhook. */
 const PACKED = 16
 const RUNS = 3
