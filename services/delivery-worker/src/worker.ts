@@ -179,7 +179,8 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     log,
   })
   shutdown.defer('held limits', () => heldLimiter.stop())
-  const hold = heldLimiter.storing(deliveries.settle)
+  const settle: DeliverDeps['settle'] = (...settled) => deliveries.settle(...settled)
+  const hold = heldLimiter.storing(settle)
   const steps: DeliverDeps = {
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
@@ -197,7 +198,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
     park,
     settle: (delivery, attempt, settlement) =>
-      (settlement.state === 'held' ? hold : deliveries.settle)(delivery, attempt, settlement),
+      (settlement.state === 'held' ? hold : settle)(delivery, attempt, settlement),
     listAgain: (delivery) => deliveries.listAgain(delivery),
     report: listener.concluded,
     noticeParked,

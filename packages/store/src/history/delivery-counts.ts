@@ -61,16 +61,11 @@ export function createDeliveryCounter(redis: Redis): DeliveryCounter {
     members: readonly string[],
     states: readonly (string | undefined)[],
   ): Promise<(string | undefined)[]> {
-    const isHeld = await redis[run]((commands) =>
-      Promise.all(
-        members.map((member, i) =>
-          states[i] === 'waiting'
-            ? commands.exists(heldMessageKey(deliveryIdOf(eventIdOf(member), subscriptionId)))
-            : 0,
-        ),
-      ),
-    )
-    return states.map((state, i) => (isHeld[i] === 1 ? 'held' : state))
+    const waiting = states.flatMap((state, i) => (state === 'waiting' ? [i] : []))
+    const ids = waiting.map((i) => deliveryIdOf(eventIdOf(members[i] ?? ''), subscriptionId))
+    const isHeld = await redis[run]((commands) => Promise.all(ids.map((id) => commands.exists(heldMessageKey(id)))))
+    const held = new Set(waiting.filter((_, n) => isHeld[n] === 1))
+    return states.map((state, i) => (held.has(i) ? 'held' : state))
   }
 
   return {

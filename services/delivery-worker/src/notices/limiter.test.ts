@@ -58,7 +58,7 @@ function aWorld(change: Partial<LimiterDeps> = {}) {
     steps.push('park')
     parked.set(subscriptionId, (parked.get(subscriptionId) ?? 0) + 1)
   })
-  const parkOne = (delivery: Delivery): Promise<void> => park(delivery, null, 'rejected')
+  const parkOne = (delivery: Delivery): Promise<void> => park(delivery)
   const later = (ms: number): number => (nowMs += ms)
   return { limiter, parkOne, parked, steps, notices, lost, allowances, later, counts: () => counts }
 }

@@ -131,6 +131,7 @@ test('a published notice counts by its type', async () => {
     'switchhook_notices_total{event_type="webhook.endpoint.recovered",service="w"} 0',
     'switchhook_notices_total{event_type="webhook.delivery.parked",service="w"} 1',
     'switchhook_notices_total{event_type="webhook.parked.limit",service="w"} 0',
+    'switchhook_notices_total{event_type="webhook.held.limit",service="w"} 0',
   ])
 })
 

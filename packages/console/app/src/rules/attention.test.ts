@@ -44,6 +44,26 @@ test('healthy and disabled endpoints need no attention', () => {
   expect(attentionOf([endpoint('a'), endpoint('b', { enabled: false })], [], [])).toEqual([])
 })
 
+test('a pull subscription whose clients are a minute late needs attention, unless it is one of a laptop, or paused', () => {
+  const late = { mode: 'pull', url: null, held: 3, oldestHeldAt: '2026-11-20T12:00:00Z' } as const
+  const [entry, ...others] = attentionOf(
+    [
+      endpoint('a', late),
+      endpoint('b', { ...late, deleteAfterUnusedSeconds: 604_800 }),
+      endpoint('c', { ...late, paused: true }),
+      endpoint('d', { ...late, oldestHeldAt: new Date().toISOString() }),
+    ],
+    [],
+    [],
+  )
+  expect(others).toEqual([])
+  expect(entry).toMatchObject({
+    tone: 'warn',
+    detail: 'Behind: its clients do not receive its deliveries in time. 3 deliveries held.',
+    since: '2026-11-20T12:00:00Z',
+  })
+})
+
 test('a failing endpoint says why, since when, and what waits', () => {
   const [entry] = attentionOf([endpoint('a', { health: failing(503), waiting: 2 })], [], [])
   expect(entry).toMatchObject({

@@ -82,6 +82,10 @@ describe('parked deliveries of several endpoints', () => {
     await logFanOut(redis, loggedEvent({ eventId, subscriptionIds: [subscriptionId] }))
     const nextAttemptAt = new Date(Date.now() + HOUR_MS).toISOString()
     await store().settle(delivery, attemptOf(delivery), waitingUntil(nextAttemptAt))
+    const held = newDelivery(ill, { slot: 1 })
+    await logFanOut(redis, loggedEvent({ eventId: held.eventId, subscriptionIds: [subscriptionId] }))
+    const next = { token: 'a', postponed: 0 }
+    await store().settle(held, attemptOf(held), { state: 'held', slot: 2, next, dueInMs: 0, lookInMs: HOUR_MS })
     const contact = {
       successAtMs: null,
       failureAtMs: Date.now(),
@@ -115,13 +119,15 @@ describe('parked deliveries of several endpoints', () => {
         enabled: true,
         pending: 0,
         waiting: 1,
-        looked: 3,
+        looked: 4,
+        held: 1,
+        oldestHeldAt: expect.any(String),
         parked: 2,
         oldestParkedAt: expect.any(String),
         health: { state: 'closed', lastFailureStatus: 503 },
       },
       { subscriptionId: gone, parked: 1 },
-      { url: 'https://well.example/', waiting: 0, parked: 0, oldestParkedAt: null },
+      { url: 'https://well.example/', waiting: 0, held: 0, oldestHeldAt: null, parked: 0, oldestParkedAt: null },
     ])
     expect(second.body.nextCursor).toBeNull()
     expect((await get('/summary', 'globex')).body.items).toMatchObject([{ url: 'https://foreign.example/', parked: 1 }])

@@ -60,12 +60,12 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, Receive> = {
   async handle({ caller, params: { id }, body, isClosed }, deps) {
     const { max = 10, waitSeconds = 20, leaseSeconds = 30 } = body
     const untilMs = performance.now() + waitSeconds * 1_000
-    const { id: subscriptionId, tenant } = await findPulled(deps.subscriptions, caller, id)
+    let subscription = await findPulled(deps.subscriptions, caller, id)
+    const { id: subscriptionId, tenant } = subscription
     const place = deps.waiting.enter(subscriptionId, limitedClientOf(caller))
     try {
       await deps.pullers.note(subscriptionId, caller.clientId, deps.now())
       for (;;) {
-        const subscription = await findPulled(deps.subscriptions, caller, id)
         const leased = isPaused(subscription, deps.now())
           ? []
           : await deps.held.receive({ tenant, subscriptionId }, max, leaseSeconds)
@@ -75,6 +75,7 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, Receive> = {
           const { count = 0, leased: leasedCount = 0, oldestAt = null } = left ?? {}
           return { status: 200, body: { items, held: count - leasedCount, oldestHeldAt: oldestAt } }
         }
+        subscription = await findPulled(deps.subscriptions, caller, id)
       }
     } finally {
       place.leave()
