@@ -9,7 +9,6 @@ import {
   type Content,
   type Endpoint,
   isInLostBroker,
-  isNotice,
   isRolledBack,
   type Notice,
   type Observation,
@@ -82,9 +81,11 @@ export function reconcile(observation: Observation): Reconciliation {
   const ofReceivers = new Set(receivers.flatMap(({ subscriptionIds }) => subscriptionIds))
   // A copy of an event that finds its delivery parked publishes the notice again.
   const publishesOf = (content: Content | undefined): number => {
-    // Deliveries that succeed together after a kill each report the recovery. Parked ones are not recorded.
-    if (content !== undefined && isNotice(content) && ofReceivers.has(content.subscriptionId)) return Infinity
-    if (content?.kind === 'parked') return publishesOf(deliveries.get(content.deliveryId)?.[0]?.content)
+    if (content?.kind === 'parked') {
+      // The POSTs of the receivers are not recorded.
+      if (ofReceivers.has(content.subscriptionId)) return Infinity
+      return publishesOf(deliveries.get(content.deliveryId)?.[0]?.content)
+    }
     return (content?.kind === 'platform' && observation.publishes.get(content.eventId)) || 1
   }
   const checked = [...deliveries.values()].map((of) => checkDelivery(of, publishesOf(of[0]?.content), observation))

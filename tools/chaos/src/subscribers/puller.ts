@@ -34,6 +34,11 @@ interface Result {
 /** An outcome as the api takes it. */
 type Outcome = { readonly status?: number; readonly error?: 'timeout'; readonly release?: true }
 
+interface Reported {
+  readonly post: Post
+  readonly item: Outcome & Pick<Received, 'deliveryId' | 'leaseToken'>
+}
+
 /** @param calm from then on it lives, and answers everything */
 export function startPuller(
   client: Client,
@@ -47,6 +52,7 @@ export function startPuller(
   const spans = [{ secret, knownAtMs: preciseNowMs() }]
   const random = createRandom(seed)
   const released = new Set<string>()
+  const latest = new Map<string, Post>()
   const reports: Promise<void>[] = []
   const stopping = new AbortController()
 
@@ -66,24 +72,22 @@ export function startPuller(
     const { post, inspect } = readPost(behaviour, names, Buffer.from(body), () => spans, preciseNowMs())
     inspect()
     note(post)
+    latest.set(post.deliveryId, post)
     return post
   }
 
-  /** Reports until it is known what became of the deliveries. */
-  async function report(batch: readonly { readonly post: Post; readonly item: Outcome }[]): Promise<void> {
+  /** Reports until it is known what became of each delivery: a repeated report shows what the first one led to. */
+  async function report(batch: readonly Reported[]): Promise<void> {
     for (const { post, item } of batch) if (item.release) post.isReleased = true
-    for (; !stopping.signal.aborted; await sleep(REPEAT_MS)) {
-      const { status, body } = await client.request('POST', `${path}/outcomes`, {
-        items: batch.map(({ item }) => item),
-      })
+    for (let open = batch; open.length > 0 && !stopping.signal.aborted; await sleep(REPEAT_MS)) {
+      const { status, body } = await client.request('POST', `${path}/outcomes`, { items: open.map(({ item }) => item) })
       if (status !== 200) continue
-      for (const [i, { result, state }] of (body['items'] as Result[]).entries()) {
-        const { post, item } = batch[i] ?? {}
-        if (post === undefined) continue
+      const results = body['items'] as Result[]
+      open = open.filter(({ post }, i) => {
+        const { result, state } = results[i] ?? {}
         if (state === 'acknowledged') post.status = ACKNOWLEDGED.status
-        else if (result === 'done') post.status = item?.status ?? null
-      }
-      return
+        return state !== 'acknowledged' && result !== 'done' && latest.get(post.deliveryId) === post
+      })
     }
   }
 
