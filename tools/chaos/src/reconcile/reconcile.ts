@@ -70,7 +70,8 @@ export function reconcile(observation: Observation): Reconciliation {
   const typeOfPost = (post: Post): string => typeOf(nameOfPost(post))
   const problems: Problem[] = checkStreams(observation, streams)
 
-  const samples = new Map(posts.map((post) => [nameOfPost(post), post]))
+  /** The first POST of each event. */
+  const samples = new Map(posts.toReversed().map((post) => [nameOfPost(post), post]))
   const filters = new Map(endpoints.map(({ name, passes }) => [name, passes]))
   for (const post of posts) {
     if (filters.get(post.endpoint)?.(post.content) === false)
@@ -208,15 +209,13 @@ function typeOf(event: string): string {
   return kind === 'agent' ? 'agent.status' : 'call.status'
 }
 
-/** Whether Redis may have lost the delivery of this event that waited to be pulled: RabbitMQ no longer has it. */
-const mayBeHeldInLapse = (lapses: Observation['lapses'], sample: Post | undefined): boolean =>
-  sample !== undefined &&
-  isRolledBack(
-    lapses.map((lapse) => ({ ...lapse, fromMs: lapse.fromMs - HELD_WITHIN_MS })),
-    sample.occurredAtMs,
-  )
+/** Redis may have lost the delivery of this event that waited to be pulled: RabbitMQ no longer has it. */
+function mayBeHeldInLapse(lapses: Observation['lapses'], first: Post | undefined): boolean {
+  const wider = lapses.map((lapse) => ({ ...lapse, fromMs: lapse.fromMs - HELD_WITHIN_MS }))
+  return first !== undefined && [first.occurredAtMs, first.atMs].some((atMs) => isRolledBack(wider, atMs))
+}
 
-/** After a fault, an event is held this long after it occurred at the latest. */
+/** After a fault, an event is held at most this long after it occurred or another subscription got it. */
 const HELD_WITHIN_MS = 10_000
 
 const isAcknowledgement = ({ status }: Post): boolean => status !== null && status >= 200 && status < 300
