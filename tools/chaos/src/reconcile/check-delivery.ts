@@ -1,5 +1,5 @@
 import { CONFIRM_TIMEOUT_MS } from '@switchhook/messaging'
-import { type Disturbance, isRolledBack, type Observation, type Post } from './observation.ts'
+import { type Disturbance, isAcknowledgement, isRolledBack, type Observation, type Post } from './observation.ts'
 import type { Problem } from './problem.ts'
 
 export interface DeliveryCheck {
@@ -90,7 +90,7 @@ export function checkDelivery(
     }
     if (isAcknowledged) duplicates += 1
     highest = Math.max(highest, post.attempt)
-    isAcknowledged ||= post.status !== null && post.status >= 200 && post.status < 300
+    isAcknowledged ||= isAcknowledgement(post)
   }
   return { problems, duplicates, stepsBack, repeatedAttempts, changedNotices }
 }

@@ -8,6 +8,7 @@ import { checkRecovery } from './check-recovery.ts'
 import {
   type Content,
   type Endpoint,
+  isAcknowledgement,
   isInLostBroker,
   isRolledBack,
   type Notice,
@@ -217,8 +218,6 @@ function mayBeHeldInLapse(lapses: Observation['lapses'], first: Post | undefined
 
 /** After a fault, an event is held at most this long after it occurred or another subscription got it. */
 const HELD_WITHIN_MS = 10_000
-
-const isAcknowledgement = ({ status }: Post): boolean => status !== null && status >= 200 && status < 300
 
 /** Statuses that the specification does not retry. */
 const isRejection = ({ status }: Post): boolean =>

@@ -6,11 +6,6 @@ import { type Behaviour, chance, LAST_FAILURE } from './behaviour.ts'
 import { preciseNowMs } from './clock.ts'
 import { readPost } from './read-post.ts'
 
-/** A client that receives the deliveries of a pull subscription and reports their outcomes in batches. */
-export interface Puller {
-  stop(): Promise<void>
-}
-
 /** It dies after a life, wherever it is: in a long poll, or with deliveries that it will never answer. */
 const LIFE_MS = { least: 2_000, most: 8_000 }
 const DEAD_MS = { least: 200, most: 2_000 }
@@ -26,11 +21,6 @@ interface Received {
   readonly body: string
 }
 
-interface Result {
-  readonly result: string
-  readonly state: string
-}
-
 /** An outcome as the api takes it. */
 type Outcome = { readonly status?: number; readonly error?: 'timeout'; readonly release?: true }
 
@@ -39,7 +29,11 @@ interface Reported {
   readonly item: Outcome & Pick<Received, 'deliveryId' | 'leaseToken'>
 }
 
-/** @param calm from then on it lives, and answers everything */
+/**
+ * Starts a client that receives the deliveries of a pull subscription and reports their outcomes in batches. Returns what
+ * stops it.
+ * @param calm from then on it lives, and answers everything
+ */
 export function startPuller(
   client: Client,
   behaviour: Behaviour,
@@ -47,7 +41,7 @@ export function startPuller(
   seed: number,
   note: (post: Post) => void,
   calm: AbortSignal,
-): Puller {
+): () => Promise<void> {
   const path = `/api/v1/webhooks/subscriptions/${id}`
   const spans = [{ secret, knownAtMs: preciseNowMs() }]
   const random = createRandom(seed)
@@ -82,7 +76,7 @@ export function startPuller(
     for (let open = batch; open.length > 0 && !stopping.signal.aborted; await sleep(REPEAT_MS)) {
       const { status, body } = await client.request('POST', `${path}/outcomes`, { items: open.map(({ item }) => item) })
       if (status !== 200) continue
-      const results = body['items'] as Result[]
+      const results = body['items'] as { readonly result: string; readonly state: string }[]
       open = open.filter(({ post }, i) => {
         const { result, state } = results[i] ?? {}
         if (state === 'acknowledged') post.status = ACKNOWLEDGED.status
@@ -114,11 +108,9 @@ export function startPuller(
       if (!calm.aborted) await sleep(random.between(DEAD_MS.least, DEAD_MS.most))
     }
   })()
-  return {
-    stop: async () => {
-      stopping.abort()
-      await living
-      await Promise.all(reports)
-    },
+  return async () => {
+    stopping.abort()
+    await living
+    await Promise.all(reports)
   }
 }
