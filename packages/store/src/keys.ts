@@ -111,6 +111,9 @@ export const heldRoomKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(ten
 /** zset: `[tenant, subscription]` → when a worker looks at its held deliveries next, ms · until none is left · worker, api */
 export const heldLooksKey = (partition: number): string => `sh:{p${partition}}:held`
 
+/** zset: `[tenant, subscription]` → when the claim of a worker that looks there ends, ms · the lease of a claim · worker */
+export const heldClaimsKey = (partition: number): string => `sh:{p${partition}}:held-claims`
+
 /** hash: client → since when and when last it received, ms (puller-store.ts) · 8 days from the last time · api */
 export const pullersKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:pullers`
 

@@ -28,7 +28,7 @@ export function summaryOf({
     ['parked as rejected', reconciliation.parked],
     ['parked, then sent again by a recovery', reconciliation.recovered],
     ['of these, parked as exhausted', reconciliation.exhausted],
-    ['parked records lost with writes of Redis', reconciliation.forgotten],
+    ['parked or pulled deliveries lost with writes of Redis', reconciliation.forgotten],
     ['sequence numbers used again after Redis lost writes', reconciliation.repeated],
     ['deliveries of events recorded again after Redis lost writes', reconciliation.recordedAgain],
     ['notices repeated with another body after Redis lost writes', reconciliation.changedNotices],

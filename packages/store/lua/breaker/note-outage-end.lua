@@ -1,10 +1,20 @@
--- Notes when an endpoint first answered after an outage, provided that the start of the outage was reported.
+-- Notes when an endpoint first answered after an outage, provided that the start of the outage was reported. Who noted it
+-- reports it: to the others, whose POSTs were answered at the same time, it tells nothing until a publish must have ended.
 -- KEYS    1 breaker
--- result  the field `opening`, and when the endpoint answered in ms since 1970; empty if the start was not reported
-local opening, told = unpack(redis.call('HMGET', KEYS[1], 'opening', 'told'))
+-- result  the field `opening`, and when the endpoint answered in ms since 1970; empty if the start was not reported, or the
+--         end is being reported
+local PUBLISH_MS = 10000
+local opening, told, recoveredAt = unpack(redis.call('HMGET', KEYS[1], 'opening', 'told', 'recoveredAt'))
 if not opening or not told then
   return {}
 end
 local time = redis.call('TIME')
-redis.call('HSETNX', KEYS[1], 'recoveredAt', string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)))
-return { opening, redis.call('HGET', KEYS[1], 'recoveredAt') }
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if recoveredAt and now - tonumber(recoveredAt) < PUBLISH_MS then
+  return {}
+end
+if not recoveredAt then
+  recoveredAt = string.format('%.0f', now)
+  redis.call('HSET', KEYS[1], 'recoveredAt', recoveredAt)
+end
+return { opening, recoveredAt }

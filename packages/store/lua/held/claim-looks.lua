@@ -1,5 +1,6 @@
--- Claims the due looks of one partition: other workers see them as due after a lease.
--- KEYS    1 looks
+-- Claims the due looks of one partition. Until a claim is finished or its lease ends, no other worker gets the look, even if
+-- one is asked for meanwhile: two workers would publish the same deliveries.
+-- KEYS    1 looks   2 claims
 -- ARGV    1 most   2 lease in ms
 -- result  the score that all of them have now, then the members
 local time = redis.call('TIME')
@@ -7,7 +8,11 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local lease = string.format('%.0f', now + ARGV[2])
 local claimed = { lease }
 for _, member in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', string.format('%.0f', now), 'BYSCORE', 'LIMIT', 0, ARGV[1])) do
-  redis.call('ZADD', KEYS[1], lease, member)
-  claimed[#claimed + 1] = member
+  if tonumber(redis.call('ZSCORE', KEYS[2], member) or 0) <= now then
+    redis.call('ZADD', KEYS[1], lease, member)
+    redis.call('ZADD', KEYS[2], lease, member)
+    claimed[#claimed + 1] = member
+  end
 end
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
 return claimed

@@ -1,7 +1,10 @@
 -- Ends a claimed look, unless an earlier one was asked for meanwhile.
--- KEYS    1 looks
+-- KEYS    1 looks   2 claims
 -- ARGV    1 member   2 score of the claim   3 the next look after this many ms, '' for none
 -- result  1, or 0 if the score is another
+if redis.call('ZSCORE', KEYS[2], ARGV[1]) == ARGV[2] then
+  redis.call('ZREM', KEYS[2], ARGV[1])
+end
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then
   return 0
 end

@@ -18,7 +18,8 @@ export interface OutageStore {
   markReported(endpoint: Endpoint): Promise<void>
   /**
    * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
-   * Undefined: the start of the outage was never reported, so its end must not be either.
+   * Undefined: the start of the outage was never reported, so its end must not be either; or another worker noted its end
+   * less than the time of a publish ago.
    */
   noteEnd(endpoint: Endpoint): Promise<(Outage & { readonly recoveredAtMs: number }) | undefined>
 }

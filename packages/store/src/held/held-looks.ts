@@ -1,6 +1,6 @@
 import { parseSubscriptionId } from '@switchhook/contracts'
 import type { Endpoint } from '../breaker/breaker-store.ts'
-import { heldLooksKey, PARTITIONS, partitionOf } from '../keys.ts'
+import { heldClaimsKey, heldLooksKey, PARTITIONS, partitionOf } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
 
@@ -15,13 +15,15 @@ export interface HeldLook extends Endpoint {
 export interface HeldLooks {
   /** A worker looks at this time (ms since 1970), unless one looks earlier. */
   askFor(endpoint: Endpoint, atMs: number): Promise<void>
-  /** The due looks. One that is not finished within `leaseMs` is due again. */
+  /** The due looks that no other worker has. One that is not finished within `leaseMs` is due again. */
   claimDue(most: number, leaseMs: number): Promise<HeldLook[]>
   /** @param nextInMs null: no further look. An earlier look that was asked for meanwhile stays. */
   finish(look: HeldLook, nextInMs: number | null): Promise<void>
 }
 
 const memberOf = ({ tenant, subscriptionId }: Endpoint): string => JSON.stringify([tenant, subscriptionId])
+
+const keysOf = (part: number): [string, string] => [heldLooksKey(part), heldClaimsKey(part)]
 
 function endpointOf(member: string): Endpoint {
   const [tenant, id] = JSON.parse(member) as [Endpoint['tenant'], string]
@@ -43,7 +45,7 @@ export function createHeldLooks(redis: Redis): HeldLooks {
       )
       const due = PARTITIONS.filter((part) => Number(first[part]?.[1] ?? Number.POSITIVE_INFINITY) <= toMs(time))
       const claimed = await redis[run]((commands) =>
-        Promise.all(due.map((part) => commands.runScript('held/claim-looks', [heldLooksKey(part)], [most, leaseMs]))),
+        Promise.all(due.map((part) => commands.runScript('held/claim-looks', keysOf(part), [most, leaseMs]))),
       )
       return claimed.flatMap(([claim = '', ...members]) =>
         members.map((member) => ({ ...endpointOf(member), member, claim })),
@@ -51,7 +53,7 @@ export function createHeldLooks(redis: Redis): HeldLooks {
     },
     async finish({ tenant, member, claim }, nextInMs) {
       const args = [member, claim, nextInMs === null ? '' : Math.ceil(nextInMs)]
-      await redis[run]((commands) => commands.runScript('held/finish-look', [heldLooksKey(partitionOf(tenant))], args))
+      await redis[run]((commands) => commands.runScript('held/finish-look', keysOf(partitionOf(tenant)), args))
     },
   }
 }

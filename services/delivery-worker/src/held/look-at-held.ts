@@ -45,7 +45,7 @@ interface Release {
 
 /**
  * Looks at the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held.
- * Two workers may look at the same deliveries: a delivery is then published twice with one token, and the ledger drops the
+ * If a look takes longer than its lease, two workers look at the same deliveries: a delivery is then published twice with one token, and the ledger drops the
  * second, or a lease is ended twice, which costs an attempt number.
  */
 export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<void> {

@@ -37,11 +37,7 @@ export function openRecoveries(client: Client, subscribers: Subscribers): Recove
   /** Deliveries are read after the last fault, so an acknowledged one stays acknowledged. */
   const acknowledged = new Map<string, Sent>()
 
-  const subscriptionOf = (name: string): string => {
-    const subscription = subscribers.subscriptions.find(({ endpoint }) => endpoint === name)
-    if (subscription === undefined) throw new Error(`there is no endpoint ${name}`)
-    return subscription.subscriptionId
-  }
+  const { subscriptionOf } = subscribers
   const listed = (name: string): Promise<Parked[]> => listParked(client, name, subscriptionOf(name))
 
   async function start(endpoint: string, maxPerSecond: number): Promise<number> {

@@ -81,7 +81,7 @@ export async function startLoad(
         eventTypes,
         isPulled: mode === 'pull',
         passes,
-        subscriptionId: subscriptions.find(({ endpoint }) => endpoint === name)?.subscriptionId ?? '',
+        subscriptionId: subscribers.subscriptionOf(name),
       })),
       guests: guest.names,
       closures: subscribers.closures(),

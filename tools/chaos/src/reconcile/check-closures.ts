@@ -1,4 +1,4 @@
-import type { Observation, Post } from './observation.ts'
+import { isAcknowledgement, type Observation, type Post } from './observation.ts'
 import type { Problem } from './problem.ts'
 
 /**
@@ -36,8 +36,6 @@ export function checkRetries({ posts, guests }: Observation): Problem[] {
   for (const { endpoint, deliveryId, attempt } of posts) {
     if (of.has(endpoint) && attempt > 1) open.set(deliveryId, endpoint)
   }
-  for (const { deliveryId, status } of posts) {
-    if (status !== null && status >= 200 && status < 300) open.delete(deliveryId)
-  }
+  for (const { deliveryId } of posts.filter(isAcknowledgement)) open.delete(deliveryId)
   return [...open].map(([deliveryId, endpoint]) => ({ kind: 'retry given up', what: `${deliveryId} at ${endpoint}` }))
 }

@@ -1,5 +1,5 @@
 import { CONFIRM_TIMEOUT_MS } from '@switchhook/messaging'
-import { type Disturbance, isRolledBack, type Observation, type Post } from './observation.ts'
+import { type Disturbance, isAcknowledgement, isRolledBack, type Observation, type Post } from './observation.ts'
 import type { Problem } from './problem.ts'
 
 export interface DeliveryCheck {
@@ -25,7 +25,8 @@ const AFTERMATH_MS = 30_000
  * - Attempt numbers are integers from 1.
  * - No attempt number is lower than an earlier one, except around a fault. A worker that dies, or loses Redis, after the
  *   retry is confirmed and before the slot is settled leaves the slot to be done again. A step back is therefore accepted
- *   if a disturbance lies between the first POST of the delivery and this one.
+ *   if a disturbance lies between the first POST of the delivery and this one. The first attempt of an event that was
+ *   published again may arrive late, too.
  * - An attempt that was released is made again.
  * - An attempt from the second on is otherwise made once, except around a fault that leaves two copies of a message: a process dies,
  *   or loses its connection to the broker. Such a fault lies between the first POST of this attempt and its repeat, or
@@ -70,15 +71,15 @@ export function checkDelivery(
     if (!Number.isInteger(post.attempt) || post.attempt < 1) {
       problems.push({ kind: 'attempt number', what: `${what} says ${post.attempt}` })
     }
-    if (post.attempt < highest) {
-      if (liesBetween(disturbances, first?.atMs ?? 0, post.atMs, AFTERMATH_MS)) stepsBack += 1
-      else problems.push({ kind: 'attempt number', what: `${what} says ${post.attempt} after ${highest}` })
-    }
     const firstAtMs = madeAtMs.get(post.attempt)
     if (firstAtMs === undefined) madeAtMs.set(post.attempt, post.atMs)
     const isOwed =
       released.delete(post.attempt) || (post.attempt === 1 ? firstAttemptsLeft-- > 0 : firstAtMs === undefined)
     if (post.isReleased) released.add(post.attempt)
+    if (post.attempt < highest && !(post.attempt === 1 && isOwed)) {
+      if (liesBetween(disturbances, first?.atMs ?? 0, post.atMs, AFTERMATH_MS)) stepsBack += 1
+      else problems.push({ kind: 'attempt number', what: `${what} says ${post.attempt} after ${highest}` })
+    }
     if (!isOwed) {
       const copies = post.attempt === 1 ? eventCopies : messageCopies
       if (liesBetween(copies, firstAtMs ?? 0, post.atMs, CONFIRM_TIMEOUT_MS)) repeatedAttempts += 1
@@ -89,7 +90,7 @@ export function checkDelivery(
     }
     if (isAcknowledged) duplicates += 1
     highest = Math.max(highest, post.attempt)
-    isAcknowledged ||= post.status !== null && post.status >= 200 && post.status < 300
+    isAcknowledged ||= isAcknowledgement(post)
   }
   return { problems, duplicates, stepsBack, repeatedAttempts, changedNotices }
 }

@@ -57,6 +57,8 @@ export interface Post {
   isReleased?: true
 }
 
+export const isAcknowledgement = ({ status }: Post): boolean => status !== null && status >= 200 && status < 300
+
 /** An endpoint and its subscription. */
 export interface Endpoint {
   readonly name: string

@@ -54,6 +54,10 @@ test.each<[string, Observation]>([
     observed({ posts: [post({ status: 503 }), post(), post()], publishes: new Map([['e1', 3]]) }),
   ],
   [
+    'its event was published twice, and the first attempt of the second copy arrived late',
+    observed({ posts: [post({ status: 503 }), post({ attempt: 2 }), post()], publishes: new Map([['e1', 2]]) }),
+  ],
+  [
     'its second attempt was made twice around the death of a worker',
     observed({
       posts: [post({ status: 503 }), post({ attempt: 2, status: 503 }), post({ attempt: 2, atMs: 2_000 })],

@@ -8,8 +8,8 @@ import { checkRecovery } from './check-recovery.ts'
 import {
   type Content,
   type Endpoint,
+  isAcknowledgement,
   isInLostBroker,
-  isNotice,
   isRolledBack,
   type Notice,
   type Observation,
@@ -71,7 +71,8 @@ export function reconcile(observation: Observation): Reconciliation {
   const typeOfPost = (post: Post): string => typeOf(nameOfPost(post))
   const problems: Problem[] = checkStreams(observation, streams)
 
-  const samples = new Map(posts.map((post) => [nameOfPost(post), post]))
+  /** The first POST of each event. */
+  const samples = new Map(posts.toReversed().map((post) => [nameOfPost(post), post]))
   const filters = new Map(endpoints.map(({ name, passes }) => [name, passes]))
   for (const post of posts) {
     if (filters.get(post.endpoint)?.(post.content) === false)
@@ -82,9 +83,11 @@ export function reconcile(observation: Observation): Reconciliation {
   const ofReceivers = new Set(receivers.flatMap(({ subscriptionIds }) => subscriptionIds))
   // A copy of an event that finds its delivery parked publishes the notice again.
   const publishesOf = (content: Content | undefined): number => {
-    // Deliveries that succeed together after a kill each report the recovery. Parked ones are not recorded.
-    if (content !== undefined && isNotice(content) && ofReceivers.has(content.subscriptionId)) return Infinity
-    if (content?.kind === 'parked') return publishesOf(deliveries.get(content.deliveryId)?.[0]?.content)
+    if (content?.kind === 'parked') {
+      // The POSTs of the receivers are not recorded.
+      if (ofReceivers.has(content.subscriptionId)) return Infinity
+      return publishesOf(deliveries.get(content.deliveryId)?.[0]?.content)
+    }
     return (content?.kind === 'platform' && observation.publishes.get(content.eventId)) || 1
   }
   const checked = [...deliveries.values()].map((of) => checkDelivery(of, publishesOf(of[0]?.content), observation))
@@ -207,18 +210,14 @@ function typeOf(event: string): string {
   return kind === 'agent' ? 'agent.status' : 'call.status'
 }
 
-/** Whether Redis may have lost the delivery of this event that waited to be pulled: RabbitMQ no longer has it. */
-const mayBeHeldInLapse = (lapses: Observation['lapses'], sample: Post | undefined): boolean =>
-  sample !== undefined &&
-  isRolledBack(
-    lapses.map((lapse) => ({ ...lapse, fromMs: lapse.fromMs - HELD_WITHIN_MS })),
-    sample.occurredAtMs,
-  )
+/** Redis may have lost the delivery of this event that waited to be pulled: RabbitMQ no longer has it. */
+function mayBeHeldInLapse(lapses: Observation['lapses'], first: Post | undefined): boolean {
+  const wider = lapses.map((lapse) => ({ ...lapse, fromMs: lapse.fromMs - HELD_WITHIN_MS }))
+  return first !== undefined && [first.occurredAtMs, first.atMs].some((atMs) => isRolledBack(wider, atMs))
+}
 
-/** After a fault, an event is held this long after it occurred at the latest. */
+/** After a fault, an event is held at most this long after it occurred or another subscription got it. */
 const HELD_WITHIN_MS = 10_000
-
-const isAcknowledgement = ({ status }: Post): boolean => status !== null && status >= 200 && status < 300
 
 /** Statuses that the specification does not retry. */
 const isRejection = ({ status }: Post): boolean =>

@@ -6,11 +6,6 @@ import { type Behaviour, chance, LAST_FAILURE } from './behaviour.ts'
 import { preciseNowMs } from './clock.ts'
 import { readPost } from './read-post.ts'
 
-/** A client that receives the deliveries of a pull subscription and reports their outcomes in batches. */
-export interface Puller {
-  stop(): Promise<void>
-}
-
 /** It dies after a life, wherever it is: in a long poll, or with deliveries that it will never answer. */
 const LIFE_MS = { least: 2_000, most: 8_000 }
 const DEAD_MS = { least: 200, most: 2_000 }
@@ -26,15 +21,19 @@ interface Received {
   readonly body: string
 }
 
-interface Result {
-  readonly result: string
-  readonly state: string
-}
-
 /** An outcome as the api takes it. */
 type Outcome = { readonly status?: number; readonly error?: 'timeout'; readonly release?: true }
 
-/** @param calm from then on it lives, and answers everything */
+interface Reported {
+  readonly post: Post
+  readonly item: Outcome & Pick<Received, 'deliveryId' | 'leaseToken'>
+}
+
+/**
+ * Starts a client that receives the deliveries of a pull subscription and reports their outcomes in batches. Returns what
+ * stops it.
+ * @param calm from then on it lives, and answers everything
+ */
 export function startPuller(
   client: Client,
   behaviour: Behaviour,
@@ -42,11 +41,12 @@ export function startPuller(
   seed: number,
   note: (post: Post) => void,
   calm: AbortSignal,
-): Puller {
+): () => Promise<void> {
   const path = `/api/v1/webhooks/subscriptions/${id}`
   const spans = [{ secret, knownAtMs: preciseNowMs() }]
   const random = createRandom(seed)
   const released = new Set<string>()
+  const latest = new Map<string, Post>()
   const reports: Promise<void>[] = []
   const stopping = new AbortController()
 
@@ -66,24 +66,22 @@ export function startPuller(
     const { post, inspect } = readPost(behaviour, names, Buffer.from(body), () => spans, preciseNowMs())
     inspect()
     note(post)
+    latest.set(post.deliveryId, post)
     return post
   }
 
-  /** Reports until it is known what became of the deliveries. */
-  async function report(batch: readonly { readonly post: Post; readonly item: Outcome }[]): Promise<void> {
+  /** Reports until it is known what became of each delivery: a repeated report shows what the first one led to. */
+  async function report(batch: readonly Reported[]): Promise<void> {
     for (const { post, item } of batch) if (item.release) post.isReleased = true
-    for (; !stopping.signal.aborted; await sleep(REPEAT_MS)) {
-      const { status, body } = await client.request('POST', `${path}/outcomes`, {
-        items: batch.map(({ item }) => item),
-      })
+    for (let open = batch; open.length > 0 && !stopping.signal.aborted; await sleep(REPEAT_MS)) {
+      const { status, body } = await client.request('POST', `${path}/outcomes`, { items: open.map(({ item }) => item) })
       if (status !== 200) continue
-      for (const [i, { result, state }] of (body['items'] as Result[]).entries()) {
-        const { post, item } = batch[i] ?? {}
-        if (post === undefined) continue
+      const results = body['items'] as { readonly result: string; readonly state: string }[]
+      open = open.filter(({ post }, i) => {
+        const { result, state } = results[i] ?? {}
         if (state === 'acknowledged') post.status = ACKNOWLEDGED.status
-        else if (result === 'done') post.status = item?.status ?? null
-      }
-      return
+        return state !== 'acknowledged' && result !== 'done' && latest.get(post.deliveryId) === post
+      })
     }
   }
 
@@ -110,11 +108,9 @@ export function startPuller(
       if (!calm.aborted) await sleep(random.between(DEAD_MS.least, DEAD_MS.most))
     }
   })()
-  return {
-    stop: async () => {
-      stopping.abort()
-      await living
-      await Promise.all(reports)
-    },
+  return async () => {
+    stopping.abort()
+    await living
+    await Promise.all(reports)
   }
 }

@@ -7,7 +7,7 @@ import type { Closure, Outage } from '../reconcile/observation.ts'
 import { type Behaviour, BOTH, DOWN_FOR_LONG, PAUSED_AT_TIMES } from './behaviour.ts'
 import { type RunningEndpoint, startEndpoint } from './endpoint.ts'
 import { changeFor, type Guest, startGuest } from './guest.ts'
-import { type Puller, startPuller } from './puller.ts'
+import { startPuller } from './puller.ts'
 import { openReceivedPosts, type ReceivedPosts } from './received-posts.ts'
 import { rotateSecret, subscribe } from './subscribe.ts'
 
@@ -17,6 +17,7 @@ export interface Subscribers {
   readonly guest: Guest
   /** Without the guest's. */
   readonly subscriptions: readonly { readonly endpoint: string; readonly subscriptionId: string }[]
+  subscriptionOf(endpoint: string): string
   outages(): readonly Outage[]
   /** Those of the guest, and those of the pauses. */
   closures(): readonly Closure[]
@@ -47,7 +48,7 @@ export async function startSubscribers(
   const note: ReceivedPosts['note'] = (post) => received.note(post)
   const ending = new AbortController()
   const endpoints: RunningEndpoint[] = []
-  const pullers: Puller[] = []
+  const stopPullers: (() => Promise<void>)[] = []
   const subscriptions = await Promise.all(
     behaviours.map(async (behaviour) => {
       const { name, eventTypes, mode, filter, headers } = behaviour
@@ -56,7 +57,7 @@ export async function startSubscribers(
       const { id, secret } = await subscribe(client, made)
       endpoint?.expect(secret)
       if (endpoint === undefined)
-        pullers.push(startPuller(client, behaviour, { id, secret }, seed, note, ending.signal))
+        stopPullers.push(startPuller(client, behaviour, { id, secret }, seed, note, ending.signal))
       else endpoints.push(endpoint)
       return { endpoint: name, subscriptionId: id }
     }),
@@ -77,6 +78,7 @@ export async function startSubscribers(
     received,
     guest,
     subscriptions,
+    subscriptionOf,
     repair: () => {
       for (const endpoint of endpoints) endpoint.repair()
     },
@@ -112,7 +114,7 @@ export async function startSubscribers(
       await longOutage
       await Promise.all([
         ...endpoints.map((endpoint) => endpoint.goDown()),
-        ...pullers.map((one) => one.stop()),
+        ...stopPullers.map((stop) => stop()),
         guest.close(),
       ])
     },
