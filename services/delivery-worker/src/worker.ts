@@ -27,6 +27,8 @@ import {
   createHeldStore,
   createLiveAttemptStore,
   createOutcomeStore,
+  createRejectionStore,
+  createStateStore,
   createStatisticsStore,
   createSubscriptionStore,
 } from '@switchhook/store'
@@ -46,6 +48,7 @@ import type { DeliverDeps } from './pipeline/steps.ts'
 import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
 import { postponementsMs } from './policy/decide.ts'
+import { createRecoverRejected } from './policy/recover-rejected.ts'
 import { policyOf, startPolicyReport } from './reporting/policy-report.ts'
 import { startReporting } from './reporting/start-reporting.ts'
 
@@ -181,6 +184,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     listAgain: (delivery) => deliveries.listAgain(delivery),
     report: listener.concluded,
     noticeParked,
+    ...createRecoverRejected((id) => archive.find(id), createRejectionStore(redis), createStateStore(redis)),
     limitHeld: createLimitHeld({ held, limit: config.PARKED_LIMIT_PER_SUBSCRIPTION, park, noticeParked }),
     now: Date.now,
     nowMs,

@@ -184,6 +184,7 @@ test('the schema of the headers changes only on purpose: messages can be hours o
       "type": "integer",
     },
     "sh-requested": {},
+    "sh-automatic": {},
     "sh-run": {
       "minimum": 1,
       "type": "integer",

@@ -158,6 +158,7 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     healthOf: async () => HEALTHY,
     parkedOf: async () => noneParked(100_000),
     watchUse: async () => {},
+    forgetRejected: async () => {},
     held: createHeldStore(redis),
     parkedLimit: 100_000,
     secrets: createSubscriptionSecrets(vault),
