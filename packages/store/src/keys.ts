@@ -51,6 +51,13 @@ export const breakerKey = (tenant: Tenant, subscription: SubscriptionId): string
 export const coolDownsKey = (tenant: Tenant, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:cool-downs:${subscription}`
 
+/**
+ * string: since when the endpoint has rejected deliveries, ms, and the id of the recovery to come (rejection-store.ts) · until
+ * that recovery begins, at most 30 days from the last rejection · worker, api
+ */
+export const rejectedKey = (tenant: Tenant, subscription: SubscriptionId): string =>
+  `sh:{t:${escapeTenant(tenant)}}:rejected:${subscription}`
+
 /** hash: when the endpoint last acknowledged and when it last failed · 90 days from the last contact · worker */
 export const contactKey = (tenant: Tenant, subscription: SubscriptionId): string =>
   `sh:{t:${escapeTenant(tenant)}}:contact:${subscription}`
@@ -177,10 +184,10 @@ export const stateKey = (tenant: Tenant, name: string): string =>
 /** stream: events that wait to be published · each until the broker confirms it · api */
 export const outboxKey = (partition: number): string => `sh:{p${partition}}:outbox`
 
-/** zset: timer → when it falls due, or when its lease ends, ms · each until it is handled · api */
+/** zset: timer → when it falls due, or when its lease ends, ms · each until it is handled · api, worker */
 export const timersKey = (partition: number): string => `sh:{p${partition}}:timers`
 
-/** hash: timer → JSON · each as long as the timer · api */
+/** hash: timer → JSON · each as long as the timer · api, worker */
 export const timerPayloadsKey = (partition: number): string => `sh:{p${partition}}:timers:payloads`
 
 /** zset: `[tenant, name]` of state records that a platform adapter follows → when it was added, ms · each until it is removed · api */

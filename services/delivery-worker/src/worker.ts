@@ -28,6 +28,8 @@ import {
   createHeldStore,
   createLiveAttemptStore,
   createOutcomeStore,
+  createRejectionStore,
+  createStateStore,
   createStatisticsStore,
   createSubscriptionStore,
 } from '@switchhook/store'
@@ -47,6 +49,7 @@ import type { DeliverDeps } from './pipeline/steps.ts'
 import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
 import { postponementsMs } from './policy/decide.ts'
+import { createRecoverRejected } from './policy/recover-rejected.ts'
 import { policyOf, startPolicyReport } from './reporting/policy-report.ts'
 import { startReporting } from './reporting/start-reporting.ts'
 
@@ -202,6 +205,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     listAgain: (delivery) => deliveries.listAgain(delivery),
     report: listener.concluded,
     noticeParked,
+    ...createRecoverRejected((id) => archive.find(id), createRejectionStore(redis), createStateStore(redis)),
     now: Date.now,
     nowMs,
   }

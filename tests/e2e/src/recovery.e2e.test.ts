@@ -101,6 +101,51 @@ test('after a recovery is cancelled, the remaining deliveries stay parked', asyn
   expect(await parked()).toHaveLength(4 - cancelled.sent)
 })
 
+test('with recoverRejected, the next 2xx sends again what was rejected, each delivery once; without it, nothing', async () => {
+  const without = await acme.subscribe(receiver.url('/without'))
+  const settings = { recoverRejected: true }
+  expect(await acme.api.subscriptions.change(subscription.id, settings)).toMatchObject(settings)
+  expect(without.recoverRejected).toBe(false)
+  receiver.answer('/without', { status: 404 })
+  receiver.answer('/hook', { status: 404 })
+  const markers = await Promise.all(Array.from({ length: 5 }, () => publishEvent()))
+  const rejected = await eventually(async () => {
+    const { items } = await acme.api.subscriptions.deliveries(without.id, { limit: 100 }).page()
+    expect(items).toHaveLength(markers.length)
+    expect(await parked()).toHaveLength(markers.length)
+    return parked()
+  })
+  receiver.answer('/without', { status: 204 })
+  receiver.answer('/hook', { status: 204 })
+  const later: string[] = []
+  // A 2xx within 125 ms of the last rejection may not know of it.
+  await eventually(
+    async () => {
+      later.push(await publishEvent())
+      expect((await acme.api.subscriptions.recoveries(subscription.id)).items).toHaveLength(1)
+    },
+    { intervalMs: 250 },
+  )
+
+  const sent = () => receiver.requests('/hook').slice(markers.length)
+  await eventually(() => expect(sent()).toHaveLength(markers.length + later.length))
+  const marked = sent().map((request) => envelopeOf(request).data['marker'])
+  expect(new Set(marked)).toEqual(new Set([...markers, ...later]))
+  await eventually(async () => {
+    const { items } = await acme.api.subscriptions.recoveries(subscription.id)
+    expect(items).toMatchObject([{ state: 'done', startedBy: 'recoverRejected', found: 5, sent: 5 }])
+    expect(items).toHaveLength(1)
+  })
+  const again = sent().filter(({ headers }) => headers['x-svc-attempt'] === '2')
+  expect(again).toHaveLength(rejected.length)
+  const ids = rejected.map(({ deliveryId }) => deliveryId)
+  expect(new Set(again.map(({ headers }) => headers['x-svc-delivery']))).toEqual(new Set<unknown>(ids))
+  expect(await parked()).toEqual([])
+  await eventually(() => expect(receiver.requests('/without')).toHaveLength(markers.length + later.length))
+  expect((await acme.api.subscriptions.recoveries(without.id)).items).toEqual([])
+  await acme.unsubscribe(without.id)
+}, 60_000)
+
 test('a re-enabled subscription does not get the events that it missed', async () => {
   await acme.api.subscriptions.change(subscription.id, { enabled: false })
   await Promise.all(Array.from({ length: 20 }, () => publishEvent()))

@@ -807,6 +807,8 @@ export interface Schemas {
     pausedUntil?: string | null;
     /** The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions. */
     deleteAfterUnusedSeconds?: number | null;
+    /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
+    recoverRejected?: boolean | null;
     /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. `PATCH` merges by name: a text sets a value, `***` keeps it, null removes it; `headers: null` removes all. At most 20, names up to 64 characters, values up to 1024 of visible ASCII, 4096 together. Refused are hop-by-hop headers, `Host`, `Expect`, `Accept`, `Accept-Encoding`, `User-Agent`, `Content-*`, `X-SVC-*`, `webhook-*`, `traceparent` and `tracestate`. If `url` moves to another origin, name each header again, so that none reaches another host by mistake. Use it once all services are new. */
     headers?: {
       [key: string]: string | null;
@@ -1017,6 +1019,8 @@ export interface Schemas {
     subscriptionId: string;
     /** `recovery`: sends parked deliveries again. `backfill`: sends events of the journal. */
     kind: "recovery" | "backfill";
+    /** `request`: a client started it. `recoverRejected`: it started automatically, because the subscription has this setting and the endpoint acknowledged a delivery after it had rejected some. It sends only deliveries that were not sent again before. */
+    startedBy: "request" | "recoverRejected";
     /** Only deliveries parked at this time or later. Omitted or null: no limit. */
     from: string | null;
     /** Only deliveries parked before this time. Omitted or null: until now. Deliveries parked after the recovery began are never sent. */
@@ -1031,8 +1035,8 @@ export interface Schemas {
     state: "running" | "paused" | "done" | "cancelled";
     /** Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. `endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow or the workers are busy. `subscription-enabled`: the subscription is disabled. `broker`: the message broker of the service is unavailable. */
     waitingFor: "endpoint-cooling-down" | "endpoint-answers" | "subscription-enabled" | "broker" | null;
-    /** Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. */
-    cancelledBecause: "requested" | "subscription-deleted" | "no-progress" | null;
+    /** Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a delivery of the subscription was parked meanwhile; the next one starts after the next 2xx. */
+    cancelledBecause: "requested" | "subscription-deleted" | "no-progress" | "parked-again" | null;
     /** The number of selected deliveries or events when the recovery began. */
     found: number;
     /** The number of deliveries sent so far. Read a delivery to see its result. */
@@ -1274,6 +1278,8 @@ export interface Schemas {
     pausedUntil: string | null;
     /** The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions. */
     deleteAfterUnusedSeconds: number | null;
+    /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
+    recoverRejected: boolean | null;
     /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. */
     headers: {
       [key: string]: string;
@@ -1315,6 +1321,8 @@ export interface Schemas {
     pausedUntil?: string | null;
     /** The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions. */
     deleteAfterUnusedSeconds?: number | null;
+    /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
+    recoverRejected?: boolean | null;
     /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. `PATCH` merges by name: a text sets a value, `***` keeps it, null removes it; `headers: null` removes all. At most 20, names up to 64 characters, values up to 1024 of visible ASCII, 4096 together. Refused are hop-by-hop headers, `Host`, `Expect`, `Accept`, `Accept-Encoding`, `User-Agent`, `Content-*`, `X-SVC-*`, `webhook-*`, `traceparent` and `tracestate`. If `url` moves to another origin, name each header again, so that none reaches another host by mistake. Use it once all services are new. */
     headers?: {
       [key: string]: string | null;

@@ -33,15 +33,17 @@ const anyDelivery: fc.Arbitrary<Delivery> = fc
     ),
     token: fc.option(fc.constant(0).map(newToken), { nil: undefined }),
     postponed: fc.option(fc.nat(), { nil: undefined }),
+    isAutomatic: fc.option(fc.constant(true as const), { nil: undefined }),
     isSparse: fc.option(fc.constant(true as const), { nil: undefined }),
     body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
   })
-  .map(({ traceparent, signing, token, postponed, isSparse, ...delivery }) => ({
+  .map(({ traceparent, signing, token, postponed, isAutomatic, isSparse, ...delivery }) => ({
     ...delivery,
     ...(token !== undefined && { token }),
     ...(traceparent !== undefined && { traceparent }),
     ...(signing !== undefined && { signing }),
     ...(postponed !== undefined && { postponed }),
+    ...(isAutomatic !== undefined && { isAutomatic }),
     ...(isSparse !== undefined && { isSparse }),
   }))
 
@@ -154,6 +156,7 @@ test('the schema of the headers changes only on purpose: messages can be hours o
       "minimum": 0,
       "type": "integer",
     },
+    "sh-automatic": {},
     "sh-delivery-id": {
       "format": "uuid",
       "type": "string",

@@ -45,6 +45,8 @@ export interface Delivery {
   readonly trial?: Trial
   /** The tenant asked for this delivery: its subscription need not receive the event type. */
   readonly isRequested?: true
+  /** It is sent again although nobody asked for that: its event can still expire. */
+  readonly isAutomatic?: true
   /** The filter of its subscription leaves gaps in `sequence`. Decided before the first attempt, the same for all of them. */
   readonly isSparse?: true
   readonly body: Buffer
@@ -71,6 +73,7 @@ export interface DeliveryHeaders {
   readonly 'sh-headers'?: Readonly<Record<string, string>>
   readonly 'sh-trial'?: Trial
   readonly 'sh-requested'?: true
+  readonly 'sh-automatic'?: true
   readonly 'sh-sparse'?: true
   /** The installation that published the message. Set at each publish, so it is not part of a Delivery. */
   readonly 'sh-installation'?: string
@@ -113,6 +116,7 @@ export const deliveryHeadersSchema = {
     traceparent: {},
     'sh-trial': {},
     'sh-requested': {},
+    'sh-automatic': {},
     'sh-sparse': {},
     'sh-signing': signingSchema,
     'sh-headers': { type: 'object', additionalProperties: { type: 'string' } },
@@ -142,6 +146,7 @@ export function deliveryHeaders(delivery: Delivery, installation?: InstallationI
     ...(delivery.headers !== undefined && { 'sh-headers': delivery.headers }),
     ...(delivery.trial !== undefined && { 'sh-trial': delivery.trial }),
     ...(delivery.isRequested === true && { 'sh-requested': true }),
+    ...(delivery.isAutomatic === true && { 'sh-automatic': true }),
     ...(delivery.isSparse === true && { 'sh-sparse': true }),
     ...(installation !== undefined && { 'sh-installation': installation }),
   }
@@ -173,6 +178,7 @@ export function parseDelivery(content: Buffer, headers: unknown): Delivery {
     ...(h['sh-headers'] !== undefined && { headers: h['sh-headers'] }),
     ...(trial !== undefined && { trial }),
     ...(h['sh-requested'] === true && { isRequested: true }),
+    ...(h['sh-automatic'] === true && { isAutomatic: true }),
     ...(h['sh-sparse'] === true && { isSparse: true }),
     body: content,
   }

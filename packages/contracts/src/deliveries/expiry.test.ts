@@ -44,6 +44,7 @@ describe('a delivery expires', () => {
     ['the end of a call', false, deliveryOf({}, { state: 7 })],
     ['a notice', false, deliveryOf({ eventType: 'webhook.endpoint.failing' })],
     ['a delivery that was sent again', false, deliveryOf({ run: 2 })],
+    ['a delivery that was sent again automatically', true, deliveryOf({ run: 2, isAutomatic: true })],
     ['an event that the tenant asked for', false, deliveryOf({ isRequested: true })],
     ['a test', false, deliveryOf({ trial: 'test' })],
     ['a body without a time', false, deliveryOf({ body: Buffer.from('{}') })],

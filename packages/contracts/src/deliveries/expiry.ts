@@ -10,10 +10,11 @@ import type { Delivery } from './delivery.ts'
  */
 export function isExpired(
   { expireAfterSeconds }: Pick<Subscription, 'expireAfterSeconds'>,
-  { eventType, run, trial, isRequested, body }: Delivery,
+  { eventType, run, trial, isRequested, isAutomatic, body }: Delivery,
   nowMs: number,
 ): boolean {
-  if (expireAfterSeconds === undefined || run > 1 || trial !== undefined || isRequested === true) return false
+  if (expireAfterSeconds === undefined || trial !== undefined || isRequested === true) return false
+  if (run > 1 && isAutomatic !== true) return false
   // False also if the body has no time, which is not a number.
   const isOld = nowMs - occurredAtMsOf(body) > expireAfterSeconds * 1_000
   return isOld && !isNotice(eventType) && !(eventType === 'call.status' && isEndOfCall(body))

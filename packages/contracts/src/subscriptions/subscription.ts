@@ -29,6 +29,8 @@ export interface Subscription {
   readonly paused?: true | undefined
   /** ISO 8601, UTC: its deliveries are held until then. */
   readonly pausedUntil?: string | undefined
+  /** Rejected deliveries are sent again after the endpoint's next 2xx. Not with `mode: 'pull'`. */
+  readonly recoverRejected?: true | undefined
   /** Headers for every POST: names in lower case, values sealed. Clients see the names only. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** It is deleted when no client has received its deliveries for so long. Only with `mode: 'pull'`. */

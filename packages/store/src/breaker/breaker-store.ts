@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Attempt, Delivery, Subscription } from '@switchhook/contracts'
-import { breakerKey, coolDownsKey, listeningKey, subscriptionsKey } from '../keys.ts'
+import { breakerKey, coolDownsKey, listeningKey, rejectedKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { parseSubscription } from '../subscriptions/stored-subscription.ts'
 import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
@@ -64,11 +64,16 @@ export type Probe = string
 export interface BreakerStore {
   /** Reads the breaker in one round trip. */
   health(endpoint: Endpoint): Promise<EndpointHealth>
-  /** Reads the breaker and the subscription in one round trip, and whether a client reads the tenant's live stream. */
+  /**
+   * Reads the breaker and the subscription in one round trip, whether a client reads the tenant's live stream, and the noted
+   * rejections.
+   */
   look(endpoint: Endpoint): Promise<{
     readonly health: EndpointHealth
     readonly subscription: Subscription | undefined
     readonly isListened: boolean
+    /** The noted rejections, as stored (`RejectionStore`); '' for none. Undefined: the subscription does not recover them. */
+    readonly rejected: string | undefined
   }>
   /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
   claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined>
@@ -125,12 +130,17 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
 export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'health' | 'look'> {
   async function read(endpoint: Endpoint, subscriptionId: string) {
     const { tenant } = endpoint
-    const keys = [keyOf(endpoint), subscriptionsKey(tenant), listeningKey(tenant)]
-    const [state, consecutiveFailures, openUntil, subscription, isListened] = await redis[run]((commands) =>
+    const keys = [
+      keyOf(endpoint),
+      subscriptionsKey(tenant),
+      listeningKey(tenant),
+      rejectedKey(tenant, endpoint.subscriptionId),
+    ]
+    const [state, consecutiveFailures, openUntil, subscription, isListened, rejected] = await redis[run]((commands) =>
       commands.runScript('breaker/read-endpoint', keys, [subscriptionId]),
     )
     const openUntilMs = openUntil === '0' ? null : Number(openUntil)
-    return { health: { state, consecutiveFailures, openUntilMs }, subscription, isListened: isListened === 1 }
+    return { health: { state, consecutiveFailures, openUntilMs }, subscription, isListened: isListened === 1, rejected }
   }
 
   return {
@@ -139,8 +149,9 @@ export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'health' |
       return health
     },
     async look(endpoint) {
-      const { health, subscription, isListened } = await read(endpoint, endpoint.subscriptionId)
-      return { health, isListened, subscription: subscription === '' ? undefined : parseSubscription(subscription) }
+      const { health, subscription: stored, isListened, rejected } = await read(endpoint, endpoint.subscriptionId)
+      const subscription = stored === '' ? undefined : parseSubscription(stored)
+      return { health, isListened, subscription, rejected: subscription?.recoverRejected && rejected }
     },
   }
 }

@@ -15,6 +15,8 @@ export interface ParkedRange {
   readonly reason: ParkedReason | null
   /** Absent or null: any type. */
   readonly eventTypes?: readonly string[] | null
+  /** Only those that were not sent again before. */
+  readonly isFirstRun?: boolean
 }
 
 interface Found {
@@ -63,8 +65,9 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
   /** Reads only the ledger if any delivery will do, because the reason and the type are in the view. */
   async function belongs(
     { deliveryId, run: listedRun }: ParkedEntry,
-    { reason, eventTypes = null }: ParkedRange,
+    { reason, eventTypes = null, isFirstRun = false }: ParkedRange,
   ): Promise<boolean> {
+    if (isFirstRun && listedRun > 1) return false
     if (reason === null && eventTypes === null) {
       const ledger = await ledgerOf(deliveryId)
       return ledger !== undefined && isParked({ ledger }, listedRun)

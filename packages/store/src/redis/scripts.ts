@@ -9,6 +9,7 @@ export interface ScriptReplies {
   'breaker/note-contact': 1
   'breaker/note-failure': 0 | 1
   'breaker/note-answer': number
+  'breaker/note-rejection': 1
   'breaker/note-outage-end': [opening: string, recoveredAt: string] | []
   'breaker/read-endpoint': [
     state: 'closed' | 'open' | 'probing',
@@ -16,7 +17,9 @@ export interface ScriptReplies {
     openUntil: string,
     subscription: string,
     isListened: 0 | 1,
+    rejected: string,
   ]
+  'breaker/remove-rejections': 0 | 1
   'deliveries/abandon-redelivery': 0 | 1
   'deliveries/add-parked': string
   'deliveries/begin-redelivery': string | null

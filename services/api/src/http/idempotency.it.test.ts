@@ -159,6 +159,7 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     healthOf: async () => HEALTHY,
     parkedOf: async () => noneParked(100_000),
     watchUse: async () => {},
+    forgetRejected: async () => {},
     held: createHeldStore(redis),
     pullers: createPullerStore(redis),
     parkedLimit: 100_000,

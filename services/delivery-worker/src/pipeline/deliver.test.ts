@@ -556,3 +556,58 @@ describe('the notice of a parked delivery', () => {
     }
   })
 })
+
+describe('recoverRejected', () => {
+  const admitting = (rejected?: string): Partial<DeliverDeps> => ({
+    admit: async (admitted) => anAdmission(admitted, { rejected }),
+  })
+  const unauthorized: Outcome = { kind: 'answered', status: 401 }
+
+  /** The steps after the POST, with the questions and notes. */
+  function aRecovering(outcome: Outcome, rejected?: string, change: Partial<DeliverDeps> = {}) {
+    const world = aWorld(outcome, {
+      ...admitting(rejected),
+      noteRejected: async () => void world.steps.push('note'),
+      askForRecovery: async (_delivery, asked) => void world.steps.push(`ask ${asked}`),
+      ...change,
+    })
+    return world
+  }
+
+  test.each<[string, Outcome, string | undefined, string[]]>([
+    [
+      'a 2xx asks before its slot is settled',
+      ok,
+      'noted',
+      ['ask noted', 'settle slot 0 acknowledged', 'report acknowledged'],
+    ],
+    ['a 2xx asks nothing if no rejection is noted', ok, '', ['settle slot 0 acknowledged', 'report acknowledged']],
+    ['a 2xx asks nothing without the setting', ok, undefined, ['settle slot 0 acknowledged', 'report acknowledged']],
+    ['a rejection is noted once it is parked', unauthorized, '', ['park rejected', 'report park', 'note']],
+    ['a rejection is not noted without the setting', unauthorized, undefined, ['park rejected', 'report park']],
+  ])('%s', async (_name, outcome, rejected, expected) => {
+    const { deliver, steps } = aRecovering(outcome, rejected)
+    await deliver(aDelivery())
+    expect(steps.slice(1)).toEqual(expected)
+  })
+
+  test.each<[string, string | undefined, string[]]>([
+    ['is noted', '', ['note']],
+    ['is not noted without the setting', undefined, []],
+  ])('a parked delivery whose message comes back %s', async (_name, rejected, expected) => {
+    const { deliver, steps } = aRecovering(unauthorized, rejected, { isSettled: async () => true })
+    await deliver(aDelivery())
+    expect(steps).toEqual(expected)
+  })
+
+  test('a question that cannot be stored is asked again without another POST', async () => {
+    let failures = 1
+    const { deliver, steps } = aRecovering(ok, 'noted', {
+      askForRecovery: async () => (failures-- > 0 ? gone() : void steps.push('ask')),
+    })
+    const due = aDelivery()
+    await expect(deliver(due)).rejects.toThrow('gone')
+    await deliver(due)
+    expect(steps).toEqual([expect.stringContaining('post'), 'ask', 'settle slot 0 acknowledged', 'report acknowledged'])
+  })
+})

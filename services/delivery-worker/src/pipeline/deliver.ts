@@ -48,7 +48,7 @@ export function createDeliver(worker: DeliverDeps): Deliver {
         needsTurn,
         isFresh: (looked) => isFresh(worker, looked),
         async work(looked) {
-          if (looked.kind === 'settled') return concludeSettled(worker, message)
+          if (looked.kind === 'settled') return concludeSettled(worker, message, looked)
           const result = looked.kind === 'sendable' ? await attempt(worker, looked) : looked
           if (result.kind === 'made') message.made = result
           await conclude(worker, result)

@@ -20,10 +20,11 @@ import {
   type Schedule,
   type Withheld,
 } from '../policy/decide.ts'
+import type { RecoverRejected } from '../policy/recover-rejected.ts'
 import type { DeliveryListener } from '../reporting/listener.ts'
 
 /** What the steps of a delivery use: the schedule, the parts of the worker, the store, the broker and the clocks. */
-export interface DeliverDeps extends Schedule {
+export interface DeliverDeps extends Schedule, RecoverRejected {
   readonly isolation: Pick<Isolation, 'inTurn' | 'notePost'>
   readonly admit: Admit
   readonly breaker: Breaker
@@ -61,7 +62,7 @@ interface Sendable {
   readonly kind: 'sendable'
   /** As it is sent: with the subscription's current url and secret. */
   readonly delivery: Delivery
-  /** The endpoint's health when the worker looked, and the probe that this worker claimed. */
+  /** The endpoint's state when the worker looked, and the probe that this worker claimed. */
   readonly before: Before
   /** The end of the look's lease. Monotonic, in ms. */
   readonly trustedUntilMs: number
@@ -91,21 +92,27 @@ export interface Made {
 }
 
 /** What the worker does next with a due delivery. */
-export type Looked = Sendable | NotMade | Made | { readonly kind: 'settled' }
+export type Looked = Sendable | NotMade | Made | Settled
+
+/** The ledger settles the message. */
+interface Settled extends Pick<Before, 'rejected'> {
+  readonly kind: 'settled'
+}
 
 /** Reads the ledger, the subscription and the circuit breaker, all in one round trip. Sends nothing. */
 export async function look(worker: DeliverDeps, { due, made }: DueMessage): Promise<Looked> {
   // Asked with the attempt counted: a withdrawal by another worker does not settle a delivery that has been POSTed.
-  if (made !== undefined) return (await worker.isSettled(made.delivery)) ? { kind: 'settled' } : made
-  const [isSettled, { admitted, health, trustedUntilMs }] = await Promise.all([
+  if (made !== undefined)
+    return (await worker.isSettled(made.delivery)) ? { kind: 'settled', rejected: made.before.rejected } : made
+  const [isSettled, { admitted, health, trustedUntilMs, rejected }] = await Promise.all([
     worker.isSettled(due),
     worker.admit(due),
   ])
-  if (isSettled) return { kind: 'settled' }
+  if (isSettled) return { kind: 'settled', rejected }
   if ('kind' in admitted) return notMade(due, admitted)
   const probe = health.state === 'probing' ? await worker.breaker.claimProbe(due) : undefined
   if (health.state === 'closed' || probe !== undefined) {
-    return { kind: 'sendable', delivery: admitted, before: { health, probe }, trustedUntilMs }
+    return { kind: 'sendable', delivery: admitted, before: { health, probe, rejected }, trustedUntilMs }
   }
   return notMade(admitted, { kind: 'cooling', isProbing: health.state === 'probing' })
 }
@@ -166,22 +173,36 @@ export async function conclude(worker: DeliverDeps, result: Made | NotMade, isRe
   try {
     const decided = decide(outcome, delivery, worker)
     const decision = isReceived ? decisionOnReceived(decided) : decided
+    const rejected = result.kind === 'made' ? result.before.rejected : undefined
+    if (decision.kind === 'acknowledged' && rejected) await worker.askForRecovery(delivery, rejected)
     result.secured ??= await secure(worker, result, decision)
     if (result.secured !== undefined) await worker.settle(delivery, result.attempt, result.secured)
     worker.report(delivery, result.attempt, decision, outcome)
     // Last: if it cannot be published, the message comes back and repeats the notice without the report.
-    if (decision.kind === 'park') await worker.noticeParked(delivery)
+    if (decision.kind === 'park') {
+      if (rejected !== undefined) await worker.noteRejected(delivery)
+      await worker.noticeParked(delivery)
+    }
   } finally {
     await noted
   }
 }
 
 /**
- * Repeats what may be missing although the slot is settled: the notice of a parked delivery, the entry of a held one, and the
- * breaker's outcome.
+ * Repeats what may be missing although the slot is settled: the notice and the note of a parked delivery, the entry of a held
+ * one, and the breaker's outcome.
  */
-export async function concludeSettled(worker: DeliverDeps, { due, made }: DueMessage): Promise<void> {
-  await Promise.all([worker.noticeParked(due), worker.listAgain(due), made && noteOutcome(worker, made)])
+export async function concludeSettled(
+  worker: DeliverDeps,
+  { due, made }: DueMessage,
+  { rejected }: Settled,
+): Promise<void> {
+  await Promise.all([
+    worker.noticeParked(due),
+    rejected !== undefined && worker.noteRejected(due),
+    worker.listAgain(due),
+    made && noteOutcome(worker, made),
+  ])
 }
 
 /**

@@ -16,6 +16,8 @@ export interface Admission {
   readonly health: EndpointHealth
   /** How long a first attempt may rely on the subscription that was read. Monotonic (`performance.now`), in ms. */
   readonly trustedUntilMs: number
+  /** As in `BreakerStore.look`. */
+  readonly rejected?: string | undefined
 }
 
 /** Decides before every POST whether a delivery may be sent. See `createAdmit`. */
@@ -69,8 +71,12 @@ export function createAdmit(deps: AdmitDeps): Admit {
     return canSign(admitted) ? admitted : { kind: 'unsignable', isFinal: subscription === undefined }
   }
 
-  const admissionBy = ({ health, subscription, trustedUntilMs }: EndpointLook, delivery: Delivery): Admission => ({
+  const admissionBy = (
+    { health, subscription, trustedUntilMs, rejected }: EndpointLook,
+    delivery: Delivery,
+  ): Admission => ({
     health,
+    rejected,
     trustedUntilMs,
     admitted: admittedBy(subscription, delivery),
   })

@@ -23,6 +23,8 @@ export interface Before {
   readonly health: EndpointHealth
   /** The probe that this worker claimed for the POST. */
   readonly probe: string | undefined
+  /** As in `BreakerStore.look`. */
+  readonly rejected?: string | undefined
 }
 
 /** Decides for all workers whether an endpoint is contacted. */

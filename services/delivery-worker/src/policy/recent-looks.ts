@@ -12,6 +12,8 @@ import { LRUCache } from 'lru-cache'
 export interface EndpointState {
   readonly health: EndpointHealth
   readonly subscription: Subscription | undefined
+  /** As in `BreakerStore.look`. */
+  readonly rejected?: string | undefined
 }
 
 export interface EndpointLook extends EndpointState {
@@ -44,8 +46,8 @@ export function createRecentLooks({ look, isFailing, nowMs }: RecentLooksDeps) {
   const recent = new LRUCache<string, Recent>({ max: MAX_RECENT })
 
   async function read(delivery: Delivery, askedAtMs: number): Promise<EndpointLook> {
-    const { health, subscription } = await look(delivery)
-    return { health, subscription, trustedUntilMs: leaseEndsAt(askedAtMs) }
+    const state = await look(delivery)
+    return { ...state, trustedUntilMs: leaseEndsAt(askedAtMs) }
   }
 
   return {

@@ -56,6 +56,8 @@ export const deliverDeps = (change: Partial<DeliverDeps> = {}): DeliverDeps => (
   retryLater: async () => {},
   park: async () => {},
   noticeParked: async () => {},
+  noteRejected: async () => {},
+  askForRecovery: async () => {},
   listAgain: async () => {},
   settle: async () => {},
   report: () => {},

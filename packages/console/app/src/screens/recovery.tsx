@@ -49,7 +49,13 @@ export function RecoveryScreen() {
               'At most per second',
               data.maxPerSecond === null ? 'as the installation allows' : count(data.maxPerSecond),
             ],
-            ['Started', <Time at={data.startedAt} />],
+            [
+              'Started',
+              <>
+                <Time at={data.startedAt} />
+                {data.startedBy === 'recoverRejected' && ', automatically after a 2xx'}
+              </>,
+            ],
             ['Ended', <Time at={data.endedAt} />],
           ]}
         />
@@ -62,6 +68,7 @@ const ENDS: Readonly<Record<string, string>> = {
   requested: 'It was cancelled on request.',
   'subscription-deleted': 'It ended because the endpoint was deleted.',
   'no-progress': 'It ended because it made no progress for too long.',
+  'parked-again': 'It ended because a delivery was parked meanwhile. Another one starts after the next 2xx.',
 }
 
 function Lead({ recovery }: { readonly recovery: Recovery }) {

@@ -8,6 +8,7 @@ import {
   cancelled,
   done,
   type Item,
+  listEndAtStart,
   nextStep,
   type Recovery,
   type RecoveryChange,
@@ -71,6 +72,12 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): 
       const { health, subscription } = await deps.look({ tenant, subscriptionId: present.subscriptionId })
       if (subscription === undefined) return write(cancelled(released, 'subscription-deleted', nowMs))
 
+      if (await isInVain(present)) {
+        // First, because the change ends this step. The next 2xx begins with what this recovery has not read.
+        const endpoint = { tenant, subscriptionId: present.subscriptionId }
+        if (subscription.recoverRejected) await deps.rejections.note(endpoint, Number(present.after) / 1_000)
+        return write(cancelled(released, 'parked-again', nowMs))
+      }
       const mostPerSecond = Math.min(present.maxPerSecond ?? deps.mostPerSecond, deps.mostPerSecond)
       const stalledMs = stalledMsOf(present, nowMs)
       const unansweredMs = await unansweredMsOf(present, nowMs)
@@ -94,15 +101,22 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): 
     })
   }
 
+  /** Whether nobody has asked for it, and deliveries are parked again. What it has read is sent first. */
+  async function isInVain(present: Recovery): Promise<boolean> {
+    if (present.startedBy === undefined || present.isReadOut || present.inHand !== null) return false
+    return (await deps.parked.countAfter(present.subscriptionId, listEndAtStart(present))) > 0
+  }
+
   /** Reads the next deliveries of the list, unless it was read to its end. */
   async function fill(subscription: Subscription, recovery: Recovery, limit: number): Promise<Recovery> {
     if (recovery.isReadOut) return recovery
-    const { subscriptionId, after, until, selection, kind } = recovery
+    const { subscriptionId, after, until, selection, kind, startedBy } = recovery
+    const isFirstRun = startedBy !== undefined
     const { reason, eventTypes = null } = selection
     const found =
       kind === 'backfill'
         ? await backfill.take(subscription, { after, until, eventTypes: eventTypes ?? EVENT_TYPES }, limit)
-        : await deps.parked.take(subscriptionId, { after, until, reason, eventTypes }, limit)
+        : await deps.parked.take(subscriptionId, { after, until, reason, eventTypes, isFirstRun }, limit)
     return {
       ...recovery,
       inHand: found.entries.length === 0 ? null : { items: found.entries },
@@ -120,9 +134,9 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): 
   }
 
   async function sendBatch(tenant: Tenant, { recovery, items, isRepeated, subscription, waitMs }: Begun) {
-    const { recoveryId, turn } = recovery
+    const { recoveryId, startedBy, turn } = recovery
     const startedAtMs = now()
-    const results = await send({ recoveryId, items, subscription, isRepeated })
+    const results = await send({ recoveryId, startedBy, items, subscription, isRepeated })
     const change = await transact<RecoveryChange | undefined>(tenant, [keyOf(recovery)], ([stored]) => {
       const present = stored as Recovery | undefined
       // Another replica has taken over, because the lease has ended.

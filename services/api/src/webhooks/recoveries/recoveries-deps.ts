@@ -1,6 +1,13 @@
 import type { Broker } from '@switchhook/messaging'
 import type { Logger } from '@switchhook/runtime'
-import type { BreakerStore, DeliveryArchive, JournalReader, ParkedWindow, StateStore } from '@switchhook/store'
+import type {
+  BreakerStore,
+  DeliveryArchive,
+  JournalReader,
+  ParkedWindow,
+  RejectionStore,
+  StateStore,
+} from '@switchhook/store'
 import type { Writing } from '../../state/transact.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
 
@@ -10,7 +17,8 @@ export interface RecoveriesDeps {
   /** Called after every commit, with the timers that it set. */
   readonly committed: (writing: Writing) => void
   readonly look: BreakerStore['look']
-  readonly parked: Pick<ParkedWindow, 'take' | 'stateOf'>
+  readonly parked: Pick<ParkedWindow, 'take' | 'stateOf' | 'countAfter'>
+  readonly rejections: Pick<RejectionStore, 'note'>
   readonly deliveries: Pick<
     DeliveryArchive,
     'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent' | 'find' | 'list'

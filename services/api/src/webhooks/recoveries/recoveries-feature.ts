@@ -1,6 +1,12 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import { tracePublishDelivery } from '@switchhook/runtime'
-import { createBreakerReader, createDeliveryArchive, createParkedCounter, createParkedWindow } from '@switchhook/store'
+import {
+  createBreakerReader,
+  createDeliveryArchive,
+  createParkedCounter,
+  createParkedWindow,
+  createRejectionStore,
+} from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import type { State } from '../../state/state.ts'
@@ -8,6 +14,7 @@ import { createTransact } from '../../state/transact.ts'
 import { backfill } from './backfill-route.ts'
 import { createBackfillWindow } from './backfill-window.ts'
 import { createRecoveryDriver, type RecoveryDriver } from './drive-recovery.ts'
+import { createRecoverRejected } from './recover-rejected.ts'
 import type { RecoveriesDeps } from './recoveries-deps.ts'
 import { createRecoveryBook, type RecoveryBook } from './recovery-book.ts'
 import { createRecoveryMeter } from './recovery-meter.ts'
@@ -31,6 +38,9 @@ import { cancelRecovery, listAllRecoveries, listRecoveries, readRecovery, recove
  *
  * A recovery also ends as `cancelled`: on request, when its subscription is deleted, or after 30 days without progress.
  * The owner of its timers is `recovery`, or `sending` if versions without event types and backfills must not drive it.
+ *
+ * With `recoverRejected`, a worker asks for a recovery instead of a person (`recover-rejected.ts`). It ends as soon as a
+ * delivery is parked again.
  *
  * A backfill is a recovery that reads the journal instead of the list of parked deliveries, and sends the events that did
  * not go to the subscription as new deliveries.
@@ -59,12 +69,15 @@ export const recoveries = feature(
   }: Base & { readonly state: State }) => {
     const breakers = createBreakerReader(redis)
     const parked = createParkedWindow(redis)
+    const rejections = createRejectionStore(redis)
     const parkedCounter = createParkedCounter(redis)
+    const parkedCount = (subscriptionId: SubscriptionId) => parkedCounter.count(subscriptionId)
     const { book, driver } = createRecoveries({
       store: state.store,
       committed: state.committed,
       look: (endpoint) => breakers.look(endpoint),
       parked,
+      rejections,
       deliveries: createDeliveryArchive(redis),
       journal,
       publish: tracePublishDelivery(tracing, (delivery) => broker.publishBacklogged(delivery)),
@@ -80,10 +93,23 @@ export const recoveries = feature(
         parked,
         backfill: createBackfillWindow(journal),
         isJournalOn: journal.isOn,
-        parkedCount: (subscriptionId: SubscriptionId) => parkedCounter.count(subscriptionId),
+        parkedCount,
         now,
       },
-      timers: { recovery: (timer) => driver.timerDue(timer), sending: (timer) => driver.timerDue(timer) },
+      timers: {
+        recovery: (timer) => driver.timerDue(timer),
+        sending: (timer) => driver.timerDue(timer),
+        rejected: createRecoverRejected({
+          subscriptions,
+          rejections,
+          recoveries: book,
+          parked,
+          parkedCount,
+          state: state.store,
+          now,
+          log,
+        }),
+      },
       close: () => driver.idle(),
     }
   },

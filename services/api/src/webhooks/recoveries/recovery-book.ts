@@ -34,7 +34,10 @@ export interface RecoveryBook {
   cancel(tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined>
 }
 
-export type RecoveryRequested = Pick<Recovery, 'recoveryId' | 'subscriptionId' | 'kind' | 'selection' | 'maxPerSecond'>
+export type RecoveryRequested = Pick<
+  Recovery,
+  'recoveryId' | 'subscriptionId' | 'kind' | 'startedBy' | 'selection' | 'maxPerSecond'
+>
 
 interface RecoveryPage {
   readonly items: readonly Recovery[]
@@ -211,9 +214,10 @@ export function createRecoveryBook({ store, meter, now }: RecoveriesDeps, transa
 }
 
 /** How a running recovery differs from the request; undefined if it does not. */
-function differenceOf({ kind, selection, maxPerSecond }: Recovery, asked: RecoveryRequested) {
+function differenceOf({ kind, startedBy, selection, maxPerSecond }: Recovery, asked: RecoveryRequested) {
   const { from, to, reason, eventTypes } = selection
   if (kind !== asked.kind) return kind === 'backfill' ? 'events of the journal' : 'parked deliveries'
+  if (startedBy !== asked.startedBy) return 'deliveries that the endpoint had rejected (recoverRejected)'
   if (from !== asked.selection.from || to !== asked.selection.to) return 'another window (from, to)'
   if (reason !== asked.selection.reason) return 'another reason'
   if (typesText(eventTypes) !== typesText(asked.selection.eventTypes)) return 'other eventTypes'

@@ -1,11 +1,11 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
-import type { ParkedCounter, ParkedWindow, SubscriptionStore } from '@switchhook/store'
+import type { SubscriptionStore } from '@switchhook/store'
 import { pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type BeginDeps, beginning, beginRecovery, RECOVERIES, selectionOf, view } from './begin-recovery.ts'
-import { rangeOf, splitAtBodies } from './recovery.ts'
+import { type CountDeps, countParked } from './count-parked.ts'
 import {
   type RecoveryRequest,
   recoveryIdSchema,
@@ -15,10 +15,9 @@ import {
   recoverySchema,
 } from './recovery-schema.ts'
 
-export interface RecoveryRouteDeps extends BeginDeps {
+export interface RecoveryRouteDeps extends BeginDeps, CountDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  readonly parked: Pick<ParkedWindow, 'newest' | 'count' | 'countAfter'>
-  readonly parkedCount: ParkedCounter['count']
+  readonly parked: BeginDeps['parked'] & CountDeps['parked']
 }
 
 const params = { recoveryId: recoveryIdSchema }
@@ -35,7 +34,6 @@ export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
     'runs at a time: repeating its request returns it, and a different window, reason, type or pace answers 409 `recovery-in-progress`.',
   failures: ['subscription-not-found', 'recovery-in-progress'],
   async handle({ caller, params: { id }, body, idFor }, deps) {
-    const { parked } = deps
     const { id: subscriptionId } = await findSubscription(deps.subscriptions, caller, id)
     const selection = selectionOf(body)
     const asked = {
@@ -44,19 +42,7 @@ export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
       selection,
       maxPerSecond: body.maxPerSecond ?? null,
     }
-    return beginRecovery(deps, caller.tenant, asked, body, async () => {
-      // The recovery ends at the current end of the list: deliveries that it parks again come later.
-      const newest = await parked.newest(subscriptionId)
-      const { bodiesUntil } = await deps.parkedCount(subscriptionId)
-      const { withBody, withoutBody } = splitAtBodies(rangeOf(selection, newest), bodiesUntil)
-      const [found, lost] = await Promise.all([
-        parked.count(subscriptionId, withBody),
-        withoutBody === undefined ? { count: 0 } : parked.count(subscriptionId, withoutBody),
-      ])
-      const { after, until } = withBody
-      const shown = { ...found, withoutBody: lost.count }
-      return { shown, found: found.count + lost.count, failed: lost.count, after, until, newest }
-    })
+    return beginRecovery(deps, caller.tenant, asked, body, () => countParked(deps, subscriptionId, asked))
   },
 }
 

@@ -35,6 +35,7 @@ export function viewOf(recovery: Recovery, parkedSince: number) {
     recoveryId,
     subscriptionId,
     kind: recovery.kind ?? ('recovery' as const),
+    startedBy: recovery.startedBy ?? ('request' as const),
     from: selection.from,
     to: selection.to,
     reason: selection.reason,
@@ -182,6 +183,14 @@ const recoveryProperties = {
     description: '`recovery`: sends parked deliveries again. `backfill`: sends events of the journal.',
     examples: ['recovery'],
   },
+  startedBy: {
+    type: 'string',
+    enum: ['request', 'recoverRejected'],
+    description:
+      '`request`: a client started it. `recoverRejected`: it started automatically, because the subscription has this setting and the endpoint acknowledged a delivery after it had rejected some. ' +
+      'It sends only deliveries that were not sent again before.',
+    examples: ['request'],
+  },
   ...selection,
   state: {
     type: 'string',
@@ -201,9 +210,9 @@ const recoveryProperties = {
   },
   cancelledBecause: {
     type: ['string', 'null'],
-    enum: ['requested', 'subscription-deleted', 'no-progress', null],
+    enum: ['requested', 'subscription-deleted', 'no-progress', 'parked-again', null],
     description:
-      'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days.',
+      'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a delivery of the subscription was parked meanwhile; the next one starts after the next 2xx.',
     examples: [null],
   },
   found: count('The number of selected deliveries or events when the recovery began.', 1280),

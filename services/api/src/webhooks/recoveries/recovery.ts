@@ -31,12 +31,14 @@ export interface Recovery {
   readonly subscriptionId: SubscriptionId
   /** Absent: it sends parked deliveries. */
   readonly kind?: 'backfill'
+  /** The setting that began it. It sends no delivery that was sent again before. Absent: a request began it. */
+  readonly startedBy?: 'recoverRejected'
   readonly selection: Selection
   /** The client's limit; null: the limit of the installation. */
   readonly maxPerSecond: number | null
   readonly state: 'running' | 'done' | 'cancelled'
   readonly waitingFor: WaitingFor | null
-  readonly cancelledBecause: 'requested' | 'subscription-deleted' | 'no-progress' | null
+  readonly cancelledBecause: 'requested' | 'subscription-deleted' | 'no-progress' | 'parked-again' | null
   /** Parked deliveries at the beginning. */
   readonly found: number
   readonly sent: number
@@ -87,6 +89,7 @@ export function newRecovery(
     | 'recoveryId'
     | 'subscriptionId'
     | 'kind'
+    | 'startedBy'
     | 'selection'
     | 'maxPerSecond'
     | 'found'

@@ -2,13 +2,14 @@ import { type DeliveryId, type RecoveryId, type Subscription, Unavailable } from
 import { requestedDelivery } from '../deliveries/event-body.ts'
 import { createSendAgain, type SentAgain } from '../deliveries/send-again.ts'
 import type { RecoveriesDeps } from './recoveries-deps.ts'
-import type { Item, ItemResult } from './recovery.ts'
+import type { Item, ItemResult, Recovery } from './recovery.ts'
 
 interface SendRequest {
   /** They are sent concurrently. */
   readonly items: readonly Item[]
   /** The sender of the new runs: the id is unique to this recovery. */
   readonly recoveryId: RecoveryId
+  readonly startedBy?: Recovery['startedBy']
   readonly subscription: Pick<Subscription, 'id' | 'tenant' | 'url' | 'signing'>
   /** An earlier step may have sent some of the items. */
   readonly isRepeated: boolean
@@ -23,6 +24,8 @@ type SendItems = (request: SendRequest) => Promise<ReadonlyMap<DeliveryId, ItemR
  */
 export function createSendItems(deps: RecoveriesDeps): SendItems {
   const sendAgain = createSendAgain(deps)
+  const publish: typeof deps.publish = (delivery) => deps.publish({ ...delivery, isAutomatic: true })
+  const sendAutomatically = createSendAgain({ ...deps, publish })
 
   /** Sends the event of a backfill, unless the subscription has a delivery of it. */
   async function sendNew(item: Item, { recoveryId, subscription }: SendRequest): Promise<SentAgain['kind']> {
@@ -36,8 +39,9 @@ export function createSendItems(deps: RecoveriesDeps): SendItems {
     return kind
   }
 
-  async function sendParked({ deliveryId, run }: Item, { recoveryId, subscription }: SendRequest) {
-    const { kind } = await sendAgain(deliveryId, { sender: recoveryId, parkedRun: run }, subscription)
+  async function sendParked({ deliveryId, run }: Item, { recoveryId, startedBy, subscription }: SendRequest) {
+    const sending = startedBy === undefined ? sendAgain : sendAutomatically
+    const { kind } = await sending(deliveryId, { sender: recoveryId, parkedRun: run }, subscription)
     return kind
   }
 

@@ -80,6 +80,8 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
       return next
     })
     if (before !== undefined) await lookAtHeld(deps, before, isRerun)
+    // Rejections of a time at which the setting was off are not recovered.
+    if (changed !== undefined && changed.recoverRejected !== before?.recoverRejected) await deps.forgetRejected(changed)
     if (stopsFirstAttempts(wanted, before)) await firstAttemptsStopped(performance.now())
     if (changed === undefined) throw new AppError('subscription-not-found')
     // A repeated change is audited even if the fields have these values already: the process may have died after an

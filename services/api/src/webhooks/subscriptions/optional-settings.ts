@@ -48,6 +48,14 @@ const pausedUntil = {
   examples: [null],
 } as const
 
+const recoverRejected = {
+  type: ['boolean', 'null'],
+  description:
+    'While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery ' +
+    'at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions.',
+  examples: [false],
+} as const
+
 /**
  * The optional settings of a subscription, each with its schema. Creating, changing and reading a subscription, its ETag and
  * the documents follow from this table. In a request, null removes a setting; reading shows null for one that is not set.
@@ -59,13 +67,18 @@ export const OPTIONAL_SETTINGS = {
   paused,
   pausedUntil,
   deleteAfterUnusedSeconds,
+  recoverRejected,
 } as const
 
 export type OptionalSetting = keyof typeof OPTIONAL_SETTINGS
 
+/** Those that are on or off. */
+const SWITCHES = ['paused', 'recoverRejected'] as const
+type Switch = (typeof SWITCHES)[number]
+
 /** As clients send and see them. */
 export type OptionalSettings = {
-  readonly [Name in OptionalSetting]: NonNullable<Subscription[Name]> | null | (Name extends 'paused' ? boolean : never)
+  readonly [Name in OptionalSetting]: NonNullable<Subscription[Name]> | null | (Name extends Switch ? boolean : never)
 }
 
 const NAMES = Object.keys(OPTIONAL_SETTINGS) as readonly OptionalSetting[]
@@ -73,7 +86,7 @@ const NAMES = Object.keys(OPTIONAL_SETTINGS) as readonly OptionalSetting[]
 /** As clients see them. */
 export const shownSettings = (subscription: Subscription): OptionalSettings =>
   Object.fromEntries(
-    NAMES.map((name) => [name, subscription[name] ?? (name === 'paused' ? false : null)]),
+    NAMES.map((name) => [name, subscription[name] ?? (SWITCHES.some((each) => each === name) ? false : null)]),
   ) as unknown as OptionalSettings
 
 /** The change of the stored subscription that a request asks for: undefined for a setting that it removes or switches off. */

@@ -47,6 +47,8 @@ export interface SubscriptionRouteDeps {
   readonly secrets: SubscriptionSecrets
   /** Sets the timer of `deleteAfterUnusedSeconds`, if it is set. */
   readonly watchUse: (subscription: Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>) => Promise<void>
+  /** Removes the noted rejections of its endpoint. */
+  readonly forgetRejected: (subscription: Subscription) => Promise<void>
   /** Milliseconds since 1970. */
   readonly now: () => number
 }

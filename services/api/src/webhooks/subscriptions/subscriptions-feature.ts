@@ -1,5 +1,5 @@
 import type { Subscription } from '@switchhook/contracts'
-import { createHeldStore, createParkedCounter, createPullerStore } from '@switchhook/store'
+import { createHeldStore, createParkedCounter, createPullerStore, createRejectionStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { tenantsOf } from '../../config.ts'
 import { feature } from '../../http/feature.ts'
@@ -27,6 +27,7 @@ export const subscriptions = feature(
     await resealSecrets({ subscriptions: store, vault, tenants: tenantsOf(config), log, nowMs: now() })
     const held = createHeldStore(redis)
     const pullers = createPullerStore(redis)
+    const rejections = createRejectionStore(redis)
     const parked = createParkedCounter(redis)
     const parkedLimit = config.PARKED_LIMIT_PER_SUBSCRIPTION
     return {
@@ -39,6 +40,7 @@ export const subscriptions = feature(
         watchUse: (subscription: Parameters<typeof watchUse>[1]) => watchUse(state.store, subscription, now()),
         held,
         pullers,
+        forgetRejected: ({ tenant, id }: Subscription) => rejections.forget({ tenant, subscriptionId: id }),
         secrets: createSubscriptionSecrets(vault),
         signatureOverlapMs: config.SIGNATURE_OVERLAP,
         now,

@@ -1,5 +1,11 @@
-import { EVENT_TYPES, SUBSCRIPTION_LEASE_MARGIN_MS, SUBSCRIPTION_LEASE_MS } from '@switchhook/contracts'
-import { eventually } from '@switchhook/testkit'
+import {
+  EVENT_TYPES,
+  parseSubscriptionId,
+  SUBSCRIPTION_LEASE_MARGIN_MS,
+  SUBSCRIPTION_LEASE_MS,
+} from '@switchhook/contracts'
+import { createRejectionStore, openRedis } from '@switchhook/store'
+import { eventually, silentLog } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
 
@@ -61,6 +67,7 @@ describe('POST', () => {
       deleteAfterUnusedSeconds: null,
       paused: false,
       pausedUntil: null,
+      recoverRejected: false,
       expireAfterSeconds: null,
       headers: null,
       enabled: true,
@@ -89,6 +96,29 @@ describe('POST', () => {
     expect(new URL(location, `${api.url}${PATH}`).pathname).toBe(`${PATH}/${id}`)
     expect((await api.call('GET', location, { headers: acme })).body).toEqual(subscription)
   })
+
+  test.each([false, null])(
+    'recoverRejected can be set and removed with %j; a change forgets the rejections',
+    async (off) => {
+      const json = { url: hook(), eventTypes: ['call.status'], recoverRejected: true }
+      const { id } = await create(json)
+      const redis = await openRedis({ url: around.env['REDIS_URL'] ?? '', log: silentLog, name: 'test' })
+      const rejections = createRejectionStore(redis)
+      const endpoint = { tenant: 'acme', subscriptionId: parseSubscriptionId(id) }
+      const change = (body: object) => api.call('PATCH', `${PATH}/${id}`, { headers: acme, json: body })
+      await rejections.note(endpoint, Date.now())
+      expect(await change({ recoverRejected: true, description: 'CRM' })).toMatchObject({
+        body: { recoverRejected: true },
+      })
+      expect(await rejections.find(endpoint)).toBeDefined()
+      expect((await change({ recoverRejected: off })).body).toMatchObject({ recoverRejected: false })
+      expect(await rejections.find(endpoint)).toBeUndefined()
+      await rejections.note(endpoint, Date.now())
+      expect((await change({ recoverRejected: true })).body).toMatchObject({ recoverRejected: true })
+      expect(await rejections.find(endpoint)).toBeUndefined()
+      await redis.close()
+    },
+  )
 
   test('an external id is unique in the tenant and finds the subscription; null removes it', async () => {
     const json = { url: hook(), eventTypes: ['call.status'], externalId: 'crm/1' }

@@ -63,6 +63,7 @@ interface ByMode {
   readonly mode?: unknown
   readonly url?: unknown
   readonly deleteAfterUnusedSeconds?: unknown
+  readonly recoverRejected?: unknown
   readonly headers?: unknown
 }
 
@@ -79,12 +80,13 @@ export function roleForNew(body: unknown): Role {
 }
 
 /** What the mode of a subscription excludes or requires. */
-export function modeFaults({ mode, url, deleteAfterUnusedSeconds, headers }: ByMode): Fault[] {
+export function modeFaults({ mode, url, deleteAfterUnusedSeconds, recoverRejected, headers }: ByMode): Fault[] {
   if (mode === 'pull') {
     const detail = 'must be absent: clients receive the deliveries'
     return [
       ...(url == null || url === '' ? [] : [{ pointer: '/url', detail }]),
       ...(headers == null ? [] : [{ pointer: '/headers', detail }]),
+      ...(recoverRejected === true ? [{ pointer: '/recoverRejected', detail }] : []),
     ]
   }
   return [

@@ -57,6 +57,7 @@ export const fieldsOf = (form: FormData, before?: Subscription) => ({
   description: textIn(form, 'description') || null,
   externalId: textIn(form, 'externalId') || null,
   filter: readFilter(textIn(form, 'filter')).filter ?? null,
+  recoverRejected: form.has('recoverRejected'),
   expireAfterSeconds: numberIn(form, 'expireAfterSeconds'),
   headers: headersIn(textIn(form, 'headers'), before?.headers, isMoving(before?.url, textIn(form, 'url'))),
   eventTypes: form.getAll('eventTypes').map(String) as SubscribedType[],

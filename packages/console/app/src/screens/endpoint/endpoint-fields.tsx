@@ -43,6 +43,15 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
           defaultValue={subscription?.expireAfterSeconds ?? ''}
         />
       </Field>
+      {subscription?.mode !== 'pull' && (
+        <label className="check">
+          <input type="checkbox" name="recoverRejected" defaultChecked={subscription?.recoverRejected === true} />
+          <span>
+            Recover rejected deliveries{' '}
+            <span className="hint">What the endpoint answers with 4xx is sent again, once, after its next 2xx.</span>
+          </span>
+        </label>
+      )}
       <Field
         label="Headers"
         hint={`Optional: one per line, such as "Authorization: Bearer 3fQ9". Stored values are shown as ${KEPT}: leave them to keep them.`}

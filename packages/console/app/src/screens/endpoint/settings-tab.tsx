@@ -26,6 +26,7 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
                 counted(subscription.expireAfterSeconds, 'second')
               ),
             ],
+            ['Rejected deliveries', subscription.recoverRejected ? 'sent again after the next 2xx' : 'stay parked'],
             ['Event types', subscription.eventTypes.join(', ')],
             [
               'Filter',

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import { parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
+import { rejectedKey } from '../keys.ts'
+import { type Redis, run } from '../redis/redis.ts'
+import type { Endpoint } from './breaker-store.ts'
+
+/** The rejected deliveries of an endpoint that the next 2xx makes a recovery send again. */
+interface Rejections {
+  /** When the first of them was parked, in ms since 1970. */
+  readonly sinceMs: number
+  /** The id of the recovery that sends them. */
+  readonly recoveryId: RecoveryId
+  /** As stored, unchanged, for `remove`. */
+  readonly stored: string
+}
+
+/** Remembers per endpoint since when it has rejected deliveries (`recoverRejected`, ADR 0078). */
+export interface RejectionStore {
+  /** Call it once the delivery is parked. Repeating it is harmless. */
+  note(endpoint: Endpoint, parkedAtMs: number): Promise<void>
+  find(endpoint: Endpoint): Promise<Rejections | undefined>
+  /** Does nothing if a rejection was noted since they were read. */
+  remove(endpoint: Endpoint, rejections: Rejections): Promise<void>
+  /** Removes them, whatever they are. */
+  forget(endpoint: Endpoint): Promise<void>
+}
+
+/** After the last rejection. */
+const REMEMBERED_MS = 30 * 86_400_000
+
+export function createRejectionStore(redis: Redis): RejectionStore {
+  return {
+    async note(endpoint, parkedAtMs) {
+      const args = [Math.floor(parkedAtMs), randomUUID(), REMEMBERED_MS]
+      await redis[run]((commands) => commands.runScript('breaker/note-rejection', [keyOf(endpoint)], args))
+    },
+    async find(endpoint) {
+      const stored = await redis[run]((commands) => commands.get(keyOf(endpoint)))
+      if (stored === null) return undefined
+      const [since, recoveryId = ''] = stored.split(' ')
+      return { sinceMs: Number(since), recoveryId: parseRecoveryId(recoveryId), stored }
+    },
+    async remove(endpoint, { stored }) {
+      await redis[run]((commands) => commands.runScript('breaker/remove-rejections', [keyOf(endpoint)], [stored]))
+    },
+    async forget(endpoint) {
+      await redis[run]((commands) => commands.del(keyOf(endpoint)))
+    },
+  }
+}
+
+const keyOf = ({ tenant, subscriptionId }: Endpoint): string => rejectedKey(tenant, subscriptionId)

@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type Delivery,
+  type DeliveryId,
+  newSubscriptionId,
+  type ParkedReason,
+  parseRecoveryId,
+  type Subscription,
+  type SubscriptionId,
+} from '@switchhook/contracts'
+import { createMetrics } from '@switchhook/runtime'
+import {
+  createBreakerStore,
+  createDeliveryArchive,
+  createDeliveryStore,
+  createJournalReader,
+  createParkedCounter,
+  createParkedWindow,
+  createRejectionStore,
+  createStateStore,
+  createSubscriptionStore,
+  openRedis,
+  type Redis,
+} from '@switchhook/store'
+import { aSubscription, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import type { Writing } from '../../state/transact.ts'
+import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
+import { countParked } from './count-parked.ts'
+import { createRecoverRejected } from './recover-rejected.ts'
+import { createRecoveries } from './recoveries-feature.ts'
+import { newRecovery, type Recovery } from './recovery.ts'
+import { createRecoveryMeter } from './recovery-meter.ts'
+
+const HOUR_MS = 3_600_000
+const RETENTION = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const MINUTE_MS = 60_000
+
+let server: TestRedis
+let connections: readonly [Redis, Redis]
+let tenant: string
+let subscriptionId: SubscriptionId
+let replicas: readonly [Replica, Replica]
+let nowMs: number
+let published: Delivery[]
+/** What happens to a delivery that a recovery sends. */
+let endpoint: (delivery: Delivery) => Promise<void>
+/** Replicas die before they remove the noted rejections. */
+let dies: boolean
+let timers: NonNullable<Writing['timers']>[number][]
+
+type Replica = ReturnType<typeof openReplica>
+
+beforeAll(async () => {
+  server = await testRedis()
+  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: silentLog, name })
+  connections = [await open('one replica'), await open('another replica')]
+})
+afterAll(async () => {
+  await Promise.all(connections.map((connection) => connection.close()))
+  await server.close()
+})
+beforeEach(async () => {
+  tenant = randomUUID()
+  subscriptionId = newSubscriptionId()
+  published = []
+  timers = []
+  dies = false
+  nowMs = Date.now()
+  endpoint = accepts
+  await subscribe({ recoverRejected: true })
+  replicas = [openReplica(connections[0]), openReplica(connections[1])]
+})
+
+const subscribe = (change: Partial<Subscription>): Promise<Subscription> =>
+  createSubscriptionStore(connections[0]).create(aSubscription({ id: subscriptionId, tenant, ...change }))
+const store = () => createDeliveryStore(connections[0], RETENTION)
+const rejections = () => createRejectionStore(connections[0])
+const noted = () => rejections().find({ tenant, subscriptionId })
+
+function openReplica(redis: Redis) {
+  const [parked, noting] = [createParkedWindow(redis), createRejectionStore(redis)]
+  const parkedCount = (id: SubscriptionId) => createParkedCounter(redis).count(id)
+  const { book, driver } = createRecoveries({
+    store: createStateStore(redis),
+    committed: (writing) => void timers.push(...(writing.timers ?? [])),
+    look: (each) => createBreakerStore(redis, { failures: 2, cooldownMs: 1 }).look(each),
+    parked,
+    rejections: noting,
+    deliveries: createDeliveryArchive(redis),
+    journal: createJournalReader(redis, { size: 1, retentionMs: MINUTE_MS }),
+    publish: async (delivery) => {
+      published.push(delivery)
+      await endpoint(delivery)
+    },
+    mostPerSecond: 50,
+    now: () => nowMs,
+    meter: createRecoveryMeter(createMetrics('api')),
+    log: silentLog,
+  })
+  const again: number[] = []
+  const handle = createRecoverRejected({
+    subscriptions: createSubscriptionStore(redis),
+    rejections: {
+      ...noting,
+      remove: (...those) => (dies ? Promise.reject(new Error('died')) : noting.remove(...those)),
+    },
+    recoveries: book,
+    parked,
+    parkedCount,
+    state: {
+      commit: async (_tenant, change) => {
+        again.push(...change.timers.map(({ dueInMs }) => dueInMs))
+        return 'committed'
+      },
+    },
+    now: () => nowMs,
+    log: silentLog,
+  })
+  return { book, driver, again, parked, parkedCount, asked: () => handle?.({ tenant, payload: { subscriptionId } }) }
+}
+
+const accepts = (delivery: Delivery): Promise<void> =>
+  store().settle(delivery, attemptOf(delivery, { outcome: 'delivered', status: 204 }), { state: 'acknowledged' })
+const rejects = (delivery: Delivery): Promise<void> =>
+  store().park(delivery, attemptOf(delivery, { status: 401 }), 'rejected')
+
+/** Parks a delivery as a worker does. */
+async function park(reason: ParkedReason = 'rejected'): Promise<DeliveryId> {
+  const delivery = newDelivery(subscriptionId, { tenant })
+  await store().park(delivery, attemptOf(delivery, { status: 404 }), reason)
+  if (reason === 'rejected') await note(delivery.deliveryId)
+  return delivery.deliveryId
+}
+
+async function note(deliveryId: DeliveryId): Promise<void> {
+  const record = await createDeliveryArchive(connections[0]).find(deliveryId)
+  await rejections().note({ tenant, subscriptionId }, Date.parse(record?.parkedAt ?? ''))
+}
+
+const recoveries = (): Promise<readonly Recovery[]> => replicas[0].book.list(tenant, subscriptionId)
+const sent = (): DeliveryId[] => published.map(({ deliveryId }) => deliveryId)
+
+/** Runs the steps of recoveries until none is due, at both replicas in turn. */
+async function run(): Promise<void> {
+  for (let steps = 0, due = timers.shift(); due !== undefined; steps++, due = timers.shift()) {
+    nowMs += due.dueInMs
+    const { driver } = replicas[steps % 2 === 0 ? 0 : 1]
+    await driver.timerDue({ tenant, payload: due.payload })
+    await driver.idle()
+  }
+}
+
+test('two replicas that are asked at once, and again, begin one recovery, of the deliveries that were rejected', async () => {
+  const earlier = newDelivery(subscriptionId, { tenant })
+  await store().park(earlier, attemptOf(earlier, { status: 404 }), 'rejected')
+  const rejected = [await park(), await park(), await park()]
+  await park('exhausted')
+  await Promise.all([...replicas, ...replicas].map(({ asked }) => asked()))
+  await run()
+  for (const { asked } of replicas) await asked()
+  await run()
+  expect(await recoveries()).toMatchObject([
+    { state: 'done', startedBy: 'recoverRejected', selection: { reason: 'rejected' }, found: 3, sent: 3 },
+  ])
+  expect(sent().toSorted()).toEqual(rejected.toSorted())
+  expect(published.map(({ run, isAutomatic }) => [run, isAutomatic])).toEqual(rejected.map(() => [2, true]))
+  expect(await noted()).toBeUndefined()
+})
+
+test('a replica that dies after it has begun the recovery leaves a question that begins no other', async () => {
+  await park()
+  dies = true
+  await expect(replicas[0].asked()).rejects.toThrow('died')
+  dies = false
+  await run()
+  expect(await noted()).toBeDefined()
+  await replicas[1].asked()
+  expect(await recoveries()).toHaveLength(1)
+  expect(replicas[1].again).toEqual([])
+  expect(await noted()).toBeUndefined()
+})
+
+test('ends with the first delivery that is rejected again, continues five minutes later, and sends each once', async () => {
+  const rejected = [await park(), await park(), await park(), await park()]
+  endpoint = rejects
+  await replicas[0].asked()
+  await run()
+  expect(await recoveries()).toMatchObject([{ state: 'cancelled', cancelledBecause: 'parked-again', sent: 1 }])
+  expect(await noted()).toBeDefined()
+
+  endpoint = accepts
+  await replicas[0].asked()
+  await replicas[1].asked()
+  expect(replicas.map(({ again }) => again.length)).toEqual([1, 1])
+  expect(await recoveries()).toHaveLength(1)
+  nowMs += replicas[0].again[0] ?? 0
+  await replicas[1].asked()
+  await run()
+  expect(await recoveries()).toMatchObject([{ state: 'done', found: 3, sent: 3 }, { state: 'cancelled' }])
+  expect(sent()).toHaveLength(4)
+  expect(new Set(sent())).toEqual(new Set(rejected))
+})
+
+test('a rejection that is noted while a recovery begins stays for the next one', async () => {
+  await park()
+  const read = await noted()
+  if (read === undefined) throw new Error('nothing is noted')
+  const late = await park()
+  await rejections().remove({ tenant, subscriptionId }, read)
+  expect((await noted())?.recoveryId).not.toBe(read.recoveryId)
+  expect((await noted())?.sinceMs).toBe(read.sinceMs)
+  await replicas[0].asked()
+  await run()
+  expect(sent()).toContain(late)
+})
+
+test('waits while a recovery runs that somebody has started, and is in the way of one that somebody starts', async () => {
+  await park()
+  const selection = { from: null, to: null, reason: null }
+  const asked = { recoveryId: parseRecoveryId(randomUUID()), subscriptionId, selection, maxPerSecond: null }
+  const { shown: _, ...counted } = await countParked(replicas[0], subscriptionId, { selection })
+  await replicas[0].book.begin(tenant, newRecovery({ ...asked, ...counted }, nowMs))
+  await replicas[1].asked()
+  expect(replicas[1].again).toEqual([MINUTE_MS])
+  expect(await recoveries()).toHaveLength(1)
+  await run()
+
+  await park()
+  await replicas[1].asked()
+  expect(await recoveries()).toMatchObject([{ startedBy: 'recoverRejected', found: 1 }, {}])
+  const other = { ...asked, recoveryId: parseRecoveryId(randomUUID()) }
+  await expect(replicas[0].book.begun(tenant, other)).rejects.toMatchObject({
+    code: 'recovery-in-progress',
+    message: expect.stringContaining('(recoverRejected)'),
+  })
+})
+
+test.each<[string, Partial<Subscription>]>([
+  ['has the setting no longer', { recoverRejected: undefined }],
+  ['is disabled', { enabled: false }],
+])('begins nothing if the subscription %s', async (_name, change) => {
+  await park()
+  await createSubscriptionStore(connections[0]).revise(tenant, subscriptionId, (each) => ({ ...each, ...change }))
+  await replicas[0].asked()
+  expect(await recoveries()).toEqual([])
+})
+
+test('begins nothing if nothing is parked any more, or the subscription is deleted', async () => {
+  const deliveryId = await park()
+  await accepts({ ...newDelivery(subscriptionId, { tenant }), deliveryId, run: 1 })
+  await replicas[0].asked()
+  expect(await recoveries()).toEqual([])
+  expect(await noted()).toBeUndefined()
+  await park()
+  await createSubscriptionStore(connections[0]).remove(tenant, subscriptionId, () => {})
+  await replicas[0].asked()
+  expect(await recoveries()).toEqual([])
+})

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import { type Delivery, newSubscriptionId, type ParkedReason } from '@switchhook/contracts'
+import {
+  createBreakerStore,
+  createRejectionStore,
+  createStateStore,
+  createSubscriptionStore,
+  createTimerStore,
+} from '@switchhook/store'
+import { aSubscription, eventually } from '@switchhook/testkit'
+import { aDelivery } from '../testing/deliveries.ts'
+import { type OpenedStore, useStore } from '../testing/use-store.ts'
+import { createRecoverRejected, type RecoverRejected } from './recover-rejected.ts'
+
+let world: OpenedStore
+/** Their questions are stored, and counted. */
+let workers: readonly RecoverRejected[]
+let asked: number
+let delivery: Delivery
+
+useStore((opened) => (world = opened))
+beforeEach(() => {
+  asked = 0
+  const state = createStateStore(world.redis)
+  const commit: typeof state.commit = (tenant, change) => {
+    asked++
+    return state.commit(tenant, change)
+  }
+  const find = (id: Delivery['deliveryId']) => world.store.find(id)
+  workers = [1, 2].map(() => createRecoverRejected(find, createRejectionStore(world.redis), { commit }))
+  delivery = { ...aDelivery(), tenant: randomUUID(), subscriptionId: newSubscriptionId() }
+})
+
+const subscribe = (change: { readonly recoverRejected?: true }) => {
+  const { subscriptionId: id, tenant } = delivery
+  return createSubscriptionStore(world.redis).create(aSubscription({ id, tenant, ...change }))
+}
+const rejected = async () =>
+  (await createBreakerStore(world.redis, { failures: 5, cooldownMs: 1 }).look(delivery)).rejected
+
+async function park(reason: ParkedReason, change: Partial<Delivery> = {}): Promise<void> {
+  const parked = { ...delivery, ...change }
+  await world.store.park(parked, null, reason)
+  for (const { noteRejected } of workers) await noteRejected(parked)
+}
+
+test('workers that ask at once, and again, set one timer; another rejection asks anew', async () => {
+  await subscribe({ recoverRejected: true })
+  expect(await rejected()).toBe('')
+  await park('rejected')
+  const noted = await rejected()
+  expect(noted).toMatch(/^\d{13} [\da-f-]{36}$/)
+  await Promise.all([...workers, ...workers].map(({ askForRecovery }) => askForRecovery(delivery, noted ?? '')))
+  for (const { askForRecovery } of workers) await askForRecovery(delivery, noted ?? '')
+  const due = await eventually(
+    async () => {
+      const claimed = await createTimerStore(world.redis).claimDue(10, 60_000)
+      expect(claimed).toHaveLength(1)
+      return claimed
+    },
+    { timeoutMs: 5_000 },
+  )
+  const { subscriptionId, tenant } = delivery
+  expect(due).toMatchObject([{ id: `rejected:${subscriptionId}`, tenant, payload: { subscriptionId } }])
+  const before = asked
+  await park('rejected')
+  for (const { askForRecovery } of workers) await askForRecovery(delivery, (await rejected()) ?? '')
+  expect(asked).toBe(before + 2)
+})
+
+test.each<[string, ParkedReason, Partial<Delivery>]>([
+  ['whose schedule has ended', 'exhausted', {}],
+  ['that was sent again', 'rejected', { run: 2 }],
+])('a parked delivery %s is not noted', async (_name, reason, change) => {
+  await subscribe({ recoverRejected: true })
+  await park(reason, change)
+  expect(await rejected()).toBe('')
+})
+
+test('without the setting, a look shows no rejections', async () => {
+  await subscribe({})
+  await park('rejected')
+  expect(await rejected()).toBeUndefined()
+})
