@@ -12,7 +12,7 @@ import {
   sharedFields,
 } from '@switchhook/runtime'
 import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
-import { egressProxyField } from './http/egress-proxy.ts'
+import { egressProxyField } from './egress-proxy.ts'
 
 /**
  * With it, no delivery stays unacknowledged for RabbitMQ's consumer timeout of 30 minutes, after which the channel is closed

@@ -6,8 +6,8 @@ import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'nod
 import type { Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { type CertificateAuthority, eventually, makeCertificateAuthority, startReceiver } from '@switchhook/testkit'
+import { egressProxyField } from '../egress-proxy.ts'
 import { aDelivery } from '../testing/deliveries.ts'
-import { egressProxyField } from './egress-proxy.ts'
 import { createPostClient, type PostClient } from './post.ts'
 import { createTunnels } from './tunnel.ts'
 

@@ -4,8 +4,8 @@ import { request as tlsRequest } from 'node:https'
 import { isIP, isIPv6, type LookupFunction, type Socket } from 'node:net'
 import type { AddressGuard } from '@switchhook/egress'
 import { type Logger, startDeadline } from '@switchhook/runtime'
+import type { EgressProxy } from '../egress-proxy.ts'
 import { BLOCKED_ADDRESS, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
-import type { EgressProxy } from './egress-proxy.ts'
 
 export interface TunnelOptions {
   readonly proxy: EgressProxy
