@@ -12,6 +12,7 @@ import {
   sharedFields,
 } from '@switchhook/runtime'
 import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
+import { egressProxyField } from './egress-proxy.ts'
 
 /**
  * With it, no delivery stays unacknowledged for RabbitMQ's consumer timeout of 30 minutes, after which the channel is closed
@@ -40,6 +41,11 @@ export const workerFields = {
     duration('30s', { minMs: 1 }),
   ),
   WEBHOOK_ALLOWED_NETWORKS: sharedFields.WEBHOOK_ALLOWED_NETWORKS,
+  EGRESS_PROXY_URL: described(
+    'Proxy through which webhooks leave, `http://` or `https://`, with user and password if it asks for them. It is asked to CONNECT to addresses that the worker has checked, never to names ([proxy](security.md#send-webhooks-through-a-proxy)).',
+    egressProxyField,
+    'none',
+  ),
   DELIVERY_SHARDS: deliveryShardsField(MAX_SHARDS),
   DELIVERY_CONCURRENCY: described(
     'Deliveries that one worker handles concurrently.',

@@ -83,6 +83,7 @@ test.each([
   ['no identity provider', 'api.authIssuers=null', 'api.authIssuers is required'],
   ['a volume too small for a rewrite', 'redis.storageGi=10', 'redis.storageGi is 10'],
   ['an external Redis without its network', 'redis.mode=external', 'redis.external.networks is required'],
+  ['a proxy without its network', 'egressProxy.urlSecret=egress-proxy', 'egressProxy.networks is required'],
   ['TLS without an authority', 'redis.tls.enabled=true', 'redis.tls.caSecret is required'],
   [
     'a backup of an external Redis',

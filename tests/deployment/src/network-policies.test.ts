@@ -227,6 +227,15 @@ test('the api alone reaches Asterisk, at its port only', () => {
   expect(production.mayReachAddress(api, '10.50.0.10', 8089)).toBe(false)
 })
 
+test('with a proxy for egress, workers reach the proxy and no other address', () => {
+  const overrides = ['egressProxy.urlSecret=egress-proxy', 'egressProxy.networks={10.70.0.5/32}']
+  const network = createNetwork(renderObjects('production', { overrides }))
+  expect(network.mayReachAddress(worker, '10.70.0.5', 3128)).toBe(true)
+  expect(network.mayReachAddress(worker, '10.70.0.5', 443)).toBe(false)
+  expect(network.mayReachAddress(worker, '93.184.215.14', 443)).toBe(false)
+  expect(network.mayReachAddress(api, '10.70.0.5', 3128)).toBe(false)
+})
+
 test('only the job of the backup reaches the stores for a copy', () => {
   const network = networkOf('backup')
   const backup = pod('backup')

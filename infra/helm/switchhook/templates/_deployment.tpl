@@ -200,6 +200,10 @@ spec:
 - { name: ASTERISK_CA_FILE, value: /etc/switchhook/asterisk-ca/ca.crt }
 {{- end }}
 {{- end }}
+{{- if and (eq .name "delivery-worker") $v.egressProxy.urlSecret }}
+- name: EGRESS_PROXY_URL
+  valueFrom: { secretKeyRef: { name: {{ $v.egressProxy.urlSecret }}, key: {{ $v.egressProxy.urlKey }} } }
+{{- end }}
 {{- if ne .name "fanout" }}
 - name: SECRET_KEYS
   valueFrom: { secretKeyRef: { name: {{ $v.secrets.webhookKeys }}, key: keys } }

@@ -86,7 +86,7 @@ installation. The others are found only by a later `helm upgrade`, which would r
 {{- define "switchhook.secretsChecksum" -}}
 {{- $v := .Values -}}
 {{- $rabbitmq := ternary $v.rabbitmq.external.urlSecret ($v.rabbitmq.usersSecret | default $v.rabbitmq.userSecret) (eq $v.rabbitmq.mode "external") -}}
-{{- $names := list $v.secrets.webhookKeys $v.redis.secret $rabbitmq $v.rabbitmq.tls.caSecret $v.redis.tls.caSecret -}}
+{{- $names := list $v.secrets.webhookKeys $v.redis.secret $rabbitmq $v.rabbitmq.tls.caSecret $v.redis.tls.caSecret $v.egressProxy.urlSecret -}}
 {{- if eq (include "switchhook.platform" .) "asterisk" }}{{ $names = concat $names (list $v.asterisk.secret $v.asterisk.caSecret) }}{{ end -}}
 {{- include "switchhook.checksumOf" (dict "root" . "names" $names) -}}
 {{- end }}
@@ -216,6 +216,9 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- if and (eq $part.mode "external") $v.networkPolicy.enabled (not $part.external.networks) -}}
 {{- fail (printf "%s.external.networks is required: the addresses (CIDRs) of %s, which the network policies open" $name $name) -}}
 {{- end -}}
+{{- end -}}
+{{- if and $v.egressProxy.urlSecret $v.networkPolicy.enabled (not $v.egressProxy.networks) -}}
+{{- fail "egressProxy.networks is required: the addresses (CIDRs) of the proxy, which the network policies open for the workers" -}}
 {{- end -}}
 {{- if and $v.redis.tls.enabled (eq $v.redis.mode "internal") (not $v.redis.tls.caSecret) -}}
 {{- fail "redis.tls.caSecret is required with redis.tls.enabled: the services check the certificate of Redis against it" -}}

@@ -94,7 +94,8 @@ export const OutcomeNumber = {
   malformed: 9,
   blocked: 10,
   'unusable-url': 11,
-  lapsed: 12
+  lapsed: 12,
+  proxy: 13
 } as const
 
 export const ParkedReasonNumber = {

@@ -98,8 +98,8 @@ export interface Schemas {
     at: string;
     /** The duration in milliseconds. */
     durationMs: number;
-    /** `delivered`: answered with a 2xx. `answered`: answered with any other status. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested), `lapsed` (the client that received the delivery reported no outcome before its lease ended). */
-    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed";
+    /** `delivered`: answered with a 2xx. `answered`: answered with any other status. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested), `lapsed` (the client that received the delivery reported no outcome before its lease ended), `proxy` (the proxy of the installation made no connection; the endpoint is not at fault). */
+    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed" | "proxy";
     /** The HTTP status; null if there was no answer. */
     status: number | null;
     /** The beginning of the body of an answer other than 2xx, as one line of at most 256 bytes. Likely secrets and mail or SIP addresses (`…@…`) are removed; phone numbers and IP addresses are not. Absent if there was no body, it was not text, or it did not arrive in time. */
@@ -357,7 +357,7 @@ export interface Schemas {
     run: number;
     /** Attempts made in all runs. */
     attempts: number;
-    /** Outcome of the last attempt; `unknown` if there was none. 0 unknown, 1 delivered, 2 answered, 3 timeout, 4 dns, 5 refused, 6 tls, 7 reset, 8 network, 9 malformed, 10 blocked, 11 unusable-url, 12 lapsed. */
+    /** Outcome of the last attempt; `unknown` if there was none. 0 unknown, 1 delivered, 2 answered, 3 timeout, 4 dns, 5 refused, 6 tls, 7 reset, 8 network, 9 malformed, 10 blocked, 11 unusable-url, 12 lapsed, 13 proxy. */
     lastOutcome: number;
     /** HTTP status of that attempt; null if there was no response. */
     lastStatus: number | null;
@@ -469,7 +469,7 @@ export interface Schemas {
     since: string;
     /** When the first cool-down ends and one attempt probes the endpoint. */
     until: string;
-    /** Outcome of the last of these attempts. 0 unknown, 1 delivered, 2 answered, 3 timeout, 4 dns, 5 refused, 6 tls, 7 reset, 8 network, 9 malformed, 10 blocked, 11 unusable-url, 12 lapsed. */
+    /** Outcome of the last of these attempts. 0 unknown, 1 delivered, 2 answered, 3 timeout, 4 dns, 5 refused, 6 tls, 7 reset, 8 network, 9 malformed, 10 blocked, 11 unusable-url, 12 lapsed, 13 proxy. */
     lastOutcome: number;
     /** HTTP status of that attempt; null if there was no response. */
     lastStatus: number | null;
@@ -500,8 +500,8 @@ export interface Schemas {
     lastSuccessAt: string | null;
     /** When an attempt last failed or was answered with a status other than 2xx, in UTC; null if none was in the last 90 days. Updated a few seconds after an attempt. */
     lastFailureAt: string | null;
-    /** The outcome of the attempt at `lastFailureAt`; null if `lastFailureAt` is null. `answered`: see `lastFailureStatus`. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested), `lapsed` (the client that received the delivery reported no outcome before its lease ended). */
-    lastFailureOutcome: "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed" | null;
+    /** The outcome of the attempt at `lastFailureAt`; null if `lastFailureAt` is null. `answered`: see `lastFailureStatus`. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested), `lapsed` (the client that received the delivery reported no outcome before its lease ended), `proxy` (the proxy of the installation made no connection; the endpoint is not at fault). */
+    lastFailureOutcome: "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed" | "proxy" | null;
     /** The HTTP status of the attempt at `lastFailureAt`; null if there was no answer or no failure. */
     lastFailureStatus: number | null;
     /** The first failure after `lastSuccessAt`, in UTC, to within a few seconds; null if the latest attempt was acknowledged, or none was made. */
@@ -857,7 +857,7 @@ export interface Schemas {
     /** `exhausted`: the schedule ended without an acknowledgement, or a cool-down lasted too long after the last slot. `rejected`: the endpoint answered with a status that is not retried. null: a group of older deliveries that were not read. */
     parkedReason: "exhausted" | "rejected" | null;
     /** The outcome of the latest attempt; null if there was none. */
-    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed" | null;
+    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed" | "proxy" | null;
     /** The HTTP status of the latest attempt; null if there was no answer. */
     status: number | null;
     /** The number of these deliveries. */
@@ -1212,8 +1212,8 @@ export interface Schemas {
     attempt: number;
     /** When the POST began, in UTC. */
     at: string;
-    /** `delivered`: answered with a 2xx. `answered`: answered with any other status. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested), `lapsed` (the client that received the delivery reported no outcome before its lease ended). */
-    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed";
+    /** `delivered`: answered with a 2xx. `answered`: answered with any other status. Without an answer: `timeout` (no answer before the timeout), `dns` (the host name does not resolve), `refused` (the connection was refused), `tls` (the TLS handshake failed or the certificate is invalid), `reset` (the connection was closed before an answer), `network` (the address cannot be reached), `malformed` (the answer was not valid HTTP), `blocked` (the address is private or reserved, and the installation does not allow it), `unusable-url` (the url cannot be requested), `lapsed` (the client that received the delivery reported no outcome before its lease ended), `proxy` (the proxy of the installation made no connection; the endpoint is not at fault). */
+    outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed" | "proxy";
     /** The HTTP status; null if there was no answer. */
     status: number | null;
     /** The duration in milliseconds. */
@@ -1488,7 +1488,7 @@ export interface Schemas {
     /** Only deliveries that were parked for this reason. */
     parkedReason?: "exhausted" | "rejected";
     /** Only deliveries whose latest attempt had this outcome. */
-    outcome?: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed";
+    outcome?: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed" | "proxy";
     /** Only deliveries whose latest attempt was answered with this HTTP status. */
     status?: number;
     /** Only deliveries of this subscription. */

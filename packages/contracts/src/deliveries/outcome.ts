@@ -3,9 +3,10 @@ export const CONNECTION_REASONS = ['timeout', 'dns', 'refused', 'tls', 'reset', 
 
 /**
  * Why there was no usable response. Stable: shown to users with each attempt. `lapsed`: the client that received the delivery
- * reported no outcome before its lease ended.
+ * reported no outcome before its lease ended. `proxy`: the operator's egress proxy made no connection; the endpoint is not at
+ * fault.
  */
-export const UNREACHABLE_REASONS = [...CONNECTION_REASONS, 'blocked', 'unusable-url', 'lapsed'] as const
+export const UNREACHABLE_REASONS = [...CONNECTION_REASONS, 'blocked', 'unusable-url', 'lapsed', 'proxy'] as const
 
 export type UnreachableReason = (typeof UNREACHABLE_REASONS)[number]
 
@@ -27,6 +28,7 @@ export const OutcomeNumber = {
   blocked: 10,
   'unusable-url': 11,
   lapsed: 12,
+  proxy: 13,
 } as const satisfies Record<Attempt['outcome'] | 'unknown', number>
 export type OutcomeNumber = (typeof OutcomeNumber)[keyof typeof OutcomeNumber]
 

@@ -31,6 +31,7 @@ const OUTCOMES: Readonly<Record<UnreachableReason | 'delivered' | 'other', strin
     blocked: '.i',
     'unusable-url': '.j',
     lapsed: '.L',
+    proxy: '.M',
     '1xx': '.k',
     '3xx': '.l',
     '4xx': '.m',

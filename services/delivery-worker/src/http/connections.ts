@@ -1,9 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { LookupFunction, Socket } from 'node:net'
+import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { Agent, buildConnector, type DiagnosticsChannel } from 'undici'
 import { BLOCKED_ADDRESS } from '../policy/classify.ts'
 import { type ContinueFilter, createContinueFilter, filterReads } from './skip-continue.ts'
+import type { OpenTunnel } from './tunnel.ts'
 
 export interface ConnectionOptions {
   /** Maximum number of connections to one origin. */
@@ -14,6 +16,8 @@ export interface ConnectionOptions {
   readonly guard: Pick<AddressGuard, 'allows'>
   /** Looks up host names. Not called for a url that contains an address. */
   readonly lookup: LookupFunction
+  /** Opens every connection through the operator's proxy. Absent: connections are direct. */
+  readonly tunnel?: OpenTunnel | undefined
 }
 
 /** The connections to endpoints. */
@@ -40,7 +44,13 @@ interface Usage {
   readonly answers: ContinueFilter
 }
 
-export function openConnections({ connections, connectTimeoutMs, guard, lookup }: ConnectionOptions): Connections {
+export function openConnections({
+  connections,
+  connectTimeoutMs,
+  guard,
+  lookup,
+  tunnel,
+}: ConnectionOptions): Connections {
   const stale = new WeakSet<Error>()
   const usages = new WeakMap<Socket, Usage>()
   const noteRequest = (message: unknown): void => {
@@ -53,11 +63,13 @@ export function openConnections({ connections, connectTimeoutMs, guard, lookup }
   }
   // undici shows which connection carries a request only on this channel.
   subscribe(SEND_HEADERS, noteRequest)
-  const connector = buildConnector({ timeout: connectTimeoutMs, lookup, allowH2: false })
+  const direct = buildConnector({ timeout: connectTimeoutMs, lookup, allowH2: false })
+  const connector = tunnel === undefined ? direct : tunnelled(tunnel, direct)
   const connect: typeof connector = (options, callback) => {
     connector(options, (error, socket) => {
       if (error !== null) return callback(error, null)
-      if (!guard.allows(socket.remoteAddress ?? '')) {
+      // A tunnel ends at the proxy. It was opened to a vetted address.
+      if (tunnel === undefined && !guard.allows(socket.remoteAddress ?? '')) {
         socket.destroy()
         const refusal = new Error(`the address ${socket.remoteAddress} is blocked`)
         return callback(Object.assign(refusal, { code: BLOCKED_ADDRESS }), null)
@@ -83,5 +95,20 @@ export function openConnections({ connections, connectTimeoutMs, guard, lookup }
       unsubscribe(SEND_HEADERS, noteRequest)
       await Promise.all([kept.destroy(), fresh.destroy()])
     },
+  }
+}
+
+/** TLS is made through the tunnel, by undici itself, so that server name and certificate check are those of a direct connection. */
+function tunnelled(open: OpenTunnel, direct: buildConnector.connector): buildConnector.connector {
+  // callbackify calls back outside of the promise, so that an error in the callback does not become an unhandled rejection.
+  const openThenCall = callbackify(open)
+  return (options, callback) => {
+    const { hostname, protocol, port } = options
+    const isTls = protocol === 'https:'
+    openThenCall({ hostname, port: Number(port || (isTls ? 443 : 80)) }, (error, socket) => {
+      if (error !== null) callback(error, null)
+      else if (isTls) direct({ ...options, httpSocket: socket }, callback)
+      else callback(null, socket)
+    })
   }
 }

@@ -4,8 +4,9 @@ import { createSigner, openVault, type Signer } from '@switchhook/signing'
 import type { WorkerConfig } from '../config.ts'
 import { createLookup } from './lookup.ts'
 import { createPostClient, type PostClient } from './post.ts'
+import { createTunnels } from './tunnel.ts'
 
-/** Makes signed POSTs to public addresses. */
+/** Makes signed POSTs to public addresses, through the operator's proxy if there is one. */
 export type EndpointClient = PostClient & Pick<Signer, 'canSign'>
 
 /** @param maxSockets maximum number of connections to one endpoint */
@@ -13,14 +14,17 @@ export function createEndpointClient(config: WorkerConfig, maxSockets: number, l
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
   const signer = createSigner({ vault: openVault(config, log), log, now: Date.now })
   const timeoutMs = config.DELIVERY_TIMEOUT
+  const proxy = config.EGRESS_PROXY_URL
+  // Two tries of two queries then fit into the deadline.
+  const lookup = createLookup({ guard, timeoutMs: Math.ceil(timeoutMs / 4) })
   const client = createPostClient({
     guard,
     sign: signer.headersOf,
     ownHeadersOf: signer.ownHeadersOf,
     timeoutMs,
     maxSockets,
-    // Two tries of two queries then fit into the deadline.
-    lookup: createLookup({ guard, timeoutMs: Math.ceil(timeoutMs / 4) }),
+    lookup,
+    tunnel: proxy && createTunnels({ proxy, guard, lookup, timeoutMs, log }),
   })
   return { ...client, canSign: signer.canSign }
 }

@@ -8,6 +8,7 @@ import { classifyError, classifyStatus } from '../policy/classify.ts'
 import { openConnections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
 import { createTargets } from './targets.ts'
+import type { OpenTunnel } from './tunnel.ts'
 import { createUndiciAdapter, PreparedPost, type Sent } from './undici-adapter.ts'
 
 export interface PostOptions {
@@ -19,6 +20,8 @@ export interface PostOptions {
   readonly guard: AddressGuard
   /** Looks up host names. */
   readonly lookup: LookupFunction
+  /** Opens every connection through the operator's proxy. Absent: connections are direct. */
+  readonly tunnel?: OpenTunnel | undefined
   /** The signature headers of an attempt that is made now. Absent: nothing is signed. */
   readonly sign?: Signer['headersOf']
   /** The headers that the subscription asks for. Absent: none. */
@@ -33,17 +36,18 @@ export interface PostClient {
   close(): Promise<void>
 }
 
-/** Sends deliveries (specification, "Delivery request"). Never follows redirects, never uses proxies. */
+/** Sends deliveries (specification, "Delivery request"). Never follows redirects, never uses a proxy of the environment. */
 export function createPostClient({
   timeoutMs,
   maxSockets,
   guard,
   lookup,
+  tunnel,
   sign,
   ownHeadersOf,
 }: PostOptions): PostClient {
   const targetOf = createTargets(guard)
-  const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup })
+  const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup, tunnel })
   // The bare class without defaults: axios merges each of them into every request. It needs neither method nor headers,
   // because the PreparedPost has them. It checks no status and transforms nothing, because the body is already bytes and the
   // answer's excerpt is already text.

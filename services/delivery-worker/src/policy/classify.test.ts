@@ -45,6 +45,7 @@ describe('classifyError', () => {
     ['UND_ERR_SOCKET', 'reset'],
     ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'malformed'],
     ['UND_ERR_INVALID_ARG', 'unusable-url'],
+    ['ERR_EGRESS_PROXY', 'proxy'],
   ])('%s is %s', (code, reason) => {
     expect(classifyError(failed(code))).toEqual({ kind: 'unreachable', reason })
   })

@@ -4,6 +4,9 @@ import type { Attempt, Outcome, UnreachableReason } from '@switchhook/contracts'
 /** The error code of an address that the worker may not connect to. */
 export const BLOCKED_ADDRESS = 'ERR_BLOCKED_ADDRESS'
 
+/** The error code of a failure of the operator's egress proxy. */
+export const PROXY_FAILED = 'ERR_EGRESS_PROXY'
+
 /** Only 2xx acknowledges (specification, "Receiver obligations and semantics", 1 to 3). */
 export const classifyStatus = (status: number): Outcome =>
   status < 300 ? { kind: 'delivered', status } : { kind: 'answered', status }
@@ -52,6 +55,7 @@ const REASONS: Readonly<Record<string, UnreachableReason>> = {
   ETIMEDOUT: 'timeout',
   EPROTO: 'tls',
   [BLOCKED_ADDRESS]: 'blocked',
+  [PROXY_FAILED]: 'proxy',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   UND_ERR_INVALID_ARG: 'unusable-url',
   UND_ERR_HEADERS_OVERFLOW: 'malformed',
@@ -70,6 +74,9 @@ const FAMILIES: readonly [RegExp, UnreachableReason][] = [
 
 /** This process, not the network, has run out of something. */
 const OUR_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])
+
+/** Whether an error says that this process has run out of something. */
+export const isOurShortage = (error: unknown): boolean => OUR_SHORTAGES.has(codeOf(error) ?? '')
 
 function reasonOf(code: string | undefined): UnreachableReason | undefined {
   if (code === undefined || OUR_SHORTAGES.has(code)) return undefined

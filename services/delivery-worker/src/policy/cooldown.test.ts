@@ -52,6 +52,15 @@ test.each([
   expect(notes).toEqual(['answer'])
 })
 
+test('a failure of the egress proxy neither counts as a failure nor as an answer of the endpoint', async () => {
+  const { breaker, notes, notices } = aBreaker()
+  const delivery = aDelivery()
+  for (const state of ['closed', 'probing'] as const) {
+    await breaker.note(delivery, { kind: 'unreachable', reason: 'proxy' }, before(4, state))
+  }
+  expect([notes, notices, breaker.isFailing(delivery)]).toEqual([[], [], false])
+})
+
 test('an answered probe closes the breaker', async () => {
   const { breaker, notes } = aBreaker()
   await breaker.note(aDelivery(), ok, before(5, 'probing'))

@@ -16,6 +16,8 @@ import { isTransientFailure } from './decide.ts'
  *
  * A 2xx and a rejection (a 4xx, for example) both show that the endpoint works, so both close the breaker. An answer to a
  * POST that began before the breaker opened also closes it. A failure of such a POST changes nothing.
+ *
+ * A failure of the operator's proxy says nothing about the endpoint. The breaker ignores it; a probe that met it lapses.
  */
 
 /** The state of an endpoint when its POST began. */
@@ -74,6 +76,7 @@ export function createBreaker(
     isFailing: ({ subscriptionId }) => failing.has(subscriptionId),
     note: async (delivery, outcome, { health, probe }) => {
       const { subscriptionId } = delivery
+      if (outcome.kind === 'unreachable' && outcome.reason === 'proxy') return
       if (isTransientFailure(outcome)) {
         failing.set(subscriptionId, true)
         const asked = outcome.kind === 'answered' ? outcome.pauseMs : undefined

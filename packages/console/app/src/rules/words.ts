@@ -70,6 +70,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   malformed: 'did not answer in valid HTTP',
   blocked: 'has an address that is not allowed',
   'unusable-url': 'has a URL that cannot be requested',
+  proxy: 'was not contacted, because the proxy of the installation failed',
 }
 
 /** What the endpoint did, as a phrase after its name: `answered 503`, `refused the connection`. */

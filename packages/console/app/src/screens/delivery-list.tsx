@@ -84,9 +84,19 @@ const STATES = [
 
 const OUTCOMES = [
   ['', 'Any'],
-  ...['delivered', 'answered', 'timeout', 'dns', 'refused', 'tls', 'reset', 'network', 'malformed', 'blocked'].map(
-    (outcome) => [outcome, outcome] as const,
-  ),
+  ...[
+    'delivered',
+    'answered',
+    'timeout',
+    'dns',
+    'refused',
+    'tls',
+    'reset',
+    'network',
+    'malformed',
+    'blocked',
+    'proxy',
+  ].map((outcome) => [outcome, outcome] as const),
 ] as const
 
 const EVENT_TYPES = [

@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<UnreachableReason, string>> = {
   blocked: 'the address is private or reserved, and the installation does not allow it',
   'unusable-url': 'the url cannot be requested',
   lapsed: 'the client that received the delivery reported no outcome before its lease ended',
+  proxy: 'the proxy of the installation made no connection; the endpoint is not at fault',
 }
 
 export const UNREACHABLE_TEXT = `Without an answer: ${Object.entries(REASONS)

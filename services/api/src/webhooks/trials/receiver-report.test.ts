@@ -65,6 +65,7 @@ test.each<[CheckedPost, RegExp]>([
   [unanswered('malformed'), /not valid HTTP/],
   [unanswered('blocked'), /WEBHOOK_ALLOWED_NETWORKS/],
   [unanswered('unusable-url'), /absolute http or https url/],
+  [unanswered('proxy'), /tell the operator/],
 ])('a first delivery with %j gets advice, and the other checks are skipped', (plain, advice) => {
   const { verdict, findings } = createReceiverReport({ deadlineMs: 10_000, isSigned: true, plain })
   expect(verdict).toBe('needs-work')

@@ -109,6 +109,8 @@ function adviceFor({ outcome, status }: CheckedPost): string {
       return 'The address is private, local or reserved, and this installation does not send webhooks there. Use a public address, or ask the operator to allow your network (WEBHOOK_ALLOWED_NETWORKS).'
     case 'unusable-url':
       return 'This installation can no longer send to this url. Change the subscription to an absolute http or https url.'
+    case 'proxy':
+      return 'The proxy through which this installation sends webhooks made no connection. Your endpoint is not at fault; tell the operator.'
     case 'lapsed':
     default:
       // No check lapses. A newer worker may store an outcome that is not in the type.
