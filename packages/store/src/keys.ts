@@ -99,6 +99,12 @@ export const heldKey = (subscription: SubscriptionId): string => `sh:{s:${subscr
 /** zset: held delivery that a client has received → its lease (held-store.ts) · as the list above · api */
 export const leasedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:leased`
 
+/** zset: permit, or delivery that a worker passed on → when it expires, ms (permit-store.ts) · until the last one expires · worker */
+export const inFlightKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:in-flight`
+
+/** zset: likewise → when it was taken, ms · a moment over a second from the last one · worker */
+export const postedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:posted`
+
 /** zset: `[tenant, subscription]` → when a worker looks at its held deliveries next, ms · until none is left · worker, api */
 export const heldLooksKey = (partition: number): string => `sh:{p${partition}}:held`
 

@@ -1,5 +1,6 @@
 import {
   type Delivery,
+  hasLimits,
   holdsDeliveries,
   isExpired,
   leavesGaps,
@@ -16,6 +17,8 @@ export interface Admission {
   readonly health: EndpointHealth
   /** How long a first attempt may rely on the subscription that was read. Monotonic (`performance.now`), in ms. */
   readonly trustedUntilMs: number
+  /** The subscription, if each POST needs a permit. */
+  readonly limited?: Subscription
 }
 
 /** Decides before every POST whether a delivery may be sent. See `createAdmit`. */
@@ -73,6 +76,7 @@ export function createAdmit(deps: AdmitDeps): Admit {
     health,
     trustedUntilMs,
     admitted: admittedBy(subscription, delivery),
+    ...(subscription !== undefined && hasLimits(subscription) && { limited: subscription }),
   })
 
   return async (delivery) => {
@@ -84,6 +88,10 @@ export function createAdmit(deps: AdmitDeps): Admit {
     return admissionBy(await looks.ask(delivery), delivery)
   }
 }
+
+/** Whether a due delivery is sent, as far as its subscription decides. */
+export const isSent = (subscription: Subscription, delivery: Delivery, nowMs: number): boolean =>
+  (delivery.attempt > 0 || wantsFirstAttempt(subscription, delivery)) && !isExpired(subscription, delivery, nowMs)
 
 const isHealthy = ({ state, consecutiveFailures }: EndpointHealth): boolean =>
   state === 'closed' && consecutiveFailures === 0

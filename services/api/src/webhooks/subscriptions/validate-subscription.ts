@@ -64,6 +64,8 @@ interface ByMode {
   readonly url?: unknown
   readonly deleteAfterUnusedSeconds?: unknown
   readonly headers?: unknown
+  readonly maxInFlight?: unknown
+  readonly maxPerSecond?: unknown
 }
 
 /** @throws AppError if a change does not fit the mode of the subscription */
@@ -79,12 +81,13 @@ export function roleForNew(body: unknown): Role {
 }
 
 /** What the mode of a subscription excludes or requires. */
-export function modeFaults({ mode, url, deleteAfterUnusedSeconds, headers }: ByMode): Fault[] {
+export function modeFaults({ mode, url, deleteAfterUnusedSeconds, headers, ...limits }: ByMode): Fault[] {
   if (mode === 'pull') {
     const detail = 'must be absent: clients receive the deliveries'
     return [
       ...(url == null || url === '' ? [] : [{ pointer: '/url', detail }]),
       ...(headers == null ? [] : [{ pointer: '/headers', detail }]),
+      ...LIMITS.flatMap((name) => (limits[name] == null ? [] : [{ pointer: `/${name}`, detail }])),
     ]
   }
   return [
@@ -94,6 +97,9 @@ export function modeFaults({ mode, url, deleteAfterUnusedSeconds, headers }: ByM
       : [{ pointer: '/deleteAfterUnusedSeconds', detail: 'is only for pull subscriptions' }]),
   ]
 }
+
+/** Of the POSTs of a subscription. */
+const LIMITS = ['maxInFlight', 'maxPerSecond'] as const
 
 const LISTS_EVENT_TYPES: readonly FailureCode[] = ['invalid-webhook-url', 'unknown-event-type']
 

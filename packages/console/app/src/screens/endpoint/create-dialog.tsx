@@ -58,6 +58,8 @@ export const fieldsOf = (form: FormData, before?: Subscription) => ({
   externalId: textIn(form, 'externalId') || null,
   filter: readFilter(textIn(form, 'filter')).filter ?? null,
   expireAfterSeconds: numberIn(form, 'expireAfterSeconds'),
+  maxInFlight: numberIn(form, 'maxInFlight'),
+  maxPerSecond: numberIn(form, 'maxPerSecond'),
   headers: headersIn(textIn(form, 'headers'), before?.headers, isMoving(before?.url, textIn(form, 'url'))),
   eventTypes: form.getAll('eventTypes').map(String) as SubscribedType[],
 })

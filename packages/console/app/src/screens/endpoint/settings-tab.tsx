@@ -26,6 +26,8 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
                 counted(subscription.expireAfterSeconds, 'second')
               ),
             ],
+            ['In flight at most', subscription.maxInFlight ?? <span className="muted">any number</span>],
+            ['Per second at most', subscription.maxPerSecond ?? <span className="muted">any number</span>],
             ['Event types', subscription.eventTypes.join(', ')],
             [
               'Filter',
