@@ -51,10 +51,11 @@ const RESERVED_MS = 2_000
 /** Longer than publishing takes. If the worker dies, a look gives the deliveries back. */
 const LEASE_SECONDS = 30
 
+const limitsOf = ({ maxInFlight, maxPerSecond }: LimitedSubscription) => [maxInFlight ?? '', maxPerSecond ?? '']
+const keysOf = (id: SubscriptionId) => [inFlightKey(id), postedKey(id), heldKey(id)]
+
 /** @param inFlightMs longer than any POST */
 export function createPermitStore(redis: Redis, inFlightMs: number): PermitStore {
-  const limitsOf = ({ maxInFlight, maxPerSecond }: LimitedSubscription) => [maxInFlight ?? '', maxPerSecond ?? '']
-  const keysOf = (id: SubscriptionId) => [inFlightKey(id), postedKey(id), heldKey(id)]
   return {
     async take(limited, { permit, former = '', delivery, isNew }) {
       const args = [permit, former, delivery.deliveryId, ...limitsOf(limited), inFlightMs, WINDOW_MS, isNew ? 1 : 0]

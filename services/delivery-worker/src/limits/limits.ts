@@ -43,7 +43,7 @@ const PASSED_AT_ONCE = 250
  * dies, its permits expire, and a look gives back what it was passing on.
  */
 export function createLimits({ permits, held, publish, now, nowMs, log }: LimitsDeps): Limits {
-  const passing = new Set<Promise<void>>()
+  const passing = new Set<Promise<unknown>>()
 
   async function passOn(limited: Subscription, most: number, ended?: string): Promise<number | null> {
     for (let unused: readonly string[] = [], permit = ended; ; permit = undefined) {
@@ -62,12 +62,12 @@ export function createLimits({ permits, held, publish, now, nowMs, log }: Limits
 
   /** Not awaited by the delivery: a permit that cannot be ended expires, and a look passes on what is held. */
   function end(limited: Subscription, permit: string, most: number): void {
-    const passed = passOn(limited, most, permit).then(
-      () => {},
-      (error: unknown) => log.warn('a held delivery was not passed on; a worker looks soon', { id: limited.id, error }),
-    )
+    const passed = passOn(limited, most, permit)
+      .catch((error: unknown) => {
+        log.warn('held deliveries were not passed on; a worker looks soon', { subscriptionId: limited.id, error })
+      })
+      .finally(() => passing.delete(passed))
     passing.add(passed)
-    void passed.then(() => passing.delete(passed))
   }
 
   return {

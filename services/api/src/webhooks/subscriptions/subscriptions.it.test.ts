@@ -62,6 +62,8 @@ describe('POST', () => {
       paused: false,
       pausedUntil: null,
       expireAfterSeconds: null,
+      maxInFlight: null,
+      maxPerSecond: null,
       headers: null,
       enabled: true,
       createdAt: expect.any(String),
