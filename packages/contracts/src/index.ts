@@ -163,6 +163,7 @@ export {
 } from './subscriptions/signing.ts'
 export {
   ALL_TYPES,
+  hasLimits,
   holdsDeliveries,
   isPaused,
   receives,

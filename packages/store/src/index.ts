@@ -95,6 +95,12 @@ export { type Installation, type InstallationOptions, openInstallation } from '.
 export { originOf, type Ruling, type StoredInstallation } from './installation/installation-rule.ts'
 export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
 export { createListCursor } from './paging.ts'
+export {
+  createPermitStore,
+  type LimitedSubscription,
+  PERMIT_VALID_MS,
+  type PermitStore,
+} from './permits/permit-store.ts'
 export { assertDurable, type DurabilityRule } from './redis/durability.ts'
 export { inChunks } from './redis/in-chunks.ts'
 export { type Log, openRedis, type Redis } from './redis/redis.ts'

@@ -114,6 +114,11 @@ export const holdingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${esca
 
 /** hash: how many deliveries may be held before the next count, and the last result · 10 minutes from a count · worker */
 export const heldRoomKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:held-room`
+/** zset: permit, or delivery that a worker passed on → when it expires, ms (permit-store.ts) · until the last one expires · worker */
+export const inFlightKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:in-flight`
+
+/** zset: likewise → when it was taken, ms · a moment over a second from the last one · worker */
+export const postedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:posted`
 
 /** zset: `[tenant, subscription]` → when a worker looks at its held deliveries next, ms · until none is left · worker, api */
 export const heldLooksKey = (partition: number): string => `sh:{p${partition}}:held`

@@ -28,6 +28,7 @@ import {
   createHeldStore,
   createLiveAttemptStore,
   createOutcomeStore,
+  createPermitStore,
   createRejectionStore,
   createStateStore,
   createStatisticsStore,
@@ -42,6 +43,7 @@ import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease } from './http/post-under-lease.ts'
 import { createGiveWay, type Handle } from './isolation/give-way.ts'
 import { createIsolation, LANE_DEPTH, TURN_PATIENCE_MS } from './isolation/isolate.ts'
+import { createLimits } from './limits/limits.ts'
 import { startNotices } from './notices/start-notices.ts'
 import { createPackets, PACKET_PATIENCE_MS, type Packets } from './packets/packets.ts'
 import { createDeliver } from './pipeline/deliver.ts'
@@ -184,6 +186,10 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   shutdown.defer('held limits', () => heldLimiter.stop())
   const settle: DeliverDeps['settle'] = (...settled) => deliveries.settle(...settled)
   const hold = heldLimiter.storing(settle)
+  const publishBacklogged = (delivery: Delivery) => broker.publishBacklogged(delivery)
+  const permits = createPermitStore(redis, config.DELIVERY_TIMEOUT + PROBE_SLACK_MS)
+  const limits = createLimits({ permits, held, publish: publishBacklogged, now: Date.now, nowMs, log })
+  shutdown.defer('limits', () => limits.ended())
   const steps: DeliverDeps = {
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
@@ -197,6 +203,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       renew: admit,
       nowMs,
     }),
+    limits,
     posting: listener.posting,
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
     park,
@@ -215,7 +222,8 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     held,
     looks: createHeldLooks(redis),
     endpoint: look,
-    publish: (delivery) => broker.publishBacklogged(delivery),
+    publish: publishBacklogged,
+    limits,
     waiting: async () => (await broker.lookAt([Queue.deliveryBacklog]))[0]?.ready ?? 0,
     now: Date.now,
     log,

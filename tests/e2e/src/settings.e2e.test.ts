@@ -163,3 +163,47 @@ test('a subscription to * receives every type and is shown as such', async () =>
   const narrowed = await acme.api.subscriptions.change(subscription.id, { eventTypes: ['agent.status'] })
   expect(narrowed.eventTypes).toEqual(['agent.status'])
 })
+
+describe('maxInFlight and maxPerSecond', () => {
+  test.each([
+    { maxInFlight: 1, maxPerSecond: null },
+    { maxInFlight: null, maxPerSecond: 4 },
+  ])(
+    '%j is never exceeded, everything arrives, and explain says why it waits',
+    async (limits) => {
+      const path = `/limited-${limits.maxInFlight}`
+      receiver.answer(path, { delayMs: 150 })
+      const subscription = await subscribe(path, limits)
+      expect(subscription).toMatchObject(limits)
+      const ids: string[] = []
+      for (let i = 0; i < 16; i++) ids.push(await publishCall(0, 2))
+      const verdicts = await eventually(async () => {
+        const found = await Promise.all(ids.map((eventId) => verdictOf(eventId, subscription)))
+        const held = found.filter((each) => each?.verdict === 'held')
+        expect(held).not.toEqual([])
+        return held
+      }, PATIENT)
+      expect(verdicts[0]?.explanation).toMatch(/^Held: more is due than the subscription allows \(max\w+ \d\)/)
+      await eventually(() => expect(new Set(sentTo(path))).toEqual(new Set(ids)), PATIENT)
+      const times = receiver.requests(path).map(({ receivedAt }) => receivedAt)
+      const count = limits.maxInFlight ?? limits.maxPerSecond ?? 0
+      const gaps = times.slice(count).map((time, i) => time - (times[i] ?? 0))
+      // The next one begins after an answer, or after a second. Timers round.
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(limits.maxInFlight === null ? 1_000 : 145)
+    },
+    60_000,
+  )
+
+  test('null removes a limit and releases what it held; a pull subscription refuses it', async () => {
+    const subscription = await subscribe('/unlimited', { maxInFlight: 1 })
+    receiver.answer('/unlimited', { delayMs: 1_000 })
+    for (let i = 0; i < 30; i++) await publishCall(0, 2)
+    await receiver.waitFor(1, '/unlimited')
+    const changed = await acme.api.subscriptions.change(subscription.id, { maxInFlight: null })
+    expect(changed).toMatchObject({ maxInFlight: null })
+    await eventually(() => expect(sentTo('/unlimited')).toHaveLength(30), { ...PATIENT, timeoutMs: 20_000 })
+    const body = { mode: 'pull', eventTypes: ['call.status'], maxInFlight: 1 }
+    const refused = await acme.request<{ errors: { pointer: string }[] }>('POST', '/webhooks/subscriptions', body)
+    expect([refused.status, refused.body.errors[0]?.pointer]).toEqual([400, '/maxInFlight'])
+  }, 60_000)
+})

@@ -31,6 +31,10 @@ export interface Subscription {
   readonly pausedUntil?: string | undefined
   /** Rejected deliveries are sent again after the endpoint's next 2xx. Not with `mode: 'pull'`. */
   readonly recoverRejected?: true | undefined
+  /** How many POSTs may be in flight at a time, over all workers. Absent: any number. Not with `mode: 'pull'`. */
+  readonly maxInFlight?: number | undefined
+  /** How many POSTs may begin in any second, over all workers. Absent: any number. Not with `mode: 'pull'`. */
+  readonly maxPerSecond?: number | undefined
   /** Headers for every POST: names in lower case, values sealed. Clients see the names only. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** It is deleted when no client has received its deliveries for so long. Only with `mode: 'pull'`. */
@@ -60,3 +64,7 @@ export const isPaused = (
 /** Whether due deliveries are held instead of being POSTed. */
 export const holdsDeliveries = (subscription: Subscription, nowMs: number): boolean =>
   subscription.mode === 'pull' || isPaused(subscription, nowMs)
+
+/** Whether its POSTs need permits. */
+export const hasLimits = ({ maxInFlight, maxPerSecond }: Pick<Subscription, 'maxInFlight' | 'maxPerSecond'>): boolean =>
+  maxInFlight !== undefined || maxPerSecond !== undefined

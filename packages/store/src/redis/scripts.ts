@@ -46,6 +46,8 @@ export interface ScriptReplies {
   'history/write-records': number
   'installation/write-installation': 0 | 1
   'history/append-events': number
+  'permits/pass-on': [waitMs: number, ...idsAndLeases: string[]]
+  'permits/take-permit': 0 | 1
   'requests/append-audit': string
   'requests/begin-request': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'requests/count-requests': [count: number, leftMs: number]

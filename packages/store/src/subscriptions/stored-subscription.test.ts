@@ -35,6 +35,8 @@ test.each<Partial<Subscription>>([
   { filter: { 'call.status': { state: [7] } } },
   { expireAfterSeconds: 60 },
   { headers: { authorization: 'v1.key.text' } },
+  { maxInFlight: 1 },
+  { maxPerSecond: 1 },
 ])('workers of earlier versions send nothing of a subscription with %j', (setting) => {
   const subscription = { ...aSubscription(), ...setting, signing }
   const text = subscriptionToText(subscription)

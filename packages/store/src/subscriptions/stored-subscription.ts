@@ -1,6 +1,6 @@
 import type { Signing, Subscription } from '@switchhook/contracts'
 
-/** Settings by which something is not sent. Workers of earlier versions do not know them, and would send it. */
+/** Settings by which something is not sent, or later. Workers of earlier versions do not know them, and would send it. */
 const GUARDED_SETTINGS: readonly (keyof Subscription)[] = [
   'mode',
   'paused',
@@ -8,6 +8,8 @@ const GUARDED_SETTINGS: readonly (keyof Subscription)[] = [
   'filter',
   'expireAfterSeconds',
   'headers',
+  'maxInFlight',
+  'maxPerSecond',
 ]
 
 /**

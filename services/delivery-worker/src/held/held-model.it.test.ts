@@ -126,11 +126,12 @@ function aWorld(mode: 'post' | 'pull') {
               subscription: aSubscription({ id, ...(isHolding() && { paused: true as const }) }),
             }),
             publish: async (delivery) => void messages.push(delivery),
+            limits: { passOn: async () => null },
             waiting: async () => 0,
             now: Date.now,
             log: silentLog,
           })
-          return await look()
+          return void (await look())
         }
         case 'receive':
           if (mode === 'pull') leases.push(...(await held.receive(endpoint, 1, 300)))

@@ -1,6 +1,7 @@
-import { type Delivery, holdsDeliveries, type SubscriptionId } from '@switchhook/contracts'
+import { type Delivery, hasLimits, holdsDeliveries, type SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import { type HeldEntry, type HeldLook, type HeldLooks, type HeldStore, leaseTimes } from '@switchhook/store'
+import type { Limits } from '../limits/limits.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 import { nextLookMs } from '../policy/admit.ts'
 import type { EndpointState } from '../policy/recent-looks.ts'
@@ -13,6 +14,7 @@ export interface HeldLooksDeps {
   readonly endpoint: (endpoint: Pick<Delivery, 'tenant' | 'subscriptionId'>) => Promise<EndpointState>
   /** Publishes a delivery for workers that have nothing else to do. */
   readonly publish: (delivery: Delivery) => Promise<void>
+  readonly limits: Pick<Limits, 'passOn'>
   /** How many deliveries wait there. */
   readonly waiting: () => Promise<number>
   /** Milliseconds since 1970. */
@@ -34,6 +36,10 @@ const PUBLISHED_AT_ONCE = 250
 /** With more deliveries waiting for the workers, none is added. */
 const DEEP = 5_000
 const TICK_MS = 1_000
+/** Beyond the rounding of timers and of Redis' clock. */
+const MOMENT_MS = 5
+/** The shortest time between two looks at a subscription with limits. */
+const LIMITED_TICK_MS = 100
 
 /** How far this worker has got with the held deliveries of a subscription that no longer holds them. */
 interface Release {
@@ -46,9 +52,9 @@ interface Release {
 /**
  * Looks at the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held.
  * If a look takes longer than its lease, two workers look at the same deliveries: a delivery is then published twice with one token, and the ledger drops the
- * second, or a lease is ended twice, which costs an attempt number.
+ * second, or a lease is ended twice, which costs an attempt number. Resolves to when to look again, in ms; undefined: as usual.
  */
-export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<void> {
+export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | undefined> {
   const { worker, held, looks, now, log } = deps
   const releases = new Map<SubscriptionId, Release>()
 
@@ -116,6 +122,10 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<void> {
     }
     if (health.state === 'open') return Math.max(TICK_MS, (health.openUntilMs ?? 0) - now())
     if ((await deps.waiting()) > DEEP) return TICK_MS
+    if (subscription !== undefined && hasLimits(subscription) && !isHolding) {
+      const nextInMs = await deps.limits.passOn(subscription, health.state === 'probing' ? 1 : undefined)
+      return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
+    }
     const release = releases.get(id) ?? { most: FIRST_RELEASE, stay: 0 }
     // One is the probe that ends the cool-down.
     const most = health.state === 'probing' ? 1 : release.most
@@ -134,17 +144,23 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<void> {
   return async () => {
     try {
       const due = await looks.claimDue(LOOKS_AT_ONCE, LOOK_LEASE_MS)
-      await Promise.all(
+      const nextsMs = await Promise.all(
         due.map(async (look) => {
           try {
-            await looks.finish(look, await lookAt(look))
+            const nextInMs = await lookAt(look)
+            await looks.finish(look, nextInMs)
+            return nextInMs ?? TICK_MS
           } catch (error) {
             log.warn('held deliveries could not be looked at; a worker looks again', { ...look, error })
+            return TICK_MS
           }
         }),
       )
+      // A moment later, so that the look is due.
+      return nextsMs.length === 0 ? undefined : Math.max(LIMITED_TICK_MS, Math.min(TICK_MS, ...nextsMs)) + MOMENT_MS
     } catch (error) {
       log.warn('due looks at held deliveries could not be read', { error })
+      return undefined
     }
   }
 }

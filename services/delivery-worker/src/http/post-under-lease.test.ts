@@ -3,7 +3,7 @@ import type { Deadline } from '@switchhook/runtime'
 import type { Admission } from '../policy/admit.ts'
 import { aDelivery } from '../testing/deliveries.ts'
 import { anAdmission, posted as postedTo } from '../testing/delivering.ts'
-import { createPostUnderLease, type LeaseExpired, type PostTerms } from './post-under-lease.ts'
+import { createPostUnderLease, type LeaseExpired, type PostTerms, type TakePermit } from './post-under-lease.ts'
 
 const TIMEOUT_MS = 1_000
 const first = aDelivery()
@@ -27,6 +27,8 @@ async function post(
   trustedUntilMs: number,
   results: readonly (Outcome | LeaseExpired)[],
   renewals: readonly Admission[] = [],
+  /** Of a subscription with limits: how long each permit is valid, in ms. Then none is free. */
+  permitsMs?: readonly number[],
 ) {
   const sent: { url: string; terms: PostTerms | undefined }[] = []
   let clockMs = 0
@@ -48,8 +50,13 @@ async function post(
     },
     nowMs: () => clockMs,
   })
-  const posted = await postUnderLease(due, due.attempt + 1, trustedUntilMs)
-  return { posted, sent, renewed, deadline }
+  const taken: boolean[] = []
+  const take: TakePermit = async (wasWritten) => {
+    const validMs = permitsMs?.[taken.push(wasWritten) - 1]
+    return validMs === undefined ? undefined : clockMs + validMs
+  }
+  const posted = await postUnderLease(due, due.attempt + 1, trustedUntilMs, permitsMs && take)
+  return { posted, sent, renewed, deadline, taken }
 }
 
 test('a first attempt is posted under its lease without another read while the lease is valid', async () => {
@@ -161,4 +168,36 @@ test('without Redis the lease cannot be renewed, and the delivery comes back', a
     nowMs: () => 0,
   })
   await expect(postUnderLease(first, 1, 50)).rejects.toThrow('Redis is away')
+})
+
+describe('a POST of a subscription with limits', () => {
+  const retry = { ...first, slot: 1, attempt: 1 }
+  const limited = { kind: 'held', lookInMs: 100 }
+
+  test('is not made without a permit', async () => {
+    expect(await post(first, 250, [], [], [])).toMatchObject({ posted: limited, sent: [], taken: [false] })
+  })
+
+  test.each([first, retry])('is written once, while its permit and its lease are valid', async (due) => {
+    const { sent, taken } = await post(due, 250, [ok], [], [100])
+    expect(sent.map(({ terms }) => terms)).toMatchObject([{ trustedUntilMs: 100, isOnce: true }])
+    expect(taken).toEqual([false])
+  })
+
+  test('takes another permit if connecting took longer, and is held if none is free', async () => {
+    const { posted, sent, taken } = await post(retry, 250, [expired, expired], [], [100, 100])
+    expect(posted).toEqual(limited)
+    expect(sent.map(({ terms }) => terms?.trustedUntilMs)).toEqual([100, 210])
+    expect(taken).toEqual([false, false, false])
+  })
+
+  test('needs a second permit if it was written to a connection that broke; without one it has failed', async () => {
+    const broke = { ...expired, broken: reset }
+    const replayed = await post(first, 250, [broke, ok], [], [100, 100])
+    expect(replayed).toMatchObject({ posted: { outcome: ok }, taken: [false, true] })
+    expect(await post(first, 250, [broke], [], [100])).toMatchObject({
+      posted: { outcome: reset },
+      taken: [false, true],
+    })
+  })
 })

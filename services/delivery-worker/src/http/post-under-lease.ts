@@ -11,6 +11,8 @@ export interface PostTerms {
   readonly deadline: Deadline
   /** The same attempt broke on a reused connection before, so it needs a fresh one. */
   readonly isReplay: boolean
+  /** The request may be written once. If a reused connection breaks, the lease counts as ended. */
+  readonly isOnce?: boolean
   /** Values of headers that an answer may repeat. They are redacted in its excerpt. */
   readonly hidden?: readonly string[]
 }
@@ -31,10 +33,22 @@ export interface Posted {
 }
 
 /**
+ * Takes the permit that writing the request needs. Resolves to the end of its validity, monotonic, in ms; undefined: none is free.
+ * @param wasWritten the request has been written under the former permit
+ */
+export type TakePermit = (wasWritten: boolean) => Promise<number | undefined>
+
+/**
  * Makes one attempt; a `Withheld` means that none was made.
  * @param trustedUntilMs the end of the lease under which a first attempt was admitted
+ * @param take absent: the subscription has no limits
  */
-export type PostUnderLease = (delivery: Delivery, attempt: number, trustedUntilMs: number) => Promise<Posted | Withheld>
+export type PostUnderLease = (
+  delivery: Delivery,
+  attempt: number,
+  trustedUntilMs: number,
+  take?: TakePermit,
+) => Promise<Posted | Withheld>
 
 export interface PostUnderLeaseDeps {
   /** Starts the deadline of an attempt. */
@@ -47,29 +61,44 @@ export interface PostUnderLeaseDeps {
   readonly nowMs: () => number
 }
 
+/** When a worker looks whether permits are free, in case that no POST ends before. */
+const LIMITED_LOOK_MS = 100
+
+const LIMITED: Withheld = { kind: 'held', lookInMs: LIMITED_LOOK_MS }
+
 const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
 /**
  * Makes one attempt. A first attempt is written only while its lease is valid, so none is sent after the answer to a
  * DELETE, however long name look-up and connecting take. If the lease has ended when the connection is ready, one round
  * trip renews it and the request uses the open connection. A renewal counts neither as an attempt nor as a failure.
- * Retries need no lease: they keep their schedule even if the subscription is deleted.
+ * Retries need no lease: they keep their schedule even if the subscription is deleted. Those of a subscription with limits are
+ * made under the lease of their permit.
  * @throws Unavailable if, until the deadline, every reading of the subscription takes longer than a lease. The endpoint has
  *   not failed, so the delivery must come back without an attempt.
  */
 export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
   const { startDeadline, post, postLeased, renew, nowMs } = deps
 
-  async function postFirst(
+  async function postLeasedly(
     due: Delivery,
     attempt: number,
     admittedUntilMs: number,
     deadline: Deadline,
+    take?: TakePermit,
   ): Promise<Posted | Withheld> {
     let [delivery, trustedUntilMs] = [due, admittedUntilMs]
     let broken: Outcome | undefined
+    /** False: no permit is free. */
+    const isPermitted = async (): Promise<boolean> => {
+      const untilMs = take === undefined ? Infinity : await take(broken !== undefined)
+      trustedUntilMs = Math.min(trustedUntilMs, untilMs ?? 0)
+      return untilMs !== undefined
+    }
+    if (!(await isPermitted())) return LIMITED
     for (;;) {
-      const sent = await postLeased(delivery, attempt, { trustedUntilMs, deadline, isReplay: broken !== undefined })
+      const terms = { trustedUntilMs, deadline, isReplay: broken !== undefined, ...(take && { isOnce: true }) }
+      const sent = await postLeased(delivery, attempt, terms)
       if (sent.kind !== 'lease-expired') return posted(delivery, sent)
       broken ??= sent.broken
       do {
@@ -78,6 +107,7 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
         if ('kind' in admitted) return broken === undefined ? admitted : posted(delivery, broken)
         delivery = admitted
         trustedUntilMs = renewedUntilMs
+        if (!(await isPermitted())) return broken === undefined ? LIMITED : posted(delivery, broken)
       } while (!isLeaseValid(trustedUntilMs, nowMs()) && !deadline.hasPassed)
       if (!deadline.hasPassed) continue
       if (broken === undefined && !isLeaseValid(trustedUntilMs, nowMs())) throw tooSlow()
@@ -85,11 +115,11 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
     }
   }
 
-  return async (due, attempt, trustedUntilMs) => {
-    if (due.attempt > 0) return posted(due, await post(due, attempt))
+  return async (due, attempt, trustedUntilMs, take) => {
+    if (due.attempt > 0 && take === undefined) return posted(due, await post(due, attempt))
     const deadline = startDeadline()
     try {
-      return await postFirst(due, attempt, trustedUntilMs, deadline)
+      return await postLeasedly(due, attempt, trustedUntilMs, deadline, take)
     } finally {
       deadline.stop()
     }

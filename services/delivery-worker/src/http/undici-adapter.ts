@@ -78,6 +78,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   #bodyDeadline: Deadline | undefined
   #controller: Dispatcher.DispatchController | undefined
   #state: 'waiting' | 'answered' | 'failed' = 'waiting'
+  readonly #isOnce: boolean
   #isSecond: boolean
   /** The error of the kept connection that carried this request first. */
   #broken: Error | undefined
@@ -96,6 +97,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     this.#trustedUntilMs = terms.trustedUntilMs
     this.#hidden = terms.hidden ?? []
     this.#deadline = terms.deadline
+    this.#isOnce = terms.isOnce === true
     this.#isSecond = terms.isReplay
     this.#ended = ended
   }
@@ -162,6 +164,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     ) {
       this.#isSecond = true
       this.#broken = error
+      if (this.#isOnce) return this.#fail({ kind: 'unwritten', broken: error })
       this.#connections.fresh.dispatch(this.#request, this)
     } else if (this.#state === 'waiting') {
       this.#fail({ kind: 'error', error: isProtocolError(error) ? new Malformed(error) : error })

@@ -5,10 +5,12 @@ import {
   newToken,
   type Outcome,
   type ParkedReason,
+  type Subscription,
 } from '@switchhook/contracts'
 import type { Settlement } from '@switchhook/store'
 import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
 import type { Isolation } from '../isolation/isolate.ts'
+import type { Limits } from '../limits/limits.ts'
 import type { Admit } from '../policy/admit.ts'
 import { resultOf } from '../policy/classify.ts'
 import type { Before, Breaker } from '../policy/cooldown.ts'
@@ -29,6 +31,7 @@ export interface DeliverDeps extends Schedule, RecoverRejected {
   readonly admit: Admit
   readonly breaker: Breaker
   readonly post: PostUnderLease
+  readonly limits: Pick<Limits, 'post'>
   readonly posting?: NonNullable<DeliveryListener['posting']>
   readonly report: NonNullable<DeliveryListener['concluded']>
   /** Whether the ledger settles this message. */
@@ -66,6 +69,8 @@ interface Sendable {
   readonly before: Before
   /** The end of the look's lease. Monotonic, in ms. */
   readonly trustedUntilMs: number
+  /** The subscription, if the POST needs a permit. */
+  readonly limited?: Subscription
 }
 
 /** The result of a slot in which no POST was made. The breaker learns nothing from it. */
@@ -104,7 +109,7 @@ export async function look(worker: DeliverDeps, { due, made }: DueMessage): Prom
   // Asked with the attempt counted: a withdrawal by another worker does not settle a delivery that has been POSTed.
   if (made !== undefined)
     return (await worker.isSettled(made.delivery)) ? { kind: 'settled', rejected: made.before.rejected } : made
-  const [isSettled, { admitted, health, trustedUntilMs, rejected }] = await Promise.all([
+  const [isSettled, { admitted, health, rejected, ...lease }] = await Promise.all([
     worker.isSettled(due),
     worker.admit(due),
   ])
@@ -112,7 +117,7 @@ export async function look(worker: DeliverDeps, { due, made }: DueMessage): Prom
   if ('kind' in admitted) return notMade(due, admitted)
   const probe = health.state === 'probing' ? await worker.breaker.claimProbe(due) : undefined
   if (health.state === 'closed' || probe !== undefined) {
-    return { kind: 'sendable', delivery: admitted, before: { health, probe, rejected }, trustedUntilMs }
+    return { kind: 'sendable', delivery: admitted, before: { health, probe, rejected }, ...lease }
   }
   return notMade(admitted, { kind: 'cooling', isProbing: health.state === 'probing' })
 }
@@ -148,13 +153,18 @@ export async function attempt(worker: DeliverDeps, sendable: Sendable): Promise<
 }
 
 async function postObserved(
-  { posting, post }: DeliverDeps,
-  { delivery, trustedUntilMs }: Sendable,
+  { posting, post, limits }: DeliverDeps,
+  { delivery, before, trustedUntilMs, limited }: Sendable,
 ): Promise<Posted | Withheld> {
   const number = delivery.attempt + 1
   const ended = posting?.(delivery, number)
   try {
-    const posted = await post(delivery, number, trustedUntilMs)
+    const posted =
+      limited === undefined
+        ? await post(delivery, number, trustedUntilMs)
+        : await limits.post(limited, delivery, before.probe !== undefined, (take) =>
+            post(delivery, number, trustedUntilMs, take),
+          )
     ended?.(posted)
     return posted
   } catch (error) {

@@ -1,5 +1,6 @@
 import {
   type Delivery,
+  hasLimits,
   holdsDeliveries,
   isExpired,
   leavesGaps,
@@ -18,6 +19,8 @@ export interface Admission {
   readonly trustedUntilMs: number
   /** As in `BreakerStore.look`. */
   readonly rejected?: string | undefined
+  /** The subscription, if each POST needs a permit. */
+  readonly limited?: Subscription
 }
 
 /** Decides before every POST whether a delivery may be sent. See `createAdmit`. */
@@ -79,6 +82,7 @@ export function createAdmit(deps: AdmitDeps): Admit {
     rejected,
     trustedUntilMs,
     admitted: admittedBy(subscription, delivery),
+    ...(subscription !== undefined && hasLimits(subscription) && { limited: subscription }),
   })
 
   return async (delivery) => {
@@ -90,6 +94,10 @@ export function createAdmit(deps: AdmitDeps): Admit {
     return admissionBy(await looks.ask(delivery), delivery)
   }
 }
+
+/** Whether a due delivery is sent, as far as its subscription decides. */
+export const isSent = (subscription: Subscription, delivery: Delivery, nowMs: number): boolean =>
+  (delivery.attempt > 0 || wantsFirstAttempt(subscription, delivery)) && !isExpired(subscription, delivery, nowMs)
 
 const isHealthy = ({ state, consecutiveFailures }: EndpointHealth): boolean =>
   state === 'closed' && consecutiveFailures === 0

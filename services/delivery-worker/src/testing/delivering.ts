@@ -53,6 +53,7 @@ export const deliverDeps = (change: Partial<DeliverDeps> = {}): DeliverDeps => (
   admit: admitIn('closed'),
   breaker: aBreaker(),
   post: async (delivery) => posted(delivery, ok),
+  limits: { post: (_limited, _delivery, _isProbe, post) => post(async () => Infinity) },
   retryLater: async () => {},
   park: async () => {},
   noticeParked: async () => {},

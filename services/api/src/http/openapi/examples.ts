@@ -115,7 +115,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
 }
 
 const INVALID_SUBSCRIPTION =
-  'The body is not a valid subscription. Allowed fields: mode, url, eventTypes, description, externalId, filter, expireAfterSeconds, paused, pausedUntil, deleteAfterUnusedSeconds, recoverRejected, headers, enabled.'
+  'The body is not a valid subscription. Allowed fields: mode, url, eventTypes, description, externalId, filter, expireAfterSeconds, paused, pausedUntil, deleteAfterUnusedSeconds, recoverRejected, maxInFlight, maxPerSecond, headers, enabled.'
 
 /** Examples of the further fields of a problem, by code. */
 export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {

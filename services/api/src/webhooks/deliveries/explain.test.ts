@@ -130,7 +130,13 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     'a held delivery of a subscription that was resumed a moment ago',
     facts({ delivery: held }),
     'held',
-    'It was held, because the subscription was paused. It is sent soon.',
+    'It was held, because the subscription was paused or limited. It is sent soon.',
+  ],
+  [
+    'a held delivery of a subscription that is at its limits',
+    facts({ delivery: held, subscription: { ...subscription, maxInFlight: 2, maxPerSecond: 5 } }),
+    'held',
+    'Held: more is due than the subscription allows (maxInFlight 2, maxPerSecond 5). It is sent when its turn comes.',
   ],
   [
     'a delivery that clients receive',

@@ -4,6 +4,7 @@ import {
   type EventData,
   filteredFields,
   filterRefusal,
+  hasLimits,
   type ParkedReason,
   receives,
   type Subscription,
@@ -245,8 +246,15 @@ function heldSentence({ nextAttemptAt }: ListedDelivery, subscription: Subscript
     return 'Held: the subscription is paused. It is sent when the subscription is resumed.'
   if (subscription?.pausedUntil !== undefined)
     return `Held: the subscription is paused until ${subscription.pausedUntil}. It is sent then.`
-  return 'It was held, because the subscription was paused. It is sent soon.'
+  if (subscription !== undefined && hasLimits(subscription))
+    return `Held: more is due than the subscription allows (${limitsText(subscription)}). It is sent when its turn comes.`
+  return 'It was held, because the subscription was paused or limited. It is sent soon.'
 }
+
+const limitsText = ({ maxInFlight, maxPerSecond }: Subscription): string =>
+  Object.entries({ maxInFlight, maxPerSecond })
+    .flatMap(([name, limit]) => (limit === undefined ? [] : [`${name} ${limit}`]))
+    .join(', ')
 
 function pendingSentence({ attempt }: ListedDelivery): string {
   return attempt === 0 ? FIRST_DUE : 'Sent again on request: the next attempt is due now.'

@@ -1,4 +1,11 @@
-import { AppError, holdsDeliveries, isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
+import {
+  AppError,
+  hasLimits,
+  holdsDeliveries,
+  isGuid,
+  parseSubscriptionId,
+  type Subscription,
+} from '@switchhook/contracts'
 import { requireMatch } from '../../http/entity-tag.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { wantedSettings } from './optional-settings.ts'
@@ -22,7 +29,7 @@ async function lookAtHeld(
   before: Subscription,
   isRerun = false,
 ) {
-  if (!isRerun && !holdsDeliveries(before, now())) return
+  if (!isRerun && !holdsDeliveries(before, now()) && !hasLimits(before)) return
   await held.lookSoon({ tenant: before.tenant, subscriptionId: before.id })
 }
 
@@ -35,7 +42,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
   summary: 'Change, disable or enable a subscription',
   description:
     'Changes the fields that you send. After the answer, no first attempt is sent to a disabled subscription, for a removed event type, that the new filter refuses, or to ' +
-    'the previous url, and nothing to a paused one. A request that disables, pauses, removes event types, or sets `filter` or `url` therefore takes about 0.4 s; other changes are answered immediately. ' +
+    'the previous url, nothing to a paused one, and none beyond new limits. A request that disables, pauses, removes event types, or sets `filter`, `url` or a limit therefore takes about 0.4 s; other changes are answered immediately. ' +
     'Deliveries that have already failed keep their schedule, url and body.',
   idempotent: true,
   conditional: true,

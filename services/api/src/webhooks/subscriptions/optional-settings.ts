@@ -56,6 +56,24 @@ const recoverRejected = {
   examples: [false],
 } as const
 
+const maxInFlight = {
+  type: ['integer', 'null'],
+  minimum: 1,
+  maximum: 1_000,
+  description:
+    'How many attempts may be in progress at a time, over all workers. Deliveries beyond it are held, and sent as attempts end. Not for pull subscriptions.',
+  examples: [4],
+} as const
+
+const maxPerSecond = {
+  type: ['integer', 'null'],
+  minimum: 1,
+  maximum: 1_000,
+  description:
+    'How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions.',
+  examples: [20],
+} as const
+
 /**
  * The optional settings of a subscription, each with its schema. Creating, changing and reading a subscription, its ETag and
  * the documents follow from this table. In a request, null removes a setting; reading shows null for one that is not set.
@@ -68,6 +86,8 @@ export const OPTIONAL_SETTINGS = {
   pausedUntil,
   deleteAfterUnusedSeconds,
   recoverRejected,
+  maxInFlight,
+  maxPerSecond,
 } as const
 
 export type OptionalSetting = keyof typeof OPTIONAL_SETTINGS

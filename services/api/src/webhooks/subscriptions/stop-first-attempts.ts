@@ -1,20 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { olderLeasesEndAt, type Subscription } from '@switchhook/contracts'
+import { hasLimits, olderLeasesEndAt, type Subscription } from '@switchhook/contracts'
 
-type Change = Partial<Pick<Subscription, 'url' | 'eventTypes' | 'filter' | 'enabled' | 'paused' | 'pausedUntil'>>
+type Change = Partial<
+  Pick<
+    Subscription,
+    'url' | 'eventTypes' | 'filter' | 'enabled' | 'paused' | 'pausedUntil' | 'maxInFlight' | 'maxPerSecond'
+  >
+>
 
 /**
- * Whether the answer to this change promises that some first attempts are no longer sent (so does every DELETE). The requested
+ * Whether the answer to this change promises that some first attempts are no longer sent, or only as limits allow (so does
+ * every DELETE). The requested
  * fields count, even if they equal the stored ones: an earlier request may have stored the change a moment ago, and its
  * answer may be lost or still waiting. Adding event types stops nothing, nor does removing a filter.
  * @param before the stored subscription before the change; undefined: it does not exist
  */
 export function stopsFirstAttempts(
-  { url, eventTypes, filter, enabled, paused, pausedUntil }: Change,
+  { url, eventTypes, filter, enabled, paused, pausedUntil, ...limits }: Change,
   before: Subscription | undefined,
 ): boolean {
   if (enabled === false || url !== undefined || filter !== undefined) return true
-  if (paused === true || pausedUntil !== undefined) return true
+  if (paused === true || pausedUntil !== undefined || hasLimits(limits)) return true
   return eventTypes !== undefined && !isAddition(eventTypes, before?.eventTypes ?? eventTypes)
 }
 

@@ -69,6 +69,8 @@ describe('POST', () => {
       pausedUntil: null,
       recoverRejected: false,
       expireAfterSeconds: null,
+      maxInFlight: null,
+      maxPerSecond: null,
       headers: null,
       enabled: true,
       createdAt: expect.any(String),

@@ -65,6 +65,8 @@ interface ByMode {
   readonly deleteAfterUnusedSeconds?: unknown
   readonly recoverRejected?: unknown
   readonly headers?: unknown
+  readonly maxInFlight?: unknown
+  readonly maxPerSecond?: unknown
 }
 
 /** @throws AppError if a change does not fit the mode of the subscription */
@@ -80,13 +82,15 @@ export function roleForNew(body: unknown): Role {
 }
 
 /** What the mode of a subscription excludes or requires. */
-export function modeFaults({ mode, url, deleteAfterUnusedSeconds, recoverRejected, headers }: ByMode): Fault[] {
+export function modeFaults(body: ByMode): Fault[] {
+  const { mode, url, deleteAfterUnusedSeconds, recoverRejected, headers, ...limits } = body
   if (mode === 'pull') {
     const detail = 'must be absent: clients receive the deliveries'
     return [
       ...(url == null || url === '' ? [] : [{ pointer: '/url', detail }]),
       ...(headers == null ? [] : [{ pointer: '/headers', detail }]),
       ...(recoverRejected === true ? [{ pointer: '/recoverRejected', detail }] : []),
+      ...LIMITS.flatMap((name) => (limits[name] == null ? [] : [{ pointer: `/${name}`, detail }])),
     ]
   }
   return [
@@ -96,6 +100,9 @@ export function modeFaults({ mode, url, deleteAfterUnusedSeconds, recoverRejecte
       : [{ pointer: '/deleteAfterUnusedSeconds', detail: 'is only for pull subscriptions' }]),
   ]
 }
+
+/** Of the POSTs of a subscription. */
+const LIMITS = ['maxInFlight', 'maxPerSecond'] as const
 
 const LISTS_EVENT_TYPES: readonly FailureCode[] = ['invalid-webhook-url', 'unknown-event-type']
 

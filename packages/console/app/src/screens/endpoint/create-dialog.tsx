@@ -59,6 +59,8 @@ export const fieldsOf = (form: FormData, before?: Subscription) => ({
   filter: readFilter(textIn(form, 'filter')).filter ?? null,
   recoverRejected: form.has('recoverRejected'),
   expireAfterSeconds: numberIn(form, 'expireAfterSeconds'),
+  maxInFlight: numberIn(form, 'maxInFlight'),
+  maxPerSecond: numberIn(form, 'maxPerSecond'),
   headers: headersIn(textIn(form, 'headers'), before?.headers, isMoving(before?.url, textIn(form, 'url'))),
   eventTypes: form.getAll('eventTypes').map(String) as SubscribedType[],
 })

@@ -27,6 +27,8 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
               ),
             ],
             ['Rejected deliveries', subscription.recoverRejected ? 'sent again after the next 2xx' : 'stay parked'],
+            ['In flight at most', subscription.maxInFlight ?? <span className="muted">any number</span>],
+            ['Per second at most', subscription.maxPerSecond ?? <span className="muted">any number</span>],
             ['Event types', subscription.eventTypes.join(', ')],
             [
               'Filter',

@@ -1,0 +1,131 @@
+import { type DeliveryId, newSubscriptionId, newToken } from '@switchhook/contracts'
+import { eventually } from '@switchhook/testkit'
+import type { DeliveryStore } from '../deliveries/delivery-store.ts'
+import { deliveryOf, openDeliveries, type TestDeliveries } from '../deliveries/testing/deliveries.ts'
+import { createHeldStore, type HeldStore } from '../held/held-store.ts'
+import { inFlightKey, postedKey } from '../keys.ts'
+import { createPermitStore, PERMIT_VALID_MS, type PermitStore } from './permit-store.ts'
+
+const IN_FLIGHT_MS = 300
+const id = newSubscriptionId()
+let fixture: TestDeliveries
+let deliveries: DeliveryStore
+let held: HeldStore
+let permits: PermitStore
+
+beforeAll(async () => {
+  fixture = await openDeliveries()
+  deliveries = fixture.store
+  held = createHeldStore(fixture.redis)
+  permits = createPermitStore(fixture.redis, IN_FLIGHT_MS)
+})
+afterAll(() => fixture.close())
+beforeEach(() => fixture.server.flush())
+
+async function hold(): Promise<DeliveryId> {
+  const delivery = deliveryOf({ subscriptionId: id })
+  const next = { token: newToken(), postponed: 0 }
+  await deliveries.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: 60_000 })
+  return delivery.deliveryId
+}
+
+const wanted = (over: Partial<Parameters<PermitStore['take']>[1]> = {}) => ({
+  permit: crypto.randomUUID(),
+  delivery: deliveryOf({ subscriptionId: id }),
+  isNew: false,
+  ...over,
+})
+
+const ids = (entries: readonly { readonly deliveryId: DeliveryId }[]) => entries.map(({ deliveryId }) => deliveryId)
+
+test.each([1, 4, 20])(
+  'with %i workers, some of which die, never more than the limits are in flight or taken in any second',
+  async (workers) => {
+    const limited = { id, maxInFlight: 3, maxPerSecond: 12 }
+    const untilMs = performance.now() + 3_000
+    const written: number[] = []
+    let [inFlight, most] = [0, 0]
+    const worker = async (_: unknown, at: number): Promise<void> => {
+      for (let posts = 0; performance.now() < untilMs; ) {
+        const permit = crypto.randomUUID()
+        const askedAtMs = performance.now()
+        const isTaken = await permits.take(limited, wanted({ permit }))
+        await new Promise(setImmediate)
+        // A permit that is too old by now is given back, like by a worker that stalled.
+        if (!isTaken || performance.now() - askedAtMs >= PERMIT_VALID_MS) {
+          if (isTaken) await permits.passOn(limited, { most: 0, ended: permit })
+          continue
+        }
+        written.push(performance.now())
+        most = Math.max(most, ++inFlight)
+        await Promise.all(Array.from({ length: 5 }, () => held.areDue([id])))
+        inFlight -= 1
+        // Every third POST of all workers but the first is their last: they die with a permit, and others come.
+        if (at > 0 && ++posts % 3 === 0) continue
+        await permits.passOn(limited, { most: 0, ended: permit })
+      }
+    }
+    await Promise.all(Array.from({ length: workers }, worker))
+    expect(most).toBeLessThanOrEqual(3)
+    expect(written.length).toBeGreaterThanOrEqual(12)
+    const times = written.toSorted((a, b) => a - b)
+    const least = Math.min(...times.slice(12).map((time, i) => time - (times[i] ?? 0)))
+    expect(least).toBeGreaterThan(1_000)
+  },
+  20_000,
+)
+
+test('a permit that was never ended expires', async () => {
+  const limited = { id, maxInFlight: 1 }
+  expect(await permits.take(limited, wanted())).toBe(true)
+  expect(await permits.take(limited, wanted())).toBe(false)
+  await eventually(async () => expect(await permits.take(limited, wanted())).toBe(true))
+})
+
+test('a permit replaces a former one of the same POST; a request that was written keeps its place in the second', async () => {
+  const limited = { id, maxInFlight: 1, maxPerSecond: 2 }
+  const [permit, second] = [crypto.randomUUID(), crypto.randomUUID()]
+  expect(await permits.take(limited, wanted({ permit }))).toBe(true)
+  expect(await permits.take(limited, wanted({ permit, former: permit }))).toBe(true)
+  expect(await permits.take(limited, wanted({ permit: second, former: permit }))).toBe(true)
+  expect(await permits.take(limited, wanted({ former: second }))).toBe(false)
+})
+
+test('as many held deliveries are passed on as permits are free, the longest held first, each once', async () => {
+  const limited = { id, maxInFlight: 2 }
+  const all = [await hold(), await hold(), await hold()]
+  const permit = crypto.randomUUID()
+  await permits.take(limited, wanted({ permit }))
+  const first = await permits.passOn(limited, { most: 10 })
+  expect([ids(first.entries), first.nextInMs]).toEqual([all.slice(0, 1), null])
+  expect((await permits.passOn(limited, { most: 10 })).entries).toEqual([])
+  const second = await permits.passOn(limited, { most: 10, ended: permit })
+  expect(ids(second.entries)).toEqual(all.slice(1, 2))
+  // The permit is reserved for the delivery, and a copy of it needs another one.
+  const delivery = { deliveryId: all[0] ?? deliveryOf().deliveryId }
+  expect(await permits.take(limited, wanted({ delivery }))).toBe(true)
+  expect(await permits.take(limited, wanted({ delivery }))).toBe(false)
+  const third = await permits.passOn(limited, { most: 10, unused: all.slice(1, 2) })
+  expect(ids(third.entries)).toEqual(all.slice(2))
+  expect(await held.counts([id])).toMatchObject([{ count: 3, leased: 3 }])
+})
+
+test('while deliveries are held, new ones wait behind them, and those that were passed on do not', async () => {
+  const limited = { id, maxInFlight: 5 }
+  const [deliveryId] = [await hold(), await hold()]
+  expect(await permits.take(limited, wanted({ isNew: true }))).toBe(false)
+  expect(await permits.take(limited, wanted({ delivery: { deliveryId } }))).toBe(true)
+})
+
+test('a full second says when the next permit is free, and the keys expire', async () => {
+  const limited = { id, maxPerSecond: 2 }
+  await hold()
+  for (let i = 0; i < 2; i++) await permits.take(limited, wanted())
+  const { entries, nextInMs } = await permits.passOn(limited, { most: 10 })
+  expect(entries).toEqual([])
+  expect(nextInMs).toBeGreaterThan(500)
+  expect(nextInMs).toBeLessThanOrEqual(1_100)
+  expect(await fixture.ttlOf(inFlightKey(id))).toBe(-2)
+  expect(await fixture.ttlOf(postedKey(id))).toBeLessThanOrEqual(1_100)
+  await eventually(async () => expect((await permits.passOn(limited, { most: 10 })).entries).toHaveLength(1))
+})

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import type { Delivery, Subscription } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
+import { type HeldStore, PERMIT_VALID_MS, type PermitStore } from '@switchhook/store'
+import type { Posted, TakePermit } from '../http/post-under-lease.ts'
+import { isSent } from '../policy/admit.ts'
+import { isTransientFailure, type Withheld } from '../policy/decide.ts'
+
+export interface LimitsDeps {
+  readonly permits: PermitStore
+  readonly held: Pick<HeldStore, 'read' | 'remove'>
+  /** Publishes a delivery for workers that have nothing else to do. */
+  readonly publish: (delivery: Delivery) => Promise<void>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Monotonic, in ms. */
+  readonly nowMs: () => number
+  readonly log: Pick<Logger, 'warn'>
+}
+
+export interface Limits {
+  /**
+   * Makes a POST of a subscription with limits. Each request that it writes needs a permit; without one the delivery is held.
+   * @param isProbe it ends a cool-down, so it goes before what is held
+   */
+  post(
+    limited: Subscription,
+    delivery: Delivery,
+    isProbe: boolean,
+    post: (take: TakePermit) => Promise<Posted | Withheld>,
+  ): Promise<Posted | Withheld>
+  /** Publishes held deliveries, as many as permits are free. Resolves to when more may be, in ms from now; null: not known. */
+  passOn(limited: Subscription, most?: number): Promise<number | null>
+  /** Resolves once nothing is being passed on. */
+  ended(): Promise<void>
+}
+
+/** More than are free at once, except after a pause. */
+const PASSED_AT_ONCE = 250
+
+/**
+ * Keeps a subscription within its limits. What is over is held, and goes on when a POST ends or a worker looks. If the worker
+ * dies, its permits expire, and a look gives back what it was passing on.
+ */
+export function createLimits({ permits, held, publish, now, nowMs, log }: LimitsDeps): Limits {
+  const passing = new Set<Promise<unknown>>()
+
+  async function passOn(limited: Subscription, most: number, ended?: string): Promise<number | null> {
+    for (let unused: readonly string[] = [], permit = ended; ; permit = undefined) {
+      const { entries, nextInMs } = await permits.passOn(limited, { most, ended: permit, unused })
+      const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
+      await Promise.all(messages.flatMap((message) => (message === undefined ? [] : [publish(message.delivery)])))
+      await held.remove(limited.id, 'leased', entries)
+      // Stale entries, and deliveries that end without a POST: others may have their permits now.
+      unused = entries.flatMap(({ deliveryId }, i) => {
+        const message = messages[i]
+        return message !== undefined && isSent(limited, message.delivery, now()) ? [] : [deliveryId]
+      })
+      if (unused.length === 0) return nextInMs
+    }
+  }
+
+  /** Not awaited by the delivery: a permit that cannot be ended expires, and a look passes on what is held. */
+  function end(limited: Subscription, permit: string, most: number): void {
+    const passed = passOn(limited, most, permit)
+      .catch((error: unknown) => {
+        log.warn('held deliveries were not passed on; a worker looks soon', { subscriptionId: limited.id, error })
+      })
+      .finally(() => passing.delete(passed))
+    passing.add(passed)
+  }
+
+  return {
+    passOn: (limited, most = PASSED_AT_ONCE) => passOn(limited, most),
+    async post(limited, delivery, isProbe, post) {
+      let permit: string | undefined
+      const take: TakePermit = async (wasWritten) => {
+        const [askedAtMs, former] = [nowMs(), permit]
+        // A request that was written keeps its place in the second.
+        if (permit === undefined || wasWritten) permit = randomUUID()
+        const isNew = delivery.token === undefined && former === undefined && !isProbe
+        if (await permits.take(limited, { permit, former, delivery, isNew })) return askedAtMs + PERMIT_VALID_MS
+        permit = undefined
+        return undefined
+      }
+      let isWorking = false
+      try {
+        const posted = await post(take)
+        // A cool-down may have begun, which a look knows.
+        isWorking = posted.kind === 'posted' && !isTransientFailure(posted.outcome)
+        return posted
+      } finally {
+        if (permit !== undefined && limited.maxInFlight !== undefined)
+          end(limited, permit, isWorking ? PASSED_AT_ONCE : 0)
+      }
+    },
+    async ended() {
+      await Promise.all(passing)
+    },
+  }
+}
