@@ -161,11 +161,17 @@ test('an http endpoint gets a tunnel, too; the proxy never sees a request', asyn
 
 test('the connection to the proxy itself can use TLS', async () => {
   const { key, certificate } = await authority.sign('DNS:localhost')
-  const proxy = await startProxy({ tls: { key, cert: certificate } })
+  const serverNames: unknown[] = []
+  const SNICallback: ServerOptions['SNICallback'] = (name, done) => {
+    serverNames.push(name)
+    done(null)
+  }
+  const proxy = await startProxy({ tls: { key, cert: certificate, SNICallback } })
   useProxy(proxy.url)
   const { port } = await startTlsEndpoint('client.example')
   await expect(post(`https://client.example:${port}/`)).resolves.toEqual(ok)
   expect(proxy.asked).toHaveLength(1)
+  expect(serverNames).toEqual(['localhost'])
 })
 
 test.each(['inside.example', '10.0.0.1', '[::ffff:10.0.0.1]', 'localhost'])(

@@ -6,12 +6,14 @@ import { type LoadTarget, startLoad } from '../load/start-load.ts'
 import type { Disturbance } from '../reconcile/observation.ts'
 import type { Reconciliation } from '../reconcile/reconcile.ts'
 import { settle } from '../reconcile/settle.ts'
+import { countMessages } from '../stack/broker-management.ts'
 import { BEHAVIOURS, BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
+import { startGuarded } from './guarded.ts'
 import type { Phase } from './phases.ts'
 
 export interface UpgradeResult {
   readonly reconciliation: Reconciliation
-  /** Answers of the api that a healthy installation does not give. */
+  /** Answers of the api that a healthy installation does not give, and deliveries that a setting withholds. */
   readonly unusual: readonly string[]
   /** Number of answers by status; 0: no answer. */
   readonly answers: ReadonlyMap<number, number>
@@ -22,6 +24,10 @@ const SEED = 20261122
 /** A new event and a pause per phase, so that deliveries of each phase wait for a retry in the next ones. */
 const PHASE_MS = 3_000
 const READY_WITHIN_MS = 60_000
+/** An older fan-out does not consume these. docs/upgrades.md asks to wait until they are empty before fan-out is rolled back. */
+const PACKETS = /^(fanout|delivery)\.packets/
+/** A packet that no worker takes waits for a minute, and then for fan-out. */
+const EMPTY_WITHIN_MS = 90_000
 
 /** The notices of an older version may differ, its api may not know filters, pull or headers, and no recovery or long outage belongs to an update. */
 const TO_BOTH_VERSIONS = BEHAVIOURS.filter(
@@ -54,9 +60,19 @@ export async function runUpgrade(
     openPublisher: async () => openManagementPublisher(fleet.managementUrl),
     behaviours: TO_BOTH_VERSIONS,
   })
+  const guarded = await startGuarded(load.client)
+  let isGuarded = false
   try {
     const disturbances: Disturbance[] = []
     for (const { name, fleet: wanted } of [first, ...others]) {
+      if (!wanted.fanout.includes('new')) {
+        const empty = async () => {
+          const left = Object.entries(await countMessages(fleet.managementUrl)).filter(([, count]) => count > 0)
+          const packets = left.filter(([queue]) => PACKETS.test(queue))
+          if (packets.length > 0) throw new Error(`${name}: packets are left in ${packets.join(', ')}`)
+        }
+        await eventually(empty, { timeoutMs: EMPTY_WITHIN_MS, intervalMs: 500 })
+      }
       const fromMs = Date.now()
       await fleet.become(wanted)
       await eventually(
@@ -67,12 +83,17 @@ export async function runUpgrade(
         { timeoutMs: READY_WITHIN_MS, intervalMs: 200 },
       )
       disturbances.push({ fromMs, toMs: Date.now() })
+      if (!isGuarded && !wanted.api.includes('old')) {
+        await guarded.subscribe()
+        isGuarded = true
+      }
       await load.newEventArrives()
       await sleep(PHASE_MS)
       say(`${name}: ${load.subscribers.received.posts.length} POSTs so far`)
     }
     await load.subscribers.lastOutage()
     await load.stop()
+    await guarded.remove()
     say('the load has ended; waiting for the remaining deliveries')
     const reconciliation = await settle(async () => ({
       ...(await load.observe()),
@@ -82,10 +103,14 @@ export async function runUpgrade(
     }))
     return {
       reconciliation,
-      unusual: load.client.unusual.map(({ request, status }) => `${request} was answered ${status}`),
+      unusual: [
+        ...load.client.unusual.map(({ request, status }) => `${request} was answered ${status}`),
+        ...guarded.problems(),
+      ],
       answers: load.client.answers,
     }
   } finally {
     await load.close()
+    await guarded.close()
   }
 }
