@@ -220,6 +220,7 @@ test('the catalogue lists every event type with a schema and an example', async 
     'webhook.endpoint.recovered',
     'webhook.delivery.parked',
     'webhook.parked.limit',
+    'webhook.held.limit',
   ])
   for (const { type, schema, example } of body.items) {
     expect(example.eventType).toBe(type)
