@@ -1,15 +1,17 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { type InstallationId, newEventId, type PlatformEvent, type Subscription } from '@switchhook/contracts'
 import { type Broker, type IncomingMessage, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createInstallationStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
 import {
   aSubscription,
   eventually,
+  inherited,
   type LoggedLine,
   type ServiceProcess,
   silentLog,
-  startCommand,
   startServiceProcess,
   type TestBroker,
   type TestRedis,
@@ -93,8 +95,9 @@ const readiness = async ({ healthPort }: ServiceProcess): Promise<unknown> => {
 /** Runs the operator's command. Resolves to the lines that it prints. */
 async function command(...args: readonly string[]): Promise<unknown[]> {
   const script = join(import.meta.dirname, 'installation.ts')
-  const env = { AMQP_URL: rabbit.amqpUrl, REDIS_URL: redisServer.redisUrl }
-  const { stdout } = await startCommand(['--conditions=source', script, ...args], { env }).ended
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=source', script, ...args], {
+    env: { ...inherited(), AMQP_URL: rabbit.amqpUrl, REDIS_URL: redisServer.redisUrl },
+  })
   return stdout
     .trim()
     .split('\n')
