@@ -59,20 +59,21 @@ type FaultOf<Kind extends FaultKind> = Extract<Fault, { readonly kind: Kind }>
 /**
  * Whether a fault can leave two copies of a message: a process dies, or loses its connection to the broker. Of an event that
  * was published twice, both copies publish a retry if Redis refuses the write by which the ledger would drop one of them.
+ * During a memory alarm the broker holds publishes up: what it confirms too late is published again, and the first copy can
+ * fall due before the ledger names the second.
  */
 export const leavesCopies = ({ kind, target }: Fault): boolean =>
-  ['blackout', 'disconnect', 'rollback', 'empty', 'full'].includes(kind) ||
+  ['alarm', 'blackout', 'disconnect', 'rollback', 'empty', 'full'].includes(kind) ||
   (kind === 'kill' && !target.startsWith('api')) ||
   (['cut', 'freeze'].includes(kind) && target === 'rabbitmq')
 
 /**
  * Whether a fault can leave two copies of an event or of a first message. An api that dies, or loses Redis, after the broker
  * has confirmed an event and before the event is marked as sent publishes it again. Fan-out without Redis returns an event
- * that another replica then handles again. During a memory alarm the broker holds publishes up: what it confirms too late
- * is published again.
+ * that another replica then handles again.
  */
 export const leavesEventCopies = (fault: Fault): boolean =>
-  leavesCopies(fault) || ['kill', 'cut', 'freeze', 'alarm'].includes(fault.kind)
+  leavesCopies(fault) || ['kill', 'cut', 'freeze'].includes(fault.kind)
 
 export interface PlannedFault {
   readonly fault: Fault

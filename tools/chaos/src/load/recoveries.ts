@@ -37,7 +37,7 @@ export function openRecoveries(client: Client, subscribers: Subscribers): Recove
   /** Deliveries are read after the last fault, so an acknowledged one stays acknowledged. */
   const acknowledged = new Map<string, Sent>()
 
-  const { subscriptionOf } = subscribers
+  const subscriptionOf = (name: string): string => subscribers.subscriptionOf(name)
   const listed = (name: string): Promise<Parked[]> => listParked(client, name, subscriptionOf(name))
 
   async function start(endpoint: string, maxPerSecond: number): Promise<number> {
