@@ -23,6 +23,12 @@ test('the trace context of an event is a header, not part of its content', () =>
   expect(eventMessage(event).properties.headers).toEqual({})
 })
 
+test('the revision of the subscriptions is a header of an event, but not of its copy', () => {
+  const message = eventMessage({ ...sampleEvent(), revision: 'r1' })
+  expect(message.properties.headers).toEqual({ 'sh-revision': 'r1' })
+  expect(copyOf(message).properties.headers).toEqual({ 'switchhook-copy': true })
+})
+
 test('a copy differs from its original, of whatever shard, only by the exchange and one header', () => {
   const original = eventMessage({ ...sampleEvent(), traceparent: newTraceparent() }, 'switchhook.fanout.2')
   const copy = copyOf(original)

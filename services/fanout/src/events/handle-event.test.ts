@@ -218,6 +218,14 @@ describe('parsing', () => {
     expect(parse({ traceparent: 7 })).toEqual(event)
   })
 
+  test('the revision of the subscriptions is read from the headers', () => {
+    const content = serialiseEvent(event)
+    const parse = (revision: unknown) =>
+      parseEventMessage({ content, routingKey: 'call.status', headers: { 'sh-revision': revision } })
+    expect(parse('r1')).toEqual({ ...event, revision: 'r1' })
+    expect(parse(7)).toEqual(event)
+  })
+
   test.each<[string, Buffer, string]>([
     ['routed as another type', serialiseEvent(event), 'agent.status'],
     ['routed as something unknown', serialiseEvent(event), 'fanout.events'],
