@@ -809,6 +809,10 @@ export interface Schemas {
     deleteAfterUnusedSeconds?: number | null;
     /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
     recoverRejected?: boolean | null;
+    /** How many attempts may be in progress at a time, over all workers. Deliveries beyond it are held, and sent as attempts end. Not for pull subscriptions. */
+    maxInFlight?: number | null;
+    /** How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions. */
+    maxPerSecond?: number | null;
     /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. `PATCH` merges by name: a text sets a value, `***` keeps it, null removes it; `headers: null` removes all. At most 20, names up to 64 characters, values up to 1024 of visible ASCII, 4096 together. Refused are hop-by-hop headers, `Host`, `Expect`, `Accept`, `Accept-Encoding`, `User-Agent`, `Content-*`, `X-SVC-*`, `webhook-*`, `traceparent` and `tracestate`. If `url` moves to another origin, name each header again, so that none reaches another host by mistake. Use it once all services are new. */
     headers?: {
       [key: string]: string | null;
@@ -1280,6 +1284,10 @@ export interface Schemas {
     deleteAfterUnusedSeconds: number | null;
     /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
     recoverRejected: boolean | null;
+    /** How many attempts may be in progress at a time, over all workers. Deliveries beyond it are held, and sent as attempts end. Not for pull subscriptions. */
+    maxInFlight: number | null;
+    /** How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions. */
+    maxPerSecond: number | null;
     /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. */
     headers: {
       [key: string]: string;
@@ -1323,6 +1331,10 @@ export interface Schemas {
     deleteAfterUnusedSeconds?: number | null;
     /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
     recoverRejected?: boolean | null;
+    /** How many attempts may be in progress at a time, over all workers. Deliveries beyond it are held, and sent as attempts end. Not for pull subscriptions. */
+    maxInFlight?: number | null;
+    /** How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions. */
+    maxPerSecond?: number | null;
     /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. `PATCH` merges by name: a text sets a value, `***` keeps it, null removes it; `headers: null` removes all. At most 20, names up to 64 characters, values up to 1024 of visible ASCII, 4096 together. Refused are hop-by-hop headers, `Host`, `Expect`, `Accept`, `Accept-Encoding`, `User-Agent`, `Content-*`, `X-SVC-*`, `webhook-*`, `traceparent` and `tracestate`. If `url` moves to another origin, name each header again, so that none reaches another host by mistake. Use it once all services are new. */
     headers?: {
       [key: string]: string | null;

@@ -31,7 +31,7 @@ test.each<[Partial<Subscription>, count: number, leastMs: number]>([
   // The requests arrive a moment after they were written.
   [{ maxPerSecond: 5 }, 5, 1_000],
 ])(
-  'while workers come and go, a subscription with %j never gets more, and gets everything; its neighbour waits for nothing',
+  'while workers come and go, a subscription with %j never gets more, and gets everything; its neighbour too',
   async (limits, count, leastMs) => {
     const { receiver, redis } = surroundings
     const subscriptions = createSubscriptionStore(redis)
