@@ -172,12 +172,12 @@ test.each<[string, Scripted, string]>([
   [
     'another server',
     page('<title>Not found</title>', 404),
-    `${ME} answered 404 (text/html), unlike Switchhook. Check baseUrl, the address before /api/v1.`,
+    `${ME} answered 404 (text/html), unlike Switchhook. Check baseUrl.`,
   ],
   [
     'the page of a web application',
     page('<html>', 200),
-    `${ME} answered 200 (text/html), unlike Switchhook. Check baseUrl, the address before /api/v1.`,
+    `${ME} answered 200 (text/html), unlike Switchhook. Check baseUrl.`,
   ],
   [
     'a proxy without a backend',
@@ -187,7 +187,7 @@ test.each<[string, Scripted, string]>([
   [
     'a redirect',
     new Response(null, { status: 301, headers: { location: 'https://other.example/' } }),
-    `${ME} answered 301 (https://other.example/), unlike Switchhook. Check baseUrl, the address before /api/v1.`,
+    `${ME} answered 301 (https://other.example/), unlike Switchhook. Check baseUrl.`,
   ],
   [
     'an unknown host',

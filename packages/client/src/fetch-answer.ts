@@ -64,7 +64,7 @@ function strange(response: Response, address: string, waitMs: number | undefined
   const isProxy = status >= 500
   const message = isProxy
     ? `A proxy answered ${seen} for ${address}. Check Switchhook behind it.`
-    : `${address} answered ${seen}, unlike Switchhook. Check baseUrl, the address before /api/v1.`
+    : `${address} answered ${seen}, unlike Switchhook. Check baseUrl.`
   return new NoAnswer(message, { mayHaveRun: ok || isProxy, status, retryAfterMs: waitMs })
 }
 

@@ -39,5 +39,6 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   console.error(error)
-  process.exitCode = 1
+  // What failed to start leaves servers open.
+  process.exit(1)
 })

@@ -332,7 +332,8 @@ describe('how a subscription stands', () => {
 
   test('counts pending, waiting and parked deliveries', async () => {
     const id = newSubscriptionId()
-    expect(await read(id)).toEqual({ pending: 0, waiting: 0, looked: 0, parked: 0, oldestParkedAt: null })
+    const none = { pending: 0, waiting: 0, held: 0, oldestHeldAt: null, looked: 0, parked: 0, oldestParkedAt: null }
+    expect(await read(id)).toEqual(none)
     const [one, two, three] = [await fanOut([id]), await fanOut([id]), await fanOut([id])].flat() as [
       Delivery,
       Delivery,
@@ -343,6 +344,7 @@ describe('how a subscription stands', () => {
     await park(three)
     await fanOut([id])
     expect(await read(id)).toEqual({
+      ...none,
       pending: 1,
       waiting: 1,
       looked: 4,
