@@ -31,7 +31,8 @@ const EMPTY_WITHIN_MS = 90_000
 
 /** The notices of an older version may differ, its api may not know filters, pull or headers, and no recovery or long outage belongs to an update. */
 const TO_BOTH_VERSIONS = BEHAVIOURS.filter(
-  ({ name, eventTypes, filter, headers }) =>
+  ({ name, eventTypes, mode, filter, headers }) =>
+    mode === undefined &&
     filter === undefined &&
     headers === undefined &&
     name !== BROKEN_AT_FIRST &&
