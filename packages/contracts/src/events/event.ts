@@ -33,8 +33,8 @@ export interface PlatformEvent {
   /** W3C trace context of the cause. Sent as an AMQP header, not in the content. */
   readonly traceparent?: string
   /**
-   * The revision of the tenant's subscriptions just after the event was stored; empty: it never had any. Fan-out reads
-   * nothing if it knows this revision. Sent as an AMQP header.
+   * The revision of the tenant's subscriptions just after the event was stored. Fan-out reads nothing if it knows this
+   * revision. Sent as an AMQP header.
    */
   readonly revision?: string
 }

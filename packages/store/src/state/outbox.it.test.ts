@@ -1,6 +1,6 @@
 import { newEventId, type PlatformEvent, type Tenant } from '@switchhook/contracts'
 import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
-import { outboxKey, partitionOf } from '../keys.ts'
+import { outboxKey, partitionOf, revisionKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { committerOf, createOutbox, type OutboxEntry } from './outbox.ts'
 import { createStateStore } from './state-store.ts'
@@ -290,6 +290,15 @@ describe('events that a commit claims', () => {
     expect(await others.claim(10)).toEqual([])
     await own.sent(claimed)
     expect(await own.backlog()).toBe(0)
+  })
+
+  test('carry the revision of the subscriptions, and none if there is none: that Redis may have lost its data', async () => {
+    await withGroup()
+    const [early] = await commitFor('relay-1', 'acme', 1)
+    expect(early?.event).not.toHaveProperty('revision')
+    await redis[run]((commands) => commands.set(revisionKey('acme'), 'r1'))
+    const [late] = await commitFor('relay-1', 'acme', 1)
+    expect(late?.event.revision).toBe('r1')
   })
 
   test('are taken over once their process has been silent for 11 s, not before', async () => {

@@ -57,12 +57,13 @@ export function createStateStore(redis: Redis, relay?: CommitRelay): StateStore 
   const readString = stringsPerTick(redis)
   /**
    * The revision of the tenant's subscriptions, in the same write as the commit that it follows. In a cluster it may be on
-   * another node, which the commit must not wait for. Undefined: fan-out reads it.
+   * another node, which the commit must not wait for. Undefined: fan-out reads it. So it does if there is none, because Redis
+   * may have lost its data, and be restored by then.
    */
   async function readRevision(tenant: Tenant): Promise<string | undefined> {
     if (!redis.mayMixTags()) return undefined
     try {
-      return (await readString(revisionKey(tenant))) ?? ''
+      return (await readString(revisionKey(tenant))) ?? undefined
     } catch {
       return undefined
     }

@@ -20,7 +20,7 @@ const LIMITS: FollowerLimits = { mostEntries: 250_000, pageSize: 1_000 }
  * changed. If so, the list of changes says which subscriptions to read again. Small tenants have no such list, and earlier
  * versions do not write it: then all subscriptions of the tenant are read.
  * @param verify rejects unless this Redis holds the data of the installation
- * @returns `upToDate`: the index at the present revision, or at `atLeast`, which was the present one a moment ago ('': none)
+ * @returns `upToDate`: the index at the present revision, or at `atLeast`, which was the present one a moment ago
  */
 export function createSubscriptionFollower(
   redis: Redis,
@@ -34,7 +34,7 @@ export function createSubscriptionFollower(
   async function upToDate(tenant: Tenant, atLeast?: string): Promise<SubscriptionIndex> {
     const held = atLeast === undefined ? undefined : tenants.get(tenant)
     if (held !== undefined && held.revision === atLeast) return held.index
-    const revision = atLeast === '' ? null : await readString(revisionKey(tenant))
+    const revision = await readString(revisionKey(tenant))
     if (revision === null) return await none(tenant)
     const known = tenants.get(tenant)
     return known?.revision === revision ? known.index : await catchUp(tenant)

@@ -55,7 +55,7 @@ export interface SubscriptionStore {
    * The enabled subscriptions to this event type. Includes every write that ended before the call.
    * @param data only those whose filter this data of an event passes
    * @param revision of the subscriptions after the event was stored: includes every write that ended before that. If it is
-   *   known, Redis is not read. '': there were none.
+   *   known, Redis is not read.
    */
   matching(
     tenant: Tenant,

@@ -226,6 +226,19 @@ describe('an attempt fails', () => {
   })
 })
 
+test('an endpoint that speaks before the request gets one connection for each attempt', async () => {
+  const early: Refuse = (_authority, socket) =>
+    void socket.write('HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n')
+  const proxy = await startProxy({ refuse: { [FIRST]: early } })
+  useProxy(proxy.url, SHORT_MS)
+  for (const url of ['http://client.example/', 'https://client.example/']) {
+    await expect(post(url)).resolves.toEqual(failed('malformed'))
+  }
+  expect(proxy.asked).toHaveLength(2)
+  expect(warnings).toEqual([])
+  await eventually(() => expect(proxy.open.size).toBe(0))
+})
+
 test('if the proxy cannot reach the first address, it is asked for the second', async () => {
   const proxy = await startProxy({ refuse: { [FIRST]: answering('503 Service Unavailable') } })
   useProxy(proxy.url)

@@ -81,6 +81,15 @@ class NoTunnel extends Error {
   }
 }
 
+/**
+ * The endpoint sent something before the request, or before TLS. Undici would drop the connection and open the next one for the
+ * same request, without end.
+ */
+class SpokeFirst extends Error {
+  override readonly name = 'SpokeFirst'
+  readonly code = 'HPE_SPOKE_FIRST'
+}
+
 function refusal(status: number): NoTunnel {
   if (status < 500) return new NoTunnel(`it answered ${status}`, PROXY_FAILED)
   return new NoTunnel(`it answered ${status}`, status === 504 ? 'ETIMEDOUT' : 'EHOSTUNREACH')
@@ -133,7 +142,10 @@ function connectThrough(
         socket.destroy()
         return reject(refusal(statusCode))
       }
-      if (head.length > 0) socket.unshift(head)
+      if (head.length > 0) {
+        socket.destroy()
+        return reject(new SpokeFirst())
+      }
       resolve(socket.setNoDelay(true).setKeepAlive(true, 60_000))
     })
     request.on('error', (error) => {

@@ -214,6 +214,22 @@ test('a rejection that is noted while a recovery begins stays for the next one',
   expect(sent()).toContain(late)
 })
 
+test('what somebody cancels stays parked, also if a rejection was noted while it began', async () => {
+  await park()
+  dies = true
+  await expect(replicas[0].asked()).rejects.toThrow('died')
+  dies = false
+  await park()
+  const [begun] = await recoveries()
+  if (begun === undefined) throw new Error('no recovery has begun')
+  await replicas[1].book.cancel(tenant, begun.recoveryId)
+  const later = await park()
+  nowMs += 5 * MINUTE_MS
+  await replicas[0].asked()
+  await run()
+  expect(sent()).toEqual([later])
+})
+
 test('waits while a recovery runs that somebody has started, and is in the way of one that somebody starts', async () => {
   await park()
   const selection = { from: null, to: null, reason: null }

@@ -18,7 +18,7 @@ export interface RecoveriesDeps {
   readonly committed: (writing: Writing) => void
   readonly look: BreakerStore['look']
   readonly parked: Pick<ParkedWindow, 'take' | 'stateOf' | 'countAfter'>
-  readonly rejections: Pick<RejectionStore, 'note'>
+  readonly rejections: Pick<RejectionStore, 'note' | 'forget'>
   readonly deliveries: Pick<
     DeliveryArchive,
     'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent' | 'find' | 'list'

@@ -107,7 +107,10 @@ export function writingOf(recovery: Recovery, dueInMs?: number): Writing {
   }
 }
 
-export function createRecoveryBook({ store, meter, now }: RecoveriesDeps, transact: Transact): RecoveryBook {
+export function createRecoveryBook(
+  { store, rejections, meter, now }: RecoveriesDeps,
+  transact: Transact,
+): RecoveryBook {
   async function read(tenant: Tenant, ids: readonly RecoveryId[]): Promise<readonly Recovery[]> {
     const records = await store.read(tenant, ids.flatMap(keysOf))
     return records.flatMap((record) => (record === undefined ? [] : [record.value as Recovery]))
@@ -194,9 +197,13 @@ export function createRecoveryBook({ store, meter, now }: RecoveriesDeps, transa
     cancel: async (tenant, recoveryId) => {
       const [found] = await read(tenant, [recoveryId])
       if (found === undefined) return undefined
-      const ended = await transact<RecoveryChange | undefined>(tenant, [keyOf(found)], ([stored]) => {
+      const ended = await transact<RecoveryChange | undefined>(tenant, [keyOf(found)], async ([stored]) => {
         const present = stored as Recovery | undefined
         if (present?.state !== 'running') return { result: present && { before: present, after: present } }
+        // A rejection that was noted while it began has kept the time from which it sends.
+        if (present.startedBy !== undefined) {
+          await rejections.forget({ tenant, subscriptionId: present.subscriptionId })
+        }
         const next = cancelled(present, 'requested', now())
         return { result: { before: present, after: next }, writing: writingOf(next) }
       })
