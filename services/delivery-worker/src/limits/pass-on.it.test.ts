@@ -1,5 +1,11 @@
-import { type Delivery, newSubscriptionId, newToken, type Outcome } from '@switchhook/contracts'
-import { createHeldLooks, createHeldStore, createPermitStore, type HeldStore } from '@switchhook/store'
+import { type Delivery, newSubscriptionId, newToken, type Outcome, type Subscription } from '@switchhook/contracts'
+import {
+  createHeldLooks,
+  createHeldStore,
+  createPermitStore,
+  type EndpointHealth,
+  type HeldStore,
+} from '@switchhook/store'
 import { aSubscription, eventually, silentLog } from '@switchhook/testkit'
 import { createLookAtHeld } from '../held/look-at-held.ts'
 import { aDelivery } from '../testing/deliveries.ts'
@@ -31,7 +37,7 @@ useStore((opened) => {
 
 beforeEach(() => passed.splice(0))
 
-async function hold(limited: ReturnType<typeof aSubscription>, count: number): Promise<void> {
+async function hold(limited: Subscription, count: number): Promise<void> {
   const hold = async (): Promise<void> =>
     store.settle(aDelivery({ subscriptionId: limited.id, tenant: limited.tenant }), null, {
       state: 'held',
@@ -66,17 +72,35 @@ test.each<[string, Outcome, isProbe: boolean, count: number]>([
   expect(passed).toHaveLength(count)
 })
 
-test('a look that failed is repeated soon, although no other worker has it meanwhile', async () => {
-  const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 10 })
-  await hold(limited, 1)
-  let failures = 1
+test('a request that was written keeps its place in the second, and one that was not does not', async () => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 2 })
+  const delivery = aDelivery({ subscriptionId: limited.id })
+  const taken: boolean[] = []
+  await limits.post(limited, delivery, false, async (take) => {
+    for (const wasWritten of [false, false, true, true]) taken.push((await take(wasWritten)) !== undefined)
+    return posted(delivery, ok)
+  })
+  expect(taken).toEqual([true, true, true, false])
+})
+
+test('deliveries that end without a POST use up no permits', async () => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxInFlight: 2, enabled: false })
+  await hold(limited, 5)
+  await limits.passOn(limited)
+  expect(passed).toHaveLength(5)
+})
+
+/** Looks, also at what other tests hold, until the subscription was looked at once without a failure. */
+async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {}, failures = 0): Promise<void> {
+  let asked = 0
   const look = createLookAtHeld({
     worker: deliverDeps(),
     held,
     looks: createHeldLooks(redis),
     endpoint: async ({ subscriptionId }) => {
-      if (subscriptionId === limited.id && failures-- > 0) throw new Error('Redis is away')
-      return { health: HEALTHY, subscription: subscriptionId === limited.id ? limited : undefined }
+      if (subscriptionId !== limited.id) return { health: HEALTHY, subscription: undefined }
+      if (asked++ < failures) throw new Error('Redis is away')
+      return { health: { ...HEALTHY, ...health }, subscription: limited }
     },
     publish: async () => {},
     limits,
@@ -86,7 +110,25 @@ test('a look that failed is repeated soon, although no other worker has it meanw
   })
   await eventually(async () => {
     await look()
-    expect(passed.map(({ subscriptionId }) => subscriptionId)).toContain(limited.id)
+    expect(asked).toBeGreaterThan(failures)
   }, PATIENT)
-  expect(failures).toBeLessThan(0)
+}
+
+test.each<[string, count: number, Partial<Subscription>, Partial<EndpointHealth>]>([
+  ['passes on what the limits allow', 2, {}, {}],
+  ['passes on one delivery as the probe that ends a cool-down', 1, {}, { state: 'probing' }],
+  ['passes on nothing in a cool-down', 0, {}, { state: 'open', openUntilMs: Date.now() + 60_000 }],
+  ['passes on nothing of a paused subscription', 0, { paused: true }, {}],
+])('a look %s', async (_, count, change, health) => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 2, ...change })
+  await hold(limited, 3)
+  await lookAt(limited, health)
+  expect(passed).toHaveLength(count)
+})
+
+test('a look that failed is repeated soon, although no other worker has it meanwhile', async () => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 10 })
+  await hold(limited, 1)
+  await lookAt(limited, {}, 1)
+  expect(passed).toHaveLength(1)
 }, 30_000)
