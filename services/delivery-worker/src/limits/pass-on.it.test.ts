@@ -102,7 +102,7 @@ async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {
       if (asked++ < failures) throw new Error('Redis is away')
       return { health: { ...HEALTHY, ...health }, subscription: limited }
     },
-    publish: async () => {},
+    publish: async (delivery) => void (delivery.subscriptionId === limited.id && passed.push(delivery)),
     limits,
     waiting: async () => 0,
     now: Date.now,
