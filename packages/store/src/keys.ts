@@ -114,6 +114,7 @@ export const holdingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${esca
 
 /** hash: how many deliveries may be held before the next count, and the last result · 10 minutes from a count · worker */
 export const heldRoomKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:held-room`
+
 /** zset: permit, or delivery that a worker passed on → when it expires, ms (permit-store.ts) · until the last one expires · worker */
 export const inFlightKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:in-flight`
 

@@ -685,9 +685,9 @@ export interface Schemas {
     /** When a client last asked for deliveries, in UTC, to within 30 seconds; null: not within eight days, or the subscription is not a pull subscription. */
     lastReceivedAt: string | null;
   };
-  /** The held deliveries of a subscription are more than 80 % of their limit. Beyond the limit, those that have been held for longest are parked. Sent once each time. Receive them, or resume the subscription; `held` of the subscription shows how many there are. */
+  /** The held deliveries of a subscription are more than 80 % of their limit. Beyond the limit, those that have been held for longest are parked. Sent once each time. Receive them, resume the subscription, or raise its limits; `held` of the subscription shows how many there are. */
   HeldLimit: {
-    /** The subscription: a pull subscription, or a paused one. */
+    /** The subscription: a pull subscription, a paused one, or one with `maxInFlight` or `maxPerSecond`. */
     subscriptionId: string;
     /** How many deliveries of the subscription may be held. */
     limit: number;

@@ -129,9 +129,11 @@ export const parkedLimitSchema = objectOf(
 
 /** JSON Schema 2020-12 of the `data` of a `webhook.held.limit` event. */
 export const heldLimitSchema = objectOf(
-  'The held deliveries of a subscription are more than 80 % of their limit. Beyond the limit, those that have been held for longest are parked. Sent once each time. Receive them, or resume the subscription; `held` of the subscription shows how many there are.',
+  'The held deliveries of a subscription are more than 80 % of their limit. Beyond the limit, those that have been held for longest are parked. Sent once each time. Receive them, resume the subscription, or raise its limits; `held` of the subscription shows how many there are.',
   {
-    subscriptionId: guid('The subscription: a pull subscription, or a paused one.'),
+    subscriptionId: guid(
+      'The subscription: a pull subscription, a paused one, or one with `maxInFlight` or `maxPerSecond`.',
+    ),
     limit: { type: 'integer', minimum: 1, description: 'How many deliveries of the subscription may be held.' },
     held: { type: 'integer', minimum: 1, description: 'How many were held when the notice was due.' },
     occurredAt,

@@ -82,6 +82,26 @@ test('a permit that was never ended expires', async () => {
   await eventually(async () => expect(await permits.take(limited, wanted())).toBe(true))
 })
 
+test('a permit that was never ended expires although others are taken meanwhile', async () => {
+  const limited = { id, maxInFlight: 2 }
+  await permits.take(limited, wanted())
+  await eventually(async () => {
+    const [first, second] = [crypto.randomUUID(), crypto.randomUUID()]
+    expect(await permits.take(limited, wanted({ permit: first }))).toBe(true)
+    const isExpired = await permits.take(limited, wanted({ permit: second }))
+    for (const ended of [first, second]) await permits.passOn(limited, { most: 0, ended })
+    expect(isExpired).toBe(true)
+  })
+})
+
+test.each(['take', 'passOn'] as const)('the keys that %s writes expire', async (writes) => {
+  const limited = { id, maxInFlight: 2, maxPerSecond: 2 }
+  await hold()
+  await (writes === 'take' ? permits.take(limited, wanted()) : permits.passOn(limited, { most: 1 }))
+  const lifetimes = [await fixture.ttlOf(inFlightKey(id)), await fixture.ttlOf(postedKey(id))]
+  expect(Math.min(...lifetimes)).toBeGreaterThan(0)
+})
+
 test('a permit replaces a former one of the same POST; a request that was written keeps its place in the second', async () => {
   const limited = { id, maxInFlight: 1, maxPerSecond: 2 }
   const [permit, second] = [crypto.randomUUID(), crypto.randomUUID()]

@@ -24,6 +24,8 @@ export interface HeldLooksDeps {
 
 /** Longer than any look. If the worker dies, another one looks afterwards. */
 const LOOK_LEASE_MS = 30_000
+/** When a worker looks again after a look that failed. */
+const FAILED_TICK_MS = 5_000
 /** Subscriptions that one worker looks at together. */
 const LOOKS_AT_ONCE = 50
 /** Leases that one look ends. */
@@ -51,8 +53,9 @@ interface Release {
 
 /**
  * Looks at the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held.
- * If a look takes longer than its lease, two workers look at the same deliveries: a delivery is then published twice with one token, and the ledger drops the
- * second, or a lease is ended twice, which costs an attempt number. Resolves to when to look again, in ms; undefined: as usual.
+ * If a look takes longer than its lease, two workers look at the same deliveries: a delivery is then published twice with one
+ * token, and the ledger drops the second, or a lease is ended twice, which costs an attempt number.
+ * Resolves to when to look again, in ms; undefined: as usual.
  */
 export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | undefined> {
   const { worker, held, looks, now, log } = deps
@@ -152,6 +155,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
             return nextInMs ?? TICK_MS
           } catch (error) {
             log.warn('held deliveries could not be looked at; a worker looks again', { ...look, error })
+            // If this fails as well, the lease ends.
+            await looks.finish(look, FAILED_TICK_MS).catch(() => {})
             return TICK_MS
           }
         }),

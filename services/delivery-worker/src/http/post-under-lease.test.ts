@@ -1,7 +1,7 @@
 import { type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
 import type { Deadline } from '@switchhook/runtime'
 import type { Admission } from '../policy/admit.ts'
-import { aDelivery } from '../testing/deliveries.ts'
+import { aDelivery, aSubscription } from '../testing/deliveries.ts'
 import { anAdmission, posted as postedTo } from '../testing/delivering.ts'
 import { createPostUnderLease, type LeaseExpired, type PostTerms, type TakePermit } from './post-under-lease.ts'
 
@@ -189,6 +189,11 @@ describe('a POST of a subscription with limits', () => {
     expect(posted).toEqual(limited)
     expect(sent.map(({ terms }) => terms?.trustedUntilMs)).toEqual([100, 210])
     expect(taken).toEqual([false, false, false])
+  })
+
+  test('is not made if the subscription got its limits while connecting', async () => {
+    const renewed = anAdmission(first, { limited: aSubscription({ maxInFlight: 1 }), trustedUntilMs: 1_000 })
+    expect(await post(first, 50, [expired, ok], [renewed])).toMatchObject({ posted: limited, sent: [{}] })
   })
 
   test('needs a second permit if it was written to a connection that broke; without one it has failed', async () => {

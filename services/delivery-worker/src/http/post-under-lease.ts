@@ -102,9 +102,12 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
       if (sent.kind !== 'lease-expired') return posted(delivery, sent)
       broken ??= sent.broken
       do {
-        const { admitted, trustedUntilMs: renewedUntilMs } = await renew(due)
+        const { admitted, trustedUntilMs: renewedUntilMs, limited } = await renew(due)
         // A request that was written once and broke is a failed attempt, which keeps its schedule.
         if ('kind' in admitted) return broken === undefined ? admitted : posted(delivery, broken)
+        // It has got limits since this attempt began without a permit.
+        if (limited !== undefined && take === undefined)
+          return broken === undefined ? LIMITED : posted(delivery, broken)
         delivery = admitted
         trustedUntilMs = renewedUntilMs
         if (!(await isPermitted())) return broken === undefined ? LIMITED : posted(delivery, broken)

@@ -35,7 +35,7 @@ export interface Limits {
   ended(): Promise<void>
 }
 
-/** More than are free at once, except after a pause. */
+/** They are read and published in parts of this size. */
 const PASSED_AT_ONCE = 250
 
 /**
@@ -56,7 +56,8 @@ export function createLimits({ permits, held, publish, now, nowMs, log }: Limits
         const message = messages[i]
         return message !== undefined && isSent(limited, message.delivery, now()) ? [] : [deliveryId]
       })
-      if (unused.length === 0) return nextInMs
+      // After a full part, more permits may be free.
+      if (unused.length === 0) return nextInMs ?? (entries.length === PASSED_AT_ONCE ? 0 : null)
     }
   }
 
@@ -86,8 +87,8 @@ export function createLimits({ permits, held, publish, now, nowMs, log }: Limits
       let isWorking = false
       try {
         const posted = await post(take)
-        // A cool-down may have begun, which a look knows.
-        isWorking = posted.kind === 'posted' && !isTransientFailure(posted.outcome)
+        // A cool-down may have begun, or the one that this probe ends may not have ended yet, which a look knows.
+        isWorking = posted.kind === 'posted' && !isProbe && !isTransientFailure(posted.outcome)
         return posted
       } finally {
         if (permit !== undefined && limited.maxInFlight !== undefined)

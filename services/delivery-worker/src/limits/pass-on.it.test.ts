@@ -1,0 +1,134 @@
+import { type Delivery, newSubscriptionId, newToken, type Outcome, type Subscription } from '@switchhook/contracts'
+import {
+  createHeldLooks,
+  createHeldStore,
+  createPermitStore,
+  type EndpointHealth,
+  type HeldStore,
+} from '@switchhook/store'
+import { aSubscription, eventually, silentLog } from '@switchhook/testkit'
+import { createLookAtHeld } from '../held/look-at-held.ts'
+import { aDelivery } from '../testing/deliveries.ts'
+import { deliverDeps, down, HEALTHY, ok, posted } from '../testing/delivering.ts'
+import { type OpenedStore, useStore } from '../testing/use-store.ts'
+import { createLimits, type Limits } from './limits.ts'
+
+/** Less than the lease of a look. */
+const PATIENT = { timeoutMs: 15_000 }
+
+let store: OpenedStore['store']
+let redis: OpenedStore['redis']
+let held: HeldStore
+let limits: Limits
+const passed: Delivery[] = []
+
+useStore((opened) => {
+  ;({ store, redis } = opened)
+  held = createHeldStore(redis)
+  limits = createLimits({
+    permits: createPermitStore(redis, 20_000),
+    held,
+    publish: async (delivery) => void passed.push(delivery),
+    now: Date.now,
+    nowMs: () => performance.now(),
+    log: silentLog,
+  })
+})
+
+beforeEach(() => passed.splice(0))
+
+async function hold(limited: Subscription, count: number): Promise<void> {
+  const hold = async (): Promise<void> =>
+    store.settle(aDelivery({ subscriptionId: limited.id, tenant: limited.tenant }), null, {
+      state: 'held',
+      slot: 0,
+      next: { token: newToken(), postponed: 0 },
+      dueInMs: 0,
+      lookInMs: 0,
+    })
+  await Promise.all(Array.from({ length: count }, hold))
+}
+
+test('if more permits are free than are used at once, more may go on at once', async () => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 1_000 })
+  await hold(limited, 300)
+  expect([await limits.passOn(limited), passed.length]).toEqual([0, 250])
+  expect([await limits.passOn(limited), passed.length]).toEqual([null, 300])
+})
+
+test.each<[string, Outcome, isProbe: boolean, count: number]>([
+  ['an answer', ok, false, 2],
+  ['a failure, which may begin a cool-down,', down, false, 0],
+  ['the probe of a cool-down, which has not ended yet,', ok, true, 0],
+])('after %s held deliveries go on, or wait for a look', async (_, outcome, isProbe, count) => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxInFlight: 2 })
+  const delivery = { ...aDelivery({ subscriptionId: limited.id }), token: newToken() }
+  await hold(limited, 3)
+  await limits.post(limited, delivery, isProbe, async (take) => {
+    await take(false)
+    return posted(delivery, outcome)
+  })
+  await limits.ended()
+  expect(passed).toHaveLength(count)
+})
+
+test('a request that was written keeps its place in the second, and one that was not does not', async () => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 2 })
+  const delivery = aDelivery({ subscriptionId: limited.id })
+  const taken: boolean[] = []
+  await limits.post(limited, delivery, false, async (take) => {
+    for (const wasWritten of [false, false, true, true]) taken.push((await take(wasWritten)) !== undefined)
+    return posted(delivery, ok)
+  })
+  expect(taken).toEqual([true, true, true, false])
+})
+
+test('deliveries that end without a POST use up no permits', async () => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxInFlight: 2, enabled: false })
+  await hold(limited, 5)
+  await limits.passOn(limited)
+  expect(passed).toHaveLength(5)
+})
+
+/** Looks, also at what other tests hold, until the subscription was looked at once without a failure. */
+async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {}, failures = 0): Promise<void> {
+  let asked = 0
+  const look = createLookAtHeld({
+    worker: deliverDeps(),
+    held,
+    looks: createHeldLooks(redis),
+    endpoint: async ({ subscriptionId }) => {
+      if (subscriptionId !== limited.id) return { health: HEALTHY, subscription: undefined }
+      if (asked++ < failures) throw new Error('Redis is away')
+      return { health: { ...HEALTHY, ...health }, subscription: limited }
+    },
+    publish: async (delivery) => void (delivery.subscriptionId === limited.id && passed.push(delivery)),
+    limits,
+    waiting: async () => 0,
+    now: Date.now,
+    log: silentLog,
+  })
+  await eventually(async () => {
+    await look()
+    expect(asked).toBeGreaterThan(failures)
+  }, PATIENT)
+}
+
+test.each<[string, count: number, Partial<Subscription>, Partial<EndpointHealth>]>([
+  ['passes on what the limits allow', 2, {}, {}],
+  ['passes on one delivery as the probe that ends a cool-down', 1, {}, { state: 'probing' }],
+  ['passes on nothing in a cool-down', 0, {}, { state: 'open', openUntilMs: Date.now() + 60_000 }],
+  ['passes on nothing of a paused subscription', 0, { paused: true }, {}],
+])('a look %s', async (_, count, change, health) => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 2, ...change })
+  await hold(limited, 3)
+  await lookAt(limited, health)
+  expect(passed).toHaveLength(count)
+})
+
+test('a look that failed is repeated soon, although no other worker has it meanwhile', async () => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 10 })
+  await hold(limited, 1)
+  await lookAt(limited, {}, 1)
+  expect(passed).toHaveLength(1)
+}, 30_000)
