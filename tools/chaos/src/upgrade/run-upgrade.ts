@@ -66,6 +66,8 @@ export async function runUpgrade(
   try {
     const disturbances: Disturbance[] = []
     for (const { name, fleet: wanted } of [first, ...others]) {
+      // Older workers repeat attempts of events that were published twice, also while the packets are awaited.
+      const fromMs = Date.now()
       if (!wanted.fanout.includes('new')) {
         const empty = async () => {
           const left = Object.entries(await countMessages(fleet.managementUrl)).filter(([, count]) => count > 0)
@@ -74,7 +76,6 @@ export async function runUpgrade(
         }
         await eventually(empty, { timeoutMs: EMPTY_WITHIN_MS, intervalMs: 500 })
       }
-      const fromMs = Date.now()
       await fleet.become(wanted)
       await eventually(
         async () => {
