@@ -167,13 +167,16 @@ describe('while a dependency is down', () => {
 
   test('after the hold its messages return to the queue, once, for a replica that can handle them', async () => {
     const [troubled, healthy] = [await open({ ...FAST, holdMs: 100, bugHoldMs: 5 }), await open()]
+    const full = new Gate()
     let failures = 0
-    // Before the consumer, so that it gets all three before it pauses.
     await publish(troubled, 3)
     await waiting(3)
     await consume(troubled, {
       handle: async () => {
         failures += 1
+        // A message that arrives after the first failure waits without a call.
+        if (failures === 3) full.open()
+        await full.opened
         await away()
       },
       recovered: () => new Promise(() => {}),
