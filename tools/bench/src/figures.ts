@@ -11,6 +11,7 @@ import { measureMemory } from './figures/memory.ts'
 import { measureNoisy } from './figures/noisy.ts'
 import { measureOutage } from './figures/outage.ts'
 import { measurePlatforms } from './figures/platforms.ts'
+import { measurePull } from './figures/pull.ts'
 import { COOLDOWN_MS, DEADLINE_MS } from './figures/short-deadline.ts'
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
@@ -41,6 +42,7 @@ export const MEASUREMENTS = {
   deliveries: figure('deliveries per second, compared with four baselines', ordinary, measureDeliveries),
   console: figure('size of the console, and its first paint in Chromium', ordinary, measureConsole),
   cost: figure('cost of a delivery with many subscriptions, waiting deliveries and workers', filled, measureCost),
+  pull: figure('another tenant beside held deliveries, and while one client receives them', ordinary, measurePull),
   outage: figure('recovery from a broker outage', ordinary, measureOutage),
   noisy: figure('healthy endpoints while others hang, compared with BullMQ', shortDeadline, measureNoisy),
   fairness: figure('other tenants beside hanging deliveries and a burst of one tenant', shortDeadline, measureFairness),

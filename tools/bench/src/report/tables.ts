@@ -201,6 +201,21 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       },
     ),
   ],
+  pull: ({ held, holdingMs, receivedPerSecond, alone, beside, during }) => [
+    table<{ who: string; others: Spread; seen?: string }>(
+      [
+        { who: 'alone', others: alone },
+        { who: `beside ${held} held deliveries`, others: beside, seen: `all were held after ${seconds(holdingMs)}` },
+        { who: 'while one client receives them', others: during, seen: `${receivedPerSecond} received per second` },
+      ],
+      {
+        'the other tenant': ({ who }) => who,
+        'p50, ms': ({ others }) => others.p50Ms,
+        'p99, ms': ({ others }) => others.p99Ms,
+        'pull subscription': ({ seen }) => seen,
+      },
+    ),
+  ],
   memory: ({ wild, workers }) => [
     table(Object.entries(wild), {
       answer: ([name]) => name,
