@@ -9,7 +9,7 @@ export {
 export { type Contact, type ContactStore, type Contacts, createContactStore } from './breaker/contact-store.ts'
 export { type CoolDownHistory, type CoolDownPeriod, createCoolDownHistory } from './breaker/cool-down-history.ts'
 export { createOutageStore, type Outage, type OutageStore } from './breaker/outage-store.ts'
-export { createRejectionStore, type RejectionStore } from './breaker/rejection-store.ts'
+export { createRejectionStore, type RejectionStore, type Rejections } from './breaker/rejection-store.ts'
 export {
   createDeliveryArchive,
   type DeliveryArchive,

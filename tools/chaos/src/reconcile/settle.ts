@@ -16,6 +16,7 @@ const FINAL: readonly Problem['kind'][] = [
   'attempt number',
   'attempt repeated',
   'first attempt after the answer',
+  'sent after its expiry',
   'sequence number used twice',
   'time goes back',
   'notice of a notice',

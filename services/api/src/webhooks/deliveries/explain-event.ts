@@ -27,6 +27,8 @@ export interface ExplainEventDeps {
   readonly deliveryLog: Pick<DeliveryLogReader, 'event' | 'records'>
   readonly journal: Pick<JournalReader, 'find'>
   readonly healthOf: (subscription: Subscription) => Promise<EndpointHealth>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
 /** The event's own data, as far as it is still stored. */
@@ -71,7 +73,7 @@ const FIRST_OF_OTHERS = 'others '
  * reads no more subscriptions than it shows: a tenant can have a hundred thousand.
  */
 export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
-  const { subscriptions, deliveries: archive, deliveryLog, journal, healthOf } = deps
+  const { subscriptions, deliveries: archive, deliveryLog, journal, healthOf, now } = deps
 
   async function recordsOf(
     eventId: EventId,
@@ -157,6 +159,7 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
         subscriptionId: id,
         deliveryId: deliveryIdOf(eventId, id),
         health: subscription !== undefined && isStillToCome ? await healthOf(subscription) : HEALTHY,
+        nowMs: now(),
         isBodyDropped: data === null && (await isBodyDropped(delivery)),
         ...(event !== undefined && { event: { fannedOutAt, subscriptionIds: isRecipient ? [id] : [] } }),
         ...(event === undefined && journaled !== undefined && { journaled }),
