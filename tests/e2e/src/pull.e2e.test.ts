@@ -372,7 +372,10 @@ describe('switchhook listen', () => {
     await eventually(() => expect(handler.markers()).toHaveLength(26), PATIENT)
     expect(again.output().stderr).toMatch(/^25 deliveries waiting, since .+; the oldest come first\.$/m)
     // Ten are handled at the same time, so a delivery overtakes nine at most.
-    const places = handler.markers().slice(1).map((marker) => backlog.indexOf(marker))
+    const places = handler
+      .markers()
+      .slice(1)
+      .map((marker) => backlog.indexOf(marker))
     expect(places.toSorted((a, b) => a - b)).toEqual(backlog.map((_, n) => n))
     expect(Math.max(...places.map((place, n) => place - n))).toBeLessThan(10)
   })
@@ -396,7 +399,14 @@ describe('switchhook listen', () => {
 
     const other = await app.run(['listen', ...args, '--filter', '{"call.status": {"state": [7]}}'])
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('choose another --name') as string })
-    const unknown = await app.run(['listen', ...args, '--name', randomUUID(), '--filter', '{"call.status": {"x": [1]}}'])
+    const unknown = await app.run([
+      'listen',
+      ...args,
+      '--name',
+      randomUUID(),
+      '--filter',
+      '{"call.status": {"x": [1]}}',
+    ])
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('x') as string })
     await happen(agentUri, 2)
     await happen(agentUri, 3)

@@ -88,7 +88,8 @@ const listening: Command = {
           else failing.delete(delivery.deliveryId)
           const { leaseToken: _, ...shown } = outcome
           out.stream({ ...shown, attempt: delivery.attempt, ...result }, () => lineOf(out, delivery, outcome, result))
-          if (isParked && !hasParked) out.note(`Parked deliveries are not retried. To send them again: switchhook recover ${id}`)
+          if (isParked && !hasParked)
+            out.note(`Parked deliveries are not retried. To send them again: switchhook recover ${id}`)
           hasParked ||= isParked
         },
       },
