@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -279,14 +285,13 @@ describe('switchhook listen', () => {
   /** A handler on this machine, and the requests that it got, in the order of arrival. */
   async function startHandler() {
     const requests: { readonly headers: IncomingHttpHeaders; readonly data: Readonly<Record<string, unknown>> }[] = []
+    async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const { data } = JSON.parse(await text(request)) as { readonly data: Readonly<Record<string, unknown>> }
+      requests.push({ headers: request.headers, data })
+      response.writeHead(204).end()
+    }
     const serve = async (port: number): Promise<Server> => {
-      const server = createServer((request, response) => {
-        void text(request).then((body) => {
-          const { data } = JSON.parse(body) as { readonly data: Readonly<Record<string, unknown>> }
-          requests.push({ headers: request.headers, data })
-          response.writeHead(204).end()
-        })
-      })
+      const server = createServer((request, response) => void answer(request, response))
       await once(server.listen(port, '127.0.0.1'), 'listening')
       return server
     }
@@ -384,7 +389,7 @@ describe('switchhook listen', () => {
     const handler = await startHandler()
     const name = randomUUID()
     const agentUri = `sip:${name}@globex.example`
-    const statesAt = (): unknown[] => handler.requests.map(({ data }) => data['state']).toSorted()
+    const statesAt = (): number[] => handler.requests.map(({ data }) => Number(data['state'])).toSorted((a, b) => a - b)
     const args = ['--forward-to', handler.address, '--name', name]
     const filter = JSON.stringify({ 'call.status': { agentUri: [agentUri], state: [3, 7] } })
     const listener = await startListener([...args, '--events', 'call.status', '--filter', filter])

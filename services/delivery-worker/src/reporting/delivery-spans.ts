@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Delivery } from '@switchhook/contracts'
 import { deliveryAttributes, type Span, spanned, type Tracing } from '@switchhook/runtime'
 import type { Posted } from '../http/post-under-lease.ts'
 import type { Handle } from '../isolation/give-way.ts'
