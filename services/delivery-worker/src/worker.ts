@@ -238,7 +238,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     countsMs: BACKLOG_COUNTS_MS,
     nowMs,
   })
-  const fromDue: Handle = (due) => deliver(due, 'due')
+  const fromDue: Handle = (due, begins) => deliver(due, 'due', begins)
   const fromLane: Handle = (due) => deliver(due, 'lane')
   const consume = (queue: string, concurrency: number, handle: Handle): Promise<Consumer> => {
     const work = reporting.traced(queue, handle)

@@ -49,10 +49,12 @@ const listening: Command = {
       const skipped = await skipBacklog(client, id)
       out.note(`${deliveries(skipped)} parked. To get them after all: switchhook recover ${id}`)
     }
+    /** Parked, or waiting for a retry. */
     const failing = new Set<string>()
+    let hasParked = false
     onKey('r', async () => {
       const ids = [...failing]
-      out.note(ids.length === 0 ? 'No delivery waits for a retry.' : `Retrying ${deliveries(ids.length)} now.`)
+      out.note(ids.length === 0 ? 'No delivery has failed.' : `Retrying ${deliveries(ids.length)} now.`)
       for (const each of ids) await client.deliveries.redeliver(each).catch(unlessGone)
     })
     const filtered = subscription.filter === null ? '' : `, filtered by ${JSON.stringify(subscription.filter)},`
@@ -81,10 +83,14 @@ const listening: Command = {
             `This machine slept for ${Math.round(ms / 60_000)} min. Deliveries that it was handling come again, with the same id.`,
           ),
         result: (delivery, outcome, result) => {
-          if (result.state === 'held' && !outcome.release) failing.add(delivery.deliveryId)
+          const isParked = result.state === 'parked'
+          if (isParked || (result.state === 'held' && !outcome.release)) failing.add(delivery.deliveryId)
           else failing.delete(delivery.deliveryId)
           const { leaseToken: _, ...shown } = outcome
           out.stream({ ...shown, attempt: delivery.attempt, ...result }, () => lineOf(out, delivery, outcome, result))
+          if (isParked && !hasParked)
+            out.note(`Parked deliveries are not retried. To send them again: switchhook recover ${id}`)
+          hasParked ||= isParked
         },
       },
     })

@@ -11,7 +11,8 @@ export interface GiveWayOptions {
   readonly nowMs: () => number
 }
 
-export type Handle = (delivery: Delivery) => Promise<void>
+/** @param begins called when the POST begins: until then, the delivery can still move to a lane */
+export type Handle = (delivery: Delivery, begins?: () => void) => Promise<void>
 
 /** Call it when a delivery has ended. */
 type End = () => void
@@ -69,9 +70,9 @@ export function createGiveWay({ most, memoryMs, countsMs, nowMs }: GiveWayOption
   }
 
   return {
-    first: (handle) => (delivery) => {
+    first: (handle) => (delivery, begins) => {
       lastFirst = nowMs()
-      return handle(delivery)
+      return handle(delivery, begins)
     },
     second: (handle) => async (delivery) => {
       const end = await begin()

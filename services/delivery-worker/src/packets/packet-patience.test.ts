@@ -3,8 +3,8 @@ import { createIsolation, TURN_PATIENCE_MS } from '../isolation/isolate.ts'
 import { aDelivery } from '../testing/deliveries.ts'
 import { createPackets, PACKET_PATIENCE_MS } from './packets.ts'
 
-/** A slow confirm. */
-const CONFIRM_MS = 75
+/** A confirm that is slower than the patience of the packet. */
+const CONFIRM_MS = 2 * PACKET_PATIENCE_MS
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }))
 afterEach(() => jest.useRealTimers())
@@ -29,8 +29,16 @@ test('of two members of a subscription with one turn, the one that moves to a la
     mostLeft: 2,
     patienceMs: PACKET_PATIENCE_MS,
     parse: ({ content, headers }) => parseDelivery(content, headers),
-    handle: (due) =>
-      inTurn(due, 'due', { look: async () => {}, needsTurn: () => true, isFresh: () => true, work: hang }),
+    handle: (due, begins) =>
+      inTurn(due, 'due', {
+        look: async () => {},
+        needsTurn: () => true,
+        isFresh: () => true,
+        work: () => {
+          begins()
+          return hang()
+        },
+      }),
     publishAlone: async () => {},
     publishCopy: async (due) => void copies.push(due),
     copyWaitMs: 60_000,

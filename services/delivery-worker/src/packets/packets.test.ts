@@ -25,8 +25,9 @@ function aWorker(change: Partial<PacketsDeps> = {}) {
     mostLeft: 100,
     patienceMs: PATIENCE_MS,
     parse: ({ content, headers }) => parseDelivery(content, headers),
-    handle: (due) =>
+    handle: (due, begins) =>
       new Promise((resolve, reject) => {
+        begins()
         attempts.push({ due, end: (error) => (error === undefined ? resolve() : reject(error)) })
       }),
     publishAlone: async (member) => void alone.push(member),
@@ -73,6 +74,25 @@ test('a member that hangs does not hold its packet: a copy with its identity is 
   expect(copies).toContainEqual(hanging)
   attempts[1]?.end()
   await packets.ended()
+})
+
+test('a member whose POST has not begun holds its packet: it may still move to a lane', async () => {
+  const begin: (() => void)[] = []
+  const { receive, copies, acknowledged } = aWorker({
+    handle: (_due, begins) => {
+      begin.push(begins)
+      return new Promise(() => {})
+    },
+  })
+  const late = aDelivery()
+  const handled = receive([memberOf(late)])
+  await eventually(() => expect(begin).toHaveLength(1))
+  // Members of another worker, which began later, have left their packets.
+  for (let n = 0; n < 3; n++) await aWorker().receive([memberOf(aDelivery())])
+  expect([copies, acknowledged()]).toEqual([[], 0])
+  begin[0]?.()
+  await handled
+  expect(copies).toEqual([late])
 })
 
 test('without a copy, the packet waits for its member', async () => {

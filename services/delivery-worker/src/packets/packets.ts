@@ -6,8 +6,8 @@ import type { GiveWay } from '../isolation/give-way.ts'
 import { TURN_PATIENCE_MS } from '../isolation/isolate.ts'
 
 /**
- * How long a packet waits for a member. As long as answers are quick, members need no copy. Nor does a member that waits for
- * a turn in vain: the rest is for its look and for the confirm of its lane.
+ * How long a packet waits for a member. As long as answers are quick, members need no copy, also if they have waited for a
+ * turn.
  */
 export const PACKET_PATIENCE_MS = TURN_PATIENCE_MS + 150
 
@@ -17,11 +17,12 @@ const LONGEST_PAUSE_MS = 2_000
 export interface PacketsDeps {
   /** Members in progress whose packets no longer wait for them. Beyond this number, packets wait. */
   readonly mostLeft: number
-  /** How long a packet waits for a member, from when the member begins. */
+  /** How long a packet waits for a member, from when the member begins. It also waits until the POST begins. */
   readonly patienceMs: number
   /** @throws Unparsable */
   readonly parse: (member: PackedDelivery) => Delivery
-  readonly handle: (due: Delivery) => Promise<void>
+  /** Calls `begins` when the POST begins: a member that moves to a lane instead must not leave a copy as well. */
+  readonly handle: (due: Delivery, begins: () => void) => Promise<void>
   /**
    * Members wait for `begin`, which does not count towards `patienceMs`, and hold their place as long as their packet waits
    * for them. Absent: they do not give way.
@@ -47,8 +48,8 @@ export interface Packets {
 }
 
 /**
- * Each member goes through the pipeline on its own, and only the acknowledgement is shared. A member that has been in
- * progress for `patienceMs` gets a copy in a wait queue, and its packet no longer waits for it. The copy has the identity of
+ * Each member goes through the pipeline on its own, and only the acknowledgement is shared. A member whose POST is still in
+ * progress after `patienceMs` gets a copy in a wait queue, and its packet no longer waits for it. The copy has the identity of
  * the member, so the ledger drops it once the member has settled its slot; if the worker dies, the copy repeats the attempt.
  */
 export function createPackets(deps: PacketsDeps): Packets {
@@ -70,11 +71,21 @@ export function createPackets(deps: PacketsDeps): Packets {
       }
       async function work(): Promise<void> {
         try {
+          let isLate = false
+          let isPosting = false
+          const leaveIfLate = (): void => {
+            if (isLate && isPosting && left.size < mostLeft) copied ??= leave()
+          }
           // Of its own, because a member that gave way begins later than the others.
           const patience = startDeadline(patienceMs, () => {
-            if (left.size < mostLeft) copied = leave()
+            isLate = true
+            leaveIfLate()
           })
-          await handle(due).finally(() => patience.stop())
+          const begins = (): void => {
+            isPosting = true
+            leaveIfLate()
+          }
+          await handle(due, begins).finally(() => patience.stop())
         } catch (error) {
           // If the copy is on its way, the packet must not repeat the member as well.
           const repeatedAt = await copied
@@ -108,7 +119,7 @@ export function createPackets(deps: PacketsDeps): Packets {
       await sleep(backoffMs(tries, FIRST_PAUSE_MS, LONGEST_PAUSE_MS), undefined, stopping).catch(() => {})
       if (stopping.signal.aborted || performance.now() > repeatedAt) return
       try {
-        return await handle(due)
+        return await handle(due, () => {})
       } catch (next) {
         error = next
       }

@@ -6,8 +6,9 @@ import { attempt, conclude, concludeSettled, type DeliverDeps, isFresh, look, ne
 /**
  * Takes one due delivery through its slot. Resolves when its message may be acknowledged. Rejects only for failures of our
  * own (the broker or Redis is away); the message must then come back.
+ * @param begins called when the POST begins
  */
-export type Deliver = (due: Delivery, source: Source) => Promise<void>
+export type Deliver = (due: Delivery, source: Source, begins?: () => void) => Promise<void>
 
 /**
  * The steps of a delivery:
@@ -41,7 +42,7 @@ export type Deliver = (due: Delivery, source: Source) => Promise<void>
  */
 export function createDeliver(worker: DeliverDeps): Deliver {
   const copies = createCopies(worker.nowMs)
-  return (due, source) =>
+  return (due, source, begins) =>
     copies.alone(due, (message) =>
       worker.isolation.inTurn(due, source, {
         look: () => look(worker, message),
@@ -49,6 +50,7 @@ export function createDeliver(worker: DeliverDeps): Deliver {
         isFresh: (looked) => isFresh(worker, looked),
         async work(looked) {
           if (looked.kind === 'settled') return concludeSettled(worker, message, looked)
+          if (looked.kind === 'sendable') begins?.()
           const result = looked.kind === 'sendable' ? await attempt(worker, looked) : looked
           if (result.kind === 'made') message.made = result
           await conclude(worker, result)

@@ -1,12 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Delivery } from '@switchhook/contracts'
 import { deliveryAttributes, type Span, spanned, type Tracing } from '@switchhook/runtime'
 import type { Posted } from '../http/post-under-lease.ts'
+import type { Handle } from '../isolation/give-way.ts'
 import { resultOf } from '../policy/classify.ts'
 import type { Withheld } from '../policy/decide.ts'
 import type { DeliveryListener } from './listener.ts'
-
-type Handle = (delivery: Delivery) => Promise<void>
 
 /** The spans of a worker. If traces are not exported, `handle` returns its argument and the listener is empty. */
 export interface DeliverySpans {
@@ -25,7 +23,7 @@ export function createDeliverySpans(tracing: Tracing): DeliverySpans {
   const messages = new AsyncLocalStorage<Span>()
 
   return {
-    handle: (queue, handle) => (delivery) =>
+    handle: (queue, handle) => (delivery, begins) =>
       spanned(
         tracing,
         {
@@ -41,7 +39,7 @@ export function createDeliverySpans(tracing: Tracing): DeliverySpans {
             'switchhook.slot': delivery.slot,
           }),
         },
-        (span) => messages.run(span, () => handle(delivery)),
+        (span) => messages.run(span, () => handle(delivery, begins)),
       ),
     listener: {
       posting: (delivery, attempt) => {
