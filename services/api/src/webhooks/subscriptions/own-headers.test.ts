@@ -131,6 +131,13 @@ describe('a change', () => {
     expect(pointersOf(() => merge(before, request))).toEqual(pointers)
   })
 
+  test.each(['constructor', '__proto__'])('takes the name %s, which every object has', (name) => {
+    const headers: HeadersRequest['headers'] = JSON.parse(`{"${name}": "v"}`)
+    expect(Object.entries(opened(merge(undefined, { headers })) ?? {})).toEqual([[name, 'v']])
+    const kept: HeadersRequest['headers'] = JSON.parse(`{"${name}": "***"}`)
+    expect(pointersOf(() => merge(undefined, { headers: kept }))).toEqual([`/headers/${name}`])
+  })
+
   test('keeps nothing where nothing is', () => {
     expect(pointersOf(() => merge(before, { headers: { 'x-other': '***' } }))).toEqual(['/headers/x-other'])
     expect(pointersOf(() => merge(undefined, { headers: { 'x-other': '***' } }))).toEqual(['/headers/x-other'])
