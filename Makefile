@@ -58,8 +58,8 @@ demo: build ## start everything, play a scenario and stop again (PLATFORM=asteri
 try-containers: build ## test docker compose: build, start, run the demo scenario, scale and kill under load, remove
 	@$(LOCAL) try-containers
 
-bench: build ## measure performance next to a baseline (docs/benchmarks.md; FIGURES=latency,noisy selects)
-	@node tools/bench/dist/main.js
+bench: build ## measure performance next to a baseline (docs/benchmarks.md; FIGURES=latency,noisy selects; FROM=<git ref> compares)
+	@node tools/bench/dist/$(if $(FROM),compare,main).js
 
 chaos: build ## inject faults under load, then check every event (tools/chaos/README.md; KILLS, SEED, FAULTS, REPORT, PLATFORM)
 	@node tools/chaos/dist/main.js

@@ -5,6 +5,7 @@ import { measureCost } from './figures/cost.ts'
 import { measureDeliveries } from './figures/deliveries.ts'
 import { measureFairness } from './figures/fairness.ts'
 import { measureLatency } from './figures/latency.ts'
+import { measureLimited } from './figures/limited.ts'
 import { measureListeners } from './figures/listeners.ts'
 import { measureMemory } from './figures/memory.ts'
 import { measureNoisy } from './figures/noisy.ts'
@@ -42,6 +43,7 @@ export const MEASUREMENTS = {
   console: figure('size of the console', ordinary, measureConsole),
   cost: figure('cost of a delivery with many subscriptions, waiting deliveries and workers', filled, measureCost),
   pull: figure('another tenant beside held deliveries, and while one client receives them', ordinary, measurePull),
+  limited: figure('other endpoints beside a subscription at its limits', ordinary, measureLimited),
   outage: figure('recovery from a broker outage', ordinary, measureOutage),
   noisy: figure('healthy endpoints while others hang, compared with BullMQ', shortDeadline, measureNoisy),
   fairness: figure('other tenants beside hanging deliveries and a burst of one tenant', shortDeadline, measureFairness),

@@ -89,6 +89,8 @@ const TEXTS: Readonly<Record<string, (params: Params, schema: AnySchemaObject) =
   maxLength: ({ limit }) => `must have at most ${counted(limit, 'character')}`,
   minItems: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} items`),
   maxItems: ({ limit }) => `must have at most ${counted(limit, 'item')}`,
+  maxProperties: ({ limit }) => `must have at most ${counted(limit, 'field')}`,
+  pattern: ({ pattern }) => PATTERNS[pattern as string],
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -105,6 +107,8 @@ const named = (type: string): readonly string[] => (type === 'boolean' ? ['true'
 
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+
+const PATTERNS: Readonly<Record<string, string>> = { '^[!-~]+$': 'must be visible ASCII, without spaces' }
 
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'must be an RFC 3339 time, such as 2026-11-20T17:06:01Z',

@@ -1,9 +1,10 @@
 import { type DeliveryId, newSubscriptionId, newToken } from '@switchhook/contracts'
-import { eventually } from '@switchhook/testkit'
+import { eventually, silentLog } from '@switchhook/testkit'
 import type { DeliveryStore } from '../deliveries/delivery-store.ts'
 import { deliveryOf, openDeliveries, type TestDeliveries } from '../deliveries/testing/deliveries.ts'
 import { createHeldStore, type HeldStore } from '../held/held-store.ts'
 import { inFlightKey, postedKey } from '../keys.ts'
+import { openRedis, type Redis } from '../redis/redis.ts'
 import { createPermitStore, PERMIT_VALID_MS, type PermitStore } from './permit-store.ts'
 
 const IN_FLIGHT_MS = 300
@@ -39,21 +40,24 @@ const wanted = (over: Partial<Parameters<PermitStore['take']>[1]> = {}) => ({
 const ids = (entries: readonly { readonly deliveryId: DeliveryId }[]) => entries.map(({ deliveryId }) => deliveryId)
 
 test.each([1, 4, 20])(
-  'with %i workers, some of which die, never more than the limits are in flight or taken in any second',
+  'with %i workers, each with a connection of its own, some of which die, never more than the limits are in flight or taken in any second',
   async (workers) => {
     const limited = { id, maxInFlight: 3, maxPerSecond: 12 }
-    const untilMs = performance.now() + 3_000
     const written: number[] = []
     let [inFlight, most] = [0, 0]
-    const worker = async (_: unknown, at: number): Promise<void> => {
+    const open = () => openRedis({ url: fixture.server.redisUrl, log: silentLog, name: 'worker' })
+    const connections = await Promise.all(Array.from({ length: workers }, open))
+    const untilMs = performance.now() + 3_000
+    const worker = async (redis: Redis, at: number): Promise<void> => {
+      const own = createPermitStore(redis, IN_FLIGHT_MS)
       for (let posts = 0; performance.now() < untilMs; ) {
         const permit = crypto.randomUUID()
         const askedAtMs = performance.now()
-        const isTaken = await permits.take(limited, wanted({ permit }))
+        const isTaken = await own.take(limited, wanted({ permit }))
         await new Promise(setImmediate)
         // A permit that is too old by now is given back, like by a worker that stalled.
         if (!isTaken || performance.now() - askedAtMs >= PERMIT_VALID_MS) {
-          if (isTaken) await permits.passOn(limited, { most: 0, ended: permit })
+          if (isTaken) await own.passOn(limited, { most: 0, ended: permit })
           continue
         }
         written.push(performance.now())
@@ -62,10 +66,11 @@ test.each([1, 4, 20])(
         inFlight -= 1
         // Every third POST of all workers but the first is their last: they die with a permit, and others come.
         if (at > 0 && ++posts % 3 === 0) continue
-        await permits.passOn(limited, { most: 0, ended: permit })
+        await own.passOn(limited, { most: 0, ended: permit })
       }
     }
-    await Promise.all(Array.from({ length: workers }, worker))
+    await Promise.all(connections.map(worker))
+    await Promise.all(connections.map((connection) => connection.close()))
     expect(most).toBeLessThanOrEqual(3)
     expect(written.length).toBeGreaterThanOrEqual(12)
     const times = written.toSorted((a, b) => a - b)

@@ -144,6 +144,26 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       },
     ),
   ],
+  limited: ({ neighbours, limits, unlimited, limited, runs, ratio }) => [
+    table(
+      [
+        { side: 'without limits', ...unlimited, runs: pairs(runs.map((run) => run.unlimited)), ratio: '' },
+        {
+          side: Object.entries(limits).join('; ').replaceAll(',', ' '),
+          ...limited,
+          runs: pairs(runs.map((run) => run.limited)),
+          ratio: `${ratio} ×`,
+        },
+      ],
+      {
+        [`${neighbours} other endpoints, ms`]: ({ side }) => side,
+        p50: ({ p50Ms }) => p50Ms,
+        p99: ({ p99Ms }) => p99Ms,
+        'p99, to the same without limits': (row) => row.ratio,
+        'runs, p50 / p99': (row) => row.runs,
+      },
+    ),
+  ],
   noisy: ({ few, many }) => [
     table(
       [

@@ -67,6 +67,8 @@ test.each<[string, FigureName, unknown, readonly string[]]>([
   ['a slow command', 'latency', latency(spread(3, 12), spread(1.4, 4.1)), ['met', 'met', 'not met']],
   ['neighbours', 'noisy', { few: neighbours(1.1, 1), many: neighbours(1, 1.1) }, ['met']],
   ['neighbours that suffer when many hang', 'noisy', { few: neighbours(1, 1), many: neighbours(1, 1.2) }, ['not met']],
+  ['neighbours of limits', 'limited', { ratio: 1.1 }, ['met']],
+  ['neighbours of limits that suffer', 'limited', { ratio: 1.11 }, ['not met']],
   ['a burst', 'fairness', burst(100_000, 300), ['met', 'met']],
   ['a smaller burst', 'fairness', burst(50_000, 300), ['met', 'in part']],
   ['a burst that delays others', 'fairness', burst(50_000, 301), ['met', 'not met']],

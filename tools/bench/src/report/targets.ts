@@ -11,6 +11,9 @@ interface TargetRow {
   readonly measured: string
   /** `in part`: measured for less than the target. `tested`: shown by tests, not by a figure. */
   readonly verdict: 'met' | 'not met' | 'in part' | 'tested' | 'not measured'
+  /** Of a figure with limits. */
+  readonly sign?: '≥' | '≤'
+  readonly values?: Measured
 }
 
 /** Measured values by what they were measured on; each list is compared with the same limits. */
@@ -25,7 +28,7 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
     name: Name,
     figure: string,
     target: string,
-    look: (figure: Figures[Name]) => Pick<TargetRow, 'measured' | 'verdict'>,
+    look: (figure: Figures[Name]) => Omit<TargetRow, 'figure' | 'target'>,
   ): TargetRow {
     const taken = results[name]
     const seen = taken === undefined ? { measured: '', verdict: 'not measured' as const } : look(taken.figure)
@@ -43,12 +46,14 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
   ): TargetRow {
     const target = limits.map((value) => `${sign} ${value.toLocaleString('en')}${unit}`).join(', ')
     return row(name, figure, target, (taken) => {
-      const values = Object.entries(valuesOf(taken))
+      const measuredValues = valuesOf(taken)
+      const values = Object.entries(measuredValues)
       const isMet = values.every(([, own]) =>
         own.every((value, at) => (sign === '≤' ? value <= (limits[at] ?? 0) : value >= (limits[at] ?? Infinity))),
       )
       const measured = values.map(([on, own]) => `${on}${on === '' ? '' : ': '}${own.join(', ')}`).join('; ')
-      return { measured, verdict: isMet ? (isWhole(taken) ? 'met' : 'in part') : 'not met' }
+      const verdict = isMet ? (isWhole(taken) ? 'met' : 'in part') : 'not met'
+      return { measured, verdict, sign, values: measuredValues }
     })
   }
 
@@ -100,6 +105,16 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
             [ours.beforeRatio, ours.steadyRatio],
           ]),
         ),
+    ),
+    limit(
+      'limited',
+      'p99 of other endpoints beside a subscription at its limits, to the same without',
+      '≤',
+      [1.1],
+      '',
+      ({ ratio }) => ({
+        '': [ratio],
+      }),
     ),
     limit(
       'fairness',

@@ -131,6 +131,12 @@ describe('a change', () => {
     expect(pointersOf(() => merge(before, request))).toEqual(pointers)
   })
 
+  test.each(['constructor', '__proto__'])('takes the name %s, which every object has', (name) => {
+    const asking = (value: string) => JSON.parse(`{"headers": {"${name}": "${value}"}}`) as HeadersRequest
+    expect(Object.entries(opened(merge(undefined, asking('v'))) ?? {})).toEqual([[name, 'v']])
+    expect(pointersOf(() => merge(undefined, asking('***')))).toEqual([`/headers/${name}`])
+  })
+
   test('keeps nothing where nothing is', () => {
     expect(pointersOf(() => merge(before, { headers: { 'x-other': '***' } }))).toEqual(['/headers/x-other'])
     expect(pointersOf(() => merge(undefined, { headers: { 'x-other': '***' } }))).toEqual(['/headers/x-other'])

@@ -97,28 +97,29 @@ export function mergedHeaders(
   before: HeadersBefore | undefined,
   { headers: wanted, url }: HeadersRequest,
 ): StoredHeaders | undefined {
-  const present = before?.headers ?? {}
+  // A map, because a header may be called `constructor`.
+  const present = new Map(Object.entries(before?.headers ?? {}))
   const asked = new Map(Object.entries(wanted ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
   if (wanted !== null && before !== undefined && url != null && originOf(url) !== originOf(before.url)) {
     refuse(
-      Object.keys(present).filter((name) => !asked.has(name)),
+      [...present.keys()].filter((name) => !asked.has(name)),
       'must be named again, because url moves to another origin: a new value, *** to send it there, or null',
     )
   }
   refuse(
-    [...asked].flatMap(([name, value]) => (value === KEPT && !(name in present) ? [name] : [])),
+    [...asked].flatMap(([name, value]) => (value === KEPT && !present.has(name) ? [name] : [])),
     'has no value to keep',
   )
   const opened = (name: string): string | undefined => {
     try {
-      return vault.open(present[name] ?? '', subscriptionHeader(owner.tenant, owner.id, name))
+      return vault.open(present.get(name) ?? '', subscriptionHeader(owner.tenant, owner.id, name))
     } catch (error) {
       // A new value replaces one whose key is gone.
       if (error instanceof VaultError) return undefined
       throw error
     }
   }
-  const merged = new Map(Object.entries(wanted === null ? {} : present))
+  const merged = new Map(wanted === null ? [] : present)
   for (const [name, value] of asked) {
     if (value === null) merged.delete(name)
     else if (value !== KEPT && opened(name) !== value)

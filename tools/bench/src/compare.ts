@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildVersion, commitOf } from '@switchhook/local'
+import { integer, loadConfig } from '@switchhook/runtime'
+import { FIGURE_NAMES } from './figures.ts'
+import { compareResults } from './report/compare-results.ts'
+import { type Results, wantedFigures } from './report/results.ts'
+import { table } from './report/tables.ts'
+
+/** Measures figures of an earlier commit (`FROM`) and of this one in turns, each with its own benchmark, and compares them. */
+async function compare(env: NodeJS.ProcessEnv): Promise<void> {
+  const { TURNS: turns } = loadConfig({ TURNS: integer({ min: 1, max: 20 }, 3) }, env)
+  const figures = wantedFigures(env['FIGURES'] || 'deliveries,latency', FIGURE_NAMES)
+  const versions = await Promise.all([env['FROM'] ?? 'HEAD~1', 'HEAD'].map((ref) => buildVersion(commitOf(ref))))
+  const [before, after]: [Results[], Results[]] = [[], []]
+  for (let turn = 0; turn < turns; turn++) {
+    const sides = versions.map((folder, i) => [folder, i === 0 ? before : after] as const)
+    for (const [folder, results] of turn % 2 === 0 ? sides : sides.toReversed())
+      results.push(await measure(folder, figures, env))
+    console.log(textOf(before, after))
+  }
+}
+
+/** The benchmark of a version writes its results into the folder of the version. */
+async function measure(folder: string, figures: readonly string[], env: NodeJS.ProcessEnv): Promise<Results> {
+  const home = join(folder, '.local')
+  const bench = spawn(process.execPath, [join(folder, 'tools', 'bench', 'dist', 'main.js')], {
+    cwd: folder,
+    env: { ...env, FIGURES: figures.join(','), SWITCHHOOK_HOME: home },
+    stdio: 'inherit',
+  })
+  const [code] = await once(bench, 'exit')
+  if (code !== 0) throw new Error(`the benchmark in ${folder} ended with code ${String(code)}`)
+  const all = JSON.parse(readFileSync(join(folder, 'docs', 'benchmarks', 'results.json'), 'utf8')) as object
+  return Object.fromEntries(Object.entries(all).filter(([name]) => figures.includes(name)))
+}
+
+const textOf = (before: readonly Results[], after: readonly Results[]): string =>
+  table(compareResults(before, after), {
+    figure: ({ figure }) => figure,
+    before: (row) => row.before,
+    after: (row) => row.after,
+    'worse, %': ({ worse }) => worse,
+  })
+
+await compare(process.env)
