@@ -13,7 +13,7 @@ export type SharedRead<Key, Value> = (key: Key) => Promise<Value>
  */
 export function oncePerTick<Key, Value>(
   read: (keys: readonly Key[]) => Promise<readonly (Value | Promise<Value>)[]>,
-  atEnd: (begin: () => void) => unknown = process.nextTick,
+  atEnd: (begin: () => void) => unknown = (begin) => process.nextTick(begin),
 ): SharedRead<Key, Value> {
   let next:
     | { readonly places: Map<Key, number>; readonly values: Promise<readonly (Value | Promise<Value>)[]> }
