@@ -47,6 +47,19 @@ test('an endpoint without failures is closed', async () => {
   expect(await workers[0].health(endpoint)).toEqual({ state: 'closed', consecutiveFailures: 0, openUntilMs: null })
 })
 
+test('endpoints that are read in one tick get their own states', async () => {
+  await open()
+  const [failing, working] = await Promise.all([workers[0].health(endpoint), workers[0].health(anEndpoint())])
+  expect([failing.state, working.state]).toEqual(['open', 'closed'])
+})
+
+test('a key that holds something else fails its own endpoint only', async () => {
+  const { tenant, subscriptionId } = endpoint
+  await redis[0][run]((commands) => commands.set(breakerKey(tenant, subscriptionId), 'no hash'))
+  const read = await Promise.allSettled([workers[0].health(endpoint), workers[0].health(anEndpoint())])
+  expect(read.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+})
+
 test('the breaker opens at the Nth failure over all workers, not sooner', async () => {
   expect(await workers[0].noteFailure(endpoint, undefined)).toBe(false)
   expect(await workers[1].noteFailure(endpoint, undefined)).toBe(false)

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Attempt, Delivery, Subscription } from '@switchhook/contracts'
 import { breakerKey, coolDownsKey, listeningKey, rejectedKey, subscriptionsKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, RedisRefusal, run } from '../redis/redis.ts'
+import type { ScriptReplies } from '../redis/scripts.ts'
+import { oncePerTick } from '../subscriptions/shared-reads.ts'
 import { parseSubscription } from '../subscriptions/stored-subscription.ts'
 import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
 
@@ -126,19 +128,41 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
   }
 }
 
+type StoredEndpoint = ScriptReplies['breaker/read-endpoints'][number]
+
+/** An endpoint, and the subscription to read with it; '' for none. */
+type Question = readonly [endpoint: Endpoint, subscriptionId: string]
+
 /** The reading half of the store, for the api. */
 export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'health' | 'look'> {
-  async function read(endpoint: Endpoint, subscriptionId: string) {
-    const { tenant } = endpoint
-    const keys = [
-      keyOf(endpoint),
-      subscriptionsKey(tenant),
-      listeningKey(tenant),
-      rejectedKey(tenant, endpoint.subscriptionId),
-    ]
-    const [state, consecutiveFailures, openUntil, subscription, isListened, rejected] = await redis[run]((commands) =>
-      commands.runScript('breaker/read-endpoint', keys, [subscriptionId]),
-    )
+  async function ask(questions: readonly Question[]): Promise<StoredEndpoint[]> {
+    const parts = questions.map(([{ tenant, subscriptionId }, asked]) => ({
+      keys: [
+        breakerKey(tenant, subscriptionId),
+        subscriptionsKey(tenant),
+        listeningKey(tenant),
+        rejectedKey(tenant, subscriptionId),
+      ],
+      args: [asked],
+    }))
+    const replies = await redis[run]((commands) => commands.runParts('breaker/read-endpoints', parts))
+    return replies.flat()
+  }
+
+  const askAlone = async (question: Question): Promise<StoredEndpoint> => (await ask([question]))[0] as StoredEndpoint
+
+  /** The questions of a tick share a call, except in a cluster. */
+  const askTogether = oncePerTick<Question, StoredEndpoint>(async (questions) => {
+    if (questions.length === 1 || !redis.mayMixTags()) return questions.map(askAlone)
+    return await ask(questions).catch((error: unknown) => {
+      if (!(error instanceof RedisRefusal)) throw error
+      // A key that holds something else must not affect the other endpoints.
+      return questions.map(askAlone)
+    })
+  })
+
+  async function read(...question: Question) {
+    const [state, consecutiveFailures, openUntil, subscription, isListened, rejected] = await askTogether(question)
     const openUntilMs = openUntil === '0' ? null : Number(openUntil)
     return { health: { state, consecutiveFailures, openUntilMs }, subscription, isListened: isListened === 1, rejected }
   }

@@ -46,6 +46,15 @@ describe('the deliveries of one tick', () => {
     expect(sent).toEqual(['getEach of 3', 'runParts of 3'])
   })
 
+  test('share a write also if their answers arrive in several ticks of one turn of the event loop', async () => {
+    const { sent, store } = redisOf({ isCluster: false })
+    const [first, second] = [deliveryOf(), deliveryOf()]
+    const settled = store.settle(first, delivered(first), acknowledged)
+    for (let ticks = 0; ticks < 3; ticks++) await new Promise<void>((resolve) => process.nextTick(resolve))
+    await Promise.all([settled, store.settle(second, delivered(second), acknowledged)])
+    expect(sent).toEqual(['runParts of 2'])
+  })
+
   test('do not share a read of a record that has a run already, which may be large', async () => {
     const { sent, store } = redisOf({ isCluster: false })
     const all = [deliveryOf(), deliveryOf(), deliveryOf({ run: 2 }), deliveryOf({ run: 3 })]

@@ -183,7 +183,8 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
 
   /**
    * The common case, a first attempt that succeeds, at half the cost of the script: writes the record if none exists. The
-   * records of a tick share a call, except in a cluster. Resolves to whether the record was written.
+   * records of a turn of the event loop share a call, except in a cluster: each answer arrives in a tick of its own. Resolves
+   * to whether the record was written.
    */
   const writeFirst = oncePerTick<FirstRecord, boolean>(async (records) => {
     if (records.length === 1 || !redis.mayMixTags()) return records.map(writeAlone)
@@ -193,7 +194,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
     )
     const present = new Set(replies.flat())
     return records.map(({ key }) => !present.has(key))
-  })
+  }, setImmediate)
 
   return {
     listAgain,

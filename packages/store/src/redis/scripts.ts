@@ -11,14 +11,14 @@ export interface ScriptReplies {
   'breaker/note-answer': number
   'breaker/note-rejection': 1
   'breaker/note-outage-end': [opening: string, recoveredAt: string] | []
-  'breaker/read-endpoint': [
+  'breaker/read-endpoints': [
     state: 'closed' | 'open' | 'probing',
     failures: number,
     openUntil: string,
     subscription: string,
     isListened: 0 | 1,
     rejected: string,
-  ]
+  ][]
   'breaker/remove-rejections': 0 | 1
   'deliveries/abandon-redelivery': 0 | 1
   'deliveries/add-parked': string

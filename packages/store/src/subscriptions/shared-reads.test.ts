@@ -40,6 +40,18 @@ test('the calls of one tick share a read of their keys, and later calls begin an
   expect(await Promise.all([...first, later])).toEqual(['a0', 'b0', 'a0', 'a1'])
 })
 
+test('calls of several ticks share a read that begins at the end of the turn of the event loop', async () => {
+  const begun: (readonly string[])[] = []
+  const shared = oncePerTick(async (keys: readonly string[]) => {
+    begun.push(keys)
+    return keys
+  }, setImmediate)
+  const first = shared('a')
+  await new Promise<void>((resolve) => process.nextTick(resolve))
+  expect(await Promise.all([first, shared('b')])).toEqual(['a', 'b'])
+  expect(begun).toEqual([['a', 'b']])
+})
+
 test('a failed read of several keys fails all callers of its tick, and no later ones', async () => {
   const { read, begun, end } = source()
   const shared = oncePerTick(async (keys: readonly string[]) => {

@@ -9,9 +9,11 @@ export type SharedRead<Key, Value> = (key: Key) => Promise<Value>
 /**
  * One read for all keys of a tick: it begins at the end of the tick of its first caller. Where it resolves to a promise in
  * place of a value, the callers of that key alone wait for it, and fail with it.
+ * @param atEnd when it begins instead
  */
 export function oncePerTick<Key, Value>(
   read: (keys: readonly Key[]) => Promise<readonly (Value | Promise<Value>)[]>,
+  atEnd: (begin: () => void) => unknown = (begin) => process.nextTick(begin),
 ): SharedRead<Key, Value> {
   let next:
     | { readonly places: Map<Key, number>; readonly values: Promise<readonly (Value | Promise<Value>)[]> }
@@ -20,7 +22,7 @@ export function oncePerTick<Key, Value>(
   function schedule() {
     const places = new Map<Key, number>()
     const values = new Promise<void>((resolve) => {
-      process.nextTick(resolve)
+      atEnd(resolve)
     }).then(() => {
       next = undefined
       return read([...places.keys()])

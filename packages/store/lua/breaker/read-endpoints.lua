@@ -1,0 +1,33 @@
+-- Reads the state of endpoints' breakers and, if asked for, their subscriptions. Changes nothing.
+-- KEYS    for each endpoint: breaker, subscriptions, the tenant's listening key, rejected
+-- ARGV    for each endpoint: its subscription, '' to leave it out
+-- result  for each endpoint: 'closed', 'open' (in its cool-down) or 'probing' (the cool-down is over); failures in a row; end
+--         of the cool-down in ms since 1970, 0 for none; the subscription as JSON, '' for none; 1 if a client reads the
+--         tenant's live stream, else 0; the noted rejections, '' for none or if the subscription does not recover them
+local function read(breaker, subscriptions, listening, rejections, id)
+  local subscription = ''
+  if id ~= '' then
+    subscription = redis.call('HGET', subscriptions, id) or ''
+  end
+  local listened = redis.call('EXISTS', listening)
+  local rejected = ''
+  if string.find(subscription, '"recoverRejected":true', 1, true) then
+    rejected = redis.call('GET', rejections) or ''
+  end
+  local failures, openedAt, openUntil = unpack(redis.call('HMGET', breaker, 'failures', 'openedAt', 'openUntil'))
+  if not openUntil then
+    return { 'closed', tonumber(failures or 0), '0', subscription, listened, rejected }
+  end
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  -- A cool-down that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
+  local isOpen = tonumber(openedAt or 0) <= now and now < tonumber(openUntil)
+  return { isOpen and 'open' or 'probing', tonumber(failures), openUntil, subscription, listened, rejected }
+end
+
+local found = {}
+for at, id in ipairs(ARGV) do
+  local key = 4 * at
+  found[at] = read(KEYS[key - 3], KEYS[key - 2], KEYS[key - 1], KEYS[key], id)
+end
+return found
