@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
 import { recordingLog } from '../testing/recording.ts'
 import { type Link, openLink } from './link.ts'
@@ -101,4 +102,20 @@ test('a connection that is lost while it is given up is replaced', async () => {
   await eventually(() => expect(link?.session()).toBeUndefined())
   proxy.thaw()
   expect(await sessionOf(link)).not.toBe(session)
+})
+
+test('what a channel publishes is written in the same tick, and the frames of a closed channel cost no other its own', async () => {
+  link = await open(() => Promise.resolve())
+  const { model } = await sessionOf(link)
+  const { stream } = model.connection as unknown as { readonly stream: Socket }
+  const [channel, other] = [await model.createConfirmChannel(), await model.createChannel()]
+  const { queue } = await other.assertQueue('', { exclusive: true })
+  const written = stream.bytesWritten
+  channel.sendToQueue(queue, Buffer.from('x'.repeat(5_000)))
+  await new Promise<void>((resolve) => process.nextTick(resolve))
+  expect(stream.writableCorked).toBe(0)
+  expect(stream.bytesWritten - written).toBeGreaterThan(5_000)
+  await channel.waitForConfirms()
+  await channel.close()
+  expect(await other.get(queue)).toMatchObject({ content: Buffer.from('x'.repeat(5_000)) })
 })

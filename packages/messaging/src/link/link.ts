@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { answerWithin, isCertificateError, type Logger, type ServerAddress } from '@switchhook/runtime'
 import { type ChannelModel, connect } from 'amqplib'
 import { createBrokerNodes } from './broker-nodes.ts'
-import { gatherWrites } from './gather-writes.ts'
+import { type RawConnection, writeDirectly } from './gather-writes.ts'
 import { closeInTime, type Session, toError } from './session.ts'
 
 /** Where RabbitMQ is. Several URLs are the nodes of one cluster. */
@@ -53,8 +53,7 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
   }
 
   async function setUpModel(model: ChannelModel): Promise<void> {
-    const stream = streamOf(model)
-    if (stream !== undefined) gatherWrites(stream)
+    writeDirectly(rawOf(model))
     let lost: Error | undefined
     const session: Session = {
       model,
@@ -132,12 +131,10 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
  * messages at the end of the stream. Otherwise it would serve the old consumers until a heartbeat is missed.
  */
 function dropSocket(model: ChannelModel, error: Error): void {
-  streamOf(model)?.destroy(error)
+  rawOf(model).stream.destroy(error)
 }
 
-/** The connection's socket, which is no part of amqplib's documented interface. */
-const streamOf = ({ connection }: ChannelModel): Duplex | undefined =>
-  (connection as unknown as { readonly stream?: Duplex }).stream
+const rawOf = ({ connection }: ChannelModel) => connection as unknown as RawConnection & { readonly stream: Duplex }
 
 /** Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help. */
 const needsAnOperator = (error: Error): boolean => 'code' in error && (error.code === 403 || error.code === 406)

@@ -7,6 +7,7 @@ import { createTransact } from '../../state/transact.ts'
 import { aReport } from '../../testing/report.ts'
 import { type Call, newCall } from './call.ts'
 import { type Center, createCenter } from './center.ts'
+import { PROBE_SILENT_MS } from './silent-call-probe.ts'
 
 const AGENT = 'sip:alice@acme.example'
 
@@ -16,6 +17,8 @@ let centers: readonly [Center, Center]
 let tenant: string
 /** The platform's answer to `lookUp`. */
 let known: LegReport[]
+/** How far the clock of the replicas is ahead. */
+let aheadMs: number
 
 beforeAll(async () => {
   server = await testRedis()
@@ -26,6 +29,7 @@ beforeAll(async () => {
 beforeEach(() => {
   tenant = randomUUID()
   known = []
+  aheadMs = 0
   const open = (connection: Redis): Center => {
     const store = createStateStore(connection)
     const platform = { lookUp: async () => known }
@@ -34,7 +38,7 @@ beforeEach(() => {
       transact: createTransact(store, () => {}),
       platform,
       wrapUpMs: 10_000,
-      now: Date.now,
+      now: () => Date.now() + aheadMs,
     })
   }
   centers = [open(redis[0]), open(redis[1])]
@@ -231,7 +235,21 @@ describe('recording platform reports', () => {
 })
 
 describe('probing a silent call', () => {
-  const probe = (callId: CallId): Promise<void> => centers[0].probeTimerDue({ tenant, payload: { callId } })
+  const probeNow = (callId: CallId): Promise<void> => centers[0].probeTimerDue({ tenant, payload: { callId } })
+  const probe = (callId: CallId): Promise<void> => {
+    aheadMs = PROBE_SILENT_MS + 1_000
+    return probeNow(callId)
+  }
+
+  test('waits for the rest of the time if the call has changed since its timer was set', async () => {
+    const { callId } = await begin(0, aDial())
+    await tell(0, report(callId, { state: CallState.connected }))
+    aheadMs = PROBE_SILENT_MS / 2
+    await probeNow(callId)
+    expect((await centers[0].findCall(tenant, callId))?.legs[AGENT]?.status.state).toBe(CallState.connected)
+    await probe(callId)
+    expect((await centers[0].findCall(tenant, callId))?.legs[AGENT]?.status.state).toBe(CallState.ended)
+  })
 
   test('ends it if the platform does not know it, and the agent is free', async () => {
     const { callId } = await begin(0, aDial())

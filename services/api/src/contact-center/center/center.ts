@@ -7,7 +7,13 @@ import { type AgentChange, type AgentTimerPayload, applyDevice, applyPresence, a
 import { beginDial, type DialBegun, type DialOptions } from './begin-dial.ts'
 import { type Call, callKey, callRecord, hasBegun, isLive } from './call.ts'
 import { agentEvent, keysOf, recordReports } from './record-reports.ts'
-import { PROBE_SILENT_MS, PROBE_UNREPORTED_DIAL_MS, probeTimer, reportsOfProbe } from './silent-call-probe.ts'
+import {
+  PROBE_SILENT_MS,
+  PROBE_UNREPORTED_DIAL_MS,
+  probeTimer,
+  reportsOfProbe,
+  untilProbeMs,
+} from './silent-call-probe.ts'
 
 /** A due timer of this tenant. */
 interface DueTimer {
@@ -126,6 +132,12 @@ export function createCenter(deps: CenterDeps): Center {
       return { result: agent, writing: { records: [{ key: agentKey(agentUri), value: agent }], events, timers } }
     })
 
+  const setProbe = (tenant: Tenant, callId: CallId, dueInMs: number): Promise<void> =>
+    transact(tenant, [], () => ({
+      result: undefined,
+      writing: { records: [], timers: [probeTimer(callId, dueInMs)] },
+    }))
+
   return {
     listener: {
       legs: (reports) => record(reports),
@@ -195,14 +207,13 @@ export function createCenter(deps: CenterDeps): Center {
       const { callId } = payload as { callId: CallId }
       const call = await findCall(tenant, callId)
       if (call === undefined || (hasBegun(call) && !isLive(call))) return
+      const waitMs = hasBegun(call) ? untilProbeMs(call, now()) : 0
+      if (waitMs > 0) return await setProbe(tenant, callId, waitMs)
       const reported = await platform.lookUp(tenant, callId)
       await record(reportsOfProbe(call, reported, isoNow()))
       const after = await findCall(tenant, callId)
       if (after === undefined || !isLive(after)) return
-      await transact(tenant, [], () => ({
-        result: undefined,
-        writing: { records: [], timers: [probeTimer(callId, PROBE_SILENT_MS)] },
-      }))
+      await setProbe(tenant, callId, PROBE_SILENT_MS)
     },
   }
 }

@@ -36,6 +36,14 @@ test('one step holds the call, its agent, an event for each, and the timer of th
   expect(writing?.timers?.map(({ id }) => id)).toContain(probeTimer(report.callId, 0).id)
 })
 
+test('the timer of the probe is set once, with the first live leg of a call', () => {
+  const { callId } = aReport()
+  const timersAfter = (...steps: LegReport[][]) => recordAll(...steps)?.timers?.map(({ id }) => id)
+  expect(timersAfter([aReport()], [aReport({ order: 2, state: CallState.proceeding })])).toEqual([])
+  const stored = new Map<string, unknown>([[callKey(callId), newCall({ callId, tenant: 'acme' }, aReport().at)]])
+  expect(recordReports(stored, [aReport()], options)?.timers?.map(({ id }) => id)).toEqual([probeTimer(callId, 0).id])
+})
+
 test('both legs of a call between agents are stored in one step', () => {
   const bobs = aReport({ agentUri: BOB, state: CallState.alerting, direction: 1 })
   const writing = recordAll([aReport()], [aReport({ order: 2, state: CallState.proceeding }), bobs])

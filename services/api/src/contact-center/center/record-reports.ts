@@ -54,10 +54,18 @@ export function recordReports(
       ...agents.flatMap(({ status }) => (status === null ? [] : [agentEvent(tenant, status)])),
     ],
     timers: [
-      ...[...calls.values()].filter(isLive).map(({ callId }) => probeTimer(callId, PROBE_SILENT_MS)),
+      ...[...calls.values()]
+        .filter((call) => isLive(call) && !isKnownLive(stored, call))
+        .map(({ callId }) => probeTimer(callId, PROBE_SILENT_MS)),
       ...agents.flatMap(({ timers }) => timers),
     ],
   }
+}
+
+/** The call has had a live leg since an earlier commit, which set the timer of its probe. */
+function isKnownLive(stored: ReadonlyMap<string, unknown>, { callId }: Call): boolean {
+  const before = stored.get(callKey(callId)) as Call | undefined
+  return before !== undefined && isLive(before)
 }
 
 /** A leg that was dialled through the api is in one of these states when its first report was lost. */

@@ -2,7 +2,7 @@ import { CallState, EndReason, newCallId, newCommandId } from '@switchhook/contr
 import { applyReport, type LegReport } from '@switchhook/platform'
 import { aReport } from '../../testing/report.ts'
 import { type Call, newCall } from './call.ts'
-import { reportsOfProbe } from './silent-call-probe.ts'
+import { PROBE_SILENT_MS, reportsOfProbe, untilProbeMs } from './silent-call-probe.ts'
 
 const AT = '2026-01-01T01:00:00.000Z'
 const BOB = 'sip:bob@acme.example'
@@ -68,4 +68,14 @@ describe('a dial that the platform has never reported', () => {
     const reported = [aReport({ state: CallState.proceeding })]
     expect(reportsOfProbe({ ...aCall(), dialled }, reported, AT)).toEqual(reported)
   })
+})
+
+test.each([
+  ['long before', -PROBE_SILENT_MS, 0],
+  ['a minute ago', -60_000, PROBE_SILENT_MS - 60_000],
+  ['by a clock that is ahead', 60_000, PROBE_SILENT_MS],
+])('a call that changed %s is probed after the rest of five minutes', (_when, changedInMs, expected) => {
+  const nowMs = Date.parse(AT)
+  const call = aCall(aReport({ at: new Date(nowMs + changedInMs).toISOString() }), aReport({ agentUri: BOB }))
+  expect(untilProbeMs(call, nowMs)).toBe(expected)
 })

@@ -11,14 +11,22 @@ export const PROBE_SILENT_MS = 5 * 60_000
 export const PROBE_UNREPORTED_DIAL_MS = 45_000
 
 /**
- * The timer of the next probe. Every change of the call sets it again, so it falls due only when the call is silent. The
- * stored id keeps its old word, `audit`, because processes of two versions share the timers during an upgrade.
+ * The timer of the next probe. A live call always has one, from the commit of its first live leg on. Later changes do not move it,
+ * because each would cost Redis two writes: when it falls due, `untilProbeMs` says whether the call is silent. The stored id
+ * keeps its old word, `audit`, because processes of two versions share the timers during an upgrade.
  */
 export const probeTimer = (callId: CallId, dueInMs: number) => ({
   id: `audit:${callId}`,
   dueInMs,
   payload: { callId },
 })
+
+/** How long the probe of a live call waits after the latest change of the call; 0: the call is silent. */
+export function untilProbeMs({ legs }: Call, nowMs: number): number {
+  const latestMs = Math.max(...Object.values(legs).map(({ status }) => Date.parse(status.occurredAt)))
+  // The clock of the replica that reported may be ahead.
+  return Math.min(Math.max(0, latestMs + PROBE_SILENT_MS - nowMs), PROBE_SILENT_MS)
+}
 
 /**
  * The reports to record after a probe: the platform's own, and an end with reason `platformLost` for every leg that the
