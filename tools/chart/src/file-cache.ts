@@ -16,7 +16,7 @@ export function createFileCache<T>(name: string, inputs: readonly string[]) {
     const id = createHash('sha256')
       .update(JSON.stringify([state, key]))
       .digest('hex')
-    const result = known.get(id) ?? read<T>(name, id) ?? write(name, id, make())
+    const result = known.get(id) ?? (read(name, id) as T | undefined) ?? write(name, id, make())
     known.set(id, result)
     return result
   }
@@ -35,9 +35,10 @@ function contentOf(folders: readonly string[]): string {
 
 const pathOf = (name: string, id: string): string => join(cacheFolder, name, `${id}.json`)
 
-function read<T>(name: string, id: string): T | undefined {
+/** undefined: it was not kept. */
+function read(name: string, id: string): unknown {
   try {
-    return JSON.parse(readFileSync(pathOf(name, id), 'utf8')) as T
+    return JSON.parse(readFileSync(pathOf(name, id), 'utf8'))
   } catch {
     return undefined
   }
