@@ -61,7 +61,7 @@ try-containers: build ## test docker compose: build, start, run the demo scenari
 bench: build ## measure performance next to a baseline (docs/benchmarks.md; FIGURES=latency,noisy selects)
 	@node tools/bench/dist/main.js
 
-chaos: build ## inject faults under load, then check every event (CONTRIBUTING.md; KILLS, SEED, FAULTS, REPORT, PLATFORM)
+chaos: build ## inject faults under load, then check every event (tools/chaos/README.md; KILLS, SEED, FAULTS, REPORT, PLATFORM)
 	@node tools/chaos/dist/main.js
 
 drill: build ## lose Redis and the broker under load, restore backups, then check every event (docs/backup.md; DRILLS)

@@ -136,6 +136,8 @@ export { INSTALLATION_HEADER, type InstallationId, readInstallation } from './in
 export {
   compileFilter,
   type EventData,
+  type FieldTest,
+  type FilterCondition,
   type FilterFields,
   fieldValue,
   filteredFields,

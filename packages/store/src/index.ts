@@ -9,7 +9,7 @@ export {
 export { type Contact, type ContactStore, type Contacts, createContactStore } from './breaker/contact-store.ts'
 export { type CoolDownHistory, type CoolDownPeriod, createCoolDownHistory } from './breaker/cool-down-history.ts'
 export { createOutageStore, type Outage, type OutageStore } from './breaker/outage-store.ts'
-export { createRejectionStore, type RejectionStore } from './breaker/rejection-store.ts'
+export { createRejectionStore, type RejectionStore, type Rejections } from './breaker/rejection-store.ts'
 export {
   createDeliveryArchive,
   type DeliveryArchive,
@@ -24,7 +24,7 @@ export {
   type Settlement,
 } from './deliveries/delivery-store.ts'
 export type { ListedDelivery } from './deliveries/listed-delivery.ts'
-export type { ParkedPage, ParkedQuery } from './deliveries/parked-index.ts'
+export type { ParkedQuery } from './deliveries/parked-index.ts'
 export {
   type Crossing,
   type CrossingStore,
@@ -55,7 +55,6 @@ export { createDeliveryLog, type DeliveryLog } from './history/delivery-log.ts'
 export {
   createDeliveryLogReader,
   type DeliveryLogReader,
-  type LogPage,
   type LogQuery,
   type PendingDelivery,
 } from './history/delivery-log-reader.ts'
@@ -94,7 +93,7 @@ export {
 export { type Installation, type InstallationOptions, openInstallation } from './installation/installation.ts'
 export { originOf, type Ruling, type StoredInstallation } from './installation/installation-rule.ts'
 export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
-export { createListCursor } from './paging.ts'
+export { createListCursor, type Page, type PageQuery } from './paging.ts'
 export {
   createPermitStore,
   type LimitedSubscription,
@@ -143,7 +142,6 @@ export {
 } from './statistics/statistics-store.ts'
 export { type CheckStore, createCheckStore } from './subscriptions/check-store.ts'
 export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
-export type { SubscriptionPage, SubscriptionQuery } from './subscriptions/subscription-order.ts'
 export {
   createSubscriptionStore,
   type SubscriptionStore,

@@ -124,7 +124,7 @@ export const postedKey = (subscription: SubscriptionId): string => `sh:{s:${subs
 /** zset: `[tenant, subscription]` → when a worker looks at its held deliveries next, ms · until none is left · worker, api */
 export const heldLooksKey = (partition: number): string => `sh:{p${partition}}:held`
 
-/** zset: `[tenant, subscription]` → when the claim of a worker that looks there ends, ms · the lease of a claim · worker */
+/** zset: `[tenant, subscription]` → when the claim of a worker that looks there ends, ms; `asked …` → when the next look was asked for meanwhile · the lease of a claim · worker, api */
 export const heldClaimsKey = (partition: number): string => `sh:{p${partition}}:held-claims`
 
 /** hash: client → since when and when last it received, ms (puller-store.ts) · 8 days from the last time · api */

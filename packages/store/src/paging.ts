@@ -1,6 +1,25 @@
 import { AppError } from '@switchhook/contracts'
 import { type Redis, run } from './redis/redis.ts'
 
+/** Asks for a page of a list. */
+export interface PageQuery {
+  readonly limit: number
+  readonly cursor?: string
+}
+
+/** Asks for a page of a list that is sorted by time. */
+export interface RangeQuery extends PageQuery {
+  /** Added to the list from `fromMs` on and before `toMs`, in ms since 1970. */
+  readonly fromMs?: number
+  readonly toMs?: number
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** Null on the last page. Other pages may be short or empty. */
+  readonly nextCursor: string | null
+}
+
 /** Converts a place in a list to the opaque text that clients see, and back. */
 export interface ListCursor {
   of(place: string): string
@@ -35,8 +54,9 @@ interface Placed {
   readonly since: string
 }
 
-export interface Scan<Entry extends Placed, Item> {
+interface Scan<Entry extends Placed, Item> {
   readonly limit: number
+  readonly cursors: ListCursor
   /** The page begins below this score or id, in the syntax of Redis. */
   readonly before: string
   readonly entriesBefore: (before: string, count: number) => Promise<readonly Entry[]>
@@ -48,14 +68,8 @@ export interface Scan<Entry extends Placed, Item> {
   readonly mostAtOnce?: number
 }
 
-export interface ScannedPage<Item> {
-  readonly items: readonly Item[]
-  /** The place at which the page ends. Undefined: it is the last page. */
-  readonly end: string | undefined
-}
-
 /** Collects a page of matching entries, the newest first. */
-export async function scanPage<Entry extends Placed, Item>(scan: Scan<Entry, Item>): Promise<ScannedPage<Item>> {
+export async function scanPage<Entry extends Placed, Item>(scan: Scan<Entry, Item>): Promise<Page<Item>> {
   const found: { readonly item: Item; readonly since: string }[] = []
   let { before } = scan
   const { mostScanned = 1_000, mostAtOnce = 128 } = scan
@@ -73,7 +87,8 @@ export async function scanPage<Entry extends Placed, Item>(scan: Scan<Entry, Ite
     count = Math.min(2 * count, mostAtOnce)
   }
   const end = found.length > scan.limit ? found[scan.limit - 1]?.since : last?.since
-  return { items: found.slice(0, scan.limit).map(({ item }) => item), end }
+  const items = found.slice(0, scan.limit).map(({ item }) => item)
+  return { items, nextCursor: end === undefined ? null : scan.cursors.of(end) }
 }
 
 /** The lowest score (µs) of a page that begins at a time in ms since 1970. */

@@ -113,7 +113,7 @@ export const apiFields = {
     integer({ min: 1, max: 10_000 }, 50),
   ),
   SUBSCRIPTION_LIMIT_PER_TENANT: described(
-    'Subscriptions that a tenant can have ([security](security.md#limits)); about 1 KB of Redis memory each.',
+    'Subscriptions that a tenant can have ([limits](limits.md)); about 1 KB of Redis memory each.',
     integer({ min: 1, max: 10_000_000 }, 100_000),
   ),
   PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,

@@ -55,7 +55,9 @@ test('every decision is in the index, and every number without a file says why',
   const files = globSync('docs/adr/0*.md', { cwd: root }).map((path) => path.slice('docs/adr/'.length))
   const merged = files.filter((file) => /^Merged into /m.test(readFileSync(join(root, 'docs/adr', file), 'utf8')))
   expect(files.filter((file) => !merged.includes(file) && !index.includes(`](${file}) |`))).toEqual([])
-  const numbers = [...index.matchAll(/^\| \[?(\d{4})/gm)].map(([, number]) => Number(number))
+  const numbers = [...index.matchAll(/^\| \[?(\d{4})(?:, (\d{4}))?/gm)]
+    .flatMap(([, ...found]) => found.filter((number) => number !== undefined).map(Number))
+    .toSorted((one, other) => one - other)
   expect(numbers).toEqual(numbers.map((_number, at) => at + 1))
 })
 

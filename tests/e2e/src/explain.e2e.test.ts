@@ -138,13 +138,3 @@ test('the record covers a subscription that has been deleted since', async () =>
     expect(verdicts).toContain('withdrawn')
   }, PATIENT)
 })
-
-test('an unknown event and an event of another tenant are not found', async () => {
-  const eventId = randomUUID()
-  await publishEvent({ eventId, tenant: 'globex' })
-  const globex = await openClient('globex')
-  await eventually(() => globex.api.events.explain(eventId), PATIENT)
-  for (const id of [eventId, randomUUID()]) {
-    await expect(acme.api.events.explain(id)).rejects.toMatchObject({ status: 404, code: 'event-not-found' })
-  }
-})

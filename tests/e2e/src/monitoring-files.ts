@@ -7,7 +7,7 @@ export const root = join(import.meta.dirname, '../../..')
 export const monitoringFolder = join(root, 'infra/monitoring')
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
-const operations = (): string => read('docs/operations.md')
+const metricsPage = (): string => read('docs/metrics.md')
 
 interface Panel {
   readonly title: string
@@ -22,9 +22,9 @@ export function dashboardExpressions(): readonly (readonly [title: string, expre
   return panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const))
 }
 
-/** The rows of the metrics table in the operations guide. */
+/** The rows of the tables on the page of metrics. */
 export const documentedMetrics = (): string[] =>
-  [...operations().matchAll(/^\| `(switchhook_\w+)`/gm)].map(([, name = '']) => name)
+  [...metricsPage().matchAll(/^\| `(switchhook_\w+)`/gm)].map(([, name = '']) => name)
 
 /** The links to the sections of the page of alerts. */
 export const alertAnchors = (): string[] =>

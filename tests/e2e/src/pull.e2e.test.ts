@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Schemas } from '@switchhook/client'
 import { createReceiver } from '@switchhook/receiver'
-import { eventually, startReceiver } from '@switchhook/testkit'
-import { type Client, type Delivery, openClient, publishEvent } from './client.ts'
-import { readStack } from './stack.ts'
-import { newUser } from './switchhook.ts'
+import { eventually, type RunningCommand, startReceiver } from '@switchhook/testkit'
+import { type Client, type Delivery, openClient, publishEvent, publish as publishRaw } from './client.ts'
+import { bringUp, end, readStack } from './stack.ts'
+import { newUser, type Switchhook } from './switchhook.ts'
 
 type Received = Schemas['ReceivedDelivery']
 
@@ -235,60 +235,176 @@ test.each([
   expect([status, problem.errors?.map((each) => each.pointer)]).toEqual([400, expect.arrayContaining([pointer])])
 })
 
+test('deliveries that expire while they are held do not keep a client from those behind them', async () => {
+  const { id } = await subscribe({ expireAfterSeconds: 10 })
+  const old = new Date(Date.now() - 7_000).toISOString()
+  for (let n = 0; n < 40; n++) await publishEvent({ tenant: 'globex', eventType: TYPE, occurredAt: old })
+  const marker = await publish()
+  const held = async () => (await client.api.subscriptions.read(id)).held
+  await eventually(async () => expect(await held()).toMatchObject({ count: 41 }))
+  await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(old) + 10_000))
+  const { items } = await client.api.subscriptions.receive(id, { max: 1, waitSeconds: 5 })
+  expect(items.map(({ body }) => body)).toEqual([expect.stringContaining(marker)])
+  await report(id, items[0], { status: 204 })
+  // Each of the others is expired, and none was attempted.
+  await eventually(async () => expect(await held()).toMatchObject({ count: 0 }), PATIENT)
+  const { items: all } = await client.api.subscriptions.deliveries(id, { state: 'any', limit: 100 }).page()
+  const states = Map.groupBy(all, ({ state, attempts }) => `${state} ${attempts.length}`)
+  expect([...states].map(([state, { length }]) => `${state} ${length}`).toSorted()).toEqual([
+    'acknowledged 1 1',
+    'expired 0 40',
+  ])
+})
+
 describe('switchhook listen', () => {
-  test('handles everything although it is killed and its target is away, and repeats keep their id', async () => {
-    const app = newUser()
-    const login = [
-      'login',
-      readStack().urls.apis[0],
-      '--organization',
-      'globex',
-      '--client-id',
-      'globex-app',
-      '--secret-stdin',
-    ]
+  let app: Switchhook
+  beforeAll(async () => {
+    app = newUser()
+    const address = readStack().urls.apis[0]
+    const login = ['login', address, '--organization', 'globex', '--client-id', 'globex-app', '--secret-stdin']
     expect(await app.run(login, 'globex-secret\n')).toMatchObject({ code: 0 })
-    const seen = new Map<string, string>()
-    const ids = new Map<string, Set<string>>()
-    const serve = (port: number) =>
-      createServer((request, response) => void answer(request, response)).listen(port, '127.0.0.1')
-    async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const { data } = JSON.parse(await text(request)) as { readonly data: { readonly marker: string } }
-      const deliveryId = String(request.headers['x-svc-delivery'])
-      ids.set(data.marker, (ids.get(data.marker) ?? new Set()).add(deliveryId))
-      seen.set(data.marker, deliveryId)
-      response.writeHead(204).end()
+  })
+
+  /** A handler on this machine, and the requests that it got, in the order of arrival. */
+  async function startHandler() {
+    const requests: { readonly headers: IncomingHttpHeaders; readonly data: Readonly<Record<string, unknown>> }[] = []
+    const serve = async (port: number): Promise<Server> => {
+      const server = createServer((request, response) => {
+        void (async () => {
+          const { data } = JSON.parse(await text(request)) as { readonly data: Readonly<Record<string, unknown>> }
+          requests.push({ headers: request.headers, data })
+          response.writeHead(204).end()
+        })()
+      })
+      await once(server.listen(port, '127.0.0.1'), 'listening')
+      return server
     }
-    let server = serve(0)
-    closing.push(() => server.close())
-    await once(server, 'listening')
+    let server = await serve(0)
     const { port } = server.address() as AddressInfo
-    const name = randomUUID()
-    const args = ['listen', '--forward-to', `127.0.0.1:${port}/hook`, '--name', name, '--events', TYPE]
-    const listenAgain = () => {
-      const running = app.start(args)
-      closing.push(() => running.kill('SIGKILL'))
-      return running
+    const stop = (): void => {
+      server.close()
+      server.closeAllConnections()
     }
-    let listener = listenAgain()
-    await eventually(() => expect(listener.output().stderr).toContain('Receiving'), PATIENT)
+    closing.push(stop)
+    return {
+      address: `127.0.0.1:${port}/hook`,
+      requests,
+      markers: () => requests.map(({ data }) => String(data['marker'])),
+      stop,
+      start: async () => void (server = await serve(port)),
+    }
+  }
+
+  /** Resolves once it receives. */
+  async function startListener(args: readonly string[]): Promise<RunningCommand> {
+    const running = app.start(['listen', ...args])
+    closing.push(() => running.kill('SIGKILL'))
+    await eventually(() => expect(running.output().stderr).toContain('Receiving'), PATIENT)
+    return running
+  }
+
+  async function idOf(name: string): Promise<string> {
     const [{ id } = { id: '' }] = (await client.api.subscriptions.list({ externalId: `listen-${name}` }).page()).items
     closing.push(() => client.unsubscribe(id))
+    return id
+  }
+
+  test('handles everything although it, api, worker and Redis are killed, and repeats keep their id', async () => {
+    const handler = await startHandler()
+    const name = randomUUID()
+    const args = ['--forward-to', handler.address, '--name', name, '--events', TYPE]
+    let listener = await startListener(args)
+    await idOf(name)
+    closing.push(bringUp)
     const markers: string[] = []
-    for (let round = 0; round < 5; round++) {
+    for (const killed of ['delivery-worker-1', 'api-1', 'redis', 'fanout-1', 'delivery-worker-2']) {
       for (let n = 0; n < 5; n++) markers.push(await publish())
+      await end(killed, 'SIGKILL')
+      markers.push(await publish())
+      await bringUp()
       listener.kill('SIGKILL')
       markers.push(await publish())
-      listener = listenAgain()
+      listener = await startListener(args)
     }
-    // The handler restarts, too.
-    server.close()
-    server.closeAllConnections()
-    markers.push(await publish())
+    await eventually(() => expect(new Set(handler.markers())).toEqual(new Set(markers)), { timeoutMs: 120_000 })
+    const ids = Map.groupBy(handler.requests, ({ data }) => String(data['marker']))
+    for (const [, same] of ids) expect(new Set(same.map(({ headers }) => headers['x-svc-delivery'])).size).toBe(1)
+  })
+
+  test('while nothing listens at the address no attempt is counted, and the backlog comes in its order', async () => {
+    const handler = await startHandler()
+    const name = randomUUID()
+    const args = ['--forward-to', handler.address, '--name', name, '--events', TYPE]
+    const listener = await startListener(args)
+    const id = await idOf(name)
+    const holds = (count: number) =>
+      eventually(async () => expect((await client.api.subscriptions.read(id)).held).toMatchObject({ count }), PATIENT)
+    handler.stop()
+    const refused = await publish()
     await eventually(() => expect(listener.output().stderr).toContain('Nothing listens'), PATIENT)
-    server = serve(port)
-    await eventually(() => expect(markers.filter((marker) => !seen.has(marker))).toEqual([]), { timeoutMs: 120_000 })
+    await handler.start()
+    await eventually(() => expect(handler.markers()).toEqual([refused]), PATIENT)
     expect(listener.output().stderr).toContain('listens again')
-    expect([...ids.values()].map((each) => each.size)).toEqual(markers.map(() => 1))
+    expect(handler.requests[0]?.headers['x-svc-attempt']).toBe('1')
+    listener.kill('SIGKILL')
+    await listener.ended
+    await holds(0)
+
+    const backlog: string[] = []
+    for (let n = 1; n <= 25; n++) {
+      backlog.push(await publish())
+      // One after the other, so that each is held later than the one before.
+      await holds(n)
+    }
+    const again = await startListener(args)
+    await eventually(() => expect(handler.markers()).toHaveLength(26), PATIENT)
+    expect(again.output().stderr).toMatch(/^25 deliveries waiting, since .+; the oldest come first\.$/m)
+    // Ten are handled at the same time, so a delivery overtakes nine at most.
+    const places = handler
+      .markers()
+      .slice(1)
+      .map((marker) => backlog.indexOf(marker))
+    expect(places.toSorted((a, b) => a - b)).toEqual(backlog.map((_, n) => n))
+    expect(Math.max(...places.map((place, n) => place - n))).toBeLessThan(10)
+  })
+
+  test('--filter receives what it passes, stays with the name, and another one is refused', async () => {
+    const handler = await startHandler()
+    const name = randomUUID()
+    const agentUri = `sip:${name}@globex.example`
+    const happen = (of: string, state: number): Promise<void> => {
+      const [eventId, eventType] = [randomUUID(), 'call.status']
+      const event = { eventId, eventType, occurredAt: new Date().toISOString(), tenant: 'globex' }
+      return publishRaw(eventType, JSON.stringify({ ...event, data: { agentUri: of, state } }))
+    }
+    const statesAt = (): unknown[] => handler.requests.map(({ data }) => data['state']).toSorted()
+    const args = ['--forward-to', handler.address, '--name', name]
+    const filter = JSON.stringify({ 'call.status': { agentUri: [agentUri], state: [3, 7] } })
+    const listener = await startListener([...args, '--events', 'call.status', '--filter', filter])
+    await idOf(name)
+    for (const state of [2, 3]) await happen(agentUri, state)
+    await happen(`sip:other-${name}@globex.example`, 7)
+    await happen(agentUri, 7)
+    await eventually(() => expect(statesAt()).toEqual([3, 7]), PATIENT)
+    // Some events of a call are left out, which a receiver must know.
+    for (const { headers } of handler.requests) expect(headers['x-svc-sparse']).toBe('true')
+    listener.kill('SIGKILL')
+
+    const other = await app.run(['listen', ...args, '--filter', '{"call.status": {"state": [7]}}'])
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('choose another --name') as string })
+    const unknown = await app.run([
+      'listen',
+      ...args,
+      '--name',
+      randomUUID(),
+      '--filter',
+      '{"call.status": {"x": [1]}}',
+    ])
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('x') as string })
+    await happen(agentUri, 2)
+    await happen(agentUri, 3)
+    const again = await startListener(args)
+    expect(again.output().stderr).toContain(`filtered by ${filter}`)
+    await eventually(() => expect(statesAt()).toEqual([3, 3, 7]), PATIENT)
   })
 })

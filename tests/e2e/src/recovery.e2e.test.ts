@@ -78,29 +78,6 @@ test('a recovery sends everything again, slowly at first, even if its api replic
   expect((times.at(2) ?? 0) - (times.at(0) ?? 0)).toBeGreaterThan(1_000)
 }, 120_000)
 
-test('a delivery that the endpoint rejects again is parked and not sent a third time', async () => {
-  await parkSome(3)
-  const { recoveryId } = await recover()
-  expect(await until(recoveryId, 'done')).toMatchObject({ found: 3, sent: 3 })
-  await eventually(async () => {
-    const items = await parked()
-    expect(items.map(({ attempts }) => attempts.map(({ attempt }) => attempt))).toEqual([
-      [1, 2],
-      [1, 2],
-      [1, 2],
-    ])
-  })
-})
-
-test('after a recovery is cancelled, the remaining deliveries stay parked', async () => {
-  await parkSome(4)
-  receiver.answer('/hook', { status: 204 })
-  const { recoveryId } = await recover()
-  const cancelled = await acme.api.recoveries.cancel(recoveryId)
-  expect(cancelled).toMatchObject({ state: 'cancelled', remaining: 4 - cancelled.sent })
-  expect(await parked()).toHaveLength(4 - cancelled.sent)
-})
-
 test('with recoverRejected, the next 2xx sends again what was rejected, each delivery once; without it, nothing', async () => {
   const without = await acme.subscribe(receiver.url('/without'))
   const settings = { recoverRejected: true }
@@ -145,20 +122,3 @@ test('with recoverRejected, the next 2xx sends again what was rejected, each del
   expect((await acme.api.subscriptions.recoveries(without.id)).items).toEqual([])
   await acme.unsubscribe(without.id)
 }, 60_000)
-
-test('a re-enabled subscription does not get the events that it missed', async () => {
-  await acme.api.subscriptions.change(subscription.id, { enabled: false })
-  await Promise.all(Array.from({ length: 20 }, () => publishEvent()))
-  // Once another subscriber has the last event, all earlier ones were processed.
-  const probe = await startReceiver()
-  const { id } = await acme.subscribe(probe.url('/probe'))
-  await publishEvent()
-  await probe.waitFor(1)
-  await acme.api.subscriptions.change(subscription.id, { enabled: true })
-  const marker = await publishEvent()
-  const [request] = await receiver.waitFor(1, '/hook')
-  expect(envelopeOf(request).data['marker']).toBe(marker)
-  expect(receiver.requests('/hook')).toHaveLength(1)
-  await acme.unsubscribe(id)
-  await probe.close()
-})

@@ -101,15 +101,6 @@ test('a retry that outlives its subscription is signed as before', async () => {
   expect(verify(created.secret, retry)).toBeDefined()
 })
 
-test('a parked delivery is signed when it is sent again', async () => {
-  receiver.answer('/hook', [{ status: 410 }, { status: 204 }])
-  await publishEvent()
-  const [parked] = await receiver.waitFor(1, '/hook')
-  await eventually(() => acme.api.deliveries.redeliver(envelopeOf(parked).deliveryId))
-  const [, again] = await receiver.waitFor(2, '/hook')
-  expect(verify(created.secret, again)).toEqual(envelopeOf(parked))
-})
-
 test('no service logs a secret', async () => {
   const { secret } = await rotate()
   await publishEvent()

@@ -36,7 +36,8 @@ function snippetsOf(page: string): string[] {
   const text = readFileSync(join(import.meta.dirname, '../../..', page), 'utf8')
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) =>
     code
-      .replaceAll('https://switchhook.example.com', urls.apis[0])
+      .replaceAll(/https:\/\/switchhook\.example\.com|http:\/\/127\.0\.0\.1:8080/g, urls.apis[0])
+      .replaceAll('http://127.0.0.1:8090', urls.devIdp)
       .replaceAll('https://login.microsoftonline.com/<tenant>', `${urls.devIdp}/acme`)
       .replaceAll('<client id>', 'acme-app')
       .replaceAll('<service application id>', 'switchhook')
@@ -113,6 +114,17 @@ async function hangUpWhenConnected(): Promise<void> {
     await client.api.calls.hangup(live.callId, { agentUri: AGENT })
   }, PATIENT)
 }
+
+test('the program of docs/first-webhook.md prints each state of a call', async () => {
+  const free = await startReceiver()
+  const { port } = new URL(free.url('/'))
+  await free.close()
+  const [code = ''] = snippetsOf('docs/first-webhook.md')
+  const program = start(code.replaceAll('3000', port))
+  expect([await program.ended, program.output()]).toEqual([0, expect.not.stringContaining('Error:')])
+  const states = new Set([...program.output().matchAll(/state (\d)/g)].map(([, state]) => Number(state)))
+  expect(states).toEqual(new Set([1, 3, 7, 8]))
+})
 
 test.each(['packages/receiver/README.md', 'docs/receiver.md'])(
   'the receiver check says that the receiver of twenty lines in %s is good',

@@ -1,10 +1,9 @@
-import { type Accepted, type Desk, openDesk, remotely, ring, setDevice, states } from './desk.ts'
+import { type Accepted, type Desk, openDesk, remotely, ring, states } from './desk.ts'
 
 /** Each test uses its own agents. */
 let number = 75
 const anAgent = (): string => `sip:e2e-${number++}@acme.example`
 
-const BUSY = '+15550101'
 const NEVER_ANSWERS = '+15550102'
 const ANSWERS = '+15550100'
 
@@ -52,20 +51,6 @@ describe('a blind transfer', () => {
     await hangup(callId, target)
   })
 
-  test.each<[string, string, number]>([
-    ['is busy', BUSY, 2],
-    ['is a bad address', '+15550103', 3],
-  ])('to a target that %s comes back to the agent, and says why', async (_name, target, failReason) => {
-    const agentUri = anAgent()
-    const callId = await talking(agentUri)
-    await transfer(callId, agentUri, target, { blind: true })
-    expect(await desk.until(callId, agentUri, ({ transfer: t }) => t?.status === 4)).toMatchObject({
-      state: 3,
-      transfer: { failReason },
-    })
-    await hangup(callId, agentUri)
-  })
-
   test('that is declined returns to the agent', async () => {
     const [agentUri, target] = [anAgent(), anAgent()]
     const callId = await talking(agentUri)
@@ -76,15 +61,6 @@ describe('a blind transfer', () => {
       state: 3,
       transfer: { failReason: 6 },
     })
-    await hangup(callId, agentUri)
-  })
-
-  test('is cancelled by resume', async () => {
-    const agentUri = anAgent()
-    const callId = await talking(agentUri)
-    await transfer(callId, agentUri, NEVER_ANSWERS, { blind: true })
-    await desk.command(`${callId}/resume`, { agentUri })
-    expect(await desk.until(callId, agentUri, ({ transfer: t }) => t?.status === 5)).toMatchObject({ state: 3 })
     await hangup(callId, agentUri)
   })
 })
@@ -120,16 +96,6 @@ describe('an attended transfer', () => {
     expect(await desk.until(callId, target, inState(7))).toMatchObject({ endReason: 1, endedBy: 2 })
   })
 
-  test.each(['original', 'consultation'])('is completed by hanging up the %s call', async (which) => {
-    const agentUri = anAgent()
-    const callId = await talking(agentUri)
-    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, ANSWERS)
-    await desk.until(consultation, agentUri, inState(3))
-    await hangup(which === 'original' ? callId : consultation, agentUri)
-    expect(await desk.until(callId, agentUri, inState(7))).toMatchObject({ endReason: 9, transfer: { status: 3 } })
-    expect(await desk.until(consultation, agentUri, inState(7))).toMatchObject({ endReason: 9 })
-  })
-
   test('completed while the target still rings keeps the customer until the target answers', async () => {
     const [agentUri, target] = [anAgent(), anAgent()]
     const callId = await talking(agentUri)
@@ -143,30 +109,6 @@ describe('an attended transfer', () => {
     await hangup(callId, target)
   })
 
-  test('completed while the target rings returns to the agent if the target declines', async () => {
-    const [agentUri, target] = [anAgent(), anAgent()]
-    const callId = await talking(agentUri)
-    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, target)
-    await desk.until(consultation, target, inState(2))
-    await transfer(callId, agentUri, target)
-    await desk.until(callId, target, inState(2))
-    await hangup(callId, target)
-    expect(await desk.until(callId, agentUri, inState(3))).toMatchObject({ transfer: { status: 4, failReason: 6 } })
-    await hangup(callId, agentUri)
-  })
-
-  test('to a busy target returns to the agent with the reason', async () => {
-    const agentUri = anAgent()
-    const callId = await talking(agentUri)
-    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, BUSY)
-    expect(await desk.until(consultation, agentUri, inState(7))).toMatchObject({ endReason: 2 })
-    expect(await desk.until(callId, agentUri, inState(3))).toMatchObject({
-      transfer: { status: 4, failReason: 2 },
-      consultation: null,
-    })
-    await hangup(callId, agentUri)
-  })
-
   test('to another target is refused in the meantime', async () => {
     const agentUri = anAgent()
     const callId = await talking(agentUri)
@@ -176,45 +118,5 @@ describe('an attended transfer', () => {
     await desk.command(`${callId}/resume`, { agentUri })
     await desk.until(callId, agentUri, inState(3))
     await hangup(callId, agentUri)
-  })
-
-  test('is cancelled by resume, and the customer stays in the call', async () => {
-    const agentUri = anAgent()
-    const callId = await talking(agentUri)
-    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, NEVER_ANSWERS)
-    await desk.until(consultation, agentUri, inState(8))
-    await desk.command(`${callId}/resume`, { agentUri })
-    expect(await desk.until(consultation, agentUri, inState(7))).toMatchObject({ endReason: 5 })
-    expect(await desk.until(callId, agentUri, inState(3))).toMatchObject({
-      transfer: { status: 5 },
-      consultation: null,
-    })
-    await hangup(callId, agentUri)
-  })
-
-  test('turns the consultation into an ordinary call if the customer hangs up', async () => {
-    const agentUri = anAgent()
-    const callId = await talking(agentUri)
-    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, ANSWERS)
-    await desk.until(consultation, agentUri, inState(3))
-    await remotely(callId, 'hangup')
-    expect(await desk.until(callId, agentUri, inState(7))).toMatchObject({ endReason: 1, endedBy: 2 })
-    expect(await desk.until(consultation, agentUri, ({ consultation: c }) => c === null)).toMatchObject({ state: 3 })
-    await hangup(consultation, agentUri)
-    expect(await desk.until(consultation, agentUri, inState(7))).toMatchObject({ endReason: 1, endedBy: 1 })
-  })
-
-  test("continues without the agent if the agent's device goes offline", async () => {
-    const [agentUri, target] = [anAgent(), anAgent()]
-    const callId = await talking(agentUri)
-    const { consultationCallId: consultation = '' } = await transfer(callId, agentUri, target)
-    await desk.until(consultation, target, inState(2))
-    await desk.command(`${consultation}/answer`, { agentUri: target })
-    await desk.until(consultation, agentUri, inState(3))
-    await setDevice(agentUri, false)
-    expect(await desk.until(callId, agentUri, inState(7))).toMatchObject({ endReason: 10 })
-    expect(await desk.until(callId, target, inState(3))).toMatchObject({ role: 4 })
-    await setDevice(agentUri, true)
-    await hangup(callId, target)
   })
 })

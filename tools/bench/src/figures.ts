@@ -1,5 +1,4 @@
 import type { Bench, Setting } from './bench.ts'
-import { measureBacklog } from './figures/backlog.ts'
 import { AGENTS, measureCommands } from './figures/commands.ts'
 import { measureConsole } from './figures/console.ts'
 import { measureCost } from './figures/cost.ts'
@@ -11,6 +10,7 @@ import { measureMemory } from './figures/memory.ts'
 import { measureNoisy } from './figures/noisy.ts'
 import { measureOutage } from './figures/outage.ts'
 import { measurePlatforms } from './figures/platforms.ts'
+import { measurePull } from './figures/pull.ts'
 import { COOLDOWN_MS, DEADLINE_MS } from './figures/short-deadline.ts'
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
@@ -39,13 +39,13 @@ export const MEASUREMENTS = {
   listeners: figure('the same with 200 listeners on the live stream, and without', ordinary, measureListeners),
   commands: figure('commands per second, compared with a bare server', ordinary, measureCommands),
   deliveries: figure('deliveries per second, compared with four baselines', ordinary, measureDeliveries),
-  console: figure('size of the console, and its first paint in Chromium', ordinary, measureConsole),
+  console: figure('size of the console', ordinary, measureConsole),
   cost: figure('cost of a delivery with many subscriptions, waiting deliveries and workers', filled, measureCost),
+  pull: figure('another tenant beside held deliveries, and while one client receives them', ordinary, measurePull),
   outage: figure('recovery from a broker outage', ordinary, measureOutage),
   noisy: figure('healthy endpoints while others hang, compared with BullMQ', shortDeadline, measureNoisy),
   fairness: figure('other tenants beside hanging deliveries and a burst of one tenant', shortDeadline, measureFairness),
   memory: figure('memory with misbehaving endpoints', shortDeadline, measureMemory),
-  backlog: figure('backlog of a dead endpoint', shortDeadline, measureBacklog),
   platforms: figure(
     'latency from command to webhook, on the simulator and on Asterisk',
     bothPlatforms,

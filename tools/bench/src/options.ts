@@ -16,12 +16,12 @@ export const benchFields = {
   RUN_TIME: duration('20s', { minMs: 1_000 }),
   /** How long the broker is unavailable in `outage`. */
   OUTAGE: duration('60s', { minMs: 1_000 }),
-  /** Deliveries for a dead endpoint in `backlog`. */
-  BACKLOG: integer({ min: 1_000, max: 1_000_000 }, 20_000),
   /** Events of the burst in `fairness`. */
   BURST: integer({ min: 1_000, max: 1_000_000 }, 100_000),
   /** How long `fairness` observes the other tenants during a burst. */
   BURST_TIME: duration('60s', { minMs: 5_000 }),
+  /** Held deliveries in `pull`. */
+  HELD: integer({ min: 1_000, max: 100_000 }, 100_000),
   /** How long `memory` observes misbehaving endpoints. */
   MEMORY_TIME: duration('40s', { minMs: 10_000 }),
   /** The points of the curves in `cost`. */

@@ -85,7 +85,7 @@ export const redisFields = {
     'the authorities that Node.js trusts',
   ),
   REDIS_DURABILITY: described(
-    'In production: `checked` starts only on a Redis whose settings show that it keeps its data; `attested` is for a managed Redis that does not show them ([managed services](operations.md#managed-redis)).',
+    'In production: `checked` starts only on a Redis whose settings show that it keeps its data; `attested` is for a managed Redis that does not show them ([managed services](capacity.md#managed-redis)).',
     choice(['checked', 'attested'], 'checked'),
   ),
 }

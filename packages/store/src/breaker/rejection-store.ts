@@ -5,7 +5,7 @@ import { type Redis, run } from '../redis/redis.ts'
 import type { Endpoint } from './breaker-store.ts'
 
 /** The rejected deliveries of an endpoint that the next 2xx makes a recovery send again. */
-interface Rejections {
+export interface Rejections {
   /** When the first of them was parked, in ms since 1970. */
   readonly sinceMs: number
   /** The id of the recovery that sends them. */

@@ -1,8 +1,10 @@
 import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts'
 import { bodyKey, logKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
+import type { Page } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { announcedRecord, type DeliveryRecord, parseRecord, unsentRecord, viewJson, viewOf } from './delivery-record.ts'
-import { createParkedIndex, type ParkedPage, type ParkedQuery } from './parked-index.ts'
+import type { ListedDelivery } from './listed-delivery.ts'
+import { createParkedIndex, type ParkedQuery } from './parked-index.ts'
 
 type Redelivery =
   | { readonly kind: 'begun'; readonly record: DeliveryRecord & { readonly body: Buffer } }
@@ -47,7 +49,7 @@ export interface DeliveryArchive {
    * The parked deliveries of a subscription, the newest first. Deliveries parked later do not shift the pages.
    * @throws AppError `invalid-request` for a cursor that is not from this list
    */
-  parked(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
+  parked(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<Page<ListedDelivery>>
   /**
    * Begins the next run of a parked delivery. The returned record is to be published, as slot 0. Until `redeliverySent`
    * the delivery still counts as parked, and one that waits keeps its schedule. The same sender can begin the run again at

@@ -1,22 +1,21 @@
 import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
 import { parkedKey } from '../keys.ts'
-import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
+import {
+  createListCursor,
+  isoTime,
+  lowerBound,
+  MICROSECONDS,
+  newestEntries,
+  type Page,
+  type RangeQuery,
+  scanPage,
+  upperBound,
+} from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
 import { type ListedDelivery, readListed } from './listed-delivery.ts'
 
-export interface ParkedPage {
-  readonly items: readonly ListedDelivery[]
-  /** Null on the last page. The next page may be empty. */
-  readonly nextCursor: string | null
-}
-
-export interface ParkedQuery {
-  readonly limit: number
-  readonly cursor?: string
-  /** Parked from `fromMs` on and before `toMs`, in ms since 1970. */
-  readonly fromMs?: number
-  readonly toMs?: number
+export interface ParkedQuery extends RangeQuery {
   readonly matches?: (delivery: ListedDelivery) => boolean
 }
 
@@ -25,7 +24,7 @@ export interface ParkedIndex {
   /** Resolves to the time of the first addition (ISO 8601, UTC). */
   add(delivery: ParkedRun, retentionMs: number): Promise<string>
   remove(delivery: ParkedRun): Promise<void>
-  page(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<ParkedPage>
+  page(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<Page<ListedDelivery>>
 }
 
 /** The name of an entry includes the run, so that the end of one run never removes the entry of the next. */
@@ -41,16 +40,6 @@ export interface ParkedEntry {
 const cursors = createListCursor('', MICROSECONDS)
 
 export function createParkedIndex(redis: Redis): ParkedIndex {
-  async function entriesBetween(
-    id: SubscriptionId,
-    before: string,
-    from: string,
-    limit: number,
-  ): Promise<ParkedEntry[]> {
-    const found = await newestEntries(redis, parkedKey(id), { before, from, count: limit })
-    return found.map(({ member: name, since }) => toEntry(name, since))
-  }
-
   return {
     async add(delivery, retentionMs) {
       const since = await redis[run]((commands) =>
@@ -66,16 +55,20 @@ export function createParkedIndex(redis: Redis): ParkedIndex {
       await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), member(delivery)))
     },
     async page(subscriptionId, { limit, cursor, fromMs, toMs, matches = () => true }) {
-      const { items, end } = await scanPage({
+      return scanPage({
         limit,
+        cursors,
         before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
-        entriesBefore: (before, count) => entriesBetween(subscriptionId, before, lowerBound(fromMs), count),
+        entriesBefore: async (before, count) => {
+          const bounds = { before, from: lowerBound(fromMs), count }
+          const found = await newestEntries(redis, parkedKey(subscriptionId), bounds)
+          return found.map(({ member: name, since }) => toEntry(name, since))
+        },
         load: async (entries) => {
           const records = await readListed(redis, entries, (record, entry) => isParked(record, entry.run))
           return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
         },
       })
-      return { items, nextCursor: end === undefined ? null : cursors.of(end) }
     },
   }
 }

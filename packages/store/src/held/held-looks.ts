@@ -17,7 +17,7 @@ export interface HeldLooks {
   askFor(endpoint: Endpoint, atMs: number): Promise<void>
   /** The due looks that no other worker has. One that is not finished within `leaseMs` is due again. */
   claimDue(most: number, leaseMs: number): Promise<HeldLook[]>
-  /** @param nextInMs null: no further look. An earlier look that was asked for meanwhile stays. */
+  /** @param nextInMs null: no further look. One that was asked for meanwhile follows in any case, and at its time. */
   finish(look: HeldLook, nextInMs: number | null): Promise<void>
 }
 
@@ -33,8 +33,8 @@ function endpointOf(member: string): Endpoint {
 export function createHeldLooks(redis: Redis): HeldLooks {
   return {
     async askFor(endpoint, atMs) {
-      const key = heldLooksKey(partitionOf(endpoint.tenant))
-      await redis[run]((commands) => commands.zadd(key, 'LT', Math.floor(atMs), memberOf(endpoint)))
+      const args = [memberOf(endpoint), Math.floor(atMs)]
+      await redis[run]((commands) => commands.runScript('held/ask-look', keysOf(partitionOf(endpoint.tenant)), args))
     },
     async claimDue(most, leaseMs) {
       const [time, ...first] = await redis[run]((commands) =>

@@ -208,6 +208,30 @@ test('a look that was asked for during another one follows it; otherwise a look 
   expect(await fixture.ttlOf(heldLooksKey(partitionOf(null)))).toBe(-2)
 })
 
+test('a look that was asked for during another one is not forgotten at its end, and comes at its time', async () => {
+  const at = async (): Promise<number> => {
+    const [, score] = await fixture.redis[run]((commands) =>
+      commands.zrange(heldLooksKey(partitionOf('acme')), '0', '0', 'WITHSCORES'),
+    )
+    return Number(score)
+  }
+  // The look has found nothing; then a delivery is held, and no one else asks.
+  for (const nextInMs of [null, 600_000]) {
+    await held.lookSoon(endpoint)
+    const look = await claimOne(30_000)
+    const askedAtMs = Date.now() + 60_000
+    await looks.askFor(endpoint, askedAtMs)
+    await looks.askFor(endpoint, askedAtMs + 60_000)
+    await looks.finish(look, nextInMs)
+    expect(await at()).toBe(askedAtMs)
+  }
+  // It is not remembered for a later look.
+  await held.lookSoon(endpoint)
+  await looks.finish(await claimOne(30_000), null)
+  expect(await looks.claimDue(10, 60_000)).toEqual([])
+  expect(await fixture.ttlOf(heldLooksKey(partitionOf('acme')))).toBe(-2)
+})
+
 test('every key of a held delivery has a lifetime, and the lists keep theirs while deliveries move', async () => {
   const delivery = await hold()
   const { given } = await receiveOne()

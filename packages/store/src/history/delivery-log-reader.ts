@@ -10,28 +10,27 @@ import {
 import type { DeliveryState } from '../deliveries/delivery-record.ts'
 import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { eventKey, logKey } from '../keys.ts'
-import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
+import {
+  createListCursor,
+  isoTime,
+  lowerBound,
+  MICROSECONDS,
+  newestEntries,
+  type Page,
+  type RangeQuery,
+  scanPage,
+  upperBound,
+} from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { type EventRecord, parseEventRecord, rememberedOf } from './event-record.ts'
 import { pendingEventIds } from './pending-index.ts'
 
-export interface LogQuery {
-  readonly limit: number
-  readonly cursor?: string
-  /** Fanned out from `fromMs` on and before `toMs`, in ms since 1970. */
-  readonly fromMs?: number
-  readonly toMs?: number
+export interface LogQuery extends RangeQuery {
   /** Absent: any. */
   readonly state?: DeliveryState
   readonly eventType?: string
   readonly eventId?: EventId
   readonly matches?: (delivery: ListedDelivery) => boolean
-}
-
-export interface LogPage {
-  readonly items: readonly ListedDelivery[]
-  /** Null on the last page. The next page may be empty. */
-  readonly nextCursor: string | null
 }
 
 /** Combines the delivery log, which lists the deliveries, with their records, which hold their state. */
@@ -40,7 +39,7 @@ export interface DeliveryLogReader {
    * The newest first. Deliveries that are fanned out later do not shift the pages.
    * @throws AppError `invalid-request` for a cursor that is not from this list
    */
-  page(subscription: Subscription, query: LogQuery): Promise<LogPage>
+  page(subscription: Subscription, query: LogQuery): Promise<Page<ListedDelivery>>
   event(eventId: EventId): Promise<EventRecord | undefined>
   /**
    * Finds a delivery that may not have a record yet, if its event's record still exists. If the delivery has no record,
@@ -131,8 +130,9 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
       const { limit, cursor, fromMs, toMs, state, eventType, eventId, matches = () => true } = query
       const before = upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs)
       const fits = (entry: Entry): boolean => eventType === undefined || entry.eventType === eventType
-      const { items, end } = await scanPage<Entry, ListedDelivery>({
+      return scanPage<Entry, ListedDelivery>({
         limit,
+        cursors,
         before,
         entriesBefore: (upper, count) =>
           eventId === undefined
@@ -149,7 +149,6 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
           })
         },
       })
-      return { items, nextCursor: end === undefined ? null : cursors.of(end) }
     },
   }
 }

@@ -1,6 +1,16 @@
 import { type EventId, type EventSubject, type EventType, numberEnding, type Tenant } from '@switchhook/contracts'
 import { eventsKey } from '../keys.ts'
-import { createListCursor, isoTime, lowerBound, MICROSECONDS, newestEntries, scanPage, upperBound } from '../paging.ts'
+import {
+  createListCursor,
+  isoTime,
+  lowerBound,
+  MICROSECONDS,
+  newestEntries,
+  type Page,
+  type RangeQuery,
+  scanPage,
+  upperBound,
+} from '../paging.ts'
 import type { Redis } from '../redis/redis.ts'
 import { type LoggedEvent, rememberedOf } from './event-record.ts'
 import type { JournalReader } from './journal-reader.ts'
@@ -15,21 +25,10 @@ export interface ListedEvent extends EventSubject {
 }
 
 /** Selects the events whose fields equal those of the query. Absent fields match anything. */
-export interface EventQuery extends Partial<EventSubject> {
+export interface EventQuery extends Partial<EventSubject>, RangeQuery {
   /** Matches numbers that end with the same digits (`numberEnding`). */
   readonly number?: string
-  readonly limit: number
-  readonly cursor?: string
-  /** Listed from `fromMs` on and before `toMs`, in ms since 1970. */
-  readonly fromMs?: number
-  readonly toMs?: number
   readonly eventType?: EventType
-}
-
-interface EventPage {
-  readonly items: readonly ListedEvent[]
-  /** Null on the last page. The next page may be empty. */
-  readonly nextCursor: string | null
 }
 
 /** Reads the events of a tenant from the delivery log, including events without a subscription. */
@@ -38,7 +37,7 @@ export interface EventList {
    * The events that can still be read, the newest first. Events that are fanned out later do not shift the pages.
    * @throws AppError `invalid-request` for a cursor that is not from this list
    */
-  page(tenant: Tenant, query: EventQuery): Promise<EventPage>
+  page(tenant: Tenant, query: EventQuery): Promise<Page<ListedEvent>>
 }
 
 /** Entries contain every field of a query, so scanning 5,000 of them takes the reader only about 20 ms. */
@@ -61,9 +60,10 @@ export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'are
       const { number, ...equal } = wanted
       const texts = Object.values(equal).map((value) => JSON.stringify(value))
       if (number !== undefined) texts.push(`${numberEnding(number)}"`)
-      const { items, end } = await scanPage({
+      return scanPage({
         ...EFFORT,
         limit,
+        cursors,
         before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
         entriesBefore: (before, count) =>
           newestEntries(redis, eventsKey(tenant), { before, from: lowerBound(fromMs), count }),
@@ -80,7 +80,6 @@ export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'are
           return events.map((event) => (event !== undefined && remembered.has(event) ? event : undefined))
         },
       })
-      return { items, nextCursor: end === undefined ? null : cursors.of(end) }
     },
   }
 }

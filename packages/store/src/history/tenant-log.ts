@@ -1,18 +1,13 @@
 import { type DeliveryId, deliveryIdOf, type EventType, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { eventKey, eventsKey, subscriptionsKey } from '../keys.ts'
-import { createListCursor, lowerBound, newestEntries, upperBound } from '../paging.ts'
+import { createListCursor, lowerBound, newestEntries, type Page, type RangeQuery, upperBound } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { parseSubscription } from '../subscriptions/stored-subscription.ts'
 import { fitsEvent, type ListedEvent, parseEntry } from './event-list.ts'
 import { parseEventRecord } from './event-record.ts'
 
-export interface TenantLogQuery {
-  readonly limit: number
-  readonly cursor?: string
-  /** Events listed from `fromMs` on and before `toMs`, in ms since 1970. */
-  readonly fromMs?: number
-  readonly toMs?: number
+export interface TenantLogQuery extends RangeQuery {
   readonly eventType?: EventType
   readonly callId?: string
   readonly agentUri?: string
@@ -21,19 +16,13 @@ export interface TenantLogQuery {
   readonly matches: (delivery: ListedDelivery) => boolean
 }
 
-interface TenantLogPage {
-  readonly items: readonly ListedDelivery[]
-  /** Null on the last page. The next page may be empty. */
-  readonly nextCursor: string | null
-}
-
 /** The deliveries of a tenant's latest events, in any state, found through the list of events. */
 export interface TenantLog {
   /**
    * By event, the newest first. Events that are fanned out later do not shift the pages.
    * @throws AppError `invalid-request` for a cursor that is not from this list
    */
-  page(tenant: Tenant, query: TenantLogQuery): Promise<TenantLogPage>
+  page(tenant: Tenant, query: TenantLogQuery): Promise<Page<ListedDelivery>>
 }
 
 /** The place of a delivery: when its event was listed, in µs, and its position among the event's subscriptions. */

@@ -1,20 +1,23 @@
 import type { Attempt, ParkedReason, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { type ListedDelivery, readListed } from '../deliveries/listed-delivery.ts'
-import { isParked, type ParkedEntry, type ParkedPage, toEntry } from '../deliveries/parked-index.ts'
+import { isParked, type ParkedEntry, toEntry } from '../deliveries/parked-index.ts'
 import { bodyKey, parkedKey } from '../keys.ts'
-import { createListCursor, isoTime, lowerBound, newestEntries, scoredEntries } from '../paging.ts'
+import {
+  createListCursor,
+  isoTime,
+  lowerBound,
+  newestEntries,
+  type Page,
+  type RangeQuery,
+  scoredEntries,
+} from '../paging.ts'
 import { inChunks } from '../redis/in-chunks.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { byPlace, type Chunk, type MergeEntry, mergeLists } from './merge-lists.ts'
 import { isOfTenant, parkingSubscriptions } from './parking-subscriptions.ts'
 import { sharesOf } from './shares.ts'
 
-export interface TenantParkedQuery {
-  readonly limit: number
-  readonly cursor?: string
-  /** Parked from `fromMs` on and before `toMs`, in ms since 1970. */
-  readonly fromMs?: number
-  readonly toMs?: number
+export interface TenantParkedQuery extends RangeQuery {
   /** Absent: every subscription of the tenant. */
   readonly subscriptionId?: SubscriptionId
   readonly matches: (delivery: ListedDelivery) => boolean
@@ -43,7 +46,7 @@ export interface TenantParked {
    * The newest first. Deliveries parked later do not shift the pages.
    * @throws AppError `invalid-request` for a cursor that is not from this list
    */
-  page(tenant: Tenant, query: TenantParkedQuery): Promise<ParkedPage>
+  page(tenant: Tenant, query: TenantParkedQuery): Promise<Page<ListedDelivery>>
   /** The causes with the most deliveries first. */
   causes(tenant: Tenant): Promise<readonly ParkedCause[]>
 }

@@ -34,6 +34,7 @@ export interface ScriptReplies {
   'deliveries/spend-parked-room': [whole: string, isCountDue: 0 | 1]
   'deliveries/write-first-records': string[]
   'held/add-held': 0 | 1
+  'held/ask-look': 1
   'held/claim-looks': string[]
   'held/count-held': number
   'held/finish-look': 0 | 1

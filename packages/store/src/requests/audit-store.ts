@@ -1,6 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import { auditKey, commandAuditKey } from '../keys.ts'
-import { createListCursor, scanPage } from '../paging.ts'
+import { createListCursor, type Page, type RangeQuery, scanPage } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
 /**
@@ -35,20 +35,8 @@ interface AuditedEntry {
   readonly entry: unknown
 }
 
-interface AuditPage {
-  readonly items: readonly AuditedEntry[]
-  /** Null on the last page. Other pages may also be short or empty. */
-  readonly nextCursor: string | null
-}
-
-export interface AuditQuery {
+export interface AuditQuery extends RangeQuery {
   readonly lists: readonly AuditList[]
-  readonly limit: number
-  readonly cursor?: string
-  /** Inclusive, ms since 1970. */
-  readonly fromMs?: number
-  /** Exclusive, ms since 1970. */
-  readonly toMs?: number
   readonly action?: string
 }
 
@@ -59,7 +47,7 @@ export interface AuditStore {
    * The entries of the lists, the newest first. Entries that are appended later do not shift the pages.
    * @throws AppError `invalid-request` for a cursor that is not from this log
    */
-  page(tenant: Tenant, query: AuditQuery): Promise<AuditPage>
+  page(tenant: Tenant, query: AuditQuery): Promise<Page<AuditedEntry>>
 }
 
 /** The place of an entry is its id in its stream, which no entry of another list of the tenant has. */
@@ -76,8 +64,9 @@ export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRe
     async page(tenant, { lists, limit, cursor, fromMs = 0, toMs, action }) {
       // Expired entries are removed only when the next entry is appended, so leave them out here.
       const from = `${Math.max(fromMs, Date.now() - retentionMs, 0)}-0`
-      const { items, end } = await scanPage({
+      return scanPage({
         limit,
+        cursors,
         before: cursor === undefined ? beginning(toMs) : `(${cursors.parse(cursor)}`,
         entriesBefore: async (before, count) => {
           const read = await redis[run]((commands) =>
@@ -96,7 +85,6 @@ export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRe
             action === undefined || entryAction === action ? toEntry(since, entry) : undefined,
           ),
       })
-      return { items, nextCursor: end === undefined ? null : cursors.of(end) }
     },
   }
 }

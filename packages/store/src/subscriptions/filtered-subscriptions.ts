@@ -2,6 +2,8 @@ import {
   compileFilter,
   type EventData,
   type EventType,
+  type FieldTest,
+  type FilterCondition,
   type FilterFields,
   fieldValue,
   filteredFields,
@@ -13,32 +15,44 @@ type Filterable = Pick<Subscription, 'id' | 'filter'>
 
 interface Filtered<Matched> {
   readonly subscription: Matched
-  readonly passes: (data: EventData) => boolean
+  readonly tests: readonly Test[]
   readonly place: Place | undefined
 }
 
-/** The values and beginnings of a field of which a subscription wants one. */
+interface Test {
+  /** Of the field, in `#fields`. */
+  readonly at: number
+  readonly matches: FieldTest['matches']
+}
+
+/** The values, beginnings and ends of a field of which a subscription wants one. */
 interface Place {
   readonly field: string
-  readonly wants: readonly (readonly [length: number, text: unknown])[]
+  readonly wants: readonly Want[]
 }
+
+/** `WHOLE`, the length of a beginning, or minus that of an end; then the text, or the whole value. */
+type Want = readonly [length: number, text: unknown]
 
 type Bucket<Matched> = Map<SubscriptionId, Filtered<Matched>>
 
 /** The length of a value that is wanted whole. */
-const WHOLE = -1
+const WHOLE = 0
 
 /**
- * A tenant's subscriptions whose filters name one event type. A subscription that wants certain values or beginnings of a
+ * A tenant's subscriptions whose filters name one event type. A subscription that wants certain values, beginnings or ends of a
  * field is found by the event's value, so an event costs as much as the subscriptions that share one with it. The filters
  * of all others are judged for each event.
  */
 export class FilteredSubscriptions<Matched extends Filterable> {
   readonly #eventType: EventType
+  /** The fields of all filters. Each is read once per event. */
+  readonly #fields: string[] = []
   readonly #all: Bucket<Matched> = new Map()
-  /** By field, length of the beginning, and text. */
+  /** By field, length, and text. */
   readonly #placed = new Map<string, Map<number, Map<unknown, Bucket<Matched>>>>()
-  readonly #others: Bucket<Matched> = new Map()
+  /** By the text of the filter: those that are alike are judged together. */
+  readonly #others = new Map<string, { readonly tests: readonly Test[]; readonly alike: Bucket<Matched> }>()
 
   constructor(eventType: EventType) {
     this.#eventType = eventType
@@ -52,9 +66,14 @@ export class FilteredSubscriptions<Matched extends Filterable> {
   add(subscription: Matched): void {
     const fields = filteredFields(subscription.filter, this.#eventType) ?? {}
     const place = this.#placeFor(fields)
-    const filtered = { subscription, passes: compileFilter(fields), place }
+    const tests = compileFilter(fields).map(({ field, matches }) => ({ at: this.#indexOf(field), matches }))
+    const filtered = { subscription, tests, place }
     this.#all.set(subscription.id, filtered)
-    if (place === undefined) this.#others.set(subscription.id, filtered)
+    if (place === undefined)
+      presentOr(this.#others, JSON.stringify(fields), () => ({ tests, alike: newBucket<Matched>() })).alike.set(
+        subscription.id,
+        filtered,
+      )
     for (const [length, text] of place?.wants ?? []) {
       const lengths = presentOr(
         this.#placed,
@@ -62,15 +81,22 @@ export class FilteredSubscriptions<Matched extends Filterable> {
         () => new Map<number, Map<unknown, Bucket<Matched>>>(),
       )
       const texts = presentOr(lengths, length, () => new Map<unknown, Bucket<Matched>>())
-      presentOr(texts, text, (): Bucket<Matched> => new Map()).set(subscription.id, filtered)
+      presentOr(texts, text, newBucket).set(subscription.id, filtered)
     }
   }
 
   delete(id: SubscriptionId): void {
-    const { place } = this.#all.get(id) ?? {}
+    const filtered = this.#all.get(id)
+    if (filtered === undefined) return
     this.#all.delete(id)
-    this.#others.delete(id)
-    if (place === undefined) return
+    const { subscription, place } = filtered
+    if (place === undefined) {
+      const text = JSON.stringify(filteredFields(subscription.filter, this.#eventType) ?? {})
+      const alike = this.#others.get(text)?.alike
+      alike?.delete(id)
+      if (alike?.size === 0) this.#others.delete(text)
+      return
+    }
     const lengths = this.#placed.get(place.field)
     for (const [length, text] of place.wants) {
       const texts = lengths?.get(length)
@@ -87,28 +113,32 @@ export class FilteredSubscriptions<Matched extends Filterable> {
     if (data === undefined) return [...this.#all.values()].map(({ subscription }) => subscription)
     // A set, because a value can have several of the beginnings that a subscription wants.
     const found = new Set<Matched>()
+    const values = this.#fields.map((field) => fieldValue(data, field) ?? null)
     const judge = (bucket: Bucket<Matched>): void => {
-      for (const { subscription, passes } of bucket.values()) if (passes(data)) found.add(subscription)
+      for (const { subscription, tests } of bucket.values()) if (passAll(tests, values)) found.add(subscription)
     }
-    judge(this.#others)
+    for (const { tests, alike } of this.#others.values())
+      if (passAll(tests, values)) for (const { subscription } of alike.values()) found.add(subscription)
     for (const [field, lengths] of this.#placed) {
-      const value = fieldValue(data, field)
+      const value = values[this.#indexOf(field)]
       for (const [length, texts] of lengths) {
-        const bucket = texts.get(length === WHOLE || typeof value !== 'string' ? value : value.slice(0, length))
+        const bucket = texts.get(length === WHOLE || typeof value !== 'string' ? value : partOf(value, length))
         if (bucket !== undefined) judge(bucket)
       }
     }
     return found
   }
 
+  #indexOf(field: string): number {
+    const at = this.#fields.indexOf(field)
+    return at >= 0 ? at : this.#fields.push(field) - 1
+  }
+
   /** The field with the values that the fewest other subscriptions want, because an event has to judge all of those. */
   #placeFor(fields: FilterFields): Place | undefined {
     let best: { readonly place: Place; readonly shared: number } | undefined
     for (const [field, conditions] of Object.entries(fields)) {
-      const wants = conditions.flatMap((condition): Place['wants'] => {
-        if (typeof condition !== 'object') return [[WHOLE, condition]]
-        return condition !== null && 'prefix' in condition ? [[condition.prefix.length, condition.prefix]] : []
-      })
+      const wants = conditions.flatMap(wantsOf)
       if (wants.length < conditions.length) continue
       const lengths = this.#placed.get(field)
       const shared = Math.max(...wants.map(([length, text]) => lengths?.get(length)?.get(text)?.size ?? 0))
@@ -116,6 +146,23 @@ export class FilteredSubscriptions<Matched extends Filterable> {
     }
     return best?.place
   }
+}
+
+function wantsOf(condition: FilterCondition): Want[] {
+  if (condition === null || typeof condition !== 'object') return [[WHOLE, condition]]
+  if ('prefix' in condition) return [[condition.prefix.length, condition.prefix]]
+  if ('suffix' in condition) return [[-condition.suffix.length, condition.suffix]]
+  return 'exists' in condition && !condition.exists ? [[WHOLE, null]] : []
+}
+
+const newBucket = <Matched>(): Bucket<Matched> => new Map()
+
+const partOf = (value: string, length: number): string => (length > 0 ? value.slice(0, length) : value.slice(length))
+
+/** A loop, because fan-out judges thousands of filters per event. */
+function passAll(tests: readonly Test[], values: readonly unknown[]): boolean {
+  for (const { at, matches } of tests) if (!matches(values[at])) return false
+  return true
 }
 
 function presentOr<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {

@@ -16,16 +16,25 @@ const values = fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1 })
 const conditions = fc.oneof(
   { weight: 3, arbitrary: values },
   fc.constant([{ prefix: 'a' }, 'a', { prefix: 'ab' }]),
-  fc.constant([{ suffix: 'c' }]),
-  fc.constant(['b', null]),
-  fc.constant([{ exists: true }]),
+  fc.constantFrom([{ suffix: 'c' }], [{ suffix: 'bc' }, { suffix: 'c' }, { prefix: 'a' }]),
+  fc.constantFrom(['b', null], [null], [{ exists: false }, { suffix: 'c' }]),
+  fc.constantFrom([{ exists: true }], [{ 'anything-but': 'a' }], [{ 'anything-but': ['b', 2] }, null]),
+  fc.constantFrom([{ numeric: ['>', 1] }], [{ numeric: ['>', 1, '<=', 2] }, 'a']),
 )
 const fields = fc.dictionary(fc.constantFrom('agentUri', 'cli'), conditions, { minKeys: 1 })
 const filter = fc.option(
   fc.dictionary(fc.constantFrom<string>('call.status', 'agent.status'), fields, { minKeys: 1 }),
   { nil: undefined },
 ) as fc.Arbitrary<SubscriptionFilter | undefined>
-const events = [{}, { agentUri: 'a' }, { agentUri: 'b', cli: 'a' }, { agentUri: 'c', cli: null }, { cli: 'abc' }]
+const events = [
+  {},
+  { agentUri: 'a' },
+  { agentUri: 'b', cli: 'a' },
+  { agentUri: 'c', cli: null },
+  { cli: 'abc' },
+  { cli: 2 },
+  { agentUri: 'bc', cli: 3 },
+]
 
 const subscription = fc.record({
   n: fc.nat(8),

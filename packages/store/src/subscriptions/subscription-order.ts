@@ -1,19 +1,7 @@
 import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
-import { createListCursor } from '../paging.ts'
+import { createListCursor, type Page, type PageQuery } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-
-export interface SubscriptionQuery {
-  readonly limit: number
-  readonly cursor?: string
-}
-
-export interface SubscriptionPage {
-  /** Sorted by place. */
-  readonly items: readonly Subscription[]
-  /** Null on the last page. */
-  readonly nextCursor: string | null
-}
 
 /**
  * The place of a subscription in its tenant's list: `<createdAt> <id>`. Places sort by age as plain text, because
@@ -24,8 +12,7 @@ export const placeOf = ({ createdAt, id }: Pick<Subscription, 'createdAt' | 'id'
 const cursors = createListCursor('', /^\d{4}-\d{2}-\d{2}T[\d:.]{8,12}Z [0-9a-f-]{36}$/)
 
 /** The place after which the page begins; '' for the first page. @throws AppError `invalid-request` for an invalid cursor */
-export const placeBefore = ({ cursor }: SubscriptionQuery): string =>
-  cursor === undefined ? '' : cursors.parse(cursor)
+export const placeBefore = ({ cursor }: PageQuery): string => (cursor === undefined ? '' : cursors.parse(cursor))
 
 /** Subscriptions of one read: parsing them takes the process one to two milliseconds. */
 const AT_ONCE = 200
@@ -79,7 +66,7 @@ export function createSubscriptionOrder(redis: Redis, parse: (stored: string) =>
   }
 
   return {
-    async page(tenant: Tenant, query: SubscriptionQuery): Promise<SubscriptionPage> {
+    async page(tenant: Tenant, query: PageQuery): Promise<Page<Subscription>> {
       const items: Subscription[] = []
       let [last, count] = ['', 0]
       for await (const some of places(tenant, placeBefore(query), Math.min(query.limit + 1, AT_ONCE))) {

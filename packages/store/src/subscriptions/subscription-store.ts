@@ -8,16 +8,12 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import { externalIdsKey, revisionKey, subscriptionChangesKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
+import type { Page, PageQuery } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { parseSubscription, subscriptionToText } from './stored-subscription.ts'
 import { createSubscriptionFollower, type FollowerLimits } from './subscription-follower.ts'
 import type { MatchedSubscription } from './subscription-index.ts'
-import {
-  createSubscriptionOrder,
-  placeOf,
-  type SubscriptionPage,
-  type SubscriptionQuery,
-} from './subscription-order.ts'
+import { createSubscriptionOrder, placeOf } from './subscription-order.ts'
 
 /** Each method touches only the given tenant's subscriptions. Without Redis it rejects with Unavailable. */
 export interface SubscriptionStore {
@@ -34,7 +30,7 @@ export interface SubscriptionStore {
    * A page of `all`, without reading the others.
    * @throws AppError `invalid-request` for a cursor that is not from this list
    */
-  page(tenant: Tenant, query: SubscriptionQuery): Promise<SubscriptionPage>
+  page(tenant: Tenant, query: PageQuery): Promise<Page<Subscription>>
   find(tenant: Tenant, id: SubscriptionId): Promise<Subscription | undefined>
   findByExternalId(tenant: Tenant, externalId: string): Promise<Subscription | undefined>
   /** Those of the ids that exist. */

@@ -51,12 +51,14 @@ async function post(
     nowMs: () => clockMs,
   })
   const taken: boolean[] = []
-  const take: TakePermit = async (wasWritten) => {
+  const limits: unknown[] = []
+  const take: TakePermit = async (wasWritten, limited) => {
+    limits.push(limited?.maxInFlight)
     const validMs = permitsMs?.[taken.push(wasWritten) - 1]
     return validMs === undefined ? undefined : clockMs + validMs
   }
   const posted = await postUnderLease(due, due.attempt + 1, trustedUntilMs, permitsMs && take)
-  return { posted, sent, renewed, deadline, taken }
+  return { posted, sent, renewed, deadline, taken, limits }
 }
 
 test('a first attempt is posted under its lease without another read while the lease is valid', async () => {
@@ -194,6 +196,11 @@ describe('a POST of a subscription with limits', () => {
   test('is not made if the subscription got its limits while connecting', async () => {
     const renewed = anAdmission(first, { limited: aSubscription({ maxInFlight: 1 }), trustedUntilMs: 1_000 })
     expect(await post(first, 50, [expired, ok], [renewed])).toMatchObject({ posted: limited, sent: [{}] })
+  })
+
+  test('takes its permit under the limits as they are after the renewal', async () => {
+    const renewed = anAdmission(first, { limited: aSubscription({ maxInFlight: 1 }), trustedUntilMs: 1_000 })
+    expect(await post(first, 50, [expired, ok], [renewed], [100, 100])).toMatchObject({ limits: [undefined, 1] })
   })
 
   test('needs a second permit if it was written to a connection that broke; without one it has failed', async () => {

@@ -1,4 +1,4 @@
-import { type Delivery, isLeaseValid, type Outcome, Unavailable } from '@switchhook/contracts'
+import { type Delivery, isLeaseValid, type Outcome, type Subscription, Unavailable } from '@switchhook/contracts'
 import type { Deadline } from '@switchhook/runtime'
 import type { Admit } from '../policy/admit.ts'
 import type { Withheld } from '../policy/decide.ts'
@@ -35,8 +35,9 @@ export interface Posted {
 /**
  * Takes the permit that writing the request needs. Resolves to the end of its validity, monotonic, in ms; undefined: none is free.
  * @param wasWritten the request has been written under the former permit
+ * @param limited the subscription, if it was read again: its limits may have changed
  */
-export type TakePermit = (wasWritten: boolean) => Promise<number | undefined>
+export type TakePermit = (wasWritten: boolean, limited?: Subscription) => Promise<number | undefined>
 
 /**
  * Makes one attempt; a `Withheld` means that none was made.
@@ -90,8 +91,8 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
     let [delivery, trustedUntilMs] = [due, admittedUntilMs]
     let broken: Outcome | undefined
     /** False: no permit is free. */
-    const isPermitted = async (): Promise<boolean> => {
-      const untilMs = take === undefined ? Infinity : await take(broken !== undefined)
+    const isPermitted = async (limited?: Subscription): Promise<boolean> => {
+      const untilMs = take === undefined ? Infinity : await take(broken !== undefined, limited)
       trustedUntilMs = Math.min(trustedUntilMs, untilMs ?? 0)
       return untilMs !== undefined
     }
@@ -110,7 +111,7 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
           return broken === undefined ? LIMITED : posted(delivery, broken)
         delivery = admitted
         trustedUntilMs = renewedUntilMs
-        if (!(await isPermitted())) return broken === undefined ? LIMITED : posted(delivery, broken)
+        if (!(await isPermitted(limited))) return broken === undefined ? LIMITED : posted(delivery, broken)
       } while (!isLeaseValid(trustedUntilMs, nowMs()) && !deadline.hasPassed)
       if (!deadline.hasPassed) continue
       if (broken === undefined && !isLeaseValid(trustedUntilMs, nowMs())) throw tooSlow()

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Delivery, Subscription } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import { type HeldStore, PERMIT_VALID_MS, type PermitStore } from '@switchhook/store'
+import { type HeldEntry, type HeldStore, PERMIT_VALID_MS, type PermitStore } from '@switchhook/store'
 import type { Posted, TakePermit } from '../http/post-under-lease.ts'
 import { isSent } from '../policy/admit.ts'
 import { isTransientFailure, type Withheld } from '../policy/decide.ts'
 
 export interface LimitsDeps {
   readonly permits: PermitStore
-  readonly held: Pick<HeldStore, 'read' | 'remove'>
+  readonly held: Pick<HeldStore, 'due' | 'read' | 'remove'>
   /** Publishes a delivery for workers that have nothing else to do. */
   readonly publish: (delivery: Delivery) => Promise<void>
   /** Milliseconds since 1970. */
@@ -37,6 +37,8 @@ export interface Limits {
 
 /** They are read and published in parts of this size. */
 const PASSED_AT_ONCE = 250
+/** Each pass publishes two parts at most, so that no look publishes without end. */
+const MOST_PASSES = 4
 
 /**
  * Keeps a subscription within its limits. What is over is held, and goes on when a POST ends or a worker looks. If the worker
@@ -45,25 +47,47 @@ const PASSED_AT_ONCE = 250
 export function createLimits({ permits, held, publish, now, nowMs, log }: LimitsDeps): Limits {
   const passing = new Set<Promise<unknown>>()
 
-  async function passOn(limited: Subscription, most: number, ended?: string): Promise<number | null> {
-    for (let unused: readonly string[] = [], permit = ended; ; permit = undefined) {
-      const { entries, nextInMs } = await permits.passOn(limited, { most, ended: permit, unused })
-      const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
-      await Promise.all(messages.flatMap((message) => (message === undefined ? [] : [publish(message.delivery)])))
-      await held.remove(limited.id, 'leased', entries)
-      // Stale entries, and deliveries that end without a POST: others may have their permits now.
-      unused = entries.flatMap(({ deliveryId }, i) => {
-        const message = messages[i]
-        return message !== undefined && isSent(limited, message.delivery, now()) ? [] : [deliveryId]
-      })
+  /** @param passes how often permits are given to others, if deliveries do not need theirs */
+  async function passOn(limited: Subscription, most: number, passes: number, ended?: string): Promise<number | null> {
+    let unused: readonly string[] = []
+    for (let pass = 0, permit = ended; ; pass++, permit = undefined) {
+      const isOver = pass === passes
+      const { entries, nextInMs } = await permits.passOn(limited, { most: isOver ? 0 : most, ended: permit, unused })
+      const unsent = await publishFrom(limited, 'leased', entries)
+      unused = unsent.map(({ deliveryId }) => deliveryId)
       // After a full part, more permits may be free.
-      if (unused.length === 0) return nextInMs ?? (entries.length === PASSED_AT_ONCE ? 0 : null)
+      if (unused.length === 0) return nextInMs ?? (isOver || entries.length === PASSED_AT_ONCE ? 0 : null)
+      if (pass + 1 === passes) continue
+      // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
+      const following = await held.due(limited.id, { most: PASSED_AT_ONCE })
+      await publishFrom(limited, 'held', following)
     }
+  }
+
+  /**
+   * Publishes the leased entries, or of the held ones those that need no permit: stale ones, and deliveries that end without a
+   * POST. Resolves to those that need none.
+   */
+  async function publishFrom(limited: Subscription, list: 'held' | 'leased', entries: readonly HeldEntry[]) {
+    const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
+    const unsent = entries.filter((_, i) => {
+      const message = messages[i]
+      return message === undefined || !isSent(limited, message.delivery, now())
+    })
+    const published = list === 'leased' ? entries : unsent
+    const gone = new Set(published.map(({ deliveryId }) => deliveryId))
+    await Promise.all(
+      messages.flatMap((message) =>
+        message !== undefined && gone.has(message.delivery.deliveryId) ? [publish(message.delivery)] : [],
+      ),
+    )
+    await held.remove(limited.id, list, published)
+    return unsent
   }
 
   /** Not awaited by the delivery: a permit that cannot be ended expires, and a look passes on what is held. */
   function end(limited: Subscription, permit: string, most: number): void {
-    const passed = passOn(limited, most, permit)
+    const passed = passOn(limited, most, 1, permit)
       .catch((error: unknown) => {
         log.warn('held deliveries were not passed on; a worker looks soon', { subscriptionId: limited.id, error })
       })
@@ -72,15 +96,16 @@ export function createLimits({ permits, held, publish, now, nowMs, log }: Limits
   }
 
   return {
-    passOn: (limited, most = PASSED_AT_ONCE) => passOn(limited, most),
+    passOn: (limited, most = PASSED_AT_ONCE) => passOn(limited, most, MOST_PASSES),
     async post(limited, delivery, isProbe, post) {
-      let permit: string | undefined
-      const take: TakePermit = async (wasWritten) => {
+      let [current, permit]: [Subscription, string?] = [limited]
+      const take: TakePermit = async (wasWritten, renewed) => {
         const [askedAtMs, former] = [nowMs(), permit]
+        current = renewed ?? current
         // A request that was written keeps its place in the second.
         if (permit === undefined || wasWritten) permit = randomUUID()
         const isNew = delivery.token === undefined && former === undefined && !isProbe
-        if (await permits.take(limited, { permit, former, delivery, isNew })) return askedAtMs + PERMIT_VALID_MS
+        if (await permits.take(current, { permit, former, delivery, isNew })) return askedAtMs + PERMIT_VALID_MS
         permit = undefined
         return undefined
       }
@@ -91,8 +116,8 @@ export function createLimits({ permits, held, publish, now, nowMs, log }: Limits
         isWorking = posted.kind === 'posted' && !isProbe && !isTransientFailure(posted.outcome)
         return posted
       } finally {
-        if (permit !== undefined && limited.maxInFlight !== undefined)
-          end(limited, permit, isWorking ? PASSED_AT_ONCE : 0)
+        if (permit !== undefined && current.maxInFlight !== undefined)
+          end(current, permit, isWorking ? PASSED_AT_ONCE : 0)
       }
     },
     async ended() {

@@ -37,9 +37,9 @@ useStore((opened) => {
 
 beforeEach(() => passed.splice(0))
 
-async function hold(limited: Subscription, count: number): Promise<void> {
+async function hold(limited: Subscription, count: number, of: Partial<Delivery> = {}): Promise<void> {
   const hold = async (): Promise<void> =>
-    store.settle(aDelivery({ subscriptionId: limited.id, tenant: limited.tenant }), null, {
+    store.settle(aDelivery({ subscriptionId: limited.id, tenant: limited.tenant, ...of }), null, {
       state: 'held',
       slot: 0,
       next: { token: newToken(), postponed: 0 },
@@ -89,6 +89,35 @@ test('deliveries that end without a POST use up no permits', async () => {
   await limits.passOn(limited)
   expect(passed).toHaveLength(5)
 })
+
+test('a POST that takes longer to connect keeps to limits that were lowered meanwhile', async () => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxInFlight: 3 })
+  const lowered = { ...limited, maxInFlight: 1 }
+  const delivery = aDelivery({ subscriptionId: limited.id })
+  const taken: boolean[] = []
+  const post = (renewed?: Subscription): Promise<unknown> =>
+    limits.post(limited, delivery, false, async (take) => {
+      taken.push((await take(false, renewed)) !== undefined)
+      if (taken.length === 1) await post(lowered)
+      return posted(delivery, ok)
+    })
+  await post()
+  expect(taken).toEqual([true, false])
+})
+
+test('of a long backlog that has expired, one look publishes a part, and then what may still be sent goes on', async () => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 1, expireAfterSeconds: 10 })
+  const old = new Date(Date.now() - 60_000).toISOString()
+  await hold(limited, 2_500, { body: Buffer.from(`{"occurredAt":"${old}"}`) })
+  await hold(limited, 1)
+  expect(await limits.passOn(limited)).toBe(0)
+  expect(passed.length).toBeGreaterThan(500)
+  expect(passed.length).toBeLessThan(2_500)
+  await eventually(async () => {
+    await limits.passOn(limited)
+    expect(passed).toHaveLength(2_501)
+  })
+}, 30_000)
 
 /** Looks, also at what other tests hold, until the subscription was looked at once without a failure. */
 async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {}, failures = 0): Promise<void> {

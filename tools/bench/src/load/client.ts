@@ -3,6 +3,8 @@ import { Pool } from 'undici'
 /** JSON requests to one origin over kept connections. */
 export interface JsonClient {
   /** @throws unless the response is 2xx */
+  get(path: string): Promise<Record<string, unknown>>
+  /** @throws unless the response is 2xx */
   post(path: string, body: object): Promise<Record<string, unknown>>
   /** @throws unless the response is 2xx */
   delete(path: string): Promise<void>
@@ -14,7 +16,7 @@ const needsToken = (path: string): boolean => !path.startsWith('/simulator/')
 
 export function openClient(origin: string, connections: number, token: string | null): JsonClient {
   const pool = new Pool(origin, { connections, pipelining: 1 })
-  async function ask(method: 'POST' | 'DELETE', path: string, body?: object): Promise<string> {
+  async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<string> {
     const response = await pool.request({
       method,
       path,
@@ -29,6 +31,7 @@ export function openClient(origin: string, connections: number, token: string | 
     return text
   }
   return {
+    get: async (path) => JSON.parse(await ask('GET', path)) as Record<string, unknown>,
     async post(path, body) {
       const text = await ask('POST', path, body)
       return (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>

@@ -4,17 +4,21 @@ import type { EventType } from './events.ts'
 
 const AT_ONCE = 8
 
-/** Creates a subscription for each url. Resolves to a function that deletes them. */
+/**
+ * Creates a subscription for each url. Resolves to a function that deletes them.
+ * @param settings further fields of a new subscription
+ */
 export async function subscribe(
   stack: StackFile,
   token: string,
   urls: readonly string[],
   eventType: EventType = 'call.status',
+  settings: object = {},
 ): Promise<() => Promise<void>> {
   const origin = stack.urls.apis[0] ?? ''
   const api = openClient(origin, AT_ONCE, token)
   const created = await Promise.all(
-    urls.map((url) => api.post('/api/v1/webhooks/subscriptions', { url, eventTypes: [eventType] })),
+    urls.map((url) => api.post('/api/v1/webhooks/subscriptions', { url, eventTypes: [eventType], ...settings })),
   )
   return async () => {
     await Promise.all(created.map(({ id }) => api.delete(`/api/v1/webhooks/subscriptions/${String(id)}`)))

@@ -6,11 +6,6 @@ const COUNTS_LAG_MS = { local: 2_500, others: 6_000 } as const
 
 /** The parts of the broker's management API that the figures use. */
 export interface Management {
-  readonly ask: <T>(method: string, path: string, body?: object) => Promise<T>
-  /** Messages by queue, ready and unacknowledged, as of the last statistics interval. */
-  depths(): Promise<ReadonlyMap<string, number>>
-  /** Messages published to and delivered from all queues since the broker started, once the counters no longer grow. */
-  moved(): Promise<{ readonly published: number; readonly delivered: number }>
   /** Messages published to each queue of this name since it was declared, once the counters no longer grow. */
   publishedTo(named: RegExp): Promise<ReadonlyMap<string, number>>
   /** Purges the queues whose names start with `prefix`. */
@@ -33,44 +28,31 @@ async function settled<T>(lagMs: number, read: () => Promise<T>): Promise<T> {
 export function openManagement({ urls, providers }: StackFile): Management {
   const { origin, username, password } = new URL(urls.rabbitmqManagement ?? '')
   const lagMs = providers.rabbitmq === 'local' ? COUNTS_LAG_MS.local : COUNTS_LAG_MS.others
-  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+  async function ask<T>(method: string, path: string): Promise<T> {
     const response = await fetch(`${origin}/api${path}`, {
       method,
-      headers: {
-        authorization: `Basic ${btoa(`${username || 'guest'}:${password || 'guest'}`)}`,
-        'content-type': 'application/json',
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: { authorization: `Basic ${btoa(`${username || 'guest'}:${password || 'guest'}`)}` },
     })
     if (!response.ok) throw new Error(`broker: ${method} ${path} answered ${response.status}`)
     const text = await response.text()
     return (text === '' ? undefined : JSON.parse(text)) as T
   }
-  const depths = async (): Promise<ReadonlyMap<string, number>> => {
-    const queues = await ask<readonly { name: string; messages?: number }[]>('GET', '/queues/%2F')
-    return new Map(queues.map(({ name, messages }) => [name, messages ?? 0]))
-  }
+  const queueNames = async (): Promise<string[]> =>
+    (await ask<readonly { name: string }[]>('GET', '/queues/%2F')).map(({ name }) => name)
   /** Asks for one queue: the broker answers the list of all from a cache. */
   async function publishes(name: string): Promise<number> {
     const queue = await ask<{ message_stats?: { publish?: number } }>('GET', `/queues/%2F/${name}`)
     return queue.message_stats?.publish ?? 0
   }
-  const moved = async () => {
-    const { message_stats: stats = {} } = await ask<{ message_stats?: Record<string, number> }>('GET', '/overview')
-    return { published: stats['publish'] ?? 0, delivered: stats['deliver_get'] ?? 0 }
-  }
   return {
-    ask,
-    depths,
-    moved: () => settled(lagMs, moved),
     publishedTo: async (named) => {
-      const names = [...(await depths()).keys()].filter((name) => named.test(name))
+      const names = (await queueNames()).filter((name) => named.test(name))
       return new Map(
         await settled(lagMs, () => Promise.all(names.map(async (name) => [name, await publishes(name)] as const))),
       )
     },
     purge: async (prefix) => {
-      for (const name of (await depths()).keys()) {
+      for (const name of await queueNames()) {
         if (name.startsWith(prefix)) await ask('DELETE', `/queues/%2F/${name}/contents`)
       }
     },

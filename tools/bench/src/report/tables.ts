@@ -159,27 +159,6 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       },
     ),
   ],
-  backlog: (figure) => [
-    table([figure], {
-      backlog: ({ backlog }) => backlog,
-      'deferred after': ({ settledMs }) => seconds(settledMs),
-      'published per delivery': ({ cost }) => cost.published,
-      'delivered per delivery': ({ cost }) => cost.delivered,
-      'processor time per delivery, ms': ({ cost }) => parts(cost.cpuMs),
-    }),
-    table(
-      [
-        { name: 'alone', times: '', ...figure.alone },
-        { name: `while the burst passes the shared queues (${seconds(figure.burstMs)})`, times: '', ...figure.behind },
-        { name: 'while the backlog is deferred', ...figure.beside, times: ` (${figure.ratio} ×)` },
-      ],
-      {
-        'the healthy endpoints': ({ name }) => name,
-        'p50, ms': ({ p50Ms }) => p50Ms,
-        'p99, ms': ({ p99Ms, times }) => `${p99Ms}${times}`,
-      },
-    ),
-  ],
   fairness: ({ events, perEvent, alone, hanging, bursts }) => [
     table<{ who: string; published?: string; observed?: string; others: Spread }>(
       [
@@ -198,6 +177,21 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
         observed: ({ observed }) => observed,
         'p50, ms': ({ others }) => others.p50Ms,
         'p99, ms': ({ others }) => others.p99Ms,
+      },
+    ),
+  ],
+  pull: ({ held, holdingMs, receivedPerSecond, alone, beside, during }) => [
+    table<{ who: string; others: Spread; seen?: string }>(
+      [
+        { who: 'alone', others: alone },
+        { who: `beside ${held} held deliveries`, others: beside, seen: `all were held after ${seconds(holdingMs)}` },
+        { who: 'while one client receives them', others: during, seen: `${receivedPerSecond} received per second` },
+      ],
+      {
+        'the other tenant': ({ who }) => who,
+        'p50, ms': ({ others }) => others.p50Ms,
+        'p99, ms': ({ others }) => others.p99Ms,
+        'pull subscription': ({ seen }) => seen,
       },
     ),
   ],
@@ -246,17 +240,10 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       },
     ),
   ],
-  console: ({ firstLoadBytes, allBytes, screens }) => [
+  console: ({ firstLoadBytes, allBytes }) => [
     table(Object.entries({ 'what the sign-in page loads': firstLoadBytes, all: allBytes }), {
       'files, with gzip': ([name]) => name,
       KiB: ([, bytes]) => round(bytes / 1_024),
     }),
-    screens === null
-      ? 'First paint: not measured, because this machine has no Chromium.'
-      : table(screens, {
-          screen: ({ screen }) => screen,
-          'first paint, ms': ({ firstPaintMs }) => firstPaintMs,
-          'complete, ms': ({ completeMs }) => completeMs,
-        }),
   ],
 }

@@ -43,6 +43,11 @@ const burst = (events: number, p99Ms: number) => ({
   hanging: { others: spread(4.4, 15) },
   bursts: [{ hanging: 0, others: spread(50, p99Ms) }],
 })
+const pull = (p99Ms: number, receivedPerSecond: number) => ({
+  alone: spread(4, 10),
+  beside: spread(4, p99Ms),
+  receivedPerSecond,
+})
 const neighbours = (beforeRatio: number, steadyRatio: number) => ({ ours: { beforeRatio, steadyRatio } })
 
 test.each<[string, FigureName, unknown, readonly string[]]>([
@@ -71,6 +76,8 @@ test.each<[string, FigureName, unknown, readonly string[]]>([
     { ...burst(100_000, 300), hanging: { others: spread(4.5, 15) } },
     ['not met', 'met'],
   ],
+  ['held deliveries', 'pull', pull(11, 2_000), ['met', 'met']],
+  ['held deliveries that delay others, and are received slowly', 'pull', pull(12, 1_999), ['not met', 'not met']],
   ['an outage', 'outage', { awayMs: 600_000, allMs: 1, lost: 0 }, ['met']],
   ['a shorter outage', 'outage', { awayMs: 60_000, allMs: 1, lost: 0 }, ['in part']],
   ['a loss in a shorter outage', 'outage', { awayMs: 60_000, allMs: 1, lost: 1 }, ['not met']],

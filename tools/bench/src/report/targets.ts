@@ -121,6 +121,12 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
         Object.fromEntries(bursts.map(({ hanging, others }) => [`${hanging} endpoints hang`, [others.p99Ms]])),
       ({ events }) => events >= BURST_EVENTS,
     ),
+    limit('pull', "another tenant's p99 beside 100,000 held deliveries, to alone", '≤', [1.1], '', (figure) => ({
+      '': [round(figure.beside.p99Ms / figure.alone.p99Ms, 2)],
+    })),
+    limit('pull', 'held deliveries that one client receives per second', '≥', [2_000], '', (figure) => ({
+      '': [figure.receivedPerSecond],
+    })),
     {
       figure: 'deliveries lost by kill -9 of each service, the broker and Redis',
       target: '0',

@@ -34,9 +34,10 @@ const READY_WITHIN_MS = 120_000
 /** The seed decides how the endpoints behave. */
 const SEED = 20261122
 
-/** No recovery and no outage of a whole schedule belong to a drill. */
+/** No recovery and no outage of a whole schedule belong to a drill, and the restore of a backup takes longer than events last. */
 const LASTING = BEHAVIOURS.filter(
-  ({ name, mode }) => name !== BROKEN_AT_FIRST && name !== DOWN_FOR_LONG && mode !== 'pull',
+  ({ name, mode, expireAfterSeconds }) =>
+    name !== BROKEN_AT_FIRST && name !== DOWN_FOR_LONG && mode !== 'pull' && expireAfterSeconds === undefined,
 )
 /** A notice that the broker loses leaves no trace by which it could be excused. */
 const WITHOUT_NOTICES = LASTING.filter(({ eventTypes }) => eventTypes.every((type) => !type.startsWith('webhook.')))

@@ -60,10 +60,11 @@ type FaultOf<Kind extends FaultKind> = Extract<Fault, { readonly kind: Kind }>
  * Whether a fault can leave two copies of a message: a process dies, or loses its connection to the broker. Of an event that
  * was published twice, both copies publish a retry if Redis refuses the write by which the ledger would drop one of them.
  * During a memory alarm the broker holds publishes up: what it confirms too late is published again, and the first copy can
- * fall due before the ledger names the second.
+ * fall due before the ledger names the second. A worker whose consumer is cancelled closes its connection, so the broker
+ * gives the attempts that it still makes to the other workers.
  */
 export const leavesCopies = ({ kind, target }: Fault): boolean =>
-  ['alarm', 'blackout', 'disconnect', 'rollback', 'empty', 'full'].includes(kind) ||
+  ['alarm', 'blackout', 'cancel', 'disconnect', 'rollback', 'empty', 'full'].includes(kind) ||
   (kind === 'kill' && !target.startsWith('api')) ||
   (['cut', 'freeze'].includes(kind) && target === 'rabbitmq')
 

@@ -1,10 +1,11 @@
 import { createRandom } from '../faults/random.ts'
-import type { AcceptedCall, Observation } from '../reconcile/observation.ts'
+import type { AcceptedCall, Endpoint, Observation } from '../reconcile/observation.ts'
 import { countMessages } from '../stack/broker-management.ts'
 import { BEHAVIOURS, type Behaviour } from '../subscribers/behaviour.ts'
 import { type Subscribers, startSubscribers } from '../subscribers/subscribers.ts'
 import { startCalls } from './calls.ts'
 import { type Client, openClient } from './client.ts'
+import { startExpiries } from './expiries.ts'
 import { type EventPublisher, startPlatformEvents } from './platform-events.ts'
 import { listParked } from './recoveries.ts'
 
@@ -59,8 +60,19 @@ export async function startLoad(
     await subscribers.close()
     throw error
   })
+  const endpoints = behaviours.map(
+    ({ name, eventTypes, mode, passes, expireAfterSeconds }): Endpoint => ({
+      name,
+      eventTypes,
+      isPulled: mode === 'pull',
+      passes,
+      ...(expireAfterSeconds !== undefined && { expiresAfterMs: expireAfterSeconds * 1_000 }),
+      subscriptionId: subscribers.subscriptionOf(name),
+    }),
+  )
   const events = startPlatformEvents(publisher)
   const calls = startCalls(client, (call) => received.callArrives('healthy', call))
+  const expiries = startExpiries(client, received.posts, endpoints)
   let stopping: Promise<unknown> | undefined
   const stop = async (): Promise<void> => {
     stopping ??= Promise.all([events.stop(), calls.stop()])
@@ -76,13 +88,7 @@ export async function startLoad(
     newEventArrives: () => received.newEventArrives('healthy'),
     stop,
     observe: async () => ({
-      endpoints: behaviours.map(({ name, eventTypes, mode, passes }) => ({
-        name,
-        eventTypes,
-        isPulled: mode === 'pull',
-        passes,
-        subscriptionId: subscribers.subscriptionOf(name),
-      })),
+      endpoints,
       guests: guest.names,
       closures: subscribers.closures(),
       confirmed: events.confirmed,
@@ -94,7 +100,9 @@ export async function startLoad(
         )
       ).flat(),
       posts: received.posts,
+      expired: await expiries.look(),
       recoveries: [],
+      wrongClocks: [],
       disturbances: [],
       messageCopies: [],
       eventCopies: [],
@@ -108,6 +116,7 @@ export async function startLoad(
     close: async () => {
       // After an error, the timers of the load would keep the process alive.
       await stop()
+      expiries.stop()
       await subscribers.close()
     },
   }

@@ -68,6 +68,19 @@ export interface Endpoint {
   readonly isPulled?: boolean
   /** Whether its filter passes an event; without a filter every event passes. */
   readonly passes?: ((content: Content) => boolean) | undefined
+  /** Older events expire; absent: none does. */
+  readonly expiresAfterMs?: number | undefined
+}
+
+/** A delivery that has ended as `expired`, as the api explains it. */
+export interface Expired {
+  readonly endpoint: string
+  readonly eventId: string
+}
+
+/** A worker ran with a wrong clock. */
+export interface WrongClock extends Disturbance {
+  readonly aheadMs: number
 }
 
 /** From a fault to the recovery from it, in ms since 1970. */
@@ -180,7 +193,9 @@ export interface Observation {
   /** In the order of arrival. */
   readonly posts: readonly Post[]
   readonly parked: readonly Parked[]
+  readonly expired: readonly Expired[]
   readonly recoveries: readonly RecoverySeen[]
+  readonly wrongClocks: readonly WrongClock[]
   readonly disturbances: readonly Disturbance[]
   /** The disturbances that can leave two copies of a message, so that an attempt is repeated. */
   readonly messageCopies: readonly Disturbance[]

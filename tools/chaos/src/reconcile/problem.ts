@@ -3,6 +3,7 @@ export interface Problem {
   readonly kind:
     | 'missing'
     | 'not filtered'
+    | 'sent after its expiry'
     | 'gap'
     | 'no beginning'
     | 'no end'

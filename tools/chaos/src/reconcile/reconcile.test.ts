@@ -37,6 +37,15 @@ const PULLED = [
   ...TWO.slice(0, 1),
   { name: 'pulled', subscriptionId: 's2', eventTypes: ['agent.status'], isPulled: true },
 ]
+const EXPIRING = [
+  ...TWO.slice(0, 1),
+  { name: 'expiring', subscriptionId: 's2', eventTypes: ['agent.status', 'call.status'], expiresAfterMs: 10_000 },
+]
+const atExpiring = (of: Post, ageMs = 100): Post => {
+  const atMs = of.occurredAtMs + ageMs
+  return { ...of, endpoint: 'expiring', deliveryId: `${of.deliveryId}-expiring`, beganAtMs: atMs, atMs }
+}
+const expired = [{ endpoint: 'expiring', eventId: 'e2' }]
 const AT_ONCE = { fromMs: 900, toMs: 1_000 }
 const rejected = post({ status: 400 })
 const FAULT = [{ fromMs: 1_000, toMs: 1_000 }]
@@ -93,6 +102,46 @@ test.each<[string, Observation]>([
   [
     'a rollback of Redis lost a delivery that waited to be pulled',
     observed({ endpoints: PULLED, posts: [post(), agent(1)], lapses: [{ kind: 'rolled back', ...AT_ONCE }] }),
+  ],
+  [
+    'a delivery has expired, and the api says so',
+    observed({ endpoints: EXPIRING, posts: [post(), atExpiring(post()), agent(1, { eventId: 'e2' })], expired }),
+  ],
+  [
+    'a delivery has expired after an attempt',
+    observed({
+      endpoints: EXPIRING,
+      posts: [
+        post(),
+        atExpiring(post()),
+        agent(1, { eventId: 'e2' }),
+        atExpiring(agent(1, { eventId: 'e2', status: 503 }), 9_999),
+      ],
+      expired,
+    }),
+  ],
+  [
+    'the end of a call was sent long after it',
+    observed({
+      endpoints: EXPIRING,
+      posts: [post(), atExpiring(post()), leg(1, {}, true), atExpiring(leg(1, {}, true), 60_000)],
+    }),
+  ],
+  [
+    'a worker whose clock is behind sent what had expired',
+    observed({
+      endpoints: EXPIRING,
+      posts: [post(), atExpiring(post(), 25_000)],
+      wrongClocks: [{ fromMs: 20_000, toMs: 30_000, aheadMs: -10_000 }],
+    }),
+  ],
+  [
+    'a rollback of Redis lost that a delivery had expired',
+    observed({
+      endpoints: EXPIRING,
+      posts: [post(), atExpiring(post()), agent(1)],
+      lapses: [{ kind: 'rolled back', fromMs: 12_000, toMs: 13_000 }],
+    }),
   ],
   [
     'an attempt number steps back around a fault',
@@ -243,6 +292,26 @@ test.each<[string, Observation, Problem]>([
     { kind: 'attempt number', what: 'd1 at healthy says 0' },
   ],
   [
+    'a delivery is missing, and the api does not say that it has expired',
+    observed({ endpoints: EXPIRING, posts: [post(), atExpiring(post()), agent(1)], expired }),
+    { kind: 'missing', what: `agent ${AGENT} 1 at expiring (0 POSTs)` },
+  ],
+  [
+    'the end of a call has expired',
+    observed({ endpoints: EXPIRING, posts: [post(), atExpiring(post()), leg(1, { eventId: 'e2' }, true)], expired }),
+    { kind: 'missing', what: `leg c1 ${AGENT} 1 at expiring (0 POSTs)` },
+  ],
+  [
+    'a delivery has expired at an endpoint whose events do not',
+    observed({ endpoints: TWO, posts: [post({ eventId: 'e2' })], expired: [{ endpoint: 'other', eventId: 'e2' }] }),
+    { kind: 'missing', what: 'platform e1 at other (0 POSTs)' },
+  ],
+  [
+    'a delivery was sent after its expiry',
+    observed({ endpoints: EXPIRING, posts: [post(), atExpiring(post(), 15_001)] }),
+    { kind: 'sent after its expiry', what: 'd1-expiring at expiring, attempt 1, 15001 ms old' },
+  ],
+  [
     'a delivery is parked without a rejection',
     observed({ parked }),
     { kind: 'wrongly parked', what: 'd1 at healthy: rejected' },
@@ -305,6 +374,7 @@ test('counts events, deliveries, POSTs and duplicates', () => {
     deliveries: 5,
     acknowledged: 4,
     parked: 1,
+    expired: 0,
     recovered: 0,
     exhausted: 0,
     forgotten: 0,

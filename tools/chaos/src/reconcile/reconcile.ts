@@ -2,6 +2,7 @@ import { DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
 import { checkClosures, checkRetries } from './check-closures.ts'
 import { checkDelivery } from './check-delivery.ts'
 import { exhaustedAndForgotten, mayExhaust } from './check-exhausted.ts'
+import { checkExpiry, isExpired } from './check-expiry.ts'
 import { checkNotices, countNotices, expectedNotices } from './check-notices.ts'
 import { checkReceivers } from './check-receivers.ts'
 import { checkRecovery } from './check-recovery.ts'
@@ -27,6 +28,8 @@ export interface Reconciliation {
   readonly acknowledged: number
   /** Deliveries parked as `rejected`. */
   readonly parked: number
+  /** Deliveries that expired, each explained by the api. */
+  readonly expired: number
   /** Sent again by recoveries. */
   readonly recovered: number
   /** Parked as `exhausted` and then sent again. */
@@ -92,7 +95,7 @@ export function reconcile(observation: Observation): Reconciliation {
   }
   const checked = [...deliveries.values()].map((of) => checkDelivery(of, publishesOf(of[0]?.content), observation))
   problems.push(...checked.flatMap((check) => check.problems))
-  problems.push(...checkClosures(observation, typeOfPost), ...checkRetries(observation))
+  problems.push(...checkClosures(observation, typeOfPost), ...checkRetries(observation), ...checkExpiry(observation))
 
   const parkedIds = new Set(parked.map(({ deliveryId }) => deliveryId))
   const isForgotten = (of: readonly Post[]): boolean =>
@@ -103,6 +106,7 @@ export function reconcile(observation: Observation): Reconciliation {
   let owed = 0
   let acknowledged = 0
   let parkedRightly = 0
+  let expired = 0
   let forgotten = 0
   let recordedAgain = 0
   let lostWithBroker = 0
@@ -121,7 +125,8 @@ export function reconcile(observation: Observation): Reconciliation {
         problems.push({ kind: 'two deliveries of one event', what: `${event} at ${endpoint.name}` })
       if (of.some(isAcknowledgement)) acknowledged += 1
       else if ([...ids].some((id) => parkedIds.has(id)) && of.some(isRejection)) parkedRightly += 1
-      else if (isForgotten(of) || (endpoint.isPulled === true && mayBeHeldInLapse(lapses, sample))) forgotten += 1
+      else if (isExpired(observation, endpoint, sample)) expired += 1
+      else if (isForgotten(of) || mayBeLostInRedis(lapses, endpoint, sample)) forgotten += 1
       else if (mayBeInLostBroker.has(event)) lostWithBroker += 1
       else {
         const what = `${event} at ${endpoint.name} (${of.length} POSTs)`
@@ -172,6 +177,7 @@ export function reconcile(observation: Observation): Reconciliation {
     deliveries: owed,
     acknowledged,
     parked: parkedRightly,
+    expired,
     recovered: sum(recoveries.map(({ sent }) => sent)),
     exhausted: sum(exhausted.map(({ sent }) => sent)),
     forgotten,
@@ -210,14 +216,22 @@ function typeOf(event: string): string {
   return kind === 'agent' ? 'agent.status' : 'call.status'
 }
 
-/** Redis may have lost the delivery of this event that waited to be pulled: RabbitMQ no longer has it. */
-function mayBeHeldInLapse(lapses: Observation['lapses'], first: Post | undefined): boolean {
-  const wider = lapses.map((lapse) => ({ ...lapse, fromMs: lapse.fromMs - HELD_WITHIN_MS }))
-  return first !== undefined && [first.occurredAtMs, first.atMs].some((atMs) => isRolledBack(wider, atMs))
+/** Redis may have lost the delivery of this event that waited to be pulled, or that it had expired: RabbitMQ no longer has it. */
+function mayBeLostInRedis(
+  lapses: Observation['lapses'],
+  { isPulled, expiresAfterMs }: Endpoint,
+  first: Post | undefined,
+): boolean {
+  if (first === undefined || !(isPulled || expiresAfterMs !== undefined)) return false
+  const withinMs = isPulled ? HELD_WITHIN_MS : EXPIRED_WITHIN_MS
+  const wider = lapses.map((lapse) => ({ ...lapse, fromMs: lapse.fromMs - withinMs }))
+  return [first.occurredAtMs, first.atMs].some((atMs) => isRolledBack(wider, atMs))
 }
 
 /** After a fault, an event is held at most this long after it occurred or another subscription got it. */
 const HELD_WITHIN_MS = 10_000
+/** Likewise, a delivery expires: the schedule has ended. */
+const EXPIRED_WITHIN_MS = 45_000
 
 /** Statuses that the specification does not retry. */
 const isRejection = ({ status }: Post): boolean =>

@@ -16,6 +16,8 @@ export interface Behaviour {
   readonly filter?: SubscriptionFilter
   /** The filter again, judged without any part of the product. */
   readonly passes?: (content: Content) => boolean
+  /** Of its subscription: older events are not sent. */
+  readonly expireAfterSeconds?: number
   /** Of its subscription: each attempt has them. */
   readonly headers?: Readonly<Record<string, string>>
   /** Now and then the endpoint closes its port for some seconds. */
@@ -98,6 +100,14 @@ export const BEHAVIOURS: readonly Behaviour[] = [
       return /^sip:agent-1|2@acme\.example$/.test(content.agentUri) && content.state !== 1
     },
     react: failsSometimes,
+  },
+  {
+    name: 'expiring',
+    eventTypes: [...BOTH, ...NOTICES],
+    expireAfterSeconds: 10,
+    // The fifth attempt is due after 11 s: only ends of calls and notices are still sent.
+    react: (seed, { deliveryId, attempt }) =>
+      attempt <= 4 && chance(seed, deliveryId) < 0.08 ? { ...HEALTHY, status: 503 } : HEALTHY,
   },
   { name: PAUSED_AT_TIMES, eventTypes: BOTH, react: failsSometimes },
   { name: 'pulled', eventTypes: BOTH, mode: 'pull' },

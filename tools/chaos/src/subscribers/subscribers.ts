@@ -51,9 +51,9 @@ export async function startSubscribers(
   const stopPullers: (() => Promise<void>)[] = []
   const subscriptions = await Promise.all(
     behaviours.map(async (behaviour) => {
-      const { name, eventTypes, mode, filter, headers } = behaviour
+      const { name, eventTypes, mode, filter, headers, expireAfterSeconds } = behaviour
       const endpoint = mode === 'pull' ? undefined : await startEndpoint(behaviour, seed, note)
-      const made = { mode, url: endpoint?.url, eventTypes, description: name, filter, headers }
+      const made = { mode, url: endpoint?.url, eventTypes, description: name, filter, headers, expireAfterSeconds }
       const { id, secret } = await subscribe(client, made)
       endpoint?.expect(secret)
       if (endpoint === undefined)

@@ -29,12 +29,13 @@ const PACKETS = /^(fanout|delivery)\.packets/
 /** A packet that no worker takes waits for a minute, and then for fan-out. */
 const EMPTY_WITHIN_MS = 90_000
 
-/** The notices of an older version may differ, its api may not know filters, pull or headers, and no recovery or long outage belongs to an update. */
+/** The notices of an older version may differ, its api may not know some settings, and no recovery or long outage belongs to an update. */
 const TO_BOTH_VERSIONS = BEHAVIOURS.filter(
-  ({ name, eventTypes, mode, filter, headers }) =>
+  ({ name, eventTypes, mode, filter, headers, expireAfterSeconds }) =>
     mode === undefined &&
     filter === undefined &&
     headers === undefined &&
+    expireAfterSeconds === undefined &&
     name !== BROKEN_AT_FIRST &&
     name !== DOWN_FOR_LONG &&
     eventTypes.every((type) => !type.startsWith('webhook.')),

@@ -1,6 +1,6 @@
 import { DeviceStatus, type StatusNames } from '@switchhook/contracts'
 import type { Platform } from '@switchhook/platform'
-import { createListCursor } from '@switchhook/store'
+import { createListCursor, type PageQuery } from '@switchhook/store'
 import { pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { createCallLegs, isLiveLeg } from '../calls/call-leg.ts'
@@ -42,7 +42,7 @@ function stateOf(agent: Agent, statusNames: StatusNames) {
   }
 }
 
-export const listAgents: RouteOf<AgentRouteDeps, undefined, { readonly limit: number; readonly cursor?: string }> = {
+export const listAgents: RouteOf<AgentRouteDeps, undefined, PageQuery> = {
   method: 'get',
   path: '/api/v1/voice/agents',
   operationId: 'listAgents',

@@ -1,16 +1,15 @@
 import { CALL_COMMANDS, CallState, type CallStatus, callStatusSchema, type Tenant } from '@switchhook/contracts'
 import { allowedCommands, type CommandOnLeg, type Platform } from '@switchhook/platform'
+import type { PageQuery } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import { currentSnapshot } from '../center/call.ts'
 
 /** A leg as lists show it: its latest snapshot, and what can be done with it. */
 export type CallLeg = CallStatus & { readonly allowedCommands: readonly CommandOnLeg[] }
 
-/** Part of a list of legs. */
-export interface LegPage {
-  readonly legs: readonly CallStatus[]
-  /** Null on the last page. */
-  readonly nextCursor: string | null
+/** Asks for a page of legs. */
+export interface LegQuery extends PageQuery {
+  readonly agentUri?: string
 }
 
 const [example] = callStatusSchema.examples

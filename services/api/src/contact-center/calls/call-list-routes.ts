@@ -1,11 +1,11 @@
-import { AppError, type CallId, isGuid, parseCallId, type Tenant } from '@switchhook/contracts'
+import { AppError, type CallId, type CallStatus, isGuid, parseCallId, type Tenant } from '@switchhook/contracts'
 import type { Platform } from '@switchhook/platform'
-import type { EventList } from '@switchhook/store'
+import type { EventList, Page } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import { pageParameters, pageSchema } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
 import type { Center } from '../center/center.ts'
-import { callLegSchema, createCallLegs, type LegPage } from './call-leg.ts'
+import { callLegSchema, createCallLegs, type LegQuery } from './call-leg.ts'
 import { callIdParam } from './call-schemas.ts'
 import { createEndedLegs } from './ended-legs.ts'
 import { createLiveLegs } from './live-legs.ts'
@@ -18,11 +18,8 @@ export interface CallListRouteDeps {
   readonly now: () => number
 }
 
-interface CallQuery {
+interface CallQuery extends LegQuery {
   readonly live?: boolean
-  readonly agentUri?: string
-  readonly limit: number
-  readonly cursor?: string
 }
 
 const query = {
@@ -63,7 +60,7 @@ async function pageOf(
   { platform, center, events, now }: CallListRouteDeps,
   tenant: Tenant,
   { live, ...rest }: CallQuery,
-): Promise<LegPage> {
+): Promise<Page<CallStatus>> {
   const readCalls = async (tenant: Tenant, ids: readonly CallId[]) =>
     new Map((await center.readCalls(tenant, ids)).map((call) => [call.callId, call]))
   const liveLegs = createLiveLegs({ platform, center, readCalls })
@@ -93,8 +90,8 @@ export const listCalls: RouteOf<CallListRouteDeps, undefined, CallQuery> = {
   responses: { 200: { description: 'A page of legs.', body: callPageSchema } },
   failures: [],
   async handle({ caller: { tenant }, query: asked }, deps) {
-    const { legs, nextCursor } = await pageOf(deps, tenant, asked)
-    return { status: 200, body: { items: await createCallLegs(deps.platform)(tenant, legs), nextCursor } }
+    const { items, nextCursor } = await pageOf(deps, tenant, asked)
+    return { status: 200, body: { items: await createCallLegs(deps.platform)(tenant, items), nextCursor } }
   },
 }
 

@@ -1,7 +1,7 @@
 import { type CallId, CallState, type CallStatus, isGuid, parseCallId, type Tenant } from '@switchhook/contracts'
-import { createListCursor, type EventList } from '@switchhook/store'
+import { createListCursor, type EventList, type Page } from '@switchhook/store'
 import { type Call, REMEMBERED_MS } from '../center/call.ts'
-import type { LegPage } from './call-leg.ts'
+import type { LegQuery } from './call-leg.ts'
 
 export interface EndedLegsDeps {
   readonly events: EventList
@@ -23,10 +23,7 @@ export function createEndedLegs({ events, readCalls, now }: EndedLegsDeps) {
   return {
     /** The cursor of the first page. */
     beginning: cursors.of(''),
-    async page(
-      tenant: Tenant,
-      { limit, cursor, agentUri }: { readonly limit: number; readonly cursor?: string; readonly agentUri?: string },
-    ): Promise<LegPage> {
+    async page(tenant: Tenant, { limit, cursor, agentUri }: LegQuery): Promise<Page<CallStatus>> {
       let next = cursor === undefined ? '' : cursors.parse(cursor)
       const legs = new Map<string, CallStatus>()
       for (let searched = 0; searched < MAX_EVENTS && legs.size < limit; searched += EVENTS_AT_ONCE) {
@@ -44,10 +41,10 @@ export function createEndedLegs({ events, readCalls, now }: EndedLegsDeps) {
           const leg = calls.get(event.callId as CallId)?.legs[event.agentUri ?? '']?.status
           if (leg !== undefined && isLastEvent(leg, event)) legs.set(`${leg.callId} ${leg.agentUri}`, leg)
         }
-        if (page.nextCursor === null) return { legs: [...legs.values()], nextCursor: null }
+        if (page.nextCursor === null) return { items: [...legs.values()], nextCursor: null }
         next = page.nextCursor
       }
-      return { legs: [...legs.values()], nextCursor: cursors.of(next) }
+      return { items: [...legs.values()], nextCursor: cursors.of(next) }
     },
   }
 }

@@ -1,9 +1,9 @@
 import type { CallId, CallStatus, Tenant } from '@switchhook/contracts'
 import type { Platform } from '@switchhook/platform'
-import { createListCursor } from '@switchhook/store'
+import { createListCursor, type Page } from '@switchhook/store'
 import type { Call } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
-import { isLiveLeg, type LegPage } from './call-leg.ts'
+import { isLiveLeg, type LegQuery } from './call-leg.ts'
 
 export interface LiveLegsDeps {
   readonly platform: Pick<Platform, 'findAgent' | 'listAgents'>
@@ -49,34 +49,27 @@ export function createLiveLegs({ platform, center, readCalls }: LiveLegsDeps) {
         return false
       }
     },
-    async page(
-      tenant: Tenant,
-      {
-        limit,
-        cursor,
-        agentUri: only,
-      }: { readonly limit: number; readonly cursor?: string; readonly agentUri?: string },
-    ): Promise<LegPage> {
+    async page(tenant: Tenant, { limit, cursor, agentUri: only }: LegQuery): Promise<Page<CallStatus>> {
       const place = cursor === undefined ? undefined : cursors.parse(cursor)
       const [fromCall = '', fromAgent] = place === undefined ? [] : partsOf(place)
-      const legs: CallStatus[] = []
+      const items: CallStatus[] = []
       // A page can end between two calls of an agent, who then comes first on the next page.
       let uris = fromCall === '' || fromAgent === undefined ? undefined : [fromAgent]
       let after = fromAgent
       for (let searched = 0; searched < MAX_AGENTS; searched += uris.length) {
         uris = searched === 0 && uris !== undefined ? uris : await urisAfter(tenant, after, only)
-        if (uris.length === 0) return { legs, nextCursor: null }
+        if (uris.length === 0) return { items, nextCursor: null }
         for (const leg of await legsOf(tenant, uris)) {
           if (leg.agentUri === fromAgent && leg.callId <= fromCall) continue
-          if (legs.length === limit) {
-            const last = legs.at(-1)
-            return { legs, nextCursor: last === undefined ? null : cursors.of(`${last.callId} ${last.agentUri}`) }
+          if (items.length === limit) {
+            const last = items.at(-1)
+            return { items, nextCursor: last === undefined ? null : cursors.of(`${last.callId} ${last.agentUri}`) }
           }
-          legs.push(leg)
+          items.push(leg)
         }
         after = uris.at(-1)
       }
-      return { legs, nextCursor: cursors.of(` ${after}`) }
+      return { items, nextCursor: cursors.of(` ${after}`) }
     },
   }
 }

@@ -28,6 +28,7 @@ function aTenantWith(count: number) {
     },
     journal: { find: async () => undefined },
     healthOf: never,
+    now: Date.now,
   } satisfies ExplainEventDeps)
   return { reads, explain: () => explain('acme', newEventId(), { limit: 1_000 }) }
 }

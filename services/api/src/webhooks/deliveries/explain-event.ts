@@ -15,7 +15,8 @@ import {
   type JournalEntry,
   type JournalReader,
   type ListedDelivery,
-  type SubscriptionQuery,
+  type Page,
+  type PageQuery,
   type SubscriptionStore,
 } from '@switchhook/store'
 import { HEALTHY } from '../subscriptions/subscription-view.ts'
@@ -27,6 +28,8 @@ export interface ExplainEventDeps {
   readonly deliveryLog: Pick<DeliveryLogReader, 'event' | 'records'>
   readonly journal: Pick<JournalReader, 'find'>
   readonly healthOf: (subscription: Subscription) => Promise<EndpointHealth>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
 /** The event's own data, as far as it is still stored. */
@@ -45,11 +48,7 @@ interface ExplainedEvent extends StoredEvent {
 }
 
 /** Resolves to a page of explanations; undefined: nothing of the event is stored, or it belongs to another tenant. */
-export type ExplainEvent = (
-  tenant: Tenant,
-  eventId: EventId,
-  query: SubscriptionQuery,
-) => Promise<ExplainedEvent | undefined>
+export type ExplainEvent = (tenant: Tenant, eventId: EventId, query: PageQuery) => Promise<ExplainedEvent | undefined>
 
 /** A subscription of a page; without its data if it was deleted. */
 interface Chosen {
@@ -71,7 +70,7 @@ const FIRST_OF_OTHERS = 'others '
  * reads no more subscriptions than it shows: a tenant can have a hundred thousand.
  */
 export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
-  const { subscriptions, deliveries: archive, deliveryLog, journal, healthOf } = deps
+  const { subscriptions, deliveries: archive, deliveryLog, journal, healthOf, now } = deps
 
   async function recordsOf(
     eventId: EventId,
@@ -90,30 +89,30 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
   async function choose(
     tenant: Tenant,
     recipients: ReadonlySet<SubscriptionId>,
-    { limit, cursor }: SubscriptionQuery,
-  ): Promise<{ readonly chosen: readonly Chosen[]; readonly nextCursor: string | null }> {
+    { limit, cursor }: PageQuery,
+  ): Promise<Page<Chosen>> {
     const place = cursor === undefined ? 'to 0' : cursors.parse(cursor)
-    const chosen: Chosen[] = []
+    const items: Chosen[] = []
     if (place.startsWith('to ')) {
       const end = Number(place.slice('to '.length)) + limit
       const ids = [...recipients].slice(end - limit, end)
       const present = await subscriptions.findAll(tenant, ids)
       for (const id of ids) {
         const subscription = present.get(id)
-        chosen.push({ id, ...(subscription !== undefined && { subscription }) })
+        items.push({ id, ...(subscription !== undefined && { subscription }) })
       }
-      if (end < recipients.size) return { chosen, nextCursor: cursors.of(`to ${end}`) }
-      if (chosen.length === limit) return { chosen, nextCursor: cursors.of(FIRST_OF_OTHERS) }
+      if (end < recipients.size) return { items, nextCursor: cursors.of(`to ${end}`) }
+      if (items.length === limit) return { items, nextCursor: cursors.of(FIRST_OF_OTHERS) }
     }
     const after = place.startsWith(FIRST_OF_OTHERS) ? place.slice(FIRST_OF_OTHERS.length) : ''
     const page = await subscriptions.page(tenant, {
-      limit: limit - chosen.length,
+      limit: limit - items.length,
       ...(after !== '' && { cursor: after }),
     })
     for (const subscription of page.items) {
-      if (!recipients.has(subscription.id)) chosen.push({ id: subscription.id, subscription })
+      if (!recipients.has(subscription.id)) items.push({ id: subscription.id, subscription })
     }
-    return { chosen, nextCursor: page.nextCursor && cursors.of(`${FIRST_OF_OTHERS}${page.nextCursor}`) }
+    return { items, nextCursor: page.nextCursor && cursors.of(`${FIRST_OF_OTHERS}${page.nextCursor}`) }
   }
 
   /** Deliveries of an event that has no record: it has expired, or is a test, which has none. */
@@ -157,6 +156,7 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
         subscriptionId: id,
         deliveryId: deliveryIdOf(eventId, id),
         health: subscription !== undefined && isStillToCome ? await healthOf(subscription) : HEALTHY,
+        nowMs: now(),
         isBodyDropped: data === null && (await isBodyDropped(delivery)),
         ...(event !== undefined && { event: { fannedOutAt, subscriptionIds: isRecipient ? [id] : [] } }),
         ...(event === undefined && journaled !== undefined && { journaled }),
@@ -168,7 +168,7 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
     // A test is sent to one subscription only, so the others are left out.
     const trial = found.find((delivery) => delivery.trial !== undefined)
     const recipients = new Set(trial === undefined ? known?.subscriptionIds : [trial.subscriptionId])
-    const { chosen, nextCursor } = await choose(tenant, recipients, trial === undefined ? query : { limit: 1 })
+    const { items: chosen, nextCursor } = await choose(tenant, recipients, trial === undefined ? query : { limit: 1 })
     const deliveries = await recordsOf(
       eventId,
       chosen.map(({ id }) => id),

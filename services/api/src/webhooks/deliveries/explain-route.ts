@@ -1,5 +1,5 @@
 import { AppError, isGuid, parseEventId } from '@switchhook/contracts'
-import type { SubscriptionQuery } from '@switchhook/store'
+import type { PageQuery } from '@switchhook/store'
 import { pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { eventIdSchema } from './delivery-schema.ts'
@@ -26,7 +26,7 @@ const query = {
   },
 } as const
 
-export const explainEvent: RouteOf<ExplainEventDeps, undefined, SubscriptionQuery> = {
+export const explainEvent: RouteOf<ExplainEventDeps, undefined, PageQuery> = {
   method: 'get',
   path: '/api/v1/webhooks/events/{eventId}',
   operationId: 'explainEvent',

@@ -61,6 +61,7 @@ const facts = (change: Partial<Facts>): Facts => ({
   deliveryId,
   subscription,
   health: healthy,
+  nowMs: Date.parse('2026-11-20T12:00:01.000Z'),
   ...change,
 })
 
@@ -134,7 +135,10 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
   ],
   [
     'a held delivery of a subscription that is at its limits',
-    facts({ delivery: held, subscription: { ...subscription, maxInFlight: 2, maxPerSecond: 5 } }),
+    facts({
+      delivery: held,
+      subscription: { ...subscription, pausedUntil: '2026-11-20T12:00:00.999Z', maxInFlight: 2, maxPerSecond: 5 },
+    }),
     'held',
     'Held: more is due than the subscription allows (maxInFlight 2, maxPerSecond 5). It is sent when its turn comes.',
   ],
@@ -143,6 +147,12 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     facts({ delivery: held, subscription: { ...subscription, mode: 'pull' } }),
     'held',
     'Held until a client receives it.',
+  ],
+  [
+    'a delivery that clients receive, while the subscription is paused',
+    facts({ delivery: held, subscription: { ...subscription, mode: 'pull', paused: true } }),
+    'held',
+    'Held: the subscription is paused. A client can receive it when the subscription is resumed.',
   ],
   [
     'a delivery that clients receive, after a failed attempt',

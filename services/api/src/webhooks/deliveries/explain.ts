@@ -5,6 +5,7 @@ import {
   filteredFields,
   filterRefusal,
   hasLimits,
+  isPaused,
   type ParkedReason,
   receives,
   type Subscription,
@@ -52,6 +53,8 @@ export interface Facts {
   readonly isBodyDropped?: boolean
   /** The current health of the endpoint. */
   readonly health: EndpointHealth
+  /** Milliseconds since 1970. */
+  readonly nowMs: number
 }
 
 export interface Explanation {
@@ -116,7 +119,7 @@ function explainDelivery(delivery: ListedDelivery, facts: Facts): Finding {
     case 'expired':
       return ['expired', `Not sent${last === undefined ? '' : ` again after ${attemptSentence(last)}`}: ${EXPIRED}`]
     case 'held':
-      return ['held', `${heldSentence(delivery, facts.subscription)}${endSentence(facts)}`]
+      return ['held', `${heldSentence(delivery, facts)}${endSentence(facts)}`]
     case 'waiting':
     case 'pending':
       if (health.state === 'open') return ['cooling-down', coolingSentence(health, delivery, endSentence(facts))]
@@ -236,20 +239,26 @@ function endSentence(facts: Facts): string {
   return refusal === undefined ? '' : ` The filter now refuses the event (${refusal}): unless you change it, ${end}.`
 }
 
-function heldSentence({ nextAttemptAt }: ListedDelivery, subscription: Subscription | undefined): string {
-  if (subscription?.mode === 'pull') {
+function heldSentence({ nextAttemptAt }: ListedDelivery, { subscription, nowMs }: Facts): string {
+  if (subscription === undefined) return HELD_BEFORE
+  const { mode, paused, pausedUntil } = subscription
+  if (isPaused(subscription, nowMs)) {
+    const next = mode === 'pull' ? 'A client can receive it' : 'It is sent'
+    return paused === true
+      ? `Held: the subscription is paused. ${next} when the subscription is resumed.`
+      : `Held: the subscription is paused until ${pausedUntil}. ${next} then.`
+  }
+  if (mode === 'pull') {
     return nextAttemptAt === null
       ? 'Held until a client receives it.'
       : `Held: a client can receive it again at ${nextAttemptAt}.`
   }
-  if (subscription?.paused === true)
-    return 'Held: the subscription is paused. It is sent when the subscription is resumed.'
-  if (subscription?.pausedUntil !== undefined)
-    return `Held: the subscription is paused until ${subscription.pausedUntil}. It is sent then.`
-  if (subscription !== undefined && hasLimits(subscription))
+  if (hasLimits(subscription))
     return `Held: more is due than the subscription allows (${limitsText(subscription)}). It is sent when its turn comes.`
-  return 'It was held, because the subscription was paused or limited. It is sent soon.'
+  return HELD_BEFORE
 }
+
+const HELD_BEFORE = 'It was held, because the subscription was paused or limited. It is sent soon.'
 
 const limitsText = ({ maxInFlight, maxPerSecond }: Subscription): string =>
   Object.entries({ maxInFlight, maxPerSecond })

@@ -12,7 +12,7 @@ import {
 import type {
   DeliveryLogReader,
   ListedDelivery,
-  ParkedPage,
+  Page,
   SubscriptionStore,
   TenantLog,
   TenantParked,
@@ -81,7 +81,7 @@ async function pageOf(
   { subscriptions, parked, deliveryLog, tenantLog }: TenantDeliveriesRouteDeps,
   tenant: Tenant,
   { state, subscriptionId, eventType, callId, agentUri, ...rest }: TenantDeliveryQuery,
-): Promise<ParkedPage> {
+): Promise<Page<ListedDelivery>> {
   const only = subscriptionId === undefined ? undefined : parseSubscriptionId(subscriptionId)
   const matches = matcherOf({ state, ...rest })
   const hasSubject = callId !== undefined || agentUri !== undefined

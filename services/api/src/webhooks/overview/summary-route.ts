@@ -1,5 +1,5 @@
 import { isPaused, type Subscription } from '@switchhook/contracts'
-import { type DeliveryCounter, inChunks, type SubscriptionQuery, type SubscriptionStore } from '@switchhook/store'
+import { type DeliveryCounter, inChunks, type PageQuery, type SubscriptionStore } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import { nextCursorSchema, pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
@@ -92,7 +92,7 @@ async function summaryOf({ standings, healthOf, now }: SummaryRouteDeps, subscri
   }
 }
 
-export const readSummary: RouteOf<SummaryRouteDeps, undefined, SubscriptionQuery> = {
+export const readSummary: RouteOf<SummaryRouteDeps, undefined, PageQuery> = {
   method: 'get',
   path: '/api/v1/webhooks/summary',
   operationId: 'readSummary',

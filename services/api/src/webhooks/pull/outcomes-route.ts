@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError, type Fault, parseDeliveryId, type ReportedOutcome, type Subscription } from '@switchhook/contracts'
+import {
+  AppError,
+  type Fault,
+  parseDeliveryId,
+  type ReportedOutcome,
+  type Subscription,
+  Unavailable,
+} from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import {
   type DeliveryArchive,
@@ -20,7 +27,7 @@ export interface OutcomesRouteDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly held: Pick<HeldStore, 'release' | 'take'>
   readonly deliveries: Pick<DeliveryArchive, 'find'>
-  readonly publishOutcomes: Broker['publishOutcomes']
+  readonly broker: Pick<Broker, 'isReady' | 'publishOutcomes'>
   readonly outcomes: Pick<OutcomeStore, 'find'>
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -107,12 +114,15 @@ async function release(
  * @returns the results of the deliveries whose lease was held
  */
 async function report(
-  { held, publishOutcomes, outcomes, now }: OutcomesRouteDeps,
+  { held, broker, outcomes, now }: OutcomesRouteDeps,
   { id: subscriptionId, tenant }: Subscription,
   all: readonly OutcomeItem[],
 ): Promise<readonly OutcomeResult[]> {
   const items = all.filter((item) => !item.release)
-  const taken = items.length === 0 ? [] : await held.take(subscriptionId, items.map(leaseOf))
+  if (items.length === 0) return []
+  // Before the leases get other names: the client can then repeat its report.
+  if (!broker.isReady()) throw new Unavailable('rabbitmq', 'outcomes cannot be recorded without RabbitMQ')
+  const taken = await held.take(subscriptionId, items.map(leaseOf))
   const reported = items.flatMap((item, i): ReportedOutcome[] => {
     const [one, outcome] = [taken[i], outcomeOf(item)]
     if (one === undefined || outcome === undefined) return []
@@ -123,7 +133,7 @@ async function report(
   })
   if (reported.length === 0) return []
   const batchId = randomUUID()
-  await publishOutcomes({ batchId, tenant, subscriptionId, items: reported })
+  await broker.publishOutcomes({ batchId, tenant, subscriptionId, items: reported })
   const untilMs = performance.now() + RESULTS_MS
   for (let waitMs = FIRST_LOOK_MS; performance.now() < untilMs; waitMs = Math.min(waitMs * 2, MAX_LOOK_MS)) {
     await pause(waitMs)

@@ -24,7 +24,7 @@ export const pull = feature<Base, ReceiveRouteDeps & OutcomesRouteDeps>([receive
       signer: createSigner({ vault, log, now }),
       deliveries: createDeliveryArchive(redis),
       publishBacklogged: (delivery) => broker.publishBacklogged(delivery),
-      publishOutcomes: (batch) => broker.publishOutcomes(batch),
+      broker,
       outcomes: createOutcomeStore(redis),
       now,
     },

@@ -5,6 +5,7 @@ import {
   isLeaseValid,
   isPaused,
   leaseEndsAt,
+  leavesGaps,
   type Subscription,
   wantsFirstAttempt,
 } from '@switchhook/contracts'
@@ -70,7 +71,9 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, Receive> = {
           ? []
           : await deps.held.receive({ tenant, subscriptionId }, max, leaseSeconds)
         const items = leased.length === 0 ? [] : await handOut(deps, subscription, leased, isClosed)
-        if (items.length > 0 || !(await place.wait(untilMs, isClosed))) {
+        // What was leased is not wanted any more: what is may be behind it.
+        const isMore = leased.length > 0 && performance.now() < untilMs && !isClosed()
+        if (items.length > 0 || !(isMore || (await place.wait(untilMs, isClosed)))) {
           const [left] = await deps.held.counts([subscriptionId])
           const { count = 0, leased: leasedCount = 0, oldestAt = null } = left ?? {}
           return { status: 200, body: { items, held: count - leasedCount, oldestHeldAt: oldestAt } }
@@ -130,7 +133,11 @@ function itemOf(
   signer: Signer,
 ): object {
   const { signing: _, ...unsigned } = delivery
-  const current = subscription?.signing === undefined ? unsigned : { ...unsigned, signing: subscription.signing }
+  const current = {
+    ...unsigned,
+    ...(subscription?.signing !== undefined && { signing: subscription.signing }),
+    ...(leavesGaps(subscription?.filter, delivery.eventType) && { isSparse: true as const }),
+  }
   if (!signer.canSign(current)) throw new AppError('secret-unavailable')
   const attempt = delivery.attempt + 1
   return {

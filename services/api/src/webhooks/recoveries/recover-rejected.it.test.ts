@@ -47,6 +47,8 @@ let endpoint: (delivery: Delivery) => Promise<void>
 /** Replicas die before they remove the noted rejections. */
 let dies: boolean
 let timers: NonNullable<Writing['timers']>[number][]
+/** Awaited by each replica that counts. */
+let counts: () => Promise<void>
 
 type Replica = ReturnType<typeof openReplica>
 
@@ -65,6 +67,7 @@ beforeEach(async () => {
   published = []
   timers = []
   dies = false
+  counts = async () => {}
   nowMs = Date.now()
   endpoint = accepts
   await subscribe({ recoverRejected: true })
@@ -97,26 +100,46 @@ function openReplica(redis: Redis) {
     meter: createRecoveryMeter(createMetrics('api')),
     log: silentLog,
   })
-  const again: number[] = []
-  const handle = createRecoverRejected({
+  const [again, leases]: [number[], unknown[]] = [[], []]
+  const { timerDue, idle } = createRecoverRejected({
     subscriptions: createSubscriptionStore(redis),
     rejections: {
       ...noting,
       remove: (...those) => (dies ? Promise.reject(new Error('died')) : noting.remove(...those)),
     },
     recoveries: book,
-    parked,
+    parked: {
+      ...parked,
+      newest: async (id) => {
+        await counts()
+        return parked.newest(id)
+      },
+    },
     parkedCount,
     state: {
-      commit: async (_tenant, change) => {
-        again.push(...change.timers.map(({ dueInMs }) => dueInMs))
+      commit: async (_tenant, { timers: [timer] }) => {
+        const { payload, dueInMs = 0 } = timer ?? {}
+        if (Object.hasOwn(payload ?? {}, 'counting')) leases.push(payload)
+        else again.push(dueInMs)
         return 'committed'
       },
     },
     now: () => nowMs,
     log: silentLog,
   })
-  return { book, driver, again, parked, parkedCount, asked: () => handle?.({ tenant, payload: { subscriptionId } }) }
+  return {
+    book,
+    driver,
+    again,
+    leases,
+    parked,
+    parkedCount,
+    timerDue,
+    async asked(payload: unknown = { subscriptionId }) {
+      await timerDue({ tenant, payload })
+      await idle()
+    },
+  }
 }
 
 const accepts = (delivery: Delivery): Promise<void> =>
@@ -170,14 +193,46 @@ test('two replicas that are asked at once, and again, begin one recovery, of the
 test('a replica that dies after it has begun the recovery leaves a question that begins no other', async () => {
   await park()
   dies = true
-  await expect(replicas[0].asked()).rejects.toThrow('died')
+  await replicas[0].asked()
   dies = false
   await run()
   expect(await noted()).toBeDefined()
-  await replicas[1].asked()
+  await replicas[1].asked(replicas[0].leases[0])
   expect(await recoveries()).toHaveLength(1)
   expect(replicas[1].again).toEqual([])
   expect(await noted()).toBeUndefined()
+})
+
+test('other timers do not wait while it counts, and another replica begins if the one that counts dies', async () => {
+  const rejected = await park()
+  counts = () => new Promise(() => {})
+  await replicas[0].timerDue({ tenant, payload: { subscriptionId } })
+  await replicas[0].timerDue({ tenant, payload: { subscriptionId } })
+  expect(await recoveries()).toEqual([])
+  counts = async () => {}
+  await replicas[1].asked(replicas[0].leases[1])
+  await run()
+  expect(sent()).toEqual([rejected])
+})
+
+test('what is rejected after a recovery has begun waits for the next 2xx, not for the timer of the count', async () => {
+  await park()
+  await replicas[0].asked()
+  await run()
+  const later = await park()
+  nowMs += 5 * MINUTE_MS
+  await replicas[1].asked(replicas[0].leases[0])
+  expect(await recoveries()).toHaveLength(1)
+  await replicas[1].asked()
+  await run()
+  expect(sent()).toContain(later)
+})
+
+test('begins nothing if the setting is removed while it counts', async () => {
+  await park()
+  counts = () => rejections().forget({ tenant, subscriptionId })
+  await replicas[0].asked()
+  expect(await recoveries()).toEqual([])
 })
 
 test('ends with the first delivery that is rejected again, continues five minutes later, and sends each once', async () => {
@@ -217,7 +272,7 @@ test('a rejection that is noted while a recovery begins stays for the next one',
 test('what somebody cancels stays parked, also if a rejection was noted while it began', async () => {
   await park()
   dies = true
-  await expect(replicas[0].asked()).rejects.toThrow('died')
+  await replicas[0].asked()
   dies = false
   await park()
   const [begun] = await recoveries()

@@ -1,5 +1,5 @@
-import { isGuid, parseSubscriptionId } from '@switchhook/contracts'
-import type { RejectionStore, StateStore, SubscriptionStore } from '@switchhook/store'
+import { isGuid, parseSubscriptionId, type RecoveryId, type Subscription } from '@switchhook/contracts'
+import type { RejectionStore, Rejections, StateStore, SubscriptionStore } from '@switchhook/store'
 import type { TimerOwners } from '../../state/timer-loop.ts'
 import { type CountDeps, countParked } from './count-parked.ts'
 import type { RecoveriesDeps } from './recoveries-deps.ts'
@@ -13,20 +13,54 @@ export interface RecoverRejectedDeps extends CountDeps, Pick<RecoveriesDeps, 'no
   readonly state: Pick<StateStore, 'commit'>
 }
 
+export interface RecoverRejected {
+  /** Handles a timer. Resolves before the deliveries are counted: other timers must not wait for that. */
+  readonly timerDue: TimerOwners[string]
+  /** Resolves when nothing is being counted. */
+  idle(): Promise<void>
+}
+
+interface Question {
+  readonly subscriptionId: string
+  /** The recovery of a replica that is counting. */
+  readonly counting?: RecoveryId
+}
+
 /** Between the starts of two recoveries of rejected deliveries of a subscription. */
 const AT_MOST_EVERY_MS = 5 * 60_000
 /** How often it is checked whether another recovery of the subscription has ended. */
 const WHILE_RUNNING_MS = 60_000
+/** Counting 100,000 parked deliveries takes seconds. If the replica dies, another one counts afterwards. */
+const COUNT_LEASE_MS = 15_000
 
 /**
  * Handles the timers that workers set when an endpoint acknowledges a delivery after it has rejected some: begins the recovery
  * of these (`recoverRejected`, ADR 0078), or sets the timer again. Can be repeated: the recovery has the id that was noted with
  * the rejections.
  */
-export const createRecoverRejected =
-  (deps: RecoverRejectedDeps): TimerOwners[string] =>
-  async ({ tenant, payload }) => {
-    const { subscriptionId: id } = payload as { readonly subscriptionId: string }
+export function createRecoverRejected(deps: RecoverRejectedDeps): RecoverRejected {
+  const counting = new Map<RecoveryId, Promise<void>>()
+
+  async function begin(subscription: Subscription, rejections: Rejections): Promise<void> {
+    const { tenant, id: subscriptionId } = subscription
+    const { recoveryId, sinceMs } = rejections
+    const selection = { from: new Date(sinceMs).toISOString(), to: null, reason: 'rejected' } as const
+    const startedBy = 'recoverRejected'
+    const { shown: _, ...counted } = await countParked(deps, subscriptionId, { selection, startedBy })
+    // Without it, the setting was changed meanwhile.
+    const isNoted = (await deps.rejections.find({ tenant, subscriptionId })) !== undefined
+    if (isNoted && counted.found > counted.failed) {
+      const fixed = { recoveryId, subscriptionId, startedBy, selection, maxPerSecond: null } as const
+      await deps.recoveries.begin(tenant, newRecovery({ ...fixed, ...counted }, deps.now()))
+      const { found } = counted
+      deps.log.info('a recovery of rejected deliveries has begun', { tenant, subscriptionId, recoveryId, found })
+    }
+    await deps.rejections.remove({ tenant, subscriptionId }, rejections)
+  }
+
+  async function timerDue({ tenant, payload }: Parameters<TimerOwners[string]>[0]): Promise<void> {
+    const question = payload as Question
+    const { subscriptionId: id } = question
     if (!isGuid(id)) return
     const subscriptionId = parseSubscriptionId(id)
     const endpoint = { tenant, subscriptionId }
@@ -34,27 +68,35 @@ export const createRecoverRejected =
     const subscription = rejections && (await deps.subscriptions.find(tenant, subscriptionId))
     // The next 2xx after it is enabled asks again.
     if (rejections === undefined || subscription?.recoverRejected !== true || !subscription.enabled) return
-    const { recoveryId, sinceMs } = rejections
-    const nowMs = deps.now()
+    const { recoveryId } = rejections
     const recoveries = await deps.recoveries.list(tenant, subscriptionId)
-    if (!recoveries.some((recovery) => recovery.recoveryId === recoveryId)) {
-      const dueInMs = waitMsAfter(recoveries, nowMs)
-      if (dueInMs > 0) {
-        const timer = { id: `rejected:${id}`, dueInMs, payload }
-        await deps.state.commit(tenant, { records: [], events: [], timers: [timer] })
-        return
-      }
-      const selection = { from: new Date(sinceMs).toISOString(), to: null, reason: 'rejected' } as const
-      const startedBy = 'recoverRejected'
-      const { shown: _, ...counted } = await countParked(deps, subscriptionId, { selection, startedBy })
-      if (counted.found > counted.failed) {
-        const fixed = { recoveryId, subscriptionId, startedBy, selection, maxPerSecond: null } as const
-        await deps.recoveries.begin(tenant, newRecovery({ ...fixed, ...counted }, nowMs))
-        deps.log.info('a recovery of rejected deliveries has begun', { ...endpoint, recoveryId, found: counted.found })
-      }
+    const hasBegun = (wanted: RecoveryId): boolean => recoveries.some((recovery) => recovery.recoveryId === wanted)
+    // It was noted since then, so the next 2xx asks.
+    if (question.counting !== undefined && question.counting !== recoveryId && hasBegun(question.counting)) return
+    if (hasBegun(recoveryId)) return deps.rejections.remove(endpoint, rejections)
+    const waitMs = waitMsAfter(recoveries, deps.now())
+    const timer = {
+      id: `rejected:${id}`,
+      dueInMs: waitMs > 0 ? waitMs : COUNT_LEASE_MS,
+      payload: { subscriptionId: id, ...(waitMs <= 0 && { counting: recoveryId }) },
     }
-    await deps.rejections.remove(endpoint, rejections)
+    await deps.state.commit(tenant, { records: [], events: [], timers: [timer] })
+    if (waitMs > 0 || counting.has(recoveryId)) return
+    const begun = begin(subscription, rejections)
+      .catch((error: unknown) => {
+        deps.log.warn('a recovery of rejected deliveries could not begin; it is tried again', { ...endpoint, error })
+      })
+      .finally(() => counting.delete(recoveryId))
+    counting.set(recoveryId, begun)
   }
+
+  return {
+    timerDue,
+    async idle() {
+      await Promise.all(counting.values())
+    },
+  }
+}
 
 /** @param recoveries of the subscription, the newest first */
 function waitMsAfter(recoveries: readonly Recovery[], nowMs: number): number {

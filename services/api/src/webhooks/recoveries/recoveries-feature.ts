@@ -86,6 +86,16 @@ export const recoveries = feature(
       meter: createRecoveryMeter(metrics),
       log,
     })
+    const rejected = createRecoverRejected({
+      subscriptions,
+      rejections,
+      recoveries: book,
+      parked,
+      parkedCount,
+      state: state.store,
+      now,
+      log,
+    })
     return {
       deps: {
         subscriptions,
@@ -99,18 +109,11 @@ export const recoveries = feature(
       timers: {
         recovery: (timer) => driver.timerDue(timer),
         sending: (timer) => driver.timerDue(timer),
-        rejected: createRecoverRejected({
-          subscriptions,
-          rejections,
-          recoveries: book,
-          parked,
-          parkedCount,
-          state: state.store,
-          now,
-          log,
-        }),
+        rejected: rejected.timerDue,
       },
-      close: () => driver.idle(),
+      close: async () => {
+        await Promise.all([driver.idle(), rejected.idle()])
+      },
     }
   },
 )

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type RecoveryId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
-import { createListCursor } from '@switchhook/store'
+import { createListCursor, type Page, type PageQuery } from '@switchhook/store'
 import type { Transact, Writing } from '../../state/transact.ts'
 import { MAX_CHECK_MS } from './pace.ts'
 import type { RecoveriesDeps } from './recoveries-deps.ts'
@@ -26,7 +26,7 @@ export interface RecoveryBook {
    * A page of the tenant's newest 200, the newest first.
    * @throws AppError `invalid-request` for a cursor that is not from this list
    */
-  page(tenant: Tenant, query: { readonly limit: number; readonly cursor?: string }): Promise<RecoveryPage>
+  page(tenant: Tenant, query: PageQuery): Promise<Page<Recovery>>
   /**
    * Ends a running recovery. Resolves once the replica that is sending its batch has stopped, or is presumed dead, so that
    * nothing is sent after the answer.
@@ -38,12 +38,6 @@ export type RecoveryRequested = Pick<
   Recovery,
   'recoveryId' | 'subscriptionId' | 'kind' | 'startedBy' | 'selection' | 'maxPerSecond'
 >
-
-interface RecoveryPage {
-  readonly items: readonly Recovery[]
-  /** Null on the last page. */
-  readonly nextCursor: string | null
-}
 
 /** The ids of a subscription's or a tenant's recoveries, the newest first. */
 interface Listed {

@@ -1,5 +1,5 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
-import type { SubscriptionStore } from '@switchhook/store'
+import type { PageQuery, SubscriptionStore } from '@switchhook/store'
 import { pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
@@ -64,7 +64,7 @@ export const listRecoveries: RouteOf<RecoveryRouteDeps> = {
   },
 }
 
-export const listAllRecoveries: RouteOf<BeginDeps, undefined, { readonly limit: number; readonly cursor?: string }> = {
+export const listAllRecoveries: RouteOf<BeginDeps, undefined, PageQuery> = {
   method: 'get',
   path: RECOVERIES,
   operationId: 'listAllRecoveries',

@@ -1,11 +1,5 @@
 import { AppError, isGuid, parseSubscriptionId, type SubscribedType, type Subscription } from '@switchhook/contracts'
-import {
-  type HeldStore,
-  inChunks,
-  type PullerStore,
-  type SubscriptionQuery,
-  type SubscriptionStore,
-} from '@switchhook/store'
+import { type HeldStore, inChunks, type PageQuery, type PullerStore, type SubscriptionStore } from '@switchhook/store'
 import type { Audited } from '../../http/audit-action.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
@@ -152,7 +146,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
 export const listSubscriptions: RouteOf<
   SubscriptionRouteDeps,
   undefined,
-  SubscriptionQuery & { readonly externalId?: string }
+  PageQuery & { readonly externalId?: string }
 > = {
   method: 'get',
   path: SUBSCRIPTIONS,

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'amqplib'
+import type { Bench } from '../bench.ts'
+import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
+import { openClient } from '../load/client.ts'
+import { openEndpoints } from '../load/endpoints.ts'
+import { callData, publishEvent, timedData } from '../load/events.ts'
+import { subscribe } from '../load/subscriptions.ts'
+import { type Spread, spreadOf } from '../measure/statistics.ts'
+
+const OTHER = 'tenant-2'
+const OTHER_PER_SECOND = 50
+const WARM_UP_MS = 2_000
+const ALONE_MS = 12_000
+/** Events published before the next wait for confirms. */
+const CHUNK = 500
+const LOOK_EVERY_MS = 250
+const RECEIVE = { max: 100, waitSeconds: 1, leaseSeconds: 60 }
+
+export interface PullFigure {
+  readonly held: number
+  /** From the first event until all of them are held. */
+  readonly holdingMs: number
+  readonly receivedPerSecond: number
+  /** Latency of the other tenant: before, beside what is held, and while one client receives it. */
+  readonly alone: Spread
+  readonly beside: Spread
+  readonly during: Spread
+}
+
+interface Received {
+  readonly items: readonly { readonly deliveryId: string; readonly leaseToken: string }[]
+}
+
+/** Latency of another tenant beside the held deliveries of a pull subscription, and while one client receives all of them. */
+export async function measurePull({ stack, token, tokenOf, say, options }: Bench): Promise<PullFigure> {
+  const { HELD: held } = options
+  const endpoints = await openEndpoints([1])
+  const model = await connect(stack.urls.amqp)
+  const channel = await model.createConfirmChannel()
+  const api = openClient(stack.urls.apis[0] ?? '', 4, token)
+  const unsubscribe = await subscribe(stack, await tokenOf(OTHER), endpoints.urls[0] ?? [])
+  const { id } = await api.post('/api/v1/webhooks/subscriptions', { mode: 'pull', eventTypes: ['call.status'] })
+  const path = `/api/v1/webhooks/subscriptions/${String(id)}`
+  try {
+    await observe(WARM_UP_MS)
+    const alone = await observe(ALONE_MS)
+    say(`  another tenant alone: p99 ${alone.p99Ms} ms`)
+    const holdingMs = await hold()
+    await observe(WARM_UP_MS)
+    const beside = await observe(ALONE_MS)
+    say(`  beside ${held} held deliveries: p99 ${beside.p99Ms} ms`)
+    let isOver = false
+    const receiving = receiveAll().finally(() => (isOver = true))
+    const [during, receivedPerSecond] = await Promise.all([observe(() => isOver), receiving])
+    say(`  while one client receives ${receivedPerSecond} a second: p99 ${during.p99Ms} ms`)
+    return { held, holdingMs, receivedPerSecond, alone, beside, during }
+  } finally {
+    await api.delete(path)
+    await api.close()
+    await unsubscribe()
+    await model.close()
+    await endpoints.stop()
+  }
+
+  async function observe(until: number | (() => boolean)): Promise<Spread> {
+    const arrivals = await observeArrivals(endpoints, 0, {
+      perSecond: OTHER_PER_SECOND,
+      until,
+      send: (n) => publishEvent(channel, 'call.status', timedData(n), OTHER),
+      patienceMs: 30_000,
+    })
+    return spreadOf(latenciesOf(arrivals))
+  }
+
+  async function hold(): Promise<number> {
+    const startedAt = performance.now()
+    for (let n = 0; n < held; n++) {
+      publishEvent(channel, 'call.status', callData(n))
+      if ((n + 1) % CHUNK === 0) await channel.waitForConfirms()
+    }
+    while (((await api.get(path)) as { readonly held: { readonly count: number } }).held.count < held) {
+      await sleep(LOOK_EVERY_MS)
+    }
+    return Math.round(performance.now() - startedAt)
+  }
+
+  /** Reports the outcomes of one part while it receives the next. Resolves to deliveries per second. */
+  async function receiveAll(): Promise<number> {
+    const startedAt = performance.now()
+    let reporting: Promise<unknown> = Promise.resolve()
+    for (let received = 0; received < held; ) {
+      const { items } = (await api.post(`${path}/receive`, RECEIVE)) as unknown as Received
+      received += items.length
+      await reporting
+      if (items.length === 0) continue
+      const outcomes = items.map(({ deliveryId, leaseToken }) => ({ deliveryId, leaseToken, status: 200 }))
+      reporting = api.post(`${path}/outcomes`, { items: outcomes })
+    }
+    await reporting
+    return Math.round((held * 1_000) / (performance.now() - startedAt))
+  }
+}

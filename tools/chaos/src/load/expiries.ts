@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Endpoint, type Expired, isAcknowledgement, type Post } from '../reconcile/observation.ts'
+import type { Client } from './client.ts'
+
+/** Asks the api about the events that an endpoint whose deliveries expire has not acknowledged. */
+export interface Expiries {
+  /** The deliveries that have ended as `expired`, each with the verdict that explains it. */
+  look(): Promise<readonly Expired[]>
+  stop(): void
+}
+
+export const EVENTS = '/api/v1/webhooks/events'
+
+/** Records of ended deliveries are kept for an hour, and a long run takes longer. */
+const LOOK_EVERY_MS = 5_000
+/** Most retries have ended by then. */
+const SETTLED_AFTER_MS = 45_000
+
+/** @param posts of all endpoints, in the order of arrival; it grows */
+export function startExpiries(client: Client, posts: readonly Post[], endpoints: readonly Endpoint[]): Expiries {
+  const stopping = new AbortController()
+  const expired: Expired[] = []
+  const followed = endpoints.flatMap((endpoint) => (endpoint.expiresAfterMs === undefined ? [] : follow(endpoint)))
+
+  /** Looks at the events of one endpoint that are at least this old. */
+  function follow({ name, subscriptionId, expiresAfterMs = 0 }: Endpoint): (leastAgeMs: number) => Promise<void> {
+    const seen = new Set<string>()
+    /** When each event occurred, by its id. */
+    const open = new Map<string, number>()
+    let unanswered: Post[] = []
+    let read = 0
+    return async (leastAgeMs) => {
+      for (const post of posts.slice(read)) {
+        if (!seen.has(post.eventId)) open.set(post.eventId, post.occurredAtMs)
+        seen.add(post.eventId)
+        if (post.endpoint === name) unanswered.push(post)
+      }
+      read = posts.length
+      for (const { eventId } of unanswered.filter(isAcknowledgement)) open.delete(eventId)
+      unanswered = unanswered.filter((post) => post.status === null && open.has(post.eventId))
+      const nowMs = Date.now()
+      for (const [eventId, occurredAtMs] of open) {
+        if (nowMs - occurredAtMs < Math.max(leastAgeMs, expiresAfterMs)) continue
+        const { body } = await client.insist('GET', `${EVENTS}/${eventId}`)
+        const explained = (body['subscriptions'] ?? []) as readonly Explained[]
+        if (explained.find((each) => each.subscriptionId === subscriptionId)?.verdict !== 'expired') continue
+        open.delete(eventId)
+        expired.push({ endpoint: name, eventId })
+      }
+    }
+  }
+
+  let looking: Promise<unknown> = Promise.resolve()
+  /** One after the other. */
+  function look(leastAgeMs: number): Promise<unknown> {
+    looking = looking.catch(() => {}).then(() => Promise.all(followed.map((lookAt) => lookAt(leastAgeMs))))
+    return looking
+  }
+
+  async function lookAtTimes(): Promise<void> {
+    for (;;) {
+      await sleep(LOOK_EVERY_MS, undefined, { signal: stopping.signal })
+      await look(SETTLED_AFTER_MS).catch(() => {})
+    }
+  }
+  lookAtTimes().catch(() => {})
+
+  return {
+    look: async () => {
+      await look(0)
+      return expired
+    },
+    stop: () => stopping.abort(),
+  }
+}
+
+interface Explained {
+  readonly subscriptionId: string
+  readonly verdict: string
+}
