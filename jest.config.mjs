@@ -5,6 +5,8 @@
  */
 const common = {
   rootDir: import.meta.dirname,
+  // All projects use one cache: a module is compiled once for all of them.
+  id: 'switchhook',
   roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/tools', '<rootDir>/tests'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['/dist/'],

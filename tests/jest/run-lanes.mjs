@@ -2,17 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-/** The Jest processes that run every test. The longest begin first, and short ones fill the lanes at the end. */
-const RUNS = [
-  ['e2e'],
-  ['own-stack'],
-  ['unit'],
-  ['browser'],
-  ['it', '--shard=1/4'],
-  ['it', '--shard=2/4'],
-  ['it', '--shard=3/4'],
-  ['it', '--shard=4/4'],
-]
+const parts = (project, count) => Array.from({ length: count }, (_, n) => [project, `--shard=${n + 1}/${count}`])
+
+/**
+ * The Jest processes that run every test. The longest begin first, and short ones fill the lanes at the end: unit tests are
+ * divided further than integration tests, each part of which starts a RabbitMQ for ten seconds of processor time.
+ */
+const RUNS = [['e2e'], ['own-stack'], ...parts('it', 3), ['browser'], ...parts('unit', 3)]
 /** Most tests wait for other processes, so three files can share two cores. */
 const LANES = 3
 
@@ -48,6 +44,23 @@ async function lane() {
   return results
 }
 
+/** Lanes that install the same servers side by side would wait for each other, and could start one that is half installed. */
+async function install() {
+  // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
+  const { BackingUnavailable, installServers, missingDocker } = await import(
+    '../../packages/test-servers/dist/index.js'
+  )
+  const { AMQP_URL, REDIS_URL } = process.env
+  if ((AMQP_URL && REDIS_URL) || (await missingDocker()) === undefined) return
+  try {
+    await installServers(['rabbitmq', 'redis'], (line) => process.stderr.write(`${line}\n`))
+  } catch (error) {
+    // The runs that need them fail, and say what to do.
+    if (!(error instanceof BackingUnavailable)) throw error
+  }
+}
+
+await install()
 const results = (await Promise.all(Array.from({ length: LANES }, lane))).flat()
 const sum = (name) => results.reduce((total, result) => total + result[name], 0)
 process.stderr.write(`\n${sum('passed')} passed, ${sum('failed')} failed\n`)

@@ -1,7 +1,7 @@
 export { composeProvider, missingDocker } from './compose-provider.ts'
 export { type Home, openHome } from './home.ts'
 export { chromiumBinary, prometheusBinary } from './install-with-apt.ts'
-export { localProvider } from './local-provider.ts'
+export { installServers, localProvider } from './local-provider.ts'
 export { type ClusterNode, startPrivateCluster } from './private-cluster.ts'
 export { controlPrivateRabbitmq, rabbitmqVersion } from './private-rabbitmq.ts'
 export { redisBinary } from './private-redis.ts'

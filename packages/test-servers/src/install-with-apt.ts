@@ -10,7 +10,7 @@ import { BackingUnavailable } from './provider.ts'
  */
 const INSTALL = `
 set -e
-export DEBIAN_FRONTEND=noninteractive
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 apt-get update -qq
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
@@ -40,7 +40,7 @@ export async function installWithApt(packages: readonly string[], say: Say): Pro
   if (!ok) throw new BackingUnavailable(`installing ${names} with apt failed: ${lastLines(output)}`)
 }
 
-/** The words of apt and dpkg for a lock that another process holds. */
+/** The words of apt and dpkg, in English, for a lock that another process holds. */
 const LOCKED = /could not get lock|unable to (acquire|lock)|is another process using it/i
 /** An automatic upgrade on the first boot of a slow machine takes minutes. */
 const LOCK_PATIENCE_MS = 15 * 60_000

@@ -25,12 +25,7 @@ export function localProvider(home: Home, say: Say, options: { readonly stopGrac
     // `start` may be able to install a missing program.
     missing: async () => undefined,
     start: async (wanted) => {
-      const missing = wanted.filter((name) => PROGRAMS[name].find() === undefined)
-      if (missing.length > 0)
-        await installWithApt(
-          missing.map((name) => PROGRAMS[name].aptPackage),
-          say,
-        )
+      await installServers(wanted, say)
       const starters = {
         rabbitmq: () => withProgress(say, 'RabbitMQ is starting', startPrivateRabbitmq(home, program('rabbitmq'))),
         redis: () => withProgress(say, 'Redis is starting', startPrivateRedis(home, program('redis'))),
@@ -39,6 +34,16 @@ export function localProvider(home: Home, say: Say, options: { readonly stopGrac
     },
     stop,
   }
+}
+
+/**
+ * Installs the servers that this machine lacks.
+ * @throws BackingUnavailable
+ */
+export async function installServers(wanted: readonly BackingName[], say: Say): Promise<void> {
+  const missing = wanted.filter((name) => PROGRAMS[name].find() === undefined)
+  const packages = missing.map((name) => PROGRAMS[name].aptPackage)
+  if (packages.length > 0) await installWithApt(packages, say)
 }
 
 function program(name: BackingName): string {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,6 +21,15 @@ test('reuses a port while it is free and gives each name its own', async () => {
   const first = await rememberPorts(file(), { one: 0, two: 0 })
   expect(first.one).not.toBe(first.two)
   await expect(rememberPorts(file(), { one: 0, two: 0 })).resolves.toEqual(first)
+})
+
+const EPHEMERAL = '/proc/sys/net/ipv4/ip_local_port_range'
+
+;(existsSync(EPHEMERAL) ? test : test.skip)('assigns no port that the kernel may give to a connection', async () => {
+  const [first = 0, last = 0] = readFileSync(EPHEMERAL, 'utf8').trim().split(/\s+/).map(Number)
+  const names = Array.from({ length: 50 }, (_, n) => [`port-${n}`, 0])
+  const ports = Object.values(await rememberPorts(file(), Object.fromEntries(names)))
+  expect(ports.filter((port) => port >= first && port <= last)).toEqual([])
 })
 
 test('replaces a port that another process has taken, unless the server itself is still running', async () => {

@@ -43,10 +43,15 @@ const selects = ({ matchLabels = {}, matchExpressions = [] }: Selector, labels: 
     return values.includes(labels[key] ?? '')
   })
 
-function isIn(address: string, cidr: string): boolean {
-  const parsed = ipaddr.parse(address)
-  const [network, bits] = ipaddr.parseCIDR(cidr)
-  return parsed.kind() === network.kind() && parsed.match(network, bits)
+type Address = ReturnType<typeof ipaddr.parse>
+
+const networks = new Map<string, ReturnType<typeof ipaddr.parseCIDR>>()
+
+function isIn(address: Address, cidr: string): boolean {
+  const parsed = networks.get(cidr) ?? ipaddr.parseCIDR(cidr)
+  networks.set(cidr, parsed)
+  const [network, bits] = parsed
+  return address.kind() === network.kind() && address.match(network, bits)
 }
 
 const hasPort = ({ ports }: Rule, port: number, protocol: string): boolean =>
@@ -76,6 +81,7 @@ export function createNetwork(objects: readonly KubernetesObject[]) {
     mayReachAddress: (from: Pod, address: string, port: number, protocol = 'TCP'): boolean => {
       const rules = rulesFor(from, 'Egress')
       if (rules === undefined) return true
+      const parsed = ipaddr.parse(address)
       return rules.some(
         (rule) =>
           hasPort(rule, port, protocol) &&
@@ -83,8 +89,8 @@ export function createNetwork(objects: readonly KubernetesObject[]) {
             rule.to.some(
               ({ ipBlock }) =>
                 ipBlock !== undefined &&
-                isIn(address, ipBlock.cidr) &&
-                !ipBlock.except?.some((range) => isIn(address, range)),
+                isIn(parsed, ipBlock.cidr) &&
+                !ipBlock.except?.some((range) => isIn(parsed, range)),
             )),
       )
     },

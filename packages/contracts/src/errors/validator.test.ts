@@ -109,6 +109,13 @@ test('no fault quotes the value', () => {
   expect(JSON.stringify(result)).not.toMatch(/hunter2|31337/)
 })
 
-test('an invalid schema does not compile, rather than accepting everything', () => {
-  expect(() => compileSchema({ type: 'object', proprties: {} })).toThrow(/proprties/)
+test.each([
+  [{ type: 'object', proprties: {} }, /proprties/],
+  [{ type: 'strin' }, /strin/],
+  [{ type: 'string', minLength: '9' }, /minLength/],
+  [{ type: 'object', required: 'url' }, /required/],
+  [{ type: 'array', items: 'string' }, /items/],
+  [{ type: 'string', enum: 'a' }, /enum/],
+])('the invalid schema %j does not compile, rather than accepting everything', (schema, fault) => {
+  expect(() => compileSchema(schema)).toThrow(fault)
 })

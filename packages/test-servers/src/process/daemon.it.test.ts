@@ -79,8 +79,12 @@ test('the error for an early exit shows the end of the log, without earlier runs
   expect(existsSync(home.pidFile('worker'))).toBe(false)
 })
 
-test('a process that does not become ready is stopped', async () => {
-  await expect(startDaemon(home, daemon(FOREVER, { readyWithinMs: 300 }))).rejects.toThrow('not ready within 0.3 s')
+test.each([
+  ['does not become ready', {}],
+  ['does not answer the question whether it is ready', { isReady: () => new Promise<boolean>(() => {}) }],
+])('a process that %s is stopped', async (_name, more) => {
+  const failure = startDaemon(home, daemon(FOREVER, { readyWithinMs: 300, ...more }))
+  await expect(failure).rejects.toThrow('not ready within 0.3 s')
   await expect(runningPid(home, 'worker')).resolves.toBeUndefined()
 })
 

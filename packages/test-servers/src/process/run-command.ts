@@ -7,7 +7,10 @@ export interface CommandResult {
   readonly output: string
 }
 
-/** Runs a command to its end and collects its output. Never rejects: a missing command counts as a failed one. */
+/**
+ * Runs a command to its end, or kills it after `timeoutMs`, and collects its output. Never rejects: a missing command counts
+ * as a failed one.
+ */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -17,7 +20,7 @@ export function runCommand(
     const { timeoutMs: timeout, ...rest } = options
     const child = spawn(command, args, {
       ...rest,
-      ...(timeout !== undefined && { timeout }),
+      ...(timeout !== undefined && { timeout, killSignal: 'SIGKILL' }),
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let stdout = ''
@@ -28,6 +31,10 @@ export function runCommand(
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       output += text
+    })
+    child.once('exit', () => {
+      // The children of a killed command may hold its pipes open.
+      if (child.killed) for (const pipe of [child.stdout, child.stderr]) pipe.destroy()
     })
     child.once('error', (error) => resolve({ ok: false, stdout, output: error.message }))
     child.once('close', (code) => resolve({ ok: code === 0, stdout, output }))

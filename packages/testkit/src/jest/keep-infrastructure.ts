@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localProvider, openHome, startBackingServices } from '@switchhook/test-servers'
@@ -6,15 +6,27 @@ import { containersProvider } from './containers-provider.ts'
 
 const say = (line: string): void => void process.stderr.write(`test infrastructure: ${line}\n`)
 
-/** Starts both servers, prints their URLs as one line of JSON, and stops them when standard input ends. */
+/**
+ * Starts both servers, prints their URLs as one line of JSON, and stops them when standard input ends. On SIGTERM, with
+ * which a start that takes too long is given up, it prints the ends of their logs first.
+ */
 async function keepInfrastructure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-test-'))
+  const home = openHome(folder)
+  const local = localProvider(home, say, { stopGraceMs: 0 })
+  process.once('SIGTERM', () => {
+    for (const file of readdirSync(home.logDir)) {
+      const lines = readFileSync(join(home.logDir, file), 'utf8').trimEnd().split('\n')
+      say(`the end of ${file}:\n${lines.slice(-20).join('\n')}`)
+    }
+    void local.stop().finally(() => process.exit(1))
+  })
   const inputEnded = new Promise((resolve) => process.stdin.on('end', resolve).on('error', resolve).resume())
   try {
     const services = await startBackingServices({
       env: process.env,
       docker: containersProvider(say),
-      local: localProvider(openHome(folder), say, { stopGraceMs: 0 }),
+      local,
       say,
     })
     const urls = {

@@ -8,7 +8,10 @@ declare global {
   var testInfrastructure: ChildProcess | undefined
 }
 
-/** Installing the servers on a bare machine takes one or two minutes. A keeper that hangs is replaced once. */
+/**
+ * Each step of a start is bounded, and the keeper then says which one failed. This bound is for what none of them sees:
+ * the keeper prints the logs of the servers, and is replaced once.
+ */
 const STARTED_WITHIN_MS = 300_000
 
 /**

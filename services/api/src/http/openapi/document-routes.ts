@@ -41,7 +41,7 @@ const ROUTES = [readDocument, readEventsDocument]
 export const withDocumentSpecs = (specs: readonly RouteSpec[]): readonly RouteSpec[] => [...specs, ...ROUTES]
 
 export function withDocument(routes: readonly Route[], webhooks: DescribedWebhooks): readonly Route[] {
-  const document = new FixedJson(buildDocument(withDocumentSpecs(routes), webhooks))
-  const events = new FixedJson(describeEvents())
+  const document = new FixedJson(() => buildDocument(withDocumentSpecs(routes), webhooks))
+  const events = new FixedJson(describeEvents)
   return [...routes, ...ROUTES.map((route) => bind(route, { document, events }))]
 }

@@ -31,7 +31,7 @@ test.each(['openapi', 'asyncapi'])('the %s document, which needs no token, is se
     (await fetch(`http://127.0.0.1:${port}/api/v1/${name}.json`, { headers: { 'accept-encoding': encoding } })).json()
   const stringify = jest.spyOn(JSON, 'stringify')
   const [first, ...others] = [await read('gzip'), await read('identity'), await read('gzip')]
-  const times = stringify.mock.calls.length
+  const times = stringify.mock.calls.filter(([value]) => Object.hasOwn(value as object, name)).length
   stringify.mockRestore()
   expect(first).toMatchObject({ [name]: expect.any(String) })
   expect(others).toEqual([first, first])
