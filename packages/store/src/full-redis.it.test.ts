@@ -1,18 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type Attempt,
-  type Delivery,
-  deliveryIdOf,
-  type InstallationId,
-  newEventId,
-  newSubscriptionId,
-  type PlatformEvent,
-  Unavailable,
-} from '@switchhook/contracts'
-import { aSubscription, eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { type InstallationId, type PlatformEvent, Unavailable } from '@switchhook/contracts'
+import { aDelivery, anEvent, aSubscription, eventually, silentLog, type TestRedis, useRedis } from '@switchhook/testkit'
 import { createBreakerStore } from './breaker/breaker-store.ts'
 import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
 import { createDeliveryStore } from './deliveries/delivery-store.ts'
+import { postOf } from './deliveries/testing/deliveries.ts'
 import { createInstallationStore } from './installation/installation-store.ts'
 import { INSTALLATION_KEY } from './keys.ts'
 import { openRedis, type Redis, run } from './redis/redis.ts'
@@ -29,56 +21,13 @@ const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, pa
 let server: TestRedis
 let redis: Redis
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-})
+useRedis(openRedis, (opened) => ({ server, redis } = opened))
 afterEach(async () => {
   await server.limitMemory(0)
   await server.flush()
 })
-afterAll(async () => {
-  await redis.close()
-  await server.close()
-})
 
 const fill = (): Promise<void> => server.limitMemory(1)
-
-const eventOf = (): PlatformEvent => ({
-  eventId: newEventId(),
-  eventType: 'call.status',
-  occurredAt: '2026-11-20T12:00:00.000Z',
-  tenant: 'acme',
-  data: {},
-})
-
-function deliveryOf(): Delivery {
-  const eventId = newEventId()
-  const subscriptionId = newSubscriptionId()
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url: 'https://client.example/hooks',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: '2026-11-20T12:00:00.000Z',
-    body: Buffer.from('{}'),
-  }
-}
-
-const attemptOf = (delivery: Delivery, outcome: Attempt['outcome'], status: number): Attempt => ({
-  run: delivery.run,
-  slot: delivery.slot,
-  attempt: delivery.attempt + 1,
-  at: '2026-11-20T12:00:01.000Z',
-  durationMs: 12,
-  outcome,
-  status,
-})
 
 const commit = (events: PlatformEvent[]): Promise<unknown> =>
   createStateStore(redis).commit('acme', { records: [], events, timers: [{ id: 't', dueInMs: 0, payload: {} }] })
@@ -87,7 +36,7 @@ test.each([
   ['the previous relay', 'relay-1'],
   ['a new relay', 'relay-2'],
 ])('a full Redis still drains the outbox: %s claims, sends and removes events', async (_name, relay) => {
-  const events = [eventOf(), eventOf(), eventOf()]
+  const events = [anEvent(), anEvent(), anEvent()]
   await commit(events)
   const [first] = await createOutbox(redis, 'relay-1').claim(1)
   await createOutbox(redis, 'relay-1').sent(first === undefined ? [] : [first])
@@ -100,7 +49,7 @@ test.each([
 })
 
 test('a full Redis drains an outbox that no relay has read before', async () => {
-  const event = eventOf()
+  const event = anEvent()
   await commit([event])
   await fill()
   const outbox = createOutbox(redis, 'relay-1')
@@ -135,11 +84,11 @@ test('a full Redis still deletes and disables subscriptions, but creates none', 
 })
 
 test('a full Redis still closes a breaker and releases claims', async () => {
-  const delivery = deliveryOf()
+  const delivery = aDelivery()
   const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: HOUR_MS })
   const idempotency = createIdempotencyStore(redis, { leaseMs: HOUR_MS, retentionMs: HOUR_MS })
   const archive = createDeliveryArchive(redis)
-  await createDeliveryStore(redis, retention).park(delivery, attemptOf(delivery, 'answered', 410), 'rejected')
+  await createDeliveryStore(redis, retention).park(delivery, postOf(delivery, 'answered', 410), 'rejected')
   await archive.beginRedelivery(delivery.deliveryId, { sender: 'a' })
   await breakers.noteFailure(delivery, undefined)
   const begun = await idempotency.begin('scope', 'fingerprint')
@@ -203,14 +152,14 @@ test.each(['acknowledged', 'withdrawn', 'waiting', 'parked'] as const)(
   async (state) => {
     const store = createDeliveryStore(redis, retention)
     const archive = createDeliveryArchive(redis)
-    const delivery = deliveryOf()
+    const delivery = aDelivery()
     const settle = (): Promise<void> => {
-      if (state === 'parked') return store.park(delivery, attemptOf(delivery, 'answered', 410), 'rejected')
+      if (state === 'parked') return store.park(delivery, postOf(delivery, 'answered', 410), 'rejected')
       const next =
         state === 'waiting'
           ? { state, nextAttemptAt: '2026-11-20T12:00:11.000Z', next: { token: 'a', postponed: 0 } }
           : { state }
-      return store.settle(delivery, attemptOf(delivery, 'delivered', 204), next)
+      return store.settle(delivery, postOf(delivery, 'delivered', 204), next)
     }
     await fill()
     await expect(settle()).rejects.toThrow(Unavailable)

@@ -1,15 +1,14 @@
 import {
-  type Delivery,
   deliveryIdOf,
   type EventId,
   newEventId,
   newSubscriptionId,
-  type PlatformEvent,
-  type Subscription,
   subjectOf,
   Unavailable,
 } from '@switchhook/contracts'
 import {
+  aDelivery,
+  anEvent,
   aSubscription,
   eventually,
   type RedisServer,
@@ -59,42 +58,15 @@ afterEach(async () => {
 /** Enough tenants for every node to hold some. */
 const TENANTS = Array.from({ length: 24 }, (_, n) => `tenant-${n}`)
 
-const eventOf = (tenant: string): PlatformEvent => ({
-  eventId: newEventId(),
-  eventType: 'call.status',
-  occurredAt: '2026-11-20T12:00:00.000Z',
-  tenant,
-  data: {},
-})
-
-const subscriptionOf = (tenant: string): Subscription => aSubscription({ tenant })
-
-function deliveryOf(tenant: string): Delivery {
-  const [eventId, subscriptionId] = [newEventId(), newSubscriptionId()]
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant,
-    url: 'https://client.example/hooks',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: '2026-11-20T12:00:00.000Z',
-    body: Buffer.from('{}'),
-  }
-}
-
 /** Uses the stores for one tenant, so that their scripts with several keys run. */
 async function useEveryStore(tenant: string): Promise<void> {
   const subscriptions = createSubscriptionStore(redis)
-  const subscription = await subscriptions.create(subscriptionOf(tenant))
+  const subscription = await subscriptions.create(aSubscription({ tenant }))
   expect(await subscriptions.matching(tenant, 'call.status')).toEqual([matchOf(subscription)])
   // The first page builds the order, the second reads it.
   for (const _ of [1, 2]) expect((await subscriptions.page(tenant, { limit: 10 })).items).toEqual([subscription])
 
-  const event = eventOf(tenant)
+  const event = anEvent({ tenant })
   const change = {
     records: ['call:1', 'agent:1'].map((key) => ({ key, expectedVersion: 0, value: { key } })),
     events: [event],
@@ -105,14 +77,14 @@ async function useEveryStore(tenant: string): Promise<void> {
 
   const deliveries = createDeliveryStore(redis, retention)
   const archive = createDeliveryArchive(redis)
-  const delivery = deliveryOf(tenant)
+  const delivery = aDelivery({ tenant })
   await deliveries.park(delivery, null, 'exhausted')
   expect(await deliveries.isSettled(delivery)).toBe(true)
   const { items } = await archive.parked(delivery.subscriptionId, { limit: 10 })
   expect(items.map(({ deliveryId }) => deliveryId)).toEqual([delivery.deliveryId])
 
   const parkedLimits = createParkedLimitStore(redis, retention)
-  const second = { ...deliveryOf(tenant), subscriptionId: delivery.subscriptionId }
+  const second = { ...aDelivery({ tenant }), subscriptionId: delivery.subscriptionId }
   await parkedLimits.register(second)
   await deliveries.park(second, null, 'exhausted')
   await parkedLimits.trim(delivery.subscriptionId, { whole: 1, total: 1 })
@@ -171,10 +143,10 @@ async function useEveryStore(tenant: string): Promise<void> {
 /** Writes the events of many tenants together, as fan-out does. */
 async function logEventsOfAll(): Promise<void> {
   const tenants = TENANTS.map((tenant) => `${tenant}-logged`)
-  const subscriptions = tenants.map(subscriptionOf)
+  const subscriptions = tenants.map((tenant) => aSubscription({ tenant }))
   const events = subscriptions.flatMap(({ tenant, id }) =>
     Array.from({ length: 2 }, () => ({
-      ...eventOf(tenant ?? ''),
+      ...anEvent({ tenant: tenant ?? '' }),
       fannedOutAt: new Date().toISOString(),
       subscriptionIds: [id],
       subject: subjectOf({}),
@@ -273,7 +245,8 @@ describe('a cluster of three primaries with a replica each', () => {
 
   test('when a primary is killed, its data is Unavailable until its replica takes over', async () => {
     const subscriptions = createSubscriptionStore(redis)
-    const write = (): Promise<unknown> => Promise.all(TENANTS.map((name) => subscriptions.create(subscriptionOf(name))))
+    const write = (): Promise<unknown> =>
+      Promise.all(TENANTS.map((name) => subscriptions.create(aSubscription({ tenant: name }))))
     await persist(write)
     await nodes[0]?.kill()
     expect(await persist(write)).toBeGreaterThan(0)
@@ -292,7 +265,7 @@ test('with one primary away, the keys of the others are served and Redis is read
     name: 'test',
   })
   await persist(() =>
-    Promise.all(TENANTS.map((tenant) => createSubscriptionStore(redis).create(subscriptionOf(tenant)))),
+    Promise.all(TENANTS.map((tenant) => createSubscriptionStore(redis).create(aSubscription({ tenant })))),
   )
   const slot = await servers.cli('-p', String(nodes[0]?.port), 'cluster', 'keyslot', INSTALLATION_KEY)
   // Each primary has a third of the 16384 slots, in the order of its start.

@@ -52,7 +52,7 @@ export interface Desk {
    */
   command(path: string, body: object, idempotencyKey?: string): Promise<Accepted>
   /** Sends a command as it is, which must be refused, and returns its problem. */
-  refused(path: string, body: object): Promise<{ status: number; code: string; currentState?: number }>
+  refused(path: string, body: object): Promise<{ status: number; code: string }>
   /** The events of a leg so far, in order of their sequence, without duplicates. */
   leg(callId: string, agentUri: string): readonly CallStatus[]
   /** Resolves to the leg's latest event once it satisfies `wanted`. */

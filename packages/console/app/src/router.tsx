@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { only, parseSearch, stringifySearch } from './search-params.ts'
+import { DELIVERY_FILTERS, only, parseSearch, stringifySearch } from './search-params.ts'
 import { Shell } from './shell.tsx'
 import { Empty, Failure, Loading } from './ui/parts.tsx'
 
@@ -43,18 +43,7 @@ const screens = [
   createRoute({
     ...route,
     path: '/deliveries',
-    validateSearch: only(
-      'state',
-      'parkedReason',
-      'outcome',
-      'status',
-      'subscriptionId',
-      'eventType',
-      'callId',
-      'agentUri',
-      'from',
-      'to',
-    ),
+    validateSearch: only(...DELIVERY_FILTERS),
     component: lazyRouteComponent(() => import('./screens/deliveries.tsx'), 'Deliveries'),
   }),
   createRoute({

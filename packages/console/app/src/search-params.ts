@@ -26,6 +26,20 @@ export const only =
     return kept
   }
 
+/** Of a list of deliveries. */
+export const DELIVERY_FILTERS = [
+  'state',
+  'parkedReason',
+  'outcome',
+  'status',
+  'subscriptionId',
+  'eventType',
+  'callId',
+  'agentUri',
+  'from',
+  'to',
+] as const
+
 /** The filters of the current screen, and a function that changes some of them. An empty text removes a filter. */
 export function useFilters(): readonly [Filters, (patch: Filters) => void] {
   const filters: Filters = useSearch({ strict: false })

@@ -1,5 +1,5 @@
 import { newSubscriptionId } from '@switchhook/contracts'
-import { aSubscription, eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { aSubscription, eventually, useRedis } from '@switchhook/testkit'
 import { breakerKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
@@ -10,26 +10,18 @@ import { createOutageStore } from './outage-store.ts'
 const COOLDOWN_MS = 300
 const LEASE_MS = 400
 
-let server: TestRedis
 let redis: readonly [Redis, Redis]
 let workers: readonly [BreakerStore, BreakerStore]
 let endpoint: Endpoint
 
-beforeAll(async () => {
-  server = await testRedis()
-  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: silentLog, name })
-  redis = [await open('one worker'), await open('another worker')]
+useRedis(openRedis, ({ redis: one, other }) => {
+  redis = [one, other]
   const options = { failures: 3, cooldownMs: COOLDOWN_MS }
   workers = [createBreakerStore(redis[0], options), createBreakerStore(redis[1], options)]
 })
 
 beforeEach(() => {
   endpoint = anEndpoint()
-})
-
-afterAll(async () => {
-  await Promise.all(redis.map((connection) => connection.close()))
-  await server.close()
 })
 
 const anEndpoint = (): Endpoint => ({ tenant: 'acme', subscriptionId: newSubscriptionId() })

@@ -1,5 +1,5 @@
 import { newSubscriptionId } from '@switchhook/contracts'
-import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, useRedis } from '@switchhook/testkit'
 import { breakerKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { type BreakerStore, createBreakerStore, type Endpoint } from './breaker-store.ts'
@@ -10,26 +10,19 @@ const COOLDOWN_MS = 200
 const answered503 = { outcome: 'answered', status: 503 } as const
 const timeout = { outcome: 'timeout', status: null } as const
 
-let server: TestRedis
 let redis: Redis
 let breaker: BreakerStore
 let outages: OutageStore
 let endpoint: Endpoint
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'worker' })
+useRedis(openRedis, (opened) => {
+  ;({ redis } = opened)
   breaker = createBreakerStore(redis, { failures: 2, cooldownMs: COOLDOWN_MS })
   outages = createOutageStore(redis)
 })
 
 beforeEach(() => {
   endpoint = { tenant: 'acme', subscriptionId: newSubscriptionId() }
-})
-
-afterAll(async () => {
-  await redis.close()
-  await server.close()
 })
 
 async function open(): Promise<void> {

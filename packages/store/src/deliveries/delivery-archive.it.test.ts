@@ -10,10 +10,10 @@ import {
   failed,
   HOUR_MS,
   nextOf,
-  openDeliveries,
   refused,
   retention,
   type TestDeliveries,
+  useDeliveries,
   waiting,
 } from './testing/deliveries.ts'
 
@@ -21,12 +21,10 @@ let fixture: TestDeliveries
 let store: DeliveryStore & DeliveryArchive
 let redis: Redis
 
-beforeAll(async () => {
-  fixture = await openDeliveries()
+useDeliveries((opened) => {
+  fixture = opened
   ;({ store, redis } = fixture)
 })
-afterAll(() => fixture.close())
-beforeEach(() => fixture.server.flush())
 
 describe('redelivery', () => {
   test('an announced delivery is pending until its first attempt, and then like any other', async () => {

@@ -12,11 +12,11 @@ import {
   HOUR_MS,
   NEXT_AT,
   nextOf,
-  openDeliveries,
   postOf,
   refused,
   retention,
   type TestDeliveries,
+  useDeliveries,
   waiting,
 } from './testing/deliveries.ts'
 
@@ -24,12 +24,10 @@ let fixture: TestDeliveries
 let store: DeliveryStore & DeliveryArchive
 let redis: Redis
 
-beforeAll(async () => {
-  fixture = await openDeliveries()
+useDeliveries((opened) => {
+  fixture = opened
   ;({ store, redis } = fixture)
 })
-afterAll(() => fixture.close())
-beforeEach(() => fixture.server.flush())
 
 describe('the ledger', () => {
   test('an unknown delivery is not settled', async () => {

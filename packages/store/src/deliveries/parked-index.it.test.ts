@@ -3,18 +3,16 @@ import { bodyKey, parkedKey, recordKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import type { DeliveryStore } from './delivery-store.ts'
-import { deliveryOf, HOUR_MS, openDeliveries, refused, retention, type TestDeliveries } from './testing/deliveries.ts'
+import { deliveryOf, HOUR_MS, refused, retention, type TestDeliveries, useDeliveries } from './testing/deliveries.ts'
 
 let fixture: TestDeliveries
 let store: DeliveryStore & DeliveryArchive
 let redis: Redis
 
-beforeAll(async () => {
-  fixture = await openDeliveries()
+useDeliveries((opened) => {
+  fixture = opened
   ;({ store, redis } = fixture)
 })
-afterAll(() => fixture.close())
-beforeEach(() => fixture.server.flush())
 
 describe('the list of parked deliveries', () => {
   async function parkMany(subscriptionId: SubscriptionId, count: number): Promise<string[]> {

@@ -9,7 +9,7 @@ import {
   type ParkedCounter,
   type ParkedLimitStore,
 } from './parked-limit-store.ts'
-import { deliveryOf, openDeliveries, refused, retention, type TestDeliveries } from './testing/deliveries.ts'
+import { deliveryOf, refused, retention, type TestDeliveries, useDeliveries } from './testing/deliveries.ts'
 
 let fixture: TestDeliveries
 let store: DeliveryStore & DeliveryArchive
@@ -17,14 +17,12 @@ let redis: Redis
 let limits: ParkedLimitStore
 let counter: ParkedCounter
 
-beforeAll(async () => {
-  fixture = await openDeliveries()
+useDeliveries((opened) => {
+  fixture = opened
   ;({ store, redis } = fixture)
   limits = createParkedLimitStore(redis, retention)
   counter = createParkedCounter(redis)
 })
-afterAll(() => fixture.close())
-beforeEach(() => fixture.server.flush())
 
 /** Parks deliveries; the result is sorted oldest first. */
 async function park(subscriptionId: SubscriptionId, count: number): Promise<Delivery[]> {

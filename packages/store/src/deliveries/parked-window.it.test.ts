@@ -2,19 +2,18 @@ import { type Delivery, newSubscriptionId, type ParkedReason, type SubscriptionI
 import type { DeliveryArchive } from './delivery-archive.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import { createParkedWindow, type ParkedWindow } from './parked-window.ts'
-import { deliveryOf, failed, openDeliveries, type TestDeliveries } from './testing/deliveries.ts'
+import { deliveryOf, failed, type TestDeliveries, useDeliveries } from './testing/deliveries.ts'
 
 let fixture: TestDeliveries
 let store: DeliveryStore & DeliveryArchive
 let parked: ParkedWindow
 let subscriptionId: SubscriptionId
 
-beforeAll(async () => {
-  fixture = await openDeliveries()
+useDeliveries((opened) => {
+  fixture = opened
   ;({ store } = fixture)
   parked = createParkedWindow(fixture.redis)
 })
-afterAll(() => fixture.close())
 beforeEach(() => {
   subscriptionId = newSubscriptionId()
 })

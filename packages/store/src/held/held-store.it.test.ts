@@ -7,9 +7,9 @@ import {
   delivered,
   deliveryOf,
   failed,
-  openDeliveries,
   retention,
   type TestDeliveries,
+  useDeliveries,
 } from '../deliveries/testing/deliveries.ts'
 import { heldKey, heldLooksKey, heldMessageKey, leasedKey, partitionOf, recordKey } from '../keys.ts'
 import { run } from '../redis/redis.ts'
@@ -23,14 +23,12 @@ let deliveries: DeliveryStore & DeliveryArchive
 let held: HeldStore
 let looks: HeldLooks
 
-beforeAll(async () => {
-  fixture = await openDeliveries()
+useDeliveries((opened) => {
+  fixture = opened
   deliveries = fixture.store
   held = createHeldStore(fixture.redis)
   looks = createHeldLooks(fixture.redis)
 })
-afterAll(() => fixture.close())
-beforeEach(() => fixture.server.flush())
 
 const holding = (delivery: Delivery, over: Partial<Extract<Settlement, { state: 'held' }>> = {}) =>
   ({

@@ -1,13 +1,13 @@
 import { newSubscriptionId } from '@switchhook/contracts'
-import type { Redis } from '../redis/redis.ts'
-import { useRedis } from '../testing/use-redis.ts'
+import { useRedis } from '@switchhook/testkit'
+import { openRedis, type Redis } from '../redis/redis.ts'
 import { createPullerStore } from './puller-store.ts'
 
 const T_MS = Date.parse('2026-11-20T12:00:00Z')
 const MINUTE_MS = 60_000
 
 let redis: Redis
-useRedis((world) => ({ redis } = world))
+useRedis(openRedis, (world) => ({ redis } = world))
 
 test('a client is there since its first request, and until a minute after its last', async () => {
   const [pullers, id] = [createPullerStore(redis), newSubscriptionId()]

@@ -1,11 +1,10 @@
 import { type Delivery, deliveryIdOf, type EventType, newEventId, type Subscription } from '@switchhook/contracts'
-import { aSubscription, eventually } from '@switchhook/testkit'
+import { aSubscription, eventually, useRedis } from '@switchhook/testkit'
 import { createDeliveryArchive } from '../deliveries/delivery-archive.ts'
 import { createDeliveryStore } from '../deliveries/delivery-store.ts'
 import { deliveryOf as aDelivery, failed } from '../deliveries/testing/deliveries.ts'
 import { eventKey, logKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
-import { useRedis } from '../testing/use-redis.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { createDeliveryLogReader, type LogQuery } from './delivery-log-reader.ts'
 import type { LoggedEvent } from './event-record.ts'
@@ -16,7 +15,7 @@ const limits = { size: 5, retentionMs: 8 * 24 * HOUR_MS, eventListSize: 5, event
 
 let redis: Redis
 
-useRedis((opened) => ({ redis } = opened))
+useRedis(openRedis, (opened) => ({ redis } = opened))
 
 const eventFor = ({ id }: Subscription, eventType: EventType = 'call.status'): LoggedEvent =>
   aLoggedEvent({ eventType, subscriptionIds: [id] })

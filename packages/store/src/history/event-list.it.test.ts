@@ -1,8 +1,7 @@
 import { type EventSubject, type EventType, subjectOf } from '@switchhook/contracts'
-import { eventually } from '@switchhook/testkit'
+import { eventually, useRedis } from '@switchhook/testkit'
 import { eventsKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
-import { useRedis } from '../testing/use-redis.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { createEventList, type EventQuery } from './event-list.ts'
 import type { LoggedEvent } from './event-record.ts'
@@ -15,7 +14,7 @@ let redis: Redis
 let tenant: string
 let tenants = 0
 
-useRedis((opened) => ({ redis } = opened))
+useRedis(openRedis, (opened) => ({ redis } = opened))
 
 beforeEach(() => {
   tenants += 1

@@ -1,9 +1,8 @@
 import { newEventId, newSubscriptionId, type Tenant } from '@switchhook/contracts'
-import { eventually } from '@switchhook/testkit'
+import { eventually, useRedis } from '@switchhook/testkit'
 import * as fc from 'fast-check'
 import { journalIndexKey, journalKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
-import { useRedis } from '../testing/use-redis.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
 import type { LoggedEvent } from './event-record.ts'
 import { createJournal, MAX_DATA_BYTES, MAX_SUBSCRIPTIONS } from './journal.ts'
 import { BEGINNING, createJournalReader, isBefore, type JournalReader } from './journal-reader.ts'
@@ -15,7 +14,7 @@ let redis: Redis
 let reader: JournalReader
 let tenants = 0
 
-useRedis((opened) => ({ redis } = opened))
+useRedis(openRedis, (opened) => ({ redis } = opened))
 beforeAll(() => {
   reader = createJournalReader(redis, limits)
 })

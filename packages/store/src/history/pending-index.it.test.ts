@@ -7,10 +7,9 @@ import {
   type SubscriptionId,
   type Tenant,
 } from '@switchhook/contracts'
-import { type TestRedis } from '@switchhook/testkit'
+import { type TestRedis, useRedis } from '@switchhook/testkit'
 import { eventKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
-import { useRedis } from '../testing/use-redis.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { createDeliveryLogReader } from './delivery-log-reader.ts'
 import type { LoggedEvent } from './event-record.ts'
@@ -23,7 +22,7 @@ const limits = { size: 5, retentionMs: 8 * 24 * HOUR_MS, eventListSize: 0, event
 let server: TestRedis
 let redis: Redis
 
-useRedis((opened) => ({ server, redis } = opened))
+useRedis(openRedis, (opened) => ({ server, redis } = opened))
 beforeEach(() => server.flush())
 
 const eventFor = (subscriptionIds: readonly SubscriptionId[], tenant: Tenant = 'acme'): LoggedEvent =>

@@ -6,9 +6,9 @@ import {
   delivered,
   deliveryOf,
   failed,
-  openDeliveries,
   refused,
   type TestDeliveries,
+  useDeliveries,
   waiting,
 } from '../deliveries/testing/deliveries.ts'
 import { eventKey, parkedKey } from '../keys.ts'
@@ -25,11 +25,7 @@ const HOUR_MS = 3_600_000
 
 let world: TestDeliveries
 
-beforeAll(async () => {
-  world = await openDeliveries()
-})
-afterAll(() => world.close())
-beforeEach(() => world.server.flush())
+useDeliveries((opened) => (world = opened))
 
 const parkedLists = () => createTenantParked(world.redis)
 const any = (): boolean => true

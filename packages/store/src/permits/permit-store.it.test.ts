@@ -1,7 +1,7 @@
 import { type DeliveryId, newSubscriptionId, newToken } from '@switchhook/contracts'
 import { eventually, silentLog } from '@switchhook/testkit'
 import type { DeliveryStore } from '../deliveries/delivery-store.ts'
-import { deliveryOf, openDeliveries, type TestDeliveries } from '../deliveries/testing/deliveries.ts'
+import { deliveryOf, type TestDeliveries, useDeliveries } from '../deliveries/testing/deliveries.ts'
 import { createHeldStore, type HeldStore } from '../held/held-store.ts'
 import { inFlightKey, postedKey } from '../keys.ts'
 import { openRedis, type Redis } from '../redis/redis.ts'
@@ -14,14 +14,12 @@ let deliveries: DeliveryStore
 let held: HeldStore
 let permits: PermitStore
 
-beforeAll(async () => {
-  fixture = await openDeliveries()
+useDeliveries((opened) => {
+  fixture = opened
   deliveries = fixture.store
   held = createHeldStore(fixture.redis)
   permits = createPermitStore(fixture.redis, IN_FLIGHT_MS)
 })
-afterAll(() => fixture.close())
-beforeEach(() => fixture.server.flush())
 
 async function hold(): Promise<DeliveryId> {
   const delivery = deliveryOf({ subscriptionId: id })

@@ -1,8 +1,7 @@
 import type { Tenant } from '@switchhook/contracts'
-import { type TestRedis } from '@switchhook/testkit'
+import { type TestRedis, useRedis } from '@switchhook/testkit'
 import { auditKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
-import { useRedis } from '../testing/use-redis.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { type AuditList, type AuditQuery, type AuditStore, createAuditStore } from './audit-store.ts'
 
 const DAY_MS = 86_400_000
@@ -13,7 +12,7 @@ let server: TestRedis
 let redis: Redis
 let store: AuditStore
 
-useRedis((opened) => ({ server, redis } = opened))
+useRedis(openRedis, (opened) => ({ server, redis } = opened))
 beforeEach(async () => {
   await server.flush()
   store = createAuditStore(redis, MANY)

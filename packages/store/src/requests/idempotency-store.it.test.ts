@@ -1,5 +1,5 @@
 import { isGuid } from '@switchhook/contracts'
-import { eventually, silentLog, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, silentLog, startTcpProxy, type TcpProxy, type TestRedis, useRedis } from '@switchhook/testkit'
 import { idempotentKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createIdempotencyStore, type IdempotencyClaim, type IdempotencyStore } from './idempotency-store.ts'
@@ -15,17 +15,11 @@ let elsewhere: IdempotencyStore
 /** A store whose claims can be taken over almost immediately. */
 let hasty: IdempotencyStore
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
+useRedis(openRedis, (opened) => {
+  ;({ server, redis, other } = opened)
   store = createIdempotencyStore(redis, LONG)
   elsewhere = createIdempotencyStore(other, LONG)
   hasty = createIdempotencyStore(redis, { ...LONG, leaseMs: 20 })
-})
-afterAll(async () => {
-  await Promise.all([redis.close(), other.close()])
-  await server.close()
 })
 beforeEach(() => server.flush())
 

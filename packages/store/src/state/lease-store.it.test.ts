@@ -1,4 +1,4 @@
-import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, type TestRedis, useRedis } from '@switchhook/testkit'
 import { openRedis, type Redis } from '../redis/redis.ts'
 import { createFollowedRecords } from './followed-records.ts'
 import { createLeaseStore } from './lease-store.ts'
@@ -7,15 +7,8 @@ import { createStateStore } from './state-store.ts'
 let server: TestRedis
 let redis: Redis
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-})
+useRedis(openRedis, (opened) => ({ server, redis } = opened))
 beforeEach(() => server.flush())
-afterAll(async () => {
-  await redis.close()
-  await server.close()
-})
 
 describe('a lease', () => {
   test('belongs to one process, which can prolong and release it', async () => {

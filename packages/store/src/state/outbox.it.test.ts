@@ -1,5 +1,5 @@
-import { newEventId, type PlatformEvent, type Tenant } from '@switchhook/contracts'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { type PlatformEvent, type Tenant } from '@switchhook/contracts'
+import { anEvent, type TestRedis, useRedis } from '@switchhook/testkit'
 import { outboxKey, partitionOf, revisionKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { committerOf, createOutbox, type OutboxEntry } from './outbox.ts'
@@ -9,27 +9,11 @@ let server: TestRedis
 let redis: Redis
 let other: Redis
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
-})
-afterAll(async () => {
-  await Promise.all([redis.close(), other.close()])
-  await server.close()
-})
+useRedis(openRedis, (opened) => ({ server, redis, other } = opened))
 beforeEach(() => server.flush())
 
-const eventOf = (tenant: Tenant): PlatformEvent => ({
-  eventId: newEventId(),
-  eventType: 'call.status',
-  occurredAt: '2026-11-20T12:00:00.000Z',
-  tenant,
-  data: {},
-})
-
 async function commit(tenant: Tenant, count: number): Promise<PlatformEvent[]> {
-  const events = Array.from({ length: count }, () => eventOf(tenant))
+  const events = Array.from({ length: count }, () => anEvent({ tenant }))
   await createStateStore(redis).commit(tenant, { records: [], events, timers: [] })
   return events
 }
@@ -267,7 +251,7 @@ async function commitFor(name: string, tenant: string, count: number): Promise<O
     claimed: (entries) => claimed.push(...entries),
     unclaimed: () => {},
   })
-  const events = Array.from({ length: count }, () => eventOf(tenant))
+  const events = Array.from({ length: count }, () => anEvent({ tenant }))
   await store.commit(tenant, { records: [], events, timers: [] })
   expect(idsOf(events)).toEqual(expect.arrayContaining(idsOf(claimed)))
   return claimed

@@ -1,5 +1,5 @@
-import { newEventId, type PlatformEvent } from '@switchhook/contracts'
-import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import type { PlatformEvent } from '@switchhook/contracts'
+import { anEvent, eventually, type TestRedis, useRedis } from '@switchhook/testkit'
 import { openRedis, type Redis } from '../redis/redis.ts'
 import { createOutbox } from './outbox.ts'
 import { createStateStore, type StateChange, type StateStore } from './state-store.ts'
@@ -11,27 +11,16 @@ let other: Redis
 let store: StateStore
 let elsewhere: StateStore
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
+useRedis(openRedis, (opened) => {
+  ;({ server, redis, other } = opened)
   store = createStateStore(redis)
   elsewhere = createStateStore(other)
-})
-afterAll(async () => {
-  await Promise.all([redis.close(), other.close()])
-  await server.close()
 })
 beforeEach(() => server.flush())
 
 const change = (over: Partial<StateChange>): StateChange => ({ records: [], events: [], timers: [], ...over })
-const event = (): PlatformEvent => ({
-  eventId: newEventId(),
-  eventType: 'call.status',
-  occurredAt: '2026-11-20T12:00:00.000Z',
-  tenant: 'acme',
-  data: { state: 1, name: 'J\u00fcrgen', nothing: null, list: [], big: 12.5 },
-})
+const event = (): PlatformEvent =>
+  anEvent({ data: { state: 1, name: 'J\u00fcrgen', nothing: null, list: [], big: 12.5 } })
 
 test('a record that was never written is undefined at the position of its key', async () => {
   await store.commit('acme', change({ records: [{ key: 'call:1', expectedVersion: 0, value: { a: 1 } }] }))
@@ -106,7 +95,7 @@ test('a record with a time to live expires, and a later commit without one keeps
     value: 'ended',
     ...(ttlMs !== undefined && { ttlMs }),
   })
-  await store.commit('acme', change({ records: [record('forgotten', 0, 30), record('kept', 0, 30)] }))
+  await store.commit('acme', change({ records: [record('forgotten', 0, 500), record('kept', 0, 500)] }))
   await store.commit('acme', change({ records: [record('kept', 1)] }))
   await eventually(async () => expect(await store.read('acme', ['forgotten'])).toEqual([undefined]))
   expect(await store.read('acme', ['kept'])).toEqual([{ version: 2, value: 'ended' }])

@@ -1,5 +1,5 @@
 import type { Tenant } from '@switchhook/contracts'
-import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, type TestRedis, useRedis } from '@switchhook/testkit'
 import { openRedis, type Redis } from '../redis/redis.ts'
 import { createStateStore } from './state-store.ts'
 import { createTimerStore, type DueTimer, type TimerStore } from './timer-store.ts'
@@ -9,15 +9,9 @@ let redis: Redis
 let other: Redis
 let timers: TimerStore
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
+useRedis(openRedis, (opened) => {
+  ;({ server, redis, other } = opened)
   timers = createTimerStore(redis)
-})
-afterAll(async () => {
-  await Promise.all([redis.close(), other.close()])
-  await server.close()
 })
 beforeEach(() => server.flush())
 

@@ -1,7 +1,6 @@
 import { newSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
-import { type TestRedis } from '@switchhook/testkit'
-import { type Redis, run } from '../redis/redis.ts'
-import { useRedis } from '../testing/use-redis.ts'
+import { type TestRedis, useRedis } from '@switchhook/testkit'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { addStored, type Counts, figuresOf } from './counts.ts'
 import { createStatisticsStore, type StatisticsQuery } from './statistics-store.ts'
 
@@ -14,7 +13,7 @@ const NOW = Date.UTC(2026, 10, 20, 17, 6, 1)
 let server: TestRedis
 let redis: Redis
 
-useRedis((opened) => ({ server, redis } = opened))
+useRedis(openRedis, (opened) => ({ server, redis } = opened))
 beforeEach(() => server.flush())
 
 const countsOf = (stored: string): Counts => {

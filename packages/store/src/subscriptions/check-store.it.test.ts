@@ -1,5 +1,5 @@
 import { newSubscriptionId, type Tenant } from '@switchhook/contracts'
-import { eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { eventually, type TestRedis, useRedis } from '@switchhook/testkit'
 import { checksKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { type CheckStore, createCheckStore } from './check-store.ts'
@@ -10,14 +10,9 @@ let server: TestRedis
 let redis: Redis
 let checks: CheckStore
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
+useRedis(openRedis, (opened) => {
+  ;({ server, redis } = opened)
   checks = createCheckStore(redis)
-})
-afterAll(async () => {
-  await redis.close()
-  await server.close()
 })
 beforeEach(() => server.flush())
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { EVENT_TYPES, receives, type Subscription } from '@switchhook/contracts'
-import { aSubscription, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { aSubscription, type TestRedis, useRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
@@ -14,15 +14,7 @@ let server: TestRedis
 let redis: Redis
 let other: Redis
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
-})
-afterAll(async () => {
-  await Promise.all([redis.close(), other.close()])
-  await server.close()
-})
+useRedis(openRedis, (opened) => ({ server, redis, other } = opened))
 beforeEach(() => server.flush())
 
 const subscription = (over: Partial<Subscription> = {}): Subscription => aSubscription({ tenant: TENANT, ...over })

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, type Subscription } from '@switchhook/contracts'
-import { aSubscription, type TestRedis } from '@switchhook/testkit'
+import { aSubscription, type TestRedis, useRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
-import { useRedis } from '../testing/use-redis.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
 import { collect } from './testing/collect.ts'
 
@@ -14,7 +13,7 @@ let server: TestRedis
 let redis: Redis
 let store: SubscriptionStore
 
-useRedis((opened) => ({ server, redis } = opened))
+useRedis(openRedis, (opened) => ({ server, redis } = opened))
 beforeEach(async () => {
   await server.flush()
   store = createSubscriptionStore(redis)

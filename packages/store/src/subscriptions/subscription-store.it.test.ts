@@ -1,5 +1,5 @@
 import { type Subscription } from '@switchhook/contracts'
-import { aSubscription, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { aSubscription, type TestRedis, useRedis } from '@switchhook/testkit'
 import { subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { matchOf } from './subscription-index.ts'
@@ -13,15 +13,7 @@ let store: SubscriptionStore
 /** The same store in another process. */
 let elsewhere: SubscriptionStore
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
-  other = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test-other' })
-})
-afterAll(async () => {
-  await Promise.all([redis.close(), other.close()])
-  await server.close()
-})
+useRedis(openRedis, (opened) => ({ server, redis, other } = opened))
 beforeEach(async () => {
   await server.flush()
   store = createSubscriptionStore(redis)

@@ -62,6 +62,9 @@ const pages = <P extends Page>(
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   })
 
+/** A list that is read in pages. */
+export type ListQuery<P extends Page> = ReturnType<typeof pages<P>>
+
 const one = <T>(group: string, name: string, read: (options: CallOptions) => Promise<T>) =>
   queryOptions({ queryKey: [group, name], queryFn: ({ signal }) => read({ signal }) })
 

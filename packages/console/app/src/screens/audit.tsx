@@ -1,16 +1,15 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { auditQuery } from '../api/queries.ts'
 import { useFilters } from '../search-params.ts'
 import { Choice, TextFilter } from '../ui/fields.tsx'
 import { MomentFilter } from '../ui/moment-filter.tsx'
-import { Empty, Failure, Loading, Screen } from '../ui/parts.tsx'
+import { Empty, QueryState, Screen } from '../ui/parts.tsx'
+import { useList } from '../ui/use-list.ts'
 import { AuditTable } from './audit-table.tsx'
 
 /** Who changed, sent or commanded what. */
 export function Audit() {
   const [{ list, action, from, to }, filter] = useFilters()
-  const query = useInfiniteQuery(auditQuery({ list, action, from, to }))
-  const entries = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const { query, rows: entries, isEmpty, more } = useList(auditQuery({ list, action, from, to }))
   return (
     <Screen title="Audit" lead="Every change, every sending and every command, with who did it and from where.">
       <div className="filters">
@@ -33,19 +32,9 @@ export function Audit() {
         <MomentFilter label="From" value={from} onChange={(from) => filter({ from })} />
         <MomentFilter label="To" value={to} onChange={(to) => filter({ to })} />
       </div>
-      {query.error && <Failure error={query.error} retry={() => void query.refetch()} />}
-      {query.isPending && <Loading />}
-      {query.data && entries.length === 0 && !query.hasNextPage && <Empty title="No entry matches." />}
-      {(entries.length > 0 || query.hasNextPage) && (
-        <AuditTable
-          entries={entries}
-          more={
-            query.hasNextPage
-              ? { isLoading: query.isFetchingNextPage, load: () => void query.fetchNextPage() }
-              : undefined
-          }
-        />
-      )}
+      <QueryState query={query} />
+      {isEmpty && <Empty title="No entry matches." />}
+      {(entries.length > 0 || more) && <AuditTable entries={entries} more={more} />}
     </Screen>
   )
 }

@@ -1,51 +1,37 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { DeliverySummary } from '../api/model.ts'
 import { deliveriesQuery } from '../api/queries.ts'
 import { toneOfState } from '../rules/repair.ts'
 import { count, outcomeLabel } from '../rules/words.ts'
-import { useFilters } from '../search-params.ts'
+import { DELIVERY_FILTERS, useFilters } from '../search-params.ts'
 import { Choice, TextFilter } from '../ui/fields.tsx'
 import { MomentFilter } from '../ui/moment-filter.tsx'
-import { Button, Empty, Failure, Loading, Status, Time } from '../ui/parts.tsx'
+import { Button, Empty, QueryState, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
+import { useList } from '../ui/use-list.ts'
 import { EndpointLink } from './endpoint-link.tsx'
 
-const FILTERS = [
-  'state',
-  'parkedReason',
-  'outcome',
-  'status',
-  'subscriptionId',
-  'eventType',
-  'callId',
-  'agentUri',
-  'from',
-  'to',
-] as const
-
-export type DeliveryFilter = (typeof FILTERS)[number]
+type DeliveryFilter = (typeof DELIVERY_FILTERS)[number]
 
 /** Deliveries with filters. With a `subscriptionId`, those of one endpoint. */
 export function DeliveryList({
   subscriptionId,
-  filters: offered = FILTERS,
+  filters: offered = DELIVERY_FILTERS,
 }: {
   readonly subscriptionId?: string
   readonly filters?: readonly DeliveryFilter[]
 }) {
   const [all, filter] = useFilters()
   const set = Object.fromEntries(offered.map((name) => [name, all[name]]))
-  const query = useInfiniteQuery(deliveriesQuery({ ...set, ...(subscriptionId !== undefined && { subscriptionId }) }))
-  const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const chosen = { ...set, ...(subscriptionId !== undefined && { subscriptionId }) }
+  const { query, rows, isEmpty, more } = useList(deliveriesQuery(chosen))
   const isFiltered = Object.values(set).some((value) => value !== undefined)
   const columns = subscriptionId === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Endpoint')
   return (
     <>
       <FilterBar offered={offered} values={all} onChange={filter} />
-      {query.error && <Failure error={query.error} retry={() => void query.refetch()} />}
-      {query.isPending && <Loading />}
-      {query.data && rows.length === 0 && !query.hasNextPage && (
+      <QueryState query={query} />
+      {isEmpty && (
         <Empty title={isFiltered ? 'No delivery matches the filters.' : 'There are no deliveries.'}>
           {isFiltered && (
             <Button onClick={() => filter(Object.fromEntries(offered.map((name) => [name, ''])))}>
@@ -54,18 +40,8 @@ export function DeliveryList({
           )}
         </Empty>
       )}
-      {(rows.length > 0 || query.hasNextPage) && (
-        <Table
-          label="Deliveries"
-          columns={columns}
-          rows={rows}
-          keyOf={({ deliveryId }) => deliveryId}
-          more={
-            query.hasNextPage
-              ? { isLoading: query.isFetchingNextPage, load: () => void query.fetchNextPage() }
-              : undefined
-          }
-        />
+      {(rows.length > 0 || more) && (
+        <Table label="Deliveries" columns={columns} rows={rows} keyOf={({ deliveryId }) => deliveryId} more={more} />
       )}
     </>
   )
@@ -99,7 +75,7 @@ const OUTCOMES = [
   ].map((outcome) => [outcome, outcome] as const),
 ] as const
 
-const EVENT_TYPES = [
+export const EVENT_TYPES = [
   ['', 'Any'],
   ...[
     'call.status',

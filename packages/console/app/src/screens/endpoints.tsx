@@ -9,7 +9,7 @@ import { count, outcomeLabel, shortUrl } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
 import { usePerson } from '../session/person.ts'
 import { Choice, TextFilter } from '../ui/fields.tsx'
-import { Button, Empty, Failure, Loading, Screen, Status, Time } from '../ui/parts.tsx'
+import { Button, Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { CreateDialog } from './endpoint/create-dialog.tsx'
 
@@ -20,7 +20,8 @@ export function Endpoints() {
   const { refusal } = usePerson()
   const navigate = useNavigate()
   const [isCreating, setCreating] = useState(false)
-  const { data, error, refetch, isPlaceholderData } = useQuery(endpointsQuery(limit))
+  const query = useQuery(endpointsQuery(limit))
+  const { data, isPlaceholderData } = query
   const rows = (data?.items ?? []).filter((item) => matches(item, q, show)).toSorted((a, b) => rank(a) - rank(b))
   return (
     <Screen
@@ -45,8 +46,7 @@ export function Endpoints() {
           onChange={(show) => filter({ show: show === 'all' ? '' : show })}
         />
       </div>
-      {error && <Failure error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading />}
+      <QueryState query={query} />
       {data !== undefined && rows.length === 0 && (
         <Empty title={data.items.length === 0 ? 'There is no endpoint yet.' : 'No endpoint matches the filters.'}>
           {data.items.length === 0 && <p>Add one to receive call and agent events.</p>}

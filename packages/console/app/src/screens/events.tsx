@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate } from '@tanstack/react-router'
 import type { ListedEvent } from '../api/model.ts'
 import { eventsQuery, happenedQuery } from '../api/queries.ts'
@@ -8,20 +8,11 @@ import { agentName } from '../rules/words.ts'
 import { type Filters, useFilters } from '../search-params.ts'
 import { Choice, TextFilter } from '../ui/fields.tsx'
 import { MomentFilter } from '../ui/moment-filter.tsx'
-import { Empty, Failure, Loading, Screen, ShortId, Status, Time } from '../ui/parts.tsx'
+import { Empty, Failure, Loading, QueryState, Screen, ShortId, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
+import { useList } from '../ui/use-list.ts'
+import { EVENT_TYPES } from './delivery-list.tsx'
 import { findById } from './find-by-id.ts'
-
-const EVENT_TYPES = [
-  ['', 'Any'],
-  ['call.status', 'call.status'],
-  ['agent.status', 'agent.status'],
-  ['webhook.endpoint.failing', 'webhook.endpoint.failing'],
-  ['webhook.endpoint.recovered', 'webhook.endpoint.recovered'],
-  ['webhook.delivery.parked', 'webhook.delivery.parked'],
-  ['webhook.parked.limit', 'webhook.parked.limit'],
-  ['webhook.held.limit', 'webhook.held.limit'],
-] as const
 
 /** Finds events by whatever a person has at hand. */
 export function Events() {
@@ -110,10 +101,8 @@ function FoundById({ id, filters }: { readonly id: string; readonly filters: Fil
 }
 
 function EventList({ what, filters }: { readonly what: string | null; readonly filters: Filters }) {
-  const query = useInfiniteQuery(eventsQuery(filters))
-  const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
-  if (query.error) return <Failure error={query.error} retry={() => void query.refetch()} />
-  if (query.isPending) return <Loading />
+  const { query, rows, isEmpty, more } = useList(eventsQuery(filters))
+  if (query.error || query.isPending) return <QueryState query={query} />
   return (
     <>
       {what !== null && (
@@ -121,7 +110,7 @@ function EventList({ what, filters }: { readonly what: string | null; readonly f
           {rows.length === 0 ? `No event of ${what}.` : `Events of ${what}, newest first.`}
         </p>
       )}
-      {rows.length === 0 && !query.hasNextPage ? (
+      {isEmpty ? (
         <Empty title="No event was found.">
           <p>Events are listed for a limited time, even if no endpoint receives them.</p>
         </Empty>
@@ -131,11 +120,7 @@ function EventList({ what, filters }: { readonly what: string | null; readonly f
           columns={what === null ? COLUMNS : FOUND_COLUMNS}
           rows={rows}
           keyOf={({ eventId }) => eventId}
-          more={
-            query.hasNextPage
-              ? { isLoading: query.isFetchingNextPage, load: () => void query.fetchNextPage() }
-              : undefined
-          }
+          more={more}
         />
       )}
     </>

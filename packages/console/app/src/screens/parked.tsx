@@ -5,7 +5,7 @@ import type { ParkedGroup } from '../api/model.ts'
 import { isDeletedQuery, namesQuery, parkedQuery } from '../api/queries.ts'
 import { count, outcomePhrase, shortUrl } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
-import { Button, Empty, Failure, Loading, Screen, Time } from '../ui/parts.tsx'
+import { Button, Empty, QueryState, Screen, Time } from '../ui/parts.tsx'
 import { RecoverDialog } from './recover-dialog.tsx'
 
 const CAUSES = {
@@ -16,7 +16,8 @@ const CAUSES = {
 
 /** Parked deliveries of all endpoints, grouped by their cause. */
 export function Parked() {
-  const { data, error, refetch } = useQuery(parkedQuery)
+  const query = useQuery(parkedQuery)
+  const { data } = query
   const { data: names } = useQuery(namesQuery)
   const [recovering, setRecovering] = useState<ParkedGroup | null>(null)
   return (
@@ -24,8 +25,7 @@ export function Parked() {
       title="Parked"
       lead="Parked deliveries are no longer retried. They are kept, and can be sent again once the endpoint is repaired."
     >
-      {error && <Failure error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading />}
+      <QueryState query={query} />
       {data?.items.length === 0 && (
         <Empty title="Nothing is parked.">
           <p>Every delivery was acknowledged, or is still being retried.</p>

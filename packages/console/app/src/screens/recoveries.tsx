@@ -3,18 +3,18 @@ import { Link } from '@tanstack/react-router'
 import type { Recovery } from '../api/model.ts'
 import { recoveriesQuery } from '../api/queries.ts'
 import { count } from '../rules/words.ts'
-import { Empty, Failure, Loading, Screen, Status, Time } from '../ui/parts.tsx'
+import { Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { EndpointLink } from './endpoint-link.tsx'
 import { toneOfRecovery } from './recovery-tone.ts'
 
 /** The recoveries and backfills of all endpoints. */
 export function Recoveries() {
-  const { data, error, refetch } = useQuery(recoveriesQuery)
+  const query = useQuery(recoveriesQuery)
+  const { data } = query
   return (
     <Screen title="Recoveries" lead="A recovery sends parked deliveries again; a backfill sends earlier events.">
-      {error && <Failure error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading />}
+      <QueryState query={query} />
       {data?.items.length === 0 && (
         <Empty title="There was no recovery yet.">
           <p>

@@ -6,9 +6,8 @@ import type { Recovery } from '../api/model.ts'
 import { namesQuery, recoveryQuery } from '../api/queries.ts'
 import { count, counted, recoveryWait } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
-import { FormDialog } from '../ui/dialog.tsx'
+import { CommandDialog } from '../ui/dialog.tsx'
 import { Button, Empty, Facts, Failure, Id, Loading, Panel, Screen, Status, Tile, Time } from '../ui/parts.tsx'
-import { useAction } from '../ui/use-action.ts'
 import { toneOfRecovery } from './recovery-tone.ts'
 
 const route = getRouteApi('/recoveries/$recoveryId')
@@ -122,12 +121,6 @@ function Progress({ recovery }: { readonly recovery: Recovery }) {
 function Cancel({ recovery }: { readonly recovery: Recovery }) {
   const { refusal } = usePerson()
   const [isAsking, setAsking] = useState(false)
-  const cancel = useAction({
-    run: () => client.recoveries.cancel(recovery.recoveryId),
-    done: () => 'The recovery was cancelled.',
-    onDone: () => setAsking(false),
-    showsErrors: true,
-  })
   if (recovery.endedAt !== null) return null
   return (
     <>
@@ -135,20 +128,19 @@ function Cancel({ recovery }: { readonly recovery: Recovery }) {
         Cancel
       </Button>
       {isAsking && (
-        <FormDialog
+        <CommandDialog
           title="Cancel the recovery?"
           submitLabel="Cancel the recovery"
           kind="danger"
           onClose={() => setAsking(false)}
-          isBusy={cancel.isPending}
-          error={cancel.error}
-          onSubmit={() => cancel.mutate(undefined)}
+          run={() => client.recoveries.cancel(recovery.recoveryId)}
+          done={() => 'The recovery was cancelled.'}
         >
           <p>
             {counted(recovery.remaining, 'delivery', 'deliveries')} stay parked. What was sent stays sent. You can start
             a new recovery at any time.
           </p>
-        </FormDialog>
+        </CommandDialog>
       )}
     </>
   )

@@ -1,26 +1,24 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { client } from '../api/client.ts'
 import type { Agent, Leg } from '../api/model.ts'
 import { agentsQuery, callsQuery } from '../api/queries.ts'
 import { agentName, callState, stopwatch } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
 import { Field, textIn } from '../ui/fields.tsx'
-import { Button, Empty, Failure, Loading, Panel, Screen, SubmitButton } from '../ui/parts.tsx'
+import { Button, Empty, Failure, Panel, QueryState, Screen, SubmitButton } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useAction } from '../ui/use-action.ts'
+import { useList } from '../ui/use-list.ts'
 import { useNow } from '../ui/use-now.ts'
 
 /** Makes the simulated contact center do something, to see the events that follow. */
 export function Simulator() {
-  const query = useInfiniteQuery(agentsQuery)
-  const agents = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const { query, rows: agents } = useList(agentsQuery)
   return (
     <Screen
       title="Simulator"
       lead="The contact center is simulated: let customers call, and see what your endpoints receive."
     >
-      {query.error && <Failure error={query.error} retry={() => void query.refetch()} />}
-      {query.isPending && <Loading />}
+      <QueryState query={query} />
       {agents.length > 0 && <Ring agents={agents} />}
       <Calls />
       <Panel title="Devices">
@@ -80,17 +78,16 @@ function Ring({ agents }: { readonly agents: readonly Agent[] }) {
 }
 
 function Calls() {
-  const { data, error } = useInfiniteQuery(callsQuery({ live: 'true' }))
+  const { query, rows: legs } = useList(callsQuery({ live: 'true' }))
   const nowMs = useNow(1_000)
-  const [legs, columns] = [data?.pages.flatMap(({ items }) => items) ?? [], callColumns(nowMs)]
   return (
     <Panel title="Calls now">
-      {error && <Failure error={error} />}
-      {data && legs.length === 0 && <Empty title="There is no call." />}
+      {query.error && <Failure error={query.error} />}
+      {query.data && legs.length === 0 && <Empty title="There is no call." />}
       {legs.length > 0 && (
         <Table
           label="Calls now"
-          columns={columns}
+          columns={callColumns(nowMs)}
           rows={legs}
           keyOf={({ callId, agentUri }) => `${callId} ${agentUri}`}
         />

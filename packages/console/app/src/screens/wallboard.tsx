@@ -1,4 +1,3 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../api/client.ts'
@@ -8,19 +7,19 @@ import { type WallRow, wallRows } from '../rules/wallboard.ts'
 import { agentName, callDirection, callState, counted, stopwatch } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
 import { usePerson } from '../session/person.ts'
-import { FormDialog } from '../ui/dialog.tsx'
+import { CommandDialog, FormDialog } from '../ui/dialog.tsx'
 import { Choice, Field, TextFilter, textIn } from '../ui/fields.tsx'
-import { Button, Empty, Failure, Loading, Screen, Status } from '../ui/parts.tsx'
+import { Button, Empty, QueryState, Screen, Status } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useAction } from '../ui/use-action.ts'
+import { useList } from '../ui/use-list.ts'
 import { useNow } from '../ui/use-now.ts'
 
 /** Agents and their calls, those that need help first. */
 export function Wallboard() {
   const [{ q = '', show = 'all' }, filter] = useFilters()
-  const query = useInfiniteQuery(agentsQuery)
+  const { query, rows: agents, more } = useList(agentsQuery)
   const nowMs = useNow(1_000)
-  const agents = query.data?.pages.flatMap(({ items }) => items) ?? []
   const rows = wallRows(
     agents.filter(({ agentUri }) => agentUri.toLowerCase().includes(q.toLowerCase())),
     nowMs,
@@ -41,23 +40,12 @@ export function Wallboard() {
           onChange={(show) => filter({ show: show === 'all' ? '' : show })}
         />
       </div>
-      {query.error && <Failure error={query.error} retry={() => void query.refetch()} />}
-      {query.isPending && <Loading />}
+      <QueryState query={query} />
       {query.data && rows.length === 0 && (
         <Empty title={agents.length === 0 ? 'There are no agents.' : 'No agent matches the filters.'} />
       )}
       {rows.length > 0 && (
-        <Table
-          label="Agents and calls"
-          columns={columnsAt(nowMs)}
-          rows={rows}
-          keyOf={({ key }) => key}
-          more={
-            query.hasNextPage
-              ? { isLoading: query.isFetchingNextPage, load: () => void query.fetchNextPage() }
-              : undefined
-          }
-        />
+        <Table label="Agents and calls" columns={columnsAt(nowMs)} rows={rows} keyOf={({ key }) => key} more={more} />
       )}
     </Screen>
   )
@@ -166,25 +154,19 @@ function Commands({ leg }: { readonly leg: Leg }) {
 }
 
 function TransferDialog({ leg, onClose }: { readonly leg: Leg; readonly onClose: () => void }) {
-  const transfer = useAction({
-    run: (form: FormData) =>
-      client.calls.transfer(leg.callId, {
-        agentUri: leg.agentUri,
-        transferTarget: textIn(form, 'target'),
-        blind: form.get('blind') !== null,
-      }),
-    done: () => 'Transfer: accepted.',
-    onDone: onClose,
-    showsErrors: true,
-  })
+  const transfer = (form: FormData) =>
+    client.calls.transfer(leg.callId, {
+      agentUri: leg.agentUri,
+      transferTarget: textIn(form, 'target'),
+      blind: form.get('blind') !== null,
+    })
   return (
-    <FormDialog
+    <CommandDialog
       title="Transfer the call"
       submitLabel="Transfer"
       onClose={onClose}
-      isBusy={transfer.isPending}
-      error={transfer.error}
-      onSubmit={(form) => transfer.mutate(form)}
+      run={transfer}
+      done={() => 'Transfer: accepted.'}
     >
       <Field label="To" hint="An agent's URI, an extension or a phone number.">
         <input name="target" required />
@@ -193,6 +175,6 @@ function TransferDialog({ leg, onClose }: { readonly leg: Leg; readonly onClose:
         <input type="checkbox" name="blind" defaultChecked />
         <span>Blind: without talking to the target first</span>
       </label>
-    </FormDialog>
+    </CommandDialog>
   )
 }

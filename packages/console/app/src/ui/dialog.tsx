@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button, Failure, SubmitButton } from './parts.tsx'
+import { useAction } from './use-action.ts'
 
 interface DialogProps {
   readonly title: string
@@ -60,5 +61,26 @@ export function FormDialog({
         </div>
       </form>
     </Dialog>
+  )
+}
+
+interface CommandDialogProps<Result> extends Omit<FormDialogProps, 'isBusy' | 'error' | 'onSubmit'> {
+  readonly run: (form: FormData) => Promise<Result>
+  /** The announcement of success. */
+  readonly done: (result: Result) => string
+  /** Absent: the dialog closes. */
+  readonly onDone?: () => void
+}
+
+/** A dialog for one command. */
+export function CommandDialog<Result>({ run, done, onDone, ...dialog }: CommandDialogProps<Result>) {
+  const command = useAction({ run, done, onDone: onDone ?? dialog.onClose, showsErrors: true })
+  return (
+    <FormDialog
+      {...dialog}
+      isBusy={command.isPending}
+      error={command.error}
+      onSubmit={(form) => command.mutate(form)}
+    />
   )
 }

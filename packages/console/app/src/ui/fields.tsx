@@ -32,6 +32,13 @@ export function numberIn(form: FormData, name: string): number | null {
   return text === '' ? null : Number(text)
 }
 
+export const Options = ({ of }: { readonly of: readonly (readonly [value: string, label: string])[] }) =>
+  of.map(([value, label]) => (
+    <option key={value} value={value}>
+      {label}
+    </option>
+  ))
+
 /** A choice in a filter bar. */
 export function Choice({
   label,
@@ -47,11 +54,7 @@ export function Choice({
   return (
     <Field label={label}>
       <select value={value} onChange={(event) => onChange(event.target.value)}>
-        {options.map(([value, label]) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
+        <Options of={options} />
       </select>
     </Field>
   )

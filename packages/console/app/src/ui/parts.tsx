@@ -136,6 +136,18 @@ export const Loading = () => (
   </div>
 )
 
+/** What a screen shows until its query has an answer, and if it fails. */
+export const QueryState = ({
+  query: { error, isPending, refetch },
+}: {
+  readonly query: { readonly error: unknown; readonly isPending: boolean; readonly refetch: () => unknown }
+}) => (
+  <>
+    {error != null && <Failure error={error} retry={() => void refetch()} />}
+    {isPending && <Loading />}
+  </>
+)
+
 /** The heading of a screen. It takes the focus after navigation, so that a screen reader reads it. */
 export function Screen({
   title,

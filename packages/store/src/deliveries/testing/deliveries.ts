@@ -1,5 +1,5 @@
-import { type Attempt, type Delivery, deliveryIdOf, newEventId, newSubscriptionId } from '@switchhook/contracts'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import type { Attempt, Delivery } from '@switchhook/contracts'
+import { aDelivery, type TestRedis, useRedis } from '@switchhook/testkit'
 import { openRedis, type Redis, run } from '../../redis/redis.ts'
 import { createDeliveryArchive, type DeliveryArchive } from '../delivery-archive.ts'
 import { createDeliveryStore, type DeliveryStore } from '../delivery-store.ts'
@@ -19,12 +19,22 @@ export interface TestDeliveries {
   readonly ttlOf: (key: string) => Promise<number>
   /** Begins the next run and notes it as published. Resolves to the message that a worker would consume. */
   readonly sendAgain: (delivery: Delivery) => Promise<Delivery>
-  readonly close: () => Promise<void>
 }
 
-export async function openDeliveries(): Promise<TestDeliveries> {
-  const server = await testRedis()
-  const redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'test' })
+/**
+ * Gives the tests of a file a store of deliveries, which is empty before each test. Call it at the top of the file; `opened` is
+ * called before the first test.
+ */
+export function useDeliveries(opened: (fixture: TestDeliveries) => void): void {
+  let server: TestRedis | undefined
+  useRedis(openRedis, (world) => {
+    ;({ server } = world)
+    opened(fixtureOf(world))
+  })
+  beforeEach(() => server?.flush())
+}
+
+function fixtureOf({ server, redis }: Pick<TestDeliveries, 'server' | 'redis'>): TestDeliveries {
   const store = { ...createDeliveryStore(redis, retention), ...createDeliveryArchive(redis) }
   return {
     server,
@@ -38,32 +48,12 @@ export async function openDeliveries(): Promise<TestDeliveries> {
       const { run: nextRun, slot, attempt, body } = redelivery.record
       return { ...delivery, run: nextRun, slot, attempt, body }
     },
-    async close() {
-      await redis.close()
-      await server.close()
-    },
   }
 }
 
-export function deliveryOf(over: Partial<Delivery> = {}): Delivery {
-  const eventId = over.eventId ?? newEventId()
-  const subscriptionId = over.subscriptionId ?? newSubscriptionId()
-  return {
-    deliveryId: deliveryIdOf(eventId, subscriptionId),
-    subscriptionId,
-    eventId,
-    eventType: 'call.status',
-    tenant: 'acme',
-    url: 'https://client.example/hooks',
-    run: 1,
-    slot: 0,
-    attempt: 0,
-    firstDueAt: '2026-11-20T12:00:00.000Z',
-    // Not valid UTF-8, so a store that decodes the body fails the tests.
-    body: Buffer.from([0x7b, 0xff, 0x00, 0x0a, 0x7d]),
-    ...over,
-  }
-}
+/** Its body is not valid UTF-8, so a store that decodes the body fails the tests. */
+export const deliveryOf = (over: Partial<Delivery> = {}): Delivery =>
+  aDelivery({ firstDueAt: '2026-11-20T12:00:00.000Z', body: Buffer.from([0x7b, 0xff, 0x00, 0x0a, 0x7d]), ...over })
 
 /** The POST of a consumed delivery. */
 export const postOf = (delivery: Delivery, outcome: Attempt['outcome'], status: number | null): Attempt => ({

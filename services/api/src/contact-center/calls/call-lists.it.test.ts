@@ -1,9 +1,10 @@
 import { CallState, newCallId } from '@switchhook/contracts'
-import { openRedis, type Redis } from '@switchhook/store'
-import { eventually, silentLog } from '@switchhook/testkit'
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
+import type { Redis } from '@switchhook/store'
+import { eventually } from '@switchhook/testkit'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { logFanOut, loggedEvent } from '../../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import type { Surroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const VOICE = '/api/v1/voice'
 const AGENTS = 230
@@ -20,21 +21,12 @@ let around: Surroundings<'acme' | 'globex'>
 let api: ApiUnderTest
 let redis: Redis
 
-beforeAll(async () => {
-  around = await startSurroundings('acme', 'globex')
-  const agents = [
-    { agentUri: 'sip:a{n}@acme.example', tenant: 'acme', count: AGENTS },
-    { agentUri: 'sip:carol@globex.example', tenant: 'globex' },
-  ]
-  api = await startApiUnderTest({ ...around.env, SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' })
-  redis = await openRedis({ url: around.redis.redisUrl, log: silentLog, name: 'fanout' })
-})
+const SIMULATOR_AGENTS = JSON.stringify([
+  { agentUri: 'sip:a{n}@acme.example', tenant: 'acme', count: AGENTS },
+  { agentUri: 'sip:carol@globex.example', tenant: 'globex' },
+])
 
-afterAll(async () => {
-  await api.close()
-  await redis.close()
-  await around.close()
-})
+useApi(['acme', 'globex'], (world) => ({ around, api, redis } = world), { SIMULATOR_AGENTS, WRAP_UP_SECONDS: '0' })
 
 const agent = (n: number): string => `sip:a${n}@acme.example`
 

@@ -1,31 +1,29 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const CALL = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
 const JSON_TYPE = 'Content-Type: application/json\r\n'
 
-let around: Surroundings<'acme'>
 let api: ApiUnderTest
+let acme: { authorization: string }
 
-beforeAll(async () => {
-  around = await startSurroundings('acme')
-  api = await startApiUnderTest(around.env)
-})
-
-afterAll(async () => {
-  await api.close()
-  await around.close()
-})
+useApi(
+  ['acme'],
+  (world) =>
+    ({
+      api,
+      headers: { acme },
+    } = world),
+)
 
 /** Sends raw bytes, because HTTP clients add their own headers. */
 async function post(command: string, headersAndBody: string): Promise<{ status: number; code: string }> {
   const path = command === 'dial' ? 'dial' : `${CALL}/${command}`
   const socket = connect(api.port, '127.0.0.1')
-  const { authorization } = around.bearer('acme')
   socket.write(
-    `POST /api/v1/voice/calls/${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${authorization}\r\n${headersAndBody}`,
+    `POST /api/v1/voice/calls/${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${acme.authorization}\r\n${headersAndBody}`,
   )
   const answer = await text(socket)
   const [head = '', body = ''] = answer.split('\r\n\r\n')

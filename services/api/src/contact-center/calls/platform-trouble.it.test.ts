@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type CallId, CallState } from '@switchhook/contracts'
 import { type Platform, PlatformUnavailable } from '@switchhook/platform'
 import { createStateStore, openRedis, type Redis } from '@switchhook/store'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { useRedis } from '@switchhook/testkit'
 import type { Answer } from '../../http/route.ts'
 import { createTransact } from '../../state/transact.ts'
 import { boundRoute } from '../../testing/bound-route.ts'
@@ -14,7 +14,6 @@ import { transfer } from './transfer-route.ts'
 
 const ALICE = 'sip:alice@acme.example'
 
-let server: TestRedis
 let redis: Redis
 let center: Center
 let tenant: string
@@ -43,15 +42,7 @@ const platform: Platform = {
   lookUp: async () => [],
 }
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'api' })
-})
-
-afterAll(async () => {
-  await redis.close()
-  await server.close()
-})
+useRedis(openRedis, (opened) => ({ redis } = opened))
 
 beforeEach(() => {
   tenant = randomUUID()

@@ -97,18 +97,7 @@ export const liveCallsOf = (agent: Pick<Agent, 'calls' | 'reserved'>, nowMs: num
 ]
 
 /** The public state of an agent. Effective status = overlay, else temporary, else standing. */
-export interface AgentView {
-  readonly statusCode: number
-  readonly standingStatusCode: number
-  readonly pendingStatusCode: number | null
-  readonly deviceStatus: DeviceStatus
-  readonly loggedOn: boolean
-  readonly until: string | null
-  readonly message: string | null
-  readonly location: string | null
-}
-
-export function viewOf({ standing, temporary, pending, overlay, calls, isOnline }: Agent): AgentView {
+export function viewOf({ standing, temporary, pending, overlay, calls, isOnline }: Agent) {
   const set = temporary ?? standing
   return {
     statusCode: overlay === null ? set.statusCode : OVERLAY_STATUS[overlay.kind],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type CallId, CallState, newCallId, newCommandId, type PlatformEvent } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
 import { createOutbox, createStateStore, createTimerStore, openRedis, type Redis } from '@switchhook/store'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { useRedis } from '@switchhook/testkit'
 import { createTransact } from '../../state/transact.ts'
 import { aReport } from '../../testing/report.ts'
 import { type Call, newCall } from './call.ts'
@@ -11,7 +11,6 @@ import { PROBE_SILENT_MS } from './silent-call-probe.ts'
 
 const AGENT = 'sip:alice@acme.example'
 
-let server: TestRedis
 let redis: readonly [Redis, Redis]
 let centers: readonly [Center, Center]
 let tenant: string
@@ -20,11 +19,7 @@ let known: LegReport[]
 /** How far the clock of the replicas is ahead. */
 let aheadMs: number
 
-beforeAll(async () => {
-  server = await testRedis()
-  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: silentLog, name })
-  redis = [await open('one replica'), await open('another replica')]
-})
+useRedis(openRedis, (opened) => (redis = [opened.redis, opened.other]))
 
 beforeEach(() => {
   tenant = randomUUID()
@@ -42,11 +37,6 @@ beforeEach(() => {
     })
   }
   centers = [open(redis[0]), open(redis[1])]
-})
-
-afterAll(async () => {
-  await Promise.all(redis.map((connection) => connection.close()))
-  await server.close()
 })
 
 const aDial = (callId: CallId = newCallId(), createdAt = new Date().toISOString()): Call => ({

@@ -1,31 +1,8 @@
 import type { Attempt, Envelope } from '@switchhook/contracts'
-import type { DeliveryRecord, DeliveryState, ListedDelivery, PendingDelivery } from '@switchhook/store'
+import type { DeliveryRecord, ListedDelivery, PendingDelivery } from '@switchhook/store'
 
 /** A delivery as lists show it. */
-export interface DeliverySummary {
-  readonly deliveryId: string
-  readonly subscriptionId: string
-  readonly eventId: string
-  readonly eventType: string
-  /** null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished. */
-  readonly url: string | null
-  readonly state: DeliveryState
-  readonly parkedReason: DeliveryRecord['parkedReason']
-  readonly parkedAt: string | null
-  readonly nextAttemptAt: string | null
-  readonly run: number
-  readonly test: boolean
-  readonly firstDueAt: string
-  readonly attempts: readonly Attempt[]
-}
-
-/** One delivery in full, with its envelope. The envelope is stored when the delivery is first parked, and null before. */
-export interface DeliveryView extends DeliverySummary {
-  readonly envelope: Envelope | null
-  readonly envelopeDropped: boolean
-}
-
-export function summaryOf(record: ListedDelivery): DeliverySummary {
+export function summaryOf(record: ListedDelivery) {
   const { deliveryId, subscriptionId, eventId, eventType, url, state, parkedReason, parkedAt, nextAttemptAt, run } =
     record
   return {
@@ -33,6 +10,7 @@ export function summaryOf(record: ListedDelivery): DeliverySummary {
     subscriptionId,
     eventId,
     eventType,
+    // null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished.
     url: url || null,
     state,
     parkedReason,
@@ -49,11 +27,14 @@ export function attemptView({ run, slot, attempt, at, durationMs, outcome, statu
   return { run, slot, attempt, at, durationMs, outcome, status, ...(answer !== undefined && { answer }) }
 }
 
-export function viewOf(record: DeliveryRecord): DeliveryView {
+/** One delivery in full, with its envelope. The envelope is stored when the delivery is first parked, and null before. */
+export function viewOf(record: DeliveryRecord) {
   const envelope = record.body === null ? null : (JSON.parse(record.body.toString()) as Envelope)
   const envelopeDropped = envelope === null && record.state === 'parked'
   return { ...summaryOf(record), envelope, envelopeDropped }
 }
+
+export type DeliveryView = ReturnType<typeof viewOf>
 
 export const pendingViewOf = (
   { deliveryId, subscriptionId, eventId, eventType, firstDueAt }: PendingDelivery,

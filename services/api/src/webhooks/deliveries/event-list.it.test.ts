@@ -1,29 +1,17 @@
 import { newEventId, subjectOf } from '@switchhook/contracts'
-import { type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
+import { type LoggedEvent, type Redis } from '@switchhook/store'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { logFanOut, loggedEvent } from '../../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import type { Surroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const EVENTS = '/api/v1/webhooks/events'
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 let surroundings: Surroundings<'acme' | 'globex'>
 let api: ApiUnderTest
 let redis: Redis
 
-beforeAll(async () => {
-  surroundings = await startSurroundings('acme', 'globex')
-  api = await startApiUnderTest({
-    ...surroundings.env,
-  })
-  redis = await openRedis({ url: surroundings.redis.redisUrl, log, name: 'fanout' })
-})
-
-afterAll(async () => {
-  await api.close()
-  await redis.close()
-  await surroundings.close()
-})
+useApi(['acme', 'globex'], (world) => ({ around: surroundings, api, redis } = world))
 
 async function fanOut(data: Readonly<Record<string, unknown>>): Promise<LoggedEvent> {
   const event = loggedEvent({ subject: subjectOf(data) })

@@ -13,44 +13,33 @@ import {
   createParkedLimitStore,
   type DeliveryStore,
   type LoggedEvent,
-  openRedis,
   type Redis,
 } from '@switchhook/store'
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { logFanOut, loggedEvent, newDelivery, waitingUntil } from '../../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const EVENTS = '/api/v1/webhooks/events'
 const HOUR_MS = 3_600_000
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-let surroundings: Surroundings<'acme' | 'globex'>
 let api: ApiUnderTest
 let redis: Redis
 let store: DeliveryStore
 let acme: { authorization: string }
 let globex: { authorization: string }
 
-beforeAll(async () => {
-  surroundings = await startSurroundings('acme', 'globex')
-  api = await startApiUnderTest({
-    ...surroundings.env,
-  })
-  acme = surroundings.bearer('acme')
-  globex = surroundings.bearer('globex')
-  redis = await openRedis({ url: surroundings.redis.redisUrl, log, name: 'worker' })
+useApi(['acme', 'globex'], (world) => {
+  ;({
+    api,
+    redis,
+    headers: { acme, globex },
+  } = world)
   store = createDeliveryStore(redis, {
     settledRetentionMs: HOUR_MS,
     waitingRetentionMs: HOUR_MS,
     parkedRetentionMs: HOUR_MS,
   })
-})
-
-afterAll(async () => {
-  await api.close()
-  await redis.close()
-  await surroundings.close()
 })
 
 async function subscribe(headers = acme, eventTypes: readonly string[] = ['call.status']): Promise<SubscriptionId> {

@@ -5,36 +5,30 @@ import {
   parseSubscriptionId,
   type SubscriptionId,
 } from '@switchhook/contracts'
-import { createDeliveryStore, type LoggedEvent, openRedis, type Redis } from '@switchhook/store'
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
+import { createDeliveryStore, type LoggedEvent, type Redis } from '@switchhook/store'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { logFanOut, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const DELIVERIES = '/api/v1/webhooks/deliveries'
 const URL = 'https://client.example/hooks'
 const HOUR_MS = 3_600_000
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-let around: Surroundings<'acme' | 'globex'>
 let api: ApiUnderTest
 let redis: Redis
 let acme: { authorization: string }
 let globex: { authorization: string }
 
-beforeAll(async () => {
-  around = await startSurroundings('acme', 'globex')
-  api = await startApiUnderTest(around.env)
-  acme = around.bearer('acme')
-  globex = around.bearer('globex')
-  redis = await openRedis({ url: around.redis.redisUrl, log, name: 'fanout' })
-})
-
-afterAll(async () => {
-  await api.close()
-  await redis.close()
-  await around.close()
-})
+useApi(
+  ['acme', 'globex'],
+  (world) =>
+    ({
+      api,
+      redis,
+      headers: { acme, globex },
+    } = world),
+)
 
 async function subscribe(): Promise<SubscriptionId> {
   const json = { url: URL, eventTypes: ['call.status'] }

@@ -3,21 +3,18 @@ import {
   createDeliveryStore,
   createParkedLimitStore,
   type DeliveryStore,
-  openRedis,
   type ParkedLimitStore,
   type Redis,
 } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const DELIVERIES = '/api/v1/webhooks/deliveries'
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const retention = { settledRetentionMs: 60_000, waitingRetentionMs: 60_000, parkedRetentionMs: 60_000 }
 
-let surroundings: Surroundings<'acme'>
 let api: ApiUnderTest
 let redis: Redis
 let store: DeliveryStore
@@ -25,25 +22,21 @@ let limits: ParkedLimitStore
 let headers: { authorization: string }
 let subscription: string
 
-beforeAll(async () => {
-  surroundings = await startSurroundings('acme')
-  api = await startApiUnderTest({ ...surroundings.env, PARKED_LIMIT_PER_SUBSCRIPTION: '2' })
-  headers = surroundings.bearer('acme')
-  redis = await openRedis({ url: surroundings.redis.redisUrl, log, name: 'worker' })
-  store = createDeliveryStore(redis, retention)
-  limits = createParkedLimitStore(redis, retention)
-})
+useApi(
+  ['acme'],
+  (world) => {
+    ;({ api, redis } = world)
+    headers = world.headers.acme
+    store = createDeliveryStore(redis, retention)
+    limits = createParkedLimitStore(redis, retention)
+  },
+  { PARKED_LIMIT_PER_SUBSCRIPTION: '2' },
+)
 
 beforeEach(async () => {
   const json = { url: 'https://client.example/hooks', eventTypes: ['call.status'] }
   const { body } = await api.call('POST', SUBSCRIPTIONS, { headers, json })
   subscription = (body as { id: string }).id
-})
-
-afterAll(async () => {
-  await api.close()
-  await redis.close()
-  await surroundings.close()
 })
 
 async function park(): Promise<Delivery> {

@@ -1,9 +1,9 @@
 import { newEventId, newSubscriptionId } from '@switchhook/contracts'
-import { createJournal, openRedis, type Redis } from '@switchhook/store'
-import { silentLog } from '@switchhook/testkit'
+import { createJournal, type Redis } from '@switchhook/store'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
 import { loggedEvent } from '../../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import type { Surroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const WEBHOOKS = '/api/v1/webhooks'
 const ENDS = { 'call.status': { state: [7] } }
@@ -12,17 +12,7 @@ let surroundings: Surroundings<'acme' | 'globex' | 'initech'>
 let api: ApiUnderTest
 let redis: Redis
 
-beforeAll(async () => {
-  surroundings = await startSurroundings('acme', 'globex', 'initech')
-  api = await startApiUnderTest(surroundings.env)
-  redis = await openRedis({ url: surroundings.env.REDIS_URL, log: silentLog, name: 'test' })
-})
-
-afterAll(async () => {
-  await redis.close()
-  await api.close()
-  await surroundings.close()
-})
+useApi(['acme', 'globex', 'initech'], (world) => ({ around: surroundings, api, redis } = world))
 
 const call = (method: string, path: string, json: object | undefined, tenant: 'acme' | 'globex' | 'initech') =>
   api.call(method, `${WEBHOOKS}${path}`, { headers: surroundings.bearer(tenant), ...(json && { json }) })

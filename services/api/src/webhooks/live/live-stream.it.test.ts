@@ -5,14 +5,14 @@ import {
   createJournal,
   createLiveAttemptStore,
   type LoggedEvent,
-  openRedis,
   type Redis,
 } from '@switchhook/store'
-import { eventually, silentLog } from '@switchhook/testkit'
+import { eventually } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
 import { loggedEvent } from '../../testing/deliveries.ts'
 import { type EventStream, openEventStream } from '../../testing/event-stream.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import type { Surroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const STREAM = '/api/v1/webhooks/stream'
 const LISTENERS = 200
@@ -22,25 +22,14 @@ let api: ApiUnderTest
 let redis: Redis
 const opened: EventStream[] = []
 
-beforeAll(async () => {
-  surroundings = await startSurroundings('acme', 'globex')
-  api = await startApiUnderTest({
-    ...surroundings.env,
-    EVENT_JOURNAL_SIZE: '500',
-    STREAM_LISTENERS_PER_TENANT: String(LISTENERS),
-    STREAM_LISTENERS_PER_CLIENT: String(LISTENERS),
-  })
-  redis = await openRedis({ url: surroundings.redis.redisUrl, log: silentLog, name: 'fanout' })
+useApi(['acme', 'globex'], (world) => ({ around: surroundings, api, redis } = world), {
+  EVENT_JOURNAL_SIZE: '500',
+  STREAM_LISTENERS_PER_TENANT: String(LISTENERS),
+  STREAM_LISTENERS_PER_CLIENT: String(LISTENERS),
 })
 
 afterEach(() => {
   for (const stream of opened.splice(0)) stream.close()
-})
-
-afterAll(async () => {
-  await api.close()
-  await redis.close()
-  await surroundings.close()
 })
 
 async function listen(

@@ -6,13 +6,13 @@ import {
   createDeliveryStore,
   createParkedLimitStore,
   createStatisticsStore,
-  openRedis,
   type Redis,
 } from '@switchhook/store'
-import { eventually, silentLog } from '@switchhook/testkit'
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
+import { eventually } from '@switchhook/testkit'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { attemptOf, logFanOut, loggedEvent, newDelivery, waitingUntil } from '../../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import type { Surroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const WEBHOOKS = '/api/v1/webhooks'
 const HOUR_MS = 3_600_000
@@ -22,16 +22,9 @@ let around: Surroundings<'acme' | 'globex'>
 let api: ApiUnderTest
 let redis: Redis
 
-beforeAll(async () => {
-  around = await startSurroundings('acme', 'globex')
-  api = await startApiUnderTest({ ...around.env, STATISTICS_SUBSCRIPTIONS: '1', EGRESS_ADDRESSES: '203.0.113.0/28' })
-  redis = await openRedis({ url: around.redis.redisUrl, log: silentLog, name: 'worker' })
-})
-
-afterAll(async () => {
-  await api.close()
-  await redis.close()
-  await around.close()
+useApi(['acme', 'globex'], (world) => ({ around, api, redis } = world), {
+  STATISTICS_SUBSCRIPTIONS: '1',
+  EGRESS_ADDRESSES: '203.0.113.0/28',
 })
 
 const get = async (path: string, tenant: 'acme' | 'globex' = 'acme') => {

@@ -22,7 +22,7 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import { aSubscription, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { aSubscription, silentLog, useRedis } from '@switchhook/testkit'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
 import { countParked } from './count-parked.ts'
@@ -35,7 +35,6 @@ const HOUR_MS = 3_600_000
 const RETENTION = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 const MINUTE_MS = 60_000
 
-let server: TestRedis
 let connections: readonly [Redis, Redis]
 let tenant: string
 let subscriptionId: SubscriptionId
@@ -52,15 +51,7 @@ let counts: () => Promise<void>
 
 type Replica = ReturnType<typeof openReplica>
 
-beforeAll(async () => {
-  server = await testRedis()
-  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: silentLog, name })
-  connections = [await open('one replica'), await open('another replica')]
-})
-afterAll(async () => {
-  await Promise.all(connections.map((connection) => connection.close()))
-  await server.close()
-})
+useRedis(openRedis, (opened) => (connections = [opened.redis, opened.other]))
 beforeEach(async () => {
   tenant = randomUUID()
   subscriptionId = newSubscriptionId()

@@ -29,7 +29,7 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import { aSubscription, eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { aSubscription, eventually, silentLog, useRedis } from '@switchhook/testkit'
 import { bind } from '../../http/route.ts'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
@@ -53,7 +53,6 @@ interface Replica {
   publish: Publish
 }
 
-let server: TestRedis
 let connections: readonly [Redis, Redis]
 let store: DeliveryStore
 let tenant: string
@@ -68,16 +67,9 @@ let nowMs: number
 let metrics: Metrics
 let meter: RecoveryMeter
 
-beforeAll(async () => {
-  server = await testRedis()
-  const open = (name: string): Promise<Redis> => openRedis({ url: server.redisUrl, log: silentLog, name })
-  connections = [await open('one replica'), await open('another replica')]
+useRedis(openRedis, ({ redis: one, other }) => {
+  connections = [one, other]
   store = createDeliveryStore(connections[0], retention)
-})
-
-afterAll(async () => {
-  await Promise.all(connections.map((connection) => connection.close()))
-  await server.close()
 })
 
 beforeEach(async () => {

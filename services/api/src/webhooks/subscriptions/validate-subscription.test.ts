@@ -98,8 +98,8 @@ test.each<[string, unknown, readonly string[]]>([
   }
 })
 
-test('an enabled that is not a boolean is rejected', () => {
-  const failure = validate({ url, eventTypes, enabled: 'never' })
+test.each(['never', 0, null])('an enabled of %j is rejected', (enabled) => {
+  const failure = validate({ url, eventTypes, enabled })
   expect(failure?.code).toBe('invalid-request')
   expect(failure?.extra.errors?.map(({ pointer }) => pointer)).toEqual(['/enabled'])
 })
@@ -146,6 +146,10 @@ test.each<[unknown, string | undefined]>([
   [{ enabled: false }, undefined],
   [{ description: null }, undefined],
   [{ enabled: 'false' }, 'invalid-request'],
+  [{ expireAfterSeconds: 9 }, 'invalid-request'],
+  [{ expireAfterSeconds: 86_401 }, 'invalid-request'],
+  [{ expireAfterSeconds: 10.5 }, 'invalid-request'],
+  [{ expireAfterSeconds: '60' }, 'invalid-request'],
   [{ url: 7 }, 'invalid-webhook-url'],
   [{ url: 'ftp://client.example' }, 'invalid-webhook-url'],
   [{ eventTypes: [] }, 'unknown-event-type'],

@@ -13,12 +13,11 @@ import {
 } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { type CheckStore, createCheckStore, createContactStore, openRedis, type Redis } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
+import { eventually, silentLog as log } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const GOOD: CheckFacts = {
   deadlineMs: 10_000,
   isSigned: false,

@@ -4,7 +4,7 @@ import { client } from '../../api/client.ts'
 import type { EventType, RecoveryCount, Subscription } from '../../api/model.ts'
 import { counted } from '../../rules/words.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Field } from '../../ui/fields.tsx'
+import { Field, Options } from '../../ui/fields.tsx'
 import { MomentFilter } from '../../ui/moment-filter.tsx'
 import { Notice, Time } from '../../ui/parts.tsx'
 import { useAction } from '../../ui/use-action.ts'
@@ -69,11 +69,7 @@ export function BackfillDialog({
       </p>
       <Field label="Period">
         <select value={hours} onChange={({ target }) => choosing(setHours)(target.value)}>
-          {PERIODS.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
+          <Options of={PERIODS} />
         </select>
       </Field>
       {hours === '' && (

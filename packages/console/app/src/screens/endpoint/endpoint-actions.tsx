@@ -6,8 +6,8 @@ import { endpointName } from '../../rules/attention.ts'
 import { isPaused } from '../../rules/endpoint-state.ts'
 import { counted } from '../../rules/words.ts'
 import { usePerson } from '../../session/person.ts'
-import { Dialog, FormDialog } from '../../ui/dialog.tsx'
-import { Field } from '../../ui/fields.tsx'
+import { CommandDialog, Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { Field, Options } from '../../ui/fields.tsx'
 import { Button } from '../../ui/parts.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { RecoverDialog } from '../recover-dialog.tsx'
@@ -84,24 +84,17 @@ function PauseOrResume(props: DialogProps) {
 }
 
 function EditDialog({ subscription, onClose }: DialogProps) {
-  const edit = useAction({
-    run: (form: FormData) => client.subscriptions.change(subscription.id, fieldsOf(form, subscription)),
-    done: ({ warnings }) => ['The endpoint was changed.', ...warnings.map(({ detail }) => detail)].join(' '),
-    onDone: onClose,
-    showsErrors: true,
-  })
   return (
-    <FormDialog
+    <CommandDialog
       title="Edit the endpoint"
       submitLabel="Save"
       onClose={onClose}
-      isBusy={edit.isPending}
-      error={edit.error}
-      onSubmit={(form) => edit.mutate(form)}
+      run={(form) => client.subscriptions.change(subscription.id, fieldsOf(form, subscription))}
+      done={({ warnings }) => ['The endpoint was changed.', ...warnings.map(({ detail }) => detail)].join(' ')}
     >
       <EndpointFields subscription={subscription} />
       <p className="hint">Deliveries that are waiting for a retry keep the old URL.</p>
-    </FormDialog>
+    </CommandDialog>
   )
 }
 
@@ -145,11 +138,7 @@ function RotateDialog({ subscription, onClose }: DialogProps) {
       </p>
       <Field label="The old secret keeps signing for">
         <select name="overlap" defaultValue="86400">
-          {OVERLAPS.map(([seconds, label]) => (
-            <option key={seconds} value={seconds}>
-              {label}
-            </option>
-          ))}
+          <Options of={OVERLAPS} />
         </select>
       </Field>
     </FormDialog>
@@ -157,48 +146,35 @@ function RotateDialog({ subscription, onClose }: DialogProps) {
 }
 
 function DisableDialog({ subscription, onClose }: DialogProps) {
-  const disable = useAction({
-    run: () => client.subscriptions.change(subscription.id, { enabled: false }),
-    done: () => 'The endpoint is disabled.',
-    onDone: onClose,
-    showsErrors: true,
-  })
   return (
-    <FormDialog
+    <CommandDialog
       title="Disable the endpoint?"
       submitLabel="Disable"
       kind="danger"
       onClose={onClose}
-      isBusy={disable.isPending}
-      error={disable.error}
-      onSubmit={() => disable.mutate(undefined)}
+      run={() => client.subscriptions.change(subscription.id, { enabled: false })}
+      done={() => 'The endpoint is disabled.'}
     >
       <p>
         It receives no new events until it is enabled again. Events of that time are not sent later by themselves; use a
         backfill. Deliveries that have failed already are still retried.
       </p>
-    </FormDialog>
+    </CommandDialog>
   )
 }
 
 function DeleteDialog({ subscription, onClose }: DialogProps) {
   const navigate = useNavigate()
-  const remove = useAction({
-    run: () => client.subscriptions.delete(subscription.id),
-    done: () => 'The endpoint was deleted.',
-    onDone: () => void navigate({ to: '/endpoints' }),
-    showsErrors: true,
-  })
   const parked = subscription.parked.count
   return (
-    <FormDialog
+    <CommandDialog
       title="Delete the endpoint?"
       submitLabel="Delete for good"
       kind="danger"
       onClose={onClose}
-      isBusy={remove.isPending}
-      error={remove.error}
-      onSubmit={() => remove.mutate(undefined)}
+      run={() => client.subscriptions.delete(subscription.id)}
+      done={() => 'The endpoint was deleted.'}
+      onDone={() => void navigate({ to: '/endpoints' })}
     >
       <p>
         New deliveries to <strong className="url">{endpointName(subscription)}</strong> stop immediately. This cannot be
@@ -209,6 +185,6 @@ function DeleteDialog({ subscription, onClose }: DialogProps) {
           ? 'No parked delivery is lost.'
           : `${counted(parked, 'parked delivery', 'parked deliveries')} can no longer be recovered.`}
       </p>
-    </FormDialog>
+    </CommandDialog>
   )
 }

@@ -6,10 +6,9 @@ import { heldTypesQuery, subscriptionQuery } from '../../api/queries.ts'
 import { endpointName } from '../../rules/attention.ts'
 import { isPaused } from '../../rules/endpoint-state.ts'
 import { count, counted } from '../../rules/words.ts'
-import { FormDialog } from '../../ui/dialog.tsx'
-import { Field } from '../../ui/fields.tsx'
+import { CommandDialog } from '../../ui/dialog.tsx'
+import { Field, Options } from '../../ui/fields.tsx'
 import { Failure, Time } from '../../ui/parts.tsx'
-import { useAction } from '../../ui/use-action.ts'
 
 interface Props {
   readonly subscription: Subscription
@@ -84,24 +83,18 @@ const PAUSES = [
 ] as const
 
 export function PauseDialog({ subscription, onClose }: DialogProps) {
-  const pause = useAction({
-    run: (seconds: number) =>
-      client.subscriptions.change(
-        subscription.id,
-        seconds === 0 ? { paused: true } : { pausedUntil: new Date(Date.now() + seconds * 1_000).toISOString() },
-      ),
-    done: () => 'The endpoint is paused.',
-    onDone: onClose,
-    showsErrors: true,
-  })
+  const pause = (seconds: number) =>
+    client.subscriptions.change(
+      subscription.id,
+      seconds === 0 ? { paused: true } : { pausedUntil: new Date(Date.now() + seconds * 1_000).toISOString() },
+    )
   return (
-    <FormDialog
+    <CommandDialog
       title="Pause the endpoint?"
       submitLabel="Pause"
       onClose={onClose}
-      isBusy={pause.isPending}
-      error={pause.error}
-      onSubmit={(form) => pause.mutate(Number(form.get('seconds')))}
+      run={(form) => pause(Number(form.get('seconds')))}
+      done={() => 'The endpoint is paused.'}
     >
       <p>
         {subscription.mode === 'pull' ? 'Clients receive nothing' : 'Nothing is sent to it'}: deliveries are held, and
@@ -110,14 +103,10 @@ export function PauseDialog({ subscription, onClose }: DialogProps) {
       </p>
       <Field label="For">
         <select name="seconds" defaultValue="0">
-          {PAUSES.map(([seconds, label]) => (
-            <option key={seconds} value={seconds}>
-              {label}
-            </option>
-          ))}
+          <Options of={PAUSES} />
         </select>
       </Field>
-    </FormDialog>
+    </CommandDialog>
   )
 }
 
@@ -126,23 +115,16 @@ export function ResumeDialog({ subscription: shown, onClose }: DialogProps) {
   // Read again: what the page shows can be some seconds old.
   const { data: subscription = shown } = useQuery({ ...subscriptionQuery(shown.id), refetchOnMount: 'always' })
   const found = subscription.held.count
-  const resume = useAction({
-    run: () => client.subscriptions.change(shown.id, { paused: false, pausedUntil: null }),
-    done: () => 'The endpoint is resumed.',
-    onDone: onClose,
-    showsErrors: true,
-  })
   return (
-    <FormDialog
+    <CommandDialog
       title="Resume the endpoint?"
       submitLabel={found === 0 || subscription.mode === 'pull' ? 'Resume' : `Resume and send ${deliveries(found)}`}
       onClose={onClose}
-      isBusy={resume.isPending}
-      error={resume.error}
-      onSubmit={() => resume.mutate(undefined)}
+      run={() => client.subscriptions.change(shown.id, { paused: false, pausedUntil: null })}
+      done={() => 'The endpoint is resumed.'}
     >
       <div role="status">{found === 0 ? <p>No delivery is held.</p> : <WhatFollows subscription={subscription} />}</div>
-    </FormDialog>
+    </CommandDialog>
   )
 }
 

@@ -1,8 +1,8 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import type { Subscription } from '../../api/model.ts'
 import { auditQuery } from '../../api/queries.ts'
 import { count, counted } from '../../rules/words.ts'
-import { Empty, Facts, Failure, Loading, Panel, Time } from '../../ui/parts.tsx'
+import { Empty, Facts, Panel, QueryState, Time } from '../../ui/parts.tsx'
+import { useList } from '../../ui/use-list.ts'
 import { AuditTable } from '../audit-table.tsx'
 import { Warnings } from './filter-field.tsx'
 
@@ -68,13 +68,9 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
 }
 
 function Changes({ subscriptionId }: { readonly subscriptionId: string }) {
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    auditQuery({ list: 'webhooks' }),
-  )
-  if (error) return <Failure error={error} />
-  if (data === undefined) return <Loading />
-  const entries = data.pages.flatMap(({ items }) => items).filter(({ on }) => on['subscriptionId'] === subscriptionId)
-  const more = hasNextPage ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() } : undefined
+  const { query, rows, more } = useList(auditQuery({ list: 'webhooks' }))
+  if (query.error || query.isPending) return <QueryState query={query} />
+  const entries = rows.filter(({ on }) => on['subscriptionId'] === subscriptionId)
   if (entries.length === 0 && more === undefined) return <Empty title="No change is recorded." />
   return <AuditTable isOfOneEndpoint entries={entries} more={more} />
 }

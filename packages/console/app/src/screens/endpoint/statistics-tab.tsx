@@ -6,14 +6,15 @@ import { answerTimeMs, fillPoints } from '../../rules/fill-points.ts'
 import { count, counted, duration } from '../../rules/words.ts'
 import { useFilters } from '../../search-params.ts'
 import { Choice } from '../../ui/fields.tsx'
-import { Empty, Failure, Loading, Panel } from '../../ui/parts.tsx'
+import { Empty, Panel, QueryState } from '../../ui/parts.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import type { Band, Series } from '../../ui/plot-props.ts'
 
 /** Answer time compared with the deadline, delay, and outcomes over time; cool-downs as bands. */
 export function StatisticsTab({ subscription }: { readonly subscription: Subscription }) {
   const [{ hours = '1' }, filter] = useFilters()
-  const { data, error, refetch } = useQuery(statisticsQuery(subscription.id, Number(hours) || 1))
+  const query = useQuery(statisticsQuery(subscription.id, Number(hours) || 1))
+  const { data } = query
   const { data: policy } = useQuery(policyQuery)
   return (
     <>
@@ -30,8 +31,7 @@ export function StatisticsTab({ subscription }: { readonly subscription: Subscri
           onChange={(hours) => filter({ hours: hours === '1' ? '' : hours })}
         />
       </div>
-      {error && <Failure error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading />}
+      <QueryState query={query} />
       {data !== undefined && !data.points.some(({ attempts }) => attempts > 0) && (
         <Empty title="Nothing was sent to this endpoint in this period." />
       )}

@@ -10,7 +10,7 @@ import {
   type StateChange,
   type StateStore,
 } from '@switchhook/store'
-import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { silentLog, type TestRedis, useRedis } from '@switchhook/testkit'
 import { createTransact } from '../../../state/transact.ts'
 import { type Center, createCenter } from '../../center/center.ts'
 import { openSimulator } from './open-simulator.ts'
@@ -20,18 +20,11 @@ let redis: Redis
 let tenant: string
 let alice: ProvisionedAgent
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = await openRedis({ url: server.redisUrl, log: silentLog, name: 'api' })
-})
+useRedis(openRedis, (opened) => ({ server, redis } = opened))
 beforeEach(async () => {
   await server.flush()
   tenant = randomUUID()
   alice = { agentUri: 'sip:alice@acme.example', tenant, device: 'SIM/alice' }
-})
-afterAll(async () => {
-  await redis.close()
-  await server.close()
 })
 
 /** A replica whose commits are collected. `isListening`: the center also gets the reports, in a list. */
