@@ -57,7 +57,7 @@ const listening: Command = {
     })
     const filtered = subscription.filter === null ? '' : `, filtered by ${JSON.stringify(subscription.filter)},`
     out.note(
-      `Receiving ${subscription.eventTypes.join(', ')}${filtered} as ${id}. Stop with Ctrl+C: what comes meanwhile waits.`,
+      `Receiving ${subscription.eventTypes.join(', ')}${filtered} as ${id}. Stop with Ctrl+C; deliveries that arrive meanwhile wait.`,
     )
     await listen({
       client,
