@@ -23,7 +23,7 @@ interface ListenOptions {
 
 const listening: Command = {
   name: 'listen',
-  summary: 'receive deliveries on this machine, until Ctrl+C; what comes meanwhile waits',
+  summary: 'receive deliveries on this machine, until Ctrl+C; deliveries that arrive meanwhile wait',
   options: [
     ['--forward-to <address>', 'POST each delivery there: 3000, or http://localhost:3000/hook'],
     ['--name <name>', 'continue where the same name stopped (default: the name of this machine)'],
