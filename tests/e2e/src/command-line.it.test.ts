@@ -71,7 +71,7 @@ test('an address where nothing answers', async () => {
 })
 
 test.each<[string, Answer, number, string]>([
-  ['that answers with a page', page(200), 3, 'answered 200 (text/html) without a token. It is no token endpoint'],
+  ['that answers with a page', page(200), 3, 'answered 200 (text/html) without a token. It is not a token endpoint'],
   ['that refuses the secret', json({ error: 'invalid_client' }, 401), 3, 'the secret has expired: create a secret'],
 ])('a token endpoint %s', async (_name, answer, code, message) => {
   server.answer('/token', answer)

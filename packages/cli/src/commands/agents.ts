@@ -41,7 +41,7 @@ const presence: Command = {
     const end = until === undefined ? undefined : momentOf(until, 1, Date.now())
     const more = given<Schemas['PresenceSetting']>({ statusCode, until: end, message, location })
     if (statusCode === undefined && Object.keys(more).length > 0) {
-      throw usage('Name the status, too: switchhook agents presence <agent> <status>.')
+      throw usage('The status is missing: switchhook agents presence <agent> <status>.')
     }
     const agent =
       statusCode === undefined

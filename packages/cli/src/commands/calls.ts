@@ -83,7 +83,7 @@ function accepted(out: Context['out'], answer: Schemas['CommandAccepted'] & { co
   ])
   out.note(
     answer.noop
-      ? 'The call is in this state already.'
+      ? 'The call is already in this state.'
       : `Accepted. Its events show the result: switchhook events tail --call ${answer.callId} --since 1m`,
   )
 }

@@ -56,7 +56,7 @@ async function showEvents(
   sought: string,
 ): Promise<void> {
   if (events.length === 0) {
-    throw new CliError(Exit.notFound, `Nothing here has "${sought}", or its record has expired.`)
+    throw new CliError(Exit.notFound, `Nothing was found for "${sought}", or its record has expired.`)
   }
   const found: Explained[] = []
   for (const { eventId } of events) {

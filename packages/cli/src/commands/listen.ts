@@ -23,7 +23,7 @@ interface ListenOptions {
 
 const listening: Command = {
   name: 'listen',
-  summary: 'receive deliveries on this machine, until Ctrl+C; what comes meanwhile waits',
+  summary: 'receive deliveries on this machine, until Ctrl+C; deliveries that arrive meanwhile wait',
   options: [
     ['--forward-to <address>', 'POST each delivery there: 3000, or http://localhost:3000/hook'],
     ['--name <name>', 'continue where the same name stopped (default: the name of this machine)'],
@@ -59,7 +59,7 @@ const listening: Command = {
     })
     const filtered = subscription.filter === null ? '' : `, filtered by ${JSON.stringify(subscription.filter)},`
     out.note(
-      `Receiving ${subscription.eventTypes.join(', ')}${filtered} as ${id}. Stop with Ctrl+C: what comes meanwhile waits.`,
+      `Receiving ${subscription.eventTypes.join(', ')}${filtered} as ${id}. Stop with Ctrl+C; deliveries that arrive meanwhile wait.`,
     )
     await listen({
       client,

@@ -155,7 +155,7 @@ const change: Command = {
       expireAfterSeconds: secondsIn(expireAfter),
       enabled: enable ? true : disable ? false : undefined,
     })
-    if (Object.keys(changed).length === 0) throw usage('Name a change, such as --disable.')
+    if (Object.keys(changed).length === 0) throw usage('No change is given: use an option such as --disable.')
     const after = await client.subscriptions.change(id, changed)
     showSubscription(out, after)
     showWarnings(out, after)

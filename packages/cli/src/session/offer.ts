@@ -36,7 +36,7 @@ export function chosenIn({ issuers, asksOrganization }: SignInOffer, organizatio
   }
   throw new CliError(
     Exit.signIn,
-    'This installation offers no sign-in to people: use --client-id, --token-url and --scope, or ask its operator for "cli" in AUTH_ISSUERS.',
+    'This installation has no sign-in for people: use --client-id, --token-url and --scope, or ask its operator for "cli" in AUTH_ISSUERS.',
   )
 }
 

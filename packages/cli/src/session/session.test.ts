@@ -57,10 +57,10 @@ test('SWITCHHOOK_TOKEN comes first', async () => {
 })
 
 test.each(['two words', 'two\nlines'])(
-  'SWITCHHOOK_TOKEN that is no token is refused without showing it: %j',
+  'SWITCHHOOK_TOKEN that is not a token is refused without showing it: %j',
   (token) => {
     const open = () => session(SIGN_IN, { SWITCHHOOK_TOKEN: token })
-    expect(open).toThrow('SWITCHHOOK_TOKEN is no token')
+    expect(open).toThrow('SWITCHHOOK_TOKEN is not a token')
     expect(open).not.toThrow(token)
   },
 )

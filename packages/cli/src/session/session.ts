@@ -30,7 +30,7 @@ export function openSession(
   const token = env['SWITCHHOOK_TOKEN']?.trim() || undefined
   // The error of an invalid header would show the token.
   if (token !== undefined && !/^[!-~]+$/.test(token))
-    throw usage('SWITCHHOOK_TOKEN is no token: it has spaces or line breaks.')
+    throw usage('SWITCHHOOK_TOKEN is not a token: it contains spaces or line breaks.')
   const own = env['SWITCHHOOK_URL'] || undefined
   // A token of one installation is never sent to another.
   const isOther = own !== undefined && stored !== undefined && sameAddress(own) !== sameAddress(stored.url)
@@ -43,7 +43,7 @@ export function openSession(
       throw usage(
         chosen !== undefined && stored === undefined
           ? `There is no profile "${chosen}": switchhook profile lists them.`
-          : 'No installation is named: sign in with "switchhook login <url>", or set SWITCHHOOK_URL.',
+          : 'No installation is selected: sign in with "switchhook login <url>", or set SWITCHHOOK_URL.',
       )
     },
     signIn,

@@ -40,7 +40,7 @@ export function signInProblem(error: unknown, address: string): SignInFailed {
     const seen =
       cause instanceof Response ? ` ${cause.status} (${cause.headers.get('content-type') ?? 'no content type'})` : ''
     return failed(
-      `${address} answered${seen} without a token. It is no token endpoint or issuer: check the address (--token-url).`,
+      `${address} answered${seen} without a token. It is not a token endpoint or issuer: check the address (--token-url).`,
     )
   }
   if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') {

@@ -46,10 +46,13 @@ export const FAILURES = {
   'too-many-secrets': { status: 409, title: 'Too many previous secrets are still active; wait for one to expire' },
   'external-id-taken': { status: 409, title: 'Another subscription has this externalId' },
   'too-many-subscriptions': { status: 409, title: 'The tenant has reached its limit of subscriptions' },
-  'subscription-not-pull': { status: 409, title: 'The deliveries of this subscription are sent to its url' },
+  'subscription-not-pull': {
+    status: 409,
+    title: 'The subscription is not a pull subscription; its deliveries are sent to its url',
+  },
   'subscription-pull': {
     status: 409,
-    title: 'The deliveries of this subscription are received by clients; it has no url',
+    title: 'The subscription is a pull subscription; it has no url',
   },
   'check-running': { status: 409, title: 'A check of this endpoint is already running' },
   'secret-unavailable': {
