@@ -801,7 +801,7 @@ export interface Schemas {
     } | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds?: number | null;
-    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
+    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
     paused?: boolean | null;
     /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
     pausedUntil?: string | null;
@@ -1276,7 +1276,7 @@ export interface Schemas {
     } | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds: number | null;
-    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
+    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
     paused: boolean | null;
     /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
     pausedUntil: string | null;
@@ -1323,7 +1323,7 @@ export interface Schemas {
     } | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds?: number | null;
-    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
+    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
     paused?: boolean | null;
     /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
     pausedUntil?: string | null;

@@ -92,7 +92,7 @@ function openReplica(redis: Redis) {
     log: silentLog,
   })
   const [again, leases]: [number[], unknown[]] = [[], []]
-  const { timerDue, idle } = createRecoverRejected({
+  const rejected = createRecoverRejected({
     subscriptions: createSubscriptionStore(redis),
     rejections: {
       ...noting,
@@ -109,9 +109,8 @@ function openReplica(redis: Redis) {
     parkedCount,
     state: {
       commit: async (_tenant, { timers: [timer] }) => {
-        const { payload, dueInMs = 0 } = timer ?? {}
-        if (Object.hasOwn(payload ?? {}, 'counting')) leases.push(payload)
-        else again.push(dueInMs)
+        if (Object.hasOwn(timer?.payload ?? {}, 'counting')) leases.push(timer?.payload)
+        else again.push(timer?.dueInMs ?? 0)
         return 'committed'
       },
     },
@@ -125,10 +124,10 @@ function openReplica(redis: Redis) {
     leases,
     parked,
     parkedCount,
-    timerDue,
-    async asked(payload: unknown = { subscriptionId }) {
-      await timerDue({ tenant, payload })
-      await idle()
+    timerDue: rejected.timerDue,
+    asked: async (payload: unknown = { subscriptionId }) => {
+      await rejected.timerDue({ tenant, payload })
+      await rejected.idle()
     },
   }
 }

@@ -36,7 +36,7 @@ const paused = {
   type: ['boolean', 'null'],
   description:
     'While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to ' +
-    'resume; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost.',
+    'resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost.',
   examples: [false],
 } as const
 
@@ -109,9 +109,16 @@ export const shownSettings = (subscription: Subscription): OptionalSettings =>
     NAMES.map((name) => [name, subscription[name] ?? (SWITCHES.some((each) => each === name) ? false : null)]),
   ) as unknown as OptionalSettings
 
-/** The change of the stored subscription that a request asks for: undefined for a setting that it removes or switches off. */
-export const wantedSettings = (body: Partial<OptionalSettings>): Pick<Subscription, OptionalSetting> =>
-  Object.fromEntries(NAMES.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name] || undefined]])))
+/**
+ * The change of the stored subscription that a request asks for: undefined for a setting that it removes or switches off.
+ * `paused: false` or null resumes, so it also ends a pause until a time.
+ */
+export function wantedSettings(body: Partial<OptionalSettings>): Pick<Subscription, OptionalSetting> {
+  const asked = body.paused === undefined || body.paused ? body : { pausedUntil: null, ...body }
+  return Object.fromEntries(
+    NAMES.flatMap((name) => (asked[name] === undefined ? [] : [[name, asked[name] || undefined]])),
+  )
+}
 
 /** The values that are set, for the ETag. The external id was the first of the settings, and stands alone. */
 export const setSettings = (subscription: Subscription): unknown[] =>
