@@ -79,7 +79,7 @@ export interface Expired {
 }
 
 /** A worker ran with a wrong clock. */
-export interface WrongClock extends Disturbance {
+interface WrongClock extends Disturbance {
   readonly aheadMs: number
 }
 
