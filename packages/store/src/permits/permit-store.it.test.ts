@@ -38,7 +38,7 @@ const wanted = (over: Partial<Parameters<PermitStore['take']>[1]> = {}) => ({
 const ids = (entries: readonly { readonly deliveryId: DeliveryId }[]) => entries.map(({ deliveryId }) => deliveryId)
 
 test.each([1, 4, 20])(
-  'with %i workers, each with a connection of its own, some of which die, never more than the limits are in flight or taken in any second',
+  'with %i workers, some of which die, never more than the limits are in flight or taken in any second',
   async (workers) => {
     const limited = { id, maxInFlight: 3, maxPerSecond: 12 }
     const written: number[] = []
