@@ -47,7 +47,7 @@ test('deliveries in flight at a killed worker are delivered by another worker', 
   // Each worker has some of them in flight, sent and unanswered; only the killed worker knows about its own.
   await end('delivery-worker-1', 'SIGKILL')
   isDown = false
-  await eventually(() => expect(markers.filter((marker) => !answered.has(marker))).toEqual([]), { timeoutMs: 20_000 })
+  await eventually(() => expect(markers.filter((marker) => !answered.has(marker))).toEqual([]), { timeoutMs: 60_000 })
   receiver.answer('/hook', { status: 204 })
 })
 
@@ -105,7 +105,7 @@ test('a call continues when every api replica is killed, and its events arrive a
         .filter((data) => data['callId'] === callId)
       expect(states.map((data) => data['state'])).toEqual(expect.arrayContaining([1, 8, 3]))
     },
-    { timeoutMs: 20_000 },
+    { timeoutMs: 60_000 },
   )
   expect((await acme.request('POST', `/voice/calls/${callId}/hangup`, { agentUri })).status).toBe(202)
 })

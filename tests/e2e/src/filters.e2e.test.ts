@@ -92,9 +92,11 @@ test('after the answer to a change of the filter, no first attempt is sent that 
   const answeredAt = Date.now()
   await happen(agentUri, 7)
   await eventually(() => expect(statesAt('/changed')).toContain(7), PATIENT)
+  // On a busy machine some attempts time out, and their retries keep their schedule.
   const late = receiver
     .requests('/changed')
-    .filter((request) => request.receivedAt > answeredAt && envelopeOf(request).data['state'] === 2)
+    .filter((request) => request.receivedAt > answeredAt && request.headers['x-svc-attempt'] === '1')
+    .filter((request) => envelopeOf(request).data['state'] === 2)
   expect(late).toEqual([])
   expect(statesAt('/changed').length).toBeLessThan(121)
 })

@@ -26,7 +26,7 @@ const deliveriesOf = async ({ id }: Subscription) =>
 const markersAt = (path: string): string[] =>
   receiver.requests(path).map((request) => String(envelopeOf(request).data['marker']))
 const holds = (subscription: Subscription, count: number) =>
-  eventually(async () => expect(await heldOf(subscription)).toMatchObject({ count }), { timeoutMs: 20_000 })
+  eventually(async () => expect(await heldOf(subscription)).toMatchObject({ count }), { timeoutMs: 60_000 })
 
 test('while a subscription is paused nothing is sent and nothing is lost; once resumed, everything arrives as it was', async () => {
   const [paused, twin] = await Promise.all([subscribe('/paused'), subscribe('/twin')])
@@ -44,7 +44,7 @@ test('while a subscription is paused nothing is sent and nothing is lost; once r
   })
 
   await globex.api.subscriptions.change(paused.id, { paused: false })
-  await eventually(() => expect(markersAt('/paused').toSorted()).toEqual(markers.toSorted()), { timeoutMs: 20_000 })
+  await eventually(() => expect(markersAt('/paused').toSorted()).toEqual(markers.toSorted()), { timeoutMs: 60_000 })
   // Nothing that was paused differs from what was not, except the ids of the deliveries.
   const dataOf = (path: string) =>
     receiver.requests(path).map((request) => {
@@ -81,7 +81,7 @@ test('a retry that falls due while its subscription is paused is held in its slo
       expect(found?.state).toBe('held')
       return found
     },
-    { timeoutMs: 20_000 },
+    { timeoutMs: 60_000 },
   )
   const posts = postsOf()
   expect(held?.attempts.map(({ attempt, slot }) => [attempt, slot])).toEqual(
@@ -117,7 +117,7 @@ test.each(['deleted', 'disabled'] as const)(
     else await globex.api.subscriptions.change(subscription.id, { enabled: false })
     if (change === 'disabled') {
       await eventually(async () => expect((await deliveriesOf(subscription))[0]?.state).toBe('withdrawn'), {
-        timeoutMs: 20_000,
+        timeoutMs: 60_000,
       })
       await holds(subscription, 0)
     }
@@ -138,7 +138,7 @@ test('a parked delivery that is sent again while its subscription is paused is h
   receiver.answer('/parked', { status: 204 })
   await globex.api.subscriptions.change(subscription.id, { paused: false })
   await eventually(async () => expect((await deliveriesOf(subscription))[0]?.state).toBe('acknowledged'), {
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
   })
   const [one, two] = receiver.requests('/parked')
   expect(two?.body.equals(one?.body ?? Buffer.alloc(0))).toBe(true)

@@ -62,12 +62,12 @@ test('Redis loses its data under load and is restored: no event, first attempt o
   await swapData()
   try {
     for (let n = 0; n < 20; n++) markers.push(await publishEvent())
-    await eventually(async () => expect(Object.values(await readiness())).not.toContain(true), { timeoutMs: 20_000 })
+    await eventually(async () => expect(Object.values(await readiness())).not.toContain(true), { timeoutMs: 60_000 })
     expect(arrived().size).toBeLessThan(markers.length)
     expect(logOf('fanout-1').filter((line) => line.includes('Redis lost its data'))).not.toEqual([])
   } finally {
     await swapData()
   }
-  await eventually(async () => expect(Object.values(await readiness())).not.toContain(false), { timeoutMs: 20_000 })
+  await eventually(async () => expect(Object.values(await readiness())).not.toContain(false), { timeoutMs: 60_000 })
   await eventually(() => expect(markers.filter((marker) => !arrived().has(marker))).toEqual([]), { timeoutMs: 60_000 })
 }, 120_000)

@@ -59,7 +59,7 @@ const looked = (times: number): Promise<void> =>
       const [looks] = await prometheus.query('min(count_over_time(up[5m]))')
       expect(Number(looks?.value[1])).toBeGreaterThanOrEqual(times)
     },
-    { timeoutMs: 20_000 },
+    { timeoutMs: 60_000 },
   )
 
 describeWithPrometheus('a real Prometheus that scraped the stack under load', () => {

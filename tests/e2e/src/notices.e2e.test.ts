@@ -74,7 +74,7 @@ test('an outage and its end are each reported once, only to their tenant, even i
       expect(seen).toHaveLength(1)
       return seen
     },
-    { timeoutMs: 20_000 },
+    { timeoutMs: 60_000 },
   )
   expect(envelopeOf(recovered).data).toMatchObject({ subscriptionId: subscription.id, since: occurredAt })
   expect(told('webhook.endpoint.failing')).toHaveLength(1)

@@ -191,7 +191,7 @@ describe('maxInFlight and maxPerSecond', () => {
     await receiver.waitFor(1, '/unlimited')
     const changed = await acme.api.subscriptions.change(subscription.id, { maxInFlight: null })
     expect(changed).toMatchObject({ maxInFlight: null })
-    await eventually(() => expect(sentTo('/unlimited')).toHaveLength(30), { ...PATIENT, timeoutMs: 20_000 })
+    await eventually(() => expect(sentTo('/unlimited')).toHaveLength(30), { ...PATIENT, timeoutMs: 60_000 })
     const body = { mode: 'pull', eventTypes: ['call.status'], maxInFlight: 1 }
     const refused = await acme.request<{ errors: { pointer: string }[] }>('POST', '/webhooks/subscriptions', body)
     expect([refused.status, refused.body.errors[0]?.pointer]).toEqual([400, '/maxInFlight'])

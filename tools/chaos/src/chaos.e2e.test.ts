@@ -33,4 +33,4 @@ test('no event is lost when random faults strike', async () => {
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
-}, 300_000)
+}, 600_000)

@@ -20,8 +20,11 @@ export interface PlatformEvents {
 }
 
 const EVERY_MS = 90
-/** Bounds the events that wait for a confirm while the broker is down. */
-const MAX_UNCONFIRMED = 50
+/**
+ * Events that have not arrived. Bounds those that wait for a confirm while the broker is down, and the backlog on a machine that
+ * is slower than the load: without the bound, each recovery would take longer than the one before it.
+ */
+const MAX_UNDER_WAY = 50
 const REPEAT_MS = 200
 /** One event of this many is published twice in parallel, as by a platform that repeats what it is not sure of. */
 const TWICE_EVERY = 5
@@ -35,10 +38,16 @@ export interface EventPublisher {
   close(): Promise<void>
 }
 
-export function startPlatformEvents(publisher: EventPublisher): PlatformEvents {
+/** @param hasArrived whether the healthy endpoint has the event */
+export function startPlatformEvents(
+  publisher: EventPublisher,
+  hasArrived: (eventId: string) => boolean,
+): PlatformEvents {
   const confirmed: string[] = []
   const publishes = new Map<string, number>()
   const underWay = new Set<Promise<unknown>>()
+  /** Ids of the events that are not known to have arrived, without those of bursts. */
+  const missing = new Set<string>()
   let repeats = 0
   let begun = 0
   let endsAtMs = Number.POSITIVE_INFINITY
@@ -63,8 +72,10 @@ export function startPlatformEvents(publisher: EventPublisher): PlatformEvents {
   }
 
   const timer = setInterval(() => {
-    if (underWay.size >= MAX_UNCONFIRMED) return
+    for (const eventId of missing) if (hasArrived(eventId)) missing.delete(eventId)
+    if (missing.size >= MAX_UNDER_WAY) return
     const event = newEvent()
+    missing.add(event.eventId)
     begin(event)
     if (begun++ % TWICE_EVERY === 0) begin(event)
   }, EVERY_MS)

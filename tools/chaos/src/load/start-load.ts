@@ -70,7 +70,7 @@ export async function startLoad(
       subscriptionId: subscribers.subscriptionOf(name),
     }),
   )
-  const events = startPlatformEvents(publisher)
+  const events = startPlatformEvents(publisher, (eventId) => received.hasArrived('healthy', eventId))
   const calls = startCalls(client, (call) => received.callArrives('healthy', call))
   const expiries = startExpiries(client, received.posts, endpoints)
   let stopping: Promise<unknown> | undefined

@@ -4,6 +4,7 @@ import type { Post } from '../reconcile/observation.ts'
 export interface ReceivedPosts {
   readonly posts: readonly Post[]
   note(post: Post): void
+  hasArrived(endpoint: string, eventId: string): boolean
   /** Resolves when the endpoint gets an event of the other platform that occurred after this call. */
   newEventArrives(endpoint: string): Promise<void>
   /** Resolves to true when the endpoint gets an event of this call, or to false after `CALL_WITHIN_MS`. */
@@ -19,6 +20,7 @@ const RECENT = 5_000
 export function openReceivedPosts(): ReceivedPosts {
   const posts: Post[] = []
   const waiters = new Set<(post: Post) => void>()
+  const arrived = new Set<string>()
 
   function next(fits: (post: Post) => boolean, withinMs?: number): Promise<boolean> {
     return new Promise((resolve) => {
@@ -39,8 +41,10 @@ export function openReceivedPosts(): ReceivedPosts {
     posts,
     note: (post) => {
       posts.push(post)
+      arrived.add(`${post.endpoint} ${post.eventId}`)
       for (const waiter of waiters) waiter(post)
     },
+    hasArrived: (endpoint, eventId) => arrived.has(`${endpoint} ${eventId}`),
     newEventArrives: async (endpoint) => {
       const sinceMs = Date.now()
       await next(

@@ -235,11 +235,12 @@ describe('POST', () => {
 
   test('a huge number of faults gets a short answer', async () => {
     const eventTypes = Array.from({ length: 15_000 }, () => 'a')
-    const before = performance.now()
+    const before = process.cpuUsage()
     const { status, body } = await api.call('POST', PATH, { headers: acme, json: { url: hook(), eventTypes } })
     expect(status).toBe(400)
     expect((body as { errors: unknown[] }).errors.length).toBeLessThanOrEqual(50)
-    expect(performance.now() - before).toBeLessThan(500)
+    const { user } = process.cpuUsage(before)
+    expect(user / 1_000).toBeLessThan(500)
   })
 })
 
