@@ -193,10 +193,10 @@ scenes('the console in a browser', () => {
     await dialog.getByText(/^\d+ call\.status$/).waitFor()
     await tabTo(page, /^Resume and send \d+ deliver/)
     await page.keyboard.press('Enter')
-    await receiver.waitFor(3, '/paused', { timeoutMs: 20_000 })
+    await receiver.waitFor(3, '/paused', { timeoutMs: 60_000 })
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
-  }, 60_000)
+  })
 
   test('a pull subscription shows who receives it, and how far behind they are', async () => {
     const wanted = { mode: 'pull', eventTypes: ['call.status'], description: 'Bridge' }
@@ -209,7 +209,7 @@ scenes('the console in a browser', () => {
     await eventually(() => call('POST', `/api/v1/webhooks/subscriptions/${id}/receive`, { max: 1 }))
     await page.getByText(/Received by acme-app since .* held, 1 of them with a client; the first was due/).waitFor()
     await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
-  }, 60_000)
+  })
 
   test('two tenants side by side never see each other', async () => {
     const acme = await subscribe(receiver.url('/acme-only'), 'Acme only')
@@ -316,7 +316,7 @@ scenes('the console in a browser', () => {
     await dialog.getByRole('button', { name: 'Count the events' }).click()
     await dialog.getByRole('button', { name: /^Send \d+ events$/ }).click()
     await page.getByRole('heading', { name: 'Backfill of Late' }).waitFor()
-    await receiver.waitFor(1, '/late', { timeoutMs: 20_000 })
+    await receiver.waitFor(1, '/late', { timeoutMs: 60_000 })
 
     await call('DELETE', `/api/v1/webhooks/subscriptions/${gone.id}`)
     await page.getByRole('searchbox').fill('5550155')

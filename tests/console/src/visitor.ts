@@ -35,7 +35,7 @@ interface AxeResults {
 export async function visit(browser: Browser, person: string, options: BrowserContextOptions = {}): Promise<Visitor> {
   const context: BrowserContext = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
   const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(45_000)
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
