@@ -34,8 +34,12 @@ interface UnusualAnswer {
   readonly atMs: number
 }
 
-/** 0: a replica was killed. 409: the customer hung up first. 503: RabbitMQ or Redis is unavailable. */
-const USUAL: readonly number[] = [0, 200, 201, 202, 204, 409, 503]
+/**
+ * 0: a replica was killed. 409: the customer hung up first. 429: explanations that this client gave up are still being made.
+ * 503: RabbitMQ or Redis is unavailable.
+ */
+const USUAL: readonly number[] = [0, 200, 201, 202, 204, 409, 429, 503]
+const TRY_AGAIN: readonly number[] = [0, 429, 503]
 
 const PATIENCE_MS = 10_000
 const REPEAT_MS = 250
@@ -86,7 +90,7 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
     insist: async (...asked) => {
       for (const untilMs = Date.now() + INSISTS_FOR_MS; ; await sleep(REPEAT_MS)) {
         const reply = await counted(...asked)
-        const isOver = reply.status !== 0 && reply.status !== 503 && reply.body['code'] !== 'idempotency-key-in-use'
+        const isOver = !TRY_AGAIN.includes(reply.status) && reply.body['code'] !== 'idempotency-key-in-use'
         if (isOver) return reply
         if (Date.now() > untilMs)
           throw new Error(
