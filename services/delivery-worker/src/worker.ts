@@ -165,7 +165,14 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     movedToLane: listener.movedToLane,
     nowMs,
   })
-  const [held, archive, outcomes] = [createHeldStore(redis), createDeliveryArchive(redis), createOutcomeStore(redis)]
+  const [archive, outcomes] = [createDeliveryArchive(redis), createOutcomeStore(redis)]
+  const listed = createHeldStore(redis)
+  // A Redis that was emptied has no messages: an outcome must not count as recorded, nor an entry as settled.
+  const read = installation.confirmAbsence(
+    (...ids: Parameters<typeof listed.read>) => listed.read(...ids),
+    (found) => found.status === 'fulfilled' && found.value.includes(undefined),
+  )
+  const held = { ...listed, read }
   const park = limiter.storing<Parked>(async (...parked) => {
     await deliveries.park(...parked)
     // Redis may have been emptied during the POST. Then the record would be lost when Redis is restored.

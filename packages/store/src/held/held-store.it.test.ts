@@ -11,7 +11,7 @@ import {
   type TestDeliveries,
   useDeliveries,
 } from '../deliveries/testing/deliveries.ts'
-import { heldKey, heldLooksKey, heldMessageKey, leasedKey, partitionOf, recordKey } from '../keys.ts'
+import { heldClaimsKey, heldKey, heldLooksKey, heldMessageKey, leasedKey, partitionOf, recordKey } from '../keys.ts'
 import { run } from '../redis/redis.ts'
 import { createHeldLooks, type HeldLooks } from './held-looks.ts'
 import { createHeldStore, type HeldStore, leaseTimes } from './held-store.ts'
@@ -228,6 +228,15 @@ test('a look that was asked for during another one is not forgotten at its end, 
   await looks.finish(await claimOne(30_000), null)
   expect(await looks.claimDue(10, 60_000)).toEqual([])
   expect(await fixture.ttlOf(heldLooksKey(partitionOf('acme')))).toBe(-2)
+})
+
+test('a look that ends after its claim stays due: what was asked for meanwhile is not forgotten', async () => {
+  await held.lookSoon(endpoint)
+  const look = await claimOne(1)
+  await eventually(async () => expect(await fixture.ttlOf(heldClaimsKey(partitionOf('acme')))).toBe(-2))
+  await looks.askFor(endpoint, Date.now() + 60_000)
+  await looks.finish(look, null)
+  expect(await looks.claimDue(10, 60_000)).toHaveLength(1)
 })
 
 test('every key of a held delivery has a lifetime, and the lists keep theirs while deliveries move', async () => {
