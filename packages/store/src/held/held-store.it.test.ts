@@ -102,6 +102,16 @@ test('a released delivery can be received again; its former lease is lost', asyn
   expect(await held.take(id, [given, again.given])).toMatchObject([undefined, { delivery }])
 })
 
+test('a released delivery gets its place back, so the oldest still come first', async () => {
+  const oldest = await hold(undefined, { dueInMs: -60_000 })
+  await hold(undefined, { dueInMs: -30_000 })
+  const [before] = await held.counts([id])
+  const { given } = await receiveOne()
+  await held.release(id, [given])
+  expect(await held.counts([id])).toEqual([before])
+  expect((await receiveOne()).given.deliveryId).toBe(oldest.deliveryId)
+})
+
 test('a lease that was taken is another, and the former is lost', async () => {
   await hold()
   const { given } = await receiveOne()
