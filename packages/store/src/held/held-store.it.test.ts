@@ -192,6 +192,14 @@ test('copies of a message are held once, and a copy of a held message lists it a
   expect(await held.counts([id])).toMatchObject([{ count: 1 }])
 })
 
+test('an entry is listed no longer than its message is kept, although others are held meanwhile', async () => {
+  await hold(undefined, { dueInMs: -retention.parkedRetentionMs - 1_000 })
+  const { deliveryId } = await hold(undefined, { dueInMs: -retention.parkedRetentionMs + 60_000 })
+  await hold()
+  expect((await held.due(id, { most: 10 }))[0]).toMatchObject({ deliveryId })
+  expect(await held.counts([id])).toMatchObject([{ count: 2 }])
+})
+
 test('a look is claimed by one worker, again after its lease, and not before it is due', async () => {
   await looks.askFor(endpoint, Date.now() + 60_000)
   expect(await looks.claimDue(10, 60_000)).toEqual([])
