@@ -71,8 +71,8 @@ function aWorker() {
 }
 
 test('a resumed subscription gets 100 in the first second, then twice as many each second, up to 2,000', async () => {
-  const { looks } = aWorker()
-  expect(await looks(7)).toEqual([100, 200, 400, 800, 1_600, 2_000, 2_000])
+  const worker = aWorker()
+  expect(await worker.looks(7)).toEqual([100, 200, 400, 800, 1_600, 2_000, 2_000])
 })
 
 test.each<[string, (worker: ReturnType<typeof aWorker>) => void]>([
