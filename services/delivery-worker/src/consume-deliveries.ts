@@ -17,14 +17,15 @@ import type { Installation } from '@switchhook/store'
 import { createGiveWay, type Handle } from './isolation/give-way.ts'
 import { type Isolation, LANE_DEPTH } from './isolation/isolate.ts'
 import { createPackets, PACKET_PATIENCE_MS, type Packets } from './packets/packets.ts'
-import type { Deliver } from './pipeline/deliver.ts'
+import { createDeliver } from './pipeline/deliver.ts'
+import type { DeliverDeps } from './pipeline/steps.ts'
 import type { Reporting } from './reporting/start-reporting.ts'
 
 export interface ConsumeDeliveriesDeps {
   readonly broker: Pick<Broker, 'consume' | 'publishRetry' | 'publishPacked'>
   readonly installation: Pick<Installation, 'checked' | 'recovered'>
   readonly isolation: Pick<Isolation, 'stop'>
-  readonly deliver: Deliver
+  readonly worker: DeliverDeps
   readonly traced: Reporting['traced']
   /** Shards of the due queues. */
   readonly shards: number
@@ -57,13 +58,14 @@ export const mostPosts = ({ concurrency, cap, lanes }: Pick<ConsumeDeliveriesDep
 
 /** Consumes all queues of deliveries, each with its share of the concurrency. */
 export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pick<Consumer, 'drain'>> {
-  const { broker, installation, isolation, deliver, traced, shards, lanes, concurrency, cap, copyWaitMs, log } = deps
+  const { broker, installation, isolation, worker, traced, shards, lanes, concurrency, cap, copyWaitMs, log } = deps
   const parse = installation.checked(({ content, headers }: IncomingMessage) => parseDelivery(content, headers))
+  const deliver = createDeliver(worker)
   const giveWay = createGiveWay({
     most: Math.ceil(concurrency * BACKLOG_SHARE),
     memoryMs: DUE_MEMORY_MS,
     countsMs: BACKLOG_COUNTS_MS,
-    nowMs: () => performance.now(),
+    nowMs: worker.nowMs,
   })
   const fromDue: Handle = (due, begins) => deliver(due, 'due', begins)
   const fromLane: Handle = (due) => deliver(due, 'lane')

@@ -31,7 +31,6 @@ import { createPostUnderLease } from './http/post-under-lease.ts'
 import { createIsolation, TURN_PATIENCE_MS } from './isolation/isolate.ts'
 import { createLimits } from './limits/limits.ts'
 import { startNotices } from './notices/start-notices.ts'
-import { createDeliver } from './pipeline/deliver.ts'
 import type { DeliverDeps } from './pipeline/steps.ts'
 import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
@@ -227,7 +226,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       broker,
       installation,
       isolation,
-      deliver: createDeliver(steps),
+      worker: steps,
       traced: reporting.traced,
       shards,
       copyWaitMs,

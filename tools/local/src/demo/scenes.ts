@@ -45,7 +45,7 @@ export async function aCallIsFollowed({ api, subscriber, screen }: SceneContext)
     1,
     (arrival) => isOfCall(arrival) && stateOf(arrival) === 'connected',
   )
-  await api.hangUp(callId, ALICE)
+  await api.command(callId, 'hangup', ALICE)
   const arrivals = await subscriber.waitFor('four webhooks about the call', 4, isOfCall)
 
   const ordered = arrivals.toSorted((one, other) => one.envelope.data.sequence - other.envelope.data.sequence)
