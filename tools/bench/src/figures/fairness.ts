@@ -84,8 +84,12 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
   }
 
   function observeOthers(until: number | (() => boolean)): Promise<Spread> {
-    const send = (n: number): void => publishEvent(channel, 'call.status', timedData(n), others[n % OTHERS])
-    return observeLatency(endpoints, OF_OTHERS, { perSecond: OTHERS_PER_SECOND, until, send, patienceMs: 30_000 })
+    return observeLatency(endpoints, OF_OTHERS, {
+      perSecond: OTHERS_PER_SECOND,
+      until,
+      send: (n) => publishEvent(channel, 'call.status', timedData(n), others[n % OTHERS]),
+      patienceMs: 30_000,
+    })
   }
 
   async function measureHanging(): Promise<Spread> {

@@ -74,8 +74,11 @@ export async function measureListeners({ stack, token, say, options }: Bench): P
   }
 
   function publishFor(forMs: number): Promise<Spread> {
-    const send = (n: number): void => publishEvent(channel, 'call.status', { ...timedData(n), agentUri: agentOf(n) })
-    return observeLatency(endpoints, 0, { perSecond: PER_SECOND, until: forMs, send })
+    return observeLatency(endpoints, 0, {
+      perSecond: PER_SECOND,
+      until: forMs,
+      send: (n) => publishEvent(channel, 'call.status', { ...timedData(n), agentUri: agentOf(n) }),
+    })
   }
 
   function createSide(name: AudienceName): Side {

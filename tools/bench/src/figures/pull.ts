@@ -62,8 +62,12 @@ export async function measurePull({ stack, token, tokenOf, say, options }: Bench
   }
 
   function observe(until: number | (() => boolean)): Promise<Spread> {
-    const send = (n: number): void => publishEvent(channel, 'call.status', timedData(n), OTHER)
-    return observeLatency(endpoints, 0, { perSecond: OTHER_PER_SECOND, until, send, patienceMs: 30_000 })
+    return observeLatency(endpoints, 0, {
+      perSecond: OTHER_PER_SECOND,
+      until,
+      send: (n) => publishEvent(channel, 'call.status', timedData(n), OTHER),
+      patienceMs: 30_000,
+    })
   }
 
   async function hold(): Promise<number> {

@@ -5,7 +5,7 @@ import { type CallOptions, createClient, type Schemas } from '@switchhook/client
 import { repository } from '@switchhook/test-servers'
 import type { Screen } from './screen.ts'
 
-export type Delivery = Schemas['Delivery']
+export type ParkedDelivery = Schemas['DeliverySummary']
 
 const SWITCHHOOK = join(repository, 'packages/cli/bin/switchhook.js')
 

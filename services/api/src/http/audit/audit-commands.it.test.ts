@@ -25,7 +25,6 @@ useApi(
   { AUDIT_LOG_SIZE: '5', AUDIT_COMMANDS_SIZE: '3' },
 )
 
-
 const send = (path: string, json: object, more: Record<string, string> = {}) =>
   api.call('POST', path, { headers: { ...headers, ...more }, json })
 

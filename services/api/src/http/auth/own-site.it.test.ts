@@ -17,7 +17,6 @@ useApi(['acme'], (world) => ({ around: surroundings, api } = world), {
   ALLOWED_HOSTS: 'switchhook.example',
 })
 
-
 /** Over `node:http`, because fetch does not let a caller choose `Host`, `Origin` and `Sec-Fetch-Site`. */
 async function send(method: string, path: string, headers: Record<string, string>, body = ''): Promise<unknown> {
   const sent = request({ host: '127.0.0.1', port: api.port, method, path, headers }).end(body)

@@ -7,10 +7,19 @@ const ORIGIN = 'https://app.example'
 let api: ApiUnderTest
 let authorization: string
 
-useApi(['acme'], (world) => ({ api, headers: { acme: { authorization } } } = world), {
-  CORS_ORIGINS: `${ORIGIN},http://localhost:5173`,
-})
-
+useApi(
+  ['acme'],
+  (world) =>
+    ({
+      api,
+      headers: {
+        acme: { authorization },
+      },
+    } = world),
+  {
+    CORS_ORIGINS: `${ORIGIN},http://localhost:5173`,
+  },
+)
 
 const preflight = (origin: string) =>
   fetch(`${api.url}${PATH}`, {

@@ -10,7 +10,6 @@ let api: ApiUnderTest
 
 useApi(['acme'], (world) => ({ around, api } = world))
 
-
 const linesOf = async (name: string): Promise<string[]> =>
   (await api.metrics.text()).split('\n').filter((line) => line.startsWith(`${name}{`))
 

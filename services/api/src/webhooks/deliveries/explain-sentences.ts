@@ -6,7 +6,8 @@ export const FIRST_DUE = 'Due now: the first attempt is in progress or about to 
 
 export const STOPPED = 'was deleted, disabled or unsubscribed from'
 
-export const EXPIRED = 'when the next attempt was due, the event was older than the subscription allows (expireAfterSeconds).'
+export const EXPIRED =
+  'when the next attempt was due, the event was older than the subscription allows (expireAfterSeconds).'
 
 export const UNLESS_BEGUN = 'The delivery will not be sent, unless its first attempt has already begun.'
 

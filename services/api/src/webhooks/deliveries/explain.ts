@@ -1,4 +1,11 @@
-import { type Attempt, type DeliveryId, filteredFields, type ParkedReason, type Subscription, type SubscriptionId } from '@switchhook/contracts'
+import {
+  type Attempt,
+  type DeliveryId,
+  filteredFields,
+  type ParkedReason,
+  type Subscription,
+  type SubscriptionId,
+} from '@switchhook/contracts'
 import type { ListedDelivery } from '@switchhook/store'
 import { shownTypes } from '../subscriptions/subscribed-types.ts'
 import { type Facts, receivesType, refusalOf, wasMatched } from './explain-facts.ts'
