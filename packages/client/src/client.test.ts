@@ -52,7 +52,7 @@ test.each(['https://x.example/a', 'https://x.example/a/', 'https://x.example/a/a
 )
 
 test.each(['switchhook.example', 'ftp://x.example', 'https://user:pass@x.example', ''])(
-  'the base URL %j is refused at once',
+  'the base URL %j is refused immediately',
   (baseUrl) => {
     expect(() => open([], { baseUrl })).toThrow(new TypeError('baseUrl must look like https://switchhook.example.com'))
   },

@@ -1,19 +1,5 @@
-import { type Delivery, type PlatformEvent, parseDelivery } from '@switchhook/contracts'
-import {
-  type Consumer,
-  countShards,
-  dueQueues,
-  type IncomingMessage,
-  laneQueues,
-  MAX_PACKET_MEMBERS,
-  memberWaitMs,
-  openDeliveryPacket,
-  type PackedDelivery,
-  type Packet,
-  packetQueues,
-  Queue,
-  serviceTopology,
-} from '@switchhook/messaging'
+import type { Delivery, PlatformEvent } from '@switchhook/contracts'
+import { countShards, dueQueues, memberWaitMs, Queue, serviceTopology } from '@switchhook/messaging'
 import { amqpAddress, startDeadline, startPoll } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
@@ -36,17 +22,15 @@ import {
 } from '@switchhook/store'
 import { consumeReceiverChecks } from './checks/check-receiver.ts'
 import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
+import { consumeDeliveries, mostPosts } from './consume-deliveries.ts'
 import { startHeldLimiter } from './held/limit-held.ts'
 import { createLookAtHeld } from './held/look-at-held.ts'
 import { consumeOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease } from './http/post-under-lease.ts'
-import { createGiveWay, type Handle } from './isolation/give-way.ts'
-import { createIsolation, LANE_DEPTH, TURN_PATIENCE_MS } from './isolation/isolate.ts'
+import { createIsolation, TURN_PATIENCE_MS } from './isolation/isolate.ts'
 import { createLimits } from './limits/limits.ts'
 import { startNotices } from './notices/start-notices.ts'
-import { createPackets, PACKET_PATIENCE_MS, type Packets } from './packets/packets.ts'
-import { createDeliver } from './pipeline/deliver.ts'
 import type { DeliverDeps } from './pipeline/steps.ts'
 import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
@@ -64,19 +48,6 @@ const LANES = 16
 const QUICK_SHARE = 0.5
 /** How long an attempt may take beyond its deadline before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
-/**
- * The share of `DELIVERY_CONCURRENCY` that deliveries of backlogs hold while others are due. On a busy processor, all
- * deliveries in progress delay each other.
- */
-const BACKLOG_SHARE = 0.25
-/** Deliveries of backlogs give way for this long after another delivery was due. */
-const DUE_MEMORY_MS = 1_000
-/** Deliveries to slow or hanging endpoints must not hold that share. */
-const BACKLOG_COUNTS_MS = 100
-
-/** Members in progress whose packets no longer wait for them, in `DELIVERY_CONCURRENCY`s. They hold their packets' bytes. */
-const LEFT_DEPTH = 2
-
 /** How often this worker asks whether the held deliveries of a subscription must be looked at. */
 const HELD_LOOKS_EVERY_MS = 1_000
 
@@ -106,10 +77,8 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
   const subscriptions = createSubscriptionStore(redis, installation.verify)
 
-  // Deliveries of due queues and of backlogs, alone, in packets and after their packets, and those of lanes.
-  const maxSockets =
-    (4 + 2 * LEFT_DEPTH) * config.DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * config.SUBSCRIPTION_CONCURRENCY
-  const client = createEndpointClient(config, maxSockets, log)
+  const inProgress = { concurrency: config.DELIVERY_CONCURRENCY, cap: config.SUBSCRIPTION_CONCURRENCY, lanes: LANES }
+  const client = createEndpointClient(config, mostPosts(inProgress), log)
   shutdown.defer('connections', () => client.close())
   const { publish: liveAttempts } = createLiveAttemptStore(redis)
   const reporting = startReporting({
@@ -223,7 +192,6 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     now: Date.now,
     nowMs,
   }
-  const deliver = createDeliver(steps)
   const lookAtHeld = createLookAtHeld({
     worker: steps,
     held,
@@ -238,47 +206,6 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const heldLooks = startPoll(HELD_LOOKS_EVERY_MS, lookAtHeld)
   shutdown.defer('held deliveries', () => heldLooks.stop())
 
-  const parse = installation.checked(({ content, headers }: IncomingMessage) => parseDelivery(content, headers))
-  const giveWay = createGiveWay({
-    most: Math.ceil(config.DELIVERY_CONCURRENCY * BACKLOG_SHARE),
-    memoryMs: DUE_MEMORY_MS,
-    countsMs: BACKLOG_COUNTS_MS,
-    nowMs,
-  })
-  const fromDue: Handle = (due, begins) => deliver(due, 'due', begins)
-  const fromLane: Handle = (due) => deliver(due, 'lane')
-  const consume = (queue: string, concurrency: number, handle: Handle): Promise<Consumer> => {
-    const work = reporting.traced(queue, handle)
-    return broker.consume({ queue, parse, handle: work, concurrency, recovered: installation.recovered })
-  }
-  const { DELIVERY_CONCURRENCY: concurrency, SUBSCRIPTION_CONCURRENCY: cap } = config
-  const ofPackets = {
-    mostLeft: LEFT_DEPTH * concurrency,
-    patienceMs: PACKET_PATIENCE_MS,
-    parse: ({ content, headers }: PackedDelivery) => parseDelivery(content, headers),
-    publishCopy: (due: Delivery) => broker.publishRetry(due, copyWaitMs),
-    copyWaitMs,
-    log,
-  }
-  const packets = createPackets({
-    ...ofPackets,
-    handle: reporting.traced(Queue.deliveryPackets, giveWay.first(fromDue)),
-    publishAlone: (member) => broker.publishPacked(member),
-  })
-  const ofBacklogs = createPackets({
-    ...ofPackets,
-    handle: reporting.traced(Queue.backlogPackets, fromDue),
-    giveWay,
-    publishAlone: (member) => broker.publishPacked(member, Queue.deliveryBacklog),
-  })
-  const consumePackets = (queue: string, { handle }: Packets, inShards: number): Promise<Consumer> =>
-    broker.consume<Packet<PackedDelivery>>({
-      queue,
-      parse: installation.checked(openDeliveryPacket),
-      handle,
-      concurrency: Math.ceil(concurrency / inShards / MAX_PACKET_MEMBERS),
-      recovered: installation.recovered,
-    })
   const consumers = await Promise.all([
     consumeReceiverChecks({
       broker,
@@ -294,19 +221,18 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       find: (id) => archive.find(id),
       save: (batchId, ids) => outcomes.save(batchId, ids),
     }),
-    ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(concurrency / shards), giveWay.first(fromDue))),
-    ...packetQueues(shards).map((queue) => consumePackets(queue, packets, shards)),
-    consumePackets(Queue.backlogPackets, ofBacklogs, 1),
-    consume(Queue.deliveryBacklog, concurrency, giveWay.second(fromDue)),
-    ...laneQueues(LANES).map((lane) => consume(lane, LANE_DEPTH * cap, fromLane)),
+    consumeDeliveries({
+      ...inProgress,
+      broker,
+      installation,
+      isolation,
+      worker: steps,
+      traced: reporting.traced,
+      shards,
+      copyWaitMs,
+      log,
+    }),
   ])
-  shutdown.defer('consumers', async () => {
-    const drained = consumers.map((consumer) => consumer.drain())
-    // Before the isolation ends the waits of members: from now on, a member that cannot go on does not return its packet.
-    for (const { stop } of [packets, ofBacklogs]) stop()
-    isolation.stop()
-    await Promise.all(drained)
-    await Promise.all([packets.ended(), ofBacklogs.ended()])
-  })
-  return { readiness, details: { concurrency, shards } }
+  shutdown.defer('consumers', async () => void (await Promise.all(consumers.map((consumer) => consumer.drain()))))
+  return { readiness, details: { concurrency: inProgress.concurrency, shards } }
 }

@@ -119,7 +119,7 @@ test('the record covers a subscription that has been deleted since', async () =>
     const eventId = await publish()
     await eventually(() => expect(receiver.requests('/gone').length).toBeGreaterThan(before), PATIENT)
     await acme.unsubscribe(subscription.id)
-    // The record of an event is written in batches, so it is not readable at once.
+    // The record of an event is written in batches, so it is not readable immediately.
     await eventually(
       async () => expect(await explain(eventId, subscription)).toMatchObject({ verdict: 'deleted', lastAttempt: null }),
       { timeoutMs: 700 },

@@ -12,7 +12,7 @@ const NEW = ['new'] as const
 const BOTH = ['old', 'new'] as const
 
 /**
- * A rolling update in the order of docs/operations.md (the api last), and back, again with the api last. The way back runs
+ * A rolling update in the order of docs/upgrades.md (the api last), and back, again with the api last. The way back runs
  * a new api next to old workers, as an update in the wrong order would. In each phase, two versions run side by side.
  */
 const PHASES: readonly (readonly [string, Fleet])[] = [

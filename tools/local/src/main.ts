@@ -1,3 +1,4 @@
+import { NoAnswer, SwitchhookError } from '@switchhook/client'
 import { AsteriskUnavailable } from '@switchhook/pbx'
 import { ConfigError } from '@switchhook/runtime'
 import { BackingUnavailable, DaemonFailed } from '@switchhook/test-servers'
@@ -37,6 +38,8 @@ function explain(error: unknown): string {
     BackingUnavailable,
     WrongSettings,
     AsteriskUnavailable,
+    NoAnswer,
+    SwitchhookError,
   ].some((kind) => error instanceof kind)
   return error instanceof Error ? ((isExpected ? error.message : error.stack) ?? error.message) : String(error)
 }

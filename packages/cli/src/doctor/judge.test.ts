@@ -23,7 +23,7 @@ test.each([
 })
 
 test.each([
-  ['at once, and again', { firstMs: 40, secondMs: 15_100, hasEnded: false }, 'ok', null],
+  ['immediately, and again', { firstMs: 40, secondMs: 15_100, hasEnded: false }, 'ok', null],
   ['nothing', { firstMs: undefined, secondMs: undefined, hasEnded: false }, 'finding', 'turn off response buffering'],
   ['only the first message', { firstMs: 40, secondMs: undefined, hasEnded: false }, 'finding', 'read timeout'],
   ['the first message and an end', { firstMs: 40, secondMs: undefined, hasEnded: true }, 'finding', 'read timeout'],

@@ -61,7 +61,7 @@ export interface HeldStore {
   remove(id: SubscriptionId, list: 'held' | 'leased', entries: readonly HeldEntry[]): Promise<void>
   /** When the first of each list is due or ends, ms since 1970. */
   next(id: SubscriptionId): Promise<{ readonly dueAtMs: number | null; readonly lapsesAtMs: number | null }>
-  /** Has a worker look at once. Call it when a subscription that holds deliveries was changed or deleted. */
+  /** Has a worker look immediately. Call it when a subscription that holds deliveries was changed or deleted. */
   lookSoon(endpoint: Endpoint): Promise<void>
 }
 

@@ -2,19 +2,14 @@ import type { Subscription } from '@switchhook/contracts'
 import { createHeldStore, createSubscriptionStore } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
+import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 /** Permits of the worker that was killed expire, and so does the lease of what it was passing on. */
 const PATIENT = { timeoutMs: 60_000 }
 const ANSWER_MS = 60
 
 let surroundings: Surroundings
-
-beforeEach(async () => {
-  surroundings = await startSurroundings()
-})
-
-afterEach(() => surroundings.close())
+useSurroundings((started) => (surroundings = started))
 
 /** The shortest time in which one request more than `count` began, in ms. */
 function leastTimeBeyond(count: number, path: string): number {

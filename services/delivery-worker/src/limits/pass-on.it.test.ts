@@ -49,7 +49,7 @@ async function hold(limited: Subscription, count: number, of: Partial<Delivery> 
   await Promise.all(Array.from({ length: count }, hold))
 }
 
-test('if more permits are free than are used at once, more may go on at once', async () => {
+test('if more permits are free than one pass uses, the next pass follows immediately', async () => {
   const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 1_000 })
   await hold(limited, 300)
   expect([await limits.passOn(limited), passed.length]).toEqual([0, 250])
@@ -119,7 +119,7 @@ test('of a long backlog that has expired, one look publishes a part, and then wh
   })
 }, 30_000)
 
-/** Looks, also at what other tests hold, until the subscription was looked at once without a failure. */
+/** Looks, also at what other tests hold, until one look at the subscription has succeeded. */
 async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {}, failures = 0): Promise<void> {
   let asked = 0
   const look = createLookAtHeld({

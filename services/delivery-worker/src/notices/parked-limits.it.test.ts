@@ -3,7 +3,7 @@ import { type Broker, Queue } from '@switchhook/messaging'
 import { createDeliveryArchive, createParkedCounter } from '@switchhook/store'
 import { eventually, type ServiceProcess } from '@switchhook/testkit'
 import { aDeliveryTo } from '../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
+import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 const PATIENT = { timeoutMs: 30_000 }
 
@@ -11,15 +11,13 @@ let surroundings: Surroundings
 let broker: Broker
 let worker: ServiceProcess
 
+// Before the server is closed.
+afterEach(() => surroundings.redisServer.limitMemory(0))
+useSurroundings((started) => (surroundings = started))
+
 beforeEach(async () => {
-  surroundings = await startSurroundings()
   broker = await surroundings.openBroker()
   worker = await surroundings.startWorker({ PARKED_LIMIT_PER_SUBSCRIPTION: '2' })
-})
-
-afterEach(async () => {
-  await surroundings.redisServer.limitMemory(0)
-  await surroundings.close()
 })
 
 async function publish(subscription: Subscription): Promise<Delivery> {

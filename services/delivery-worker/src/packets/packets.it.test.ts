@@ -3,7 +3,7 @@ import { type Broker, Queue } from '@switchhook/messaging'
 import { createDeliveryArchive } from '@switchhook/store'
 import { eventually, type ReceivedRequest } from '@switchhook/testkit'
 import { aDeliveryTo } from '../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
+import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 const PATIENT = { timeoutMs: 60_000 }
 /** No retry and no breaker: every POST is a first attempt. */
@@ -14,14 +14,11 @@ let broker: Broker
 let quick: Subscription
 let slow: Subscription
 
+useSurroundings((started) => (surroundings = started))
+
 beforeEach(async () => {
-  surroundings = await startSurroundings()
   broker = await surroundings.openBroker()
   ;[quick, slow] = await Promise.all([surroundings.subscribe('/quick'), surroundings.subscribe('/slow')])
-})
-
-afterEach(async () => {
-  await surroundings.close()
 })
 
 const deliveriesTo = (subscription: Subscription, count: number): Delivery[] =>

@@ -2,15 +2,10 @@ import { type Delivery, envelopesOf, newEventId } from '@switchhook/contracts'
 import { createSubscriptionStore } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
+import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 let surroundings: Surroundings
-
-beforeAll(async () => {
-  surroundings = await startSurroundings()
-})
-
-afterAll(() => surroundings.close())
+useSurroundings((started) => (surroundings = started))
 
 test('a delivery that fan-out of an earlier version did not filter is withdrawn, and others tell of gaps on every attempt', async () => {
   const { receiver, redis } = surroundings

@@ -4,19 +4,12 @@ import { type Broker, Queue } from '@switchhook/messaging'
 import { createDeliveryArchive, createInstallationStore } from '@switchhook/store'
 import { eventually, type ServiceProcess } from '@switchhook/testkit'
 import { aDeliveryTo } from '../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
+import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 const PATIENT = { timeoutMs: 20_000 }
 
 let surroundings: Surroundings
-
-beforeEach(async () => {
-  surroundings = await startSurroundings()
-})
-
-afterEach(async () => {
-  await surroundings.close()
-})
+useSurroundings((started) => (surroundings = started))
 
 /** @param waits the retry schedule */
 const startWorker = (waits: string): Promise<ServiceProcess> =>

@@ -1,19 +1,12 @@
 import { eventually, type ReceiverScript } from '@switchhook/testkit'
 import { aDeliveryTo } from '../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
+import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 const PATIENT = { timeoutMs: 40_000 }
 const EVENTS = 10
 
 let surroundings: Surroundings
-
-beforeEach(async () => {
-  surroundings = await startSurroundings()
-})
-
-afterEach(async () => {
-  await surroundings.close()
-})
+useSurroundings((started) => (surroundings = started))
 
 /** Answers a first attempt once the same POST of the other worker has arrived, so neither finds the slot settled. */
 function onceBothWorkersPost(): ReceiverScript {

@@ -1,20 +1,14 @@
 import type { Delivery } from '@switchhook/contracts'
 import { eventually, type ServiceProcess } from '@switchhook/testkit'
 import { aDeliveryTo } from '../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
+import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 const PATIENT = { timeoutMs: 20_000 }
 
 let surroundings: Surroundings
 let worker: ServiceProcess
 
-beforeEach(async () => {
-  surroundings = await startSurroundings()
-})
-
-afterEach(async () => {
-  await surroundings.close()
-})
+useSurroundings((started) => (surroundings = started))
 
 async function startWorker(env: Readonly<Record<string, string>>): Promise<void> {
   // A cool-down would use up slots that the tests count.

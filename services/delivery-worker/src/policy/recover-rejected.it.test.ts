@@ -44,7 +44,7 @@ async function park(reason: ParkedReason, change: Partial<Delivery> = {}): Promi
   for (const { noteRejected } of workers) await noteRejected(parked)
 }
 
-test('workers that ask at once, and again, set one timer; another rejection asks anew', async () => {
+test('workers that ask at the same time, and again, set one timer; another rejection asks anew', async () => {
   await subscribe({ recoverRejected: true })
   expect(await rejected()).toBe('')
   await park('rejected')

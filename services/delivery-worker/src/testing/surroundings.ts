@@ -38,7 +38,17 @@ export interface Surroundings {
   readonly close: () => Promise<void>
 }
 
-export async function startSurroundings(): Promise<Surroundings> {
+/** Gives each test of a file surroundings of its own. Call it at the top of the file; `started` is called before each test. */
+export function useSurroundings(started: (surroundings: Surroundings) => void): void {
+  let surroundings: Surroundings
+  beforeEach(async () => {
+    surroundings = await startSurroundings()
+    started(surroundings)
+  })
+  afterEach(() => surroundings.close())
+}
+
+async function startSurroundings(): Promise<Surroundings> {
   const [rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
   const redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
   const workers: ServiceProcess[] = []

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
-import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
+import { observeLatency } from '../load/arrivals.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { callData, publishEvent, timedData } from '../load/events.ts'
+import { publishEvent, publishMany, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { openManagement } from '../measure/management.ts'
-import { type Spread, spreadOf } from '../measure/statistics.ts'
+import type { Spread } from '../measure/statistics.ts'
 import { DEADLINE_MS } from './short-deadline.ts'
 
 const BURSTING = 'tenant-1'
@@ -22,8 +22,6 @@ const OTHERS_PER_SECOND = 100
 const ALONE_MS = 10_000
 /** Twice the deadline. */
 const HANGING_MS = 2 * DEADLINE_MS
-/** Events published before the next wait for confirms. */
-const CHUNK = 500
 const LOOK_EVERY_MS = 500
 
 /** Groups of endpoints. */
@@ -85,19 +83,18 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
     await endpoints.stop()
   }
 
-  async function observeOthers(until: number | (() => boolean)): Promise<Spread> {
-    const arrivals = await observeArrivals(endpoints, OF_OTHERS, {
+  function observeOthers(until: number | (() => boolean)): Promise<Spread> {
+    return observeLatency(endpoints, OF_OTHERS, {
       perSecond: OTHERS_PER_SECOND,
       until,
       send: (n) => publishEvent(channel, 'call.status', timedData(n), others[n % OTHERS]),
       patienceMs: 30_000,
     })
-    return spreadOf(latenciesOf(arrivals))
   }
 
   async function measureHanging(): Promise<Spread> {
     await endpoints.behave(OF_HANGING, 'hang')
-    await publishAll(burstChannel, HANGING_DELIVERIES / HANGING_ENDPOINTS, HANGING)
+    await publishMany(burstChannel, HANGING_DELIVERIES / HANGING_ENDPOINTS, HANGING)
     const seen = await observeOthers(HANGING_MS)
     await management.purge('delivery.')
     say(`  while ${HANGING_DELIVERIES} deliveries hang: p50 ${seen.p50Ms} ms, p99 ${seen.p99Ms} ms`)
@@ -109,7 +106,7 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
     const startedAt = performance.now()
     let publishedMs = 0
     let isOver = false
-    const bursting = publishAll(burstChannel, options.BURST, BURSTING)
+    const bursting = publishMany(burstChannel, options.BURST, BURSTING)
       .then(() => {
         publishedMs = Math.round(performance.now() - startedAt)
         return untilDrained(channel, startedAt + options.BURST_TIME)
@@ -121,14 +118,6 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
     say(`  during a burst with ${hanging} hanging endpoints: p50 ${seen.p50Ms} ms, p99 ${seen.p99Ms} ms`)
     return { hanging, publishedMs, observedMs, isDrained, others: seen }
   }
-}
-
-async function publishAll(channel: ConfirmChannel, events: number, tenant: string): Promise<void> {
-  for (let n = 0; n < events; n++) {
-    publishEvent(channel, 'call.status', callData(n), tenant)
-    if ((n + 1) % CHUNK === 0) await channel.waitForConfirms()
-  }
-  await channel.waitForConfirms()
 }
 
 /** Queues in which the events and deliveries of a burst wait. */

@@ -1,14 +1,14 @@
 import { connect } from 'amqplib'
 import { type DurableLoop, openDurableLoop } from '../baselines/durable-loop.ts'
 import type { Bench } from '../bench.ts'
-import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
+import { observeLatency } from '../load/arrivals.ts'
 import { openClient } from '../load/client.ts'
 import { openEndpoints } from '../load/endpoints.ts'
 import { publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { type Carriage, countCarriage, describeCarriage } from '../measure/carriage.ts'
 import { monotonicMs } from '../measure/clock.ts'
-import { medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
+import { medianSpread, round, type Spread } from '../measure/statistics.ts'
 import { agentUri } from './commands.ts'
 
 /** What begins a delivery, and how often: an event published to RabbitMQ, or a presence command over REST. */
@@ -81,8 +81,8 @@ export async function measureLatency({ stack, token, say, options }: Bench): Pro
       }),
   }
 
-  const run = async (perSecond: number, forMs: number, send: Send): Promise<Spread> =>
-    spreadOf(latenciesOf(await observeArrivals(endpoints, 0, { perSecond, until: forMs, send })))
+  const run = (perSecond: number, forMs: number, send: Send): Promise<Spread> =>
+    observeLatency(endpoints, 0, { perSecond, until: forMs, send })
 
   async function measureLoad(name: LoadName): Promise<LoadFigure> {
     const { perSecond } = LOADS[name]

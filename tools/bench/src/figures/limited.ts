@@ -1,12 +1,12 @@
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
-import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
+import { observeLatency } from '../load/arrivals.ts'
 import { type Endpoints, openEndpoints } from '../load/endpoints.ts'
 import { publishEvent, timedData } from '../load/events.ts'
 import { keepPace } from '../load/pace.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { openManagement } from '../measure/management.ts'
-import { medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
+import { medianSpread, round, type Spread } from '../measure/statistics.ts'
 
 /** The neighbours get 500 deliveries a second. */
 const NEIGHBOURS = 20
@@ -79,12 +79,12 @@ export async function measureLimited({ stack, token, say }: Bench): Promise<Limi
 
 async function load(endpoints: Endpoints, channel: ConfirmChannel, forMs: number): Promise<Spread> {
   const others = keepPace(OTHERS_PER_SECOND, forMs, (n) => publishEvent(channel, 'agent.status', timedData(n)))
-  const arrivals = await observeArrivals(endpoints, 0, {
+  const spread = await observeLatency(endpoints, 0, {
     perSecond: EVENTS_PER_SECOND,
     until: forMs,
     send: (n) => publishEvent(channel, 'call.status', timedData(n)),
     perSend: NEIGHBOURS,
   })
   await others
-  return spreadOf(latenciesOf(arrivals))
+  return spread
 }

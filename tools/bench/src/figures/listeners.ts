@@ -1,12 +1,12 @@
 import { connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
-import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
+import { observeLatency } from '../load/arrivals.ts'
 import { openEndpoints } from '../load/endpoints.ts'
 import { publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { residentMib } from '../measure/process-usage.ts'
 import { type CostUs, createMeter } from '../measure/processor-cost.ts'
-import { medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
+import { medianSpread, round, type Spread } from '../measure/statistics.ts'
 import { startChild } from '../processes/child.ts'
 import { pidsOf } from './stack-pids.ts'
 
@@ -73,13 +73,12 @@ export async function measureListeners({ stack, token, say, options }: Bench): P
     await endpoints.stop()
   }
 
-  async function publishFor(forMs: number): Promise<Spread> {
-    const arrivals = await observeArrivals(endpoints, 0, {
+  function publishFor(forMs: number): Promise<Spread> {
+    return observeLatency(endpoints, 0, {
       perSecond: PER_SECOND,
       until: forMs,
       send: (n) => publishEvent(channel, 'call.status', { ...timedData(n), agentUri: agentOf(n) }),
     })
-    return spreadOf(latenciesOf(arrivals))
   }
 
   function createSide(name: AudienceName): Side {

@@ -1,7 +1,7 @@
 import { type ConfirmChannel, connect } from 'amqplib'
 import { jobOf, openBullmq } from '../baselines/bullmq.ts'
 import type { Bench } from '../bench.ts'
-import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
+import { observeArrivals } from '../load/arrivals.ts'
 import { type Arrival, type Endpoints, openEndpoints } from '../load/endpoints.ts'
 import { publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
@@ -121,7 +121,7 @@ async function compare(size: Size, endpoints: Endpoints, send: Send, forMs = NOI
   const between = (fromMs: number, toMs: number): Spread =>
     spreadOf(noisy.flatMap(([, sentAt, ms]) => (sentAt - beganAt >= fromMs && sentAt - beganAt < toMs ? [ms] : [])))
   return neighboursOf(
-    spreadOf(latenciesOf(quiet)),
+    spreadOf(quiet.map(([, , ms]) => ms)),
     between(0, REACTS_MS),
     between(STEADY_FROM_MS, Number.POSITIVE_INFINITY),
   )

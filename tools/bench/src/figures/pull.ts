@@ -1,19 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
-import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
+import { observeLatency } from '../load/arrivals.ts'
 import { openClient } from '../load/client.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { callData, publishEvent, timedData } from '../load/events.ts'
+import { publishEvent, publishMany, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
-import { type Spread, spreadOf } from '../measure/statistics.ts'
+import type { Spread } from '../measure/statistics.ts'
 
 const OTHER = 'tenant-2'
 const OTHER_PER_SECOND = 50
 const WARM_UP_MS = 2_000
 const ALONE_MS = 12_000
-/** Events published before the next wait for confirms. */
-const CHUNK = 500
 const LOOK_EVERY_MS = 250
 const RECEIVE = { max: 100, waitSeconds: 1, leaseSeconds: 60 }
 
@@ -63,22 +61,18 @@ export async function measurePull({ stack, token, tokenOf, say, options }: Bench
     await endpoints.stop()
   }
 
-  async function observe(until: number | (() => boolean)): Promise<Spread> {
-    const arrivals = await observeArrivals(endpoints, 0, {
+  function observe(until: number | (() => boolean)): Promise<Spread> {
+    return observeLatency(endpoints, 0, {
       perSecond: OTHER_PER_SECOND,
       until,
       send: (n) => publishEvent(channel, 'call.status', timedData(n), OTHER),
       patienceMs: 30_000,
     })
-    return spreadOf(latenciesOf(arrivals))
   }
 
   async function hold(): Promise<number> {
     const startedAt = performance.now()
-    for (let n = 0; n < held; n++) {
-      publishEvent(channel, 'call.status', callData(n))
-      if ((n + 1) % CHUNK === 0) await channel.waitForConfirms()
-    }
+    await publishMany(channel, held)
     while (((await api.get(path)) as { readonly held: { readonly count: number } }).held.count < held) {
       await sleep(LOOK_EVERY_MS)
     }

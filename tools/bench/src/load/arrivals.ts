@@ -1,3 +1,4 @@
+import { type Spread, spreadOf } from '../measure/statistics.ts'
 import type { Arrival, Endpoints } from './endpoints.ts'
 import { keepPace } from './pace.ts'
 
@@ -34,4 +35,6 @@ export async function observeArrivals(
   return arrivals
 }
 
-export const latenciesOf = (arrivals: readonly Arrival[]): number[] => arrivals.map(([, , latencyMs]) => latencyMs)
+/** The same; resolves to the latency of these POSTs. */
+export const observeLatency = async (...load: Parameters<typeof observeArrivals>): Promise<Spread> =>
+  spreadOf((await observeArrivals(...load)).map(([, , latencyMs]) => latencyMs))

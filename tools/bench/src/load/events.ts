@@ -60,6 +60,18 @@ export const messagesOf = (count: number, perMessage: number): number[][] =>
     Array.from({ length: Math.min(perMessage, count - message * perMessage) }, (_, n) => message * perMessage + n),
   )
 
+/** Events published before the next wait for confirms. */
+const CHUNK = 500
+
+/** Resolves once `count` events are stored. */
+export async function publishMany(channel: ConfirmChannel, count: number, tenant?: string): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    publishEvent(channel, 'call.status', callData(n), tenant)
+    if ((n + 1) % CHUNK === 0) await channel.waitForConfirms()
+  }
+  await channel.waitForConfirms()
+}
+
 /** The webhook body of an event, for baselines. */
 export const envelope = (data: object): string =>
   JSON.stringify({

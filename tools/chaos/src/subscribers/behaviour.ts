@@ -24,7 +24,7 @@ export interface Behaviour {
   readonly isSometimesDown?: true
   /** Rejects everything until `repair()`. */
   readonly isBrokenAtFirst?: true
-  /** By default it answers 204 at once. */
+  /** By default it answers 204 immediately. */
   readonly react?: (seed: number, post: { readonly deliveryId: string; readonly attempt: number }) => Reaction
 }
 

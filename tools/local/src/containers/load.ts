@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { createClient, SwitchhookError } from '@switchhook/client'
 import { waitUntil } from '@switchhook/test-servers'
 import type { Subscriber } from '../demo/subscriber.ts'
 import { verify } from '../demo/verify.ts'
@@ -18,36 +19,22 @@ export interface Load {
 
 /** Makes calls continuously. A command without an answer is repeated with its idempotency key. */
 export function startLoad(apiUrl: string, token: string, subscriber: Subscriber, path: string): Load {
+  const client = createClient({ baseUrl: apiUrl, auth: async () => token })
   const callIds: string[] = []
   const ending = new AbortController()
   const underWay = new Set<Promise<void>>()
 
   /** Makes one call. It is refused if the agent is still in a call that an outage has delayed. */
   async function call(agentUri: string): Promise<void> {
-    const key = randomUUID()
+    const idempotencyKey = randomUUID()
     for (;;) {
-      const { status, callId } = await dial(key, agentUri)
-      if (callId !== undefined) callIds.push(callId)
-      if (callId !== undefined || status === 409) return
-      await pause(200)
-    }
-  }
-
-  /** Status 0: no answer. */
-  async function dial(key: string, agentUri: string): Promise<{ readonly status: number; readonly callId?: string }> {
-    try {
-      const response = await fetch(`${apiUrl}/api/v1/voice/calls/dial`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
-        body: JSON.stringify({ agentUri, destination: BUSY_NUMBER }),
-        signal: AbortSignal.timeout(10_000),
-      })
-      const { callId, code } = (await response.json()) as { readonly callId?: string; readonly code?: string }
-      // The first request with this key was lost with its replica, so the call may still be accepted.
-      const status = code === 'idempotency-key-in-use' ? 0 : response.status
-      return { status, ...(callId !== undefined && { callId }) }
-    } catch {
-      return { status: 0 }
+      try {
+        const { callId } = await client.calls.dial({ agentUri, destination: BUSY_NUMBER }, { idempotencyKey })
+        return void callIds.push(callId)
+      } catch (error) {
+        if (error instanceof SwitchhookError && error.status === 409 && error.code !== 'idempotency-key-in-use') return
+        await pause(200)
+      }
     }
   }
 

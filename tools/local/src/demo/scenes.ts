@@ -1,4 +1,4 @@
-import type { ApiClient, Delivery } from './api-client.ts'
+import type { ApiClient, ParkedDelivery } from './api-client.ts'
 import type { Customer } from './customer.ts'
 import type { Screen } from './screen.ts'
 import type { Arrival, Subscriber } from './subscriber.ts'
@@ -45,7 +45,7 @@ export async function aCallIsFollowed({ api, subscriber, screen }: SceneContext)
     1,
     (arrival) => isOfCall(arrival) && stateOf(arrival) === 'connected',
   )
-  await api.hangUp(callId, ALICE)
+  await api.command(callId, 'hangup', ALICE)
   const arrivals = await subscriber.waitFor('four webhooks about the call', 4, isOfCall)
 
   const ordered = arrivals.toSorted((one, other) => one.envelope.data.sequence - other.envelope.data.sequence)
@@ -76,7 +76,7 @@ export async function aCallIsFollowed({ api, subscriber, screen }: SceneContext)
 
 /** One endpoint fails for a while and one answers 410; the third is not affected. */
 export async function anEndpointFails({ api, subscriber, screen, waitsMs }: SceneContext): Promise<{
-  readonly parked: Delivery
+  readonly parked: ParkedDelivery
   readonly subscriptionIds: readonly string[]
 }> {
   screen.scene('Three endpoints: one healthy, one failing for a moment, one gone')
@@ -129,7 +129,7 @@ export async function anEndpointFails({ api, subscriber, screen, waitsMs }: Scen
 /** Reads the parked delivery, repairs the endpoint and sends the delivery again. */
 export async function aParkedDeliveryIsSentAgain(
   { api, subscriber, screen }: SceneContext,
-  parked: Delivery,
+  parked: ParkedDelivery,
 ): Promise<void> {
   screen.scene('The parked delivery is inspected, then sent again once the endpoint is back')
   const { deliveryId } = parked

@@ -1,8 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { waitUntil } from '@switchhook/test-servers'
+import { Webhook } from 'standardwebhooks'
 import { verify } from './verify.ts'
 
 /** One received POST and its answer. */
@@ -107,27 +107,16 @@ async function read(request: IncomingMessage): Promise<Omit<Arrival, 'answer'>> 
     deliveryId: header('x-svc-delivery'),
     attempt: Number(header('x-svc-attempt')),
     body,
-    isSignedBy: (secret) => isSignedBy(secret, { header, body, nowMs: Date.now() }),
+    isSignedBy: (secret) => isSignedBy(secret, body, request.headers),
     envelope: JSON.parse(body) as Envelope,
   }
 }
 
-/** An older webhook may be a replay. */
-const WINDOW_SECONDS = 5 * 60
-
-/** Verifies a webhook without a library, as docs/signatures.md shows. */
-export function isSignedBy(
-  secret: string,
-  post: { readonly header: (name: string) => string | undefined; readonly body: string; readonly nowMs: number },
-): boolean {
-  const timestamp = post.header('webhook-timestamp') ?? ''
-  const ageSeconds = Math.abs(post.nowMs / 1_000 - Number(timestamp))
-  if (timestamp === '' || !(ageSeconds <= WINDOW_SECONDS)) return false
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
-  const content = `${post.header('webhook-id')}.${timestamp}.${post.body}`
-  const expected = createHmac('sha256', key).update(content).digest()
-  return (post.header('webhook-signature') ?? '').split(' ').some((signature) => {
-    const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64')
-    return given.length === expected.length && timingSafeEqual(given, expected)
-  })
+function isSignedBy(secret: string, body: string, headers: IncomingHttpHeaders): boolean {
+  try {
+    new Webhook(secret).verify(body, headers as Record<string, string>)
+    return true
+  } catch {
+    return false
+  }
 }

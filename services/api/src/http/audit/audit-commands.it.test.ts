@@ -1,7 +1,8 @@
 import { newCallId } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
+import type { Surroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const VOICE = '/api/v1/voice'
 const ALICE = 'sip:alice@acme.example'
@@ -15,15 +16,14 @@ let surroundings: Surroundings<'acme'>
 let api: ApiUnderTest
 let headers: Record<string, string>
 
-beforeAll(async () => {
-  surroundings = await startSurroundings('acme')
-  api = await startApiUnderTest({ ...surroundings.env, AUDIT_LOG_SIZE: '5', AUDIT_COMMANDS_SIZE: '3' })
-  headers = { ...surroundings.bearer('acme', { azp: 'crm', sub: 'jane' }), 'user-agent': 'crm/4.2' }
-})
-afterAll(async () => {
-  await api.close()
-  await surroundings.close()
-})
+useApi(
+  ['acme'],
+  (world) => {
+    ;({ around: surroundings, api } = world)
+    headers = { ...surroundings.bearer('acme', { azp: 'crm', sub: 'jane' }), 'user-agent': 'crm/4.2' }
+  },
+  { AUDIT_LOG_SIZE: '5', AUDIT_COMMANDS_SIZE: '3' },
+)
 
 const send = (path: string, json: object, more: Record<string, string> = {}) =>
   api.call('POST', path, { headers: { ...headers, ...more }, json })

@@ -1,22 +1,20 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
+import type { Surroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 
 let surroundings: Surroundings<'acme'>
 let api: ApiUnderTest
 
-beforeAll(async () => {
-  surroundings = await startSurroundings('acme')
-  const trusting = { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '127.0.0.0/8', TRUSTED_NETWORK_TENANT: 'acme' }
-  api = await startApiUnderTest({ ...surroundings.env, ...trusting, ALLOWED_HOSTS: 'switchhook.example' })
-})
-afterAll(async () => {
-  await api.close()
-  await surroundings.close()
+useApi(['acme'], (world) => ({ around: surroundings, api } = world), {
+  DEPLOYMENT: 'on-premise',
+  TRUSTED_NETWORKS: '127.0.0.0/8',
+  TRUSTED_NETWORK_TENANT: 'acme',
+  ALLOWED_HOSTS: 'switchhook.example',
 })
 
 /** Over `node:http`, because fetch does not let a caller choose `Host`, `Origin` and `Sec-Fetch-Site`. */

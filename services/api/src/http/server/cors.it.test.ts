@@ -1,23 +1,25 @@
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 const ORIGIN = 'https://app.example'
 
-let around: Surroundings<'acme'>
 let api: ApiUnderTest
 let authorization: string
 
-beforeAll(async () => {
-  around = await startSurroundings('acme')
-  api = await startApiUnderTest({ ...around.env, CORS_ORIGINS: `${ORIGIN},http://localhost:5173` })
-  authorization = around.bearer('acme').authorization
-})
-
-afterAll(async () => {
-  await api.close()
-  await around.close()
-})
+useApi(
+  ['acme'],
+  (world) =>
+    ({
+      api,
+      headers: {
+        acme: { authorization },
+      },
+    } = world),
+  {
+    CORS_ORIGINS: `${ORIGIN},http://localhost:5173`,
+  },
+)
 
 const preflight = (origin: string) =>
   fetch(`${api.url}${PATH}`, {

@@ -1,21 +1,14 @@
 import { eventually } from '@switchhook/testkit'
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
+import type { Surroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 
 let around: Surroundings<'acme'>
 let api: ApiUnderTest
 
-beforeAll(async () => {
-  around = await startSurroundings('acme')
-  api = await startApiUnderTest(around.env)
-})
-
-afterAll(async () => {
-  await api.close()
-  await around.close()
-})
+useApi(['acme'], (world) => ({ around, api } = world))
 
 const linesOf = async (name: string): Promise<string[]> =>
   (await api.metrics.text()).split('\n').filter((line) => line.startsWith(`${name}{`))

@@ -1,18 +1,31 @@
 import {
   type Attempt,
   type DeliveryId,
-  type EventData,
   filteredFields,
-  filterRefusal,
-  hasLimits,
-  isPaused,
   type ParkedReason,
-  receives,
   type Subscription,
   type SubscriptionId,
 } from '@switchhook/contracts'
-import type { EndpointHealth, EventRecord, JournalEntry, ListedDelivery } from '@switchhook/store'
+import type { ListedDelivery } from '@switchhook/store'
 import { shownTypes } from '../subscriptions/subscribed-types.ts'
+import { type Facts, receivesType, refusalOf, wasMatched } from './explain-facts.ts'
+import {
+  attemptSentence,
+  coolingSentence,
+  coolingUntil,
+  EXPIRED,
+  EXPIRED_RECORD,
+  endSentence,
+  FIRST_DUE,
+  failureSentence,
+  heldSentence,
+  NO_RECORD,
+  parkedSentence,
+  pendingSentence,
+  STOPPED,
+  sendAgainSentence,
+  UNLESS_BEGUN,
+} from './explain-sentences.ts'
 
 /** The possible results of an event at a subscription. Clients rely on the names. */
 export const VERDICTS = [
@@ -34,28 +47,6 @@ export const VERDICTS = [
 ] as const
 
 export type Verdict = (typeof VERDICTS)[number]
-
-/** Everything that is stored about one event and one subscription. */
-export interface Facts {
-  readonly eventType: string
-  /** Absent: the journal does not have it. */
-  readonly data?: EventData
-  /** Absent: the event's record has expired, and only deliveries of it are stored. */
-  readonly event?: Pick<EventRecord, 'fannedOutAt' | 'subscriptionIds'>
-  /** The event's entry in the journal, if its record has expired. Its subscriptions may be cut. */
-  readonly journaled?: Pick<JournalEntry, 'fannedOutAt' | 'subscriptionIds' | 'subscriptionCount'>
-  readonly subscriptionId: SubscriptionId
-  readonly deliveryId: DeliveryId
-  /** The current subscription; absent if it was deleted. */
-  readonly subscription?: Subscription
-  readonly delivery?: ListedDelivery
-  /** The body of a parked delivery is no longer kept, and the journal does not have it either. */
-  readonly isBodyDropped?: boolean
-  /** The current health of the endpoint. */
-  readonly health: EndpointHealth
-  /** Milliseconds since 1970. */
-  readonly nowMs: number
-}
 
 export interface Explanation {
   readonly subscriptionId: SubscriptionId
@@ -186,6 +177,7 @@ function mismatch(subscription: Subscription, facts: Facts): Finding | undefined
   return refusal === undefined ? undefined : ['filtered', `Not sent: ${refusal}.`]
 }
 
+<<<<<<< HEAD
 /** Why the present filter of the subscription refuses the event. Undefined: it does not, or the event's data is not known. */
 const refusalOf = ({ subscription, eventType, data }: Facts): string | undefined =>
   data && filterRefusal(subscription?.filter, eventType, data)
@@ -306,5 +298,7 @@ function attemptSentence(attempt: Attempt | undefined): string {
 
 const times = (count: number, noun = 'time'): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
+=======
+>>>>>>> house
 const endOf = (attempt: Attempt | null): string | null =>
   attempt === null ? null : new Date(Date.parse(attempt.at) + attempt.durationMs).toISOString()

@@ -163,7 +163,7 @@ async function run(): Promise<void> {
   }
 }
 
-test('two replicas that are asked at once, and again, begin one recovery, of the deliveries that were rejected', async () => {
+test('two replicas that are asked at the same time, and again, begin one recovery, of the deliveries that were rejected', async () => {
   const earlier = newDelivery(subscriptionId, { tenant })
   await store().park(earlier, attemptOf(earlier, { status: 404 }), 'rejected')
   const rejected = [await park(), await park(), await park()]
