@@ -46,6 +46,7 @@ import { createIsolation, LANE_DEPTH, TURN_PATIENCE_MS } from './isolation/isola
 import { createLimits } from './limits/limits.ts'
 import { startNotices } from './notices/start-notices.ts'
 import { createPackets, PACKET_PATIENCE_MS, type Packets } from './packets/packets.ts'
+import { createCopies } from './pipeline/copies.ts'
 import { createDeliver } from './pipeline/deliver.ts'
 import type { DeliverDeps } from './pipeline/steps.ts'
 import { createAdmit } from './policy/admit.ts'
@@ -223,7 +224,8 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     now: Date.now,
     nowMs,
   }
-  const deliver = createDeliver(steps)
+  const copies = createCopies(nowMs)
+  const deliver = createDeliver(steps, copies)
   const lookAtHeld = createLookAtHeld({
     worker: steps,
     held,
@@ -256,6 +258,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     mostLeft: LEFT_DEPTH * concurrency,
     patienceMs: PACKET_PATIENCE_MS,
     parse: ({ content, headers }: PackedDelivery) => parseDelivery(content, headers),
+    hasResult: copies.hasResult,
     publishCopy: (due: Delivery) => broker.publishRetry(due, copyWaitMs),
     copyWaitMs,
     log,
