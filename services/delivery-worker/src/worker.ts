@@ -100,9 +100,9 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const breaker = createBreaker(
     breakers,
     config.DELIVERY_TIMEOUT + PROBE_SLACK_MS,
-    (subscriptionId) => {
+    (subscriptionId, pauseMs) => {
       meter.cooldown()
-      log.info('cool-down began', { subscriptionId, cooldownMs })
+      log.info('cool-down began', { subscriptionId, cooldownMs, ...(pauseMs !== undefined && { pauseMs }) })
     },
     notices,
     postponementsMs({ waitsMs: config.DELIVERY_RETRY_WAITS, cooldownMs }).reduce((sum, waitMs) => sum + waitMs, 0),

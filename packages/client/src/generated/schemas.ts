@@ -672,9 +672,9 @@ export interface Schemas {
       };
     };
     /** The event types of the subscription; by default those that the filter names. */
-    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit")[];
+    eventTypes?: Schemas["SubscribedType"][];
   };
-  /** The deliveries that are held: those of a pull subscription, while a subscription is paused, and for a moment after it was resumed. At most as many as `parked.limit`; beyond that, those that have been held for longest are parked. */
+  /** The deliveries that are held: those of a pull subscription, those beyond `maxInFlight` or `maxPerSecond`, and those of a paused subscription, until a moment after it was resumed. At most as many as `parked.limit`; beyond that, those that have been held for longest are parked. */
   HeldDeliveries: {
     /** The number of held deliveries. */
     count: number;
@@ -1037,7 +1037,7 @@ export interface Schemas {
     maxPerSecond: number | null;
     /** `running`: it sends deliveries. `paused`: it resumes automatically; `waitingFor` has the reason. `done`: it has processed all deliveries. `cancelled`: see `cancelledBecause`. */
     state: "running" | "paused" | "done" | "cancelled";
-    /** Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. `endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow or the workers are busy. `subscription-enabled`: the subscription is disabled. `broker`: the message broker of the service is unavailable. */
+    /** Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. `endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow, its limits hold it, or the workers are busy. `subscription-enabled`: the subscription is disabled. `broker`: the message broker of the service is unavailable. */
     waitingFor: "endpoint-cooling-down" | "endpoint-answers" | "subscription-enabled" | "broker" | null;
     /** Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a delivery of the subscription was parked meanwhile; the next one starts after the next 2xx. */
     cancelledBecause: "requested" | "subscription-deleted" | "no-progress" | "parked-again" | null;

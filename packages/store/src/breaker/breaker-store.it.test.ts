@@ -206,6 +206,17 @@ test('the probe of a dead worker lapses, and another worker gets it', async () =
   await eventually(async () => expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined())
 })
 
+test('a probe that is given back is granted to the next worker at once, and only its holder can give it back', async () => {
+  await open()
+  await cooledDown()
+  const probe = (await workers[0].claimProbe(endpoint, LEASE_MS)) ?? ''
+  await workers[1].releaseProbe(endpoint, 'another claim')
+  expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeUndefined()
+  await workers[0].releaseProbe(endpoint, probe)
+  expect(await workers[1].health(endpoint)).toMatchObject({ state: 'probing', consecutiveFailures: 3 })
+  expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined()
+})
+
 test('a probe is granted if the breaker has closed meanwhile', async () => {
   await open()
   await cooledDown()

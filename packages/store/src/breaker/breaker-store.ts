@@ -26,7 +26,7 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * failures     note-failure               failures in a row
  * openedAt     note-failure               start of the cool-down; earlier versions do not write it
  * openUntil    note-failure               end of the cool-down; absent while closed
- * probe        claim-probe                the probe's claim; a new cool-down removes it
+ * probe        claim-probe                the probe's claim; a new cool-down removes it, and so does release-probe
  * probedAt     claim-probe                start of the probe's lease; earlier versions do not write it
  * probeUntil   claim-probe                end of the probe's lease; then another worker may claim it
  * paused       note-failure               present if the endpoint asked for this cool-down
@@ -79,6 +79,8 @@ export interface BreakerStore {
   }>
   /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
   claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined>
+  /** Gives a claim back whose POST was not made, so that the next delivery can be the probe. */
+  releaseProbe(endpoint: Endpoint, probe: Probe): Promise<void>
   /** Counts a transient failure. Resolves to whether it starts a cool-down; one that asks for a pause always does. */
   noteFailure(endpoint: Endpoint, probe: Probe | undefined, result?: FailedResult): Promise<boolean>
   /** Resets the count, because the endpoint works, and closes the breaker unless the endpoint asked for a pause. */
@@ -105,6 +107,9 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
         commands.runScript('breaker/claim-probe', [keyOf(endpoint)], [probe, leaseMs]),
       )
       return claimed === 1 ? probe : undefined
+    },
+    async releaseProbe(endpoint, probe) {
+      await redis[run]((commands) => commands.runScript('breaker/release-probe', [keyOf(endpoint)], [probe]))
     },
     async noteFailure(endpoint, probe, result = UNKNOWN) {
       const keys = [keyOf(endpoint), coolDownsKey(endpoint.tenant, endpoint.subscriptionId)]

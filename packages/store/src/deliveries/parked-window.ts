@@ -32,7 +32,7 @@ interface Count {
   readonly newest: string | null
 }
 
-/** The state of a run. `unknown`: the record is gone, or a later run has begun. */
+/** The state of a run, as a client sees it. `unknown`: the record is gone, or a later run has begun. */
 export type RunState = Ledger['state'] | 'unknown'
 
 /** Reads all parked deliveries of a subscription, the oldest first. For recoveries. Changes nothing. */
@@ -127,8 +127,10 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
     countAfter: (subscriptionId, since) =>
       redis[run]((commands) => commands.zcount(parkedKey(subscriptionId), `(${since}`, '+inf')),
     async stateOf({ deliveryId, run: ofRun }) {
-      const ledger = await ledgerOf(deliveryId)
-      return ledger?.run === ofRun ? ledger.state : 'unknown'
+      const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
+      if (found?.ledger.run !== ofRun) return 'unknown'
+      // Of a held delivery the ledger says that it waits.
+      return found.view.state === 'held' ? 'held' : found.ledger.state
     },
   }
 }

@@ -19,6 +19,7 @@ export interface ScriptReplies {
     isListened: 0 | 1,
     rejected: string,
   ][]
+  'breaker/release-probe': 0 | 1
   'breaker/remove-rejections': 0 | 1
   'deliveries/abandon-redelivery': 0 | 1
   'deliveries/add-parked': string

@@ -23,6 +23,10 @@ test('no part of a value of a header is left, wherever the body or the excerpt i
   }
 })
 
+test('values that are in the word "redacted" itself do not make the text longer with each header', () => {
+  expect(answerExcerpt(Buffer.from('see it'), true, ['e', 'd', 'e', 'redacted'])).toBe('s[redacted][redacted] it')
+})
+
 const JWT = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'
 const BASE64 = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const HEX = '9f86d081884c7d659a2feaa0c55ad015'

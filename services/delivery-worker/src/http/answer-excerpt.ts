@@ -28,13 +28,20 @@ function decode(bytes: Buffer): string | undefined {
   }
 }
 
-/** Also without the words of a value, because a body can be cut within it, or quote it with other spaces. */
+/**
+ * Also without the words of a value, because a body can be cut within it, or quote it with other spaces. A value is first
+ * replaced by a character that no value contains: `[redacted]` contains short values, and the text would grow with each.
+ */
 function withoutValues(line: string, hidden: readonly string[]): string {
   const words = hidden.flatMap((value) => value.split(BETWEEN_WORDS)).filter((word) => word.length >= MIN_WORD_LENGTH)
   return [...hidden, ...words]
     .toSorted((a, b) => b.length - a.length)
-    .reduce((text, value) => text.replaceAll(value, REDACTED), line)
+    .reduce((text, value) => text.replaceAll(value, REMOVED), line)
+    .replaceAll(REMOVED, REDACTED)
 }
+
+/** Neither in a line of an excerpt nor in the value of a header. */
+const REMOVED = '\0'
 
 const BETWEEN_WORDS = /[\s"'\\,;<>{}[\]()]+/u
 /** Shorter ones are too common to hide anything. */

@@ -2,6 +2,7 @@ import { type Attempt, type Delivery, type Outcome, Unavailable } from '@switchh
 import { MAX_HOLD_MS } from '@switchhook/messaging'
 import { eventually } from '@switchhook/testkit'
 import type { Source } from '../isolation/isolate.ts'
+import type { Withheld } from '../policy/decide.ts'
 import { aDelivery } from '../testing/deliveries.ts'
 import {
   aBreaker,
@@ -396,6 +397,22 @@ describe('deliver', () => {
       await deliver(aDelivery())
       expect(steps[0]).toBe('post https://client.example/hook attempt 1')
       expect(noted).toEqual([[down, 'the probe']])
+    })
+
+    test.each<[string, Withheld, string]>([
+      ['no permit is free for it', { kind: 'held', lookInMs: 100 }, 'held'],
+      ['its first attempt is withdrawn', { kind: 'withdrawn' }, 'withdrawn'],
+    ])('gets its probe back if %s, so that it need not lapse', async (_name, withheld, settled) => {
+      const released: unknown[] = []
+      const breaker = aBreaker({
+        claimProbe: async () => 'the probe',
+        releaseProbe: async ({ deliveryId }, probe) => void released.push([deliveryId, probe]),
+      })
+      const { deliver, steps } = aWorld(ok, { admit: admitIn('probing'), breaker, post: async () => withheld })
+      const due = aDelivery()
+      await deliver(due)
+      expect(released).toEqual([[due.deliveryId, 'the probe']])
+      expect(steps[0]).toBe(`settle slot 0 ${settled}`)
     })
 
     test('is not contacted without the probe', async () => {

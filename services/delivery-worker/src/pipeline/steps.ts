@@ -134,8 +134,11 @@ export async function attempt(worker: DeliverDeps, sendable: Sendable): Promise<
   const { delivery: admitted, before } = sendable
   const startedAtMs = worker.now()
   const posted = await postObserved(worker, sendable)
-  // A probe that was claimed for this delivery lapses.
-  if (posted.kind !== 'posted') return notMade(admitted, posted)
+  if (posted.kind !== 'posted') {
+    // Until a claim lapses, all deliveries of the endpoint use up slots. Without a permit, one is often not sent.
+    if (before.probe !== undefined) await worker.breaker.releaseProbe(admitted, before.probe)
+    return notMade(admitted, posted)
+  }
   const { outcome } = posted
   const delivery = { ...posted.delivery, attempt: admitted.attempt + 1 }
   const durationMs = worker.now() - startedAtMs

@@ -14,7 +14,7 @@ const admitWith = (stored: Subscription | undefined, delivery: Delivery, now = D
   createAdmit({
     look: async () => ({ health, subscription: stored }),
     isFailing: () => false,
-    canSign: ({ signing }) => signing?.secret !== 'of a lost key',
+    canSign: ({ signing, headers }) => ![signing?.secret, headers?.['authorization']].includes('of a lost key'),
     now,
     nowMs: () => ASKED_AT_MS,
   })(delivery)
@@ -135,6 +135,16 @@ describe('admit', () => {
     ])('%s', async (_name, stored, delivery, expected) => {
       const { admitted } = await admitWith(stored, delivery)
       expect((admitted as Delivery).headers).toEqual(expected)
+    })
+
+    test.each<[string, Partial<Subscription>, boolean]>([
+      ['withhold a delivery until they are replaced', { headers: { authorization: 'of a lost key' } }, false],
+      ['withhold a retry for good if they are those of a host that was left', { url: 'https://other.example/' }, true],
+    ])('that cannot be decrypted %s', async (_name, change, isFinal) => {
+      const lost = { ...retry, headers: { authorization: 'of a lost key' } }
+      await expect(admitWith({ ...withHeaders, ...change }, lost)).resolves.toMatchObject({
+        admitted: { kind: 'unsignable', isFinal },
+      })
     })
   })
 

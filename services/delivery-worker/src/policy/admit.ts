@@ -71,7 +71,10 @@ export function createAdmit(deps: AdmitDeps): Admit {
       return { kind: 'held', lookInMs: nextLookMs(subscription, now()) }
     }
     const admitted = subscription === undefined ? delivery : withCurrent(subscription, delivery)
-    return canSign(admitted) ? admitted : { kind: 'unsignable', isFinal: subscription === undefined }
+    if (canSign(admitted)) return admitted
+    // Its own headers are of a url that the subscription has left, so nobody can replace them either.
+    const hasOwnHeaders = admitted.headers !== undefined && admitted.headers !== subscription?.headers
+    return { kind: 'unsignable', isFinal: subscription === undefined || hasOwnHeaders }
   }
 
   const admissionBy = (

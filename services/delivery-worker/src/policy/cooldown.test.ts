@@ -18,6 +18,7 @@ function aBreaker(leaseMs = 60_000) {
   const breaker = createBreaker(
     {
       claimProbe: async () => 'the probe',
+      releaseProbe: async () => {},
       noteFailure: async (_endpoint, probe) => {
         notes.push(`failure ${probe ?? ''}`.trim())
         return notes.length === 2
@@ -88,15 +89,16 @@ test('a failure is counted with its probe, and the start of a cool-down is repor
 })
 
 test('the pause that an endpoint asks for is passed on, up to a limit', async () => {
-  const results: unknown[] = []
+  const [results, opened]: [unknown[], unknown[]] = [[], []]
   const breaker = createBreaker(
     {
       claimProbe: async () => 'the probe',
-      noteFailure: async (_endpoint, _probe, result) => results.push(result) > 2,
+      releaseProbe: async () => {},
+      noteFailure: async (_endpoint, _probe, result) => results.push(result) > 1,
       noteAnswer: async () => {},
     },
     60_000,
-    () => {},
+    (_subscriptionId, pauseMs) => opened.push(pauseMs),
     undefined,
     20_000,
   )
@@ -108,6 +110,7 @@ test('the pause that an endpoint asks for is passed on, up to a limit', async ()
     { outcome: 'answered', status: 503, pauseMs: 20_000 },
     { outcome: 'refused', status: null },
   ])
+  expect(opened).toEqual([20_000, undefined])
 })
 
 test('each cool-down triggers the failing notice; the recovered notice precedes the closing of the breaker', async () => {

@@ -33,6 +33,8 @@ export interface Before {
 export interface Breaker {
   /** Undefined: another worker makes the probe. */
   readonly claimProbe: (delivery: Delivery) => Promise<string | undefined>
+  /** Lets another delivery be the probe, because this one is not sent now. */
+  readonly releaseProbe: (delivery: Delivery, probe: string) => Promise<void>
   readonly note: (delivery: Delivery, outcome: Outcome, before: Before) => Promise<void>
   /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */
   readonly isFailing: (delivery: Delivery) => boolean
@@ -58,13 +60,13 @@ const MAX_FAILING = 10_000
  * Reports outcomes to the breaker. A success from an endpoint without failures writes nothing: neither the look before the
  * POST nor this worker's own POSTs since have shown one.
  * @param leaseMs how long a claimed probe is valid; longer than an attempt can take
- * @param opened called when a cool-down begins
+ * @param opened called when a cool-down begins, with the pause that the endpoint asked for
  * @param longestPauseMs how long a last slot is postponed: a longer pause would park deliveries without an attempt
  */
 export function createBreaker(
-  store: Pick<BreakerStore, 'claimProbe' | 'noteFailure' | 'noteAnswer'>,
+  store: Pick<BreakerStore, 'claimProbe' | 'releaseProbe' | 'noteFailure' | 'noteAnswer'>,
   leaseMs: number,
-  opened: (subscriptionId: string) => void,
+  opened: (subscriptionId: string, pauseMs: number | undefined) => void,
   notices: OutageNotices = NO_NOTICES,
   longestPauseMs = Number.POSITIVE_INFINITY,
 ): Breaker {
@@ -73,6 +75,7 @@ export function createBreaker(
   const failing = new LRUCache<SubscriptionId, true>({ max: MAX_FAILING, ttl: leaseMs })
   return {
     claimProbe: (delivery) => store.claimProbe(delivery, leaseMs),
+    releaseProbe: (delivery, probe) => store.releaseProbe(delivery, probe),
     isFailing: ({ subscriptionId }) => failing.has(subscriptionId),
     note: async (delivery, outcome, { health, probe }) => {
       const { subscriptionId } = delivery
@@ -82,7 +85,7 @@ export function createBreaker(
         const asked = outcome.kind === 'answered' ? outcome.pauseMs : undefined
         const pauseMs = asked && Math.min(asked, longestPauseMs)
         if (await store.noteFailure(delivery, probe, { ...resultOf(outcome), pauseMs })) {
-          opened(subscriptionId)
+          opened(subscriptionId, pauseMs)
           await notices.failing(delivery)
         }
       } else if (health.consecutiveFailures > 0 || failing.has(subscriptionId)) {

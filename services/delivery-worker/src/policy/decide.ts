@@ -4,9 +4,9 @@ import { type Delivery, isTransientStatus, type Outcome, type ParkedReason } fro
  * Why a due delivery was not POSTed.
  * - `withdrawn`: before the first attempt, the subscription was deleted or disabled, or its event types or filter no longer match.
  * - `expired`: the event is older than the subscription allows (`isExpired`).
- * - `held`: the subscription is paused, or clients receive its deliveries.
+ * - `held`: the subscription is paused, clients receive its deliveries, or its limits allow no POST now.
  * - `cooling`: the endpoint is in its cool-down.
- * - `unsignable`: the worker cannot decrypt the subscription's secret. Nothing is sent unsigned.
+ * - `unsignable`: the worker cannot decrypt the subscription's secret or headers. Nothing is sent unsigned.
  */
 export type Withheld =
   /** `wasParked`: this is a redelivery of a parked delivery, so it is parked again instead of being lost. */
@@ -16,7 +16,7 @@ export type Withheld =
   | { readonly kind: 'held'; readonly lookInMs: number }
   /** `isProbing`: the cool-down is over, and another worker makes the probe. */
   | { readonly kind: 'cooling'; readonly isProbing?: boolean }
-  /** `isFinal`: the subscription was deleted, so no rotation can replace the secret. */
+  /** `isFinal`: nobody can replace the secret or the headers, because the subscription was deleted or has left the url. */
   | { readonly kind: 'unsignable'; readonly isFinal?: boolean }
 
 /** The delivery is held in `slot`, due after `waitMs`. */

@@ -56,7 +56,10 @@ export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
   const [atOnce, afterWaits] = [acknowledged.of({ waited: 'no' }), acknowledged.of({ waited: 'yes' })]
   const { decisions, aside } = createDecisionCounters(metrics)
   const cooldowns = metrics
-    .counter('switchhook_cooldowns_total', 'Cool-downs that began after repeated failures of an endpoint.')
+    .counter(
+      'switchhook_cooldowns_total',
+      'Cool-downs that began because an endpoint kept failing, or asked for one with Retry-After.',
+    )
     .of({})
   const released = metrics.counter(
     'switchhook_parked_released_total',

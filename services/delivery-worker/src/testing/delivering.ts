@@ -29,6 +29,7 @@ export const posted = (delivery: Delivery, outcome: Outcome): Posted => ({ kind:
 export const aBreaker = (change: Partial<DeliverDeps['breaker']> = {}): DeliverDeps['breaker'] => ({
   isFailing: () => false,
   claimProbe: async () => undefined,
+  releaseProbe: async () => {},
   note: async () => {},
   ...change,
 })

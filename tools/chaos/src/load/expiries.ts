@@ -15,6 +15,8 @@ export const EVENTS = '/api/v1/webhooks/events'
 const LOOK_EVERY_MS = 5_000
 /** Most retries have ended by then. */
 const SETTLED_AFTER_MS = 45_000
+/** Events are looked at from this share of their age limit on, too: one that has expired before is a fault. */
+const YOUNG_FROM = 0.5
 
 /** @param posts of all endpoints, in the order of arrival; it grows */
 export function startExpiries(client: Client, posts: readonly Post[], endpoints: readonly Endpoint[]): Expiries {
@@ -22,7 +24,7 @@ export function startExpiries(client: Client, posts: readonly Post[], endpoints:
   const expired: Expired[] = []
   const followed = endpoints.flatMap((endpoint) => (endpoint.expiresAfterMs === undefined ? [] : follow(endpoint)))
 
-  /** Looks at the events of one endpoint that are at least this old. */
+  /** Looks at the events of one endpoint that are at least this old, or not old enough to expire. */
   function follow({ name, subscriptionId, expiresAfterMs = 0 }: Endpoint): (leastAgeMs: number) => Promise<void> {
     const seen = new Set<string>()
     /** When each event occurred, by its id. */
@@ -38,14 +40,14 @@ export function startExpiries(client: Client, posts: readonly Post[], endpoints:
       read = posts.length
       for (const { eventId } of unanswered.filter(isAcknowledgement)) open.delete(eventId)
       unanswered = unanswered.filter((post) => post.status === null && open.has(post.eventId))
-      const nowMs = Date.now()
       for (const [eventId, occurredAtMs] of open) {
-        if (nowMs - occurredAtMs < Math.max(leastAgeMs, expiresAfterMs)) continue
+        const ageMs = Date.now() - occurredAtMs
+        if (ageMs < (ageMs < expiresAfterMs ? expiresAfterMs * YOUNG_FROM : leastAgeMs)) continue
         const { body } = await client.insist('GET', `${EVENTS}/${eventId}`)
         const explained = (body['subscriptions'] ?? []) as readonly Explained[]
         if (explained.find((each) => each.subscriptionId === subscriptionId)?.verdict !== 'expired') continue
         open.delete(eventId)
-        expired.push({ endpoint: name, eventId })
+        expired.push({ endpoint: name, eventId, occurredAtMs, byMs: Date.now() })
       }
     }
   }

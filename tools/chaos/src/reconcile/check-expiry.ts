@@ -7,21 +7,33 @@ const LATE_MS = 5_000
 /** Notices and the end of a call never expire. */
 const mayExpire = (content: Content): boolean => !isNotice(content) && !(content.kind === 'leg' && content.state === 7)
 
-/** Finds attempts that were made although the event had expired. A worker whose clock is wrong is wrong by as much. */
-export function checkExpiry({ endpoints, posts, wrongClocks }: Observation): Problem[] {
+/**
+ * Finds attempts that were made although the event had expired, and deliveries that had expired before their events were old
+ * enough. A worker whose clock is wrong is wrong by as much.
+ */
+export function checkExpiry({ endpoints, posts, expired, wrongClocks }: Observation): Problem[] {
   const limits = new Map(endpoints.map(({ name, expiresAfterMs }) => [name, expiresAfterMs]))
-  return posts.flatMap(({ endpoint, content, deliveryId, attempt, atMs, beganAtMs, occurredAtMs }): Problem[] => {
+  /** How far the clocks of that time were ahead. */
+  const shifts = (sinceMs: number, untilMs: number): number[] =>
+    wrongClocks.filter(({ fromMs, toMs }) => fromMs <= untilMs && sinceMs <= toMs).map(({ aheadMs }) => aheadMs)
+
+  const late = posts.flatMap(({ endpoint, content, deliveryId, attempt, atMs, beganAtMs, occurredAtMs }): Problem[] => {
     const limitMs = limits.get(endpoint)
     if (limitMs === undefined || !mayExpire(content)) return []
-    const behindMs = wrongClocks
-      .filter(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs)
-      .map(({ aheadMs }) => Math.max(0, -aheadMs))
+    const behindMs = -Math.min(0, ...shifts(atMs, atMs))
     const ageMs = Math.round(beganAtMs - occurredAtMs)
-    if (ageMs <= limitMs + LATE_MS + Math.max(0, ...behindMs)) return []
+    if (ageMs <= limitMs + LATE_MS + behindMs) return []
     return [
       { kind: 'sent after its expiry', what: `${deliveryId} at ${endpoint}, attempt ${attempt}, ${ageMs} ms old` },
     ]
   })
+  const early = expired.flatMap(({ endpoint, eventId, occurredAtMs, byMs }): Problem[] => {
+    const ageMs = byMs - occurredAtMs
+    const aheadMs = Math.max(0, ...shifts(occurredAtMs, byMs))
+    if (ageMs >= (limits.get(endpoint) ?? 0) - aheadMs) return []
+    return [{ kind: 'expired too early', what: `${eventId} at ${endpoint}, at most ${ageMs} ms old` }]
+  })
+  return [...late, ...early]
 }
 
 /** Whether the api explains that the delivery of this event has expired, and it may. */

@@ -76,6 +76,9 @@ export interface Endpoint {
 export interface Expired {
   readonly endpoint: string
   readonly eventId: string
+  /** When its event occurred, and when it had ended at the latest, in ms since 1970. */
+  readonly occurredAtMs: number
+  readonly byMs: number
 }
 
 /** A worker ran with a wrong clock. */

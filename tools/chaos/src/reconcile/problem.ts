@@ -4,6 +4,7 @@ export interface Problem {
     | 'missing'
     | 'not filtered'
     | 'sent after its expiry'
+    | 'expired too early'
     | 'gap'
     | 'no beginning'
     | 'no end'

@@ -45,7 +45,8 @@ const atExpiring = (of: Post, ageMs = 100): Post => {
   const atMs = of.occurredAtMs + ageMs
   return { ...of, endpoint: 'expiring', deliveryId: `${of.deliveryId}-expiring`, beganAtMs: atMs, atMs }
 }
-const expired = [{ endpoint: 'expiring', eventId: 'e2' }]
+const e2 = { endpoint: 'expiring', eventId: 'e2', occurredAtMs: 901, byMs: 10_901 }
+const expired = [e2]
 const AT_ONCE = { fromMs: 900, toMs: 1_000 }
 const rejected = post({ status: 400 })
 const FAULT = [{ fromMs: 1_000, toMs: 1_000 }]
@@ -133,6 +134,15 @@ test.each<[string, Observation]>([
       endpoints: EXPIRING,
       posts: [post(), atExpiring(post(), 25_000)],
       wrongClocks: [{ fromMs: 20_000, toMs: 30_000, aheadMs: -10_000 }],
+    }),
+  ],
+  [
+    'a worker whose clock is ahead lets a delivery expire early',
+    observed({
+      endpoints: EXPIRING,
+      posts: [post(), atExpiring(post()), agent(1, { eventId: 'e2' })],
+      expired: [{ ...e2, byMs: 5_901 }],
+      wrongClocks: [{ fromMs: 5_000, toMs: 6_000, aheadMs: 5_000 }],
     }),
   ],
   [
@@ -303,13 +313,22 @@ test.each<[string, Observation, Problem]>([
   ],
   [
     'a delivery has expired at an endpoint whose events do not',
-    observed({ endpoints: TWO, posts: [post({ eventId: 'e2' })], expired: [{ endpoint: 'other', eventId: 'e2' }] }),
+    observed({ endpoints: TWO, posts: [post({ eventId: 'e2' })], expired: [{ ...e2, endpoint: 'other' }] }),
     { kind: 'missing', what: 'platform e1 at other (0 POSTs)' },
   ],
   [
     'a delivery was sent after its expiry',
     observed({ endpoints: EXPIRING, posts: [post(), atExpiring(post(), 15_001)] }),
     { kind: 'sent after its expiry', what: 'd1-expiring at expiring, attempt 1, 15001 ms old' },
+  ],
+  [
+    'a delivery has expired before its event was old enough',
+    observed({
+      endpoints: EXPIRING,
+      posts: [post(), atExpiring(post()), agent(1, { eventId: 'e2' })],
+      expired: [{ ...e2, byMs: 10_900 }],
+    }),
+    { kind: 'expired too early', what: 'e2 at expiring, at most 9999 ms old' },
   ],
   [
     'a delivery is parked without a rejection',

@@ -17,6 +17,7 @@ const FINAL: readonly Problem['kind'][] = [
   'attempt repeated',
   'first attempt after the answer',
   'sent after its expiry',
+  'expired too early',
   'sequence number used twice',
   'time goes back',
   'notice of a notice',

@@ -134,6 +134,11 @@ test.each<[SubscriptionFilter, boolean]>([
   [{ [TYPE]: { state: [{ 'anything-but': 7 }] } }, true],
   [{ [TYPE]: { state: [3, 7] } }, false],
   [{ [TYPE]: { state: [{ numeric: ['>', 2] }] } }, false],
+  [{ [TYPE]: { endedAt: [null] } }, true],
+  [{ [TYPE]: { durationSeconds: [{ exists: false }] } }, true],
+  [{ [TYPE]: { durationSeconds: [null, { numeric: ['>', 60] }] } }, false],
+  [{ [TYPE]: { endReason: [0] } }, true],
+  [{ [TYPE]: { endReason: [{ 'anything-but': 0 }] } }, false],
   [{ [TYPE]: { agentUri: ['sip:a'] } }, false],
   [{ 'agent.status': { statusCode: [2] } }, false],
 ])('%j hides the end of calls: %s', (filter, expected) => {

@@ -1,4 +1,4 @@
-import { CallState } from '../../events/call.ts'
+import { CallState, EndReason } from '../../events/call.ts'
 import type { EventType } from '../../events/event.ts'
 
 type FilterScalar = string | number | boolean
@@ -73,10 +73,22 @@ export function leavesGaps(filter: SubscriptionFilter | undefined, eventType: st
   )
 }
 
+/** Fields that tell the end of a call from its other events, with the values that they have at the end. Absent: any value. */
+const AT_THE_END: Readonly<Record<string, readonly number[] | undefined>> = {
+  state: [CallState.ended],
+  endReason: Object.values(EndReason).filter((reason) => reason !== EndReason.none),
+  endedAt: undefined,
+  durationSeconds: undefined,
+}
+
 /** Whether no event of state 7 can pass, so that the subscriber never learns that a call has ended. */
 export function hidesEndOfCalls(filter: SubscriptionFilter): boolean {
-  const conditions = filter['call.status']?.['state']
-  return conditions !== undefined && !compileConditions(conditions)(CallState.ended)
+  const fields = filter['call.status'] ?? {}
+  return Object.entries(AT_THE_END).some(([field, values]) => {
+    const conditions = fields[field]
+    if (conditions === undefined) return false
+    return values === undefined ? conditions.every(isAbsence) : !values.some(compileConditions(conditions))
+  })
 }
 
 /** The conditions for events of this type. Undefined: the type passes whole. */

@@ -79,13 +79,16 @@ export function pendingSentence({ attempt }: ListedDelivery): string {
   return attempt === 0 ? FIRST_DUE : 'Sent again on request: the next attempt is due now.'
 }
 
-export function sendAgainSentence({ subscription, isBodyDropped }: Facts): string {
+export function sendAgainSentence({ subscription, isBodyDropped, delivery }: Facts): string {
   if (isBodyDropped === true) return 'Its body is no longer kept, so it cannot be sent again.'
   if (subscription === undefined) return 'The subscription was deleted, so it cannot be sent again.'
-  return subscription.enabled
-    ? 'You can send it again.'
-    : 'The subscription is disabled: enable it to send the delivery again.'
+  if (!subscription.enabled) return 'The subscription is disabled: enable it to send the delivery again.'
+  const isRecovered = subscription.recoverRejected && delivery?.parkedReason === 'rejected' && delivery.run === 1
+  return `${isRecovered ? RECOVERED : ''}You can send it again.`
 }
+
+const RECOVERED =
+  'With recoverRejected, the next 2xx of the endpoint starts a recovery of what it has rejected since the setting was made. '
 
 export const coolingUntil = ({ openUntilMs }: EndpointHealth): string | null =>
   openUntilMs === null ? null : new Date(openUntilMs).toISOString()
@@ -93,7 +96,7 @@ export const coolingUntil = ({ openUntilMs }: EndpointHealth): string | null =>
 export function parkedSentence({ parkedReason, attempt, attempts }: ListedDelivery): string {
   const last = attempts.at(-1)
   if (parkedReason === 'rejected') return `${attemptSentence(last)}, which is not retried.`
-  if (attempt === 0) return 'before an attempt was made, the schedule ended, or more deliveries were held than may be.'
+  if (attempt === 0) return 'the schedule ended, or too many deliveries were held, before an attempt could be made.'
   return `the schedule ended after ${times(attempt, 'attempt')}; ${attemptSentence(last)}.`
 }
 

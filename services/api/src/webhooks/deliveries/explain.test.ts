@@ -77,6 +77,7 @@ const nextAttemptAt = '2026-11-20T12:00:10.000Z'
 const waiting = delivery({ state: 'waiting', attempts: [attempt], nextAttemptAt })
 const held = delivery({ state: 'held', attempts: [attempt], nextAttemptAt: null })
 const parkedAt = '2026-11-21T00:36:10.000Z'
+const rejected = delivery({ state: 'parked', parkedReason: 'rejected', parkedAt, attempts: [attempt] })
 
 const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, explanation: string])[] = [
   [
@@ -265,7 +266,7 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     'an exhausted delivery without an attempt, because of cool-downs',
     facts({ delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt }) }),
     'parked',
-    'Parked at 2026-11-21T00:36:10.000Z: before an attempt was made, the schedule ended, or more deliveries were held than may be. You can send it again.',
+    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended, or too many deliveries were held, before an attempt could be made. You can send it again.',
   ],
   [
     'a rejected delivery',
@@ -280,6 +281,18 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     }),
     'parked',
     'Parked at 2026-11-21T00:36:10.000Z: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 404, which is not retried. You can send it again.',
+  ],
+  [
+    'a rejected delivery of a subscription that recovers them',
+    facts({ delivery: rejected, subscription: { ...subscription, recoverRejected: true } }),
+    'parked',
+    'Parked at 2026-11-21T00:36:10.000Z: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503, which is not retried. With recoverRejected, the next 2xx of the endpoint starts a recovery of what it has rejected since the setting was made. You can send it again.',
+  ],
+  [
+    'a rejected delivery of such a subscription, which was sent again before',
+    facts({ delivery: { ...rejected, run: 2 }, subscription: { ...subscription, recoverRejected: true } }),
+    'parked',
+    'Parked at 2026-11-21T00:36:10.000Z: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503, which is not retried. You can send it again.',
   ],
   [
     'a parked delivery, and a disabled subscription',

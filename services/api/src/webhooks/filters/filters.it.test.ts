@@ -96,6 +96,16 @@ describe('the preview', () => {
     })
   })
 
+  test('takes the event types of a subscription to all of them, as reading shows them', async () => {
+    await happen('globex', [7])
+    const some = (await preview({ filter: ENDS })).body as { looked: number }
+    expect(some.looked).toBeGreaterThan(0)
+    expect((await preview({ filter: ENDS, eventTypes: ['*'] })).body).toMatchObject({
+      looked: some.looked,
+      warnings: [],
+    })
+  })
+
   test.each<[string, object, string, string]>([
     ['without a filter', {}, 'invalid-request', '/filter'],
     ['with null', { filter: null }, 'invalid-request', '/filter'],

@@ -1,9 +1,11 @@
 import {
+  ALL_TYPES,
   AppError,
   EVENT_TYPES,
   type EventData,
   type EventType,
   filterRefusal,
+  type SubscribedType,
   type SubscriptionFilter,
   type Tenant,
 } from '@switchhook/contracts'
@@ -21,6 +23,7 @@ import {
   warningsOf,
   warningsSchema,
 } from '../subscriptions/filter-schema.ts'
+import { subscribedTypeSchema } from '../subscriptions/subscription-schema.ts'
 
 export interface PreviewRouteDeps {
   readonly journal: Pick<JournalReader, 'isOn' | 'latest'>
@@ -30,7 +33,7 @@ export interface PreviewRouteDeps {
 
 interface PreviewRequest {
   readonly filter: SubscriptionFilter
-  readonly eventTypes?: readonly EventType[]
+  readonly eventTypes?: readonly SubscribedType[]
 }
 
 interface Judged {
@@ -67,7 +70,7 @@ const requestSchema = component('FilterPreviewRequest', {
     filter: { ...filterSchema, type: 'object', description: 'The filter, as in a subscription.' },
     eventTypes: {
       type: 'array',
-      items: { type: 'string', enum: EVENT_TYPES },
+      items: subscribedTypeSchema,
       minItems: 1,
       description: 'The event types of the subscription; by default those that the filter names.',
       examples: [['call.status']],
@@ -136,7 +139,8 @@ export const previewFilter: RouteOf<PreviewRouteDeps, PreviewRequest> = {
   failures: ['invalid-filter', 'journal-off'],
   async handle({ caller, body: { filter, eventTypes = Object.keys(filter) as EventType[] } }, { journal, nowMs }) {
     if (!journal.isOn) throw new AppError('journal-off')
-    const body: Preview = await preview({ journal, nowMs }, caller.tenant, filter, eventTypes)
+    const types = EVENT_TYPES.filter((type) => eventTypes.includes(type) || eventTypes.includes(ALL_TYPES))
+    const body: Preview = await preview({ journal, nowMs }, caller.tenant, filter, types)
     return { status: 200, body }
   },
 }

@@ -1,4 +1,4 @@
-import { AppError, EVENT_TYPES, parseRecoveryId } from '@switchhook/contracts'
+import { ALL_TYPES, AppError, EVENT_TYPES, parseRecoveryId, type SubscribedType } from '@switchhook/contracts'
 import type { SubscriptionStore } from '@switchhook/store'
 import type { RouteOf } from '../../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
@@ -29,9 +29,9 @@ export const backfill: RouteOf<BackfillRouteDeps, BackfillRequest> = {
   async handle({ caller: { tenant }, caller, params: { id }, body, idFor }, deps) {
     const subscription = await findSubscription(deps.subscriptions, caller, id)
     if (!deps.isJournalOn) throw new AppError('journal-off')
-    const wanted = body.eventTypes ?? subscription.eventTypes
+    const wanted: readonly SubscribedType[] = body.eventTypes ?? subscription.eventTypes
     // In a fixed order, so that equal requests compare as equal.
-    const eventTypes = EVENT_TYPES.filter((type) => wanted.includes(type))
+    const eventTypes = EVENT_TYPES.filter((type) => wanted.includes(type) || wanted.includes(ALL_TYPES))
     const asked = {
       recoveryId: parseRecoveryId(idFor('recovery')),
       subscriptionId: subscription.id,

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type Subscription, type Tenant } from '@switchhook/contracts'
+import { EVENT_TYPES, hasLimits, type Subscription, type Tenant } from '@switchhook/contracts'
 import type { DueTimer } from '@switchhook/store'
 import type { Step, Transact } from '../../state/transact.ts'
 import { createBackfillWindow } from './backfill-window.ts'
@@ -80,7 +80,7 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): 
       }
       const mostPerSecond = Math.min(present.maxPerSecond ?? deps.mostPerSecond, deps.mostPerSecond)
       const stalledMs = stalledMsOf(present, nowMs)
-      const unansweredMs = await unansweredMsOf(present, nowMs)
+      const unansweredMs = await unansweredMsOf(present, subscription, nowMs)
       const conditions = { isEnabled: subscription.enabled, health, unansweredMs, mostPerSecond, stalledMs, nowMs }
       const { take, waitMs, pace, waitingFor } = planStep(present.pace, conditions)
       if (take === 0 && stalledMs >= MAX_STALLED_MS) return write(cancelled(released, 'no-progress', nowMs))
@@ -125,12 +125,20 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): 
     }
   }
 
-  /** How long the sample has had no result; null: it has one, was lost sight of, or there is none. */
-  async function unansweredMsOf({ sample }: Recovery, nowMs: number): Promise<number | null> {
+  /**
+   * How long the sample has had no result; null: it has one, was lost sight of, or there is none. One that is held by limits
+   * has none either: new events would be held behind all that the recovery adds.
+   */
+  async function unansweredMsOf(
+    { sample }: Recovery,
+    subscription: Subscription,
+    nowMs: number,
+  ): Promise<number | null> {
     if (sample === null) return null
     const state = await deps.parked.stateOf({ deliveryId: sample.deliveryId, run: sample.run + 1 })
+    const isUnanswered = state === 'pending' || (state === 'held' && hasLimits(subscription))
     const unansweredMs = nowMs - sample.sentAtMs
-    return state === 'pending' && unansweredMs < SAMPLE_TIMEOUT_MS ? unansweredMs : null
+    return isUnanswered && unansweredMs < SAMPLE_TIMEOUT_MS ? unansweredMs : null
   }
 
   async function sendBatch(tenant: Tenant, { recovery, items, isRepeated, subscription, waitMs }: Begun) {

@@ -6,10 +6,12 @@ import {
   type EventType,
   newEventId,
   newSubscriptionId,
+  newToken,
   type ParkedReason,
   parseRecoveryId,
   type RecoveryId,
   type Signing,
+  type Subscription,
   type SubscriptionId,
   Unavailable,
 } from '@switchhook/contracts'
@@ -445,6 +447,24 @@ test('missing answers pause the recovery, and it resumes when they arrive', asyn
   for (const delivery of published) await acknowledge(delivery)
   for (const replica of replicas) replica.publish = acknowledging
   expect(await stepsUntil(id, 'done')).toMatchObject({ sent: 12 })
+})
+
+test.each<[string, Partial<Subscription>, Partial<Recovery>]>([
+  ['limits pause the recovery', { maxPerSecond: 1 }, { sent: 3, waitingFor: 'endpoint-answers' }],
+  ['a paused subscription do not', { paused: true }, { sent: 12, state: 'done' }],
+])('deliveries that are held because of %s', async (_name, change, expected) => {
+  await subscriptions().revise(tenant, subscriptionId, (present) => ({ ...present, ...change }))
+  await parkSome(12)
+  const id = await begin()
+  for (const replica of replicas) {
+    replica.publish = async (delivery) => {
+      published.push(delivery)
+      const next = { token: newToken(), postponed: 0 }
+      await store.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: 60_000 })
+    }
+  }
+  for (let steps = 0; steps < 16 && (await read(id)).state === 'running'; steps++) await step()
+  expect(await read(id)).toMatchObject(expected)
 })
 
 test('a client can lower the rate', async () => {

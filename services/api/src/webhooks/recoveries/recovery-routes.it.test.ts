@@ -1,6 +1,13 @@
-import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, parseSubscriptionId } from '@switchhook/contracts'
-import { createJournal, type DeliveryStore, type Redis } from '@switchhook/store'
-import { eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
+import {
+  type Delivery,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  parseSubscriptionId,
+  type SubscribedType,
+} from '@switchhook/contracts'
+import { createJournal, createSubscriptionStore, type DeliveryStore, type Redis } from '@switchhook/store'
+import { aSubscription, eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
 import { attemptOf, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
 import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
@@ -289,6 +296,16 @@ describe('a backfill', () => {
     expect(begun.body).toMatchObject({ found: 0 })
     expect(await until((begun.body as RecoveryView).recoveryId, 'done')).toMatchObject({ sent: 0 })
     expect(due).toEqual([])
+  })
+
+  test('of a subscription to all types takes those that a later version has added', async () => {
+    await journal().append([loggedEvent({ eventType: 'agent.status', dataJson: '{}' })])
+    const countOf = async (eventTypes: readonly SubscribedType[]) => {
+      const { id } = await createSubscriptionStore(redis).create(aSubscription({ eventTypes }))
+      return ((await backfill(id, { from: FROM, dryRun: true })).body as { count: number }).count
+    }
+    // An earlier version stored `*` with the types that it knew.
+    expect(await countOf(['call.status', '*'])).toBe((await countOf(['call.status'])) + 1)
   })
 
   test('without a begin, with an empty window or with an unknown field answers 400', async () => {

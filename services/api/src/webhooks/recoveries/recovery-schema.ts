@@ -204,7 +204,7 @@ const recoveryProperties = {
     enum: [...WAITING_FOR, null],
     description:
       'Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. ' +
-      '`endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow or the workers are busy. `subscription-enabled`: the subscription is disabled. ' +
+      '`endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow, its limits hold it, or the workers are busy. `subscription-enabled`: the subscription is disabled. ' +
       '`broker`: the message broker of the service is unavailable.',
     examples: [null],
   },

@@ -32,15 +32,17 @@ const mode = {
   examples: ['post'],
 } as const
 
+export const subscribedTypeSchema = component('SubscribedType', {
+  type: 'string',
+  description: 'An event type, or `*` for all.',
+  enum: [...EVENT_TYPES, ALL_TYPES],
+})
+
 const eventTypes = {
   type: 'array',
   description:
     'The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed.',
-  items: component('SubscribedType', {
-    type: 'string',
-    description: 'An event type, or `*` for all.',
-    enum: [...EVENT_TYPES, ALL_TYPES],
-  }),
+  items: subscribedTypeSchema,
   minItems: 1,
   examples: [['call.status']],
 } as const
@@ -142,7 +144,7 @@ export const subscriptionSchema = component('Subscription', {
     held: component('HeldDeliveries', {
       type: 'object',
       description:
-        'The deliveries that are held: those of a pull subscription, while a subscription is paused, and for a moment after it was resumed. At most as ' +
+        'The deliveries that are held: those of a pull subscription, those beyond `maxInFlight` or `maxPerSecond`, and those of a paused subscription, until a moment after it was resumed. At most as ' +
         'many as `parked.limit`; beyond that, those that have been held for longest are parked.',
       required: ['count', 'leased', 'oldestAt', 'lastReceivedAt'],
       properties: {

@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
 import type { EventType, RecoveryCount, Subscription } from '../../api/model.ts'
+import { eventTypesQuery } from '../../api/queries.ts'
 import { counted } from '../../rules/words.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Field, Options } from '../../ui/fields.tsx'
@@ -32,6 +34,10 @@ export function BackfillDialog({
   const [hours, setHours] = useState('1')
   const [range, setRange] = useState({ from: momentAt(nowMs - HOUR_MS), to: momentAt(nowMs) })
   const [eventType, setEventType] = useState('')
+  const { data: known } = useQuery(eventTypesQuery)
+  const types = subscription.eventTypes.includes('*')
+    ? (known?.items ?? []).map(({ type }) => type)
+    : subscription.eventTypes
   const { from, to } = hours === '' ? range : { from: momentAt(nowMs - Number(hours) * HOUR_MS), to: momentAt(nowMs) }
   const wish = { from, to, ...(eventType !== '' && { eventTypes: [eventType as EventType] }) }
   const counting = useAction({
@@ -82,7 +88,7 @@ export function BackfillDialog({
       <Field label="Event type">
         <select value={eventType} onChange={({ target }) => choosing(setEventType)(target.value)}>
           <option value="">All types of this endpoint</option>
-          {subscription.eventTypes.map((type) => (
+          {types.map((type) => (
             <option key={type}>{type}</option>
           ))}
         </select>

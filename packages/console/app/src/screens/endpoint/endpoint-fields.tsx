@@ -44,32 +44,46 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
         />
       </Field>
       {subscription?.mode !== 'pull' && (
-        <label className="check">
-          <input type="checkbox" name="recoverRejected" defaultChecked={subscription?.recoverRejected === true} />
-          <span>
-            Recover rejected deliveries{' '}
-            <span className="hint">What the endpoint answers with 4xx is sent again, once, after its next 2xx.</span>
-          </span>
-        </label>
+        <>
+          <label className="check">
+            <input type="checkbox" name="recoverRejected" defaultChecked={subscription?.recoverRejected === true} />
+            <span>
+              Recover rejected deliveries{' '}
+              <span className="hint">What the endpoint answers with 4xx is sent again, once, after its next 2xx.</span>
+            </span>
+          </label>
+          <Field
+            label="In flight at most"
+            hint="Optional: attempts that may be in progress at a time, 1 to 1,000. Deliveries beyond it are held, then sent."
+          >
+            <input
+              name="maxInFlight"
+              type="number"
+              min={1}
+              max={1_000}
+              defaultValue={subscription?.maxInFlight ?? ''}
+            />
+          </Field>
+          <Field
+            label="Per second at most"
+            hint="Optional: attempts that may begin in any second, 1 to 1,000. Deliveries beyond it are held, then sent."
+          >
+            <input
+              name="maxPerSecond"
+              type="number"
+              min={1}
+              max={1_000}
+              defaultValue={subscription?.maxPerSecond ?? ''}
+            />
+          </Field>
+          <Field
+            label="Headers"
+            hint={`Optional: one per line, such as "Authorization: Bearer 3fQ9". Stored values are shown as ${KEPT}: leave them to keep them.`}
+          >
+            <textarea name="headers" rows={2} spellCheck={false} defaultValue={headerLines(subscription?.headers)} />
+          </Field>
+        </>
       )}
-      <Field
-        label="In flight at most"
-        hint="Optional: attempts that may be in progress at a time, 1 to 1,000. Deliveries beyond it are held, then sent."
-      >
-        <input name="maxInFlight" type="number" min={1} max={1_000} defaultValue={subscription?.maxInFlight ?? ''} />
-      </Field>
-      <Field
-        label="Per second at most"
-        hint="Optional: attempts that may begin in any second, 1 to 1,000. Deliveries beyond it are held, then sent."
-      >
-        <input name="maxPerSecond" type="number" min={1} max={1_000} defaultValue={subscription?.maxPerSecond ?? ''} />
-      </Field>
-      <Field
-        label="Headers"
-        hint={`Optional: one per line, such as "Authorization: Bearer 3fQ9". Stored values are shown as ${KEPT}: leave them to keep them.`}
-      >
-        <textarea name="headers" rows={2} spellCheck={false} defaultValue={headerLines(subscription?.headers)} />
-      </Field>
       <fieldset>
         <legend>Event types</legend>
         <label className="check">

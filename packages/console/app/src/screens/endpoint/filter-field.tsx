@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 import { client } from '../../api/client.ts'
-import type { EventType, FilterPreview, Subscription, SubscriptionFilter } from '../../api/model.ts'
+import type { FilterPreview, SubscribedType, Subscription, SubscriptionFilter } from '../../api/model.ts'
 import { filterText, previewSentence, readFilter } from '../../rules/filter.ts'
 import { Field } from '../../ui/fields.tsx'
 import { Button, Failure, Notice } from '../../ui/parts.tsx'
@@ -15,7 +15,7 @@ export function FilterField({ filter }: { readonly filter: Subscription['filter'
   const preview = useAction({
     run: (wanted: SubscriptionFilter) => {
       const form = area.current?.form
-      const eventTypes = (form ? new FormData(form).getAll('eventTypes') : []) as EventType[]
+      const eventTypes = (form ? new FormData(form).getAll('eventTypes') : []) as SubscribedType[]
       return client.filters.preview({ filter: wanted, ...(eventTypes.length > 0 && { eventTypes }) })
     },
     showsErrors: true,
