@@ -17,6 +17,7 @@ import type { Installation } from '@switchhook/store'
 import { createGiveWay, type Handle } from './isolation/give-way.ts'
 import { type Isolation, LANE_DEPTH } from './isolation/isolate.ts'
 import { createPackets, PACKET_PATIENCE_MS, type Packets } from './packets/packets.ts'
+import { createCopies } from './pipeline/copies.ts'
 import { createDeliver } from './pipeline/deliver.ts'
 import type { DeliverDeps } from './pipeline/steps.ts'
 import type { Reporting } from './reporting/start-reporting.ts'
@@ -60,7 +61,8 @@ export const mostPosts = ({ concurrency, cap, lanes }: Pick<ConsumeDeliveriesDep
 export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pick<Consumer, 'drain'>> {
   const { broker, installation, isolation, worker, traced, shards, lanes, concurrency, cap, copyWaitMs, log } = deps
   const parse = installation.checked(({ content, headers }: IncomingMessage) => parseDelivery(content, headers))
-  const deliver = createDeliver(worker)
+  const copies = createCopies(worker.nowMs)
+  const deliver = createDeliver(worker, copies)
   const giveWay = createGiveWay({
     most: Math.ceil(concurrency * BACKLOG_SHARE),
     memoryMs: DUE_MEMORY_MS,
@@ -77,6 +79,7 @@ export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pi
     mostLeft: LEFT_DEPTH * concurrency,
     patienceMs: PACKET_PATIENCE_MS,
     parse: ({ content, headers }: PackedDelivery) => parseDelivery(content, headers),
+    hasResult: copies.hasResult,
     publishCopy: (due: Delivery) => broker.publishRetry(due, copyWaitMs),
     copyWaitMs,
     log,

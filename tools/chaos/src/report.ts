@@ -1,5 +1,5 @@
 import type { Injection } from './faults/inject.ts'
-import { FAULT_KINDS, type FaultKind, nameOfKind } from './faults/plan.ts'
+import { FAULT_KINDS, type FaultKind, killsWorker, nameOfKind } from './faults/plan.ts'
 import type { ChaosResult } from './run-chaos.ts'
 
 /** The rows of the summary: the name and the value of each figure. */
@@ -12,13 +12,19 @@ export function summaryOf({
   receiverKills,
   ...times
 }: ChaosResult): [string, string | number][] {
-  const recoveries = injections.filter(({ skipped }) => skipped === undefined).map(({ fromMs, toMs }) => toMs - fromMs)
+  const applied = injections.filter(({ skipped }) => skipped === undefined)
+  const recoveries = applied.map(({ fromMs, toMs }) => toMs - fromMs)
   const skipped = injections.length - recoveries.length
+  const workerKills = applied.filter(({ fault }) => killsWorker(fault))
   const { parked, failing, recovered } = reconciliation.notices
   return [
     ['faults', `${recoveries.length}${skipped > 0 ? ` (${skipped} skipped)` : ''}`],
     ['load', `${seconds(times.loadMs)} s, then ${seconds(times.settlingMs)} s until the last delivery had ended`],
     ['longest recovery', `${seconds(Math.max(0, ...recoveries))} s`],
+    [
+      'kills of a worker while workers held packets',
+      `${workerKills.filter(({ heldPackets }) => heldPackets > 0).length} of ${workerKills.length}`,
+    ],
     ['events', reconciliation.events],
     ['publishes repeated because no confirm came', repeatedPublishes],
     ['call legs', reconciliation.legs],

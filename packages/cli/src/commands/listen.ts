@@ -7,6 +7,7 @@ import { listen } from '../listen/listen.ts'
 import { outcomeText } from '../listen/outcome.ts'
 import { skipBacklog } from '../listen/skip-backlog.ts'
 import { targetOf } from '../listen/target.ts'
+import { subscriptionState } from '../output/subscription-state.ts'
 import { clock, moment, toneOf } from '../output/words.ts'
 import { filterIn } from './subscriptions.ts'
 
@@ -55,12 +56,18 @@ const listening: Command = {
     onKey('r', async () => {
       const ids = [...failing]
       out.note(ids.length === 0 ? 'No delivery has failed.' : `Retrying ${deliveries(ids.length)} now.`)
-      for (const each of ids) await client.deliveries.redeliver(each).catch(unlessGone)
+      for (const each of ids) {
+        await client.deliveries
+          .redeliver(each)
+          .catch((error: Error) => out.note(`${each} is not sent again: ${error.message}`))
+      }
     })
     const filtered = subscription.filter === null ? '' : `, filtered by ${JSON.stringify(subscription.filter)},`
     out.note(
       `Receiving ${subscription.eventTypes.join(', ')}${filtered} as ${id}. Stop with Ctrl+C; deliveries that arrive meanwhile wait.`,
     )
+    const stopped = STOPPED[subscriptionState(subscription)]
+    if (stopped !== undefined) out.note(stopped)
     await listen({
       client,
       subscriptionId: id,
@@ -76,8 +83,11 @@ const listening: Command = {
               ? `${target?.host} listens again.`
               : `Nothing listens at ${target?.host}: deliveries wait, and no attempt is counted.`,
           ),
-        connected: (isConnected) =>
-          out.note(isConnected ? 'Connected again.' : 'No answer from Switchhook; trying again.'),
+        connected: (error) => {
+          // A refusal, such as of a fifth client, says why.
+          const why = error instanceof SwitchhookError ? error.message : 'No answer from Switchhook.'
+          out.note(error === undefined ? 'Connected again.' : `${why} Trying again.`)
+        },
         slept: (ms) =>
           out.note(
             `This machine slept for ${Math.round(ms / 60_000)} min. Deliveries that it was handling come again, with the same id.`,
@@ -97,12 +107,13 @@ const listening: Command = {
   },
 }
 
-const deliveries = (count: number): string => `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
-
-/** It was acknowledged or parked meanwhile. */
-function unlessGone(error: unknown): void {
-  if (!(error instanceof SwitchhookError && error.status < 500)) throw error
+/** Why nothing may arrive, by the state of the subscription. */
+const STOPPED: Readonly<Record<string, string>> = {
+  paused: 'The subscription is paused: deliveries wait until it is resumed.',
+  disabled: 'The subscription is disabled: it gets no new events until it is enabled.',
 }
+
+const deliveries = (count: number): string => `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
 
 function showSecret(out: Context['out'], { id, secret }: { readonly id: string; readonly secret?: string }): void {
   if (secret !== undefined) out.show({ secret }, () => secret)
@@ -123,7 +134,11 @@ function lineOf(
   const text = outcomeText(outcome)
   const took = outcome.durationMs === undefined ? '' : ` in ${outcome.durationMs} ms`
   const then =
-    result === 'lease-lost' ? `too late: ${state}` : nextAttemptAt ? `again at ${clock(nextAttemptAt)}` : state
+    result === 'lease-lost'
+      ? `reported before or too late: ${state}`
+      : nextAttemptAt
+        ? `again at ${clock(nextAttemptAt)}`
+        : state
   const tone = toneOf(state) ?? (outcome.status !== undefined && outcome.status < 300 ? 'good' : 'bad')
   const now = clock(new Date().toISOString())
   return `${style('dim', now)}  ${headers['X-SVC-Event']}  attempt ${attempt}: ${style(tone, text)}${took}, ${then}  ${style('dim', deliveryId)}`

@@ -2,6 +2,7 @@ import type { Schemas } from '@switchhook/client'
 import { type Command, type Context, type Group, given } from '../command.ts'
 import { CliError, Exit, usage } from '../exit.ts'
 import { durationMs } from '../output/read-time.ts'
+import { subscriptionState } from '../output/subscription-state.ts'
 import { moment, toneOf } from '../output/words.ts'
 import { LIMIT, limitOf, take } from './take.ts'
 
@@ -22,16 +23,13 @@ const list: Command = {
     const query = given<Schemas['ListSubscriptionsQuery']>({ externalId: options.externalId })
     out.list(await take(client.subscriptions.list(query), limitOf(options)), [
       { title: 'SUBSCRIPTION', of: ({ id }) => id },
-      { title: 'STATE', of: stateOf, tone: (subscription) => toneOf(stateOf(subscription)) },
+      { title: 'STATE', of: (each) => subscriptionState(each), tone: (each) => toneOf(subscriptionState(each)) },
       { title: 'PARKED', of: ({ parked }) => parked.count },
       { title: 'TYPES', of: ({ eventTypes }) => eventTypes.join(',') },
       { title: 'URL', of: ({ url }) => url },
     ])
   },
 }
-
-const stateOf = ({ enabled, health }: Schemas['Subscription']): string =>
-  !enabled ? 'disabled' : health.state !== 'closed' ? health.state : health.failingSince === null ? 'ok' : 'failed'
 
 const show: Command = {
   name: 'show',
@@ -54,7 +52,7 @@ export function showSubscription(
     ['filter', subscription.filter === null ? null : JSON.stringify(subscription.filter)],
     ['headers', Object.keys(subscription.headers ?? {}).join(',') || null],
     ['expire after', subscription.expireAfterSeconds === null ? null : `${subscription.expireAfterSeconds} s`],
-    ['state', stateOf(subscription)],
+    ['state', subscriptionState(subscription)],
     ['failing since', moment(health.failingSince)],
     [
       'last failure',
@@ -64,6 +62,7 @@ export function showSubscription(
     ],
     ['cool-down until', moment(health.openUntil)],
     ['parked', subscription.parked.count],
+    ['held', subscription.held.count],
     ...(subscription.secret === undefined ? [] : [['secret', subscription.secret] as const]),
   ])
 }

@@ -13,12 +13,11 @@ export interface ListenName {
   readonly isEphemeral: boolean
 }
 
-type Listened = Pick<Schemas['Subscription'], 'id' | 'eventTypes' | 'externalId' | 'filter'> & {
-  readonly secret?: string
-}
+type Listened = Schemas['Subscription'] & { readonly secret?: string }
 
 const WEEK_SECONDS = 604_800
-const EPHEMERAL_SECONDS = 60
+/** Longer than a handler is usually stopped: `listen` receives nothing meanwhile. */
+const EPHEMERAL_SECONDS = 3_600
 const TYPES: Schemas['SubscribedType'][] = ['call.status', 'agent.status']
 
 /** Finds the pull subscription with this name, or creates it. */

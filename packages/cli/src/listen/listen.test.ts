@@ -1,17 +1,17 @@
-import { createClient } from '@switchhook/client'
+import { createClient, SwitchhookError } from '@switchhook/client'
 import { listen } from './listen.ts'
 
 beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
 const MINUTE_MS = 60_000
+const nothing = (): void => {}
 
 test.each([
   ['longer than a lease', 45 * MINUTE_MS, [45 * MINUTE_MS]],
   ['shorter than a lease', 29_000, []],
 ])('a sleep of the machine that is %s', (_length, sleptMs, told) => {
   const slept: number[] = []
-  const nothing = (): void => {}
   void listen({
     // The long poll does not end.
     client: createClient({ baseUrl: 'http://127.0.0.1', fetch: () => new Promise(nothing) }),
@@ -31,4 +31,33 @@ test.each([
   jest.setSystemTime(Date.now() + sleptMs)
   jest.advanceTimersByTime(5_000)
   expect(slept).toEqual(told)
+})
+
+test('a refusal that passes is told with its reason', async () => {
+  const detail = 'At most 4 requests of this subscription can wait in one process.'
+  const refusal = { type: '/x', title: 'Refused', detail, status: 429, code: 'too-many-receivers', requestId: 'r-1' }
+  const told: unknown[] = []
+  const listening = listen({
+    client: createClient({
+      baseUrl: 'http://127.0.0.1',
+      maxRetries: 0,
+      fetch: async () => Response.json(refusal, { status: 429 }),
+    }),
+    subscriptionId: 's-1',
+    handle: () => new Promise(nothing),
+    untilReady: () => new Promise(nothing),
+    on: {
+      backlog: nothing,
+      result: nothing,
+      ready: nothing,
+      connected(error) {
+        told.push(error)
+        throw new Error('the test has seen enough')
+      },
+      slept: nothing,
+    },
+  })
+  await expect(listening).rejects.toThrow('the test has seen enough')
+  expect(told).toEqual([expect.any(SwitchhookError)])
+  expect(told).toMatchObject([{ message: detail }])
 })

@@ -18,8 +18,8 @@ export interface ListenOptions {
     result(delivery: Received, outcome: Reported, result: Result): void
     /** The handler does not listen, or listens again. */
     ready(isReady: boolean): void
-    /** The api does not answer, or answers again. */
-    connected(isConnected: boolean): void
+    /** The api answers again; with an error: it does not, or refuses for now. */
+    connected(error?: NoAnswer | SwitchhookError): void
     slept(ms: number): void
   }
 }
@@ -45,11 +45,11 @@ export async function listen({ client, subscriptionId, handle, untilReady, on }:
     for (let tries = 0; ; tries++) {
       try {
         const answer = await call()
-        if (tries > 0) on.connected(true)
+        if (tries > 0) on.connected()
         return answer
       } catch (error) {
         if (!isPassing(error) || Date.now() > untilMs) throw error
-        if (tries === 0) on.connected(false)
+        if (tries === 0) on.connected(error)
         await wait(RETRY_MS)
       }
     }
@@ -99,7 +99,7 @@ export async function listen({ client, subscriptionId, handle, untilReady, on }:
 }
 
 /** The api is away, starts, or is busy. */
-const isPassing = (error: unknown): boolean =>
+const isPassing = (error: unknown): error is NoAnswer | SwitchhookError =>
   error instanceof NoAnswer || (error instanceof SwitchhookError && (error.status >= 500 || error.status === 429))
 
 /** Since when the oldest of the backlog is due. Its own events say when they occurred. */

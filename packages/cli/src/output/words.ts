@@ -39,6 +39,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   'cooling-down': 'warn',
   probing: 'warn',
   disabled: 'warn',
+  paused: 'warn',
   skipped: 'dim',
 }
 

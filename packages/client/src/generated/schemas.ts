@@ -432,7 +432,7 @@ export interface Schemas {
     url: string | null;
     /** `pending`: the first attempt of this run is due or in progress. `waiting`: the next attempt is scheduled, because an attempt failed or could not be made, for example in a cool-down (`attempts` can be empty then). `acknowledged`: answered with a 2xx. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt. `expired`: not sent any more, because the event was older than `expireAfterSeconds` of the subscription. */
     state: "pending" | "waiting" | "held" | "acknowledged" | "parked" | "withdrawn" | "expired";
-    /** `exhausted`: the schedule ended without an acknowledgement, or a cool-down lasted too long after the last slot. `rejected`: the endpoint answered with a status that is not retried. */
+    /** `exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held than may be. `rejected`: the endpoint answered with a status that is not retried. */
     parkedReason: "exhausted" | "rejected" | null;
     /** When the delivery was parked, in UTC. */
     parkedAt: string | null;
@@ -612,7 +612,7 @@ export interface Schemas {
     coolingUntil: string | null;
     /** When the delivery was parked, in UTC. */
     parkedAt: string | null;
-    /** `exhausted`: the schedule ended without an acknowledgement, or a cool-down lasted too long after the last slot. `rejected`: the endpoint answered with a status that is not retried. */
+    /** `exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held than may be. `rejected`: the endpoint answered with a status that is not retried. */
     parkedReason: "exhausted" | "rejected" | null;
   };
   /** One invalid field or parameter. */
@@ -805,7 +805,7 @@ export interface Schemas {
     paused?: boolean | null;
     /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
     pausedUntil?: string | null;
-    /** The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions. */
+    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
     deleteAfterUnusedSeconds?: number | null;
     /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
     recoverRejected?: boolean | null;
@@ -858,7 +858,7 @@ export interface Schemas {
     subscriptionId: string;
     /** The endpoint to which the latest of these deliveries was sent; empty if none of them was read. */
     url: string;
-    /** `exhausted`: the schedule ended without an acknowledgement, or a cool-down lasted too long after the last slot. `rejected`: the endpoint answered with a status that is not retried. null: a group of older deliveries that were not read. */
+    /** `exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held than may be. `rejected`: the endpoint answered with a status that is not retried. null: a group of older deliveries that were not read. */
     parkedReason: "exhausted" | "rejected" | null;
     /** The outcome of the latest attempt; null if there was none. */
     outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed" | "proxy" | null;
@@ -975,7 +975,7 @@ export interface Schemas {
   Received: {
     /** Empty if no delivery became due in time. There can be fewer than `max` even if more are held. */
     items: Schemas["ReceivedDelivery"][];
-    /** How many deliveries are still held, without those of this answer. */
+    /** How many deliveries are still held, without those that clients have received. */
     held: number;
     /** Since when the oldest of them is due; null if there is none. */
     oldestHeldAt: string | null;
@@ -1103,11 +1103,11 @@ export interface Schemas {
     status?: number;
     /** Why there was no status. The delivery is retried. */
     error?: "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed";
-    /** true gives the delivery back. No attempt is counted, and it is due immediately. */
+    /** true gives the delivery back, to its place among those that are due. No attempt is counted. */
     release?: boolean;
     /** How long the attempt took. Default: the time since the delivery was received. */
     durationMs?: number;
-    /** The beginning of the answer, shown with the attempt. Secrets are removed. Ignored for a 2xx. */
+    /** The beginning of the answer, shown with the attempt. Secrets are removed. Ignored without a status, and for a 2xx. */
     answer?: string;
   };
   /** The outcomes of received deliveries. */
@@ -1280,7 +1280,7 @@ export interface Schemas {
     paused: boolean | null;
     /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
     pausedUntil: string | null;
-    /** The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions. */
+    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
     deleteAfterUnusedSeconds: number | null;
     /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
     recoverRejected: boolean | null;
@@ -1327,7 +1327,7 @@ export interface Schemas {
     paused?: boolean | null;
     /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
     pausedUntil?: string | null;
-    /** The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions. */
+    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
     deleteAfterUnusedSeconds?: number | null;
     /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
     recoverRejected?: boolean | null;
@@ -1406,7 +1406,7 @@ export interface Schemas {
     parked: number;
     /** When the oldest of them was parked, in UTC; null if none is parked. */
     oldestParkedAt: string | null;
-    /** The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions. */
+    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
     deleteAfterUnusedSeconds: number | null;
     health: Schemas["EndpointHealth"];
   };

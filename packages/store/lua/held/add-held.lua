@@ -1,4 +1,5 @@
--- Lists a held delivery. It ends a lease, whose client then learns that it lost the delivery.
+-- Lists a held delivery. It ends a lease, whose client then learns that it lost the delivery. Entries whose messages have
+-- expired are removed.
 -- KEYS    1 held   2 leased
 -- ARGV    1 delivery   2 when it is due, ms   3 lifetime of the lists in ms   4 '1': only if it is not listed
 -- result  1, or 0 if it was listed already
@@ -12,6 +13,8 @@ if held == due then
   due = string.format('%.0f', due + 1)
 end
 redis.call('ZREM', KEYS[2], ARGV[1])
+local time = redis.call('TIME')
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', time[1] * 1000 - ARGV[3]))
 redis.call('ZADD', KEYS[1], due, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1

@@ -1,16 +1,14 @@
--- Gives leased deliveries back: they are due now.
+-- Gives leased deliveries back to their place: they are due since the same time as before.
 -- KEYS    1 held   2 leased
--- ARGV    delivery and lease of each
+-- ARGV    delivery, lease and due time in ms of each
 -- result  1 for each that was given back, 0 for one whose lease was lost
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local lifetime = math.max(redis.call('PTTL', KEYS[1]), redis.call('PTTL', KEYS[2]))
 local released = {}
-for i = 1, #ARGV, 2 do
+for i = 1, #ARGV, 3 do
   local isHolder = redis.call('ZSCORE', KEYS[2], ARGV[i]) == ARGV[i + 1]
   if isHolder then
     redis.call('ZREM', KEYS[2], ARGV[i])
-    redis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV[i])
+    redis.call('ZADD', KEYS[1], ARGV[i + 2], ARGV[i])
     redis.call('PEXPIRE', KEYS[1], string.format('%.0f', lifetime))
   end
   released[#released + 1] = isHolder and 1 or 0

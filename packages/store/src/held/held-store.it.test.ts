@@ -102,6 +102,16 @@ test('a released delivery can be received again; its former lease is lost', asyn
   expect(await held.take(id, [given, again.given])).toMatchObject([undefined, { delivery }])
 })
 
+test('a released delivery gets its place back, so the oldest still come first', async () => {
+  const oldest = await hold(undefined, { dueInMs: -60_000 })
+  await hold(undefined, { dueInMs: -30_000 })
+  const [before] = await held.counts([id])
+  const { given } = await receiveOne()
+  await held.release(id, [given])
+  expect(await held.counts([id])).toEqual([before])
+  expect((await receiveOne()).given.deliveryId).toBe(oldest.deliveryId)
+})
+
 test('a lease that was taken is another, and the former is lost', async () => {
   await hold()
   const { given } = await receiveOne()
@@ -182,6 +192,14 @@ test('copies of a message are held once, and a copy of a held message lists it a
   expect(await held.counts([id])).toMatchObject([{ count: 1 }])
 })
 
+test('an entry is listed no longer than its message is kept, although others are held meanwhile', async () => {
+  await hold(undefined, { dueInMs: -retention.parkedRetentionMs - 1_000 })
+  const { deliveryId } = await hold(undefined, { dueInMs: -retention.parkedRetentionMs + 60_000 })
+  await hold()
+  expect((await held.due(id, { most: 10 }))[0]).toMatchObject({ deliveryId })
+  expect(await held.counts([id])).toMatchObject([{ count: 2 }])
+})
+
 test('a look is claimed by one worker, again after its lease, and not before it is due', async () => {
   await looks.askFor(endpoint, Date.now() + 60_000)
   expect(await looks.claimDue(10, 60_000)).toEqual([])
@@ -223,6 +241,12 @@ test('a look that was asked for during another one is not forgotten at its end, 
     await looks.finish(look, nextInMs)
     expect(await at()).toBe(askedAtMs)
   }
+  // A client that receives asks for a look after its lease, which is later than the lease of another client ends.
+  await held.lookSoon(endpoint)
+  const look = await claimOne(30_000)
+  await looks.askFor(endpoint, Date.now() + 20_000)
+  await looks.finish(look, 1_000)
+  expect((await at()) - Date.now()).toBeLessThanOrEqual(1_000)
   // It is not remembered for a later look.
   await held.lookSoon(endpoint)
   await looks.finish(await claimOne(30_000), null)

@@ -47,7 +47,7 @@ export interface HeldStore {
   areDue(ids: readonly SubscriptionId[]): Promise<readonly boolean[]>
   /** Leases the deliveries that have been due for longest. It may find fewer than `most` although more are held. */
   receive(endpoint: Endpoint, most: number, leaseSeconds: number): Promise<readonly LeasedDelivery[]>
-  /** Gives deliveries back, due now. Resolves to whether each lease was still held. */
+  /** Gives deliveries back to their place. Resolves to whether each lease was still held. */
   release(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly boolean[]>
   /** Prolongs leases until their outcomes are recorded. Undefined: the lease was lost, or the delivery has gone on. */
   take(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly (LeasedDelivery | undefined)[]>
@@ -153,7 +153,13 @@ export function createHeldStore(redis: Redis): HeldStore {
       return leased.filter((each) => each !== undefined)
     },
     async release(id, leases) {
-      const args = leases.flatMap(({ deliveryId, lease }) => [deliveryId, lease])
+      const found = await read(leases.map(({ deliveryId }) => deliveryId))
+      const args = leases.flatMap(({ deliveryId, lease }, i) => [
+        deliveryId,
+        lease,
+        // Without a message it has gone on: the next reader removes the entry.
+        Math.floor(found[i]?.dueAtMs ?? Date.now()),
+      ])
       const released = await redis[run]((commands) => commands.runScript('held/release-leases', listsOf(id), args))
       return released.map((each) => each === 1)
     },

@@ -63,3 +63,17 @@ test('records that the caller has read are not read again, unless the commit con
   await transact('acme', ['agent:a', 'call:b'], decide, [], known)
   expect(reads.at(-1)).toEqual(['agent:a', 'call:b'])
 })
+
+test('the result follows the publish of the events, which begins at the end of the turn of the commit', async () => {
+  const { store } = aStore([])
+  const order: string[] = []
+  const commit: StateStore['commit'] = async () => {
+    // As the relay publishes the events that it has claimed.
+    setImmediate(() => order.push('published'))
+    return 'committed'
+  }
+  const transact = createTransact({ ...store, commit }, () => {})
+  await transact('acme', [], () => ({ result: undefined, writing: { records: [], events: [event] } }))
+  order.push('answered')
+  expect(order).toEqual(['published', 'answered'])
+})

@@ -11,8 +11,11 @@ export interface HeldLimiterDeps
 }
 
 const PARKED_AT_ONCE = 250
-/** Longer than parking takes. If the worker dies, a look gives the deliveries back. */
-const LEASE_SECONDS = 30
+/**
+ * Longer than parking takes, and shorter than a client can lease: if the worker dies, a look gives the deliveries back and
+ * counts no attempt.
+ */
+export const PARKING_LEASE_SECONDS = 9
 
 /**
  * Keeps the held deliveries within limits. Beyond them, those that have been due for longest are parked, where the limits of
@@ -26,7 +29,7 @@ export function startHeldLimiter(deps: HeldLimiterDeps): Limiter {
     const excess = count - whole
     if (excess <= 0) return { count, bodies: 0, dropped: 0, isDone: true }
     const most = Math.min(excess, PARKED_AT_ONCE)
-    const oldest = await held.receive({ tenant, subscriptionId }, most, LEASE_SECONDS)
+    const oldest = await held.receive({ tenant, subscriptionId }, most, PARKING_LEASE_SECONDS)
     await Promise.all(
       oldest.map(async ({ delivery, lease }) => {
         await park(delivery, null, 'exhausted')

@@ -6,6 +6,7 @@ import type { DeliverDeps } from '../pipeline/steps.ts'
 import { nextLookMs } from '../policy/admit.ts'
 import type { EndpointState } from '../policy/recent-looks.ts'
 import { concludeReceived } from './conclude-received.ts'
+import { PARKING_LEASE_SECONDS } from './limit-held.ts'
 
 export interface HeldLooksDeps {
   readonly worker: DeliverDeps
@@ -33,6 +34,8 @@ const LAPSED_AT_ONCE = 100
 /** Deliveries that the first look after a pause publishes. Each further one publishes twice as many, up to the second. */
 const FIRST_RELEASE = 100
 const MOST_RELEASED = 2_000
+/** How long a worker remembers its pace. Another worker may have ended that release, so a later one begins slowly again. */
+const RELEASE_MEMORY_MS = 60_000
 /** They are read and published in parts of this size. */
 const PUBLISHED_AT_ONCE = 250
 /** With more deliveries waiting for the workers, none is added. */
@@ -49,6 +52,8 @@ interface Release {
   most: number
   /** Entries that stay held, because the subscription is disabled: retries, which it does not withdraw. */
   stay: number
+  /** When this worker published last, ms since 1970. */
+  readonly atMs: number
 }
 
 /**
@@ -61,8 +66,19 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   const { worker, held, looks, now, log } = deps
   const releases = new Map<SubscriptionId, Release>()
 
-  async function endLapsed(id: SubscriptionId): Promise<boolean> {
-    const entries = await held.lapsed(id, LAPSED_AT_ONCE)
+  /** Resolves to whether no lease is left that has ended. @param isPull clients receive the deliveries */
+  async function endLapsed(id: SubscriptionId, isPull: boolean): Promise<boolean> {
+    const lapsed = await held.lapsed(id, LAPSED_AT_ONCE)
+    const isReceived = ({ score }: HeldEntry): boolean => isPull && !isParkingLease(score)
+    // Nobody has received them: the worker that was passing them on or parking them died.
+    const unreceived = lapsed.filter((entry) => !isReceived(entry))
+    if (unreceived.length > 0) {
+      await held.release(
+        id,
+        unreceived.map(({ deliveryId, score: lease }) => ({ deliveryId, lease })),
+      )
+    }
+    const entries = lapsed.filter(isReceived)
     const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
     await Promise.all(
       entries.map(async (entry, i) => {
@@ -79,7 +95,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
         await held.remove(id, 'leased', [entry])
       }),
     )
-    return entries.length < LAPSED_AT_ONCE
+    return lapsed.length < LAPSED_AT_ONCE
   }
 
   /** Publishes a part, in its order. The entries go after the broker has confirmed. */
@@ -98,22 +114,11 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     release.stay += entries.filter((_, i) => stays(i)).length
   }
 
-  /** Nobody has received them: the worker that was parking them died. */
-  async function giveBack(id: SubscriptionId): Promise<void> {
-    const entries = await held.lapsed(id, LAPSED_AT_ONCE)
-    if (entries.length === 0) return
-    await held.release(
-      id,
-      entries.map(({ deliveryId, score: lease }) => ({ deliveryId, lease })),
-    )
-  }
-
   /** Resolves to the time until the next look; null: nothing is left. */
   async function lookAt(look: HeldLook): Promise<number | null> {
     const { subscriptionId: id } = look
     const { health, subscription } = await deps.endpoint(look)
-    if (subscription?.mode !== 'pull') await giveBack(id)
-    else if (!(await endLapsed(id))) return 0
+    if (!(await endLapsed(id, subscription?.mode === 'pull'))) return 0
     const { dueAtMs, lapsesAtMs } = await held.next(id)
     if (dueAtMs === null && lapsesAtMs === null) return null
     const isHolding = subscription !== undefined && holdsDeliveries(subscription, now())
@@ -129,9 +134,13 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
       const nextInMs = await deps.limits.passOn(subscription, health.state === 'probing' ? 1 : undefined)
       return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
     }
-    const release = releases.get(id) ?? { most: FIRST_RELEASE, stay: 0 }
+    const nowMs = now()
+    const earlier = releases.get(id)
+    const isRecent = earlier !== undefined && earlier.atMs > nowMs - RELEASE_MEMORY_MS
+    const release = { ...(isRecent ? earlier : { most: FIRST_RELEASE, stay: 0 }), atMs: nowMs }
     // One is the probe that ends the cool-down.
-    const most = health.state === 'probing' ? 1 : release.most
+    const isProbing = health.state === 'probing'
+    const most = isProbing ? 1 : release.most
     const entries = await held.due(id, { offset: release.stay, most })
     for (let at = 0; at < entries.length; at += PUBLISHED_AT_ONCE) {
       await publish(id, entries.slice(at, at + PUBLISHED_AT_ONCE), release, isHolding)
@@ -140,7 +149,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
       releases.delete(id)
       return restOrLapseMs
     }
-    releases.set(id, { ...release, most: Math.min(2 * release.most, MOST_RELEASED) })
+    releases.set(id, { ...release, most: isProbing ? FIRST_RELEASE : Math.min(2 * release.most, MOST_RELEASED) })
     return TICK_MS
   }
 
@@ -168,4 +177,9 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
       return undefined
     }
   }
+}
+
+function isParkingLease(lease: string): boolean {
+  const { beganAtMs, endsAtMs } = leaseTimes(lease)
+  return endsAtMs - beganAtMs === PARKING_LEASE_SECONDS * 1_000
 }

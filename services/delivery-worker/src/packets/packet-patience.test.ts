@@ -39,6 +39,7 @@ test('of two members of a subscription with one turn, the one that moves to a la
           return hang()
         },
       }),
+    hasResult: () => false,
     publishAlone: async () => {},
     publishCopy: async (due) => void copies.push(due),
     copyWaitMs: 60_000,

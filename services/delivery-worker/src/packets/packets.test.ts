@@ -30,6 +30,7 @@ function aWorker(change: Partial<PacketsDeps> = {}) {
         begins()
         attempts.push({ due, end: (error) => (error === undefined ? resolve() : reject(error)) })
       }),
+    hasResult: () => true,
     publishAlone: async (member) => void alone.push(member),
     publishCopy: async (due) => void copies.push(due),
     copyWaitMs: 60_000,
@@ -118,6 +119,14 @@ test('a member whose result cannot be settled after its copy was stored is tried
   attempts[1]?.end()
   await packets.ended()
   expect(attempts.map(({ due }) => due)).toEqual([delivery, delivery])
+})
+
+test('a member that fails without a result after its copy was stored is left to the copy', async () => {
+  const { packets, receive, attempts } = aWorker({ hasResult: () => false })
+  await receive([memberOf(aDelivery())])
+  attempts[0]?.end(away)
+  await packets.ended()
+  expect(attempts).toHaveLength(1)
 })
 
 test('a member that fails while its copy is being stored is tried again here, and not with its packet', async () => {

@@ -23,6 +23,8 @@ export interface PacketsDeps {
   readonly parse: (member: PackedDelivery) => Delivery
   /** Calls `begins` when the POST begins: a member that moves to a lane instead must not leave a copy as well. */
   readonly handle: (due: Delivery, begins: () => void) => Promise<void>
+  /** Whether a POST of the delivery has a result that could not be settled. `handle` then makes no other POST. */
+  readonly hasResult: (due: Delivery) => boolean
   /**
    * Members wait for `begin`, which does not count towards `patienceMs`, and hold their place as long as their packet waits
    * for them. Absent: they do not give way.
@@ -53,7 +55,7 @@ export interface Packets {
  * the member, so the ledger drops it once the member has settled its slot; if the worker dies, the copy repeats the attempt.
  */
 export function createPackets(deps: PacketsDeps): Packets {
-  const { mostLeft, patienceMs, parse, handle, giveWay, publishAlone, publishCopy, copyWaitMs, log } = deps
+  const { mostLeft, patienceMs, parse, handle, hasResult, giveWay, publishAlone, publishCopy, copyWaitMs, log } = deps
   const finished = createFinishedMembers<PackedDelivery>()
   /** Members whose copies are stored, or on their way. */
   const left = new Set<Promise<void>>()
@@ -110,12 +112,16 @@ export function createPackets(deps: PacketsDeps): Packets {
     }
   }
 
-  /** Tries again until the copy falls due: it would repeat a POST whose result is known here and not yet settled. */
+  /**
+   * Tries again until the copy falls due: it would repeat a POST whose result is known here and not yet settled. Without a
+   * result the copy makes the attempt: one that began here could meet it, or wait in a lane for longer than the copy.
+   */
   async function finish(due: Delivery, failure: unknown, repeatedAt: number): Promise<void> {
     let error = failure
     for (let tries = 0; ; tries++) {
       if (!(error instanceof Unavailable))
         return log.error('a member of a packet failed; its copy repeats it', { error })
+      if (!hasResult(due)) return
       await sleep(backoffMs(tries, FIRST_PAUSE_MS, LONGEST_PAUSE_MS), undefined, stopping).catch(() => {})
       if (stopping.signal.aborted || performance.now() > repeatedAt) return
       try {

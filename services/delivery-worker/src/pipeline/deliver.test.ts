@@ -14,6 +14,7 @@ import {
   oneTurn,
   posted,
 } from '../testing/delivering.ts'
+import { createCopies } from './copies.ts'
 import { createDeliver } from './deliver.ts'
 import type { DeliverDeps } from './steps.ts'
 
@@ -44,9 +45,10 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
     now: () => clockMs,
     ...change,
   })
-  const run = createDeliver(deps)
+  const copies = createCopies(deps.nowMs)
+  const run = createDeliver(deps, copies)
   const deliver = (due: Delivery, source: Source = 'due'): Promise<void> => run(due, source)
-  return { deliver, deps, steps, attempts }
+  return { deliver, deps, steps, attempts, hasResult: copies.hasResult }
 }
 
 const gone = () => Promise.reject(new Unavailable('redis', 'gone'))
@@ -153,12 +155,13 @@ describe('deliver', () => {
 
   test('a result without a POST is not kept: the delivery that comes back is looked at again', async () => {
     const withheld = [{ kind: 'unsignable' as const }]
-    const { deliver, steps } = aWorld(ok, {
+    const { deliver, steps, hasResult } = aWorld(ok, {
       admit: async (due) => anAdmission(withheld.shift() ?? due),
       retryLater: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
     })
     const due = aDelivery()
     await expect(deliver(due)).rejects.toThrow('away')
+    expect(hasResult(due)).toBe(false)
     await deliver(due)
     expect(steps).toContain('settle slot 0 acknowledged')
   })
@@ -230,7 +233,7 @@ describe('deliver', () => {
   test('a result whose message does not come back is forgotten', async () => {
     let nowMs = 0
     let isAway = true
-    const { deliver, steps } = aWorld(ok, {
+    const { deliver, steps, hasResult } = aWorld(ok, {
       nowMs: () => nowMs,
       settle: async () => {
         if (isAway) throw new Unavailable('redis', 'away')
@@ -238,6 +241,7 @@ describe('deliver', () => {
     })
     const due = aDelivery()
     await expect(deliver(due)).rejects.toThrow('away')
+    expect([hasResult(due), hasResult(aDelivery())]).toEqual([true, false])
     nowMs = MAX_HOLD_MS
     await expect(deliver(due)).rejects.toThrow('away')
     expect(steps).toHaveLength(1)

@@ -40,8 +40,7 @@ export type Deliver = (due: Delivery, source: Source, begins?: () => void) => Pr
  *   the subscription has turns in that time.
  * - Subscription: a first attempt is written only while its lease is valid, whatever the look said.
  */
-export function createDeliver(worker: DeliverDeps): Deliver {
-  const copies = createCopies(worker.nowMs)
+export function createDeliver(worker: DeliverDeps, copies = createCopies(worker.nowMs)): Deliver {
   return (due, source, begins) =>
     copies.alone(due, (message) =>
       worker.isolation.inTurn(due, source, {

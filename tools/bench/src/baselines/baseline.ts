@@ -17,6 +17,8 @@ export interface BaselineOptions {
   readonly url: string
   /** Deliveries that one event becomes. */
   readonly perEvent: number
+  /** Events that share a message, where the side can open such messages. */
+  readonly eventsPerMessage: number
   /** Concurrent deliveries, over all processes of the baseline. */
   readonly concurrency: number
 }

@@ -1,5 +1,5 @@
 import { pidsOf } from '../figures/stack-pids.ts'
-import { callData, envelope } from '../load/events.ts'
+import { callData, envelope, messagesOf } from '../load/events.ts'
 import { startChild } from '../processes/child.ts'
 import type { Baseline, BaselineOptions } from './baseline.ts'
 
@@ -22,7 +22,7 @@ export interface DurableLoop extends Baseline {
  * one record to Redis (fsynced) and acknowledge.
  */
 export async function openDurableLoop(
-  { stack, channel, url, perEvent, concurrency }: BaselineOptions,
+  { stack, channel, url, perEvent, eventsPerMessage, concurrency }: BaselineOptions,
   { packed, workers: count, records }: LoopOptions,
 ): Promise<DurableLoop> {
   const [events, deliveries] = [`bench.loop-${packed}.events`, `bench.loop-${packed}.deliveries`] as const
@@ -34,17 +34,18 @@ export async function openDurableLoop(
   const redis = records ? [stack.urls.redis] : []
   const args = [stack.urls.amqp, deliveries, new URL(url).origin, share, String(packed), ...redis]
   const workers = await Promise.all(Array.from({ length: count }, () => startChild('durable-loop.js', args)))
-  const send = (data: object): void =>
-    void channel.sendToQueue(events, Buffer.from(envelope(data)), { persistent: true })
+  const write = (bodies: readonly string[]): void =>
+    void channel.sendToQueue(events, Buffer.from(bodies.join('\n')), { persistent: true })
   return {
     processes: {
       workers: workers.map(({ pid }) => pid),
       fanout: [fanout.pid],
       ...pidsOf(stack, 'rabbitmq', 'redis'),
     },
-    send,
+    send: (data) => write([envelope(data)]),
     publish: async (count) => {
-      for (let n = 0; n < count / perEvent; n++) send(callData(n))
+      const perMessage = packed === 1 ? 1 : eventsPerMessage
+      for (const numbers of messagesOf(count / perEvent, perMessage)) write(numbers.map((n) => envelope(callData(n))))
       await channel.waitForConfirms()
     },
     close: async () => {

@@ -1,10 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Queue } from '@switchhook/messaging'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Baseline } from '../baselines/baseline.ts'
 import { openBullmqSide } from '../baselines/bullmq.ts'
 import { openEqualBullmqSide } from '../baselines/bullmq-equal.ts'
 import { openDurableLoop } from '../baselines/durable-loop.ts'
 import type { Bench } from '../bench.ts'
-import { callData, publishEvent } from '../load/events.ts'
+import { callData, messagesOf, publishEvent, publishEventPack } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { timePosts } from '../load/time-posts.ts'
 import { type Carriage, countCarriage, describeCarriage } from '../measure/carriage.ts'
@@ -19,16 +21,20 @@ export const TENANTS = 50
 const CONCURRENCY = 200
 /** Deliveries of a message of the packed loop: as many as of a packet of Switchhook. */
 const PACKED = 16
+/** Packs of events that wait for fan-out at most, about as many as behind the api, which then publishes single events. */
+const MAX_WAITING_PACKS = 200
+const PACKS_AT_ONCE = 50
 const RUNS = 3
 /** Rounds that do not count, until the engines have compiled what they run; the last one estimates the rate. */
 const WARM_UP_ROUNDS = 3
 const WARM_UP_DELIVERIES = 4_000
 
-/** The workloads: how many deliveries an event becomes, and for how many subscriptions. */
+/** The workloads: how many events a message has, how many deliveries an event becomes, and for how many subscriptions. */
 const WORKLOADS = {
-  'one to one': { perEvent: 1, subscriptions: TENANTS },
-  'one subscription': { perEvent: 1, subscriptions: 1 },
-  'twenty to one': { perEvent: 20, subscriptions: 20 },
+  'one to one': { eventsPerMessage: 1, perEvent: 1, subscriptions: TENANTS },
+  'one to one, events in packs': { eventsPerMessage: 20, perEvent: 1, subscriptions: TENANTS },
+  'one subscription': { eventsPerMessage: 1, perEvent: 1, subscriptions: 1 },
+  'twenty to one': { eventsPerMessage: 1, perEvent: 20, subscriptions: 20 },
 } as const
 type WorkloadName = keyof typeof WORKLOADS
 
@@ -59,7 +65,8 @@ export interface Workload {
 export interface DeliveriesFigure {
   /** Length of a run on every side. */
   readonly runMs: number
-  readonly workloads: Readonly<Record<WorkloadName, Workload>>
+  /** Results of an earlier version may lack some. */
+  readonly workloads: Readonly<Partial<Record<WorkloadName, Workload>>>
 }
 
 /** Rate of Switchhook relative to a baseline of the same workload. */
@@ -81,17 +88,17 @@ export async function measureDeliveries(bench: Bench): Promise<DeliveriesFigure>
     bench.say(`  ${name}`)
     workloads[name] = await measureWorkload(bench, name)
   }
-  return { runMs: bench.options.RUN_TIME, workloads: workloads as DeliveriesFigure['workloads'] }
+  return { runMs: bench.options.RUN_TIME, workloads }
 }
 
 async function measureWorkload(bench: Bench, name: WorkloadName): Promise<Workload> {
   const { stack, say } = bench
-  const { perEvent, subscriptions } = WORKLOADS[name]
+  const { eventsPerMessage, perEvent, subscriptions } = WORKLOADS[name]
   const receiver = await startChild('receiver-server.js')
   const url = `http://127.0.0.1:${receiver.ready['port']}/hook`
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
-  const options = { stack, channel, url, perEvent, concurrency: CONCURRENCY }
+  const options = { stack, channel, url, perEvent, eventsPerMessage, concurrency: CONCURRENCY }
   const baselines: Partial<Record<SideName, Baseline>> = {}
   const unsubscribe = await subscribeWorkload(bench, name, url)
   try {
@@ -128,7 +135,7 @@ async function measureWorkload(bench: Bench, name: WorkloadName): Promise<Worklo
 /** Subscriptions of the workload: one per further tenant, or all of one tenant. */
 async function subscribeWorkload(bench: Bench, name: WorkloadName, url: string): Promise<() => Promise<void>> {
   const { subscriptions } = WORKLOADS[name]
-  if (name !== 'one to one') return subscribe(bench.stack, bench.token, Array<string>(subscriptions).fill(url))
+  if (subscriptions !== TENANTS) return subscribe(bench.stack, bench.token, Array<string>(subscriptions).fill(url))
   const ends: (() => Promise<void>)[] = []
   for (let n = 1; n <= TENANTS; n++) {
     ends.push(await subscribe(bench.stack, await bench.tokenOf(`tenant-${n}`), [url]))
@@ -139,16 +146,29 @@ async function subscribeWorkload(bench: Bench, name: WorkloadName, url: string):
 }
 
 function openOurSide({ stack }: Bench, channel: ConfirmChannel, name: WorkloadName): Baseline {
-  const { perEvent } = WORKLOADS[name]
-  const tenantOf = (n: number): string => (name === 'one to one' ? `tenant-${(n % TENANTS) + 1}` : 'acme')
+  const { eventsPerMessage, perEvent, subscriptions } = WORKLOADS[name]
+  const tenantOf = (n: number): string => (subscriptions === TENANTS ? `tenant-${(n % TENANTS) + 1}` : 'acme')
   return {
     processes: pidsOf(stack, 'workers', 'fanout', 'rabbitmq', 'redis'),
     publish: async (deliveries) => {
-      for (let n = 0; n < deliveries / perEvent; n++) publishEvent(channel, 'call.status', callData(n), tenantOf(n))
+      for (const [message, numbers] of messagesOf(deliveries / perEvent, eventsPerMessage).entries()) {
+        if (eventsPerMessage === 1)
+          for (const n of numbers) publishEvent(channel, 'call.status', callData(n), tenantOf(n))
+        else {
+          const events = numbers.map((n) => ({ data: callData(n), tenant: tenantOf(n) }))
+          publishEventPack(channel, 'call.status', events)
+          if (message % PACKS_AT_ONCE === 0) await packsTaken(channel)
+        }
+      }
       await channel.waitForConfirms()
     },
     close: async () => {},
   }
+}
+
+async function packsTaken(channel: ConfirmChannel): Promise<void> {
+  await channel.waitForConfirms()
+  while ((await channel.checkQueue(Queue.eventPacks)).messageCount > MAX_WAITING_PACKS) await delay(5)
 }
 
 interface Side {

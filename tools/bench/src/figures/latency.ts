@@ -68,7 +68,7 @@ export async function measureLatency({ stack, token, say, options }: Bench): Pro
     await subscribe(stack, token, [url], 'agent.status'),
   ]
   const hops: DurableLoop = await openDurableLoop(
-    { stack, channel, url, perEvent: 1, concurrency: CONCURRENCY },
+    { stack, channel, url, perEvent: 1, eventsPerMessage: 1, concurrency: CONCURRENCY },
     { packed: 1, workers: 1, records: false },
   )
   const bare: Send = (n) => hops.send(timedData(n))

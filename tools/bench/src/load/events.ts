@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { EVENT_PACK, packEvents, Queue } from '@switchhook/messaging'
 import type { ConfirmChannel } from 'amqplib'
 import { monotonicMs } from '../measure/clock.ts'
 
@@ -16,17 +17,48 @@ export const callData = (n: number) => ({
 /** The same with the time, so that the endpoint can note how long the delivery took. */
 export const timedData = (n: number) => ({ ...callData(n), sentAt: monotonicMs() })
 
+const eventOf = (eventType: EventType, data: object, tenant: string) => ({
+  eventId: randomUUID(),
+  eventType,
+  occurredAt: new Date().toISOString(),
+  tenant,
+  data,
+})
+
 /** Publishes an event on the public exchange. It is stored once the channel's `waitForConfirms` has resolved. */
 export function publishEvent(channel: ConfirmChannel, eventType: EventType, data: object, tenant = 'acme'): void {
-  const eventId = randomUUID()
-  const event = { eventId, eventType, occurredAt: new Date().toISOString(), tenant, data }
+  const event = eventOf(eventType, data, tenant)
   channel.publish('switchhook.events', eventType, Buffer.from(JSON.stringify(event)), {
     persistent: true,
     contentType: 'application/json',
     type: eventType,
-    messageId: eventId,
+    messageId: event.eventId,
   })
 }
+
+/** The same for several events in one message, as the api publishes those of a commit or a busy tick (ADR 0068). */
+export function publishEventPack(
+  channel: ConfirmChannel,
+  eventType: EventType,
+  events: readonly { readonly data: object; readonly tenant: string }[],
+): void {
+  const members = events.map(({ data, tenant }) => ({
+    content: Buffer.from(JSON.stringify(eventOf(eventType, data, tenant))),
+    eventType,
+  }))
+  channel.sendToQueue(Queue.eventPacks, packEvents(members), {
+    persistent: true,
+    contentType: 'application/octet-stream',
+    type: EVENT_PACK,
+    messageId: randomUUID(),
+  })
+}
+
+/** The numbers from 0 to `count`, grouped as the events of messages. */
+export const messagesOf = (count: number, perMessage: number): number[][] =>
+  Array.from({ length: Math.ceil(count / perMessage) }, (_, message) =>
+    Array.from({ length: Math.min(perMessage, count - message * perMessage) }, (_, n) => message * perMessage + n),
+  )
 
 /** Events published before the next wait for confirms. */
 const CHUNK = 500

@@ -5,11 +5,11 @@ import { answerWithin } from '@switchhook/runtime'
 import { eventually } from '@switchhook/testkit'
 import type { Load } from '../load/start-load.ts'
 import type { Lapse } from '../reconcile/observation.ts'
-import { closeConnection, deleteEmptyQueue, isConsumed } from '../stack/broker-management.ts'
+import { closeConnection, countHeldPackets, deleteEmptyQueue, isConsumed } from '../stack/broker-management.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
 import { setMaxmemory } from '../stack/redis-memory.ts'
 import type { Subscribers } from '../subscribers/subscribers.ts'
-import { type Fault, REPLICAS } from './plan.ts'
+import { type Fault, killsWorker, REPLICAS } from './plan.ts'
 
 /** One fault that was injected, and the recovery from it. Times in ms since 1970. */
 export interface Injection {
@@ -22,6 +22,8 @@ export interface Injection {
   readonly hasRecovered: boolean
   /** The writes to Redis that the fault lost. */
   readonly lapse: Lapse | undefined
+  /** Packets that workers held when one of them was killed. */
+  readonly heldPackets: number
 }
 
 /** The parts of a run that faults act on. */
@@ -35,6 +37,7 @@ export interface Targets {
 interface Applied {
   readonly skipped?: string
   readonly lapse?: Lapse
+  readonly heldPackets?: number
 }
 
 const RECOVERS_WITHIN_MS = 90_000
@@ -50,18 +53,19 @@ const PARTS: readonly string[] = [
 /** Applies a fault, undoes it, and resolves when all services are ready and a new event was delivered. */
 export async function inject(targets: Targets, fault: Fault): Promise<Injection> {
   const fromMs = Date.now()
-  const { skipped, lapse } = await apply(targets, fault)
+  const { skipped, lapse, heldPackets = 0 } = await apply(targets, fault)
   const hasRecovered = await recovers(targets)
-  return { fault, fromMs, toMs: Date.now(), skipped, hasRecovered, lapse }
+  return { fault, fromMs, toMs: Date.now(), skipped, hasRecovered, lapse, heldPackets }
 }
 
 async function apply({ stack, subscribers, load }: Targets, fault: Fault): Promise<Applied> {
   switch (fault.kind) {
     case 'kill':
     case 'stop': {
+      const heldPackets = killsWorker(fault) ? await countHeldPackets(stack.managementUrl()).catch(() => 0) : 0
       const ran = await stack.end(fault.target, fault.kind === 'kill' ? 'SIGKILL' : 'SIGTERM')
       await stack.restore(fault.target)
-      return ran ? {} : OUT_OF_REACH
+      return ran ? { heldPackets } : OUT_OF_REACH
     }
     case 'blackout': {
       const ran = await Promise.all(PARTS.map((name) => stack.end(name, 'SIGKILL')))

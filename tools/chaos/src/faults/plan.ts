@@ -76,6 +76,8 @@ export const leavesCopies = ({ kind, target }: Fault): boolean =>
 export const leavesEventCopies = (fault: Fault): boolean =>
   leavesCopies(fault) || ['kill', 'cut', 'freeze'].includes(fault.kind)
 
+export const killsWorker = ({ kind, target }: Fault): boolean => kind === 'kill' && target.startsWith('delivery-worker')
+
 export interface PlannedFault {
   readonly fault: Fault
   /** Strikes before the recovery from the previous fault has ended. */

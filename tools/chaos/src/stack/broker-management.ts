@@ -1,4 +1,5 @@
 import type { PlatformEvent } from '@switchhook/contracts'
+import { Queue } from '@switchhook/messaging'
 import { openManagement, type QueueInfo } from '@switchhook/testkit'
 
 const queuesOf = (managementUrl: string): Promise<readonly QueueInfo[]> => openManagement(managementUrl, '/').queues()
@@ -6,6 +7,12 @@ const queuesOf = (managementUrl: string): Promise<readonly QueueInfo[]> => openM
 /** Messages in each queue, including unacknowledged ones. The broker refreshes the counts once a second. */
 export const countMessages = async (managementUrl: string): Promise<Readonly<Record<string, number>>> =>
   Object.fromEntries((await queuesOf(managementUrl)).map(({ name, messages }) => [name, messages]))
+
+/** Packets of deliveries that workers have received and not acknowledged. */
+export const countHeldPackets = async (managementUrl: string): Promise<number> =>
+  (await queuesOf(managementUrl))
+    .filter(({ name }) => name.startsWith(Queue.deliveryPackets))
+    .reduce((sum, { messagesUnacknowledged }) => sum + messagesUnacknowledged, 0)
 
 /** Makes the broker close one client connection. Returns false if none is listed; new connections appear with a delay. */
 export async function closeConnection(managementUrl: string, pick: number): Promise<boolean> {

@@ -42,8 +42,8 @@ export const parkedReasonSchema = {
   type: ['string', 'null'],
   enum: [...PARKED_REASONS, null],
   description:
-    '`exhausted`: the schedule ended without an acknowledgement, or a cool-down lasted too long after the last slot. `rejected`: the endpoint answered ' +
-    'with a status that is not retried.',
+    '`exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held than may be. ' +
+    '`rejected`: the endpoint answered with a status that is not retried.',
   examples: ['exhausted'],
 } as const
 

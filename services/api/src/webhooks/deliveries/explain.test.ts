@@ -135,6 +135,24 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     'It was held, because the subscription was paused or limited. It is sent soon.',
   ],
   [
+    'a held delivery of a subscription that was deleted',
+    without('subscription', { delivery: delivery({ state: 'held' }) }),
+    'held',
+    'It was held. The subscription was deleted, so it will be withdrawn when it is due.',
+  ],
+  [
+    'a held retry of a subscription that was deleted',
+    without('subscription', { delivery: held }),
+    'held',
+    'It was held, because the subscription was paused or limited. It is sent soon.',
+  ],
+  [
+    'a delivery that clients received, and whose subscription was deleted',
+    without('subscription', { delivery: { ...held, url: '' } }),
+    'held',
+    'The subscription was deleted, so it will be parked when it is due.',
+  ],
+  [
     'a held delivery of a subscription that is at its limits',
     facts({
       delivery: held,
@@ -247,7 +265,7 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     'an exhausted delivery without an attempt, because of cool-downs',
     facts({ delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt }) }),
     'parked',
-    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended before an attempt could be made. You can send it again.',
+    'Parked at 2026-11-21T00:36:10.000Z: before an attempt was made, the schedule ended, or more deliveries were held than may be. You can send it again.',
   ],
   [
     'a rejected delivery',

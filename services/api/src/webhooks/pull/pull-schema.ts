@@ -75,7 +75,7 @@ export const receivedSchema = component('Received', {
         },
       }),
     },
-    held: count('How many deliveries are still held, without those of this answer.', 0),
+    held: count('How many deliveries are still held, without those that clients have received.', 0),
     oldestHeldAt: {
       ...time('Since when the oldest of them is due; null if there is none.', '2026-11-20T17:06:01.173Z'),
       type: ['string', 'null'],
@@ -118,7 +118,7 @@ export const outcomesSchema = component('ReportedOutcomes', {
           },
           release: {
             type: 'boolean',
-            description: 'true gives the delivery back. No attempt is counted, and it is due immediately.',
+            description: 'true gives the delivery back, to its place among those that are due. No attempt is counted.',
             examples: [true],
           },
           durationMs: {
@@ -131,7 +131,8 @@ export const outcomesSchema = component('ReportedOutcomes', {
           answer: {
             type: 'string',
             maxLength: 1_024,
-            description: 'The beginning of the answer, shown with the attempt. Secrets are removed. Ignored for a 2xx.',
+            description:
+              'The beginning of the answer, shown with the attempt. Secrets are removed. Ignored without a status, and for a 2xx.',
             examples: ['{"error":"no such customer"}'],
           },
         },

@@ -70,13 +70,12 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, Receive> = {
         const leased = isPaused(subscription, deps.now())
           ? []
           : await deps.held.receive({ tenant, subscriptionId }, max, leaseSeconds)
-        const items = leased.length === 0 ? [] : await handOut(deps, subscription, leased, isClosed)
+        const received = leased.length === 0 ? undefined : await handOut(deps, subscription, leased, isClosed)
+        if (received !== undefined) return { status: 200, body: received }
         // What was leased is not wanted any more: what is may be behind it.
         const isMore = leased.length > 0 && performance.now() < untilMs && !isClosed()
-        if (items.length > 0 || !(isMore || (await place.wait(untilMs, isClosed)))) {
-          const [left] = await deps.held.counts([subscriptionId])
-          const { count = 0, leased: leasedCount = 0, oldestAt = null } = left ?? {}
-          return { status: 200, body: { items, held: count - leasedCount, oldestHeldAt: oldestAt } }
+        if (!(isMore || (await place.wait(untilMs, isClosed)))) {
+          return { status: 200, body: { items: [], ...(await backlogOf(deps, subscriptionId)) } }
         }
         subscription = await findPulled(deps.subscriptions, caller, id)
       }
@@ -86,30 +85,41 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, Receive> = {
   },
 }
 
+interface Backlog {
+  readonly held: number
+  readonly oldestHeldAt: string | null
+}
+
+async function backlogOf({ held }: Pick<ReceiveRouteDeps, 'held'>, id: Subscription['id']): Promise<Backlog> {
+  const [{ count, leased, oldestAt } = { count: 0, leased: 0, oldestAt: null }] = await held.counts([id])
+  return { held: count - leased, oldestHeldAt: oldestAt }
+}
+
 /**
- * The leased deliveries as the client gets them. After the answer to a DELETE or a disable no first attempt is handed out: the
- * subscription is read again after the claim, and the answer relies on that read for no longer than a worker's POST does
- * (subscription-lease.ts). What is not wanted any more goes
- * through the pipeline, where a worker withdraws it or lets it expire.
+ * The answer with the leased deliveries; undefined: the client gets none of them. After the answer to a DELETE or a disable no
+ * first attempt is handed out: the subscription is read again after the claim, and the answer relies on that read for no longer
+ * than a worker's POST does (subscription-lease.ts), so nothing is read later. What is not wanted any more goes through the
+ * pipeline, where a worker withdraws it or lets it expire.
  */
 async function handOut(
   { subscriptions, held, signer, publishBacklogged, now }: ReceiveRouteDeps,
   { id, tenant }: Subscription,
   leased: readonly LeasedDelivery[],
   isClosed: () => boolean,
-): Promise<object[]> {
+): Promise<(Backlog & { readonly items: readonly object[] }) | undefined> {
   try {
     for (;;) {
       const askedAtMs = performance.now()
-      const subscription = await subscriptions.find(tenant, id)
+      const [subscription, backlog] = await Promise.all([subscriptions.find(tenant, id), backlogOf({ held }, id)])
       if (isClosed() || (subscription !== undefined && isPaused(subscription, now()))) {
         await held.release(id, leased.map(leaseOf))
-        return []
+        return undefined
       }
       const unwanted = leased.filter(({ delivery }) => !isWanted(subscription, delivery, now()))
       const items = leased.filter((each) => !unwanted.includes(each)).map((each) => itemOf(each, subscription, signer))
       await Promise.all(unwanted.map(({ delivery }) => publishBacklogged(delivery)))
-      if (isLeaseValid(leaseEndsAt(askedAtMs), performance.now())) return items
+      if (isLeaseValid(leaseEndsAt(askedAtMs), performance.now()))
+        return items.length === 0 ? undefined : { items, ...backlog }
     }
   } catch (error) {
     // Without Redis, the leases end.

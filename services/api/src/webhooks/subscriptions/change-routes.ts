@@ -41,8 +41,8 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
   role: 'admin',
   summary: 'Change, disable or enable a subscription',
   description:
-    'Changes the fields that you send. After the answer, no first attempt is sent to a disabled subscription, for a removed event type, that the new filter refuses, or to ' +
-    'the previous url, nothing to a paused one, and none beyond new limits. A request that disables, pauses, removes event types, or sets `filter`, `url` or a limit therefore takes about 0.4 s; other changes are answered immediately. ' +
+    'Changes the fields that you send. After the answer, no first attempt is sent to a disabled or paused subscription, for a removed event type, that the new filter refuses, or to ' +
+    'the previous url, and none beyond new limits. A request that disables, pauses, removes event types, or sets `filter`, `url` or a limit therefore takes about 0.4 s; other changes are answered immediately. ' +
     'Deliveries that have already failed keep their schedule, url and body.',
   idempotent: true,
   conditional: true,
@@ -111,7 +111,7 @@ export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
   summary: 'Delete a subscription',
   description:
     'After the answer, no first attempt is sent. The answer therefore takes about 0.4 s. Deliveries that have already failed keep their schedule; ' +
-    'to stop their retries, let your endpoint answer 410, which parks them.',
+    'to stop their retries, let your endpoint answer 410, which parks them. Those of a pull subscription are parked when they are due.',
   idempotent: true,
   conditional: true,
   audit: { action: 'subscription.deleted', on: onSubscription },

@@ -7,7 +7,12 @@ const MINUTE = 60_000
 const present = aSubscription({ mode: 'pull', url: '', deleteAfterUnusedSeconds: 60 })
 
 /** What happens when the timer falls due. */
-async function fall(stored: Subscription | undefined, sinceMs: number, lastAtMs: number | null, atRemoval = stored) {
+async function fall(
+  stored: Subscription | undefined,
+  sinceMs: number,
+  lastAtMs: number | null,
+  { atRemoval = stored, leased = 0 }: { readonly atRemoval?: Subscription | undefined; readonly leased?: number } = {},
+) {
   const happened: string[] = []
   const handle = createDeleteUnused({
     subscriptions: {
@@ -19,7 +24,7 @@ async function fall(stored: Subscription | undefined, sinceMs: number, lastAtMs:
       },
     },
     pullers: { find: async () => ({ lastAtMs, pullers: [] }) },
-    held: { lookSoon: async () => {} },
+    held: { lookSoon: async () => {}, counts: async () => [{ count: leased, leased, oldestAt: null }] },
     state: {
       commit: async (_tenant, { timers: [timer] }) => {
         happened.push(`again in ${timer?.dueInMs}`)
@@ -41,7 +46,12 @@ test.each<[string, Parameters<typeof fall>, string[]]>([
   ['somebody received a moment ago', [present, NOW - 10 * MINUTE, NOW - 1_000], ['again in 59000']],
   ['the setting was changed meanwhile', [present, NOW - 1_000, NOW - 10 * MINUTE], ['again in 59000']],
   ['the setting was removed', [kept, NOW - MINUTE, null], []],
-  ['the setting is removed at this moment', [present, NOW - MINUTE, null, kept], []],
+  [
+    'a client has what it received long ago',
+    [present, NOW - 10 * MINUTE, NOW - MINUTE, { leased: 1 }],
+    ['again in 60000'],
+  ],
+  ['the setting is removed at this moment', [present, NOW - MINUTE, null, { atRemoval: kept }], []],
   ['the subscription is gone', [undefined, NOW - MINUTE, null], []],
 ])('%s', async (_name, args, happened) => expect(await fall(...args)).toEqual(happened))
 

@@ -6,7 +6,7 @@ import type { TimerOwners } from '../../state/timer-loop.ts'
 export interface UnusedDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find' | 'remove'>
   readonly pullers: Pick<PullerStore, 'find'>
-  readonly held: Pick<HeldStore, 'lookSoon'>
+  readonly held: Pick<HeldStore, 'lookSoon' | 'counts'>
   readonly state: Pick<StateStore, 'commit'>
   readonly log: Pick<Logger, 'info'>
   /** Milliseconds since 1970. */
@@ -56,8 +56,10 @@ export const createDeleteUnused =
     const id = parseSubscriptionId(subscriptionId)
     const unusedSeconds = (await subscriptions.find(tenant, id))?.deleteAfterUnusedSeconds
     if (unusedSeconds === undefined) return
-    const { lastAtMs } = await pullers.find(id, now())
-    const leftMs = Math.max(sinceMs, lastAtMs ?? 0) + unusedSeconds * 1_000 - now()
+    const [{ lastAtMs }, [counts]] = await Promise.all([pullers.find(id, now()), held.counts([id])])
+    // A client may still handle what it received long ago.
+    const usedAtMs = (counts?.leased ?? 0) > 0 ? now() : Math.max(sinceMs, lastAtMs ?? 0)
+    const leftMs = usedAtMs + unusedSeconds * 1_000 - now()
     if (leftMs > 0) return setTimer(state, tenant, { subscriptionId, sinceMs }, leftMs)
     try {
       await subscriptions.remove(tenant, id, (present) => {

@@ -17,7 +17,7 @@ const deleteAfterUnusedSeconds = {
   minimum: 60,
   maximum: 604_800,
   description:
-    'The subscription is deleted when no client has received its deliveries for so long. Only for pull subscriptions.',
+    'The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions.',
   examples: [null],
 } as const
 

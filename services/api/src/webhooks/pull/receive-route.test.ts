@@ -1,0 +1,58 @@
+import { SUBSCRIPTION_LEASE_MS } from '@switchhook/contracts'
+import { aDelivery, aSubscription } from '@switchhook/testkit'
+import { receiveDeliveries } from './receive-route.ts'
+
+beforeEach(() => jest.useFakeTimers())
+afterEach(() => jest.useRealTimers())
+
+/** One delivery is held. `whileCounting` happens while Redis counts what is left, for the first time. */
+async function receive(whileCounting: 'nothing' | 'a disable') {
+  let subscription = aSubscription({ mode: 'pull', url: '' })
+  const { id, tenant } = subscription
+  const delivery = aDelivery({ subscriptionId: id, tenant, url: '' })
+  const held = [{ delivery, lease: '1', leasedAt: '', leasedUntil: '' }]
+  let counted = false
+  const withdrawn: string[] = []
+  const request = {
+    caller: { tenant, clientId: 'a', role: 'operator' },
+    params: { id },
+    query: undefined as never,
+    body: { waitSeconds: 0 },
+    requestId: 'r',
+    idFor: (name: string) => name,
+    isKeyed: false,
+    isClosed: () => false,
+  } as const
+  const { body } = await receiveDeliveries.handle(request, {
+    subscriptions: { find: async () => subscription },
+    held: {
+      receive: async () => held.splice(0),
+      release: async () => [],
+      counts: async () => {
+        if (!counted && whileCounting === 'a disable') {
+          subscription = { ...subscription, enabled: false }
+          jest.advanceTimersByTime(SUBSCRIPTION_LEASE_MS)
+        }
+        counted = true
+        return [{ count: 0, leased: 0, oldestAt: null }]
+      },
+    },
+    pullers: { note: async () => {} },
+    waiting: { enter: () => ({ wait: async () => false, leave: () => {} }) },
+    signer: { canSign: () => true, headersOf: () => ({}), ownHeadersOf: () => ({}) },
+    publishBacklogged: async ({ deliveryId }) => void withdrawn.push(deliveryId),
+    now: Date.now,
+  })
+  const { items } = body as { readonly items: readonly { readonly deliveryId: string }[] }
+  return { received: items.map(({ deliveryId }) => deliveryId), withdrawn, deliveryId: delivery.deliveryId }
+}
+
+test('a delivery is handed out', async () => {
+  const { received, withdrawn, deliveryId } = await receive('nothing')
+  expect([received, withdrawn]).toEqual([[deliveryId], []])
+})
+
+test('after the answer to a disable no first attempt is handed out, however long Redis takes', async () => {
+  const { received, withdrawn, deliveryId } = await receive('a disable')
+  expect([received, withdrawn]).toEqual([[], [deliveryId]])
+})

@@ -1,0 +1,133 @@
+import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
+import type { EndpointHealth, HeldEntry } from '@switchhook/store'
+import { aSubscription, silentLog } from '@switchhook/testkit'
+import { aDelivery } from '../testing/deliveries.ts'
+import { deliverDeps, HEALTHY } from '../testing/delivering.ts'
+import { PARKING_LEASE_SECONDS } from './limit-held.ts'
+import { createLookAtHeld, type HeldLooksDeps } from './look-at-held.ts'
+
+const START_MS = Date.parse('2026-11-20T12:00:00.000Z')
+const open: EndpointHealth = { ...HEALTHY, state: 'open', openUntilMs: START_MS + 30_000 }
+const probing: EndpointHealth = { ...HEALTHY, state: 'probing' }
+
+const entryOf = (): HeldEntry => ({ deliveryId: aDelivery().deliveryId, score: '1' })
+
+/** The dependencies of a worker to whom one subscription is due. Nothing is held. */
+function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>): HeldLooksDeps {
+  const { id: subscriptionId, tenant } = subscription
+  return {
+    worker: deliverDeps(),
+    held: {
+      lapsed: async () => [],
+      next: async () => ({ dueAtMs: null, lapsesAtMs: null }),
+      due: async () => [],
+      read: async (ids) => ids.map(() => undefined),
+      release: async () => [],
+      remove: async () => {},
+      ...held,
+    },
+    looks: { claimDue: async () => [{ tenant, subscriptionId, member: '', claim: '' }], finish: async () => {} },
+    endpoint: async () => ({ health: HEALTHY, subscription }),
+    publish: async () => {},
+    limits: { passOn: async () => null },
+    waiting: async () => 0,
+    now: () => START_MS,
+    log: silentLog,
+  }
+}
+
+/** A worker, and a subscription that holds more deliveries than it ever publishes. */
+function aWorker() {
+  let [subscription, health, nowMs, waiting] = [aSubscription(), HEALTHY, START_MS, 0]
+  const { id } = subscription
+  let publishes = 0
+  const look = createLookAtHeld({
+    ...depsOf(subscription, {
+      next: async () => ({ dueAtMs: START_MS, lapsesAtMs: null }),
+      due: async (_id, { most }) => Array.from({ length: most }, entryOf),
+      read: async (ids) => ids.map(() => ({ delivery: aDelivery({ subscriptionId: id }), dueAtMs: START_MS })),
+    }),
+    endpoint: async () => ({ health, subscription }),
+    publish: async () => void publishes++,
+    waiting: async () => waiting,
+    now: () => nowMs,
+  })
+  return {
+    set: (change: Partial<Subscription>) => void (subscription = aSubscription({ id, ...change })),
+    endpointIs: (state: EndpointHealth) => void (health = state),
+    wait: (count: number) => void (waiting = count),
+    /** Looks at times. Resolves to how many deliveries each look published. */
+    async looks(times: number, afterMs = 1_000): Promise<number[]> {
+      const counts: number[] = []
+      for (let n = 0; n < times; n++) {
+        nowMs += afterMs
+        publishes = 0
+        await look()
+        counts.push(publishes)
+      }
+      return counts
+    },
+  }
+}
+
+test('a resumed subscription gets 100 in the first second, then twice as many each second, up to 2,000', async () => {
+  const worker = aWorker()
+  expect(await worker.looks(7)).toEqual([100, 200, 400, 800, 1_600, 2_000, 2_000])
+})
+
+test.each<[string, (worker: ReturnType<typeof aWorker>) => void]>([
+  ['while it is paused again', ({ set }) => set({ paused: true })],
+  ['while it is paused for a time', ({ set }) => set({ pausedUntil: new Date(START_MS + 60_000).toISOString() })],
+  ['in a cool-down', ({ endpointIs }) => endpointIs(open)],
+  ['while 5,000 others wait', ({ wait }) => wait(5_001)],
+])('nothing is sent %s', async (_name, change) => {
+  const worker = aWorker()
+  expect(await worker.looks(1)).toEqual([100])
+  change(worker)
+  expect(await worker.looks(2)).toEqual([0, 0])
+})
+
+test('after a pause, and after a cool-down, it begins slowly again', async () => {
+  const worker = aWorker()
+  expect(await worker.looks(3)).toEqual([100, 200, 400])
+  worker.set({ paused: true })
+  await worker.looks(1)
+  worker.set({})
+  expect(await worker.looks(3)).toEqual([100, 200, 400])
+  worker.endpointIs(probing)
+  expect(await worker.looks(6)).toEqual([1, 1, 1, 1, 1, 1])
+  worker.endpointIs(HEALTHY)
+  expect(await worker.looks(2)).toEqual([100, 200])
+})
+
+test('it begins slowly after a pause in which another worker looked', async () => {
+  const worker = aWorker()
+  expect(await worker.looks(3)).toEqual([100, 200, 400])
+  expect(await worker.looks(1, 3_600_000)).toEqual([100])
+})
+
+test('a lease of a client that ends counts an attempt; one of a worker that died while it parked does not', async () => {
+  const id = newSubscriptionId()
+  const [received, parking] = [aDelivery({ subscriptionId: id }), aDelivery({ subscriptionId: id })]
+  const leaseOf = (seconds: number): string => `${START_MS}${String(seconds).padStart(3, '0')}`
+  const entries = [
+    { deliveryId: received.deliveryId, score: leaseOf(10) },
+    { deliveryId: parking.deliveryId, score: leaseOf(PARKING_LEASE_SECONDS) },
+  ]
+  const settled: unknown[] = []
+  const given: unknown[] = []
+  const deps = depsOf(aSubscription({ id, mode: 'pull', url: '' }), {
+    lapsed: async () => entries,
+    read: async (ids) =>
+      [received, parking]
+        .filter(({ deliveryId }) => ids.includes(deliveryId))
+        .map((delivery) => ({ delivery, dueAtMs: START_MS })),
+    release: async (_id, leases) => leases.map(({ deliveryId }) => given.push(deliveryId) > 0),
+  })
+  const worker = deliverDeps({
+    settle: async ({ deliveryId }, attempt) => void settled.push([deliveryId, attempt?.attempt, attempt?.outcome]),
+  })
+  await createLookAtHeld({ ...deps, worker })()
+  expect(settled).toEqual([[received.deliveryId, 1, 'lapsed']])
+  expect(given).toEqual([parking.deliveryId])
+})
