@@ -45,8 +45,12 @@ export function endSentence(facts: Facts): string {
   return refusal === undefined ? '' : ` The filter now refuses the event (${refusal}): unless you change it, ${end}.`
 }
 
-export function heldSentence({ nextAttemptAt }: ListedDelivery, { subscription, nowMs }: Facts): string {
-  if (subscription === undefined) return HELD_BEFORE
+export function heldSentence({ nextAttemptAt, attempt, url }: ListedDelivery, { subscription, nowMs }: Facts): string {
+  if (subscription === undefined) {
+    if (attempt === 0) return 'It was held.'
+    // There is no endpoint to send it to: clients received it.
+    return url === '' ? 'The subscription was deleted, so it will be parked when it is due.' : HELD_BEFORE
+  }
   const { mode, paused, pausedUntil } = subscription
   if (isPaused(subscription, nowMs)) {
     const next = mode === 'pull' ? 'A client can receive it' : 'It is sent'
@@ -89,7 +93,7 @@ export const coolingUntil = ({ openUntilMs }: EndpointHealth): string | null =>
 export function parkedSentence({ parkedReason, attempt, attempts }: ListedDelivery): string {
   const last = attempts.at(-1)
   if (parkedReason === 'rejected') return `${attemptSentence(last)}, which is not retried.`
-  if (attempt === 0) return 'the schedule ended before an attempt could be made.'
+  if (attempt === 0) return 'before an attempt was made, the schedule ended, or more deliveries were held than may be.'
   return `the schedule ended after ${times(attempt, 'attempt')}; ${attemptSentence(last)}.`
 }
 
