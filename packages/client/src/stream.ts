@@ -35,7 +35,7 @@ export interface StreamOptions {
   readonly after?: string
   /** Begins with the events from this time on, as far as the journal has them. */
   readonly since?: Date | string
-  /** `live`: connected. `away`: the connection is lost; the stream reconnects by itself. */
+  /** `live`: connected. `away`: the connection is lost; the stream reconnects automatically. */
   readonly onState?: (state: 'live' | 'away', error?: unknown) => void
 }
 

@@ -95,7 +95,7 @@ test('a retry that falls due while its subscription is paused is held in its slo
   expect(postsOf()).toBe(posts + 1)
 }, 60_000)
 
-test('a subscription that is paused for a time resumes by itself', async () => {
+test('a subscription that is paused for a time resumes when the time is over', async () => {
   const subscription = await subscribe('/until')
   const pausedUntil = new Date(Date.now() + 3_000).toISOString()
   await globex.api.subscriptions.change(subscription.id, { pausedUntil })

@@ -803,7 +803,7 @@ export interface Schemas {
     expireAfterSeconds?: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
     paused?: boolean | null;
-    /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
+    /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
     pausedUntil?: string | null;
     /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
     deleteAfterUnusedSeconds?: number | null;
@@ -1278,7 +1278,7 @@ export interface Schemas {
     expireAfterSeconds: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
     paused: boolean | null;
-    /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
+    /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
     pausedUntil: string | null;
     /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
     deleteAfterUnusedSeconds: number | null;
@@ -1325,7 +1325,7 @@ export interface Schemas {
     expireAfterSeconds?: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
     paused?: boolean | null;
-    /** Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time. */
+    /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
     pausedUntil?: string | null;
     /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
     deleteAfterUnusedSeconds?: number | null;

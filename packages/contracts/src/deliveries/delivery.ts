@@ -45,7 +45,7 @@ export interface Delivery {
   readonly trial?: Trial
   /** The tenant asked for this delivery: its subscription need not receive the event type. */
   readonly isRequested?: true
-  /** It is sent again although nobody asked for that: its event can still expire. */
+  /** An automatic recovery sends it again: its event can still expire. */
   readonly isAutomatic?: true
   /** The filter of its subscription leaves gaps in `sequence`. Decided before the first attempt, the same for all of them. */
   readonly isSparse?: true

@@ -79,7 +79,7 @@ function rollBack(database: SqliteDatabase): void {
   try {
     database.exec('ROLLBACK')
   } catch {
-    // SQLite has rolled back by itself, for example because the disk is full.
+    // SQLite has already rolled back, for example because the disk is full.
   }
 }
 

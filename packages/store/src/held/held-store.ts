@@ -67,7 +67,7 @@ export interface HeldStore {
 
 /** How long a lease lasts while the outcome of its delivery is recorded. */
 const TAKEN_SECONDS = 30
-/** A lease that nobody released is looked at this long after its end at the latest, even if a clock is wrong. */
+/** A lease that was not released is looked at this long after its end at the latest, even if a clock is wrong. */
 const SECOND_MS = 1_000
 
 /** A lease is its end in ms, then three digits for its length in seconds (lease-held.lua). */

@@ -53,7 +53,7 @@ export interface StatisticsQuery {
 
 /**
  * Counts what happened to deliveries, by minute for a day and by hour for 30 days: for each tenant, and for a limited
- * number of its subscriptions. Nobody decides anything by these figures, and they may be lost.
+ * number of its subscriptions. No decision depends on these figures, and they may be lost.
  */
 export interface StatisticsStore {
   /** Must not be repeated: the counts would be added twice. */

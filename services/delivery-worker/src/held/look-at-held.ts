@@ -70,7 +70,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   async function endLapsed(id: SubscriptionId, isPull: boolean): Promise<boolean> {
     const lapsed = await held.lapsed(id, LAPSED_AT_ONCE)
     const isReceived = ({ score }: HeldEntry): boolean => isPull && !isParkingLease(score)
-    // Nobody has received them: the worker that was passing them on or parking them died.
+    // No client has received them: the worker that was passing them on or parking them died.
     const unreceived = lapsed.filter((entry) => !isReceived(entry))
     if (unreceived.length > 0) {
       await held.release(

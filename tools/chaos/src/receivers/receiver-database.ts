@@ -16,7 +16,7 @@ export interface ReceiverDatabase {
   readonly store: Store<unknown>
   /** Writes in the transaction of the store. Parameters are `$1`, `$2` and so on. */
   write(tx: unknown, sql: string, values: readonly Value[]): Promise<void>
-  /** Runs a statement by itself. */
+  /** Runs a statement outside of a transaction. */
   query(sql: string, values?: readonly Value[]): Promise<readonly Row[]>
   close(): Promise<void>
 }

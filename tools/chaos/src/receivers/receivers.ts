@@ -187,7 +187,7 @@ function startProcess(settings: ReceiverSettings): RunningReceiver {
 }
 
 function unexpected(): never {
-  throw new Error('a receiver ended by itself; its error is above')
+  throw new Error('a receiver ended unexpectedly; its error is above')
 }
 
 type MessageWith<Name extends string> = Extract<Message, Readonly<Record<Name, unknown>>>

@@ -128,7 +128,7 @@ async function handOut(
   }
 }
 
-/** A delivery that has failed keeps its schedule, unless its subscription was deleted: nobody can receive it then. */
+/** A delivery that has failed keeps its schedule, unless its subscription was deleted: no client can receive it then. */
 const isWanted = (subscription: Subscription | undefined, delivery: Delivery, nowMs: number): boolean =>
   subscription !== undefined &&
   (delivery.attempt > 0 || wantsFirstAttempt(subscription, delivery)) &&

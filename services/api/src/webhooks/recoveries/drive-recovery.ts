@@ -101,7 +101,7 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): 
     })
   }
 
-  /** Whether nobody has asked for it, and deliveries are parked again. What it has read is sent first. */
+  /** Whether it began automatically, and deliveries are parked again. What it has read is sent first. */
   async function isInVain(present: Recovery): Promise<boolean> {
     if (present.startedBy === undefined || present.isReadOut || present.inHand !== null) return false
     return (await deps.parked.countAfter(present.subscriptionId, listEndAtStart(present))) > 0

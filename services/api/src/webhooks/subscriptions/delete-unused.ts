@@ -22,7 +22,7 @@ interface Payload {
 type Watched = Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>
 
 /**
- * Sets the timer that deletes a subscription that nobody receives. Call it before the setting is stored: a timer without the
+ * Sets the timer that deletes a subscription that no client receives. Call it before the setting is stored: a timer without the
  * setting does nothing, and a setting without its timer would never take effect.
  */
 export async function watchUse(

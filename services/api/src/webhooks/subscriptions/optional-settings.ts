@@ -44,7 +44,7 @@ const pausedUntil = {
   type: ['string', 'null'],
   format: 'date-time',
   description:
-    'Until this time the subscription is paused, like with `paused`. It resumes by itself. null: not paused for a time.',
+    'Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time.',
   examples: [null],
 } as const
 

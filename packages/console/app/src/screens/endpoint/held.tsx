@@ -28,7 +28,7 @@ export function HeldLine({ subscription }: Props) {
       {mode === 'pull' && <Receivers subscription={subscription} />}
       {paused !== true && pausedUntil !== null && isPaused(subscription) && (
         <>
-          It resumes by itself at <Time at={pausedUntil} />.{' '}
+          It resumes automatically at <Time at={pausedUntil} />.{' '}
         </>
       )}
       {held.count > 0 && (
