@@ -6,6 +6,7 @@ import {
   type Schemas,
   SwitchhookError,
 } from '@switchhook/client'
+import type { ReceivedRequest } from '@switchhook/testkit'
 import { readStack } from './stack.ts'
 
 /** An answer of the api. */
@@ -31,6 +32,13 @@ export function envelopeOf(request: { readonly body: Buffer } | undefined): Enve
   if (request === undefined) throw new Error('there is no such request')
   return JSON.parse(request.body.toString()) as Envelope
 }
+
+/**
+ * The requests that were signed after a moment, in ms since 1970. Signatures name the second. When a request was read does not
+ * tell: a busy receiver reads what was sent before.
+ */
+export const signedAfter = (ms: number, requests: readonly ReceivedRequest[]): readonly ReceivedRequest[] =>
+  requests.filter(({ headers }) => Number(headers['webhook-timestamp']) > Math.floor(ms / 1_000))
 
 export interface Client {
   /** The product's own client: how an application speaks to the api. */
