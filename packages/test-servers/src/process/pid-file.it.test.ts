@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { Writable } from 'node:stream'
 import { processIdentity } from './pid-file.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -10,7 +11,7 @@ afterEach(() => {
 })
 
 function start(script: string): ChildProcess {
-  const child = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'inherit', 'pipe'] })
   started.push(child)
   return child
 }
@@ -29,10 +30,16 @@ test('the identity is stable while a process runs and differs between processes'
 })
 
 test('a zombie does not count as running', async () => {
-  // The second sleep takes the place of the shell and never asks after the first one.
-  const parent = start('sleep 0 & echo $!; exec sleep 60')
+  // The second cat takes the place of the shell and never asks after the first one.
+  const parent = start('cat <&0 >/dev/null & echo $!; exec cat <&3')
   const [line] = (await once(parent.stdout ?? parent, 'data')) as [Buffer]
   const zombie = Number(line.toString())
+  // A shell that still ran would ask: it has gone when its successor repeats what it reads.
+  const [, , , repeated] = parent.stdio
+  if (!(repeated instanceof Writable)) throw new Error('the pipe is missing')
+  repeated.write('.')
+  await once(parent.stdout ?? parent, 'data')
+  parent.stdin?.end()
   await waitUntil(async () => (await processIdentity(zombie)) === undefined, 5_000)
   expect(() => process.kill(zombie, 0)).not.toThrow()
   await expect(processIdentity(zombie)).resolves.toBeUndefined()
