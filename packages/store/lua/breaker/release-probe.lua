@@ -1,4 +1,4 @@
--- Gives a claimed probe back whose POST was not made: another delivery can be the probe at once.
+-- Gives a claimed probe back whose POST was not made: the next delivery can be the probe.
 -- KEYS    1 breaker
 -- ARGV    1 claim
 -- result  1 given back, or 0: the claim has lapsed, or the breaker has closed or begun another cool-down
