@@ -206,7 +206,7 @@ test('the probe of a dead worker lapses, and another worker gets it', async () =
   await eventually(async () => expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined())
 })
 
-test('a probe that is given back is granted to the next worker at once, and only its holder can give it back', async () => {
+test('a probe that is given back is granted to the next worker immediately, and only its holder can give it back', async () => {
   await open()
   await cooledDown()
   const probe = (await workers[0].claimProbe(endpoint, LEASE_MS)) ?? ''
