@@ -1,0 +1,43 @@
+import { newEventId } from '@switchhook/contracts'
+import { aDelivery } from '../testing/deliveries.ts'
+import { deliverDeps } from '../testing/delivering.ts'
+import { createRecordOutcomes } from './record-outcomes.ts'
+
+/*
+ * The lists of held and leased deliveries, as the store keeps them: a delivery that has a lease is not listed again, and an
+ * entry is removed only with the lease that was read.
+ */
+function recordAgain(present: { readonly lease?: string; readonly isListed?: true }) {
+  const delivery = { ...aDelivery(), attempt: 1, token: 'of-the-next-attempt' }
+  const { deliveryId, tenant, subscriptionId } = delivery
+  const leased = new Map(present.lease === undefined ? [] : [[deliveryId, present.lease]])
+  const held = new Set(present.isListed ? [deliveryId] : [])
+  const record = createRecordOutcomes({
+    worker: deliverDeps({
+      listAgain: async () => {
+        if (!leased.has(deliveryId)) held.add(deliveryId)
+      },
+    }),
+    held: {
+      read: async () => [{ delivery, dueAtMs: 0 }],
+      remove: async (_id, _list, entries) => {
+        for (const { deliveryId: id, score } of entries) if (leased.get(id) === score) leased.delete(id)
+      },
+    },
+    find: async () => undefined,
+    save: async () => {},
+  })
+  const outcome = { kind: 'answered' as const, status: 503 }
+  const item = { deliveryId, attempt: 1, token: 'of-this-attempt', lease: 'own', at: '', durationMs: 1, outcome }
+  const recorded = record({ batchId: newEventId(), tenant, subscriptionId, items: [item] })
+  return recorded.then(() => ({ isListed: held.has(deliveryId), isLeased: leased.has(deliveryId) }))
+}
+
+test.each<[string, Parameters<typeof recordAgain>[0], { isListed: boolean; isLeased: boolean }]>([
+  ['its lease, because the entry was not written', { lease: 'own' }, { isListed: true, isLeased: false }],
+  ['neither lease nor entry', {}, { isListed: true, isLeased: false }],
+  ['its entry', { isListed: true }, { isListed: true, isLeased: false }],
+  ['the lease of a client that received it again', { lease: 'other' }, { isListed: false, isLeased: true }],
+])('a repeated batch leaves one way on to a delivery that has gone on and has %s', async (_name, present, expected) => {
+  await expect(recordAgain(present)).resolves.toEqual(expected)
+})
