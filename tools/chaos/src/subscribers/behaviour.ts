@@ -105,9 +105,10 @@ export const BEHAVIOURS: readonly Behaviour[] = [
     name: 'expiring',
     eventTypes: [...BOTH, ...NOTICES],
     expireAfterSeconds: 10,
-    // The fifth attempt is due after 11 s: only ends of calls and notices are still sent.
+    // The fifth attempt is due after 11 s: only ends of calls and notices are still sent. Few fail: each that makes the probe
+    // prolongs the cool-down of all, in which notices would run out of their schedule.
     react: (seed, { deliveryId, attempt }) =>
-      attempt <= 4 && chance(seed, deliveryId) < 0.08 ? { ...HEALTHY, status: 503 } : HEALTHY,
+      attempt <= 4 && chance(seed, deliveryId) < 0.03 ? { ...HEALTHY, status: 503 } : HEALTHY,
   },
   { name: PAUSED_AT_TIMES, eventTypes: BOTH, react: failsSometimes },
   { name: 'pulled', eventTypes: BOTH, mode: 'pull' },
