@@ -18,7 +18,7 @@ export interface ListenOptions {
     result(delivery: Received, outcome: Reported, result: Result): void
     /** The handler does not listen, or listens again. */
     ready(isReady: boolean): void
-    /** The api answers again; with an error: it does not, or refuses for now. */
+    /** With an error: the api does not answer, or refuses for now. Without one: it answers again. */
     connected(error?: NoAnswer | SwitchhookError): void
     slept(ms: number): void
   }

@@ -1,5 +1,4 @@
 import {
-  ALL_TYPES,
   AppError,
   EVENT_TYPES,
   type EventData,
@@ -23,6 +22,7 @@ import {
   warningsOf,
   warningsSchema,
 } from '../subscriptions/filter-schema.ts'
+import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { subscribedTypeSchema } from '../subscriptions/subscription-schema.ts'
 
 export interface PreviewRouteDeps {
@@ -139,8 +139,7 @@ export const previewFilter: RouteOf<PreviewRouteDeps, PreviewRequest> = {
   failures: ['invalid-filter', 'journal-off'],
   async handle({ caller, body: { filter, eventTypes = Object.keys(filter) as EventType[] } }, { journal, nowMs }) {
     if (!journal.isOn) throw new AppError('journal-off')
-    const types = EVENT_TYPES.filter((type) => eventTypes.includes(type) || eventTypes.includes(ALL_TYPES))
-    const body: Preview = await preview({ journal, nowMs }, caller.tenant, filter, types)
+    const body: Preview = await preview({ journal, nowMs }, caller.tenant, filter, coveredTypes(eventTypes))
     return { status: 200, body }
   },
 }

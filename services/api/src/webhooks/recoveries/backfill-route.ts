@@ -1,6 +1,7 @@
-import { ALL_TYPES, AppError, EVENT_TYPES, parseRecoveryId, type SubscribedType } from '@switchhook/contracts'
+import { AppError, parseRecoveryId } from '@switchhook/contracts'
 import type { SubscriptionStore } from '@switchhook/store'
 import type { RouteOf } from '../../http/route.ts'
+import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import type { BackfillWindow } from './backfill-window.ts'
 import { type BeginDeps, beginning, beginRecovery, selectionOf } from './begin-recovery.ts'
@@ -29,9 +30,8 @@ export const backfill: RouteOf<BackfillRouteDeps, BackfillRequest> = {
   async handle({ caller: { tenant }, caller, params: { id }, body, idFor }, deps) {
     const subscription = await findSubscription(deps.subscriptions, caller, id)
     if (!deps.isJournalOn) throw new AppError('journal-off')
-    const wanted: readonly SubscribedType[] = body.eventTypes ?? subscription.eventTypes
     // In a fixed order, so that equal requests compare as equal.
-    const eventTypes = EVENT_TYPES.filter((type) => wanted.includes(type) || wanted.includes(ALL_TYPES))
+    const eventTypes = coveredTypes(body.eventTypes ?? subscription.eventTypes)
     const asked = {
       recoveryId: parseRecoveryId(idFor('recovery')),
       subscriptionId: subscription.id,
