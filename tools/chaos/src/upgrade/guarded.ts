@@ -6,13 +6,20 @@ import { subscribe } from '../subscribers/subscribe.ts'
 const EXPIRES_S = 10
 /** The age is judged before an attempt, which may wait for a turn and take its deadline. */
 const SLACK_MS = 5_000
+/** Two POSTs that begin closer together were in flight at the same time. Timers round. */
+const ANSWER_MS = 50
+const TIMER_SLACK_MS = 5
 
-/** Settings by which something is not sent, and which an older worker does not know (ADR 0074). */
+/** Settings that an older worker does not know, and without which a delivery would be wrong (ADR 0074). */
 const GUARDED: Readonly<Record<string, object>> = {
   filtered: { filter: { 'call.status': { agentUri: ['sip:nobody@acme.example'] } } },
   paused: { paused: true },
   expiring: { expireAfterSeconds: EXPIRES_S },
+  keyed: { headers: { 'x-api-key': 'guarded' } },
+  limited: { maxInFlight: 1 },
 }
+/** New workers deliver to these. */
+const DELIVERED = ['expiring', 'keyed', 'limited']
 
 /** Subscriptions that only a new api can create, for workers of both versions. */
 export interface GuardedSubscriptions {
@@ -20,13 +27,14 @@ export interface GuardedSubscriptions {
   subscribe(): Promise<void>
   /** Deletes them, so that an old worker withdraws what waits for a new one. */
   remove(): Promise<void>
-  /** What was sent although a setting withholds it. */
+  /** What was sent against a setting. */
   problems(): readonly string[]
   close(): Promise<void>
 }
 
 export async function startGuarded(client: Client): Promise<GuardedSubscriptions> {
   const receiver = await startReceiver()
+  receiver.answer('/limited', { delayMs: ANSWER_MS })
   const ids: string[] = []
   return {
     subscribe: async () => {
@@ -50,7 +58,18 @@ export async function startGuarded(client: Client): Promise<GuardedSubscriptions
         const mayBeOld = data.state === CallState.ended || ageMs <= EXPIRES_S * 1_000 + SLACK_MS
         return mayBeOld ? [] : [`${String(headers['x-svc-delivery'])} was sent ${ageMs} ms after its event`]
       }),
-      ...(receiver.requests('/expiring').length === 0 ? ['new workers sent nothing of an expiring subscription'] : []),
+      ...receiver
+        .requests('/keyed')
+        .filter(({ headers }) => headers['x-api-key'] !== 'guarded')
+        .map(({ headers }) => `${String(headers['x-svc-delivery'])} was sent without its subscription's header`),
+      ...receiver.requests('/limited').flatMap(({ headers, receivedAt }, i, all) => {
+        const afterMs = receivedAt - (all[i - 1]?.receivedAt ?? 0)
+        const isEarly = afterMs < ANSWER_MS - TIMER_SLACK_MS
+        return isEarly ? [`${String(headers['x-svc-delivery'])} was sent ${afterMs} ms after another one`] : []
+      }),
+      ...DELIVERED.filter((name) => receiver.requests(`/${name}`).length === 0).map(
+        (name) => `new workers sent nothing to the ${name} subscription`,
+      ),
     ],
     close: () => receiver.close(),
   }
