@@ -5,7 +5,8 @@
 --         end is being reported
 local PUBLISH_MS = 10000
 local opening, told, recoveredAt = unpack(redis.call('HMGET', KEYS[1], 'opening', 'told', 'recoveredAt'))
-if not opening or not told then
+-- Earlier versions write '1' instead of the outage's start.
+if not opening or (told ~= '1' and told ~= string.match(opening, '^%d+')) then
   return {}
 end
 local time = redis.call('TIME')

@@ -4,7 +4,7 @@ import { breakerKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { type BreakerStore, createBreakerStore, type Endpoint } from './breaker-store.ts'
 import { createContactStore } from './contact-store.ts'
-import { createOutageStore, type OutageStore } from './outage-store.ts'
+import { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
 
 const COOLDOWN_MS = 200
 const answered503 = { outcome: 'answered', status: 503 } as const
@@ -38,6 +38,13 @@ async function probe(): Promise<string> {
   })
 }
 
+async function report(): Promise<Outage> {
+  const outage = await outages.unreported(endpoint)
+  if (outage === undefined) throw new Error('there is no outage to report')
+  await outages.markReported(endpoint, outage)
+  return outage
+}
+
 describe('an outage', () => {
   test('exists from the opening on, and stays the same after a failed probe', async () => {
     await breaker.noteFailure(endpoint, undefined, timeout)
@@ -56,8 +63,7 @@ describe('an outage', () => {
   test('is reported once; its end only if its start was, by one worker, and a later repeat is identical', async () => {
     await open()
     expect(await outages.noteEnd(endpoint)).toBeUndefined()
-    const outage = await outages.unreported(endpoint)
-    await outages.markReported(endpoint)
+    const outage = await report()
     expect(await outages.unreported(endpoint)).toBeUndefined()
     const recovery = await outages.noteEnd(endpoint)
     expect(recovery).toEqual({ ...outage, recoveredAtMs: expect.any(Number) })
@@ -70,16 +76,19 @@ describe('an outage', () => {
     expect(await outages.noteEnd(endpoint)).toBeUndefined()
   })
 
-  test('that follows another one is reported again, even if the first was marked too late', async () => {
+  test('that follows another one is reported again, even if the first is marked too late', async () => {
     await open()
-    const first = await outages.unreported(endpoint)
+    const first = await report()
     await breaker.noteAnswer(endpoint)
-    await outages.markReported(endpoint)
+    await outages.markReported(endpoint, first)
     expect((await breaker.health(endpoint)).state).toBe('closed')
-    await eventually(() => expect(Date.now()).toBeGreaterThan((first?.sinceMs ?? 0) + 5))
+    await eventually(() => expect(Date.now()).toBeGreaterThan(first.sinceMs + 5))
     await open()
-    const second = await outages.unreported(endpoint)
-    expect(second?.sinceMs).toBeGreaterThan(first?.sinceMs ?? Number.POSITIVE_INFINITY)
+    await outages.markReported(endpoint, first)
+    expect(await outages.noteEnd(endpoint)).toBeUndefined()
+    const second = await report()
+    expect(second.sinceMs).toBeGreaterThan(first.sinceMs)
+    expect(await outages.noteEnd(endpoint)).toMatchObject(second)
   })
 
   test('whose start was not stored is reported when its next probe fails', async () => {
@@ -91,7 +100,7 @@ describe('an outage', () => {
 
   test('whose probe answered but then failed has not ended', async () => {
     await open()
-    await outages.markReported(endpoint)
+    await report()
     const claim = await probe()
     const early = await outages.noteEnd(endpoint)
     await breaker.noteFailure(endpoint, claim, timeout)

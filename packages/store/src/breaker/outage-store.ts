@@ -15,7 +15,8 @@ export interface Outage {
 export interface OutageStore {
   /** Undefined: no outage, or already reported. */
   unreported(endpoint: Endpoint): Promise<Outage | undefined>
-  markReported(endpoint: Endpoint): Promise<void>
+  /** Marks only this outage: meanwhile the breaker may have closed and opened again. */
+  markReported(endpoint: Endpoint, outage: Pick<Outage, 'sinceMs'>): Promise<void>
   /**
    * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
    * Undefined: the start of the outage was never reported, so its end must not be either; or another worker noted its end
@@ -30,13 +31,15 @@ export function createOutageStore(redis: Redis): OutageStore {
       const [opening, told] = await redis[run]((commands) =>
         commands.hmget(breakerKey(tenant, subscriptionId), 'opening', 'told'),
       )
-      return opening == null || told != null ? undefined : parseOpening(opening)
+      if (opening == null) return undefined
+      const outage = parseOpening(opening)
+      return told === String(outage.sinceMs) || told === TOLD ? undefined : outage
     },
-    async markReported({ tenant, subscriptionId }) {
+    async markReported({ tenant, subscriptionId }, { sinceMs }) {
       const key = breakerKey(tenant, subscriptionId)
       // If another worker has closed the breaker meanwhile, this creates the key again: let it expire.
       await redis[run]((commands) =>
-        Promise.all([commands.hset(key, 'told', '1'), commands.pexpire(key, STRAY_MS, 'NX')]),
+        Promise.all([commands.hset(key, 'told', sinceMs), commands.pexpire(key, STRAY_MS, 'NX')]),
       )
     },
     async noteEnd({ tenant, subscriptionId }) {
@@ -49,6 +52,8 @@ export function createOutageStore(redis: Redis): OutageStore {
 }
 
 const STRAY_MS = 60_000
+/** Earlier versions write this for any outage. */
+const TOLD = '1'
 
 /** Parses the field `opening`, as note-failure.lua writes it. */
 function parseOpening(opening: string): Outage {

@@ -111,7 +111,7 @@ export function createNotices(deps: NoticesDeps): Notices {
           occurredAt: since,
         }),
       )
-      await outages.markReported(delivery)
+      await outages.markReported(delivery, outage)
     }),
     recovered: quietly('webhook.endpoint.recovered', async (delivery) => {
       const eventType = 'webhook.endpoint.recovered'

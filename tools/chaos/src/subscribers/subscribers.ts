@@ -123,7 +123,8 @@ export async function startSubscribers(
 
 /**
  * Takes an endpoint down and up again until `signal` aborts, and leaves it up. Each outage is shorter than a third of the
- * retry schedule, so that it exhausts no delivery.
+ * retry schedule, and the time until the next one is longer than the schedule: other faults delay slots and lengthen
+ * cool-downs, and no delivery may be exhausted because each of its slots fell into one of several outages.
  */
 async function goDownAtTimes(endpoint: RunningEndpoint, seed: number, signal: AbortSignal): Promise<void> {
   const random = createRandom(seed)
@@ -133,7 +134,7 @@ async function goDownAtTimes(endpoint: RunningEndpoint, seed: number, signal: Ab
     await endpoint.goDown()
     await wait(random.between(3_000, 9_000))
     await endpoint.comeUp()
-    await wait(random.between(12_000, 25_000))
+    await wait(random.between(SCHEDULE_MS, SCHEDULE_MS + 10_000))
   }
 }
 
