@@ -66,9 +66,12 @@ export async function runUpgrade(
   let isGuarded = false
   try {
     const disturbances: Disturbance[] = []
+    /** Phases with old workers, which can repeat attempts of events that were published twice. The last one does not end. */
+    const oldWorkers: { readonly fromMs: number; toMs: number }[] = []
     for (const { name, fleet: wanted } of [first, ...others]) {
-      // Older workers repeat attempts of events that were published twice, also while the packets are awaited.
       const fromMs = Date.now()
+      for (const phase of oldWorkers.slice(-1)) phase.toMs = Math.min(phase.toMs, fromMs)
+      if (wanted['delivery-worker'].includes('old')) oldWorkers.push({ fromMs, toMs: Number.POSITIVE_INFINITY })
       if (!wanted.fanout.includes('new')) {
         const empty = async () => {
           const left = Object.entries(await countMessages(fleet.managementUrl)).filter(([, count]) => count > 0)
@@ -98,11 +101,12 @@ export async function runUpgrade(
     await load.stop()
     await guarded.remove()
     say('the load has ended; waiting for the remaining deliveries')
+    const copies = [...disturbances, ...oldWorkers]
     const reconciliation = await settle(async () => ({
       ...(await load.observe()),
       disturbances,
-      messageCopies: disturbances,
-      eventCopies: disturbances,
+      messageCopies: copies,
+      eventCopies: copies,
     }))
     return {
       reconciliation,
