@@ -67,6 +67,23 @@ test('while Redis lacks its data, no call, delivery, event or recovery is report
   expect(await Promise.all(all.map(async (call) => (await call()).status))).toEqual([202, 404, 404, 404])
 })
 
+test('while Redis lacks its data, no agent is shown as unused, and no list of calls is empty', async () => {
+  const agentUri = 'sip:alice@acme.example'
+  const dial = { agentUri, destination: '+15550102' }
+  expect(await api.call('POST', '/api/v1/voice/calls/dial', { headers, json: dial })).toMatchObject({ status: 202 })
+  const agent = `/api/v1/voice/agents/${encodeURIComponent(agentUri)}`
+  const paths = ['/api/v1/voice/calls', '/api/v1/voice/agents', `${agent}/state`, `${agent}/call-state`]
+  const readAll = () => Promise.all(paths.map((path) => api.call('GET', path, { headers })))
+  const found = paths.map(() => ({ status: 200 }))
+  expect(await readAll()).toMatchObject(found)
+  await around.redis.lose()
+  const unavailable = { status: 503, body: { code: 'service-unavailable' } }
+  expect(await readAll()).toMatchObject(paths.map(() => unavailable))
+  await around.redis.restore()
+  await eventually(() => expect(api.isReady()).toBe(true))
+  expect(await readAll()).toMatchObject(found)
+})
+
 test('the events of the api carry the id of its installation', async () => {
   const ids: unknown[] = []
   const broker = await openBroker({

@@ -21,7 +21,7 @@ export interface ContactCenter {
 
 /** Opens the platform that `PLATFORM` names, and starts recording its reports. */
 export async function openContactCenter(base: Base, state: State): Promise<ContactCenter> {
-  const { config, now, traceOfRequest } = base
+  const { config, installation, now, traceOfRequest } = base
   const center = createCenter({
     store: state.store,
     platformKeys: (callId) => keysOfCall(callId),
@@ -37,7 +37,18 @@ export async function openContactCenter(base: Base, state: State): Promise<Conta
   await platform.start(center.listener)
   return {
     platform,
-    center,
+    // An emptied Redis shows every agent without an event and without a call. Receivers would end the calls that they show.
+    center: {
+      ...center,
+      readAgent: installation.confirmAbsence(
+        center.readAgent,
+        (read) => read.status === 'fulfilled' && read.value.sequence === 0,
+      ),
+      readAgents: installation.confirmAbsence(
+        center.readAgents,
+        (read) => read.status === 'fulfilled' && read.value.some(({ sequence }) => sequence === 0),
+      ),
+    },
     now,
     simulator,
     isLinked: () => link() !== 'lost',

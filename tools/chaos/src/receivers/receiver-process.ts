@@ -101,12 +101,13 @@ for (;;) {
   try {
     const { startedAt, calls } = await receivers.latest.reconcile(client)
     const listed = new Set(calls.map(({ callId, agentUri }) => `${callId} ${agentUri}`))
-    const live = await database.query(
-      `SELECT subject FROM view WHERE started_at <> '' AND started_at < $1 AND state <> $2`,
-      [startedAt, CallState.ended],
-    )
-    for (const subject of live.map((row) => String(row['subject']))) {
-      if (!listed.has(subject)) await database.query('DELETE FROM view WHERE subject = $1', [subject])
+    const begun = await database.query(`SELECT subject FROM view WHERE started_at <> '' AND started_at < $1`, [
+      startedAt,
+    ])
+    for (const subject of begun.map((row) => String(row['subject']))) {
+      if (listed.has(subject)) continue
+      // Meanwhile a delivery may have brought its end.
+      await database.query('DELETE FROM view WHERE subject = $1 AND state <> $2', [subject, CallState.ended])
     }
     break
   } catch {

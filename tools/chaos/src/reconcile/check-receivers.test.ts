@@ -28,22 +28,36 @@ test.each<[string, Partial<ReceiverSeen>, Partial<Observation>]>([
   ['applied each event once', {}, {}],
   ['skipped an event that was older', { latest: [] }, {}],
   ['shows a leg as ended that the API lists no longer', { view: [{ ...leg, state: 7 }, agent], api: [agent] }, {}],
+  ['shows a live leg of a call that Redis lost', { api: [agent, unused] }, { lapses: LAPSES }],
   ['shows a state that Redis lost', { api: [leg, { ...agent, sequence: 3 }] }, { lapses: LAPSES }],
 ])('finds no problem if a receiver %s', (_name, receiver, more) => {
   expect(problemsOf(receiver, more)).toEqual([])
 })
 
+const LEG_SHOWN = 'state 3, sequence 2 of 1970-01-01T00:00:50.000Z'
+const agentDiffers = (state: number, sequence: number): string => {
+  const at = 'of 1970-01-01T00:00:50.000Z'
+  return `${AGENT} (state ${state}, sequence ${sequence} ${at}; in the API state 2, sequence 4 ${at})`
+}
+/** Excuses none of these. */
+const LATER: Observation['lapses'] = [{ kind: 'rolled back', fromMs: 52_000, toMs: 54_000 }]
+
 test.each<[string, Partial<ReceiverSeen>, Problem['kind'], string]>([
   ['an event that was not applied', { each: [] }, 'effect missing', 'e1'],
   ['an event that was applied twice', { each: ['e1', 'e1'] }, 'effect repeated', 'e1'],
   ['a latest event that was applied twice', { latest: ['e1', 'e1'] }, 'effect repeated', 'e1'],
-  ['an older state', { view: [leg, { ...agent, sequence: 3 }] }, 'view differs', agent.subject],
-  ['another state of the same number', { view: [leg, { ...agent, state: 4 }] }, 'view differs', agent.subject],
-  ['a leg that is not shown', { view: [agent] }, 'view differs', leg.subject],
-  ['a live leg that the API does not list', { api: [agent] }, 'view differs', leg.subject],
+  ['an older state', { view: [leg, { ...agent, sequence: 3 }] }, 'view differs', agentDiffers(2, 3)],
+  ['another state of the same number', { view: [leg, { ...agent, state: 4 }] }, 'view differs', agentDiffers(4, 4)],
+  ['a leg that is not shown', { view: [agent] }, 'view differs', `${leg.subject} (missing; in the API ${LEG_SHOWN})`],
+  [
+    'a live leg that the API does not list',
+    { api: [agent] },
+    'view differs',
+    `${leg.subject} (${LEG_SHOWN}; in the API missing)`,
+  ],
   ['a delivery that was rejected', { rejected: ['d9'] }, 'rejected by a receiver', 'd9'],
 ])('reports %s', (_name, receiver, kind, what) => {
-  expect(problemsOf(receiver)).toEqual([{ kind, what: `${what} at the receiver with sqlite` }])
+  expect(problemsOf(receiver, { lapses: LATER })).toEqual([{ kind, what: `${what} at the receiver with sqlite` }])
 })
 
 test('the deliveries of a receiver that is away may be parked, its notices repeated, and its effects are counted', () => {
