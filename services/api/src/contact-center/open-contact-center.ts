@@ -41,11 +41,11 @@ export async function openContactCenter(base: Base, state: State): Promise<Conta
     center: {
       ...center,
       readAgent: installation.confirmAbsence(
-        center.readAgent,
+        (...one: Parameters<Center['readAgent']>) => center.readAgent(...one),
         (read) => read.status === 'fulfilled' && read.value.sequence === 0,
       ),
       readAgents: installation.confirmAbsence(
-        center.readAgents,
+        (...some: Parameters<Center['readAgents']>) => center.readAgents(...some),
         (read) => read.status === 'fulfilled' && read.value.some(({ sequence }) => sequence === 0),
       ),
     },
