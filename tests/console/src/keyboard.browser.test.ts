@@ -69,8 +69,9 @@ scenes('the console by keyboard', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('deliveries are held', { exact: false }).waitFor()
     await press(page, 'Pause')
-    await dialog.waitFor({ state: 'detached' })
     await page.getByText('Paused', { exact: true }).waitFor()
+    // The button is another one now, at the same place.
+    await eventually(async () => expect((await focused(page)).name).toBe('Resume'))
     await callAndHangUp('sip:alice@acme.example', '+15550177')
     await page.getByText(/deliver(y|ies) held; the first was due/).waitFor({ timeout: 20_000 })
     expect(receiver.requests('/paused')).toEqual([])
@@ -123,6 +124,7 @@ scenes('the console by keyboard', () => {
     await tabTo(page, 'Filter')
     await isAt('Filter', /did you mean "state"/)
     await enter(page, 'Filter', '{"call.status": {"state": [3, 7]}}')
+    expect(await focused(page)).toMatchObject({ description: expect.stringMatching(/^Optional/), isInvalid: false })
     await press(page, 'Try it on past events')
     await dialog.getByText(/would be delivered|has no event of these types/).waitFor()
     await enter(page, 'Headers', 'Authorization: Bearer 3fQ9\nauthorization: Bearer 4')
@@ -179,6 +181,8 @@ scenes('the console by keyboard', () => {
     await dialog.getByRole('button', { name: 'I have stored the secret' }).waitFor()
     await press(page, 'I have stored the secret')
     await page.getByText('No client receives.', { exact: false }).waitFor()
+    await tabTo(page, 'Check the receiver')
+    expect((await focused(page)).description).toBe('Clients receive its deliveries.')
 
     await press(page, 'Pause')
     await dialog.waitFor()

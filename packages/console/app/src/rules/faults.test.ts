@@ -10,9 +10,9 @@ test.each<[string, unknown, object]>([
     refusal('invalid-request', 'The body is not valid.', [
       { pointer: '/url', detail: 'is required' },
       { pointer: '/headers/host', detail: 'cannot be set' },
-      { pointer: '/headers/a~1b~0c', detail: 'is not a name' },
+      { pointer: '/headers/a~1b~0c', detail: 'is not a name; did you mean "a"?' },
     ]),
-    { url: ['Is required'], headers: ['host cannot be set', 'a/b~c is not a name'] },
+    { url: ['Is required.'], headers: ['host cannot be set.', 'a/b~c is not a name; did you mean "a"?'] },
   ],
   [
     'a refusal that has no pointer',

@@ -27,7 +27,7 @@ export function faultsIn(error: unknown): Faults {
     const [name = '', ...inside] = pointer.split('/').slice(1).map(unescaped)
     const text =
       inside.length > 0 ? `${inside.join('/')} ${detail}` : `${detail.charAt(0).toUpperCase()}${detail.slice(1)}`
-    faults.set(name, [...(faults.get(name) ?? []), text])
+    faults.set(name, [...(faults.get(name) ?? []), /[.?]$/.test(text) ? text : `${text}.`])
   }
   return faults
 }

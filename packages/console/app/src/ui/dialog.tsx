@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { faultsIn } from '../rules/faults.ts'
 import { FaultsContext } from './fields.tsx'
 import { Button, Failure, Notice, SubmitButton } from './parts.tsx'
@@ -19,7 +19,8 @@ interface OwnDialogProps extends DialogProps {
 export function Dialog({ title, onClose, staysOpen = false, children }: OwnDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Closed while it is still in the document; otherwise the focus is lost.
+  useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
     return () => element?.close()
@@ -55,7 +56,9 @@ export function FormDialog({
 }: FormDialogProps) {
   const form = useRef<HTMLFormElement>(null)
   const [names, setNames] = useState<readonly string[]>([])
+  const [edited, setEdited] = useState<readonly string[]>([])
   const faults = useMemo(() => faultsIn(error), [error])
+  const left = useMemo(() => new Map([...faults].filter(([name]) => !edited.includes(name))), [faults, edited])
   const areMarked = faults.size > 0 && [...faults.keys()].every((name) => names.includes(name))
   useEffect(() => {
     if (error == null) return
@@ -67,14 +70,19 @@ export function FormDialog({
     <Dialog {...dialog}>
       <form
         ref={form}
+        onChange={({ target }) => {
+          const { name } = target as unknown as HTMLInputElement
+          if (left.has(name)) setEdited([...edited, name])
+        }}
         onSubmit={(event) => {
           event.preventDefault()
           if (isBusy) return
+          setEdited([])
           setNames(Array.from(event.currentTarget.elements, (control) => control.getAttribute('name') ?? ''))
           onSubmit(new FormData(event.currentTarget))
         }}
       >
-        <FaultsContext value={faults}>{children}</FaultsContext>
+        <FaultsContext value={left}>{children}</FaultsContext>
         {areMarked && <Notice tone="bad">Correct the marked fields, then try again.</Notice>}
         {error != null && !areMarked && <Failure error={error} />}
         <div className="dialog-buttons">
