@@ -1,7 +1,7 @@
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium } from 'playwright-core'
 import { type PrefixProxy, startPrefixProxy } from './prefix-proxy.ts'
-import { call, hangUp, publishEvents, readStack, ring, subscribe } from './stack.ts'
+import { call, callAndHangUp, hangUp, publishEvents, readStack, ring, subscribe } from './stack.ts'
 import { type Visitor, visit } from './visitor.ts'
 
 const executablePath = process.env['CHROMIUM'] ?? ''
@@ -37,12 +37,6 @@ scenes('the console in a browser', () => {
     const one = await visit(browser, person)
     visitors.push(one)
     return one
-  }
-
-  const callAndHangUp = async (agentUri: string, from: string): Promise<void> => {
-    const { callId } = await ring(agentUri, from)
-    await call('POST', `/api/v1/voice/calls/${callId}/answer`, { agentUri })
-    await eventually(() => hangUp(callId, agentUri))
   }
 
   test('an admin adds an endpoint, sees it fail, finds the call, repairs it and recovers the rest', async () => {
@@ -139,62 +133,6 @@ scenes('the console in a browser', () => {
     expect(await page.getByRole('dialog').count()).toBe(0)
     await page.getByRole('link', { name: 'Test and check' }).click()
     expect(await page.getByRole('button', { name: 'Send a test' }).getAttribute('aria-disabled')).toBe('true')
-    await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
-  })
-
-  test('the keyboard alone is enough', async () => {
-    const { id } = await subscribe(receiver.url('/typed'), 'Typed')
-    await callAndHangUp('sip:bob@acme.example', '+15550188')
-    const { page, open, signIn } = await visitor('acme-operator')
-    await open('')
-    await signIn()
-    await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    // The shortcut of the search box, then Enter on the first result.
-    await page.keyboard.press('/')
-    await page.keyboard.type('+15550188')
-    await page.keyboard.press('Enter')
-    const found = page.getByRole('table', { name: 'Events' }).getByRole('link', { name: 'call.status' }).first()
-    await found.waitFor()
-    await tabTo(page, 'call.status')
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'call.status' }).waitFor()
-    // A dialog takes the focus, and gives it back.
-    await open(`endpoints/${id}`)
-    await page.getByRole('button', { name: 'Backfill' }).waitFor()
-    await tabTo(page, 'Backfill')
-    await page.keyboard.press('Enter')
-    await page.getByRole('dialog').waitFor()
-    await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await focusedText(page)).toBe('Backfill')
-    await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
-  })
-
-  test('a pause by keyboard; before it resumes, the person sees what will be sent', async () => {
-    const { id } = await subscribe(receiver.url('/paused'), 'Pausable')
-    const { page, open, signIn } = await visitor('acme-admin')
-    await open(`endpoints/${id}`)
-    await signIn()
-    await page.getByRole('button', { name: 'Pause' }).waitFor()
-    await tabTo(page, 'Pause')
-    await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('deliveries are held', { exact: false }).waitFor()
-    await tabTo(page, 'Pause')
-    await page.keyboard.press('Enter')
-    await dialog.waitFor({ state: 'detached' })
-    await page.getByText('Paused', { exact: true }).waitFor()
-    await callAndHangUp('sip:alice@acme.example', '+15550177')
-    const resume = page.getByRole('button', { name: 'Resume' })
-    await page.getByText(/deliver(y|ies) held; the first was due/).waitFor({ timeout: 20_000 })
-    expect(receiver.requests('/paused')).toEqual([])
-    await resume.focus()
-    await page.keyboard.press('Enter')
-    await dialog.getByText(/^\d+ call\.status$/).waitFor()
-    await tabTo(page, /^Resume and send \d+ deliver/)
-    await page.keyboard.press('Enter')
-    await receiver.waitFor(3, '/paused', { timeoutMs: 60_000 })
-    await page.getByRole('button', { name: 'Pause' }).waitFor()
     await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
   })
 
@@ -328,17 +266,6 @@ scenes('the console in a browser', () => {
     await call('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
   }, 90_000)
 })
-
-async function tabTo(page: Page, text: string | RegExp): Promise<void> {
-  for (let presses = 0; presses < 60; presses++) {
-    const focused = await focusedText(page)
-    if (typeof text === 'string' ? focused === text : text.test(focused)) return
-    await page.keyboard.press('Tab')
-  }
-  throw new Error(`Tab does not lead to ${text}`)
-}
-
-const focusedText = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent')
 
 /** An endpoint that nothing was sent to. */
 const summaryOf = (n: number) => ({

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { eventually } from '@switchhook/testkit'
 import { connect } from 'amqplib'
 
 /** The fields of `stack.json` that the tests read. */
@@ -59,6 +60,12 @@ export const ring = (agentUri: string, from: string, tenant: Tenant = 'acme') =>
 
 export const hangUp = (callId: string, agentUri: string, tenant: Tenant = 'acme') =>
   call('POST', `/api/v1/voice/calls/${callId}/hangup`, { agentUri }, tenant)
+
+export async function callAndHangUp(agentUri: string, from: string): Promise<void> {
+  const { callId } = await ring(agentUri, from)
+  await call('POST', `/api/v1/voice/calls/${callId}/answer`, { agentUri })
+  await eventually(() => hangUp(callId, agentUri))
+}
 
 /**
  * Publishes events on the public exchange, as any platform can. Resolves to the id of the last one, once the broker has

@@ -1,32 +1,34 @@
-import { createClient } from '@switchhook/client'
+import { createClient, SignInFailed } from '@switchhook/client'
 import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
 import { connect } from 'amqplib'
 import { type Delivery, moveDeliveries } from './move-deliveries.ts'
 import { toKafka } from './to-kafka.ts'
 import { toRabbitMq } from './to-rabbitmq.ts'
 
-const delivery = (deliveryId: string): Delivery => ({
+const delivery = (deliveryId: string, eventType = 'call.status'): Delivery => ({
   deliveryId,
   attempt: 1,
   leaseToken: `lease-${deliveryId}`,
   leasedUntil: '2026-11-20T17:06:31.173Z',
-  headers: { 'X-SVC-Event': 'call.status', 'X-SVC-Delivery': deliveryId },
+  headers: { 'X-SVC-Event': eventType, 'X-SVC-Delivery': deliveryId },
   body: '{"data":{"callId":"c-1"}}',
 })
 
-/** An api that has these deliveries, and the outcomes that were reported to it. */
+/** An api that has these deliveries, and the outcomes that were reported to it. At first it does not answer. */
 function anApi(...deliveries: readonly Delivery[]) {
-  const reported: { readonly deliveryId: string; readonly status: number }[] = []
+  const reported: { readonly deliveryId: string; readonly status?: number; readonly release?: true }[] = []
   let left = deliveries
-  let isAway = true
+  const awayFor: Error[] = [new SignInFailed('the identity provider does not answer'), new TypeError('fetch failed')]
   const client = createClient({
     baseUrl: 'http://127.0.0.1',
     maxRetries: 0,
+    auth: async () => {
+      if (awayFor[0] instanceof SignInFailed) throw awayFor.shift()
+      return 'token'
+    },
     fetch: async (address, init) => {
-      if (isAway) {
-        isAway = false
-        throw new TypeError('fetch failed')
-      }
+      const away = awayFor.shift()
+      if (away !== undefined) throw away
       const body = JSON.parse(init?.body as string) as { readonly items: typeof reported }
       if ((address as string).endsWith('/outcomes')) {
         reported.push(...body.items)
@@ -48,15 +50,15 @@ describe('RabbitMQ', () => {
   })
   afterAll(() => broker.close())
 
-  test('a delivery is acknowledged once the broker has it, and retried if there is no such exchange', async () => {
+  test('a delivery is acknowledged once a queue has it, and retried if no queue takes it', async () => {
     const connection = await connect(broker.amqpUrl)
     const channel = await connection.createConfirmChannel()
     const { queue } = await channel.assertQueue('calls', { durable: true })
     await channel.bindQueue(queue, 'amq.topic', 'call.*')
-    const { client, reported } = anApi(delivery('d-1'), delivery('d-2'))
+    const { client, reported } = anApi(delivery('d-1'), delivery('d-2', 'agent.status'), delivery('d-3'))
     const stop = new AbortController()
     const moving = moveDeliveries(client, 's-1', toRabbitMq(channel, 'amq.topic'), stop.signal)
-    await eventually(() => expect(reported.map(({ status }) => status)).toEqual([200, 200]))
+    await eventually(() => expect(reported.map(({ status }) => status)).toEqual([200, 503, 200]))
     stop.abort()
     await moving
     const message = await channel.get(queue)
@@ -65,9 +67,21 @@ describe('RabbitMQ', () => {
       properties: { messageId: 'd-1', deliveryMode: 2, headers: { 'X-SVC-Delivery': 'd-1' } },
     })
     expect(message && message.content.toString()).toBe(delivery('d-1').body)
-    const lost = await connection.createConfirmChannel()
-    lost.on('error', () => {})
-    await expect(toRabbitMq(lost, 'no-such-exchange')(delivery('d-3'))).rejects.toThrow(/no-such-exchange|closed/)
+    await connection.close()
+  })
+
+  test('deliveries are given back, without an attempt, if the channel has closed', async () => {
+    const connection = await connect(broker.amqpUrl)
+    const channel = await connection.createConfirmChannel()
+    const { client, reported } = anApi(delivery('d-1'), delivery('d-2'))
+    const { signal } = new AbortController()
+    await expect(moveDeliveries(client, 's-1', toRabbitMq(channel, 'no-such-exchange'), signal)).rejects.toThrow(
+      'closed',
+    )
+    expect(reported).toMatchObject([
+      { deliveryId: 'd-1', release: true },
+      { deliveryId: 'd-2', release: true },
+    ])
     await connection.close()
   })
 })

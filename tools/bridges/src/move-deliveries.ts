@@ -1,4 +1,4 @@
-import { type Client, NoAnswer, type Schemas, SwitchhookError } from '@switchhook/client'
+import { type Client, NoAnswer, type Schemas, SignInFailed, SwitchhookError } from '@switchhook/client'
 
 export type Delivery = Schemas['ReceivedDelivery']
 
@@ -6,8 +6,10 @@ const MAX = 100
 
 /**
  * Moves the deliveries of a pull subscription until the signal is aborted. Each is acknowledged once `store` has kept it. A
- * delivery that `store` rejects is retried on the schedule, as after a 503.
- * @throws SwitchhookError if the subscription is gone or the token may not receive
+ * delivery that `store` rejects is retried on the schedule, as after a 503. If it rejects all that were received, the other
+ * queue is away: they are given back, so that an outage uses up no attempts.
+ * @throws SwitchhookError if the subscription is gone or the token may not receive; SignInFailed if the identity provider
+ *   refuses the client; the first error of `store` if the other queue is away
  */
 export async function moveDeliveries(
   { subscriptions }: Client,
@@ -19,17 +21,26 @@ export async function moveDeliveries(
     try {
       const { items } = await subscriptions.receive(subscriptionId, { max: MAX, leaseSeconds: 60 }, { signal })
       if (items.length === 0) continue
-      const stored = await Promise.allSettled(items.map(store))
-      const outcomes = items.map(({ deliveryId, leaseToken }, i) => {
-        return { deliveryId, leaseToken, status: stored[i]?.status === 'fulfilled' ? 200 : 503 }
-      })
+      const results = await Promise.allSettled(items.map(store))
+      const failed = results.filter((result) => result.status === 'rejected')
+      const isQueueAway = failed.length === items.length
+      const outcomes = items.map(({ deliveryId, leaseToken }, i) => ({
+        deliveryId,
+        leaseToken,
+        ...(isQueueAway ? { release: true } : { status: results[i]?.status === 'fulfilled' ? 200 : 503 }),
+      }))
       await subscriptions.report(subscriptionId, { items: outcomes })
+      if (isQueueAway) throw failed[0]?.reason as Error
     } catch (error) {
       if (signal.aborted) return
       // Deliveries without a reported outcome come again when their lease ends.
-      const isPassing = error instanceof NoAnswer || (error instanceof SwitchhookError && error.status >= 429)
-      if (!isPassing) throw error
+      if (!isPassing(error)) throw error
       await new Promise((resolve) => setTimeout(resolve, 1_000))
     }
   }
 }
+
+/** Of an api or an identity provider that does not answer, or asks to wait. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof NoAnswer ||
+  ((error instanceof SwitchhookError || error instanceof SignInFailed) && (error.status ?? 503) >= 429)

@@ -10,12 +10,17 @@ test.each<[string, object | undefined, object | null]>([
   [`authorization: ${KEPT}`, before, { authorization: KEPT, 'x-key': null }],
   [`X-Key: new\nauthorization: ${KEPT}`, before, { authorization: KEPT, 'x-key': 'new' }],
   // The API says what is wrong with it.
-  ['no colon', undefined, { 'no colon': '' }],
+  ['x-empty:', undefined, { 'x-empty': '' }],
 ])('%j over %j is %j', (text, stored, expected) => expect(headersIn(text, stored)).toEqual(expected))
 
-test('values that are kept do not follow an endpoint to another host by themselves', () => {
-  expect(headersIn(`X-Key: new\nauthorization: ${KEPT}`, before, true)).toEqual({ 'x-key': 'new' })
-})
+test.each<[string, boolean, RegExp]>([
+  ['X-Key: a\nBearer 3fQ9', false, /"Bearer 3fQ9" has no colon/],
+  ['X-Key: a\nx-key: b', false, /x-key has two lines/],
+  // A stored value does not follow an endpoint to another host by itself.
+  [`X-Key: new\nauthorization: ${KEPT}`, true, /enter the value of authorization again/],
+])('%j is refused; to another host: %j', (text, isMoving, message) =>
+  expect(() => headersIn(text, before, isMoving)).toThrow(message),
+)
 
 test('an endpoint without headers has no lines', () => {
   expect(headerLines(null)).toBe('')

@@ -1,3 +1,5 @@
+import { FieldFault } from './faults.ts'
+
 /** Stands for a stored value: the API shows it, and keeps the value if it is sent. */
 export const KEPT = '***'
 
@@ -10,7 +12,8 @@ export const headerLines = (headers: object | null | undefined): string =>
 /**
  * The change that the edited lines ask for: a value sets a header, `KEPT` keeps it, and a header without its line is removed.
  * @param before the stored headers; absent: the endpoint is new
- * @param isMoving the url moves to another origin: the API then asks for each value again
+ * @param isMoving the url moves to another origin, which must not get a stored value by mistake
+ * @throws FieldFault
  */
 export function headersIn(
   text: string,
@@ -19,13 +22,19 @@ export function headersIn(
 ): Record<string, string | null> | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   if (lines.length === 0) return null
-  const entered = lines.flatMap((line): [name: string, value: string][] => {
-    const [, name = line, value = ''] = /^([^:]*):(.*)$/.exec(line) ?? []
-    return isMoving && value.trim() === KEPT ? [] : [[name.trim().toLowerCase(), value.trim()]]
-  })
-  const named = lines.map((line) => line.split(':', 1)[0]?.trim().toLowerCase())
-  const removed = Object.keys(before ?? {})
-    .filter((name) => !named.includes(name))
-    .map((name): [string, null] => [name, null])
-  return Object.fromEntries([...removed, ...entered])
+  const entered = new Map<string, string>()
+  for (const line of lines) {
+    const [, sent, value = ''] = /^([^:]*):(.*)$/.exec(line) ?? refuse(`"${line.trim()}" has no colon after the name.`)
+    const name = sent?.trim().toLowerCase() ?? ''
+    if (entered.has(name)) refuse(`${name} has two lines.`)
+    if (isMoving && value.trim() === KEPT)
+      refuse(`The URL moves to another host: enter the value of ${name} again, or remove its line.`)
+    entered.set(name, value.trim())
+  }
+  const removed = Object.keys(before ?? {}).filter((name) => !entered.has(name))
+  return Object.fromEntries([...removed.map((name) => [name, null] as const), ...entered])
+}
+
+function refuse(message: string): never {
+  throw new FieldFault('headers', message)
 }

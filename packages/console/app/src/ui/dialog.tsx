@@ -1,5 +1,7 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
-import { Button, Failure, SubmitButton } from './parts.tsx'
+import { type ReactNode, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { faultsIn } from '../rules/faults.ts'
+import { FaultsContext } from './fields.tsx'
+import { Button, Failure, Notice, SubmitButton } from './parts.tsx'
 import { useAction } from './use-action.ts'
 
 interface DialogProps {
@@ -8,17 +10,23 @@ interface DialogProps {
   readonly children: ReactNode
 }
 
+interface OwnDialogProps extends DialogProps {
+  /** Only a button closes it: what it shows is not shown again. */
+  readonly staysOpen?: boolean
+}
+
 /** A modal dialog. The browser keeps the focus inside, closes it on Escape and returns the focus. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, staysOpen = false, children }: OwnDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Closed while it is still in the document; otherwise the focus is lost.
+  useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
     return () => element?.close()
   }, [])
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} aria-labelledby={id} closedby={staysOpen ? 'none' : undefined} onClose={onClose}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
@@ -33,7 +41,10 @@ interface FormDialogProps extends DialogProps {
   readonly onSubmit: (form: FormData) => void
 }
 
-/** A dialog with a form. The error of the attempt is shown above the buttons. */
+/**
+ * A dialog with a form. A refusal marks the fields that it names and moves the focus to the first of them; other errors are
+ * shown above the buttons.
+ */
 export function FormDialog({
   submitLabel,
   kind = 'primary',
@@ -43,16 +54,37 @@ export function FormDialog({
   children,
   ...dialog
 }: FormDialogProps) {
+  const form = useRef<HTMLFormElement>(null)
+  const [names, setNames] = useState<readonly string[]>([])
+  const [edited, setEdited] = useState<readonly string[]>([])
+  const faults = useMemo(() => faultsIn(error), [error])
+  const left = useMemo(() => new Map([...faults].filter(([name]) => !edited.includes(name))), [faults, edited])
+  const areMarked = faults.size > 0 && [...faults.keys()].every((name) => names.includes(name))
+  useEffect(() => {
+    if (error == null) return
+    const faulty = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')
+    if (faulty) faulty.focus()
+    else form.current?.querySelector('[role="alert"]')?.scrollIntoView({ block: 'nearest' })
+  }, [error])
   return (
     <Dialog {...dialog}>
       <form
+        ref={form}
+        onChange={({ target }) => {
+          const { name } = target as unknown as HTMLInputElement
+          if (left.has(name)) setEdited([...edited, name])
+        }}
         onSubmit={(event) => {
           event.preventDefault()
-          if (!isBusy) onSubmit(new FormData(event.currentTarget))
+          if (isBusy) return
+          setEdited([])
+          setNames(Array.from(event.currentTarget.elements, (control) => control.getAttribute('name') ?? ''))
+          onSubmit(new FormData(event.currentTarget))
         }}
       >
-        {children}
-        {error !== null && error !== undefined && <Failure error={error} />}
+        <FaultsContext value={left}>{children}</FaultsContext>
+        {areMarked && <Notice tone="bad">Correct the marked fields, then try again.</Notice>}
+        {error != null && !areMarked && <Failure error={error} />}
         <div className="dialog-buttons">
           <Button onClick={dialog.onClose}>Cancel</Button>
           <SubmitButton kind={kind} isBusy={isBusy}>

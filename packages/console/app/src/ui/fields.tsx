@@ -1,21 +1,70 @@
-import { type ReactNode, useEffect, useState } from 'react'
+import {
+  type AriaAttributes,
+  cloneElement,
+  createContext,
+  type ReactElement,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useId,
+  useState,
+} from 'react'
+import type { Faults } from '../rules/faults.ts'
 
+/** Those of the last attempt to send the form. */
+export const FaultsContext = createContext<Faults>(new Map())
+
+/** What a control needs to be marked as faulty and described, and the texts that it names. */
+export function useDescription(name: string | undefined, hint?: ReactNode, ownFault?: string) {
+  const id = useId()
+  const sent = useContext(FaultsContext)
+  const faults = ownFault === undefined ? (sent.get(name ?? '') ?? []) : [ownFault]
+  const [faultId, hintId] = [faults.length > 0 && `${id}fault`, hint !== undefined && `${id}hint`]
+  return {
+    control: {
+      'aria-invalid': faults.length > 0 || undefined,
+      'aria-describedby': [faultId, hintId].filter(Boolean).join(' ') || undefined,
+    },
+    texts: (
+      <>
+        {faultId && (
+          <ul id={faultId} className="faults">
+            {faults.map((fault) => (
+              <li key={fault}>{fault}</li>
+            ))}
+          </ul>
+        )}
+        {hintId && (
+          <span id={hintId} className="hint">
+            {hint}
+          </span>
+        )}
+      </>
+    ),
+  }
+}
+
+/** A control with its label, hint and faults. A screen reader reads all of them. */
 export function Field({
   label,
   hint,
+  fault,
   children,
 }: {
   readonly label: string
   readonly hint?: ReactNode
-  readonly children: ReactNode
+  /** Found while the person types. */
+  readonly fault?: string | undefined
+  readonly children: ReactElement<AriaAttributes & { readonly name?: string }>
 }) {
+  const { control, texts } = useDescription(children.props.name, hint, fault)
   return (
     <div className="field">
       <label>
         <span className="field-label">{label}</span>
-        {children}
+        {cloneElement(children, control)}
       </label>
-      {hint && <span className="hint">{hint}</span>}
+      {texts}
     </div>
   )
 }

@@ -148,7 +148,10 @@ export const QueryState = ({
   </>
 )
 
-/** The heading of a screen. It takes the focus after navigation, so that a screen reader reads it. */
+/** The browser announces the first screen: it is a new page. */
+let isFirstScreen = true
+
+/** A screen. Its heading takes the focus if the navigation removed what had it, so that a screen reader reads it. */
 export function Screen({
   title,
   lead,
@@ -164,6 +167,10 @@ export function Screen({
   useEffect(() => {
     document.title = `${title} · Switchhook`
   }, [title])
+  useEffect(() => {
+    if (!isFirstScreen && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
+    isFirstScreen = false
+  }, [])
   return (
     <>
       <header className="screen-head">

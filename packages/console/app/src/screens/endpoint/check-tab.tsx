@@ -34,7 +34,11 @@ export function CheckTab({ subscription }: { readonly subscription: Subscription
       <Panel
         title="Receiver check"
         actions={
-          <Button refusal={refusal('operator')} isBusy={check.isPending} onClick={() => check.mutate(undefined)}>
+          <Button
+            refusal={subscription.mode === 'pull' ? 'Clients receive its deliveries.' : refusal('operator')}
+            isBusy={check.isPending}
+            onClick={() => check.mutate(undefined)}
+          >
             {check.isPending ? 'Checking…' : 'Check the receiver'}
           </Button>
         }

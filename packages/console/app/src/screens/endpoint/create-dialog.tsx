@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
-import type { CreatedSubscription, NewSubscription, SubscribedType, Subscription } from '../../api/model.ts'
+import type { CreatedSubscription, SubscribedType, Subscription } from '../../api/model.ts'
 import { readFilter } from '../../rules/filter.ts'
 import { headersIn } from '../../rules/header-lines.ts'
 import { Dialog, FormDialog } from '../../ui/dialog.tsx'
@@ -21,13 +21,14 @@ export function CreateDialog({
 }) {
   const [created, setCreated] = useState<CreatedSubscription>()
   const create = useAction({
-    run: (body: NewSubscription) => client.subscriptions.create(body),
+    run: (form: FormData) =>
+      client.subscriptions.create({ ...fieldsOf(form), mode: isPull(form) ? 'pull' : 'post', enabled: true }),
     onDone: setCreated,
     showsErrors: true,
   })
   if (created !== undefined)
     return (
-      <Dialog title="The endpoint was added" onClose={() => onCreated(created.id)}>
+      <Dialog staysOpen title="The endpoint was added" onClose={() => onCreated(created.id)}>
         <SecretOnce secret={created.secret} />
         <Warnings warnings={created.warnings} />
         <div className="dialog-buttons">
@@ -44,14 +45,19 @@ export function CreateDialog({
       onClose={onClose}
       isBusy={create.isPending}
       error={create.error}
-      onSubmit={(form) => create.mutate({ ...fieldsOf(form), enabled: true })}
+      onSubmit={(form) => create.mutate(form)}
     >
       <EndpointFields />
     </FormDialog>
   )
 }
 
-/** The entered endpoint, as the API takes it. */
+const isPull = (form: FormData): boolean => textIn(form, 'mode') === 'pull'
+
+/**
+ * The entered endpoint, as the API takes it.
+ * @throws FieldFault
+ */
 export const fieldsOf = (form: FormData, before?: Subscription) => ({
   url: textIn(form, 'url') || null,
   description: textIn(form, 'description') || null,

@@ -114,7 +114,7 @@ function RotateDialog({ subscription, onClose }: DialogProps) {
   })
   if (rotated !== undefined)
     return (
-      <Dialog title="The secret was rotated" onClose={onClose}>
+      <Dialog staysOpen title="The secret was rotated" onClose={onClose}>
         <SecretOnce secret={rotated.secret} />
         <div className="dialog-buttons">
           <Button kind="primary" onClick={onClose}>

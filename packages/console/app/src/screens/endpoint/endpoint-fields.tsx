@@ -1,17 +1,30 @@
 import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
 import type { Subscription } from '../../api/model.ts'
 import { eventTypesQuery } from '../../api/queries.ts'
 import { headerLines, KEPT } from '../../rules/header-lines.ts'
-import { Field } from '../../ui/fields.tsx'
+import { Field, Options, useDescription } from '../../ui/fields.tsx'
 import { FilterField } from './filter-field.tsx'
+
+const MODES = [
+  ['post', 'Sent to a URL'],
+  ['pull', 'Received by clients (pull)'],
+] as const
 
 /** The fields of an endpoint, for creating and editing. */
 export function EndpointFields({ subscription }: { readonly subscription?: Subscription }) {
-  const { data } = useQuery(eventTypesQuery)
-  const chosen: readonly string[] = subscription?.eventTypes ?? ['call.status', 'agent.status']
+  const [mode, setMode] = useState<string>(subscription?.mode ?? 'post')
+  const isPull = mode === 'pull'
   return (
     <>
-      {subscription?.mode !== 'pull' && (
+      {subscription === undefined && (
+        <Field label="Deliveries are" hint="This cannot be changed later.">
+          <select name="mode" value={mode} onChange={({ target }) => setMode(target.value)}>
+            <Options of={MODES} />
+          </select>
+        </Field>
+      )}
+      <Part isLeftOut={isPull}>
         <Field label="URL" hint="The address that receives each event as an HTTP POST.">
           <input
             name="url"
@@ -21,15 +34,21 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
             placeholder="https://client.example/hooks/calls"
           />
         </Field>
-      )}
+      </Part>
       <Field label="Description" hint="A name of your choice. The console shows it instead of the URL.">
         <input name="description" maxLength={1024} defaultValue={subscription?.description ?? ''} />
       </Field>
       <Field
         label="External id"
-        hint="Optional: your own name for it, unique among your endpoints. Scripts find it by this name."
+        hint="Optional: your own name for it, without spaces, unique among your endpoints. Scripts find it by this name."
       >
-        <input name="externalId" maxLength={255} pattern="[!-~]+" defaultValue={subscription?.externalId ?? ''} />
+        <input
+          name="externalId"
+          maxLength={255}
+          pattern="[!-~]+"
+          title="Letters, digits and signs of ASCII, without spaces."
+          defaultValue={subscription?.externalId ?? ''}
+        />
       </Field>
       <Field
         label="Expire after"
@@ -43,66 +62,74 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
           defaultValue={subscription?.expireAfterSeconds ?? ''}
         />
       </Field>
-      {subscription?.mode !== 'pull' && (
-        <>
-          <label className="check">
-            <input type="checkbox" name="recoverRejected" defaultChecked={subscription?.recoverRejected === true} />
-            <span>
-              Recover rejected deliveries{' '}
-              <span className="hint">What the endpoint answers with 4xx is sent again, once, after its next 2xx.</span>
-            </span>
-          </label>
-          <Field
-            label="In flight at most"
-            hint="Optional: attempts that may be in progress at a time, 1 to 1,000. Deliveries beyond it are held, then sent."
-          >
-            <input
-              name="maxInFlight"
-              type="number"
-              min={1}
-              max={1_000}
-              defaultValue={subscription?.maxInFlight ?? ''}
-            />
-          </Field>
-          <Field
-            label="Per second at most"
-            hint="Optional: attempts that may begin in any second, 1 to 1,000. Deliveries beyond it are held, then sent."
-          >
-            <input
-              name="maxPerSecond"
-              type="number"
-              min={1}
-              max={1_000}
-              defaultValue={subscription?.maxPerSecond ?? ''}
-            />
-          </Field>
-          <Field
-            label="Headers"
-            hint={`Optional: one per line, such as "Authorization: Bearer 3fQ9". Stored values are shown as ${KEPT}: leave them to keep them.`}
-          >
-            <textarea name="headers" rows={2} spellCheck={false} defaultValue={headerLines(subscription?.headers)} />
-          </Field>
-        </>
-      )}
-      <fieldset>
-        <legend>Event types</legend>
+      <Part isLeftOut={isPull}>
         <label className="check">
-          <input type="checkbox" name="eventTypes" value="*" defaultChecked={chosen.includes('*')} />
+          <input type="checkbox" name="recoverRejected" defaultChecked={subscription?.recoverRejected === true} />
           <span>
-            <code>*</code> <span className="hint">All event types, those of later versions included.</span>
+            Recover rejected deliveries{' '}
+            <span className="hint">What the endpoint answers with 4xx is sent again, once, after its next 2xx.</span>
           </span>
         </label>
-        {(data?.items ?? []).map(({ type, description }) => (
-          <label key={type} className="check">
-            <input type="checkbox" name="eventTypes" value={type} defaultChecked={chosen.includes(type)} />
-            <span>
-              <code>{type}</code> <span className="hint">{firstSentence(description)}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
+        <Field
+          label="In flight at most"
+          hint="Optional: attempts that may be in progress at a time, 1 to 1,000. Deliveries beyond it are held, then sent."
+        >
+          <input name="maxInFlight" type="number" min={1} max={1_000} defaultValue={subscription?.maxInFlight ?? ''} />
+        </Field>
+        <Field
+          label="Per second at most"
+          hint="Optional: attempts that may begin in any second, 1 to 1,000. Deliveries beyond it are held, then sent."
+        >
+          <input
+            name="maxPerSecond"
+            type="number"
+            min={1}
+            max={1_000}
+            defaultValue={subscription?.maxPerSecond ?? ''}
+          />
+        </Field>
+        <Field
+          label="Headers"
+          hint={`Optional: one per line, such as "Authorization: Bearer 3fQ9". Stored values are shown as ${KEPT}: leave them to keep them.`}
+        >
+          <textarea name="headers" rows={2} spellCheck={false} defaultValue={headerLines(subscription?.headers)} />
+        </Field>
+      </Part>
+      <EventTypes chosen={subscription?.eventTypes ?? ['call.status', 'agent.status']} />
       <FilterField filter={subscription?.filter} />
     </>
+  )
+}
+
+/** Fields that a pull subscription has not. They keep what was entered, and are neither checked nor sent. */
+const Part = ({ isLeftOut, children }: { readonly isLeftOut: boolean; readonly children: ReactNode }) => (
+  <fieldset className="part" disabled={isLeftOut} hidden={isLeftOut}>
+    {children}
+  </fieldset>
+)
+
+function EventTypes({ chosen }: { readonly chosen: readonly string[] }) {
+  const { data } = useQuery(eventTypesQuery)
+  const { control, texts } = useDescription('eventTypes')
+  return (
+    <fieldset>
+      <legend>Event types</legend>
+      <label className="check">
+        <input type="checkbox" name="eventTypes" value="*" defaultChecked={chosen.includes('*')} {...control} />
+        <span>
+          <code>*</code> <span className="hint">All event types, those of later versions included.</span>
+        </span>
+      </label>
+      {(data?.items ?? []).map(({ type, description }) => (
+        <label key={type} className="check">
+          <input type="checkbox" name="eventTypes" value={type} defaultChecked={chosen.includes(type)} />
+          <span>
+            <code>{type}</code> <span className="hint">{firstSentence(description)}</span>
+          </span>
+        </label>
+      ))}
+      {texts}
+    </fieldset>
   )
 }
 

@@ -23,7 +23,11 @@ export function FilterField({ filter }: { readonly filter: Subscription['filter'
   const { filter: entered, fault } = readFilter(text)
   return (
     <div>
-      <Field label="Filter" hint="Optional, JSON: which events of a type are delivered, by fields of their data.">
+      <Field
+        label="Filter"
+        hint="Optional, JSON: which events of a type are delivered, by fields of their data."
+        fault={fault}
+      >
         <textarea
           ref={area}
           name="filter"
@@ -39,14 +43,13 @@ export function FilterField({ filter }: { readonly filter: Subscription['filter'
           }}
         />
       </Field>
-      {fault !== undefined && <Notice tone="warn">{fault}</Notice>}
       {entered != null && (
         <Button isBusy={preview.isPending} onClick={() => preview.mutate(entered)}>
           Try it on past events
         </Button>
       )}
       {preview.error !== null && <Failure error={preview.error} />}
-      {preview.data && <Result preview={preview.data} />}
+      <div role="status">{preview.data && <Result preview={preview.data} />}</div>
     </div>
   )
 }
@@ -54,7 +57,7 @@ export function FilterField({ filter }: { readonly filter: Subscription['filter'
 function Result({ preview }: { readonly preview: FilterPreview }) {
   const refused = preview.examples.filter(({ refusal }) => refusal !== null)
   return (
-    <div role="status">
+    <>
       <p>{previewSentence(preview)}</p>
       {refused.length > 0 && (
         <ul className="hint">
@@ -66,7 +69,7 @@ function Result({ preview }: { readonly preview: FilterPreview }) {
         </ul>
       )}
       <Warnings warnings={preview.warnings} />
-    </div>
+    </>
   )
 }
 

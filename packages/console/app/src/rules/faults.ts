@@ -1,0 +1,36 @@
+import { SwitchhookError } from '@switchhook/client'
+
+/** What is wrong with the fields of a form, by their names. */
+export type Faults = ReadonlyMap<string, readonly string[]>
+
+/** A fault that the console finds before it asks the API. */
+export class FieldFault extends Error {
+  readonly field: string
+
+  constructor(field: string, message: string) {
+    super(message)
+    this.field = field
+  }
+}
+
+/** Refusals that name no field. */
+const FIELD_OF_CODE: Readonly<Record<string, string>> = { 'external-id-taken': 'externalId' }
+
+/** Empty: the error is not about fields. */
+export function faultsIn(error: unknown): Faults {
+  if (error instanceof FieldFault) return new Map([[error.field, [error.message]]])
+  if (!(error instanceof SwitchhookError)) return new Map()
+  const field = FIELD_OF_CODE[error.code]
+  if (field !== undefined) return new Map([[field, [error.message]]])
+  const faults = new Map<string, string[]>()
+  for (const { pointer, detail } of error.problem.errors ?? []) {
+    const [name = '', ...inside] = pointer.split('/').slice(1).map(unescaped)
+    const text =
+      inside.length > 0 ? `${inside.join('/')} ${detail}` : `${detail.charAt(0).toUpperCase()}${detail.slice(1)}`
+    faults.set(name, [...(faults.get(name) ?? []), /[.?]$/.test(text) ? text : `${text}.`])
+  }
+  return faults
+}
+
+/** RFC 6901, section 4. */
+const unescaped = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
