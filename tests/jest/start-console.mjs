@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** The console's tests see these agents. */
@@ -56,7 +54,9 @@ async function findChromium() {
 export default async function startConsole() {
   process.env.CHROMIUM ??= await findChromium()
   if (process.env.CHROMIUM === '' || process.env.CONSOLE_TESTS_HOME !== undefined) return
-  const home = mkdtempSync(join(tmpdir(), 'switchhook-console-'))
+  // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
+  const { temporaryFolder } = await import('../../packages/test-servers/dist/index.js')
+  const home = temporaryFolder('switchhook-console-')
   process.env.CONSOLE_TESTS_HOME = home
   process.env.CONSOLE_TESTS_OWN = home
   const local = join(import.meta.dirname, '../../tools/local/dist/main.js')

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Enough agents for each test to use its own, because an agent can be in few calls at a time. */
@@ -49,8 +47,10 @@ async function freeEndpoint() {
  * waits, and its own home.
  */
 export default async function startStack() {
+  // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
+  const { temporaryFolder } = await import('../../packages/test-servers/dist/index.js')
   Object.assign(process.env, {
-    SWITCHHOOK_HOME: mkdtempSync(join(tmpdir(), 'switchhook-e2e-')),
+    SWITCHHOOK_HOME: temporaryFolder('switchhook-e2e-'),
     API_PORT: '0',
     DEV_IDP_PORT: '0',
     REPLICAS_API: '2',

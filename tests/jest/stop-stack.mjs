@@ -1,11 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
-
-export default async function stopStack() {
-  const local = join(import.meta.dirname, '../../tools/local/dist/main.js')
-  const down = spawn(process.execPath, [local, 'down'], { stdio: ['ignore', 'ignore', 'inherit'] })
-  await once(down, 'exit')
-  rmSync(process.env.SWITCHHOOK_HOME, { recursive: true, force: true })
+/** Stops the stack of the end-to-end tests and discards its data. */
+export default async function stopTheStack() {
+  // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
+  const { stopStack } = await import('../../tools/local/dist/index.js')
+  await stopStack(process.env.SWITCHHOOK_HOME, () => {}, { discardData: true })
 }

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   eventually,
+  inherited,
   makeCertificateAuthority,
   startTcpProxy,
   startTlsProxy,
@@ -62,6 +63,7 @@ function run(start: string, env: Readonly<Record<string, string>> = {}): Service
   const child = spawn(process.execPath, ['--conditions=source', '--input-type=module', '--eval', script], {
     cwd: import.meta.dirname,
     env: {
+      ...inherited(),
       AMQP_URL: rabbit.amqpUrl,
       REDIS_URL: redisProxy.url,
       HEALTH_PORT: '0',

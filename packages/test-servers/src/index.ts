@@ -34,3 +34,4 @@ export {
   type ProviderName,
   startBackingServices,
 } from './start-backing-services.ts'
+export { temporaryFolder } from './temporary-folder.ts'

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 /** RabbitMQ's resource alarms. An alarm affects the whole broker: raise one only in a test that runs alone, and clear it. */
 export interface BrokerAlarm {
   raise(kind: 'memory' | 'disk'): Promise<void>
-  /** Clears both kinds, whether raised or not. */
+  /** Clears those that were raised. */
   clear(): Promise<void>
 }
 
@@ -28,8 +28,17 @@ export function brokerAlarm(): BrokerAlarm | undefined {
     const all = [...args, SETTINGS[kind], limit]
     await promisify(execFile)(command, all, { env: { ...process.env, ...env }, timeout: 20_000 })
   }
+  const raised = new Set<'memory' | 'disk'>()
   return {
-    raise: (kind) => set(kind, ALARMING[kind]),
-    clear: async () => void (await Promise.all([set('memory', DEFAULTS.memory), set('disk', DEFAULTS.disk)])),
+    raise: async (kind) => {
+      raised.add(kind)
+      await set(kind, ALARMING[kind])
+    },
+    clear: async () => {
+      for (const kind of raised) {
+        await set(kind, DEFAULTS[kind])
+        raised.delete(kind)
+      }
+    },
   }
 }

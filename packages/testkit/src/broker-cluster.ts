@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type ClusterNode, rabbitmqVersion, startPrivateCluster } from '@switchhook/test-servers'
+import { rmSync } from 'node:fs'
+import { type ClusterNode, rabbitmqVersion, startPrivateCluster, temporaryFolder } from '@switchhook/test-servers'
 import { type Management, openManagement } from './management.ts'
 
 export interface BrokerNode extends ClusterNode {
@@ -27,7 +25,7 @@ export function canGrowQueues(): boolean {
  * @param options.growsItself whether RabbitMQ adds missing members to queues (`infra/rabbitmq/members.conf`)
  */
 export async function startBrokerCluster({ running = 3, growsItself = false } = {}): Promise<BrokerCluster> {
-  const folder = mkdtempSync(join(tmpdir(), 'switchhook-cluster-'))
+  const folder = temporaryFolder('switchhook-cluster-')
   const cluster = await startPrivateCluster(folder, 3, { running, growsItself })
   return {
     nodes: cluster.nodes.map((node) => ({ ...node, management: openManagement(node.managementUrl, '/') })),

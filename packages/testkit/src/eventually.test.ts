@@ -1,4 +1,5 @@
 import { eventually } from './eventually.ts'
+import { stall } from './stall.ts'
 
 test('returns the result of the first attempt that does not throw', async () => {
   let calls = 0
@@ -24,4 +25,19 @@ test('rejects with the last error after the timeout', async () => {
   )
   await expect(failing).rejects.toThrow(/^call \d+$/)
   await expect(failing).rejects.toThrow(`call ${calls}`)
+})
+
+test('repeats an assertion that takes long after a longer pause', async () => {
+  let calls = 0
+  const failing = eventually(
+    () => {
+      calls += 1
+      stall(25)
+      throw new Error('not yet')
+    },
+    { timeoutMs: 500 },
+  )
+  await expect(failing).rejects.toThrow('not yet')
+  // Every 45 ms there would be eleven.
+  expect(calls).toBeLessThan(8)
 })

@@ -1,3 +1,4 @@
+export { temporaryFolder } from '@switchhook/test-servers'
 export { aDelivery } from './a-delivery.ts'
 export { aSubscription } from './a-subscription.ts'
 export { anEvent } from './an-event.ts'

@@ -1,11 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort, redisAnswers, redisBinary, waitUntil } from '@switchhook/test-servers'
+import { freePort, redisAnswers, redisBinary, temporaryFolder, waitUntil } from '@switchhook/test-servers'
 
 export interface RedisServer {
   readonly port: number
@@ -34,7 +33,7 @@ const HERE = '127.0.0.1'
 const COMMON = ['--bind', HERE, '--appendonly', 'yes', '--save', '']
 
 export function redisServers(): RedisServers {
-  const folder = mkdtempSync(join(tmpdir(), 'switchhook-redis-'))
+  const folder = temporaryFolder('switchhook-redis-')
   const running = new Set<ChildProcess>()
   const binary = redisBinary() ?? 'redis-server'
 

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, localProvider, openHome } from '@switchhook/test-servers'
+import { freePort, localProvider, openHome, temporaryFolder } from '@switchhook/test-servers'
 import type { CertificateAuthority, ServerCertificate } from './certificates.ts'
 
 export interface TlsBroker {
@@ -14,7 +13,7 @@ export async function startTlsBroker(
   { caFile }: CertificateAuthority,
   { certificateFile, keyFile }: ServerCertificate,
 ): Promise<TlsBroker> {
-  const folder = mkdtempSync(join(tmpdir(), 'switchhook-tls-'))
+  const folder = temporaryFolder('switchhook-tls-')
   const home = openHome(folder)
   const port = await freePort()
   // RabbitMQ reads every file in this folder.

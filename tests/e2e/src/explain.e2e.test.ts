@@ -3,8 +3,6 @@ import type { Schemas } from '@switchhook/client'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, openClient, publishEvent, type Subscription } from './client.ts'
 
-const PATIENT = { timeoutMs: 30_000, intervalMs: 20 }
-
 let acme: Client
 let receiver: Receiver
 const created: Subscription[] = []
@@ -43,7 +41,7 @@ const expectVerdict = (eventId: string, subscription: Subscription, verdict: str
     const found = await explain(eventId, subscription)
     expect(found).toMatchObject({ verdict })
     return found
-  }, PATIENT)
+  })
 
 test('the record of a delivery lists every attempt with the answer of the endpoint', async () => {
   const [well, slow, failing, refusing] = [
@@ -117,14 +115,14 @@ test('the record covers a subscription that has been deleted since', async () =>
     const subscription = await subscribe('/gone')
     const before = receiver.requests('/gone').length
     const eventId = await publish()
-    await eventually(() => expect(receiver.requests('/gone').length).toBeGreaterThan(before), PATIENT)
+    await eventually(() => expect(receiver.requests('/gone').length).toBeGreaterThan(before))
     await acme.unsubscribe(subscription.id)
     // The record of an event is written in batches, so it is not readable immediately.
     await eventually(
       async () => expect(await explain(eventId, subscription)).toMatchObject({ verdict: 'deleted', lastAttempt: null }),
       { timeoutMs: 700 },
     )
-  }, PATIENT)
+  })
 
   // More deliveries than the stack attempts at the same time.
   const crowded = await subscribe('/gone')
@@ -136,5 +134,5 @@ test('the record covers a subscription that has been deleted since', async () =>
     const verdicts: string[] = []
     for (const eventId of eventIds) verdicts.push((await explain(eventId, crowded)).verdict)
     expect(verdicts).toContain('withdrawn')
-  }, PATIENT)
+  })
 })

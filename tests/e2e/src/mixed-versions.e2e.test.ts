@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { buildVersion, type Fleet, isInClone, PREVIOUS_VERSION, type RunningFleet, startFleet } from '@switchhook/local'
-import { type Answer, eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
+import {
+  type Answer,
+  eventually,
+  type ReceivedRequest,
+  type Receiver,
+  startReceiver,
+  temporaryFolder,
+} from '@switchhook/testkit'
 import { Webhook } from 'standardwebhooks'
 import { envelopeOf } from './client.ts'
 
@@ -143,7 +147,7 @@ interface Reply {
   beforeAll(async () => {
     const folder = await buildVersion(PREVIOUS_VERSION)
     receiver = await startReceiver(answer)
-    fleet = await startFleet(mkdtempSync(join(tmpdir(), 'switchhook-mixed-')), folder, SETTINGS)
+    fleet = await startFleet(temporaryFolder('switchhook-mixed-'), folder, SETTINGS)
     token = await requestToken(fleet.devIdp)
   }, 300_000)
 
@@ -173,8 +177,9 @@ interface Reply {
       for (const marker of carried[at - 2] ?? []) failing.delete(marker)
       for (const marker of markers) await publishEvent(fleet.managementUrl, marker)
 
-      await Promise.all([...apis.entries()].map(([n, api]) => commandsWork(api, last, 2 * at + n)))
-      for (const api of apis) await subscriptionsWork(api, `/phase-${at}-${apis.indexOf(api)}`)
+      await Promise.all(
+        apis.flatMap((api, n) => [commandsWork(api, last, 2 * at + n), subscriptionsWork(api, `/phase-${at}-${n}`)]),
+      )
 
       await eventually(() => {
         for (const marker of markers) {

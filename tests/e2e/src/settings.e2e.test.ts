@@ -3,8 +3,6 @@ import type { Schemas } from '@switchhook/client'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Client, envelopeOf, openClient, publish, type Subscription } from './client.ts'
 
-const PATIENT = { timeoutMs: 30_000, intervalMs: 20 }
-
 let acme: Client
 let receiver: Receiver
 const created: Subscription[] = []
@@ -55,13 +53,13 @@ describe('expireAfterSeconds', () => {
     await eventually(async () => {
       expect(await verdictOf(ringing, subscription)).toMatchObject({ verdict: 'expired', attemptCount: 0 })
       expect(new Set(sentTo('/old'))).toEqual(new Set([ended, young]))
-    }, PATIENT)
+    })
     // The body comes from the journal, which gets an event after its deliveries.
-    await eventually(() => acme.api.events.deliver(ringing, { subscriptionId: subscription.id }), PATIENT)
+    await eventually(() => acme.api.events.deliver(ringing, { subscriptionId: subscription.id }))
     await eventually(async () => {
       expect(sentTo('/old')).toContain(ringing)
       expect(await verdictOf(ringing, subscription)).toMatchObject({ verdict: 'delivered' })
-    }, PATIENT)
+    })
   })
 
   test('a retry is not made once its event has expired, and nothing is parked', async () => {
@@ -73,7 +71,7 @@ describe('expireAfterSeconds', () => {
       const page = await acme.api.subscriptions.deliveries(subscription.id, { state: 'expired' }).page()
       expect(page.items).toHaveLength(1)
       return page
-    }, PATIENT)
+    })
     expect(items).toMatchObject([{ eventId, state: 'expired', parkedReason: null }])
     expect(await acme.api.subscriptions.read(subscription.id)).toMatchObject({ parked: { count: 0 } })
   })
@@ -83,7 +81,7 @@ describe('expireAfterSeconds', () => {
     const changed = await acme.api.subscriptions.change(subscription.id, { expireAfterSeconds: null })
     expect(changed).toMatchObject({ expireAfterSeconds: null })
     const eventId = await publishCall(3_600_000, 2)
-    await eventually(() => expect(sentTo('/removed')).toEqual([eventId]), PATIENT)
+    await eventually(() => expect(sentTo('/removed')).toEqual([eventId]))
   })
 })
 
@@ -101,7 +99,7 @@ describe('headers', () => {
     await eventually(async () => {
       expect(seen().at(-1)?.headers).toMatchObject({ authorization: 'Bearer e2e-value-1', 'x-key': 'e2e-value-3' })
       expect(await verdictOf(eventId, subscription)).toMatchObject({ lastAttempt: { status: 503 } })
-    }, PATIENT)
+    })
     expect(seen()[0]?.headers).toMatchObject({ authorization: 'Bearer e2e-value-1', 'x-key': 'e2e-value-2' })
     const { deliveryId } = (await verdictOf(eventId, subscription)) ?? {}
     const { attempts } = await acme.api.deliveries.read(deliveryId ?? '')
@@ -109,7 +107,7 @@ describe('headers', () => {
     receiver.answer('/headers', { status: 204 })
     const before = seen().length
     await acme.api.subscriptions.test(subscription.id)
-    await eventually(() => expect(seen().length).toBeGreaterThan(before), PATIENT)
+    await eventually(() => expect(seen().length).toBeGreaterThan(before))
     await acme.api.subscriptions.check(subscription.id)
     expect(
       seen()
@@ -148,7 +146,7 @@ test('a subscription to * receives every type and is shown as such', async () =>
     const eventType = types[at] ?? ''
     await publish(eventType, JSON.stringify({ eventId, eventType, occurredAt, tenant: 'acme', data: { eventId } }))
   }
-  await eventually(() => expect(sentTo('/all')).toEqual(expect.arrayContaining(ids)), PATIENT)
+  await eventually(() => expect(sentTo('/all')).toEqual(expect.arrayContaining(ids)))
   expect((await acme.api.subscriptions.read(subscription.id)).eventTypes).toEqual(['*'])
   const narrowed = await acme.api.subscriptions.change(subscription.id, { eventTypes: ['agent.status'] })
   expect(narrowed.eventTypes).toEqual(['agent.status'])
@@ -172,9 +170,9 @@ describe('maxInFlight and maxPerSecond', () => {
         const held = found.filter((each) => each?.verdict === 'held')
         expect(held).not.toEqual([])
         return held
-      }, PATIENT)
+      })
       expect(verdicts[0]?.explanation).toMatch(/^Held: more is due than the subscription allows \(max\w+ \d\)/)
-      await eventually(() => expect(new Set(sentTo(path))).toEqual(new Set(ids)), PATIENT)
+      await eventually(() => expect(new Set(sentTo(path))).toEqual(new Set(ids)))
       const times = receiver.requests(path).map(({ receivedAt }) => receivedAt)
       const count = limits.maxInFlight ?? limits.maxPerSecond ?? 0
       const gaps = times.slice(count).map((time, i) => time - (times[i] ?? 0))
@@ -191,7 +189,7 @@ describe('maxInFlight and maxPerSecond', () => {
     await receiver.waitFor(1, '/unlimited')
     const changed = await acme.api.subscriptions.change(subscription.id, { maxInFlight: null })
     expect(changed).toMatchObject({ maxInFlight: null })
-    await eventually(() => expect(sentTo('/unlimited')).toHaveLength(30), { ...PATIENT, timeoutMs: 60_000 })
+    await eventually(() => expect(sentTo('/unlimited')).toHaveLength(30), { timeoutMs: 60_000 })
     const body = { mode: 'pull', eventTypes: ['call.status'], maxInFlight: 1 }
     const refused = await acme.request<{ errors: { pointer: string }[] }>('POST', '/webhooks/subscriptions', body)
     expect([refused.status, refused.body.errors[0]?.pointer]).toEqual([400, '/maxInFlight'])

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { temporaryFolder } from '@switchhook/test-servers'
 
 // Runs the built program in its own process, as `make chaos` does.
 const main = join(import.meta.dirname, '..', 'dist', 'main.js')
@@ -14,7 +14,7 @@ const KNOWN_SEED = 86447
 const FAULTS = 'kill,stop,cut,freeze,blackout,alarm,disconnect,cancel,full,clock,rotate,patch,delete'
 
 test('no event is lost when random faults strike', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'chaos-'))
+  const home = temporaryFolder('chaos-')
   try {
     const env = { ...process.env, SWITCHHOOK_HOME: home, KILLS: '3', SEED: `${KNOWN_SEED},random`, FAULTS }
     const chaos = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] })

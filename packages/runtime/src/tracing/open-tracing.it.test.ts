@@ -13,7 +13,8 @@ async function loadedWith(env: Readonly<Record<string, string>>): Promise<string
     await tracing.close()
   `
   const args = ['--conditions=source', '--input-type=module', '--eval', script]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...env, PATH: process.env['PATH'] } })
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...env, PATH, NODE_COMPILE_CACHE } })
   const loaded = stdout.split('\n').filter((line) => line.startsWith('file:'))
   expect(loaded).toContainEqual(expect.stringContaining('open-tracing.ts'))
   // The API alone does nothing without an SDK, and prom-client always loads it.

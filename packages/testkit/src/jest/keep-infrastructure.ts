@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { localProvider, openHome, startBackingServices } from '@switchhook/test-servers'
+import { localProvider, openHome, startBackingServices, temporaryFolder } from '@switchhook/test-servers'
 import { containersProvider } from './containers-provider.ts'
 
 const say = (line: string): void => void process.stderr.write(`test infrastructure: ${line}\n`)
@@ -11,7 +10,7 @@ const say = (line: string): void => void process.stderr.write(`test infrastructu
  * which a start that takes too long is given up, it prints the ends of their logs first.
  */
 async function keepInfrastructure(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'switchhook-test-'))
+  const folder = temporaryFolder('switchhook-test-')
   const home = openHome(folder)
   const local = localProvider(home, say, { stopGraceMs: 0 })
   process.once('SIGTERM', () => {

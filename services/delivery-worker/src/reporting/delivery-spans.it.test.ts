@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { newTraceparent, traceIdOf } from '@switchhook/contracts'
 import { createContextOnly, tracePublishDelivery } from '@switchhook/runtime'
-import { eventually, startReceiver, startTraceCollector, type TraceCollector } from '@switchhook/testkit'
+import { eventually, inherited, startReceiver, startTraceCollector, type TraceCollector } from '@switchhook/testkit'
 import { createDeliverySpans } from './delivery-spans.ts'
 
 let collector: TraceCollector
@@ -23,6 +23,7 @@ function start(name: string, input = '', env: Readonly<Record<string, string>> =
   const script = join(import.meta.dirname, '../testing/trace-scenarios.ts')
   const child = spawn(process.execPath, ['--conditions=source', script, name, input], {
     env: {
+      ...inherited(),
       AMQP_URL: 'amqp://unused',
       REDIS_URL: 'redis://unused',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { repository } from '@switchhook/test-servers'
+import { repository, temporaryFolder } from '@switchhook/test-servers'
 import type { StackFile } from './stack-file.ts'
 
 const run = promisify(execFile)
@@ -14,7 +13,7 @@ const main = join(repository, 'tools', 'local', 'dist', 'main.js')
 let home: string
 
 beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), 'stack-'))
+  home = temporaryFolder('stack-')
 })
 
 afterAll(async () => {

@@ -8,7 +8,7 @@ const LAST = ['rabbitmq', 'redis', 'epmd', ...ASTERISK_PROCESSES]
 
 /**
  * Stops every process of this home: first the services, then Asterisk, RabbitMQ and Redis. Data and logs are kept unless
- * `discardData` is set.
+ * `discardData` is set; RabbitMQ and Redis are then killed.
  */
 export async function stopStack(
   folder: string,
@@ -33,7 +33,8 @@ export async function stopStack(
   )
   await stopLocalAsterisk(home)
   await composeProvider(home, say, options).stop()
-  await withProgress(say, 'RabbitMQ and Redis are stopping', localProvider(home, say).stop())
+  const local = localProvider(home, say, options.discardData ? { stopGraceMs: 0 } : {})
+  await withProgress(say, 'RabbitMQ and Redis are stopping', local.stop())
   removeStackFile(home)
   if (options.discardData) rmSync(home.path, { recursive: true, force: true })
 }

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { httpSucceeds, repository } from '@switchhook/test-servers'
 import type { StackFile } from '../stack/stack-file.ts'
+import { stopStack } from '../stack/stop-stack.ts'
 
 type Version = 'old' | 'new'
 type Service = 'api' | 'fanout' | 'delivery-worker'
@@ -112,8 +113,8 @@ export async function startFleet(folder: string, previous: string, settings: Nod
       present = fleet
     },
     stop: async () => {
-      for (const version of ['old', 'new'] as const) await down(checkouts[version], homeOf(version), env)
-      await down(repository, join(folder, 'backing'), base)
+      await Promise.all((['old', 'new'] as const).map((version) => down(checkouts[version], homeOf(version), env)))
+      await stopStack(join(folder, 'backing'), () => {}, { discardData: true })
       rmSync(folder, { recursive: true, force: true })
     },
   }
