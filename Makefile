@@ -41,7 +41,7 @@ check: $(INSTALLED) ## check format, types, lint, architecture, unused code and 
 	$(call step,types,tsc -b && tsc -p tsconfig.test.json && tsc -p packages/console/app)
 	$(call step,lint,oxlint --type-aware --deny-warnings)
 	$(call step,unused code,knip)
-	$(call step,unit tests,jest --selectProjects unit)
+	$(call step,unit tests,jest --selectProjects unit --maxWorkers=100%)
 
 test: build ## run every test, as CI does
 	@node tests/jest/run-lanes.mjs
