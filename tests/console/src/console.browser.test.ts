@@ -49,11 +49,11 @@ scenes('the console in a browser', () => {
     await page.getByRole('heading', { name: 'Endpoints' }).waitFor()
     await page.getByRole('button', { name: 'Add an endpoint' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('URL').fill('ftp://nowhere')
+    await dialog.getByLabel('URL', { exact: true }).fill('ftp://nowhere')
     await dialog.getByLabel('Description').fill('CRM')
     await dialog.getByRole('button', { name: 'Add' }).click()
     await dialog.getByRole('alert').waitFor()
-    await dialog.getByLabel('URL').fill(receiver.url('/crm'))
+    await dialog.getByLabel('URL', { exact: true }).fill(receiver.url('/crm'))
     await dialog.getByRole('checkbox', { name: /agent\.status/ }).uncheck()
 
     // A filter that cannot be read is not sent; one that names an unknown field is refused with the place.
