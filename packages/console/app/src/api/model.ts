@@ -4,7 +4,6 @@ import type { Schemas } from '@switchhook/client'
 
 export type Subscription = Schemas['Subscription']
 export type CreatedSubscription = Schemas['CreatedSubscription']
-export type NewSubscription = Schemas['NewSubscription']
 export type Health = Schemas['EndpointHealth']
 export type EventType = Exclude<Schemas['SubscribedType'], '*'>
 export type SubscribedType = Schemas['SubscribedType']
