@@ -74,6 +74,13 @@ test.each<[string, Observation]>([
       messageCopies: [{ fromMs: 1_500, toMs: 1_600 }],
     }),
   ],
+  [
+    'its first attempt was made twice, because two copies of its event had waited in queues since a fault',
+    observed({
+      posts: [post({ status: 503, atMs: 20_000 }), post({ atMs: 21_000 })],
+      eventCopies: [{ fromMs: 1_500, toMs: 5_000 }],
+    }),
+  ],
   ['it was rejected and parked', observed({ posts: [rejected], parked })],
   [
     'it was rejected twice because the worker died in between',
@@ -285,6 +292,14 @@ test.each<[string, Observation, Problem]>([
       messageCopies: [{ fromMs: 1_500, toMs: 9_000 }],
     }),
     { kind: 'attempt repeated', what: 'd1 at healthy, attempt 2, at 00:00:20.000 and 00:00:21.000' },
+  ],
+  [
+    'a first attempt is made twice, long after a fault that leaves two copies of an event',
+    observed({
+      posts: [post({ status: 503, atMs: 30_000 }), post({ atMs: 31_000 })],
+      eventCopies: [{ fromMs: 1_500, toMs: 5_000 }],
+    }),
+    { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:30.000 and 00:00:31.000' },
   ],
   [
     'a first attempt is made three times, although its event was published twice',
