@@ -66,12 +66,10 @@ export async function runUpgrade(
   let isGuarded = false
   try {
     const disturbances: Disturbance[] = []
-    /** Phases with old workers, which can repeat attempts of events that were published twice. The last one does not end. */
-    const oldWorkers: { readonly fromMs: number; toMs: number }[] = []
+    const begun: { readonly fromMs: number; readonly hasOldWorkers: boolean }[] = []
     for (const { name, fleet: wanted } of [first, ...others]) {
       const fromMs = Date.now()
-      for (const phase of oldWorkers.slice(-1)) phase.toMs = Math.min(phase.toMs, fromMs)
-      if (wanted['delivery-worker'].includes('old')) oldWorkers.push({ fromMs, toMs: Number.POSITIVE_INFINITY })
+      begun.push({ fromMs, hasOldWorkers: wanted['delivery-worker'].includes('old') })
       if (!wanted.fanout.includes('new')) {
         const empty = async () => {
           const left = Object.entries(await countMessages(fleet.managementUrl)).filter(([, count]) => count > 0)
@@ -101,6 +99,10 @@ export async function runUpgrade(
     await load.stop()
     await guarded.remove()
     say('the load has ended; waiting for the remaining deliveries')
+    // Old workers can repeat attempts of events that were published twice. The last phase does not end.
+    const oldWorkers = begun.flatMap(({ fromMs, hasOldWorkers }, i) =>
+      hasOldWorkers ? [{ fromMs, toMs: begun[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY }] : [],
+    )
     const copies = [...disturbances, ...oldWorkers]
     const reconciliation = await settle(async () => ({
       ...(await load.observe()),

@@ -16,7 +16,7 @@ test.each<[string, object | undefined, object | null]>([
 test.each<[string, boolean, RegExp]>([
   ['X-Key: a\nBearer 3fQ9', false, /"Bearer 3fQ9" has no colon/],
   ['X-Key: a\nx-key: b', false, /x-key has two lines/],
-  // A stored value does not follow an endpoint to another host by itself.
+  // Another host gets a stored value only if a person enters it again.
   [`X-Key: new\nauthorization: ${KEPT}`, true, /enter the value of authorization again/],
 ])('%j is refused; to another host: %j', (text, isMoving, message) =>
   expect(() => headersIn(text, before, isMoving)).toThrow(message),

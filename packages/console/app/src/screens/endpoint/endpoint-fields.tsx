@@ -50,18 +50,13 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
           defaultValue={subscription?.externalId ?? ''}
         />
       </Field>
-      <Field
+      <NumberField
         label="Expire after"
         hint="Optional: seconds, 10 to 86,400. Older events are not sent, except the end of a call. Useful where old news harms."
-      >
-        <input
-          name="expireAfterSeconds"
-          type="number"
-          min={10}
-          max={86_400}
-          defaultValue={subscription?.expireAfterSeconds ?? ''}
-        />
-      </Field>
+        name="expireAfterSeconds"
+        range={[10, 86_400]}
+        value={subscription?.expireAfterSeconds}
+      />
       <Part isLeftOut={isPull}>
         <label className="check">
           <input type="checkbox" name="recoverRejected" defaultChecked={subscription?.recoverRejected === true} />
@@ -70,24 +65,20 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
             <span className="hint">What the endpoint answers with 4xx is sent again, once, after its next 2xx.</span>
           </span>
         </label>
-        <Field
+        <NumberField
           label="In flight at most"
           hint="Optional: attempts that may be in progress at a time, 1 to 1,000. Deliveries beyond it are held, then sent."
-        >
-          <input name="maxInFlight" type="number" min={1} max={1_000} defaultValue={subscription?.maxInFlight ?? ''} />
-        </Field>
-        <Field
+          name="maxInFlight"
+          range={[1, 1_000]}
+          value={subscription?.maxInFlight}
+        />
+        <NumberField
           label="Per second at most"
           hint="Optional: attempts that may begin in any second, 1 to 1,000. Deliveries beyond it are held, then sent."
-        >
-          <input
-            name="maxPerSecond"
-            type="number"
-            min={1}
-            max={1_000}
-            defaultValue={subscription?.maxPerSecond ?? ''}
-          />
-        </Field>
+          name="maxPerSecond"
+          range={[1, 1_000]}
+          value={subscription?.maxPerSecond}
+        />
         <Field
           label="Headers"
           hint={`Optional: one per line, such as "Authorization: Bearer 3fQ9". Stored values are shown as ${KEPT}: leave them to keep them.`}
@@ -100,6 +91,25 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
     </>
   )
 }
+
+/** An optional whole number. */
+const NumberField = ({
+  label,
+  hint,
+  name,
+  range: [min, max],
+  value,
+}: {
+  readonly label: string
+  readonly hint: string
+  readonly name: string
+  readonly range: readonly [min: number, max: number]
+  readonly value: number | null | undefined
+}) => (
+  <Field label={label} hint={hint}>
+    <input name={name} type="number" min={min} max={max} defaultValue={value ?? ''} />
+  </Field>
+)
 
 /** Fields that a pull subscription has not. They keep what was entered, and are neither checked nor sent. */
 const Part = ({ isLeftOut, children }: { readonly isLeftOut: boolean; readonly children: ReactNode }) => (
