@@ -142,7 +142,7 @@ scenes('the console by keyboard', () => {
     await press(page, 'I have stored the secret')
     await dialog.waitFor({ state: 'detached' })
     await eventually(async () => expect((await focused(page)).name).toBe('Keyed'))
-    const found = await call<readonly unknown[]>('GET', `${SUBSCRIPTIONS}?externalId=crm-2`)
+    const found = await call<readonly { readonly id: string }[]>('GET', `${SUBSCRIPTIONS}?externalId=crm-2`)
     expect(found).toMatchObject([
       {
         url: receiver.url('/settings'),
@@ -160,9 +160,21 @@ scenes('the console by keyboard', () => {
     await enter(page, 'URL', 'http://127.0.0.1:1/elsewhere')
     await page.keyboard.press('Enter')
     await isAt('Headers', /enter the value of authorization again/)
+    // What was entered is not lost by Escape.
     await page.keyboard.press('Escape')
+    await press(page, 'Cancel')
     await dialog.waitFor({ state: 'detached' })
     expect((await focused(page)).name).toBe('Edit')
+
+    // An edit keeps what somebody else changes while the dialog is open.
+    const path = `${SUBSCRIPTIONS}/${found[0]?.id}`
+    await press(page, 'Edit')
+    await dialog.waitFor()
+    await call('PATCH', path, { expireAfterSeconds: 600 })
+    await enter(page, 'Per second at most', '9')
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await call('GET', path)).toMatchObject({ expireAfterSeconds: 600, maxPerSecond: 9, maxInFlight: 4 })
     await remove(page)
     await call('DELETE', `${SUBSCRIPTIONS}/${taken.id}`)
   }, 90_000)
@@ -177,10 +189,14 @@ scenes('the console by keyboard', () => {
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Tab')
     await enter(page, 'Description', 'Received')
+    await enter(page, 'Delete after', '86400')
     await press(page, 'Add')
     await dialog.getByRole('button', { name: 'I have stored the secret' }).waitFor()
     await press(page, 'I have stored the secret')
     await page.getByText('No client receives.', { exact: false }).waitFor()
+    expect(await call('GET', SUBSCRIPTIONS)).toContainEqual(
+      expect.objectContaining({ description: 'Received', deleteAfterUnusedSeconds: 86_400 }),
+    )
     await tabTo(page, 'Check the receiver')
     expect((await focused(page)).description).toBe('Clients receive its deliveries.')
 

@@ -11,7 +11,7 @@ interface DialogProps {
 }
 
 interface OwnDialogProps extends DialogProps {
-  /** Only a button closes it: what it shows is not shown again. */
+  /** Only a button closes it: what it shows, or what was entered, would be lost. */
   readonly staysOpen?: boolean
 }
 
@@ -42,7 +42,7 @@ interface FormDialogProps extends DialogProps {
 }
 
 /**
- * A dialog with a form. A refusal marks the fields that it names and moves the focus to the first of them; other errors are
+ * A dialog with a form. Once something was entered, Escape no longer closes it. A refusal marks the fields that it names and moves the focus to the first of them; other errors are
  * shown above the buttons.
  */
 export function FormDialog({
@@ -57,6 +57,7 @@ export function FormDialog({
   const form = useRef<HTMLFormElement>(null)
   const [names, setNames] = useState<readonly string[]>([])
   const [edited, setEdited] = useState<readonly string[]>([])
+  const [isEdited, setIsEdited] = useState(false)
   const faults = useMemo(() => faultsIn(error), [error])
   const left = useMemo(() => new Map([...faults].filter(([name]) => !edited.includes(name))), [faults, edited])
   const areMarked = faults.size > 0 && [...faults.keys()].every((name) => names.includes(name))
@@ -67,10 +68,11 @@ export function FormDialog({
     else form.current?.querySelector('[role="alert"]')?.scrollIntoView({ block: 'nearest' })
   }, [error])
   return (
-    <Dialog {...dialog}>
+    <Dialog {...dialog} staysOpen={isEdited}>
       <form
         ref={form}
         onChange={({ target }) => {
+          setIsEdited(true)
           const { name } = target as unknown as HTMLInputElement
           if (left.has(name)) setEdited([...edited, name])
         }}

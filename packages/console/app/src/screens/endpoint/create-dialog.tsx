@@ -67,6 +67,7 @@ export const fieldsOf = (form: FormData, before?: Subscription) => ({
   expireAfterSeconds: numberIn(form, 'expireAfterSeconds'),
   maxInFlight: numberIn(form, 'maxInFlight'),
   maxPerSecond: numberIn(form, 'maxPerSecond'),
+  deleteAfterUnusedSeconds: numberIn(form, 'deleteAfterUnusedSeconds'),
   headers: headersIn(textIn(form, 'headers'), before?.headers, isMoving(before?.url, textIn(form, 'url'))),
   eventTypes: form.getAll('eventTypes').map(String) as SubscribedType[],
 })

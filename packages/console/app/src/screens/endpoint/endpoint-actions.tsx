@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { client } from '../../api/client.ts'
 import type { RotatedSecret, Subscription } from '../../api/model.ts'
 import { endpointName } from '../../rules/attention.ts'
+import { changedFields } from '../../rules/changed-fields.ts'
 import { isPaused } from '../../rules/endpoint-state.ts'
 import { counted } from '../../rules/words.ts'
 import { usePerson } from '../../session/person.ts'
@@ -84,15 +85,17 @@ function PauseOrResume(props: DialogProps) {
 }
 
 function EditDialog({ subscription, onClose }: DialogProps) {
+  // The screen is read again while the dialog is open, and its fields keep what they were opened with.
+  const [opened] = useState(subscription)
   return (
     <CommandDialog
       title="Edit the endpoint"
       submitLabel="Save"
       onClose={onClose}
-      run={(form) => client.subscriptions.change(subscription.id, fieldsOf(form, subscription))}
+      run={(form) => client.subscriptions.change(opened.id, changedFields(fieldsOf(form, opened), opened))}
       done={({ warnings }) => ['The endpoint was changed.', ...warnings.map(({ detail }) => detail)].join(' ')}
     >
-      <EndpointFields subscription={subscription} />
+      <EndpointFields subscription={opened} />
       <p className="hint">Deliveries that are waiting for a retry keep the old URL.</p>
     </CommandDialog>
   )

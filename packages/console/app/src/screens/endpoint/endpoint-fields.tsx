@@ -57,6 +57,15 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
         range={[10, 86_400]}
         value={subscription?.expireAfterSeconds}
       />
+      <Part isLeftOut={!isPull}>
+        <NumberField
+          label="Delete after"
+          hint="Optional: seconds, 60 to 604,800. It is deleted when no client has asked for its deliveries for so long."
+          name="deleteAfterUnusedSeconds"
+          range={[60, 604_800]}
+          value={subscription?.deleteAfterUnusedSeconds}
+        />
+      </Part>
       <Part isLeftOut={isPull}>
         <label className="check">
           <input type="checkbox" name="recoverRejected" defaultChecked={subscription?.recoverRejected === true} />
@@ -111,7 +120,7 @@ const NumberField = ({
   </Field>
 )
 
-/** Fields that a pull subscription has not. They keep what was entered, and are neither checked nor sent. */
+/** Fields of one mode. In the other they keep what was entered, and are neither checked nor sent. */
 const Part = ({ isLeftOut, children }: { readonly isLeftOut: boolean; readonly children: ReactNode }) => (
   <fieldset className="part" disabled={isLeftOut} hidden={isLeftOut}>
     {children}

@@ -18,14 +18,10 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
             ['Description', subscription.description ?? <span className="muted">none</span>],
             ['External id', subscription.externalId ?? <span className="muted">none</span>],
             ['Headers', Object.keys(subscription.headers ?? {}).join(', ') || <span className="muted">none</span>],
-            [
-              'Expire after',
-              subscription.expireAfterSeconds === null ? (
-                <span className="muted">never</span>
-              ) : (
-                counted(subscription.expireAfterSeconds, 'second')
-              ),
-            ],
+            ['Expire after', secondsOrNever(subscription.expireAfterSeconds)],
+            ...(subscription.mode === 'pull'
+              ? [['Delete if unused for', secondsOrNever(subscription.deleteAfterUnusedSeconds)] as const]
+              : []),
             ['Rejected deliveries', subscription.recoverRejected ? 'sent again after the next 2xx' : 'stay parked'],
             ['In flight at most', subscription.maxInFlight ?? <span className="muted">any number</span>],
             ['Per second at most', subscription.maxPerSecond ?? <span className="muted">any number</span>],
@@ -66,6 +62,9 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
     </>
   )
 }
+
+const secondsOrNever = (seconds: number | null) =>
+  seconds === null ? <span className="muted">never</span> : counted(seconds, 'second')
 
 function Changes({ subscriptionId }: { readonly subscriptionId: string }) {
   const { query, rows, more } = useList(auditQuery({ list: 'webhooks' }))

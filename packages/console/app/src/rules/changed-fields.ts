@@ -1,0 +1,11 @@
+/**
+ * The fields whose values differ. An edit sends only these, so that it keeps what somebody else has changed meanwhile.
+ * @param before the values when the form was opened
+ */
+export function changedFields<Fields extends object>(fields: Fields, before: object): Partial<Fields> {
+  const stored = new Map(Object.entries(before))
+  const changed = Object.entries(fields).filter(([name, value]) => jsonOf(value) !== jsonOf(stored.get(name)))
+  return Object.fromEntries(changed) as Partial<Fields>
+}
+
+const jsonOf = (value: unknown): string => JSON.stringify(value ?? null)
