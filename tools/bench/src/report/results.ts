@@ -39,9 +39,7 @@ export function busySigns(name: FigureName, results: Results): readonly string[]
   if (name !== 'deliveries' || results.deliveries === undefined) return signs
   const spreads = Object.entries(results.deliveries.figure.workloads).flatMap(([workload, measured]) => {
     const spread = bullmqSpread(measured)
-    return spread > BUSY_SPREAD
-      ? [`runs of BullMQ with axios differ by ${Math.round(spread * 100)} % (${workload})`]
-      : []
+    return spread > BUSY_SPREAD ? [`${Math.round(spread * 100)} % (${workload})`] : []
   })
-  return [...signs, ...spreads]
+  return spreads.length === 0 ? signs : [...signs, `runs of BullMQ with axios differ by ${spreads.join(', ')}`]
 }
