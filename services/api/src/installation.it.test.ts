@@ -79,6 +79,10 @@ test('while Redis lacks its data, no agent is shown as unused, and no list of ca
   await around.redis.lose()
   const unavailable = { status: 503, body: { code: 'service-unavailable' } }
   expect(await readAll()).toMatchObject(paths.map(() => unavailable))
+  // Now the agent has a record, which has none of its calls.
+  const presence = await api.call('POST', `${agent}/presence`, { headers, json: { statusCode: 66 } })
+  expect(presence).toMatchObject({ status: 202 })
+  expect(await readAll()).toMatchObject(paths.map(() => unavailable))
   await around.redis.restore()
   await eventually(() => expect(api.isReady()).toBe(true))
   expect(await readAll()).toMatchObject(found)

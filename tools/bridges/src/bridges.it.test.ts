@@ -1,7 +1,7 @@
 import { createClient, SignInFailed } from '@switchhook/client'
 import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
 import { connect } from 'amqplib'
-import { type Delivery, moveDeliveries } from './move-deliveries.ts'
+import { type Delivery, moveDeliveries, Refused } from './move-deliveries.ts'
 import { toKafka } from './to-kafka.ts'
 import { toRabbitMq } from './to-rabbitmq.ts'
 
@@ -70,6 +70,18 @@ describe('RabbitMQ', () => {
     await connection.close()
   })
 
+  test('a delivery that no queue takes is retried, also if it was received alone', async () => {
+    const connection = await connect(broker.amqpUrl)
+    const channel = await connection.createConfirmChannel()
+    const { client, reported } = anApi(delivery('d-1', 'agent.status'))
+    const stop = new AbortController()
+    const moving = moveDeliveries(client, 's-1', toRabbitMq(channel, 'amq.topic'), stop.signal)
+    await eventually(() => expect(reported).toMatchObject([{ deliveryId: 'd-1', status: 503 }]))
+    stop.abort()
+    await moving
+    await connection.close()
+  })
+
   test('deliveries are given back, without an attempt, if the channel has closed', async () => {
     const connection = await connect(broker.amqpUrl)
     const channel = await connection.createConfirmChannel()
@@ -84,6 +96,18 @@ describe('RabbitMQ', () => {
     ])
     await connection.close()
   })
+})
+
+test('a refused delivery is retried, and the others are given back, if the queue goes away', async () => {
+  const { client, reported } = anApi(delivery('d-1'), delivery('d-2'))
+  const store = async ({ deliveryId }: Delivery) => {
+    throw deliveryId === 'd-1' ? new Refused('no queue takes it') : new Error('closed')
+  }
+  await expect(moveDeliveries(client, 's-1', store, new AbortController().signal)).rejects.toThrow('closed')
+  expect(reported).toMatchObject([
+    { deliveryId: 'd-1', status: 503 },
+    { deliveryId: 'd-2', release: true },
+  ])
 })
 
 test('Kafka gets the call as the key, and a delivery that it refuses is retried', async () => {

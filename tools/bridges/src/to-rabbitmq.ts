@@ -1,9 +1,9 @@
 import type { ConfirmChannel } from 'amqplib'
-import type { Delivery } from './move-deliveries.ts'
+import { type Delivery, Refused } from './move-deliveries.ts'
 
 /**
  * Stores deliveries in an exchange. The event type is the routing key. Resolves once the broker has confirmed the message, and
- * rejects if no queue takes it.
+ * rejects with `Refused` if no queue takes it.
  */
 export function toRabbitMq(channel: ConfirmChannel, exchange: string): (delivery: Delivery) => Promise<void> {
   const returned = new Set<string>()
@@ -16,7 +16,7 @@ export function toRabbitMq(channel: ConfirmChannel, exchange: string): (delivery
       const properties = { messageId: deliveryId, headers, contentType: 'application/json', persistent: true }
       channel.publish(exchange, routingKey, Buffer.from(body), { ...properties, mandatory: true }, (error) => {
         // RabbitMQ returns a message before it confirms it.
-        if (returned.delete(deliveryId)) reject(new Error(`no queue takes ${routingKey} from the exchange ${exchange}`))
+        if (returned.delete(deliveryId)) reject(new Refused(`no queue takes ${routingKey} from exchange ${exchange}`))
         else if (error) reject(error as Error)
         else resolve()
       })

@@ -31,7 +31,7 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * probeUntil   claim-probe                end of the probe's lease; then another worker may claim it
  * paused       note-failure               present if the endpoint asked for this cool-down
  * opening      note-failure, once         the cool-down at the Nth failure: start, failures, end, last result
- * told         OutageStore.markReported   start of the outage that was published last
+ * told         mark-outage                start of this outage, once its notice was published
  * recoveredAt  note-outage-end            first answer after the outage; a failed probe removes it
  *
  * `note-failure` also adds each cool-down to the endpoint's history (cool-down-history.ts).

@@ -15,7 +15,7 @@ export interface Outage {
 export interface OutageStore {
   /** Undefined: no outage, or already reported. */
   unreported(endpoint: Endpoint): Promise<Outage | undefined>
-  /** Marks only this outage: meanwhile the breaker may have closed and opened again. */
+  /** Marks only this outage, and nothing once it is over: meanwhile the breaker may have closed and opened again. */
   markReported(endpoint: Endpoint, outage: Pick<Outage, 'sinceMs'>): Promise<void>
   /**
    * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
@@ -37,10 +37,7 @@ export function createOutageStore(redis: Redis): OutageStore {
     },
     async markReported({ tenant, subscriptionId }, { sinceMs }) {
       const key = breakerKey(tenant, subscriptionId)
-      // If another worker has closed the breaker meanwhile, this creates the key again: let it expire.
-      await redis[run]((commands) =>
-        Promise.all([commands.hset(key, 'told', sinceMs), commands.pexpire(key, STRAY_MS, 'NX')]),
-      )
+      await redis[run]((commands) => commands.runScript('breaker/mark-outage', [key], [sinceMs]))
     },
     async noteEnd({ tenant, subscriptionId }) {
       const [opening, recoveredAt] = await redis[run]((commands) =>
@@ -51,7 +48,6 @@ export function createOutageStore(redis: Redis): OutageStore {
   }
 }
 
-const STRAY_MS = 60_000
 /** Earlier versions write this for any outage. */
 const TOLD = '1'
 

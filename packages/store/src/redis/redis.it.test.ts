@@ -73,9 +73,10 @@ test('without Redis everything rejects immediately with Unavailable, and works a
   await subscriptions.matching('acme', 'call.status')
   proxy.refuse()
   await eventually(() => expect(redis.isReady()).toBe(false))
-  expect(await timed(() => subscriptions.matching('acme', 'call.status'))).toBeLessThan(100)
-  expect(await timed(() => collect(subscriptions.all('acme')))).toBeLessThan(100)
-  expect(await timed(() => deliveries.isSettled({ deliveryId, run: 1, slot: 0, attempt: 0 }))).toBeLessThan(100)
+  // Waiting for a reply or a connection would take three seconds.
+  expect(await timed(() => subscriptions.matching('acme', 'call.status'))).toBeLessThan(1_000)
+  expect(await timed(() => collect(subscriptions.all('acme')))).toBeLessThan(1_000)
+  expect(await timed(() => deliveries.isSettled({ deliveryId, run: 1, slot: 0, attempt: 0 }))).toBeLessThan(1_000)
   proxy.accept()
   await redis.ready()
   expect(await subscriptions.matching('acme', 'call.status')).toEqual([])

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
  */
 export interface ScriptReplies {
   'breaker/claim-probe': 0 | 1
+  'breaker/mark-outage': 0 | 1
   'breaker/note-contact': 1
   'breaker/note-failure': 0 | 1
   'breaker/note-answer': number

@@ -37,16 +37,17 @@ export async function openContactCenter(base: Base, state: State): Promise<Conta
   await platform.start(center.listener)
   return {
     platform,
-    // An emptied Redis shows every agent without an event and without a call. Receivers would end the calls that they show.
+    // In an emptied Redis calls are missing from every agent, also from one that has changed since. Receivers would end the
+    // calls that they show.
     center: {
       ...center,
       readAgent: installation.confirmAbsence(
         (...one: Parameters<Center['readAgent']>) => center.readAgent(...one),
-        (read) => read.status === 'fulfilled' && read.value.sequence === 0,
+        isRead,
       ),
       readAgents: installation.confirmAbsence(
         (...some: Parameters<Center['readAgents']>) => center.readAgents(...some),
-        (read) => read.status === 'fulfilled' && read.value.some(({ sequence }) => sequence === 0),
+        isRead,
       ),
     },
     now,
@@ -61,3 +62,5 @@ export async function openContactCenter(base: Base, state: State): Promise<Conta
     close: () => platform.stop(),
   }
 }
+
+const isRead = ({ status }: PromiseSettledResult<unknown>): boolean => status === 'fulfilled'

@@ -116,6 +116,7 @@ test('a lease of a client that ends counts an attempt; one of a worker that died
   ]
   const settled: unknown[] = []
   const given: unknown[] = []
+  const ends: string[] = []
   const deps = depsOf(aSubscription({ id, mode: 'pull', url: '' }), {
     lapsed: async () => entries,
     read: async (ids) =>
@@ -123,11 +124,15 @@ test('a lease of a client that ends counts an attempt; one of a worker that died
         .filter(({ deliveryId }) => ids.includes(deliveryId))
         .map((delivery) => ({ delivery, dueAtMs: START_MS })),
     release: async (_id, leases) => leases.map(({ deliveryId }) => given.push(deliveryId) > 0),
+    remove: async () => void ends.push('the lease is removed'),
   })
   const worker = deliverDeps({
+    listAgain: async () => void ends.push('listed again, if it is not listed'),
     settle: async ({ deliveryId }, attempt) => void settled.push([deliveryId, attempt?.attempt, attempt?.outcome]),
   })
   await createLookAtHeld({ ...deps, worker })()
   expect(settled).toEqual([[received.deliveryId, 1, 'lapsed']])
   expect(given).toEqual([parking.deliveryId])
+  // Another worker may have held it again and died. In the other order the lease would count as its entry.
+  expect(ends).toEqual(['the lease is removed', 'listed again, if it is not listed'])
 })

@@ -93,6 +93,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
           })
         }
         await held.remove(id, 'leased', [entry])
+        // Its entry may be missing, if another worker has held it again and died. The lease would have counted as one.
+        if (delivery !== undefined) await worker.listAgain(delivery)
       }),
     )
     return lapsed.length < LAPSED_AT_ONCE

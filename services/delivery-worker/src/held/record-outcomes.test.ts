@@ -7,8 +7,9 @@ import { createRecordOutcomes } from './record-outcomes.ts'
  * The lists of held and leased deliveries, as the store keeps them: a delivery that has a lease is not listed again, and an
  * entry is removed only with the lease that was read.
  */
-function recordAgain(present: { readonly lease?: string; readonly isListed?: true }) {
-  const delivery = { ...aDelivery(), attempt: 1, token: 'of-the-next-attempt' }
+function recordAgain(present: { readonly lease?: string; readonly isListed?: true; readonly isReadBefore?: true }) {
+  const token = present.isReadBefore ? 'of-this-attempt' : 'of-the-next-attempt'
+  const delivery = { ...aDelivery(), attempt: 1, token }
   const { deliveryId, tenant, subscriptionId } = delivery
   const leased = new Map(present.lease === undefined ? [] : [[deliveryId, present.lease]])
   const held = new Set(present.isListed ? [deliveryId] : [])
@@ -35,6 +36,11 @@ function recordAgain(present: { readonly lease?: string; readonly isListed?: tru
 
 test.each<[string, Parameters<typeof recordAgain>[0], { isListed: boolean; isLeased: boolean }]>([
   ['its lease, because the entry was not written', { lease: 'own' }, { isListed: true, isLeased: false }],
+  [
+    'its lease, and went on after it was read here',
+    { lease: 'own', isReadBefore: true },
+    { isListed: true, isLeased: false },
+  ],
   ['neither lease nor entry', {}, { isListed: true, isLeased: false }],
   ['its entry', { isListed: true }, { isListed: true, isLeased: false }],
   ['the lease of a client that received it again', { lease: 'other' }, { isListed: false, isLeased: true }],

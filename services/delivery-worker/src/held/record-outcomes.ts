@@ -1,4 +1,4 @@
-import { type OutcomeBatch, parseOutcomeBatch, type ReportedOutcome, type SubscriptionId } from '@switchhook/contracts'
+import { type OutcomeBatch, parseOutcomeBatch, type ReportedOutcome } from '@switchhook/contracts'
 import { type Broker, type Consumer, type IncomingMessage, Queue } from '@switchhook/messaging'
 import type { DeliveryArchive, HeldMessage, HeldStore, Installation, OutcomeStore } from '@switchhook/store'
 import type { DeliverDeps } from '../pipeline/steps.ts'
@@ -16,18 +16,15 @@ export interface RecordOutcomesDeps {
  * batch can be repeated, because an outcome is recorded only for the message that was handed out.
  */
 export function createRecordOutcomes({ worker, held, find, save }: RecordOutcomesDeps) {
-  async function record(id: SubscriptionId, item: ReportedOutcome, message: HeldMessage | undefined): Promise<void> {
-    const { deliveryId, lease, token, outcome } = item
+  async function record(item: ReportedOutcome, message: HeldMessage | undefined): Promise<void> {
+    const { deliveryId, token, outcome } = item
     // A success always counts, also one that arrives after the end of its lease.
     if (message !== undefined && (message.delivery.token === token || outcome.kind === 'delivered')) {
       return await concludeReceived(worker, message.delivery, item)
     }
-    // It has gone on. What follows its settlement may be missing: its new entry, or its notice.
-    if (message !== undefined) {
-      // Its lease first: it would count as an entry, and nothing would be left once it is removed.
-      await held.remove(id, 'leased', [{ deliveryId, score: lease }])
-      return await worker.listAgain(message.delivery)
-    }
+    // It is held again: listed below.
+    if (message !== undefined) return
+    // It has gone on. Its notice may be missing.
     const found = await find(deliveryId)
     if (found?.state === 'parked') await worker.noticeParked({ ...found, body: found.body ?? Buffer.alloc(0) })
   }
@@ -35,13 +32,19 @@ export function createRecordOutcomes({ worker, held, find, save }: RecordOutcome
   return async ({ batchId, subscriptionId, items }: OutcomeBatch): Promise<void> => {
     const ids = items.map(({ deliveryId }) => deliveryId)
     const messages = await held.read(ids)
-    await Promise.all(items.map((item, i) => record(subscriptionId, item, messages[i])))
+    await Promise.all(items.map((item, i) => record(item, messages[i])))
     // One script for all: a repeat of the batch ends the leases after a crash.
     await held.remove(
       subscriptionId,
       'leased',
       items.map(({ deliveryId, lease: score }) => ({ deliveryId, score })),
     )
+    // After the leases: one would count as an entry. The entry may be missing, because another worker has held the delivery
+    // again and died, or its write was refused.
+    const mayBeHeld = messages.flatMap((message, i) =>
+      message === undefined || items[i]?.outcome.kind === 'delivered' ? [] : [message.delivery],
+    )
+    await Promise.all(mayBeHeld.map((delivery) => worker.listAgain(delivery)))
     await save(batchId, ids)
   }
 }

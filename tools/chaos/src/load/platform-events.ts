@@ -25,6 +25,8 @@ const EVERY_MS = 90
  * is slower than the load: without the bound, each recovery would take longer than the one before it.
  */
 const MAX_UNDER_WAY = 50
+/** A broker that has lost everything never delivers them. */
+const FORGOTTEN_MS = 180_000
 const REPEAT_MS = 200
 /** One event of this many is published twice in parallel, as by a platform that repeats what it is not sure of. */
 const TWICE_EVERY = 5
@@ -46,8 +48,8 @@ export function startPlatformEvents(
   const confirmed: string[] = []
   const publishes = new Map<string, number>()
   const underWay = new Set<Promise<unknown>>()
-  /** Ids of the events that are not known to have arrived, without those of bursts. */
-  const missing = new Set<string>()
+  /** Ids of the events that are not known to have arrived, without those of bursts, and when they were begun. */
+  const missing = new Map<string, number>()
   let repeats = 0
   let begun = 0
   let endsAtMs = Number.POSITIVE_INFINITY
@@ -72,10 +74,13 @@ export function startPlatformEvents(
   }
 
   const timer = setInterval(() => {
-    for (const eventId of missing) if (hasArrived(eventId)) missing.delete(eventId)
+    const nowMs = performance.now()
+    for (const [eventId, sinceMs] of missing) {
+      if (hasArrived(eventId) || nowMs - sinceMs > FORGOTTEN_MS) missing.delete(eventId)
+    }
     if (missing.size >= MAX_UNDER_WAY) return
     const event = newEvent()
-    missing.add(event.eventId)
+    missing.set(event.eventId, nowMs)
     begin(event)
     if (begun++ % TWICE_EVERY === 0) begin(event)
   }, EVERY_MS)

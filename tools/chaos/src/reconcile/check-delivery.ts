@@ -14,8 +14,10 @@ export interface DeliveryCheck {
 
 /** A dead peer is detected by a heartbeat or a timeout, so an effect of a fault may appear this much later. */
 const AFTERMATH_MS = 30_000
-/** Copies of an event wait in two queues before its first attempts, on a busy machine for seconds. */
-const QUEUED_MS = 10_000
+/** More often than any number of faults in one attempt: copies have multiplied. */
+const MAX_REPEATS = 10
+/** Copies of an event wait in two queues before its first attempts, on a slow machine for half a minute. */
+const QUEUED_MS = 30_000
 
 /**
  * Checks the POSTs of one delivery, in order of arrival:
@@ -32,7 +34,8 @@ const QUEUED_MS = 10_000
  * - An attempt that was released is made again.
  * - An attempt from the second on is otherwise made once, except around a fault that leaves two copies of a message: a process dies,
  *   or loses its connection to the broker. Such a fault lies between the first POST of this attempt and its repeat, or
- *   ended less than a confirm timeout before. Attempts are counted over all runs, so an attempt number names its run.
+ *   ended less than a confirm timeout before. Attempts are counted over all runs, so an attempt number names its run. Workers
+ *   of an earlier version also repeat attempts of an event that was published twice.
  * - A first attempt is made at most as often as its event was published, except around a fault that leaves two copies of
  *   an event, or that long after it for which the copies can wait in queues.
  *
@@ -41,9 +44,10 @@ const QUEUED_MS = 10_000
 export function checkDelivery(
   posts: readonly Post[],
   publishes: number,
-  observation: Pick<Observation, 'disturbances' | 'messageCopies' | 'eventCopies' | 'lapses'>,
+  observation: Pick<Observation, 'disturbances' | 'messageCopies' | 'eventCopies' | 'lapses' | 'oldWorkers'>,
 ): DeliveryCheck {
-  const { disturbances, messageCopies, eventCopies, lapses } = observation
+  const { disturbances, lapses, oldWorkers = [] } = observation
+  const messageCopies = [...observation.messageCopies, ...(publishes > 1 ? oldWorkers : [])]
   let firstAttemptsLeft = publishes
   const problems: Problem[] = []
   const [first] = posts
@@ -55,6 +59,7 @@ export function checkDelivery(
   let duplicates = 0
   let stepsBack = 0
   let repeatedAttempts = 0
+  const repeats = new Map<number, number>()
   let changedNotices = 0
   for (const post of posts) {
     const what = `${post.deliveryId} at ${post.endpoint}`
@@ -83,9 +88,11 @@ export function checkDelivery(
       else problems.push({ kind: 'attempt number', what: `${what} says ${post.attempt} after ${highest}` })
     }
     if (!isOwed) {
-      const copies = post.attempt === 1 ? eventCopies : messageCopies
+      const copies = post.attempt === 1 ? observation.eventCopies : messageCopies
       const aftermathMs = CONFIRM_TIMEOUT_MS + (post.attempt === 1 ? QUEUED_MS : 0)
-      if (liesBetween(copies, firstAtMs ?? 0, post.atMs, aftermathMs)) repeatedAttempts += 1
+      const count = (repeats.get(post.attempt) ?? 0) + 1
+      repeats.set(post.attempt, count)
+      if (count <= MAX_REPEATS && liesBetween(copies, firstAtMs ?? 0, post.atMs, aftermathMs)) repeatedAttempts += 1
       else {
         const times = `${timeOf(madeAtMs.get(post.attempt) ?? post.atMs)} and ${timeOf(post.atMs)}`
         problems.push({ kind: 'attempt repeated', what: `${what}, attempt ${post.attempt}, at ${times}` })

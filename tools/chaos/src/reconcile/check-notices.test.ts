@@ -74,6 +74,21 @@ test.each<[string, Partial<Observation>]>([
     { posts: [post(), notice(PARKED), acknowledged], parked: [] },
   ],
   [
+    'the delivery was acknowledged without being sent again, before its notice was built',
+    {
+      posts: [post(), acknowledged],
+      parked: [],
+      recoveries: [
+        {
+          ...recovery,
+          deliveries: [{ deliveryId: 'd1', state: 'acknowledged', run: 1, parkedRun: 1 }],
+          found: 0,
+          sent: 0,
+        },
+      ],
+    },
+  ],
+  [
     'an ops endpoint rejects its notice, which causes no other notice',
     {
       posts: [post(), notice(PARKED, { status: 400 })],

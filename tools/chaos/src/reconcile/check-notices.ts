@@ -1,3 +1,4 @@
+import { isAcknowledgedUnsent } from './check-recovery.ts'
 import { isNotice, type Notice, type Observation, type Outage } from './observation.ts'
 import type { Problem } from './problem.ts'
 
@@ -39,7 +40,10 @@ export function expectedNotices(observation: Observation): readonly string[] {
     ...notices.flatMap((notice) => (notice.kind === 'recovered' ? nameOfNotice({ ...notice, kind: 'failing' }) : [])),
     ...parked.filter(({ endpoint }) => !ops.has(endpoint)).map(parkedName),
     ...recoveries.flatMap(({ deliveries }) =>
-      deliveries.map(({ deliveryId, parkedRun }) => parkedName({ deliveryId, run: parkedRun })),
+      deliveries
+        // Acknowledged before its notice was built, so there may be none.
+        .filter((delivery) => !isAcknowledgedUnsent(delivery))
+        .map(({ deliveryId, parkedRun }) => parkedName({ deliveryId, run: parkedRun })),
     ),
   ]
 }

@@ -33,6 +33,7 @@ test('accepts that it skips a delivery whose other copy was acknowledged after t
   const [first, second] = seen.deliveries
   const deliveries = [{ ...first, run: 1 }, second] as RecoverySeen['deliveries']
   expect(check({ ...seen, sent: 1, skipped: 1, deliveries })).toEqual([])
+  expect(check({ ...seen, found: 1, sent: 1, deliveries })).toEqual([])
   expect(check({ ...seen, found: 3, sent: 2, skipped: 1 })).toEqual([])
   expect(check({ ...seen, found: 3, sent: 1, skipped: 2 })).toHaveLength(1)
 })

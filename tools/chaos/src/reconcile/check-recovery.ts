@@ -5,10 +5,10 @@ import type { Problem } from './problem.ts'
 const LAST_RUN = 2
 
 /**
- * A delivery that left the list without the recovery. Of two copies under way at the repair, one is rejected and parks the
+ * Whether the delivery left the list without the recovery. Of two copies under way at the repair, one is rejected and parks the
  * delivery, and the other is acknowledged after that.
  */
-const isAcknowledgedUnsent = ({ state, run, parkedRun }: RecoverySeen['deliveries'][number]): boolean =>
+export const isAcknowledgedUnsent = ({ state, run, parkedRun }: RecoverySeen['deliveries'][number]): boolean =>
   state === 'acknowledged' && run === parkedRun
 
 /**
@@ -29,9 +29,10 @@ export function checkRecovery(
   if (state !== 'done') add(`it is ${state}`)
   if (failed > 0) add(`${failed} failed`)
   if (!hasLostWrites) {
-    if (found < deliveries.length) add(`found ${found} of ${deliveries.length}`)
+    const leftAlone = deliveries.filter(isAcknowledgedUnsent).length
+    if (found < deliveries.length - leftAlone) add(`found ${found} of ${deliveries.length}`)
     // Those that were parked after the list was read are not in `deliveries`.
-    const mayBeSkipped = deliveries.filter(isAcknowledgedUnsent).length + Math.max(0, found - deliveries.length)
+    const mayBeSkipped = leftAlone + Math.max(0, found - deliveries.length)
     if (state === 'done' && (sent + skipped !== found || skipped > mayBeSkipped)) {
       add(`sent ${sent}, skipped ${skipped} of ${found}, of which ${mayBeSkipped} may be skipped`)
     }

@@ -204,6 +204,8 @@ export interface Observation {
   readonly messageCopies: readonly Disturbance[]
   /** The disturbances that can leave two copies of an event or a first message, so that a first attempt is repeated. */
   readonly eventCopies: readonly Disturbance[]
+  /** While workers of an earlier version ran, in an upgrade. */
+  readonly oldWorkers?: readonly Disturbance[]
   readonly lapses: readonly Lapse[]
   readonly brokerLosses: readonly BrokerLoss[]
   readonly outages: readonly Outage[]

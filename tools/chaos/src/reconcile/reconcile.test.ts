@@ -77,8 +77,16 @@ test.each<[string, Observation]>([
   [
     'its first attempt was made twice, because two copies of its event had waited in queues since a fault',
     observed({
-      posts: [post({ status: 503, atMs: 20_000 }), post({ atMs: 21_000 })],
+      posts: [post({ status: 503, atMs: 40_000 }), post({ atMs: 41_000 })],
       eventCopies: [{ fromMs: 1_500, toMs: 5_000 }],
+    }),
+  ],
+  [
+    'its event was published twice, and workers of an earlier version made its second attempt twice',
+    observed({
+      posts: [post({ status: 503 }), post({ attempt: 2, status: 503 }), post({ attempt: 2 })],
+      publishes: new Map([['e1', 2]]),
+      oldWorkers: FAULT,
     }),
   ],
   ['it was rejected and parked', observed({ posts: [rejected], parked })],
@@ -294,12 +302,25 @@ test.each<[string, Observation, Problem]>([
     { kind: 'attempt repeated', what: 'd1 at healthy, attempt 2, at 00:00:20.000 and 00:00:21.000' },
   ],
   [
+    'workers of an earlier version make a second attempt twice, of an event that was published once',
+    observed({
+      posts: [post({ status: 503 }), post({ attempt: 2, status: 503 }), post({ attempt: 2 })],
+      oldWorkers: FAULT,
+    }),
+    { kind: 'attempt repeated', what: 'd1 at healthy, attempt 2, at 00:00:01.000 and 00:00:01.000' },
+  ],
+  [
+    'an attempt is made twelve times around a fault',
+    observed({ posts: Array.from({ length: 12 }, () => post()), eventCopies: FAULT }),
+    { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:01.000 and 00:00:01.000' },
+  ],
+  [
     'a first attempt is made twice, long after a fault that leaves two copies of an event',
     observed({
-      posts: [post({ status: 503, atMs: 30_000 }), post({ atMs: 31_000 })],
+      posts: [post({ status: 503, atMs: 50_000 }), post({ atMs: 51_000 })],
       eventCopies: [{ fromMs: 1_500, toMs: 5_000 }],
     }),
-    { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:30.000 and 00:00:31.000' },
+    { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:50.000 and 00:00:51.000' },
   ],
   [
     'a first attempt is made three times, although its event was published twice',

@@ -99,16 +99,16 @@ export async function runUpgrade(
     await load.stop()
     await guarded.remove()
     say('the load has ended; waiting for the remaining deliveries')
-    // Old workers can repeat attempts of events that were published twice. The last phase does not end.
+    // The last phase does not end.
     const oldWorkers = begun.flatMap(({ fromMs, hasOldWorkers }, i) =>
       hasOldWorkers ? [{ fromMs, toMs: begun[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY }] : [],
     )
-    const copies = [...disturbances, ...oldWorkers]
     const reconciliation = await settle(async () => ({
       ...(await load.observe()),
       disturbances,
-      messageCopies: copies,
-      eventCopies: copies,
+      messageCopies: disturbances,
+      eventCopies: disturbances,
+      oldWorkers,
     }))
     return {
       reconciliation,

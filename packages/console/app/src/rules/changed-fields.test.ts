@@ -12,6 +12,8 @@ const { id: _, ...entered } = stored
 
 test('an edit that changes nothing sends nothing', () => {
   expect(changedFields(structuredClone(entered), stored)).toEqual({})
+  const reordered = { ...stored, description: '', eventTypes: ['call.status', 'agent.status'] }
+  expect(changedFields({ description: null, eventTypes: ['agent.status', 'call.status'] }, reordered)).toEqual({})
 })
 
 test.each<[string, object]>([

@@ -8,4 +8,6 @@ export function changedFields<Fields extends object>(fields: Fields, before: obj
   return Object.fromEntries(changed) as Partial<Fields>
 }
 
-const jsonOf = (value: unknown): string => JSON.stringify(value ?? null)
+/** A list is a set: its order does not count. */
+const jsonOf = (value: unknown): string =>
+  Array.isArray(value) ? JSON.stringify(value.map(String).toSorted()) : JSON.stringify(value || null)

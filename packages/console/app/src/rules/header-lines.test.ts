@@ -4,7 +4,7 @@ const before = { authorization: KEPT, 'x-key': KEPT }
 
 test.each<[string, object | undefined, object | null]>([
   ['', undefined, null],
-  ['  \n', before, null],
+  ['  \n', before, { authorization: null, 'x-key': null }],
   ['Authorization: Bearer a:b', undefined, { authorization: 'Bearer a:b' }],
   [headerLines(before), before, { authorization: KEPT, 'x-key': KEPT }],
   [`authorization: ${KEPT}`, before, { authorization: KEPT, 'x-key': null }],

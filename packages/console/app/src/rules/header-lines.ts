@@ -21,7 +21,7 @@ export function headersIn(
   isMoving = false,
 ): Record<string, string | null> | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
-  if (lines.length === 0) return null
+  if (lines.length === 0 && before == null) return null
   const entered = new Map<string, string>()
   for (const line of lines) {
     const [, sent, value = ''] = /^([^:]*):(.*)$/.exec(line) ?? refuse(`"${line.trim()}" has no colon after the name.`)

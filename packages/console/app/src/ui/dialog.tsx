@@ -8,15 +8,12 @@ interface DialogProps {
   readonly title: string
   readonly onClose: () => void
   readonly children: ReactNode
-}
-
-interface OwnDialogProps extends DialogProps {
-  /** Only a button closes it: what it shows, or what was entered, would be lost. */
+  /** Escape does not close it: what it shows, what was entered or what is about to be shown would be lost. */
   readonly staysOpen?: boolean
 }
 
 /** A modal dialog. The browser keeps the focus inside, closes it on Escape and returns the focus. */
-export function Dialog({ title, onClose, staysOpen = false, children }: OwnDialogProps) {
+export function Dialog({ title, onClose, staysOpen = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   // Closed while it is still in the document; otherwise the focus is lost.
@@ -26,7 +23,16 @@ export function Dialog({ title, onClose, staysOpen = false, children }: OwnDialo
     return () => element?.close()
   }, [])
   return (
-    <dialog ref={dialog} aria-labelledby={id} closedby={staysOpen ? 'none' : undefined} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      // Browsers without `closedby` ask first.
+      closedby={staysOpen ? 'none' : undefined}
+      onCancel={(event) => {
+        if (staysOpen) event.preventDefault()
+      }}
+      onClose={onClose}
+    >
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
@@ -42,8 +48,8 @@ interface FormDialogProps extends DialogProps {
 }
 
 /**
- * A dialog with a form. Once something was entered, Escape no longer closes it. A refusal marks the fields that it names and moves the focus to the first of them; other errors are
- * shown above the buttons.
+ * A dialog with a form. Once something was entered, Escape no longer closes it; with `staysOpen`, Cancel does not either. A
+ * refusal marks the fields that it names and moves the focus to the first of them; other errors are shown above the buttons.
  */
 export function FormDialog({
   submitLabel,
@@ -52,6 +58,7 @@ export function FormDialog({
   error,
   onSubmit,
   children,
+  staysOpen = false,
   ...dialog
 }: FormDialogProps) {
   const form = useRef<HTMLFormElement>(null)
@@ -68,7 +75,7 @@ export function FormDialog({
     else form.current?.querySelector('[role="alert"]')?.scrollIntoView({ block: 'nearest' })
   }, [error])
   return (
-    <Dialog {...dialog} staysOpen={isEdited}>
+    <Dialog {...dialog} staysOpen={staysOpen || isEdited}>
       <form
         ref={form}
         onChange={({ target }) => {
@@ -85,10 +92,12 @@ export function FormDialog({
         }}
       >
         <FaultsContext value={left}>{children}</FaultsContext>
-        {areMarked && <Notice tone="bad">Correct the marked fields, then try again.</Notice>}
+        {areMarked && left.size > 0 && <Notice tone="bad">Correct the marked fields, then try again.</Notice>}
         {error != null && !areMarked && <Failure error={error} />}
         <div className="dialog-buttons">
-          <Button onClick={dialog.onClose}>Cancel</Button>
+          <Button isBusy={staysOpen} onClick={dialog.onClose}>
+            Cancel
+          </Button>
           <SubmitButton kind={kind} isBusy={isBusy}>
             {submitLabel}
           </SubmitButton>

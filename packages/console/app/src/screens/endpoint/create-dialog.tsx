@@ -42,6 +42,7 @@ export function CreateDialog({
     <FormDialog
       title="Add an endpoint"
       submitLabel="Add"
+      staysOpen={create.isPending}
       onClose={onClose}
       isBusy={create.isPending}
       error={create.error}

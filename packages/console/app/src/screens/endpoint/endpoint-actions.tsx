@@ -92,14 +92,30 @@ function EditDialog({ subscription, onClose }: DialogProps) {
       title="Edit the endpoint"
       submitLabel="Save"
       onClose={onClose}
-      run={(form) => client.subscriptions.change(opened.id, changedFields(fieldsOf(form, opened), opened))}
-      done={({ warnings }) => ['The endpoint was changed.', ...warnings.map(({ detail }) => detail)].join(' ')}
+      run={(form) => change(opened, fieldsOf(form, opened))}
+      done={changeDone}
     >
       <EndpointFields subscription={opened} />
       <p className="hint">Deliveries that are waiting for a retry keep the old URL.</p>
     </CommandDialog>
   )
 }
+
+/** Sends what differs from what the dialog showed. Null: nothing does. */
+async function change(opened: Subscription, fields: ReturnType<typeof fieldsOf>): Promise<Subscription | null> {
+  const changed = changedFields(fields, opened)
+  if (Object.keys(changed).length === 0) return null
+  // Headers go with their URL: somebody may have moved the endpoint to a host that must not get them.
+  return client.subscriptions.change(opened.id, {
+    ...changed,
+    ...(changed.headers !== undefined && { url: fields.url }),
+  })
+}
+
+const changeDone = (changed: Subscription | null): string =>
+  changed === null
+    ? 'Nothing was changed.'
+    : ['The endpoint was changed.', ...changed.warnings.map(({ detail }) => detail)].join(' ')
 
 const OVERLAPS = [
   ['3600', '1 hour'],
@@ -130,6 +146,7 @@ function RotateDialog({ subscription, onClose }: DialogProps) {
     <FormDialog
       title="Rotate the secret"
       submitLabel="Create a new secret"
+      staysOpen={rotate.isPending}
       onClose={onClose}
       isBusy={rotate.isPending}
       error={rotate.error}

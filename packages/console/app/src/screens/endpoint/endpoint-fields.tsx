@@ -139,7 +139,7 @@ function EventTypes({ chosen }: { readonly chosen: readonly string[] }) {
           <code>*</code> <span className="hint">All event types, those of later versions included.</span>
         </span>
       </label>
-      {(data?.items ?? []).map(({ type, description }) => (
+      {(data?.items ?? withoutTexts(chosen)).map(({ type, description }) => (
         <label key={type} className="check">
           <input type="checkbox" name="eventTypes" value={type} defaultChecked={chosen.includes(type)} />
           <span>
@@ -151,5 +151,9 @@ function EventTypes({ chosen }: { readonly chosen: readonly string[] }) {
     </fieldset>
   )
 }
+
+/** Until the texts of the types are read, what is chosen stays chosen. */
+const withoutTexts = (types: readonly string[]) =>
+  types.filter((type) => type !== '*').map((type) => ({ type, description: '' }))
 
 const firstSentence = (text: string): string => /^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text
