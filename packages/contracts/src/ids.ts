@@ -51,13 +51,16 @@ export function deliveryIdOf(event: EventId, subscription: SubscriptionId): Deli
   return uuidV5(event, subscription) as DeliveryId
 }
 
-/** The id of the notice that an endpoint's outage began or ended; publishing it twice is one event. */
+/**
+ * The id of the notice that an endpoint's outage began or ended at a time; publishing it twice is one event. An outage can end
+ * twice: if Redis loses the end, or fails before it is stored.
+ */
 export function outageEventIdOf(
   subscription: SubscriptionId,
   notice: 'webhook.endpoint.failing' | 'webhook.endpoint.recovered',
-  sinceMs: number,
+  atMs: number,
 ): EventId {
-  return uuidV5(subscription, `${notice} ${sinceMs}`) as EventId
+  return uuidV5(subscription, `${notice} ${atMs}`) as EventId
 }
 
 /** The id of the notice that a run of a delivery ended parked. */

@@ -168,6 +168,20 @@ test('an outage is marked as notified after the broker’s confirm, and not publ
   expect(repeated.steps).toEqual([])
 })
 
+test('an outage that is noted to end twice is two events, because they say other times', async () => {
+  const delivery = lastDelivery()
+  const idOf = async (recoveredAtMs: number) => {
+    const noteEnd = async () => ({ ...outage, recoveredAtMs })
+    const { notices, events } = aWorld({
+      outages: { unreported: async () => undefined, markReported: async () => {}, noteEnd },
+    })
+    await notices.recovered(delivery)
+    return events.map(({ eventId }) => eventId)
+  }
+  expect(await idOf(SINCE_MS + 60_000)).toEqual(await idOf(SINCE_MS + 60_000))
+  expect(await idOf(SINCE_MS + 60_000)).not.toEqual(await idOf(SINCE_MS + 70_000))
+})
+
 test('a broker that is away does not affect the breaker, and the outage stays unpublished', async () => {
   const publish = () => Promise.reject(new Unavailable('rabbitmq', 'away'))
   const { notices, steps, warnings } = aWorld({ publish })

@@ -121,7 +121,7 @@ export function createNotices(deps: NoticesDeps): Notices {
       const { subscriptionId, url } = delivery
       const recoveredAt = toIso(outage.recoveredAtMs)
       await publish(
-        make(delivery, eventType, outageEventIdOf(subscriptionId, eventType, outage.sinceMs), {
+        make(delivery, eventType, outageEventIdOf(subscriptionId, eventType, outage.recoveredAtMs), {
           subscriptionId,
           url: withoutQuery(url),
           since: toIso(outage.sinceMs),

@@ -8,7 +8,7 @@ export interface DeliveryCheck {
   readonly stepsBack: number
   /** POSTs that repeat an attempt around a fault that leaves two copies of a message. */
   readonly repeatedAttempts: number
-  /** Repeats of a parked or recovered notice with another body, after Redis had lost the record of the first. */
+  /** Repeats of a parked notice with another body, after Redis had lost the record of the first. */
   readonly changedNotices: number
 }
 
@@ -23,9 +23,8 @@ const QUEUED_MS = 30_000
  * Checks the POSTs of one delivery, in order of arrival:
  *
  * - Each is signed, and its headers match its body.
- * - The body and the lasting headers are the same in every POST. Two exceptions after a rollback of Redis (ADR 0034). A
- *   delivery can be attempted and parked again in the same run: its parked notice then has the same id and lists other
- *   attempts. The end of an outage can be noted again: its recovered notice then has the same id and another time.
+ * - The body and the lasting headers are the same in every POST, with one exception after a rollback of Redis (ADR 0034): a
+ *   delivery can be attempted and parked again in the same run, and its parked notice then lists other attempts.
  * - Attempt numbers are integers from 1.
  * - No attempt number is lower than an earlier one, except around a fault. A worker that dies, or loses Redis, after the
  *   retry is confirmed and before the slot is settled leaves the slot to be done again. A step back is therefore accepted
@@ -66,7 +65,7 @@ export function checkDelivery(
     if (post.digest !== first?.digest) {
       // Such a notice carries the time of its record, which was lost with the rollback.
       const wasLost = [first, post].some((one) => one !== undefined && isRolledBack(lapses, one.occurredAtMs))
-      const isAllowed = (post.content.kind === 'parked' || post.content.kind === 'recovered') && wasLost
+      const isAllowed = post.content.kind === 'parked' && wasLost
       if (isAllowed) changedNotices += 1
       else
         problems.push({ kind: 'body changed', what: `${what}, attempt ${post.attempt}${occurrencesOf(first, post)}` })

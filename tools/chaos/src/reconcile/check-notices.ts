@@ -14,7 +14,8 @@ const CLOCKS_MS = 500
 export function nameOfNotice(notice: Notice): string {
   const { kind, subscriptionId } = notice
   if (kind === 'parked') return parkedName(notice)
-  return `notice webhook.endpoint.${kind} ${subscriptionId} ${notice.since}`
+  const name = `notice webhook.endpoint.${kind} ${subscriptionId} ${notice.since}`
+  return kind === 'recovered' ? `${name} ${notice.recoveredAt}` : name
 }
 
 const parkedName = ({ deliveryId, run }: { readonly deliveryId: string; readonly run: number }): string =>

@@ -23,10 +23,17 @@ export type Notice =
       readonly ofType: string
     }
   | {
-      readonly kind: 'failing' | 'recovered'
+      readonly kind: 'failing'
       readonly subscriptionId: string
       /** When the outage began: ISO 8601. */
       readonly since: string
+    }
+  | {
+      readonly kind: 'recovered'
+      readonly subscriptionId: string
+      readonly since: string
+      /** When it ended. It can end twice, if Redis is away or loses the end. */
+      readonly recoveredAt: string
     }
 
 export const isNotice = (content: Content): content is Notice =>

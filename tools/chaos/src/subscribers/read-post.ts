@@ -55,6 +55,7 @@ interface Envelope {
     readonly eventType?: string
     readonly run?: number
     readonly since?: string
+    readonly recoveredAt?: string
   }
 }
 
@@ -69,5 +70,6 @@ function contentOf({ eventType, data }: Envelope): Content {
 function noticeOf(eventType: string, data: Envelope['data']): Notice {
   const { subscriptionId = '', deliveryId = '', eventType: ofType = '', run = 0, since = '' } = data
   if (eventType === 'webhook.delivery.parked') return { kind: 'parked', subscriptionId, deliveryId, run, ofType }
-  return { kind: eventType === 'webhook.endpoint.failing' ? 'failing' : 'recovered', subscriptionId, since }
+  if (eventType === 'webhook.endpoint.failing') return { kind: 'failing', subscriptionId, since }
+  return { kind: 'recovered', subscriptionId, since, recoveredAt: data.recoveredAt ?? '' }
 }
