@@ -166,7 +166,7 @@ scenes('the console by keyboard', () => {
     await dialog.waitFor({ state: 'detached' })
     expect((await focused(page)).name).toBe('Edit')
 
-    // An edit keeps what somebody else changes while the dialog is open.
+    // While the dialog is open, another person changes another field. That change stays.
     const path = `${SUBSCRIPTIONS}/${found[0]?.id}`
     await press(page, 'Edit')
     await dialog.waitFor()

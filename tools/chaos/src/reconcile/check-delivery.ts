@@ -45,8 +45,7 @@ export function checkDelivery(
   publishes: number,
   observation: Pick<Observation, 'disturbances' | 'messageCopies' | 'eventCopies' | 'lapses' | 'oldWorkers'>,
 ): DeliveryCheck {
-  const { disturbances, lapses, oldWorkers = [] } = observation
-  const messageCopies = [...observation.messageCopies, ...(publishes > 1 ? oldWorkers : [])]
+  const { disturbances, messageCopies, eventCopies, lapses, oldWorkers = [] } = observation
   let firstAttemptsLeft = publishes
   const problems: Problem[] = []
   const [first] = posts
@@ -87,11 +86,15 @@ export function checkDelivery(
       else problems.push({ kind: 'attempt number', what: `${what} says ${post.attempt} after ${highest}` })
     }
     if (!isOwed) {
-      const copies = post.attempt === 1 ? observation.eventCopies : messageCopies
-      const aftermathMs = CONFIRM_TIMEOUT_MS + (post.attempt === 1 ? QUEUED_MS : 0)
+      const isExcused = (copies: readonly Disturbance[], queuedMs = 0): boolean =>
+        liesBetween(copies, firstAtMs ?? 0, post.atMs, CONFIRM_TIMEOUT_MS + queuedMs)
+      const hasCopies =
+        post.attempt === 1
+          ? isExcused(eventCopies, QUEUED_MS)
+          : isExcused(messageCopies) || (publishes > 1 && isExcused(oldWorkers))
       const count = (repeats.get(post.attempt) ?? 0) + 1
       repeats.set(post.attempt, count)
-      if (count <= MAX_REPEATS && liesBetween(copies, firstAtMs ?? 0, post.atMs, aftermathMs)) repeatedAttempts += 1
+      if (count <= MAX_REPEATS && hasCopies) repeatedAttempts += 1
       else {
         const times = `${timeOf(madeAtMs.get(post.attempt) ?? post.atMs)} and ${timeOf(post.atMs)}`
         problems.push({ kind: 'attempt repeated', what: `${what}, attempt ${post.attempt}, at ${times}` })

@@ -1,5 +1,5 @@
 /**
- * The fields whose values differ. An edit sends only these, so that it keeps what somebody else has changed meanwhile.
+ * The fields whose values differ. An edit sends only these, so the changes of another person to other fields stay.
  * @param before the values when the form was opened
  */
 export function changedFields<Fields extends object>(fields: Fields, before: object): Partial<Fields> {

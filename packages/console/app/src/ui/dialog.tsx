@@ -26,7 +26,7 @@ export function Dialog({ title, onClose, staysOpen = false, children }: DialogPr
     <dialog
       ref={dialog}
       aria-labelledby={id}
-      // Browsers without `closedby` ask first.
+      // Browsers without `closedby` send a cancel event instead.
       closedby={staysOpen ? 'none' : undefined}
       onCancel={(event) => {
         if (staysOpen) event.preventDefault()

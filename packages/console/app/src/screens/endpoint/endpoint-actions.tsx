@@ -105,7 +105,7 @@ function EditDialog({ subscription, onClose }: DialogProps) {
 async function change(opened: Subscription, fields: ReturnType<typeof fieldsOf>): Promise<Subscription | null> {
   const changed = changedFields(fields, opened)
   if (Object.keys(changed).length === 0) return null
-  // Headers go with their URL: somebody may have moved the endpoint to a host that must not get them.
+  // Headers go with their URL: another person may have moved the endpoint to a host that must not get them.
   return client.subscriptions.change(opened.id, {
     ...changed,
     ...(changed.headers !== undefined && { url: fields.url }),
