@@ -25,10 +25,10 @@ useDeliveries((opened) => {
   permits = createPermitStore(fixture.redis, IN_FLIGHT_MS)
 })
 
-async function hold(): Promise<DeliveryId> {
+async function hold(dueInMs = 0): Promise<DeliveryId> {
   const delivery = deliveryOf({ subscriptionId: id })
   const next = { token: newToken(), postponed: 0 }
-  await deliveries.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: 60_000 })
+  await deliveries.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs, lookInMs: 60_000 })
   return delivery.deliveryId
 }
 
@@ -45,7 +45,7 @@ test.each([1, 4, 20])(
   'with %i workers, which come and go, never more than the limits are in flight or taken in any second',
   async (workers) => {
     const limited = { id, maxInFlight: 3, maxPerSecond: 12 }
-    await Promise.all(Array.from({ length: 60 }, hold))
+    await Promise.all(Array.from({ length: 60 }, () => hold()))
     /** Published for any worker. */
     const passed: DeliveryId[] = []
     const written: number[] = []
@@ -131,7 +131,7 @@ test('a permit replaces a former one of the same POST; a request that was writte
 
 test('as many held deliveries are passed on as permits are free, the longest held first, each once', async () => {
   const limited = { id, maxInFlight: 2 }
-  const all = [await hold(), await hold(), await hold()]
+  const all = [await hold(-30), await hold(-20), await hold(-10)]
   const permit = crypto.randomUUID()
   await permits.take(limited, wanted({ permit }))
   const first = await permits.passOn(limited, { most: 10 })
