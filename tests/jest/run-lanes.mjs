@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 const parts = (project, count) => Array.from({ length: count }, (_, n) => [project, `--shard=${n + 1}/${count}`])
 
@@ -11,6 +11,8 @@ const parts = (project, count) => Array.from({ length: count }, (_, n) => [proje
 const RUNS = [['e2e'], ...parts('it', 3), ['own-stack'], ['browser'], ...parts('unit', 3)]
 /** Most tests wait for other processes, so three files can share two cores. */
 const LANES = 3
+/** As many failed files run again, alone. If more have failed, it is not for want of processor time. */
+const MOST_RUN_AGAIN = 3
 
 const root = join(import.meta.dirname, '../..')
 // The tests start some hundred processes of Node, which share their compiled code.
@@ -31,8 +33,30 @@ async function run([project, ...more]) {
   })
   const [code] = await once(child, 'close')
   const failed = result?.failed ?? 0
-  return { passed: result?.passed ?? 0, failed: code === 0 ? failed : Math.max(1, failed) }
+  return {
+    project,
+    passed: result?.passed ?? 0,
+    failed: code === 0 ? failed : Math.max(1, failed),
+    files: result?.files ?? [],
+  }
 }
+
+/**
+ * Runs the failed files once more, with nothing beside them. Resolves to how many tests fail again. A test that passes now
+ * needs a quieter machine than it says, or has found a race, so the report ends with its file.
+ */
+async function runAgain(results) {
+  const failed = results.filter((result) => result.failed > 0)
+  const files = failed.flatMap((result) => result.files)
+  if (files.length > MOST_RUN_AGAIN || failed.some((result) => result.files.length === 0)) return sum(failed, 'failed')
+  const again = []
+  for (const { project, files } of failed) again.push(await run([project, '--runTestsByPath', ...files]))
+  const names = files.map((file) => `  ${relative(root, file)}\n`).join('')
+  process.stderr.write(names && `\nFailed beside other tests, so they ran again, alone:\n${names}`)
+  return sum(again, 'failed')
+}
+
+const sum = (results, name) => results.reduce((total, result) => total + result[name], 0)
 
 /**
  * A lane takes the next run when its own has ended. Each run has a RabbitMQ and a Redis of its own, and runs one file at a
@@ -64,6 +88,7 @@ await install()
 const results = (await Promise.all(Array.from({ length: LANES }, lane))).flat()
 process.stderr.write('\nThe last test needs a quiet machine: the fault suite.\n')
 results.push(await run(['quiet']))
-const sum = (name) => results.reduce((total, result) => total + result[name], 0)
-process.stderr.write(`\n${sum('passed')} passed, ${sum('failed')} failed\n`)
-process.exitCode = sum('failed') > 0 ? 1 : 0
+const failed = await runAgain(results)
+const passed = sum(results, 'passed') + sum(results, 'failed') - failed
+process.stderr.write(`\n${passed} passed, ${failed} failed\n`)
+process.exitCode = failed > 0 ? 1 : 0

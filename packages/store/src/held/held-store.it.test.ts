@@ -192,6 +192,19 @@ test('copies of a message are held once, and a copy of a held message lists it a
   expect(await held.counts([id])).toMatchObject([{ count: 1 }])
 })
 
+test('a late copy does not list a delivery again that was published; one that is held again keeps its message', async () => {
+  const delivery = await hold()
+  const { delivery: published } = await messageOf(delivery)
+  await held.forget([published])
+  await held.remove(id, 'held', await held.due(id, { most: 10 }))
+  await deliveries.listAgain(delivery)
+  expect(await held.counts([id])).toMatchObject([{ count: 0 }])
+  expect(await deliveries.isSettled(published)).toBe(false)
+  await hold(published)
+  await held.forget([published])
+  expect(idsOf(await held.receive(endpoint, 10, 30))).toEqual([delivery.deliveryId])
+})
+
 test('an entry is listed no longer than its message is kept, although others are held meanwhile', async () => {
   await hold(undefined, { dueInMs: -retention.parkedRetentionMs - 1_000 })
   const { deliveryId } = await hold(undefined, { dueInMs: -retention.parkedRetentionMs + 60_000 })

@@ -53,6 +53,11 @@ export interface HeldStore {
   take(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly (LeasedDelivery | undefined)[]>
   /** The deliveries that are held now. Undefined: it has gone on, or its message has expired. */
   read(ids: readonly DeliveryId[]): Promise<readonly (HeldMessage | undefined)[]>
+  /**
+   * Deletes the messages of deliveries that the broker has confirmed, unless they are held again. Otherwise a late copy would
+   * have them listed and published once more.
+   */
+  forget(published: readonly Pick<Delivery, 'deliveryId' | 'token'>[]): Promise<void>
   /** Those that have been due for longest, and are not leased. */
   due(id: SubscriptionId, query: { readonly offset?: number; readonly most: number }): Promise<readonly HeldEntry[]>
   /** Those whose lease has ended. */
@@ -172,6 +177,15 @@ export function createHeldStore(redis: Redis): HeldStore {
         const taken = renewed[i] ? found.get(deliveryId) : undefined
         return taken && { ...taken, leasedAt: new Date(leaseTimes(lease).beganAtMs).toISOString() }
       })
+    },
+    async forget(published) {
+      await redis[run]((commands) =>
+        Promise.all(
+          published.map(({ deliveryId, token = '' }) =>
+            commands.runScript('held/forget-message', [heldMessageKey(deliveryId)], [token]),
+          ),
+        ),
+      )
     },
     async due(id, { offset = 0, most }) {
       const time = await redis[run]((commands) => commands.time())

@@ -40,6 +40,7 @@ export interface ScriptReplies {
   'held/claim-looks': string[]
   'held/count-held': number
   'held/finish-look': 0 | 1
+  'held/forget-message': 0 | 1
   'held/lease-held': string[]
   'held/prolong-leases': string[]
   'held/release-leases': (0 | 1)[]

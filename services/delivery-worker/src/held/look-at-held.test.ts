@@ -23,6 +23,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
       due: async () => [],
       read: async (ids) => ids.map(() => undefined),
       release: async () => [],
+      forget: async () => {},
       remove: async () => {},
       ...held,
     },

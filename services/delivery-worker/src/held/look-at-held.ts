@@ -10,7 +10,7 @@ import { PARKING_LEASE_SECONDS } from './limit-held.ts'
 
 export interface HeldLooksDeps {
   readonly worker: DeliverDeps
-  readonly held: Pick<HeldStore, 'lapsed' | 'due' | 'read' | 'release' | 'remove' | 'next'>
+  readonly held: Pick<HeldStore, 'lapsed' | 'due' | 'read' | 'release' | 'forget' | 'remove' | 'next'>
   readonly looks: Pick<HeldLooks, 'claimDue' | 'finish'>
   readonly endpoint: (endpoint: Pick<Delivery, 'tenant' | 'subscriptionId'>) => Promise<EndpointState>
   /** Publishes a delivery for workers that have nothing else to do. */
@@ -105,9 +105,9 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
     // A subscription that is disabled while it is paused holds what was attempted. Its first attempts are withdrawn.
     const stays = (i: number): boolean => isHolding && (messages[i]?.delivery.attempt ?? 0) > 0
-    await Promise.all(
-      messages.flatMap((message, i) => (message === undefined || stays(i) ? [] : [deps.publish(message.delivery)])),
-    )
+    const published = messages.flatMap((message, i) => (message === undefined || stays(i) ? [] : [message.delivery]))
+    await Promise.all(published.map((delivery) => deps.publish(delivery)))
+    await held.forget(published)
     await held.remove(
       id,
       'held',

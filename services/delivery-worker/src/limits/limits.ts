@@ -8,7 +8,7 @@ import { isTransientFailure, type Withheld } from '../policy/decide.ts'
 
 export interface LimitsDeps {
   readonly permits: PermitStore
-  readonly held: Pick<HeldStore, 'due' | 'read' | 'remove'>
+  readonly held: Pick<HeldStore, 'due' | 'read' | 'forget' | 'remove'>
   /** Publishes a delivery for workers that have nothing else to do. */
   readonly publish: (delivery: Delivery) => Promise<void>
   /** Milliseconds since 1970. */
@@ -74,14 +74,14 @@ export function createLimits({ permits, held, publish, now, nowMs, log }: Limits
       const message = messages[i]
       return message === undefined || !isSent(limited, message.delivery, now())
     })
-    const published = list === 'leased' ? entries : unsent
-    const gone = new Set(published.map(({ deliveryId }) => deliveryId))
-    await Promise.all(
-      messages.flatMap((message) =>
-        message !== undefined && gone.has(message.delivery.deliveryId) ? [publish(message.delivery)] : [],
-      ),
+    const gone = list === 'leased' ? entries : unsent
+    const ids = new Set(gone.map(({ deliveryId }) => deliveryId))
+    const published = messages.flatMap((message) =>
+      message !== undefined && ids.has(message.delivery.deliveryId) ? [message.delivery] : [],
     )
-    await held.remove(limited.id, list, published)
+    await Promise.all(published.map((delivery) => publish(delivery)))
+    await held.forget(published)
+    await held.remove(limited.id, list, gone)
     return unsent
   }
 
