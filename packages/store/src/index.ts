@@ -102,7 +102,7 @@ export {
 } from './permits/permit-store.ts'
 export { assertDurable, type DurabilityRule } from './redis/durability.ts'
 export { inChunks } from './redis/in-chunks.ts'
-export { type Log, openRedis, type Redis } from './redis/redis.ts'
+export { openRedis, type Redis } from './redis/redis.ts'
 export { createServerClock } from './redis/server-clock.ts'
 export {
   type AuditList,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Attempt, Delivery, Subscription } from '@switchhook/contracts'
 import { breakerKey, coolDownsKey, listeningKey, rejectedKey, subscriptionsKey } from '../keys.ts'
-import { type Redis, RedisRefusal, run } from '../redis/redis.ts'
+import { type Redis, RedisRefusal, run, runScript } from '../redis/redis.ts'
 import type { ScriptReplies } from '../redis/scripts.ts'
 import { oncePerTick } from '../subscriptions/shared-reads.ts'
 import { parseSubscription } from '../subscriptions/stored-subscription.ts'
@@ -103,13 +103,11 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
     ...createBreakerReader(redis),
     async claimProbe(endpoint, leaseMs) {
       const probe = randomUUID()
-      const claimed = await redis[run]((commands) =>
-        commands.runScript('breaker/claim-probe', [keyOf(endpoint)], [probe, leaseMs]),
-      )
+      const claimed = await runScript(redis, 'breaker/claim-probe', [keyOf(endpoint)], [probe, leaseMs])
       return claimed === 1 ? probe : undefined
     },
     async releaseProbe(endpoint, probe) {
-      await redis[run]((commands) => commands.runScript('breaker/release-probe', [keyOf(endpoint)], [probe]))
+      await runScript(redis, 'breaker/release-probe', [keyOf(endpoint)], [probe])
     },
     async noteFailure(endpoint, probe, result = UNKNOWN) {
       const keys = [keyOf(endpoint), coolDownsKey(endpoint.tenant, endpoint.subscriptionId)]
@@ -124,11 +122,11 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
         ...history,
         result.pauseMs ?? 0,
       ]
-      const opened = await redis[run]((commands) => commands.runScript('breaker/note-failure', keys, args))
+      const opened = await runScript(redis, 'breaker/note-failure', keys, args)
       return opened === 1
     },
     async noteAnswer(endpoint) {
-      await redis[run]((commands) => commands.runScript('breaker/note-answer', [keyOf(endpoint)], []))
+      await runScript(redis, 'breaker/note-answer', [keyOf(endpoint)])
     },
   }
 }

@@ -1,5 +1,5 @@
 import { contactKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, run, runScript } from '../redis/redis.ts'
 import { type AttemptResult, type Endpoint, resultFromText, resultToText } from './breaker-store.ts'
 
 /** When an endpoint last acknowledged a delivery and when an attempt last failed, in ms since 1970. */
@@ -30,7 +30,7 @@ export function createContactStore(redis: Redis): ContactStore {
     async note({ tenant, subscriptionId }, { successAtMs, failureAtMs, failure }) {
       const args = [successAtMs ?? '', failureAtMs ?? '', failure === null ? '' : resultToText(failure), REMEMBERED_MS]
       const keys = [contactKey(tenant, subscriptionId)]
-      await redis[run]((commands) => commands.runScript('breaker/note-contact', keys, args))
+      await runScript(redis, 'breaker/note-contact', keys, args)
     },
     async find({ tenant, subscriptionId }) {
       const [successAt, failureAt, failure, failingSince] = await redis[run]((commands) =>

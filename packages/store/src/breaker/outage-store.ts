@@ -1,5 +1,5 @@
 import { breakerKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, run, runScript } from '../redis/redis.ts'
 import { type AttemptResult, type Endpoint, resultFromText } from './breaker-store.ts'
 
 /** The start of an endpoint's outage. It stays the same until the breaker closes. Times in ms since 1970. */
@@ -37,12 +37,12 @@ export function createOutageStore(redis: Redis): OutageStore {
     },
     async markReported({ tenant, subscriptionId }, { sinceMs }) {
       const key = breakerKey(tenant, subscriptionId)
-      await redis[run]((commands) => commands.runScript('breaker/mark-outage', [key], [sinceMs]))
+      await runScript(redis, 'breaker/mark-outage', [key], [sinceMs])
     },
     async noteEnd({ tenant, subscriptionId }) {
-      const [opening, recoveredAt] = await redis[run]((commands) =>
-        commands.runScript('breaker/note-outage-end', [breakerKey(tenant, subscriptionId)], []),
-      )
+      const [opening, recoveredAt] = await runScript(redis, 'breaker/note-outage-end', [
+        breakerKey(tenant, subscriptionId),
+      ])
       return opening === undefined ? undefined : { ...parseOpening(opening), recoveredAtMs: Number(recoveredAt) }
     },
   }

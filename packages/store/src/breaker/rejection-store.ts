@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import { rejectedKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, run, runScript } from '../redis/redis.ts'
 import type { Endpoint } from './breaker-store.ts'
 
 /** The rejected deliveries of an endpoint that the next 2xx makes a recovery send again. */
@@ -32,7 +32,7 @@ export function createRejectionStore(redis: Redis): RejectionStore {
   return {
     async note(endpoint, parkedAtMs) {
       const args = [Math.floor(parkedAtMs), randomUUID(), REMEMBERED_MS]
-      await redis[run]((commands) => commands.runScript('breaker/note-rejection', [keyOf(endpoint)], args))
+      await runScript(redis, 'breaker/note-rejection', [keyOf(endpoint)], args)
     },
     async find(endpoint) {
       const stored = await redis[run]((commands) => commands.get(keyOf(endpoint)))
@@ -41,7 +41,7 @@ export function createRejectionStore(redis: Redis): RejectionStore {
       return { sinceMs: Number(since), recoveryId: parseRecoveryId(recoveryId), stored }
     },
     async remove(endpoint, { stored }) {
-      await redis[run]((commands) => commands.runScript('breaker/remove-rejections', [keyOf(endpoint)], [stored]))
+      await runScript(redis, 'breaker/remove-rejections', [keyOf(endpoint)], [stored])
     },
     async forget(endpoint) {
       await redis[run]((commands) => commands.del(keyOf(endpoint)))

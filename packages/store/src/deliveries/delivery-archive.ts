@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts'
 import { bodyKey, logKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
 import type { Page } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { announcedRecord, type DeliveryRecord, parseRecord, unsentRecord, viewJson, viewOf } from './delivery-record.ts'
 import type { ListedDelivery } from './listed-delivery.ts'
 import { createParkedIndex, type ParkedQuery } from './parked-index.ts'
@@ -98,9 +98,10 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       await redis[run]((commands) => commands.set(recordKey(delivery.deliveryId), record, 'PX', ANNOUNCED_MS, 'NX'))
     },
     async find(deliveryId) {
-      const [stored, body] = await redis[run]((commands) =>
-        Promise.all([commands.get(recordKey(deliveryId)), commands.getBuffer(bodyKey(deliveryId))]),
-      )
+      const [stored, body] = await pipeline(redis, (commands) => [
+        commands.get(recordKey(deliveryId)),
+        commands.getBuffer(bodyKey(deliveryId)),
+      ])
       const found = parseRecord(stored ?? '')
       return (
         found && {
@@ -119,7 +120,7 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       const record = fresh === undefined ? '' : unsentRecord(fresh, viewOf(fresh, null, { state: 'pending' }))
       const own = [which, sendable === undefined ? '' : '1', record, UNSENT_MS]
       const args = [parkedRun ?? '', sender, SENDING_LEASE_MS, ...own]
-      const stored = await redis[run]((commands) => commands.runScript('deliveries/begin-redelivery', keys, args))
+      const stored = await runScript(redis, 'deliveries/begin-redelivery', keys, args)
       if (stored === '') return { kind: 'not-parked' }
       if (stored === 'busy' || stored === 'without-body') return { kind: stored }
       const begun = parseRecord(stored ?? '')
@@ -131,9 +132,7 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       return { kind: 'begun', record: { deliveryId, ...view, ...due, run: ledger.run, attempts, body } }
     },
     async abandonRedelivery(deliveryId, { sender }) {
-      await redis[run]((commands) =>
-        commands.runScript('deliveries/abandon-redelivery', [senderKey(deliveryId)], [sender]),
-      )
+      await runScript(redis, 'deliveries/abandon-redelivery', [senderKey(deliveryId)], [sender])
     },
     async noteRedelivery(deliveryId, requestId, parkedRun) {
       const key = redeliveryKey(deliveryId, requestId)
@@ -150,15 +149,16 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
     async redeliverySent(record, by) {
       const keys = [recordKey(record.deliveryId), senderKey(record.deliveryId)]
       const args = [record.run, viewJson(record), ANNOUNCED_MS, by?.sender ?? '']
-      await redis[run]((commands) => commands.runScript('deliveries/confirm-redelivery', keys, args))
+      await runScript(redis, 'deliveries/confirm-redelivery', keys, args)
       await index.remove({ ...record, run: record.run - 1 })
     },
     async list({ subscriptionId, eventId, eventType }) {
       const args = [MAX_LISTED, LISTED_MS, 1, `${eventId}:${eventType}`]
       const key = logKey(subscriptionId)
-      const [leftMs] = await redis[run]((commands) =>
-        Promise.all([commands.pttl(key), commands.runScript('history/add-events', [key], args)]),
-      )
+      const [leftMs] = await pipeline(redis, (commands) => [
+        commands.pttl(key),
+        commands.runScript('history/add-events', [key], args),
+      ])
       await redis[run]((commands) => commands.pexpire(key, leftMs > 0 ? leftMs : NEW_LIST_MS))
     },
   }

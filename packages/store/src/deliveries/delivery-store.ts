@@ -3,7 +3,7 @@ import type { Endpoint } from '../breaker/breaker-store.ts'
 import { createHeldLooks } from '../held/held-looks.ts'
 import { heldMessageOf, parseHeldMessage } from '../held/held-message.ts'
 import { bodyKey, heldKey, heldMessageKey, leasedKey, ledgerKey, recordKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../subscriptions/shared-reads.ts'
 import {
   type Continuation,
@@ -113,12 +113,11 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
     const line = isWaiting ? `${ofRun} ${view.slot - 1} waiting` : `${ofRun} ${slot} ${view.state}`
     const json = attempt === null ? '' : JSON.stringify(attempt)
     const ledgerLifetimes = isWaiting ? [0, 0] : [ledgerWithoutRecordMs(delivery), ledgerOfAnyMs]
-    const [ledger, unparked, written] = await redis[run]((commands) =>
-      commands.runScript(
-        'deliveries/settle-delivery',
-        [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)],
-        [ofRun, slot, postponed, token, line, viewJson(view, next), json, keptMs, ...ledgerLifetimes, body, held],
-      ),
+    const [ledger, unparked, written] = await runScript(
+      redis,
+      'deliveries/settle-delivery',
+      [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)],
+      [ofRun, slot, postponed, token, line, viewJson(view, next), json, keptMs, ...ledgerLifetimes, body, held],
     )
     return { ledger: parseLedger(ledger), unparked: unparked === 1, isWritten: written === 1 }
   }
@@ -127,7 +126,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
   async function list(endpoint: Endpoint & Pick<Delivery, 'deliveryId'>, dueAtMs: number, isKnown: boolean) {
     const keys = [heldKey(endpoint.subscriptionId), leasedKey(endpoint.subscriptionId)]
     const args = [endpoint.deliveryId, Math.floor(dueAtMs), retention.parkedRetentionMs, isKnown ? 1 : 0]
-    await redis[run]((commands) => commands.runScript('held/add-held', keys, args))
+    await runScript(redis, 'held/add-held', keys, args)
   }
 
   async function hold(
@@ -205,12 +204,10 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
       const [record, line] =
         token === undefined && ledgerWithoutRecordMs(message) === 0
           ? [await (ofRun === 1 ? readFirst : readAlone)(recordKey(deliveryId)), null]
-          : await redis[run]((commands) =>
-              Promise.all([
-                commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1),
-                commands.get(ledgerKey(deliveryId)),
-              ]),
-            )
+          : await pipeline(redis, (commands) => [
+              commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1),
+              commands.get(ledgerKey(deliveryId)),
+            ])
       const stored = record || (line ?? '')
       const ledger = parseLedger(stored)
       // Fail now, because otherwise the worker would POST first and then fail to settle.

@@ -11,7 +11,7 @@ import {
   scanPage,
   upperBound,
 } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, run, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
 import { type ListedDelivery, readListed } from './listed-delivery.ts'
 
@@ -42,12 +42,11 @@ const cursors = createListCursor('', MICROSECONDS)
 export function createParkedIndex(redis: Redis): ParkedIndex {
   return {
     async add(delivery, retentionMs) {
-      const since = await redis[run]((commands) =>
-        commands.runScript(
-          'deliveries/add-parked',
-          [parkedKey(delivery.subscriptionId)],
-          [member(delivery), retentionMs],
-        ),
+      const since = await runScript(
+        redis,
+        'deliveries/add-parked',
+        [parkedKey(delivery.subscriptionId)],
+        [member(delivery), retentionMs],
       )
       return isoTime(since)
     },

@@ -1,6 +1,6 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import { bodyKey, parkedKey, parkedLimitKey, parkedRoomKey, parkingSubscriptionsKey, recordKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { toEntry } from './parked-index.ts'
 import { createTenantRoom, type TenantRoom } from './tenant-room.ts'
 
@@ -46,9 +46,7 @@ export const createCrossingStore = (redis: Redis, keyOf: (id: SubscriptionId) =>
     return { crossedAtMs: Number(crossedAt), limit: Number(limit), count: Number(count) }
   },
   async markReported(subscriptionId, { crossedAtMs }) {
-    await redis[run]((commands) =>
-      commands.runScript('deliveries/mark-crossing-reported', [keyOf(subscriptionId)], [crossedAtMs]),
-    )
+    await runScript(redis, 'deliveries/mark-crossing-reported', [keyOf(subscriptionId)], [crossedAtMs])
   },
 })
 
@@ -85,14 +83,12 @@ export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions
 
   /** Resolves to whether each was released. @param keepMs how long the record is still kept; '': as long as before */
   async function release(names: readonly string[], keepMs: number | ''): Promise<boolean[]> {
-    return redis[run]((commands) =>
-      Promise.all(
-        names.map(async (name) => {
-          const { deliveryId, run: parkedRun } = toEntry(name, '')
-          const keys = [recordKey(deliveryId), bodyKey(deliveryId)]
-          return (await commands.runScript('deliveries/release-parked', keys, [parkedRun, keepMs])) === 1
-        }),
-      ),
+    return pipeline(redis, (commands) =>
+      names.map(async (name) => {
+        const { deliveryId, run: parkedRun } = toEntry(name, '')
+        const keys = [recordKey(deliveryId), bodyKey(deliveryId)]
+        return (await commands.runScript('deliveries/release-parked', keys, [parkedRun, keepMs])) === 1
+      }),
     )
   }
 
@@ -107,9 +103,12 @@ export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions
     async trim(subscriptionId, { whole, total }) {
       const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
       const crossedAgainBelow = Math.floor(whole * CROSSED_AGAIN_BELOW)
-      const [count, drop, placed] = await redis[run]((commands) =>
-        commands.runScript('deliveries/find-excess-parked', keys, [whole, total, RELEASED_AT_ONCE, crossedAgainBelow]),
-      )
+      const [count, drop, placed] = await runScript(redis, 'deliveries/find-excess-parked', keys, [
+        whole,
+        total,
+        RELEASED_AT_ONCE,
+        crossedAgainBelow,
+      ])
       const bodies = placed.filter((_, i) => i % 2 === 0)
       if (drop.length + bodies.length === 0) return { count, bodies: 0, dropped: 0, isDone: true }
       // Release first, then note: after a crash in between, the next call finds the entries again.
@@ -119,18 +118,16 @@ export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions
       const bodiesUntil = placed.at(-1) ?? ''
       const names = drop.filter((_, i) => wasDropped[i])
       const movedOn = drop.filter((_, i) => !wasDropped[i])
-      const [dropped] = await redis[run]((commands) =>
-        Promise.all([
-          commands.runScript('deliveries/note-released-parked', keys, [
-            parkedRetentionMs,
-            bodiesUntil,
-            whole,
-            count,
-            ...names,
-          ]),
-          movedOn.length > 0 ? commands.zrem(parkedKey(subscriptionId), ...movedOn) : 0,
+      const [dropped] = await pipeline(redis, (commands) => [
+        commands.runScript('deliveries/note-released-parked', keys, [
+          parkedRetentionMs,
+          bodiesUntil,
+          whole,
+          count,
+          ...names,
         ]),
-      )
+        movedOn.length > 0 ? commands.zrem(parkedKey(subscriptionId), ...movedOn) : 0,
+      ])
       const isDone = drop.length < RELEASED_AT_ONCE && bodies.length < RELEASED_AT_ONCE
       return { count, bodies: released.filter(Boolean).length, dropped, isDone }
     },
@@ -146,9 +143,7 @@ export function createParkedCounter(redis: Redis): ParkedCounter {
   return {
     async count(subscriptionId) {
       const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
-      const [count, withoutBody, dropped, bodiesUntil] = await redis[run]((commands) =>
-        commands.runScript('deliveries/count-parked', keys, []),
-      )
+      const [count, withoutBody, dropped, bodiesUntil] = await runScript(redis, 'deliveries/count-parked', keys)
       return { count, withoutBody, dropped, bodiesUntil }
     },
   }

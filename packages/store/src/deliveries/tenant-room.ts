@@ -2,7 +2,7 @@ import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchho
 import type { Endpoint } from '../breaker/breaker-store.ts'
 import { subscriptionsKey } from '../keys.ts'
 import { type Commands } from '../redis/commands.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 
 /** How many deliveries may be kept: parked ones with their body, or held ones. */
 export interface DeliveryLimits {
@@ -73,19 +73,15 @@ export function createTenantRoom(redis: Redis, stored: Stored): TenantRoom {
     async register({ tenant, subscriptionId }) {
       const key = stored.subscriptionsKey(tenant)
       const nowMs = Date.now()
-      await redis[run]((commands) =>
-        Promise.all([
-          commands.zadd(key, 'GT', nowMs, subscriptionId),
-          commands.pexpire(key, stored.listedMs),
-          commands.zremrangebyscore(key, '-inf', nowMs - stored.listedMs),
-        ]),
-      )
+      await pipeline(redis, (commands) => [
+        commands.zadd(key, 'GT', nowMs, subscriptionId),
+        commands.pexpire(key, stored.listedMs),
+        commands.zremrangebyscore(key, '-inf', nowMs - stored.listedMs),
+      ])
     },
     async spend(tenant, count, limits, isCountWanted = false) {
       const args = [count, MAX_COUNT_MS, COUNT_VALID_MS, nameOf(limits), isCountWanted ? 1 : 0]
-      const [whole, isCountDue] = await redis[run]((commands) =>
-        commands.runScript('deliveries/spend-parked-room', [stored.roomKey(tenant)], args),
-      )
+      const [whole, isCountDue] = await runScript(redis, 'deliveries/spend-parked-room', [stored.roomKey(tenant)], args)
       return { whole: whole === '' ? undefined : Number(whole), isCountDue: isCountDue === 1 }
     },
     async counts(tenant) {
@@ -103,7 +99,7 @@ export function createTenantRoom(redis: Redis, stored: Stored): TenantRoom {
             .filter((_, i) => i % 2 === 0)
             .map(parseSubscriptionId)
             .filter((id) => !counts.has(id))
-          const sizes = await redis[run]((commands) => Promise.all(ids.map((id) => stored.count(commands, id))))
+          const sizes = await pipeline(redis, (commands) => ids.map((id) => stored.count(commands, id)))
           for (const [i, id] of ids.entries()) if ((sizes[i] ?? 0) > 0) counts.set(id, sizes[i] ?? 0)
           cursor = next
         } while (cursor !== '0')
@@ -112,7 +108,7 @@ export function createTenantRoom(redis: Redis, stored: Stored): TenantRoom {
     },
     async counted(tenant, limits, { whole, room, tookMs }) {
       const args = [whole, room, Math.ceil(REST_PER_COUNT * tookMs), COUNT_VALID_MS, nameOf(limits)]
-      await redis[run]((commands) => commands.runScript('deliveries/note-parked-count', [stored.roomKey(tenant)], args))
+      await runScript(redis, 'deliveries/note-parked-count', [stored.roomKey(tenant)], args)
     },
   }
 }

@@ -2,7 +2,7 @@ import type { SubscriptionId } from '@switchhook/contracts'
 import { type CrossingStore, createCrossingStore } from '../deliveries/parked-limit-store.ts'
 import { createTenantRoom, type TenantRoom } from '../deliveries/tenant-room.ts'
 import { heldKey, heldLimitKey, heldRoomKey, holdingSubscriptionsKey, leasedKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, runScript } from '../redis/redis.ts'
 
 /** Keeps the held deliveries within limits. Several workers may call every method concurrently. */
 export interface HeldLimitStore extends TenantRoom, CrossingStore {
@@ -32,7 +32,7 @@ export function createHeldLimitStore(redis: Redis, retentionMs: number): HeldLim
     async count(id, limit) {
       const keys = [heldKey(id), leasedKey(id), heldLimitKey(id)]
       const args = [limit, Math.floor(limit * NEAR_HELD_LIMIT), CROSSED_AGAIN_BELOW, retentionMs]
-      return redis[run]((commands) => commands.runScript('held/count-held', keys, args))
+      return runScript(redis, 'held/count-held', keys, args)
     },
   }
 }

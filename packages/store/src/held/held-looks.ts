@@ -1,7 +1,7 @@
 import { parseSubscriptionId } from '@switchhook/contracts'
 import type { Endpoint } from '../breaker/breaker-store.ts'
 import { heldClaimsKey, heldLooksKey, PARTITIONS, partitionOf } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
 
 /** A claimed look at the held deliveries of a subscription. */
@@ -34,18 +34,16 @@ export function createHeldLooks(redis: Redis): HeldLooks {
   return {
     async askFor(endpoint, atMs) {
       const args = [memberOf(endpoint), Math.floor(atMs)]
-      await redis[run]((commands) => commands.runScript('held/ask-look', keysOf(partitionOf(endpoint.tenant)), args))
+      await runScript(redis, 'held/ask-look', keysOf(partitionOf(endpoint.tenant)), args)
     },
     async claimDue(most, leaseMs) {
-      const [time, ...first] = await redis[run]((commands) =>
-        Promise.all([
-          commands.time(),
-          ...PARTITIONS.map((part) => commands.zrange(heldLooksKey(part), '0', '0', 'WITHSCORES')),
-        ]),
-      )
+      const [time, ...first] = await pipeline(redis, (commands) => [
+        commands.time(),
+        ...PARTITIONS.map((part) => commands.zrange(heldLooksKey(part), '0', '0', 'WITHSCORES')),
+      ])
       const due = PARTITIONS.filter((part) => Number(first[part]?.[1] ?? Number.POSITIVE_INFINITY) <= toMs(time))
-      const claimed = await redis[run]((commands) =>
-        Promise.all(due.map((part) => commands.runScript('held/claim-looks', keysOf(part), [most, leaseMs]))),
+      const claimed = await pipeline(redis, (commands) =>
+        due.map((part) => commands.runScript('held/claim-looks', keysOf(part), [most, leaseMs])),
       )
       return claimed.flatMap(([claim = '', ...members]) =>
         members.map((member) => ({ ...endpointOf(member), member, claim })),
@@ -53,7 +51,7 @@ export function createHeldLooks(redis: Redis): HeldLooks {
     },
     async finish({ tenant, member, claim }, nextInMs) {
       const args = [member, claim, nextInMs === null ? '' : Math.ceil(nextInMs)]
-      await redis[run]((commands) => commands.runScript('held/finish-look', keysOf(partitionOf(tenant)), args))
+      await runScript(redis, 'held/finish-look', keysOf(partitionOf(tenant)), args)
     },
   }
 }

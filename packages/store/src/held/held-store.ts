@@ -2,7 +2,7 @@ import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } 
 import type { Endpoint } from '../breaker/breaker-store.ts'
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
 import { heldKey, heldMessageKey, leasedKey, recordKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
 import { createHeldLooks } from './held-looks.ts'
 import { type HeldMessage, parseHeldMessage } from './held-message.ts'
@@ -99,8 +99,8 @@ export function createHeldStore(redis: Redis): HeldStore {
 
   /** One command reads message and record of a delivery, because one script writes both. */
   async function read(ids: readonly DeliveryId[]): Promise<(HeldMessage | undefined)[]> {
-    const stored = await redis[run]((commands) =>
-      Promise.all(ids.map((id) => commands.mgetBuffer(heldMessageKey(id), recordKey(id)))),
+    const stored = await pipeline(redis, (commands) =>
+      ids.map((id) => commands.mgetBuffer(heldMessageKey(id), recordKey(id))),
     )
     return stored.map(([message, record]) => {
       const ledger = parseLedger(record?.toString() ?? '')
@@ -113,21 +113,19 @@ export function createHeldStore(redis: Redis): HeldStore {
   async function remove(key: string, entries: readonly HeldEntry[]): Promise<void> {
     if (entries.length === 0) return
     const args = entries.flatMap(({ deliveryId, score }) => [deliveryId, score])
-    await redis[run]((commands) => commands.runScript('held/remove-held', [key], args))
+    await runScript(redis, 'held/remove-held', [key], args)
   }
 
   return {
     read,
     async counts(ids) {
-      const found = await redis[run]((commands) =>
-        Promise.all(
-          ids.map((id) =>
-            Promise.all([
-              commands.zcard(heldKey(id)),
-              commands.zcard(leasedKey(id)),
-              commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
-            ]),
-          ),
+      const found = await pipeline(redis, (commands) =>
+        ids.map((id) =>
+          Promise.all([
+            commands.zcard(heldKey(id)),
+            commands.zcard(leasedKey(id)),
+            commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
+          ]),
         ),
       )
       return found.map(([held, leased, [, since]]) => ({
@@ -137,18 +135,17 @@ export function createHeldStore(redis: Redis): HeldStore {
       }))
     },
     async areDue(ids) {
-      const [time, ...first] = await redis[run]((commands) =>
-        Promise.all([commands.time(), ...ids.map((id) => commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'))]),
-      )
+      const [time, ...first] = await pipeline(redis, (commands) => [
+        commands.time(),
+        ...ids.map((id) => commands.zrange(heldKey(id), '0', '0', 'WITHSCORES')),
+      ])
       return first.map(([, dueAt]) => dueAt !== undefined && Number(dueAt) <= toMs(time))
     },
     async receive(endpoint, most, leaseSeconds) {
       const { subscriptionId: id } = endpoint
       // Asked for first: a lease that no worker looks at would never end.
       await looks.askFor(endpoint, Date.now() + (leaseSeconds + 1) * SECOND_MS)
-      const reply = await redis[run]((commands) =>
-        commands.runScript('held/lease-held', listsOf(id), [most, leaseSeconds]),
-      )
+      const reply = await runScript(redis, 'held/lease-held', listsOf(id), [most, leaseSeconds])
       const leases = pairsOf(reply).map(([name, lease]) => ({ deliveryId: parseDeliveryId(name), lease }))
       const leased = await leasedOf(leases)
       await remove(
@@ -165,12 +162,12 @@ export function createHeldStore(redis: Redis): HeldStore {
         // Without a message it has gone on: the next reader removes the entry.
         Math.floor(found[i]?.dueAtMs ?? Date.now()),
       ])
-      const released = await redis[run]((commands) => commands.runScript('held/release-leases', listsOf(id), args))
+      const released = await runScript(redis, 'held/release-leases', listsOf(id), args)
       return released.map((each) => each === 1)
     },
     async take(id, leases) {
       const args = [TAKEN_SECONDS, ...leases.flatMap(({ deliveryId, lease }) => [deliveryId, lease])]
-      const renewed = await redis[run]((commands) => commands.runScript('held/prolong-leases', [leasedKey(id)], args))
+      const renewed = await runScript(redis, 'held/prolong-leases', [leasedKey(id)], args)
       const kept = leases.flatMap(({ deliveryId }, i) => (renewed[i] ? [{ deliveryId, lease: renewed[i] }] : []))
       const found = new Map((await leasedOf(kept)).map((each, i) => [kept[i]?.deliveryId, each]))
       return leases.map(({ deliveryId, lease }, i) => {
@@ -179,11 +176,9 @@ export function createHeldStore(redis: Redis): HeldStore {
       })
     },
     async forget(published) {
-      await redis[run]((commands) =>
-        Promise.all(
-          published.map(({ deliveryId, token = '' }) =>
-            commands.runScript('held/forget-message', [heldMessageKey(deliveryId)], [token]),
-          ),
+      await pipeline(redis, (commands) =>
+        published.map(({ deliveryId, token = '' }) =>
+          commands.runScript('held/forget-message', [heldMessageKey(deliveryId)], [token]),
         ),
       )
     },
@@ -221,12 +216,10 @@ export function createHeldStore(redis: Redis): HeldStore {
     },
     remove: (id, list, entries) => remove(list === 'held' ? heldKey(id) : leasedKey(id), entries),
     async next(id) {
-      const [[, dueAt], [, lease]] = await redis[run]((commands) =>
-        Promise.all([
-          commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
-          commands.zrange(leasedKey(id), '0', '0', 'WITHSCORES'),
-        ]),
-      )
+      const [[, dueAt], [, lease]] = await pipeline(redis, (commands) => [
+        commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
+        commands.zrange(leasedKey(id), '0', '0', 'WITHSCORES'),
+      ])
       return {
         dueAtMs: dueAt === undefined ? null : Number(dueAt),
         lapsesAtMs: lease === undefined ? null : leaseTimes(lease).endsAtMs,

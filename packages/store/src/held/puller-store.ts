@@ -1,6 +1,6 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import { pullersKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run } from '../redis/redis.ts'
 
 /** A client that receives the deliveries of a subscription. */
 interface Puller {
@@ -61,13 +61,11 @@ export function createPullerStore(redis: Redis): PullerStore {
         .filter((each) => each !== same)
         .slice(MAX_PULLERS - 1)
         .map((each) => each.clientId)
-      await redis[run]((commands) =>
-        Promise.all([
-          commands.hset(pullersKey(id), clientId, `${sinceMs} ${nowMs}`),
-          commands.pexpire(pullersKey(id), RETENTION_MS),
-          ...(forgotten.length > 0 ? [commands.hdel(pullersKey(id), ...forgotten)] : []),
-        ]),
-      )
+      await pipeline(redis, (commands) => [
+        commands.hset(pullersKey(id), clientId, `${sinceMs} ${nowMs}`),
+        commands.pexpire(pullersKey(id), RETENTION_MS),
+        ...(forgotten.length > 0 ? [commands.hdel(pullersKey(id), ...forgotten)] : []),
+      ])
       if (notedAtMs.size >= MAX_NOTED) notedAtMs.clear()
       notedAtMs.set(name, nowMs)
     },

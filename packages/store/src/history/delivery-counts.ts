@@ -2,7 +2,7 @@ import { deliveryIdOf, parseEventId, type SubscriptionId } from '@switchhook/con
 import { LEDGER_BYTES, parseLedger } from '../deliveries/delivery-record.ts'
 import { heldKey, heldMessageKey, leasedKey, logKey, parkedKey, recordKey } from '../keys.ts'
 import { isoTime, scoredEntries } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { rememberedOf } from './event-record.ts'
 
 /** How many deliveries of a subscription are in which state now. */
@@ -42,10 +42,8 @@ const eventIdOf = (member: string) => parseEventId(member.slice(0, member.indexO
 export function createDeliveryCounter(redis: Redis): DeliveryCounter {
   async function statesOf(subscriptionId: SubscriptionId, members: readonly string[]): Promise<(string | undefined)[]> {
     const eventIds = members.map(eventIdOf)
-    const ledgers = await redis[run]((commands) =>
-      Promise.all(
-        eventIds.map((id) => commands.getrange(recordKey(deliveryIdOf(id, subscriptionId)), 0, LEDGER_BYTES - 1)),
-      ),
+    const ledgers = await pipeline(redis, (commands) =>
+      eventIds.map((id) => commands.getrange(recordKey(deliveryIdOf(id, subscriptionId)), 0, LEDGER_BYTES - 1)),
     )
     const states = ledgers.map((stored) => parseLedger(stored)?.state as string | undefined)
     const remembered = await rememberedOf(
@@ -63,22 +61,20 @@ export function createDeliveryCounter(redis: Redis): DeliveryCounter {
   ): Promise<(string | undefined)[]> {
     const waiting = states.flatMap((state, i) => (state === 'waiting' ? [i] : []))
     const ids = waiting.map((i) => deliveryIdOf(eventIdOf(members[i] ?? ''), subscriptionId))
-    const isHeld = await redis[run]((commands) => Promise.all(ids.map((id) => commands.exists(heldMessageKey(id)))))
+    const isHeld = await pipeline(redis, (commands) => ids.map((id) => commands.exists(heldMessageKey(id))))
     const held = new Set(waiting.filter((_, n) => isHeld[n] === 1))
     return states.map((state, i) => (held.has(i) ? 'held' : state))
   }
 
   return {
     async read(subscriptionId, { most, isFailing }) {
-      const [parked, oldest, listed, leased, [, heldSince]] = await redis[run]((commands) =>
-        Promise.all([
-          commands.zcard(parkedKey(subscriptionId)),
-          commands.zrange(parkedKey(subscriptionId), '0', '0', 'WITHSCORES'),
-          commands.zcard(heldKey(subscriptionId)),
-          commands.zcard(leasedKey(subscriptionId)),
-          commands.zrange(heldKey(subscriptionId), '0', '0', 'WITHSCORES'),
-        ]),
-      )
+      const [parked, oldest, listed, leased, [, heldSince]] = await pipeline(redis, (commands) => [
+        commands.zcard(parkedKey(subscriptionId)),
+        commands.zrange(parkedKey(subscriptionId), '0', '0', 'WITHSCORES'),
+        commands.zcard(heldKey(subscriptionId)),
+        commands.zcard(leasedKey(subscriptionId)),
+        commands.zrange(heldKey(subscriptionId), '0', '0', 'WITHSCORES'),
+      ])
       const held = listed + leased
       const [first] = scoredEntries(oldest)
       let [pending, waiting, looked] = [0, 0, 0]

@@ -1,6 +1,6 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import { eventKey, eventsKey, logKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis } from '../redis/redis.ts'
 import type { ScriptPart } from '../redis/script-parts.ts'
 import { entryOf } from './event-list.ts'
 import { eventJson, type LoggedEvent } from './event-record.ts'
@@ -52,13 +52,11 @@ export function createDeliveryLog(redis: Redis, limits: DeliveryLogLimits): Deli
         const leftMs = limits.eventRetentionMs - (nowMs - Date.parse(event.fannedOutAt))
         return { keys: [eventKey(event.eventId)], args: [eventJson(event), Math.max(1, leftMs)] }
       })
-      await redis[run]((commands) =>
-        Promise.all([
-          commands.runParts('history/add-events', lists.flatMap(partsOf)),
-          commands.runParts('history/index-pending', pending.parts, pending.shared),
-          commands.runParts('history/write-records', records),
-        ]),
-      )
+      await pipeline(redis, (commands) => [
+        commands.runParts('history/add-events', lists.flatMap(partsOf)),
+        commands.runParts('history/index-pending', pending.parts, pending.shared),
+        commands.runParts('history/write-records', records),
+      ])
     },
   }
 }

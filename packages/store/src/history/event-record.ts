@@ -1,6 +1,6 @@
 import type { DeliveryId, EventId, EventSubject, EventType, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { eventKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis } from '../redis/redis.ts'
 
 /** The stored fan-out of an event: when it happened, and for which subscriptions. */
 export interface EventRecord {
@@ -34,8 +34,6 @@ export function parseEventRecord(eventId: EventId, stored: string): EventRecord 
 
 /** Those events whose record still exists, in one round trip. */
 export async function rememberedOf(redis: Redis, eventIds: readonly EventId[]): Promise<ReadonlySet<EventId>> {
-  const found = await redis[run]((commands) =>
-    Promise.all(eventIds.map((eventId) => commands.exists(eventKey(eventId)))),
-  )
+  const found = await pipeline(redis, (commands) => eventIds.map((eventId) => commands.exists(eventKey(eventId))))
   return new Set(eventIds.filter((_, i) => found[i] === 1))
 }

@@ -1,7 +1,7 @@
 import type { Attempt, DeliveryId, EventId, SubscriptionId, Tenant } from '@switchhook/contracts'
 import type { DeliveryState } from '../deliveries/delivery-record.ts'
 import { attemptsKey, listeningKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run } from '../redis/redis.ts'
 
 /** An attempt as the live stream shows it. */
 export interface LiveAttempt extends Pick<Attempt, 'attempt' | 'at' | 'outcome' | 'status' | 'durationMs'> {
@@ -51,12 +51,10 @@ export function createLiveAttemptStore(redis: Redis): LiveAttemptStore {
   return {
     publish: async (tenant, attempts, left) => {
       const key = attemptsKey(tenant)
-      await redis[run]((commands) =>
-        Promise.all([
-          commands.xadd(key, 'MAXLEN', '~', MAX_BATCHES, '*', 'attempts', JSON.stringify(attempts), 'left', left),
-          commands.pexpire(key, KEPT_MS),
-        ]),
-      )
+      await pipeline(redis, (commands) => [
+        commands.xadd(key, 'MAXLEN', '~', MAX_BATCHES, '*', 'attempts', JSON.stringify(attempts), 'left', left),
+        commands.pexpire(key, KEPT_MS),
+      ])
     },
     async listen(tenant) {
       await redis[run]((commands) => commands.set(listeningKey(tenant), '', 'PX', LISTENING_MS))

@@ -1,6 +1,6 @@
 import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { parkingSubscriptionsKey, subscriptionsKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run } from '../redis/redis.ts'
 
 /**
  * Lists of one tenant are merged from the lists of at most this many subscriptions: those that parked a delivery last. A
@@ -16,8 +16,9 @@ export async function parkingSubscriptions(redis: Redis, tenant: Tenant): Promis
 
 /** Whether the subscription is, or was, one of this tenant. A list of parked deliveries does not name its tenant. */
 export async function isOfTenant(redis: Redis, tenant: Tenant, id: SubscriptionId): Promise<boolean> {
-  const [exists, parkedAt] = await redis[run]((commands) =>
-    Promise.all([commands.hexists(subscriptionsKey(tenant), id), commands.zscore(parkingSubscriptionsKey(tenant), id)]),
-  )
+  const [exists, parkedAt] = await pipeline(redis, (commands) => [
+    commands.hexists(subscriptionsKey(tenant), id),
+    commands.zscore(parkingSubscriptionsKey(tenant), id),
+  ])
   return exists === 1 || parkedAt !== null
 }

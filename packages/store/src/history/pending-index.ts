@@ -1,6 +1,6 @@
 import { type DeliveryId, deliveryIdOf, type EventId, parseEventId, type Tenant } from '@switchhook/contracts'
 import { pendingKey, pendingWindowKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run } from '../redis/redis.ts'
 import type { ScriptPart } from '../redis/script-parts.ts'
 import type { LoggedEvent } from './event-record.ts'
 
@@ -68,8 +68,8 @@ export async function pendingEventIds(
   // One more window at either end, because the writer's clock may differ.
   const windows = Array.from({ length: WINDOWS_PER_RETENTION + 3 }, (_, back) => present + 1 - back)
   const bucket = bucketOf(deliveryId)
-  const strings = await redis[run]((commands) =>
-    Promise.all(windows.map((window) => commands.getBuffer(pendingKey(tenant, window, bucket)))),
+  const strings = await pipeline(redis, (commands) =>
+    windows.map((window) => commands.getBuffer(pendingKey(tenant, window, bucket))),
   )
   const found = strings.flatMap((entries) => (entries === null ? [] : eventsIn(entries, tagOf(deliveryId))))
   return [...new Set(found)].map(parseEventId)

@@ -2,7 +2,7 @@ import { type DeliveryId, deliveryIdOf, type EventType, type SubscriptionId, typ
 import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { eventKey, eventsKey, subscriptionsKey } from '../keys.ts'
 import { createListCursor, lowerBound, newestEntries, type Page, type RangeQuery, upperBound } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { parseSubscription } from '../subscriptions/stored-subscription.ts'
 import { fitsEvent, type ListedEvent, parseEntry } from './event-list.ts'
 import { parseEventRecord } from './event-record.ts'
@@ -61,9 +61,7 @@ export function createTenantLog(redis: Redis): TenantLog {
     let atOnce = RECORDS_AT_FIRST
     for (let at = 0; at < events.length; ) {
       const some = events.slice(at, at + atOnce)
-      const stored = await redis[run]((commands) =>
-        Promise.all(some.map(({ event }) => commands.get(eventKey(event.eventId)))),
-      )
+      const stored = await pipeline(redis, (commands) => some.map(({ event }) => commands.get(eventKey(event.eventId))))
       for (const [i, { event, since }] of some.entries()) {
         const json = stored[i]
         if (json == null) continue

@@ -12,7 +12,7 @@ import {
   scoredEntries,
 } from '../paging.ts'
 import { inChunks } from '../redis/in-chunks.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { byPlace, type Chunk, type MergeEntry, mergeLists } from './merge-lists.ts'
 import { isOfTenant, parkingSubscriptions } from './parking-subscriptions.ts'
 import { sharesOf } from './shares.ts'
@@ -132,9 +132,10 @@ export function createTenantParked(redis: Redis): TenantParked {
     async causes(tenant) {
       const lists = await parkingSubscriptions(redis, tenant)
       const sizes = await inChunks(lists, (list) =>
-        redis[run]((commands) =>
-          Promise.all([commands.zcard(parkedKey(list)), commands.zrange(parkedKey(list), '0', '0', 'WITHSCORES')]),
-        ),
+        pipeline(redis, (commands) => [
+          commands.zcard(parkedKey(list)),
+          commands.zrange(parkedKey(list), '0', '0', 'WITHSCORES'),
+        ]),
       )
       const shares = sharesOf(
         sizes.map(([count]) => count),

@@ -1,6 +1,6 @@
 import { type InstallationId, isGuid } from '@switchhook/contracts'
 import { INSTALLATION_KEY } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, run, runScript } from '../redis/redis.ts'
 import type { Ruling, StoredInstallation } from './installation-rule.ts'
 
 /** Stores the id that ties a Redis to its messages in RabbitMQ. */
@@ -21,7 +21,7 @@ export function createInstallationStore(redis: Redis): InstallationStore {
     parse(await redis[run]((commands) => commands.hgetall(INSTALLATION_KEY)))
 
   const write = (field: string, value: string): Promise<0 | 1> =>
-    redis[run]((commands) => commands.runScript('installation/write-installation', [INSTALLATION_KEY], [field, value]))
+    runScript(redis, 'installation/write-installation', [INSTALLATION_KEY], [field, value])
 
   return {
     read,

@@ -7,7 +7,8 @@ import {
   Unavailable,
   Unparsable,
 } from '@switchhook/contracts'
-import type { Log, Redis } from '../redis/redis.ts'
+import type { Logger } from '@switchhook/runtime'
+import type { Redis } from '../redis/redis.ts'
 import { matchInstallation, originOf, type StoredInstallation } from './installation-rule.ts'
 import { createInstallationStore } from './installation-store.ts'
 
@@ -47,7 +48,7 @@ interface Checked {
 
 export interface InstallationOptions {
   readonly redis: Redis
-  readonly log: Log
+  readonly log: Pick<Logger, 'error' | 'info'>
   /** How often a process without traffic checks for a lost or restored Redis. */
   readonly checkEveryMs?: number
 }

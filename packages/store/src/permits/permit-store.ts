@@ -1,7 +1,7 @@
 import { type Delivery, parseDeliveryId, type Subscription, type SubscriptionId } from '@switchhook/contracts'
 import type { HeldEntry } from '../held/held-store.ts'
 import { heldKey, inFlightKey, leasedKey, postedKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, runScript } from '../redis/redis.ts'
 
 export type LimitedSubscription = Pick<Subscription, 'id' | 'maxInFlight' | 'maxPerSecond'>
 
@@ -59,13 +59,13 @@ export function createPermitStore(redis: Redis, inFlightMs: number): PermitStore
   return {
     async take(limited, { permit, former = '', delivery, isNew }) {
       const args = [permit, former, delivery.deliveryId, ...limitsOf(limited), inFlightMs, WINDOW_MS, isNew ? 1 : 0]
-      const taken = await redis[run]((commands) => commands.runScript('permits/take-permit', keysOf(limited.id), args))
+      const taken = await runScript(redis, 'permits/take-permit', keysOf(limited.id), args)
       return taken === 1
     },
     async passOn(limited, { most, ended = '', unused = [] }) {
       const keys = [...keysOf(limited.id), leasedKey(limited.id)]
       const args = [...limitsOf(limited), WINDOW_MS, RESERVED_MS, LEASE_SECONDS, most, ended, ...unused]
-      const [nextInMs, ...leased] = await redis[run]((commands) => commands.runScript('permits/pass-on', keys, args))
+      const [nextInMs, ...leased] = await runScript(redis, 'permits/pass-on', keys, args)
       const entries = leased.flatMap((name, i) =>
         i % 2 === 0 ? [{ deliveryId: parseDeliveryId(name), score: leased[i + 1] ?? '' }] : [],
       )

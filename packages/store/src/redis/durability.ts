@@ -1,3 +1,4 @@
+import type { Logger } from '@switchhook/runtime'
 import { isReply } from './reply-fate.ts'
 
 /** The settings of a Redis server that decide which data it can lose. undefined: Redis does not show it. */
@@ -74,7 +75,7 @@ export async function assertDurable(
   }: {
     readonly nodeEnv: string
     readonly rule: DurabilityRule
-    readonly log: { warn(message: string, fields?: Readonly<Record<string, unknown>>): void }
+    readonly log: Pick<Logger, 'warn'>
   },
 ): Promise<void> {
   if (nodeEnv !== 'production') return

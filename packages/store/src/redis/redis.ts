@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
-import { backoffMs, isCertificateError } from '@switchhook/runtime'
+import { backoffMs, isCertificateError, type Logger } from '@switchhook/runtime'
 import { Cluster, type Redis as Single } from 'ioredis'
 import { PROBE_KEY } from '../keys.ts'
 import { connectTo, type RedisClient } from './client.ts'
@@ -8,7 +8,7 @@ import { type Commands, withScripts } from './commands.ts'
 import { type DurabilitySettings, readSettings } from './durability.ts'
 import { fateOf, isRefusal, isReply } from './reply-fate.ts'
 import { limitReplies, type ReplyWatch, watchReplies } from './reply-watch.ts'
-import { loadScripts } from './scripts.ts'
+import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
 import { fullestOf, parseMemory, type RedisMemory } from './server.ts'
 
 /** How the stores of this package send commands. `index.ts` does not export it, so no other package touches a key. */
@@ -43,13 +43,19 @@ export interface Redis {
   readonly [run]: <T>(action: (commands: Commands) => Promise<T>) => Promise<T>
 }
 
-/** The logger that this package needs; the runtime package's `Logger` is one. */
-export interface Log {
-  debug(message: string, fields?: Readonly<Record<string, unknown>>): void
-  info(message: string, fields?: Readonly<Record<string, unknown>>): void
-  warn(message: string, fields?: Readonly<Record<string, unknown>>): void
-  error(message: string, fields?: Readonly<Record<string, unknown>>): void
-}
+/** Runs a script of this package. @throws as `Redis[run]` */
+export const runScript = <Name extends ScriptName>(
+  redis: Pick<Redis, typeof run>,
+  name: Name,
+  keys: readonly string[],
+  args: readonly (string | number | Buffer)[] = [],
+): Promise<ScriptReplies[Name]> => redis[run]((commands) => commands.runScript(name, keys, args))
+
+/** Sends several commands in one round trip, and resolves to their replies. @throws as `Redis[run]` */
+export const pipeline = <Replies extends readonly unknown[] | []>(
+  redis: Pick<Redis, typeof run>,
+  send: (commands: Commands) => Replies,
+) => redis[run]((commands) => Promise.all(send(commands)))
 
 /** Redis answered with an error about the command or the stored data, not about its own state. */
 export class RedisRefusal extends Error {
@@ -76,7 +82,7 @@ export async function openRedis(options: {
   readonly url: string | readonly string[]
   /** Certificates of the only authorities (PEM) that Redis's certificate may come from. Absent: those that Node.js trusts. */
   readonly ca?: string
-  readonly log: Log
+  readonly log: Logger
   readonly name: string
   /** Resolve even while Redis is over `maxmemory`. For a service whose work frees memory. */
   readonly mayBeFull?: boolean
@@ -106,7 +112,7 @@ export async function openRedis(options: {
 function watch(
   client: RedisClient,
   closing: AbortSignal,
-  { log, name }: { log: Log; name: string },
+  { log, name }: { log: Logger; name: string },
 ): (error: unknown) => void {
   let loggedAt: number | undefined
   const trouble = (error: unknown): void => {

@@ -1,7 +1,7 @@
 import type { Tenant } from '@switchhook/contracts'
 import { auditKey, commandAuditKey } from '../keys.ts'
 import { createListCursor, type Page, type RangeQuery, scanPage } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 
 /**
  * The lists that make up a tenant's audit log. Each has its own size, because a tenant that dials a hundred times a second
@@ -59,7 +59,7 @@ export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRe
       const { keyOf, firstSequence } = LISTS[list]
       const pairs = added.flatMap(({ action, entry }) => [action, JSON.stringify(entry)])
       const args = [entries[list], retentionMs, firstSequence, ...pairs]
-      await redis[run]((commands) => commands.runScript('requests/append-audit', [keyOf(tenant)], args))
+      await runScript(redis, 'requests/append-audit', [keyOf(tenant)], args)
     },
     async page(tenant, { lists, limit, cursor, fromMs = 0, toMs, action }) {
       // Expired entries are removed only when the next entry is appended, so leave them out here.
@@ -69,10 +69,8 @@ export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRe
         cursors,
         before: cursor === undefined ? beginning(toMs) : `(${cursors.parse(cursor)}`,
         entriesBefore: async (before, count) => {
-          const read = await redis[run]((commands) =>
-            Promise.all(
-              lists.map((list) => commands.xrevrange(LISTS[list].keyOf(tenant), before, from, 'COUNT', count)),
-            ),
+          const read = await pipeline(redis, (commands) =>
+            lists.map((list) => commands.xrevrange(LISTS[list].keyOf(tenant), before, from, 'COUNT', count)),
           )
           return read
             .flat()

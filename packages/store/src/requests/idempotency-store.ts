@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isNotExecuted, Unavailable } from '@switchhook/contracts'
 import { idempotentKey, idempotentListKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { createReleaseQueue } from './release-queue.ts'
 
 /** The right to execute one request. A claim that was taken over can neither finish nor release the request. */
@@ -67,15 +67,13 @@ export function createIdempotencyStore(
     if (limit === undefined || client === undefined) return { isListed: true, excess: [] }
     const { requestsPerClient } = limit
     const args = [scope, requestsPerClient, Math.floor(requestsPerClient * SLACK_SHARE), retentionMs]
-    const [listed, ...excess] = await redis[run]((commands) =>
-      commands.runScript('requests/list-request', [idempotentListKey(client)], args),
-    )
+    const [listed, ...excess] = await runScript(redis, 'requests/list-request', [idempotentListKey(client)], args)
     return { isListed: listed === 1, excess }
   }
 
   async function forget(client: string, scopes: readonly string[]): Promise<void> {
-    const results = await redis[run]((commands) =>
-      Promise.all(scopes.map((scope) => commands.runScript('requests/forget-request', [idempotentKey(scope)], []))),
+    const results = await pipeline(redis, (commands) =>
+      scopes.map((scope) => commands.runScript('requests/forget-request', [idempotentKey(scope)], [])),
     )
     const over = scopes.filter((_, i) => results[i] === 1)
     if (over.length === 0) return
@@ -85,8 +83,7 @@ export function createIdempotencyStore(
   }
 
   const release = createReleaseQueue(
-    ({ scope, token }) =>
-      redis[run]((commands) => commands.runScript('requests/release-request', [idempotentKey(scope)], [token])),
+    ({ scope, token }) => runScript(redis, 'requests/release-request', [idempotentKey(scope)], [token]),
     leaseMs,
   )
 
@@ -98,7 +95,7 @@ export function createIdempotencyStore(
       // Both in one round trip. If either fails, the request is not executed.
       const [listed, begun] = await Promise.allSettled([
         list(scope, client),
-        redis[run]((commands) => commands.runScript('requests/begin-request', [idempotentKey(scope)], args)),
+        runScript(redis, 'requests/begin-request', [idempotentKey(scope)], args),
       ])
       const isAnswered = listed.status === 'fulfilled' && begun.status === 'fulfilled'
       const hasNoClaim = begun.status === 'rejected' && isNotExecuted(begun.reason)
@@ -121,9 +118,7 @@ export function createIdempotencyStore(
     },
     async finish({ scope, token }, answer) {
       const args = [token, JSON.stringify(answer), retentionMs]
-      const kept = await redis[run]((commands) =>
-        commands.runScript('requests/finish-request', [idempotentKey(scope)], args),
-      )
+      const kept = await runScript(redis, 'requests/finish-request', [idempotentKey(scope)], args)
       return kept === 1
     },
     release,

@@ -1,7 +1,7 @@
 import { answerWithin } from '@switchhook/runtime'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { requestsKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, runScript } from '../redis/redis.ts'
 
 /** The requests that a client may make within a window. The window begins with the client's first request. */
 export interface RequestRate {
@@ -55,7 +55,7 @@ export function createRequestLimiter(redis: Redis, { requests, windowMs }: Reque
       rlflxIncr: ([key = '', points = '', seconds = '']: readonly string[]) =>
         answerWithin(
           ANSWER_WITHIN_MS,
-          redis[run]((commands) => commands.runScript('requests/count-requests', [key], [points, seconds])),
+          runScript(redis, 'requests/count-requests', [key], [points, seconds]),
           'Redis did not answer in time',
         ),
     },

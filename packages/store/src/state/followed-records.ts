@@ -1,6 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import { followedKey, PARTITIONS, partitionOf, stateKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run } from '../redis/redis.ts'
 
 /** A state record of any tenant. */
 interface FollowedRecord {
@@ -31,8 +31,8 @@ export function createFollowedRecords(redis: Redis, nowMs: () => number = Date.n
     const found = listed.flatMap((member, at) => (at % 2 === 0 ? [{ member, addedAtMs: Number(listed[at + 1]) }] : []))
     if (found.length === 0) return []
     const records = found.map(({ member }) => parse(member))
-    const stored = await redis[run]((commands) =>
-      Promise.all(records.map(({ tenant, key: name }) => commands.exists(stateKey(tenant, name)))),
+    const stored = await pipeline(redis, (commands) =>
+      records.map(({ tenant, key: name }) => commands.exists(stateKey(tenant, name))),
     )
     const oldestMs = nowMs() - COMMITTED_WITHIN_MS
     const isForgotten = found.map(({ addedAtMs }, at) => stored[at] === 0 && addedAtMs < oldestMs)

@@ -1,5 +1,5 @@
 import { leaseKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, runScript } from '../redis/redis.ts'
 
 /** Leases that one process at a time can hold. Without Redis, both methods reject with Unavailable. */
 export interface LeaseStore {
@@ -13,11 +13,11 @@ export function createLeaseStore(redis: Redis): LeaseStore {
   return {
     async take(name, holder, ttlMs) {
       const keys = [leaseKey(name)]
-      const taken = await redis[run]((commands) => commands.runScript('state/take-lease', keys, [holder, ttlMs]))
+      const taken = await runScript(redis, 'state/take-lease', keys, [holder, ttlMs])
       return taken === 1
     },
     async release(name, holder) {
-      await redis[run]((commands) => commands.runScript('state/release-lease', [leaseKey(name)], [holder]))
+      await runScript(redis, 'state/release-lease', [leaseKey(name)], [holder])
     },
   }
 }

@@ -1,6 +1,6 @@
 import { eventText, type PlatformEvent } from '@switchhook/contracts'
 import { outboxKey, PARTITIONS } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
 import { share } from './share.ts'
 
@@ -69,11 +69,11 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
   let round = 0
 
   const lengths = (): Promise<number[]> =>
-    redis[run]((commands) => Promise.all(PARTITIONS.map((partition) => commands.xlen(outboxKey(partition)))))
+    pipeline(redis, (commands) => PARTITIONS.map((partition) => commands.xlen(outboxKey(partition))))
 
   async function claimFrom(partition: number, max: number): Promise<OutboxEntry[]> {
     const args = [GROUP, consumerName, max, DEAD_AFTER_MS]
-    const reply = await redis[run]((commands) => commands.runScript('state/claim-events', [outboxKey(partition)], args))
+    const reply = await runScript(redis, 'state/claim-events', [outboxKey(partition)], args)
     return toEntries(partition, reply)
   }
 
@@ -84,35 +84,27 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
       return (await Promise.all(claims)).flat()
     },
     async sent(entries) {
-      await redis[run]((commands) =>
-        Promise.all(
-          byPartition(entries).map(({ key, ids }) =>
-            commands.runScript('state/remove-sent-events', [key], [GROUP, ...ids]),
-          ),
+      await pipeline(redis, (commands) =>
+        byPartition(entries).map(({ key, ids }) =>
+          commands.runScript('state/remove-sent-events', [key], [GROUP, ...ids]),
         ),
       )
     },
     async giveBack(entries) {
-      await redis[run]((commands) =>
-        Promise.all(
-          byPartition(entries).map(({ key, ids }) => commands.xclaim(key, GROUP, consumerName, 0, ...ids, 'JUSTID')),
-        ),
+      await pipeline(redis, (commands) =>
+        byPartition(entries).map(({ key, ids }) => commands.xclaim(key, GROUP, consumerName, 0, ...ids, 'JUSTID')),
       )
     },
     async resume() {
       const args = [GROUP, consumerName, committerOf(consumerName), MAX_TAKEN_BACK]
-      await redis[run]((commands) =>
-        Promise.all(
-          PARTITIONS.map((partition) => commands.runScript('state/take-back-events', [outboxKey(partition)], args)),
-        ),
+      await pipeline(redis, (commands) =>
+        PARTITIONS.map((partition) => commands.runScript('state/take-back-events', [outboxKey(partition)], args)),
       )
     },
     async removeIdleRelays(idleMs = IDLE_RELAY_MS) {
       const args = [GROUP, consumerName, idleMs]
-      const removed = await redis[run]((commands) =>
-        Promise.all(
-          PARTITIONS.map((partition) => commands.runScript('state/remove-idle-relays', [outboxKey(partition)], args)),
-        ),
+      const removed = await pipeline(redis, (commands) =>
+        PARTITIONS.map((partition) => commands.runScript('state/remove-idle-relays', [outboxKey(partition)], args)),
       )
       return removed.reduce((sum, count) => sum + count, 0)
     },
@@ -120,12 +112,10 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
       return (await lengths()).reduce((sum, length) => sum + length, 0)
     },
     async oldestMs() {
-      const [time, ...first] = await redis[run]((commands) =>
-        Promise.all([
-          commands.time(),
-          ...PARTITIONS.map((partition) => commands.xrange(outboxKey(partition), '-', '+', 'COUNT', 1)),
-        ]),
-      )
+      const [time, ...first] = await pipeline(redis, (commands) => [
+        commands.time(),
+        ...PARTITIONS.map((partition) => commands.xrange(outboxKey(partition), '-', '+', 'COUNT', 1)),
+      ])
       // An entry's id begins with the time at which it was written, in ms, by the clock that TIME reads.
       const ages = first.flatMap(([entry]) => (entry === undefined ? [] : [toMs(time) - Number.parseInt(entry[0], 10)]))
       return Math.max(0, ...ages)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { PlatformEvent, Tenant } from '@switchhook/contracts'
 import { outboxKey, partitionOf, revisionKey, stateKey, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, run, runScript } from '../redis/redis.ts'
 import { stringsPerTick } from '../subscriptions/shared-reads.ts'
 import { committerOf, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
 
@@ -107,7 +107,7 @@ export function createStateStore(redis: Redis, relay?: CommitRelay): StateStore 
           timerJson(tenant, id, payload),
         ]),
       ]
-      const committing = redis[run]((commands) => commands.runScript('state/commit-state', keys, args))
+      const committing = runScript(redis, 'state/commit-state', keys, args)
       const reading = events.length > 0 ? readRevision(tenant) : undefined
       const [written, ...ids] = await committing
       if (written === 0) return 'conflict'

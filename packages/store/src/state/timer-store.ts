@@ -1,6 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import { PARTITIONS, partitionOf, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
 import { share } from './share.ts'
 
@@ -28,12 +28,10 @@ export function createTimerStore(redis: Redis): TimerStore {
 
   /** How long the first timer of each partition has been due, in ms; negative if it is not due yet. */
   async function overdue(): Promise<readonly (number | undefined)[]> {
-    const [time, ...first] = await redis[run]((commands) =>
-      Promise.all([
-        commands.time(),
-        ...PARTITIONS.map((part) => commands.zrange(timersKey(part), '0', '0', 'WITHSCORES')),
-      ]),
-    )
+    const [time, ...first] = await pipeline(redis, (commands) => [
+      commands.time(),
+      ...PARTITIONS.map((part) => commands.zrange(timersKey(part), '0', '0', 'WITHSCORES')),
+    ])
     return first.map(([, dueAt]) => (dueAt === undefined ? undefined : toMs(time) - Number(dueAt)))
   }
 
@@ -44,7 +42,7 @@ export function createTimerStore(redis: Redis): TimerStore {
 
   async function claimFrom(part: number, max: number, leaseMs: number): Promise<DueTimer[]> {
     const keys = [timersKey(part), timerPayloadsKey(part)]
-    const reply = await redis[run]((commands) => commands.runScript('state/claim-timers', keys, [max, leaseMs]))
+    const reply = await runScript(redis, 'state/claim-timers', keys, [max, leaseMs])
     return reply.map(parse)
   }
 
@@ -59,8 +57,8 @@ export function createTimerStore(redis: Redis): TimerStore {
         const args = own.flatMap(({ tenant, id, stored }) => [timerMember(tenant, id), stored])
         return args.length > 0 ? [{ keys: [timersKey(part), timerPayloadsKey(part)], args }] : []
       })
-      await redis[run]((commands) =>
-        Promise.all(calls.map(({ keys, args }) => commands.runScript('state/finish-timers', keys, args))),
+      await pipeline(redis, (commands) =>
+        calls.map(({ keys, args }) => commands.runScript('state/finish-timers', keys, args)),
       )
     },
     async overdueMs() {

@@ -1,6 +1,6 @@
 import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { countedSubscriptionsKey, statisticsKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { addStored, type Counts, type Figures, figuresOf, formatCounts } from './counts.ts'
 
 /** The length of the period that a point of the statistics covers. */
@@ -75,18 +75,17 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
       keys: STEPS.map((step) => statisticsKey(tenant, subscriptionId, step, placeOf(step, atMs).hash)),
       args: [subscriptionId ?? '', ...STEPS.map((step) => placeOf(step, atMs).field), formatCounts(counts)],
     }))
-    const gone = await redis[run]((commands) =>
-      commands.runScript(
-        'statistics/add-counts',
-        [countedSubscriptionsKey(tenant), ...cells.flatMap(({ keys }) => keys)],
-        [
-          limits.subscriptions,
-          nowMs,
-          nowMs - GIVES_WAY_AFTER_MS,
-          ...STEPS.map(lifetimeOf),
-          ...cells.flatMap(({ args }) => args),
-        ],
-      ),
+    const gone = await runScript(
+      redis,
+      'statistics/add-counts',
+      [countedSubscriptionsKey(tenant), ...cells.flatMap(({ keys }) => keys)],
+      [
+        limits.subscriptions,
+        nowMs,
+        nowMs - GIVES_WAY_AFTER_MS,
+        ...STEPS.map(lifetimeOf),
+        ...cells.flatMap(({ args }) => args),
+      ],
     )
     if (gone.length > 0) await forget(tenant, gone.map(parseSubscriptionId), nowMs)
   }
@@ -133,8 +132,8 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
       const end = Math.min(Math.ceil(toMs / stepMs), Math.floor(nowMs / stepMs) + 2)
       if (first >= end || fromMs >= toMs) return []
       const hashes = hashesBetween(step, first * stepMs, (end - 1) * stepMs)
-      const stored = await redis[run]((commands) =>
-        Promise.all(hashes.map((hash) => commands.hgetall(statisticsKey(tenant, subscriptionId, step, hash)))),
+      const stored = await pipeline(redis, (commands) =>
+        hashes.map((hash) => commands.hgetall(statisticsKey(tenant, subscriptionId, step, hash))),
       )
       return stored
         .flatMap((cells, i) =>
@@ -150,9 +149,10 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
     },
     async isCounted(tenant, subscriptionId) {
       const key = countedSubscriptionsKey(tenant)
-      const [score, count] = await redis[run]((commands) =>
-        Promise.all([commands.zscore(key, subscriptionId), commands.zcard(key)]),
-      )
+      const [score, count] = await pipeline(redis, (commands) => [
+        commands.zscore(key, subscriptionId),
+        commands.zcard(key),
+      ])
       return score !== null || count < limits.subscriptions
     },
   }

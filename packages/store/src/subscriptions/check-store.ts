@@ -1,6 +1,6 @@
 import type { CheckResult, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { checkFactsKey, checksKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, run, runScript } from '../redis/redis.ts'
 
 /** The subscription whose endpoint is checked. */
 interface Checked {
@@ -30,9 +30,7 @@ const FACTS_MS = 10 * 60_000
 export function createCheckStore(redis: Redis): CheckStore {
   return {
     begin: ({ tenant, id }, { leaseMs, most }) =>
-      redis[run]((commands) =>
-        commands.runScript('subscriptions/begin-check', [checksKey(tenant)], [id, leaseMs, most]),
-      ),
+      runScript(redis, 'subscriptions/begin-check', [checksKey(tenant)], [id, leaseMs, most]),
     async end({ tenant, id }) {
       await redis[run]((commands) => commands.zrem(checksKey(tenant), id))
     },

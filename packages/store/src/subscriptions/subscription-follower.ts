@@ -1,6 +1,6 @@
 import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { type KnownTenant, RecentTenants } from './recent-tenants.ts'
 import { oneAtATime, stringsPerTick } from './shared-reads.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
@@ -57,7 +57,7 @@ export function createSubscriptionFollower(
   /** A known revision needs no verification: it is random, so no other Redis has it. */
   async function readChanges(tenant: Tenant, { revision, index }: KnownTenant): Promise<KnownTenant | undefined> {
     const keys = [subscriptionsKey(tenant), revisionKey(tenant), subscriptionChangesKey(tenant)]
-    const reply = await redis[run]((commands) => commands.runScript('subscriptions/read-changes', keys, [revision]))
+    const reply = await runScript(redis, 'subscriptions/read-changes', keys, [revision])
     if (reply === null) return undefined
     const [present, ...changes] = reply
     putAll(index, changes)
@@ -77,12 +77,10 @@ export function createSubscriptionFollower(
   async function readInPages(tenant: Tenant): Promise<KnownTenant | undefined> {
     const index = new SubscriptionIndex(tenant)
     // The revision is read first, so the subscriptions are never older than it.
-    const [revision, firstPage] = await redis[run]((commands) =>
-      Promise.all([
-        commands.get(revisionKey(tenant)),
-        commands.hscan(subscriptionsKey(tenant), 0, 'COUNT', limits.pageSize),
-      ]),
-    )
+    const [revision, firstPage] = await pipeline(redis, (commands) => [
+      commands.get(revisionKey(tenant)),
+      commands.hscan(subscriptionsKey(tenant), 0, 'COUNT', limits.pageSize),
+    ])
     let [cursor, entries] = firstPage
     putAll(index, entries)
     if (cursor === '0') return { revision: revision ?? '', index }
@@ -98,9 +96,10 @@ export function createSubscriptionFollower(
 
   async function readAtOnce(tenant: Tenant): Promise<KnownTenant> {
     const index = new SubscriptionIndex(tenant)
-    const [revision, stored] = await redis[run]((commands) =>
-      Promise.all([commands.get(revisionKey(tenant)), commands.hgetall(subscriptionsKey(tenant))]),
-    )
+    const [revision, stored] = await pipeline(redis, (commands) => [
+      commands.get(revisionKey(tenant)),
+      commands.hgetall(subscriptionsKey(tenant)),
+    ])
     for (const [id, subscription] of Object.entries(stored)) put(index, id, subscription)
     return { revision: revision ?? '', index }
   }

@@ -1,7 +1,7 @@
 import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { createListCursor, type Page, type PageQuery } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, run, runScript } from '../redis/redis.ts'
 
 /**
  * The place of a subscription in its tenant's list: `<createdAt> <id>`. Places sort by age as plain text, because
@@ -28,9 +28,7 @@ export function createSubscriptionOrder(redis: Redis, parse: (stored: string) =>
     const keys = [subscriptionsKey(tenant), revisionKey(tenant), subscriptionOrderKey(tenant)]
     for (let last: string | undefined = after; last !== undefined; ) {
       const from: string = last
-      const found = await redis[run]((commands) =>
-        commands.runScript('subscriptions/read-places', keys, [from, atOnce]),
-      )
+      const found = await runScript(redis, 'subscriptions/read-places', keys, [from, atOnce])
       if (found === null) return yield* parts((await build(tenant)).filter((place) => place > from))
       if (found.length > 0) yield found
       last = found.length < atOnce ? undefined : found.at(-1)
@@ -52,9 +50,7 @@ export function createSubscriptionOrder(redis: Redis, parse: (stored: string) =>
     const all = [...found].toSorted()
     const keys = [revisionKey(tenant), subscriptionOrderKey(tenant)]
     // A failure is ignored: if the set cannot be written, for example to a full Redis, the next read rebuilds it.
-    await redis[run]((commands) =>
-      commands.runScript('subscriptions/build-order', keys, [revision ?? '', ...all]),
-    ).catch(() => {})
+    await runScript(redis, 'subscriptions/build-order', keys, [revision ?? '', ...all]).catch(() => {})
     return all
   }
 

@@ -9,7 +9,7 @@ import {
 } from '@switchhook/contracts'
 import { externalIdsKey, revisionKey, subscriptionChangesKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import type { Page, PageQuery } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, run, runScript } from '../redis/redis.ts'
 import { parseSubscription, subscriptionToText } from './stored-subscription.ts'
 import { createSubscriptionFollower, type FollowerLimits } from './subscription-follower.ts'
 import type { MatchedSubscription } from './subscription-index.ts'
@@ -110,18 +110,16 @@ export function createSubscriptionStore(
       const keys = KEYS.map((key) => key(tenant))
       const { fromSubscriptions, most } = changes
       const listed = [fromSubscriptions, most, CHANGES_RETENTION_MS, limits.mostPerTenant ?? '']
-      const result = await redis[run]((commands) =>
-        commands.runScript('subscriptions/write-subscription', keys, [
-          id,
-          read,
-          written,
-          randomUUID(),
-          place,
-          ...listed,
-          before?.externalId ?? '',
-          after?.externalId ?? '',
-        ]),
-      )
+      const result = await runScript(redis, 'subscriptions/write-subscription', keys, [
+        id,
+        read,
+        written,
+        randomUUID(),
+        place,
+        ...listed,
+        before?.externalId ?? '',
+        after?.externalId ?? '',
+      ])
       if (result === 1) return { before, after }
       if (result === 2) throw new AppError('too-many-subscriptions')
       if (typeof result === 'string')
