@@ -51,7 +51,7 @@ export {
 export { createOutcomeStore, type OutcomeResult, type OutcomeStore } from './held/outcome-store.ts'
 export { createPullerStore, type Pulled, type PullerStore } from './held/puller-store.ts'
 export { createDeliveryCounter, type DeliveryCounter, type DeliveryCounts } from './history/delivery-counts.ts'
-export { createDeliveryLog, type DeliveryLog } from './history/delivery-log.ts'
+export { createDeliveryLog } from './history/delivery-log.ts'
 export {
   createDeliveryLogReader,
   type DeliveryLogReader,
@@ -62,10 +62,8 @@ export { createEventList, type EventList } from './history/event-list.ts'
 export type { EventRecord, LoggedEvent } from './history/event-record.ts'
 export {
   createJournal,
-  type Journal,
   type JournalEntry,
   type JournalId,
-  type JournalLimits,
 } from './history/journal.ts'
 export {
   BEGINNING,

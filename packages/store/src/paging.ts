@@ -54,12 +54,15 @@ interface Placed {
   readonly since: string
 }
 
-interface Scan<Entry extends Placed, Item> {
+interface Reading<Entry extends Placed> {
   readonly limit: number
   readonly cursors: ListCursor
   /** The page begins below this score or id, in the syntax of Redis. */
   readonly before: string
   readonly entriesBefore: (before: string, count: number) => Promise<readonly Entry[]>
+}
+
+interface Scan<Entry extends Placed, Item> extends Reading<Entry> {
   /** Resolves to one item per entry; undefined if the entry does not belong on the page. */
   readonly load: (entries: readonly Entry[]) => Promise<readonly (Item | undefined)[]>
   /** Bounds the cost of a page of rare items. Such a page may be short without being the last. */
@@ -91,6 +94,19 @@ export async function scanPage<Entry extends Placed, Item>(scan: Scan<Entry, Ite
   return { items, nextCursor: end === undefined ? null : scan.cursors.of(end) }
 }
 
+/** How a page of a list that is sorted by time in µs is read. @throws AppError as `ListCursor.parse` */
+export const readingOf = (
+  redis: Redis,
+  key: string,
+  cursors: ListCursor,
+  { limit, cursor, fromMs, toMs }: RangeQuery,
+): Reading<ScoredEntry> => ({
+  limit,
+  cursors,
+  before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
+  entriesBefore: (before, count) => newestEntries(redis, key, { before, from: lowerBound(fromMs), count }),
+})
+
 /** The lowest score (µs) of a page that begins at a time in ms since 1970. */
 export const lowerBound = (fromMs: number | undefined): string =>
   fromMs === undefined ? '-inf' : String(fromMs * 1_000)
@@ -102,7 +118,7 @@ export function upperBound(end: string | undefined, toMs: number | undefined): s
 }
 
 /** A member of a sorted set with its score, as Redis formats it. */
-interface ScoredEntry {
+export interface ScoredEntry {
   readonly member: string
   readonly since: string
 }

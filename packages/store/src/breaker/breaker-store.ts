@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Attempt, Delivery, Subscription } from '@switchhook/contracts'
+import type { Attempt, Delivery } from '@switchhook/contracts'
 import { breakerKey, coolDownsKey, listeningKey, rejectedKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, RedisRefusal, run, runScript } from '../redis/redis.ts'
 import type { ScriptReplies } from '../redis/scripts.ts'
@@ -63,30 +63,6 @@ export interface EndpointHealth {
 /** A worker's claim to the one POST after a cool-down. */
 export type Probe = string
 
-export interface BreakerStore {
-  /** Reads the breaker in one round trip. */
-  health(endpoint: Endpoint): Promise<EndpointHealth>
-  /**
-   * Reads the breaker and the subscription in one round trip, whether a client reads the tenant's live stream, and the noted
-   * rejections.
-   */
-  look(endpoint: Endpoint): Promise<{
-    readonly health: EndpointHealth
-    readonly subscription: Subscription | undefined
-    readonly isListened: boolean
-    /** The noted rejections, as stored (`RejectionStore`); '' for none. Undefined: the subscription does not recover them. */
-    readonly rejected: string | undefined
-  }>
-  /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
-  claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined>
-  /** Gives a claim back whose POST was not made, so that the next delivery can be the probe. */
-  releaseProbe(endpoint: Endpoint, probe: Probe): Promise<void>
-  /** Counts a transient failure. Resolves to whether it starts a cool-down; one that asks for a pause always does. */
-  noteFailure(endpoint: Endpoint, probe: Probe | undefined, result?: FailedResult): Promise<boolean>
-  /** Resets the count, because the endpoint works, and closes the breaker unless the endpoint asked for a pause. */
-  noteAnswer(endpoint: Endpoint): Promise<void>
-}
-
 export interface BreakerOptions {
   /** Transient failures in a row that open the breaker. */
   readonly failures: number
@@ -98,34 +74,31 @@ const REMEMBERED_MS = 24 * 60 * 60_000
 
 const UNKNOWN: AttemptResult = { outcome: 'network', status: null }
 
-export function createBreakerStore(redis: Redis, { failures, cooldownMs }: BreakerOptions): BreakerStore {
+export type BreakerStore = ReturnType<typeof createBreakerStore>
+
+export function createBreakerStore(redis: Redis, { failures, cooldownMs }: BreakerOptions) {
   return {
     ...createBreakerReader(redis),
-    async claimProbe(endpoint, leaseMs) {
+    /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
+    async claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined> {
       const probe = randomUUID()
       const claimed = await runScript(redis, 'breaker/claim-probe', [keyOf(endpoint)], [probe, leaseMs])
       return claimed === 1 ? probe : undefined
     },
-    async releaseProbe(endpoint, probe) {
+    /** Gives a claim back whose POST was not made, so that the next delivery can be the probe. */
+    async releaseProbe(endpoint: Endpoint, probe: Probe): Promise<void> {
       await runScript(redis, 'breaker/release-probe', [keyOf(endpoint)], [probe])
     },
-    async noteFailure(endpoint, probe, result = UNKNOWN) {
+    /** Counts a transient failure. Resolves to whether it starts a cool-down; one that asks for a pause always does. */
+    async noteFailure(endpoint: Endpoint, probe: Probe | undefined, result: FailedResult = UNKNOWN): Promise<boolean> {
       const keys = [keyOf(endpoint), coolDownsKey(endpoint.tenant, endpoint.subscriptionId)]
-      const rememberedMs = cooldownMs + REMEMBERED_MS
-      const history = [KEPT_PERIODS, HISTORY_MS]
-      const args = [
-        failures,
-        cooldownMs,
-        probe ?? '',
-        rememberedMs,
-        resultToText(result),
-        ...history,
-        result.pauseMs ?? 0,
-      ]
+      const breaker = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS]
+      const args = [...breaker, resultToText(result), KEPT_PERIODS, HISTORY_MS, result.pauseMs ?? 0]
       const opened = await runScript(redis, 'breaker/note-failure', keys, args)
       return opened === 1
     },
-    async noteAnswer(endpoint) {
+    /** Resets the count, because the endpoint works, and closes the breaker unless the endpoint asked for a pause. */
+    async noteAnswer(endpoint: Endpoint): Promise<void> {
       await runScript(redis, 'breaker/note-answer', [keyOf(endpoint)])
     },
   }
@@ -137,7 +110,7 @@ type StoredEndpoint = ScriptReplies['breaker/read-endpoints'][number]
 type Question = readonly [endpoint: Endpoint, subscriptionId: string]
 
 /** The reading half of the store, for the api. */
-export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'health' | 'look'> {
+export function createBreakerReader(redis: Redis) {
   async function ask(questions: readonly Question[]): Promise<StoredEndpoint[]> {
     const parts = questions.map(([{ tenant, subscriptionId }, asked]) => ({
       keys: [
@@ -171,11 +144,18 @@ export function createBreakerReader(redis: Redis): Pick<BreakerStore, 'health' |
   }
 
   return {
-    async health(endpoint) {
+    /** Reads the breaker in one round trip. */
+    async health(endpoint: Endpoint): Promise<EndpointHealth> {
       const { health } = await read(endpoint, '')
       return health
     },
-    async look(endpoint) {
+    /**
+     * Reads the breaker and the subscription in one round trip, whether a client reads the tenant's live stream, and the noted
+     * rejections.
+     * @returns `rejected`: the noted rejections, as stored (`RejectionStore`); '' for none. Undefined: the subscription does
+     *   not recover them.
+     */
+    async look(endpoint: Endpoint) {
       const { health, subscription: stored, isListened, rejected } = await read(endpoint, endpoint.subscriptionId)
       const subscription = stored === '' ? undefined : parseSubscription(stored)
       return { health, isListened, subscription, rejected: subscription?.recoverRejected && rejected }

@@ -15,24 +15,21 @@ export interface Contacts extends Contact {
   readonly failingSinceMs: number | null
 }
 
-/** The contact times that the api shows for a subscription. No decision depends on them. */
-export interface ContactStore {
-  /** Times older than the stored ones change nothing. */
-  note(endpoint: Endpoint, contact: Contact): Promise<void>
-  find(endpoint: Endpoint): Promise<Contacts>
-}
-
 /** After the last contact. Covers deleted subscriptions, whose keys nothing else removes. */
 const REMEMBERED_MS = 90 * 86_400_000
 
-export function createContactStore(redis: Redis): ContactStore {
+export type ContactStore = ReturnType<typeof createContactStore>
+
+/** The contact times that the api shows for a subscription. No decision depends on them. */
+export function createContactStore(redis: Redis) {
   return {
-    async note({ tenant, subscriptionId }, { successAtMs, failureAtMs, failure }) {
+    /** Times older than the stored ones change nothing. */
+    async note({ tenant, subscriptionId }: Endpoint, { successAtMs, failureAtMs, failure }: Contact): Promise<void> {
       const args = [successAtMs ?? '', failureAtMs ?? '', failure === null ? '' : resultToText(failure), REMEMBERED_MS]
       const keys = [contactKey(tenant, subscriptionId)]
       await runScript(redis, 'breaker/note-contact', keys, args)
     },
-    async find({ tenant, subscriptionId }) {
+    async find({ tenant, subscriptionId }: Endpoint): Promise<Contacts> {
       const [successAt, failureAt, failure, failingSince] = await redis[run]((commands) =>
         commands.hmget(contactKey(tenant, subscriptionId), 'successAt', 'failureAt', 'failure', 'failingSince'),
       )

@@ -1,5 +1,6 @@
 import type { Delivery } from '@switchhook/contracts'
 import { coolDownsKey } from '../keys.ts'
+import { scoredEntries } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
 /** Periods that are kept of an endpoint. Redis stores that many compactly, in about 2 KB. */
@@ -15,25 +16,22 @@ export interface CoolDownPeriod {
   readonly untilMs: number
 }
 
-/** The cool-downs of the past. breaker/note-failure.lua writes them in the step that opens the breaker. */
-export interface CoolDownHistory {
-  /** The periods with any moment from `fromMs` to before `toMs`, the oldest first. */
-  between(
-    endpoint: Pick<Delivery, 'tenant' | 'subscriptionId'>,
-    range: { readonly fromMs: number; readonly toMs: number },
-  ): Promise<readonly CoolDownPeriod[]>
-}
+export type CoolDownHistory = ReturnType<typeof createCoolDownHistory>
 
-export function createCoolDownHistory(redis: Redis): CoolDownHistory {
+/** The cool-downs of the past. breaker/note-failure.lua writes them in the step that opens the breaker. */
+export function createCoolDownHistory(redis: Redis) {
   return {
-    async between({ tenant, subscriptionId }, { fromMs, toMs }) {
+    /** The periods with any moment from `fromMs` to before `toMs`, the oldest first. */
+    async between(
+      { tenant, subscriptionId }: Pick<Delivery, 'tenant' | 'subscriptionId'>,
+      { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+    ): Promise<readonly CoolDownPeriod[]> {
       const stored = await redis[run]((commands) =>
         commands.zrangebyscore(coolDownsKey(tenant, subscriptionId), `(${fromMs}`, '+inf', 'WITHSCORES'),
       )
-      return Array.from({ length: stored.length / 2 }, (_, at) => ({
-        fromMs: Number(stored[2 * at]),
-        untilMs: Number(stored[2 * at + 1]),
-      })).filter((period) => period.fromMs < toMs)
+      return scoredEntries(stored)
+        .map(({ member, since }) => ({ fromMs: Number(member), untilMs: Number(since) }))
+        .filter((period) => period.fromMs < toMs)
     },
   }
 }

@@ -11,23 +11,13 @@ export interface Outage {
   readonly last: AttemptResult
 }
 
-/** Which outages were reported to the tenant. Kept in the breaker's hash, so it is deleted when the breaker closes. */
-export interface OutageStore {
-  /** Undefined: no outage, or already reported. */
-  unreported(endpoint: Endpoint): Promise<Outage | undefined>
-  /** Marks only this outage, and nothing once it is over: meanwhile the breaker may have closed and opened again. */
-  markReported(endpoint: Endpoint, outage: Pick<Outage, 'sinceMs'>): Promise<void>
-  /**
-   * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
-   * Undefined: the start of the outage was never reported, so its end must not be either; or another worker noted its end
-   * less than the time of a publish ago.
-   */
-  noteEnd(endpoint: Endpoint): Promise<(Outage & { readonly recoveredAtMs: number }) | undefined>
-}
+export type OutageStore = ReturnType<typeof createOutageStore>
 
-export function createOutageStore(redis: Redis): OutageStore {
+/** Which outages were reported to the tenant. Kept in the breaker's hash, so it is deleted when the breaker closes. */
+export function createOutageStore(redis: Redis) {
   return {
-    async unreported({ tenant, subscriptionId }) {
+    /** Undefined: no outage, or already reported. */
+    async unreported({ tenant, subscriptionId }: Endpoint): Promise<Outage | undefined> {
       const [opening, told] = await redis[run]((commands) =>
         commands.hmget(breakerKey(tenant, subscriptionId), 'opening', 'told'),
       )
@@ -35,14 +25,18 @@ export function createOutageStore(redis: Redis): OutageStore {
       const outage = parseOpening(opening)
       return told === String(outage.sinceMs) || told === TOLD ? undefined : outage
     },
-    async markReported({ tenant, subscriptionId }, { sinceMs }) {
-      const key = breakerKey(tenant, subscriptionId)
-      await runScript(redis, 'breaker/mark-outage', [key], [sinceMs])
+    /** Marks only this outage, and nothing once it is over: meanwhile the breaker may have closed and opened again. */
+    async markReported({ tenant, subscriptionId }: Endpoint, { sinceMs }: Pick<Outage, 'sinceMs'>): Promise<void> {
+      await runScript(redis, 'breaker/mark-outage', [breakerKey(tenant, subscriptionId)], [sinceMs])
     },
-    async noteEnd({ tenant, subscriptionId }) {
-      const [opening, recoveredAt] = await runScript(redis, 'breaker/note-outage-end', [
-        breakerKey(tenant, subscriptionId),
-      ])
+    /**
+     * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
+     * Undefined: the start of the outage was never reported, so its end must not be either; or another worker noted its end
+     * less than the time of a publish ago.
+     */
+    async noteEnd({ tenant, subscriptionId }: Endpoint) {
+      const key = breakerKey(tenant, subscriptionId)
+      const [opening, recoveredAt] = await runScript(redis, 'breaker/note-outage-end', [key])
       return opening === undefined ? undefined : { ...parseOpening(opening), recoveredAtMs: Number(recoveredAt) }
     },
   }

@@ -14,36 +14,31 @@ export interface Rejections {
   readonly stored: string
 }
 
-/** Remembers per endpoint since when it has rejected deliveries (`recoverRejected`, ADR 0078). */
-export interface RejectionStore {
-  /** Call it once the delivery is parked. Repeating it is harmless. */
-  note(endpoint: Endpoint, parkedAtMs: number): Promise<void>
-  find(endpoint: Endpoint): Promise<Rejections | undefined>
-  /** Does nothing if a rejection was noted since they were read. */
-  remove(endpoint: Endpoint, rejections: Rejections): Promise<void>
-  /** Removes them, whatever they are. */
-  forget(endpoint: Endpoint): Promise<void>
-}
-
 /** After the last rejection. */
 const REMEMBERED_MS = 30 * 86_400_000
 
-export function createRejectionStore(redis: Redis): RejectionStore {
+export type RejectionStore = ReturnType<typeof createRejectionStore>
+
+/** Remembers per endpoint since when it has rejected deliveries (`recoverRejected`, ADR 0078). */
+export function createRejectionStore(redis: Redis) {
   return {
-    async note(endpoint, parkedAtMs) {
+    /** Call it once the delivery is parked. Repeating it is harmless. */
+    async note(endpoint: Endpoint, parkedAtMs: number): Promise<void> {
       const args = [Math.floor(parkedAtMs), randomUUID(), REMEMBERED_MS]
       await runScript(redis, 'breaker/note-rejection', [keyOf(endpoint)], args)
     },
-    async find(endpoint) {
+    async find(endpoint: Endpoint): Promise<Rejections | undefined> {
       const stored = await redis[run]((commands) => commands.get(keyOf(endpoint)))
       if (stored === null) return undefined
       const [since, recoveryId = ''] = stored.split(' ')
       return { sinceMs: Number(since), recoveryId: parseRecoveryId(recoveryId), stored }
     },
-    async remove(endpoint, { stored }) {
+    /** Does nothing if a rejection was noted since they were read. */
+    async remove(endpoint: Endpoint, { stored }: Rejections): Promise<void> {
       await runScript(redis, 'breaker/remove-rejections', [keyOf(endpoint)], [stored])
     },
-    async forget(endpoint) {
+    /** Removes them, whatever they are. */
+    async forget(endpoint: Endpoint): Promise<void> {
       await redis[run]((commands) => commands.del(keyOf(endpoint)))
     },
   }

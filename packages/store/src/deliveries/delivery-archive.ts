@@ -1,10 +1,8 @@
-import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts'
+import type { Delivery, DeliveryId } from '@switchhook/contracts'
 import { bodyKey, logKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
-import type { Page } from '../paging.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { announcedRecord, type DeliveryRecord, parseRecord, unsentRecord, viewJson, viewOf } from './delivery-record.ts'
-import type { ListedDelivery } from './listed-delivery.ts'
-import { createParkedIndex, type ParkedQuery } from './parked-index.ts'
+import { createParkedIndex } from './parked-index.ts'
 
 type Redelivery =
   | { readonly kind: 'begun'; readonly record: DeliveryRecord & { readonly body: Buffer } }
@@ -31,50 +29,6 @@ export interface Sendable {
   readonly fresh?: Delivery
 }
 
-interface NotedRedelivery {
-  readonly parkedRun: number
-  /** False: an earlier call noted it. */
-  readonly isNew: boolean
-}
-
-/** Finds deliveries and redelivers parked ones. It never changes how long a record is kept; `DeliveryStore` decides that. */
-export interface DeliveryArchive {
-  /**
-   * Stores a delivery that is about to be published, so that it is found before its first attempt. For test deliveries
-   * only: a record for every delivery at this point would be too many. Repeating it changes nothing.
-   */
-  announce(delivery: Delivery): Promise<void>
-  find(deliveryId: DeliveryId): Promise<DeliveryRecord | undefined>
-  /**
-   * The parked deliveries of a subscription, the newest first. Deliveries parked later do not shift the pages.
-   * @throws AppError `invalid-request` for a cursor that is not from this list
-   */
-  parked(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<Page<ListedDelivery>>
-  /**
-   * Begins the next run of a parked delivery. The returned record is to be published, as slot 0. Until `redeliverySent`
-   * the delivery still counts as parked, and one that waits keeps its schedule. The same sender can begin the run again at
-   * any time, another one after 15 seconds. So two senders never send it concurrently, and a crash does not block it.
-   * @param sendable absent: only a parked delivery whose body is kept
-   */
-  beginRedelivery(deliveryId: DeliveryId, by: Redeliverer, sendable?: Sendable): Promise<Redelivery>
-  /** Call it if publishing failed. Another sender may then begin immediately. */
-  abandonRedelivery(deliveryId: DeliveryId, by: Pick<Redeliverer, 'sender'>): Promise<void>
-  /**
-   * Stores which parked run a request redelivers, so that a repeat of the request never sends a later run. The first
-   * call with `parkedRun` decides; it is kept for two days after the last call. Undefined: no call has named a run.
-   */
-  noteRedelivery(deliveryId: DeliveryId, requestId: string, parkedRun?: number): Promise<NotedRedelivery | undefined>
-  /** Forgets what the request noted, because it was refused and has sent nothing. */
-  forgetRedelivery(deliveryId: DeliveryId, requestId: string): Promise<void>
-  /**
-   * @param record the record of `beginRedelivery`, with the url and firstDueAt that were published
-   * @param by the sender that published it; absent: another one did
-   */
-  redeliverySent(record: DeliveryRecord, by?: Pick<Redeliverer, 'sender'>): Promise<void>
-  /** Lists a delivery that was not fanned out among those of its subscription. Can be repeated. */
-  list(delivery: Pick<Delivery, 'subscriptionId' | 'eventId' | 'eventType'>): Promise<void>
-}
-
 /** Ample time until the first attempt, which sets the record's further lifetime. */
 const ANNOUNCED_MS = 7 * 86_400_000
 /** Longer than the wait for a publisher confirm. */
@@ -89,15 +43,22 @@ const LISTED_MS = 365 * 86_400_000
 /** The default of DELIVERY_LOG_RETENTION, for a list that fan-out has not written yet, and may never write. */
 const NEW_LIST_MS = 8 * 86_400_000
 
-export function createDeliveryArchive(redis: Redis): DeliveryArchive {
+export type DeliveryArchive = ReturnType<typeof createDeliveryArchive>
+
+/** Finds deliveries and redelivers parked ones. It never changes how long a record is kept; `DeliveryStore` decides that. */
+export function createDeliveryArchive(redis: Redis) {
   const index = createParkedIndex(redis)
 
   return {
-    async announce(delivery) {
+    /**
+     * Stores a delivery that is about to be published, so that it is found before its first attempt. For test deliveries
+     * only: a record for every delivery at this point would be too many. Repeating it changes nothing.
+     */
+    async announce(delivery: Delivery): Promise<void> {
       const record = announcedRecord(delivery, viewOf(delivery, null, { state: 'pending' }))
       await redis[run]((commands) => commands.set(recordKey(delivery.deliveryId), record, 'PX', ANNOUNCED_MS, 'NX'))
     },
-    async find(deliveryId) {
+    async find(deliveryId: DeliveryId): Promise<DeliveryRecord | undefined> {
       const [stored, body] = await pipeline(redis, (commands) => [
         commands.get(recordKey(deliveryId)),
         commands.getBuffer(bodyKey(deliveryId)),
@@ -113,8 +74,22 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
         }
       )
     },
-    parked: (subscriptionId, query) => index.page(subscriptionId, query),
-    async beginRedelivery(deliveryId, { sender, parkedRun }, sendable) {
+    /**
+     * The parked deliveries of a subscription, the newest first. Deliveries parked later do not shift the pages.
+     * @throws AppError `invalid-request` for a cursor that is not from this list
+     */
+    parked: index.page,
+    /**
+     * Begins the next run of a parked delivery. The returned record is to be published, as slot 0. Until `redeliverySent`
+     * the delivery still counts as parked, and one that waits keeps its schedule. The same sender can begin the run again at
+     * any time, another one after 15 seconds. So two senders never send it concurrently, and a crash does not block it.
+     * @param sendable absent: only a parked delivery whose body is kept
+     */
+    async beginRedelivery(
+      deliveryId: DeliveryId,
+      { sender, parkedRun }: Redeliverer,
+      sendable?: Sendable,
+    ): Promise<Redelivery> {
       const keys = [recordKey(deliveryId), bodyKey(deliveryId), senderKey(deliveryId)]
       const { which = 'parked', fresh } = sendable ?? {}
       const record = fresh === undefined ? '' : unsentRecord(fresh, viewOf(fresh, null, { state: 'pending' }))
@@ -131,10 +106,16 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       const { view, ledger, attempts } = begun
       return { kind: 'begun', record: { deliveryId, ...view, ...due, run: ledger.run, attempts, body } }
     },
-    async abandonRedelivery(deliveryId, { sender }) {
+    /** Call it if publishing failed. Another sender may then begin immediately. */
+    async abandonRedelivery(deliveryId: DeliveryId, { sender }: Pick<Redeliverer, 'sender'>): Promise<void> {
       await runScript(redis, 'deliveries/abandon-redelivery', [senderKey(deliveryId)], [sender])
     },
-    async noteRedelivery(deliveryId, requestId, parkedRun) {
+    /**
+     * Stores which parked run a request redelivers, so that a repeat of the request never sends a later run. The first
+     * call with `parkedRun` decides; it is kept for two days after the last call. Undefined: no call has named a run.
+     * @returns `isNew` false: an earlier call noted it
+     */
+    async noteRedelivery(deliveryId: DeliveryId, requestId: string, parkedRun?: number) {
       const key = redeliveryKey(deliveryId, requestId)
       if (parkedRun !== undefined) {
         const written = await redis[run]((commands) => commands.set(key, parkedRun, 'PX', REDELIVERY_NOTED_MS, 'NX'))
@@ -143,16 +124,22 @@ export function createDeliveryArchive(redis: Redis): DeliveryArchive {
       const noted = await redis[run]((commands) => commands.getex(key, 'PX', REDELIVERY_NOTED_MS))
       return noted === null ? undefined : { parkedRun: Number(noted), isNew: false }
     },
-    async forgetRedelivery(deliveryId, requestId) {
+    /** Forgets what the request noted, because it was refused and has sent nothing. */
+    async forgetRedelivery(deliveryId: DeliveryId, requestId: string): Promise<void> {
       await redis[run]((commands) => commands.unlink(redeliveryKey(deliveryId, requestId)))
     },
-    async redeliverySent(record, by) {
+    /**
+     * @param record the record of `beginRedelivery`, with the url and firstDueAt that were published
+     * @param by the sender that published it; absent: another one did
+     */
+    async redeliverySent(record: DeliveryRecord, by?: Pick<Redeliverer, 'sender'>): Promise<void> {
       const keys = [recordKey(record.deliveryId), senderKey(record.deliveryId)]
       const args = [record.run, viewJson(record), ANNOUNCED_MS, by?.sender ?? '']
       await runScript(redis, 'deliveries/confirm-redelivery', keys, args)
       await index.remove({ ...record, run: record.run - 1 })
     },
-    async list({ subscriptionId, eventId, eventType }) {
+    /** Lists a delivery that was not fanned out among those of its subscription. Can be repeated. */
+    async list({ subscriptionId, eventId, eventType }: Pick<Delivery, 'subscriptionId' | 'eventId' | 'eventType'>) {
       const args = [MAX_LISTED, LISTED_MS, 1, `${eventId}:${eventType}`]
       const key = logKey(subscriptionId)
       const [leftMs] = await pipeline(redis, (commands) => [

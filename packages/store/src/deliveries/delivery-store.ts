@@ -53,27 +53,13 @@ export type Settlement =
       readonly lookInMs: number
     }
 
-/** The ledger, as the worker reads and writes it. It makes repeated messages harmless. */
-export interface DeliveryStore {
-  /** Whether the ledger settles this message (`isSettledBy`). It is then acknowledged without a POST. */
-  isSettled(message: MessageIdentity): Promise<boolean>
-  /**
-   * Records the result of the slot, unless the message is settled already. Repeating it changes nothing. An
-   * acknowledgement always counts, even if another worker parked the same run meanwhile.
-   * @param delivery the consumed delivery, with its own POST counted in `attempt`
-   * @param attempt null if no POST was made
-   */
-  settle(delivery: Delivery, attempt: Attempt | null, next: Settlement): Promise<void>
-  /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
-  listAgain(delivery: MessageIdentity & Endpoint): Promise<void>
-  /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
-  park(delivery: Delivery, attempt: Attempt | null, reason: ParkedReason): Promise<void>
-}
-
 /** How long after its wait a copy may still arrive, because the broker or the workers were away. */
 const COPY_SLACK_MS = 3_600_000
 
-export function createDeliveryStore(redis: Redis, retention: DeliveryRetention): DeliveryStore {
+export type DeliveryStore = ReturnType<typeof createDeliveryStore>
+
+/** The ledger, as the worker reads and writes it. It makes repeated messages harmless. */
+export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) {
   const index = createParkedIndex(redis)
   const retentionMs: Record<Settlement['state'], number> = {
     acknowledged: retention.settledRetentionMs,
@@ -155,7 +141,8 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
     await looks.askFor(delivery, Date.now() + lookInMs)
   }
 
-  const listAgain: DeliveryStore['listAgain'] = async (message) => {
+  /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
+  async function listAgain(message: MessageIdentity & Endpoint): Promise<void> {
     const stored = await redis[run]((commands) => commands.getBuffer(heldMessageKey(message.deliveryId)))
     if (stored === null) return
     await list(message, parseHeldMessage(stored).dueAtMs, true)
@@ -197,7 +184,8 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
 
   return {
     listAgain,
-    async isSettled(message) {
+    /** Whether the ledger settles this message (`isSettledBy`). It is then acknowledged without a POST. */
+    async isSettled(message: MessageIdentity): Promise<boolean> {
       const { deliveryId, run: ofRun, token } = message
       // The record of a late copy may have expired. A first message, the usual case, costs one shared read, or one read of
       // its own in a later run, unless its copies can outlast its record.
@@ -214,7 +202,13 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
       if (ledger === undefined && stored !== '') throw new Error(`${recordKey(deliveryId)} holds no record`)
       return ledger !== undefined && isSettledBy(ledger, message)
     },
-    async settle(delivery, attempt, settlement) {
+    /**
+     * Records the result of the slot, unless the message is settled already. Repeating it changes nothing. An
+     * acknowledgement always counts, even if another worker parked the same run meanwhile.
+     * @param delivery the consumed delivery, with its own POST counted in `attempt`
+     * @param attempt null if no POST was made
+     */
+    async settle(delivery: Delivery, attempt: Attempt | null, settlement: Settlement): Promise<void> {
       if (settlement.state === 'held') return await hold(delivery, attempt, settlement)
       const { next, ...outcome } = { next: undefined, ...settlement }
       const view = viewOf(delivery, attempt, { ...outcome, slot: delivery.slot + (next?.postponed === 0 ? 1 : 0) })
@@ -226,7 +220,8 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention):
       const { unparked } = await write(delivery, attempt, view, { keptMs: retentionMs[outcome.state], next })
       if (unparked) await index.remove(delivery)
     },
-    async park(delivery, attempt, parkedReason) {
+    /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
+    async park(delivery: Delivery, attempt: Attempt | null, parkedReason: ParkedReason): Promise<void> {
       // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
       const parkedAt = await index.add(delivery, retention.parkedRetentionMs)
       const view = viewOf(delivery, attempt, { state: 'parked', parkedReason, parkedAt })

@@ -1,5 +1,6 @@
 import { type DeliveryId, deliveryIdOf } from '@switchhook/contracts'
 import { recordKey } from '../keys.ts'
+import { chunksOf } from '../redis/in-chunks.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { type DeliveryRecord, parseRecord, type StoredRecord } from './delivery-record.ts'
 
@@ -16,8 +17,7 @@ export async function readListed<Entry extends { readonly deliveryId: DeliveryId
   fits: (record: StoredRecord, entry: Entry) => boolean = () => true,
 ): Promise<(ListedDelivery | undefined)[]> {
   const items: (ListedDelivery | undefined)[] = []
-  for (let at = 0; at < entries.length; at += RECORDS_AT_ONCE) {
-    const some = entries.slice(at, at + RECORDS_AT_ONCE)
+  for (const some of chunksOf(entries, RECORDS_AT_ONCE)) {
     const stored = await redis[run]((commands) => commands.getEach(some.map(({ deliveryId }) => recordKey(deliveryId))))
     for (const [i, entry] of some.entries()) {
       const found = parseRecord(stored[i] ?? '')

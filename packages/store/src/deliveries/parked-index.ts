@@ -3,13 +3,11 @@ import { parkedKey } from '../keys.ts'
 import {
   createListCursor,
   isoTime,
-  lowerBound,
   MICROSECONDS,
-  newestEntries,
-  type Page,
   type RangeQuery,
+  readingOf,
+  type ScoredEntry,
   scanPage,
-  upperBound,
 } from '../paging.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
@@ -17,14 +15,6 @@ import { type ListedDelivery, readListed } from './listed-delivery.ts'
 
 export interface ParkedQuery extends RangeQuery {
   readonly matches?: (delivery: ListedDelivery) => boolean
-}
-
-/** The list of a subscription's parked deliveries. Entries may be stale; a delivery's record decides if it is parked. */
-export interface ParkedIndex {
-  /** Resolves to the time of the first addition (ISO 8601, UTC). */
-  add(delivery: ParkedRun, retentionMs: number): Promise<string>
-  remove(delivery: ParkedRun): Promise<void>
-  page(subscriptionId: SubscriptionId, query: ParkedQuery): Promise<Page<ListedDelivery>>
 }
 
 /** The name of an entry includes the run, so that the end of one run never removes the entry of the next. */
@@ -39,32 +29,22 @@ export interface ParkedEntry {
 
 const cursors = createListCursor('', MICROSECONDS)
 
-export function createParkedIndex(redis: Redis): ParkedIndex {
+/** The list of a subscription's parked deliveries. Entries may be stale; a delivery's record decides if it is parked. */
+export function createParkedIndex(redis: Redis) {
   return {
-    async add(delivery, retentionMs) {
-      const since = await runScript(
-        redis,
-        'deliveries/add-parked',
-        [parkedKey(delivery.subscriptionId)],
-        [member(delivery), retentionMs],
-      )
-      return isoTime(since)
+    /** Resolves to the time of the first addition (ISO 8601, UTC). */
+    async add(delivery: ParkedRun, retentionMs: number): Promise<string> {
+      const keys = [parkedKey(delivery.subscriptionId)]
+      return isoTime(await runScript(redis, 'deliveries/add-parked', keys, [memberOf(delivery), retentionMs]))
     },
-    async remove(delivery) {
-      await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), member(delivery)))
+    async remove(delivery: ParkedRun): Promise<void> {
+      await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), memberOf(delivery)))
     },
-    async page(subscriptionId, { limit, cursor, fromMs, toMs, matches = () => true }) {
+    async page(subscriptionId: SubscriptionId, { matches = () => true, ...range }: ParkedQuery) {
       return scanPage({
-        limit,
-        cursors,
-        before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
-        entriesBefore: async (before, count) => {
-          const bounds = { before, from: lowerBound(fromMs), count }
-          const found = await newestEntries(redis, parkedKey(subscriptionId), bounds)
-          return found.map(({ member: name, since }) => toEntry(name, since))
-        },
+        ...readingOf(redis, parkedKey(subscriptionId), cursors, range),
         load: async (entries) => {
-          const records = await readListed(redis, entries, (record, entry) => isParked(record, entry.run))
+          const records = await readListed(redis, entries.map(toEntry), isParked)
           return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
         },
       })
@@ -73,14 +53,14 @@ export function createParkedIndex(redis: Redis): ParkedIndex {
 }
 
 /** A redelivery that is not known to be published still counts as the parked run before it. */
-export function isParked({ ledger }: Pick<StoredRecord, 'ledger'>, listedRun: number): boolean {
-  if (ledger.state === 'parked') return ledger.run === listedRun
-  return ledger.state === 'unsent' && ledger.run === listedRun + 1
+export function isParked({ ledger }: Pick<StoredRecord, 'ledger'>, listed: Pick<ParkedEntry, 'run'>): boolean {
+  if (ledger.state === 'parked') return ledger.run === listed.run
+  return ledger.state === 'unsent' && ledger.run === listed.run + 1
 }
 
-const member = ({ deliveryId, run }: ParkedRun): string => `${deliveryId}:${run}`
+const memberOf = ({ deliveryId, run }: ParkedRun): string => `${deliveryId}:${run}`
 
-export function toEntry(name: string, since: string): ParkedEntry {
-  const [deliveryId = '', run] = name.split(':')
+export function toEntry({ member, since }: ScoredEntry): ParkedEntry {
+  const [deliveryId = '', run] = member.split(':')
   return { deliveryId: parseDeliveryId(deliveryId), run: Number(run), since }
 }

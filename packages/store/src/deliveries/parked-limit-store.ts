@@ -1,8 +1,9 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import { bodyKey, parkedKey, parkedLimitKey, parkedRoomKey, parkingSubscriptionsKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
+import type { DeliveryRetention } from './delivery-store.ts'
 import { toEntry } from './parked-index.ts'
-import { createTenantRoom, type TenantRoom } from './tenant-room.ts'
+import { createTenantRoom } from './tenant-room.ts'
 
 /** How many of a subscription's parked deliveries are kept. */
 interface ParkedAllowance {
@@ -30,22 +31,19 @@ export interface Crossing {
   readonly count: number
 }
 
-export interface CrossingStore {
-  /** The last crossing, unless it was reported. */
-  unreported(subscriptionId: SubscriptionId): Promise<Crossing | undefined>
-  markReported(subscriptionId: SubscriptionId, crossing: Crossing): Promise<void>
-}
+export type CrossingStore = ReturnType<typeof createCrossingStore>
 
 /** @param keyOf the hash with the fields `crossedAt`, `crossedLimit`, `crossedCount` and `told` */
-export const createCrossingStore = (redis: Redis, keyOf: (id: SubscriptionId) => string): CrossingStore => ({
-  async unreported(subscriptionId) {
+export const createCrossingStore = (redis: Redis, keyOf: (id: SubscriptionId) => string) => ({
+  /** The last crossing, unless it was reported. */
+  async unreported(subscriptionId: SubscriptionId): Promise<Crossing | undefined> {
     const [crossedAt, limit, count, told] = await redis[run]((commands) =>
       commands.hmget(keyOf(subscriptionId), 'crossedAt', 'crossedLimit', 'crossedCount', 'told'),
     )
     if (crossedAt == null || told != null) return undefined
     return { crossedAtMs: Number(crossedAt), limit: Number(limit), count: Number(count) }
   },
-  async markReported(subscriptionId, { crossedAtMs }) {
+  async markReported(subscriptionId: SubscriptionId, { crossedAtMs }: Crossing): Promise<void> {
     await runScript(redis, 'deliveries/mark-crossing-reported', [keyOf(subscriptionId)], [crossedAtMs])
   },
 })
@@ -60,17 +58,7 @@ export interface ParkedCount {
   readonly bodiesUntil: string
 }
 
-/** Keeps the parked deliveries within limits. Several workers may call every method concurrently. */
-export interface ParkedLimitStore extends TenantRoom, CrossingStore {
-  /** Releases a bounded number of bodies and deliveries beyond the allowance, the oldest first. */
-  trim(subscriptionId: SubscriptionId, allowance: ParkedAllowance): Promise<Trimmed>
-}
-
-export interface ParkedLimitOptions {
-  readonly parkedRetentionMs: number
-  /** How long the ledger of a dropped delivery is kept, against late copies of its message. */
-  readonly settledRetentionMs: number
-}
+export type ParkedLimitStore = ReturnType<typeof createParkedLimitStore>
 
 const DAY_MS = 86_400_000
 /** Bodies, and deliveries, that one call releases at most: a few milliseconds of Redis' time. */
@@ -78,14 +66,19 @@ const RELEASED_AT_ONCE = 250
 /** After a crossing, the next one counts only if the bodies fell below this share of the limit: one notice is enough. */
 const CROSSED_AGAIN_BELOW = 0.9
 
-export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions): ParkedLimitStore {
-  const { parkedRetentionMs, settledRetentionMs } = options
-
+/**
+ * Keeps the parked deliveries within limits. Several workers may call every method concurrently.
+ * @param retention `settledRetentionMs`: how long the ledger of a dropped delivery is kept, against late copies of its message
+ */
+export function createParkedLimitStore(
+  redis: Redis,
+  { parkedRetentionMs, settledRetentionMs }: Pick<DeliveryRetention, 'parkedRetentionMs' | 'settledRetentionMs'>,
+) {
   /** Resolves to whether each was released. @param keepMs how long the record is still kept; '': as long as before */
   async function release(names: readonly string[], keepMs: number | ''): Promise<boolean[]> {
     return pipeline(redis, (commands) =>
       names.map(async (name) => {
-        const { deliveryId, run: parkedRun } = toEntry(name, '')
+        const { deliveryId, run: parkedRun } = toEntry({ member: name, since: '' })
         const keys = [recordKey(deliveryId), bodyKey(deliveryId)]
         return (await commands.runScript('deliveries/release-parked', keys, [parkedRun, keepMs])) === 1
       }),
@@ -100,32 +93,22 @@ export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions
       listedMs: parkedRetentionMs + DAY_MS,
     }),
     ...createCrossingStore(redis, parkedLimitKey),
-    async trim(subscriptionId, { whole, total }) {
+    /** Releases a bounded number of bodies and deliveries beyond the allowance, the oldest first. */
+    async trim(subscriptionId: SubscriptionId, { whole, total }: ParkedAllowance): Promise<Trimmed> {
       const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
-      const crossedAgainBelow = Math.floor(whole * CROSSED_AGAIN_BELOW)
-      const [count, drop, placed] = await runScript(redis, 'deliveries/find-excess-parked', keys, [
-        whole,
-        total,
-        RELEASED_AT_ONCE,
-        crossedAgainBelow,
-      ])
+      const bounds = [whole, total, RELEASED_AT_ONCE, Math.floor(whole * CROSSED_AGAIN_BELOW)]
+      const [count, drop, placed] = await runScript(redis, 'deliveries/find-excess-parked', keys, bounds)
       const bodies = placed.filter((_, i) => i % 2 === 0)
       if (drop.length + bodies.length === 0) return { count, bodies: 0, dropped: 0, isDone: true }
       // Release first, then note: after a crash in between, the next call finds the entries again.
       const wasDropped = await release(drop, settledRetentionMs)
       const onlyBodies = bodies.filter((name) => !drop.includes(name))
       const released = await release(onlyBodies, '')
-      const bodiesUntil = placed.at(-1) ?? ''
       const names = drop.filter((_, i) => wasDropped[i])
       const movedOn = drop.filter((_, i) => !wasDropped[i])
+      const args = [parkedRetentionMs, placed.at(-1) ?? '', whole, count, ...names]
       const [dropped] = await pipeline(redis, (commands) => [
-        commands.runScript('deliveries/note-released-parked', keys, [
-          parkedRetentionMs,
-          bodiesUntil,
-          whole,
-          count,
-          ...names,
-        ]),
+        commands.runScript('deliveries/note-released-parked', keys, args),
         movedOn.length > 0 ? commands.zrem(parkedKey(subscriptionId), ...movedOn) : 0,
       ])
       const isDone = drop.length < RELEASED_AT_ONCE && bodies.length < RELEASED_AT_ONCE
@@ -134,14 +117,12 @@ export function createParkedLimitStore(redis: Redis, options: ParkedLimitOptions
   }
 }
 
-/** Counts the parked deliveries of a subscription, for clients and recoveries. */
-export interface ParkedCounter {
-  count(subscriptionId: SubscriptionId): Promise<ParkedCount>
-}
+export type ParkedCounter = ReturnType<typeof createParkedCounter>
 
-export function createParkedCounter(redis: Redis): ParkedCounter {
+/** Counts the parked deliveries of a subscription, for clients and recoveries. */
+export function createParkedCounter(redis: Redis) {
   return {
-    async count(subscriptionId) {
+    async count(subscriptionId: SubscriptionId): Promise<ParkedCount> {
       const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
       const [count, withoutBody, dropped, bodiesUntil] = await runScript(redis, 'deliveries/count-parked', keys)
       return { count, withoutBody, dropped, bodiesUntil }

@@ -1,4 +1,4 @@
-import type { DeliveryId, ParkedReason, SubscriptionId } from '@switchhook/contracts'
+import type { ParkedReason, SubscriptionId } from '@switchhook/contracts'
 import { parkedKey, recordKey } from '../keys.ts'
 import { isoTime, scoredEntries } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
@@ -19,63 +19,28 @@ export interface ParkedRange {
   readonly isFirstRun?: boolean
 }
 
-interface Found {
-  readonly entries: readonly Pick<ParkedEntry, 'deliveryId' | 'run'>[]
-  /** `after` of the next call; null at the end of the range. */
-  readonly after: string | null
-}
-
-interface Count {
-  readonly count: number
-  /** When the first and the last of them were parked (ISO 8601, UTC); null if there are none. */
-  readonly oldest: string | null
-  readonly newest: string | null
-}
-
 /** The state of a run, as a client sees it. `unknown`: the record is gone, or a later run has begun. */
 export type RunState = Ledger['state'] | 'unknown'
-
-/** Reads all parked deliveries of a subscription, the oldest first. For recoveries. Changes nothing. */
-export interface ParkedWindow {
-  /** When the newest one was parked, in µs; null if there is none. Deliveries parked later are newer. */
-  newest(subscriptionId: SubscriptionId): Promise<string | null>
-  /** At most `limit` deliveries. A bounded number of entries is read, so a short result need not be the last. */
-  take(subscriptionId: SubscriptionId, range: ParkedRange, limit: number): Promise<Found>
-  /** Reads every record, which takes seconds for hundreds of thousands. */
-  count(subscriptionId: SubscriptionId, range: ParkedRange): Promise<Count>
-  /** How many entries were added after `since` (µs). One command; stale entries count too. */
-  countAfter(subscriptionId: SubscriptionId, since: string): Promise<number>
-  stateOf(delivery: { readonly deliveryId: DeliveryId; readonly run: number }): Promise<RunState>
-}
 
 const COUNTED_AT_ONCE = 250
 const LEAST_LOOKED_AT = 50
 
-export function createParkedWindow(redis: Redis): ParkedWindow {
-  async function page(id: SubscriptionId, { after, until }: ParkedRange, size: number): Promise<ParkedEntry[]> {
-    const reply = await redis[run]((commands) =>
-      commands.zrangebyscore(parkedKey(id), `(${after}`, until, 'WITHSCORES', 'LIMIT', 0, size),
-    )
-    return scoredEntries(reply).map(({ member, since }) => toEntry(member, since))
-  }
+export type ParkedWindow = ReturnType<typeof createParkedWindow>
 
-  const ledgerOf = async (deliveryId: DeliveryId): Promise<Ledger | undefined> =>
-    parseLedger(await redis[run]((commands) => commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1)))
-
+/** Reads all parked deliveries of a subscription, the oldest first. For recoveries. Changes nothing. */
+export function createParkedWindow(redis: Redis) {
   /** Reads only the ledger if any delivery will do, because the reason and the type are in the view. */
-  async function belongs(
-    { deliveryId, run: listedRun }: ParkedEntry,
-    { reason, eventTypes = null, isFirstRun = false }: ParkedRange,
-  ): Promise<boolean> {
-    if (isFirstRun && listedRun > 1) return false
+  async function belongs(entry: ParkedEntry, { reason, eventTypes = null, isFirstRun = false }: ParkedRange) {
+    if (isFirstRun && entry.run > 1) return false
+    const key = recordKey(entry.deliveryId)
     if (reason === null && eventTypes === null) {
-      const ledger = await ledgerOf(deliveryId)
-      return ledger !== undefined && isParked({ ledger }, listedRun)
+      const ledger = parseLedger(await redis[run]((commands) => commands.getrange(key, 0, LEDGER_BYTES - 1)))
+      return ledger !== undefined && isParked({ ledger }, entry)
     }
-    const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
+    const found = parseRecord((await redis[run]((commands) => commands.get(key))) ?? '')
     return (
       found !== undefined &&
-      isParked(found, listedRun) &&
+      isParked(found, entry) &&
       (reason === null || found.view.parkedReason === reason) &&
       (eventTypes === null || eventTypes.includes(found.view.eventType))
     )
@@ -83,19 +48,28 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
 
   /** A page of the list, and which of its entries are really parked. */
   async function look(subscriptionId: SubscriptionId, range: ParkedRange, size: number) {
-    const entries = await page(subscriptionId, range, size)
+    const { after, until } = range
+    const reply = await redis[run]((commands) =>
+      commands.zrangebyscore(parkedKey(subscriptionId), `(${after}`, until, 'WITHSCORES', 'LIMIT', 0, size),
+    )
+    const entries = scoredEntries(reply).map(toEntry)
     const isIn = await Promise.all(entries.map((entry) => belongs(entry, range)))
     return { entries, found: entries.filter((_, i) => isIn[i]) }
   }
 
   return {
-    async newest(subscriptionId) {
+    /** When the newest one was parked, in µs; null if there is none. Deliveries parked later are newer. */
+    async newest(subscriptionId: SubscriptionId): Promise<string | null> {
       const [, since] = await redis[run]((commands) =>
         commands.zrange(parkedKey(subscriptionId), '0', '0', 'REV', 'WITHSCORES'),
       )
       return since ?? null
     },
-    async take(subscriptionId, range, limit) {
+    /**
+     * At most `limit` deliveries. A bounded number of entries is read, so a short result need not be the last.
+     * @returns `after`: that of the next call; null at the end of the range
+     */
+    async take(subscriptionId: SubscriptionId, range: ParkedRange, limit: number) {
       // Twice the limit, because entries may be stale or parked for another reason.
       const size = Math.max(2 * limit, LEAST_LOOKED_AT)
       const { entries, found } = await look(subscriptionId, range, size)
@@ -107,7 +81,11 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
         after: isCut || entries.length === size ? (last?.since ?? null) : null,
       }
     },
-    async count(subscriptionId, range) {
+    /**
+     * Reads every record, which takes seconds for hundreds of thousands.
+     * @returns `oldest`, `newest`: when the first and the last of them were parked (ISO 8601, UTC); null if there are none
+     */
+    async count(subscriptionId: SubscriptionId, range: ParkedRange) {
       let count = 0
       let oldest: string | undefined
       let newest: string | undefined
@@ -124,9 +102,10 @@ export function createParkedWindow(redis: Redis): ParkedWindow {
         newest: newest === undefined ? null : isoTime(newest),
       }
     },
-    countAfter: (subscriptionId, since) =>
+    /** How many entries were added after `since` (µs). One command; stale entries count too. */
+    countAfter: (subscriptionId: SubscriptionId, since: string): Promise<number> =>
       redis[run]((commands) => commands.zcount(parkedKey(subscriptionId), `(${since}`, '+inf')),
-    async stateOf({ deliveryId, run: ofRun }) {
+    async stateOf({ deliveryId, run: ofRun }: Pick<ParkedEntry, 'deliveryId' | 'run'>): Promise<RunState> {
       const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
       if (found?.ledger.run !== ofRun) return 'unknown'
       // Of a held delivery the ledger says that it waits.

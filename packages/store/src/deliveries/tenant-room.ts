@@ -10,42 +10,14 @@ export interface DeliveryLimits {
   readonly perTenant: number
 }
 
-/** What a worker knows of a tenant's limit after it has reported what it stored. */
-interface Room {
-  /** How many deliveries each subscription may keep, by the last count with the same limits. Undefined: there was none. */
-  readonly whole: number | undefined
-  /** The caller must count: the tenant may be over its limit. Then it calls `counted`. */
-  readonly isCountDue: boolean
-}
-
 /** The result of a count. */
-interface Counted {
+export interface Counted {
+  /** How many deliveries each subscription may keep. */
   readonly whole: number
   /** How many deliveries the tenant may store before it can be over its limit. */
   readonly room: number
   /** How long the count took. The next one begins after a multiple of this time, so that counts stay cheap. */
   readonly tookMs: number
-}
-
-/**
- * How many deliveries a tenant may still store. It counts the lists themselves, and again after ten minutes, so no counter
- * can drift for longer. Several workers may call every method concurrently.
- */
-export interface TenantRoom {
-  /** Call it before storing a delivery: a list that is not registered with its tenant does not count. */
-  register(endpoint: Endpoint): Promise<void>
-  /**
-   * Reports newly stored deliveries. Costs the same however many subscriptions the tenant has.
-   * @param isCountWanted a count is due even if the tenant has room left, unless another worker counts
-   */
-  spend(tenant: Tenant, stored: number, limits: DeliveryLimits, isCountWanted?: boolean): Promise<Room>
-  /**
-   * How many deliveries are stored, for each subscription of the tenant with any, deleted ones included. It reads every
-   * subscription of the tenant, in pages, so that neither Redis nor the caller is busy for long.
-   */
-  counts(tenant: Tenant): Promise<ReadonlyMap<SubscriptionId, number>>
-  /** Call it before trimming. */
-  counted(tenant: Tenant, limits: DeliveryLimits, result: Counted): Promise<void>
 }
 
 /** What is counted. */
@@ -68,9 +40,16 @@ const REST_PER_COUNT = 20
 
 const nameOf = ({ perSubscription, perTenant }: DeliveryLimits): string => `${perSubscription}/${perTenant}`
 
-export function createTenantRoom(redis: Redis, stored: Stored): TenantRoom {
+export type TenantRoom = ReturnType<typeof createTenantRoom>
+
+/**
+ * How many deliveries a tenant may still store. It counts the lists themselves, and again after ten minutes, so no counter
+ * can drift for longer. Several workers may call every method concurrently.
+ */
+export function createTenantRoom(redis: Redis, stored: Stored) {
   return {
-    async register({ tenant, subscriptionId }) {
+    /** Call it before storing a delivery: a list that is not registered with its tenant does not count. */
+    async register({ tenant, subscriptionId }: Endpoint): Promise<void> {
       const key = stored.subscriptionsKey(tenant)
       const nowMs = Date.now()
       await pipeline(redis, (commands) => [
@@ -79,12 +58,22 @@ export function createTenantRoom(redis: Redis, stored: Stored): TenantRoom {
         commands.zremrangebyscore(key, '-inf', nowMs - stored.listedMs),
       ])
     },
-    async spend(tenant, count, limits, isCountWanted = false) {
+    /**
+     * Reports newly stored deliveries. Costs the same however many subscriptions the tenant has.
+     * @param isCountWanted a count is due even if the tenant has room left, unless another worker counts
+     * @returns `whole` of the last count with the same limits, undefined if there was none; `isCountDue`: the tenant may be
+     *   over its limit, so the caller must count, and then call `counted`
+     */
+    async spend(tenant: Tenant, count: number, limits: DeliveryLimits, isCountWanted = false) {
       const args = [count, MAX_COUNT_MS, COUNT_VALID_MS, nameOf(limits), isCountWanted ? 1 : 0]
       const [whole, isCountDue] = await runScript(redis, 'deliveries/spend-parked-room', [stored.roomKey(tenant)], args)
       return { whole: whole === '' ? undefined : Number(whole), isCountDue: isCountDue === 1 }
     },
-    async counts(tenant) {
+    /**
+     * How many deliveries are stored, for each subscription of the tenant with any, deleted ones included. It reads every
+     * subscription of the tenant, in pages, so that neither Redis nor the caller is busy for long.
+     */
+    async counts(tenant: Tenant): Promise<ReadonlyMap<SubscriptionId, number>> {
       const counts = new Map<SubscriptionId, number>()
       for (const [scan, key] of [
         ['zscan', stored.subscriptionsKey(tenant)],
@@ -106,7 +95,8 @@ export function createTenantRoom(redis: Redis, stored: Stored): TenantRoom {
       }
       return counts
     },
-    async counted(tenant, limits, { whole, room, tookMs }) {
+    /** Call it before trimming. */
+    async counted(tenant: Tenant, limits: DeliveryLimits, { whole, room, tookMs }: Counted): Promise<void> {
       const args = [whole, room, Math.ceil(REST_PER_COUNT * tookMs), COUNT_VALID_MS, nameOf(limits)]
       await runScript(redis, 'deliveries/note-parked-count', [stored.roomKey(tenant)], args)
     },

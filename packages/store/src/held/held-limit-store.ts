@@ -1,14 +1,8 @@
 import type { SubscriptionId } from '@switchhook/contracts'
-import { type CrossingStore, createCrossingStore } from '../deliveries/parked-limit-store.ts'
-import { createTenantRoom, type TenantRoom } from '../deliveries/tenant-room.ts'
+import { createCrossingStore } from '../deliveries/parked-limit-store.ts'
+import { createTenantRoom } from '../deliveries/tenant-room.ts'
 import { heldKey, heldLimitKey, heldRoomKey, holdingSubscriptionsKey, leasedKey } from '../keys.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
-
-/** Keeps the held deliveries within limits. Several workers may call every method concurrently. */
-export interface HeldLimitStore extends TenantRoom, CrossingStore {
-  /** How many deliveries are held. Notes a crossing once they are more than `NEAR_HELD_LIMIT` of the limit. */
-  count(id: SubscriptionId, limit: number): Promise<number>
-}
 
 /** The share of the limit of held deliveries beyond which there is a notice. */
 export const NEAR_HELD_LIMIT = 0.8
@@ -16,8 +10,13 @@ export const NEAR_HELD_LIMIT = 0.8
 const CROSSED_AGAIN_BELOW = 0.7
 const DAY_MS = 86_400_000
 
-/** @param retentionMs how long a delivery is held */
-export function createHeldLimitStore(redis: Redis, retentionMs: number): HeldLimitStore {
+export type HeldLimitStore = ReturnType<typeof createHeldLimitStore>
+
+/**
+ * Keeps the held deliveries within limits. Several workers may call every method concurrently.
+ * @param retentionMs how long a delivery is held
+ */
+export function createHeldLimitStore(redis: Redis, retentionMs: number) {
   return {
     ...createTenantRoom(redis, {
       subscriptionsKey: holdingSubscriptionsKey,
@@ -29,7 +28,8 @@ export function createHeldLimitStore(redis: Redis, retentionMs: number): HeldLim
       listedMs: retentionMs + DAY_MS,
     }),
     ...createCrossingStore(redis, heldLimitKey),
-    async count(id, limit) {
+    /** How many deliveries are held. Notes a crossing once they are more than `NEAR_HELD_LIMIT` of the limit. */
+    async count(id: SubscriptionId, limit: number): Promise<number> {
       const keys = [heldKey(id), leasedKey(id), heldLimitKey(id)]
       const args = [limit, Math.floor(limit * NEAR_HELD_LIMIT), CROSSED_AGAIN_BELOW, retentionMs]
       return runScript(redis, 'held/count-held', keys, args)

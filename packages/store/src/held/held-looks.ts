@@ -11,16 +11,6 @@ export interface HeldLook extends Endpoint {
   readonly claim: string
 }
 
-/** When workers look at the held deliveries of which subscription. Costs nothing while no delivery is held. */
-export interface HeldLooks {
-  /** A worker looks at this time (ms since 1970), unless one looks earlier. */
-  askFor(endpoint: Endpoint, atMs: number): Promise<void>
-  /** The due looks that no other worker has. One that is not finished within `leaseMs` is due again. */
-  claimDue(most: number, leaseMs: number): Promise<HeldLook[]>
-  /** @param nextInMs null: no further look. One that was asked for meanwhile follows in any case, and at its time. */
-  finish(look: HeldLook, nextInMs: number | null): Promise<void>
-}
-
 const memberOf = ({ tenant, subscriptionId }: Endpoint): string => JSON.stringify([tenant, subscriptionId])
 
 const keysOf = (part: number): [string, string] => [heldLooksKey(part), heldClaimsKey(part)]
@@ -30,13 +20,18 @@ function endpointOf(member: string): Endpoint {
   return { tenant, subscriptionId: parseSubscriptionId(id) }
 }
 
-export function createHeldLooks(redis: Redis): HeldLooks {
+export type HeldLooks = ReturnType<typeof createHeldLooks>
+
+/** When workers look at the held deliveries of which subscription. Costs nothing while no delivery is held. */
+export function createHeldLooks(redis: Redis) {
   return {
-    async askFor(endpoint, atMs) {
+    /** A worker looks at this time (ms since 1970), unless one looks earlier. */
+    async askFor(endpoint: Endpoint, atMs: number): Promise<void> {
       const args = [memberOf(endpoint), Math.floor(atMs)]
       await runScript(redis, 'held/ask-look', keysOf(partitionOf(endpoint.tenant)), args)
     },
-    async claimDue(most, leaseMs) {
+    /** The due looks that no other worker has. One that is not finished within `leaseMs` is due again. */
+    async claimDue(most: number, leaseMs: number): Promise<HeldLook[]> {
       const [time, ...first] = await pipeline(redis, (commands) => [
         commands.time(),
         ...PARTITIONS.map((part) => commands.zrange(heldLooksKey(part), '0', '0', 'WITHSCORES')),
@@ -49,7 +44,8 @@ export function createHeldLooks(redis: Redis): HeldLooks {
         members.map((member) => ({ ...endpointOf(member), member, claim })),
       )
     },
-    async finish({ tenant, member, claim }, nextInMs) {
+    /** @param nextInMs null: no further look. One that was asked for meanwhile follows in any case, and at its time. */
+    async finish({ tenant, member, claim }: HeldLook, nextInMs: number | null): Promise<void> {
       const args = [member, claim, nextInMs === null ? '' : Math.ceil(nextInMs)]
       await runScript(redis, 'held/finish-look', keysOf(partitionOf(tenant)), args)
     },

@@ -2,6 +2,7 @@ import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } 
 import type { Endpoint } from '../breaker/breaker-store.ts'
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
 import { heldKey, heldMessageKey, leasedKey, recordKey } from '../keys.ts'
+import { scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
 import { createHeldLooks } from './held-looks.ts'
@@ -36,40 +37,6 @@ export interface HeldCount {
   readonly oldestAt: string | null
 }
 
-/**
- * The held deliveries of subscriptions. `DeliveryStore.settle` holds a delivery: it writes its message with the ledger, then
- * lists it. An entry can be stale, because its delivery has gone on; the message decides. A leased delivery is in the list
- * of leases instead, until its lease is released or a worker has found it at its end.
- */
-export interface HeldStore {
-  counts(ids: readonly SubscriptionId[]): Promise<readonly HeldCount[]>
-  /** Whether a delivery can be received now, for each subscription. One round trip. */
-  areDue(ids: readonly SubscriptionId[]): Promise<readonly boolean[]>
-  /** Leases the deliveries that have been due for longest. It may find fewer than `most` although more are held. */
-  receive(endpoint: Endpoint, most: number, leaseSeconds: number): Promise<readonly LeasedDelivery[]>
-  /** Gives deliveries back to their place. Resolves to whether each lease was still held. */
-  release(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly boolean[]>
-  /** Prolongs leases until their outcomes are recorded. Undefined: the lease was lost, or the delivery has gone on. */
-  take(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly (LeasedDelivery | undefined)[]>
-  /** The deliveries that are held now. Undefined: it has gone on, or its message has expired. */
-  read(ids: readonly DeliveryId[]): Promise<readonly (HeldMessage | undefined)[]>
-  /**
-   * Deletes the messages of deliveries that the broker has confirmed, unless they are held again. Otherwise a late copy would
-   * have them listed and published once more.
-   */
-  forget(published: readonly Pick<Delivery, 'deliveryId' | 'token'>[]): Promise<void>
-  /** Those that have been due for longest, and are not leased. */
-  due(id: SubscriptionId, query: { readonly offset?: number; readonly most: number }): Promise<readonly HeldEntry[]>
-  /** Those whose lease has ended. */
-  lapsed(id: SubscriptionId, most: number): Promise<readonly HeldEntry[]>
-  /** Removes entries from a list, unless they have changed since they were read. */
-  remove(id: SubscriptionId, list: 'held' | 'leased', entries: readonly HeldEntry[]): Promise<void>
-  /** When the first of each list is due or ends, ms since 1970. */
-  next(id: SubscriptionId): Promise<{ readonly dueAtMs: number | null; readonly lapsesAtMs: number | null }>
-  /** Has a worker look immediately. Call it when a subscription that holds deliveries was changed or deleted. */
-  lookSoon(endpoint: Endpoint): Promise<void>
-}
-
 /** How long a lease lasts while the outcome of its delivery is recorded. */
 const TAKEN_SECONDS = 30
 /** A lease that was not released is looked at this long after its end at the latest, even if a clock is wrong. */
@@ -83,7 +50,14 @@ export function leaseTimes(lease: string): { readonly beganAtMs: number; readonl
 
 const listsOf = (id: SubscriptionId): [string, string] => [heldKey(id), leasedKey(id)]
 
-export function createHeldStore(redis: Redis): HeldStore {
+export type HeldStore = ReturnType<typeof createHeldStore>
+
+/**
+ * The held deliveries of subscriptions. `DeliveryStore.settle` holds a delivery: it writes its message with the ledger, then
+ * lists it. An entry can be stale, because its delivery has gone on; the message decides. A leased delivery is in the list
+ * of leases instead, until its lease is released or a worker has found it at its end.
+ */
+export function createHeldStore(redis: Redis) {
   const looks = createHeldLooks(redis)
 
   async function leasedOf(leases: readonly Lease[]): Promise<(LeasedDelivery | undefined)[]> {
@@ -97,7 +71,10 @@ export function createHeldStore(redis: Redis): HeldStore {
     })
   }
 
-  /** One command reads message and record of a delivery, because one script writes both. */
+  /**
+   * The deliveries that are held now. Undefined: it has gone on, or its message has expired. One command reads message and
+   * record of a delivery, because one script writes both.
+   */
   async function read(ids: readonly DeliveryId[]): Promise<(HeldMessage | undefined)[]> {
     const stored = await pipeline(redis, (commands) =>
       ids.map((id) => commands.mgetBuffer(heldMessageKey(id), recordKey(id))),
@@ -110,15 +87,26 @@ export function createHeldStore(redis: Redis): HeldStore {
     })
   }
 
-  async function remove(key: string, entries: readonly HeldEntry[]): Promise<void> {
+  /** The first entries of a list whose score is at most that of now. */
+  async function until(key: string, scoreOf: (nowMs: string) => string, offset: number, most: number) {
+    const now = `${Math.floor(toMs(await redis[run]((commands) => commands.time())))}`
+    const reply = await redis[run]((commands) =>
+      commands.zrange(key, '-inf', scoreOf(now), 'BYSCORE', 'LIMIT', offset, most, 'WITHSCORES'),
+    )
+    return heldEntriesOf(reply)
+  }
+
+  /** Removes entries from a list, unless they have changed since they were read. */
+  async function remove(id: SubscriptionId, list: 'held' | 'leased', entries: readonly HeldEntry[]): Promise<void> {
     if (entries.length === 0) return
     const args = entries.flatMap(({ deliveryId, score }) => [deliveryId, score])
-    await runScript(redis, 'held/remove-held', [key], args)
+    await runScript(redis, 'held/remove-held', [list === 'held' ? heldKey(id) : leasedKey(id)], args)
   }
 
   return {
     read,
-    async counts(ids) {
+    remove,
+    async counts(ids: readonly SubscriptionId[]): Promise<readonly HeldCount[]> {
       const found = await pipeline(redis, (commands) =>
         ids.map((id) =>
           Promise.all([
@@ -134,27 +122,30 @@ export function createHeldStore(redis: Redis): HeldStore {
         oldestAt: since === undefined ? null : new Date(Number(since)).toISOString(),
       }))
     },
-    async areDue(ids) {
+    /** Whether a delivery can be received now, for each subscription. One round trip. */
+    async areDue(ids: readonly SubscriptionId[]): Promise<readonly boolean[]> {
       const [time, ...first] = await pipeline(redis, (commands) => [
         commands.time(),
         ...ids.map((id) => commands.zrange(heldKey(id), '0', '0', 'WITHSCORES')),
       ])
       return first.map(([, dueAt]) => dueAt !== undefined && Number(dueAt) <= toMs(time))
     },
-    async receive(endpoint, most, leaseSeconds) {
+    /** Leases the deliveries that have been due for longest. It may find fewer than `most` although more are held. */
+    async receive(endpoint: Endpoint, most: number, leaseSeconds: number): Promise<readonly LeasedDelivery[]> {
       const { subscriptionId: id } = endpoint
       // Asked for first: a lease that no worker looks at would never end.
       await looks.askFor(endpoint, Date.now() + (leaseSeconds + 1) * SECOND_MS)
-      const reply = await runScript(redis, 'held/lease-held', listsOf(id), [most, leaseSeconds])
-      const leases = pairsOf(reply).map(([name, lease]) => ({ deliveryId: parseDeliveryId(name), lease }))
-      const leased = await leasedOf(leases)
+      const entries = heldEntriesOf(await runScript(redis, 'held/lease-held', listsOf(id), [most, leaseSeconds]))
+      const leased = await leasedOf(entries.map(({ deliveryId, score }) => ({ deliveryId, lease: score })))
       await remove(
-        leasedKey(id),
-        leases.filter((_, i) => leased[i] === undefined).map(({ deliveryId, lease: score }) => ({ deliveryId, score })),
+        id,
+        'leased',
+        entries.filter((_, i) => leased[i] === undefined),
       )
       return leased.filter((each) => each !== undefined)
     },
-    async release(id, leases) {
+    /** Gives deliveries back to their place. Resolves to whether each lease was still held. */
+    async release(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly boolean[]> {
       const found = await read(leases.map(({ deliveryId }) => deliveryId))
       const args = leases.flatMap(({ deliveryId, lease }, i) => [
         deliveryId,
@@ -165,7 +156,8 @@ export function createHeldStore(redis: Redis): HeldStore {
       const released = await runScript(redis, 'held/release-leases', listsOf(id), args)
       return released.map((each) => each === 1)
     },
-    async take(id, leases) {
+    /** Prolongs leases until their outcomes are recorded. Undefined: the lease was lost, or the delivery has gone on. */
+    async take(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly (LeasedDelivery | undefined)[]> {
       const args = [TAKEN_SECONDS, ...leases.flatMap(({ deliveryId, lease }) => [deliveryId, lease])]
       const renewed = await runScript(redis, 'held/prolong-leases', [leasedKey(id)], args)
       const kept = leases.flatMap(({ deliveryId }, i) => (renewed[i] ? [{ deliveryId, lease: renewed[i] }] : []))
@@ -175,47 +167,27 @@ export function createHeldStore(redis: Redis): HeldStore {
         return taken && { ...taken, leasedAt: new Date(leaseTimes(lease).beganAtMs).toISOString() }
       })
     },
-    async forget(published) {
+    /**
+     * Deletes the messages of deliveries that the broker has confirmed, unless they are held again. Otherwise a late copy
+     * would have them listed and published once more.
+     */
+    async forget(published: readonly Pick<Delivery, 'deliveryId' | 'token'>[]): Promise<void> {
       await pipeline(redis, (commands) =>
         published.map(({ deliveryId, token = '' }) =>
           commands.runScript('held/forget-message', [heldMessageKey(deliveryId)], [token]),
         ),
       )
     },
-    async due(id, { offset = 0, most }) {
-      const time = await redis[run]((commands) => commands.time())
-      const found = await redis[run]((commands) =>
-        commands.zrange(
-          heldKey(id),
-          '-inf',
-          `${Math.floor(toMs(time))}`,
-          'BYSCORE',
-          'LIMIT',
-          offset,
-          most,
-          'WITHSCORES',
-        ),
-      )
-      return entriesOf(found)
-    },
-    async lapsed(id, most) {
-      const time = await redis[run]((commands) => commands.time())
-      const found = await redis[run]((commands) =>
-        commands.zrange(
-          leasedKey(id),
-          '-inf',
-          `${Math.floor(toMs(time))}999`,
-          'BYSCORE',
-          'LIMIT',
-          0,
-          most,
-          'WITHSCORES',
-        ),
-      )
-      return entriesOf(found)
-    },
-    remove: (id, list, entries) => remove(list === 'held' ? heldKey(id) : leasedKey(id), entries),
-    async next(id) {
+    /** Those that have been due for longest, and are not leased. */
+    due: (
+      id: SubscriptionId,
+      { offset = 0, most }: { readonly offset?: number; readonly most: number },
+    ): Promise<readonly HeldEntry[]> => until(heldKey(id), (nowMs) => nowMs, offset, most),
+    /** Those whose lease has ended. */
+    lapsed: (id: SubscriptionId, most: number): Promise<readonly HeldEntry[]> =>
+      until(leasedKey(id), (nowMs) => `${nowMs}999`, 0, most),
+    /** When the first of each list is due or ends, ms since 1970. */
+    async next(id: SubscriptionId) {
       const [[, dueAt], [, lease]] = await pipeline(redis, (commands) => [
         commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
         commands.zrange(leasedKey(id), '0', '0', 'WITHSCORES'),
@@ -225,12 +197,11 @@ export function createHeldStore(redis: Redis): HeldStore {
         lapsesAtMs: lease === undefined ? null : leaseTimes(lease).endsAtMs,
       }
     },
-    lookSoon: (endpoint) => looks.askFor(endpoint, Date.now()),
+    /** Has a worker look immediately. Call it when a subscription that holds deliveries was changed or deleted. */
+    lookSoon: (endpoint: Endpoint): Promise<void> => looks.askFor(endpoint, Date.now()),
   }
 }
 
-const pairsOf = (reply: readonly string[]): [string, string][] =>
-  reply.flatMap((name, i) => (i % 2 === 0 ? [[name, reply[i + 1] ?? ''] as [string, string]] : []))
-
-const entriesOf = (reply: readonly string[]): HeldEntry[] =>
-  pairsOf(reply).map(([name, score]) => ({ deliveryId: parseDeliveryId(name), score }))
+/** Parses a reply that alternates deliveries and scores. */
+export const heldEntriesOf = (reply: readonly string[]): HeldEntry[] =>
+  scoredEntries(reply).map(({ member, since }) => ({ deliveryId: parseDeliveryId(member), score: since }))

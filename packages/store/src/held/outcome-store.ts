@@ -11,19 +11,16 @@ export interface OutcomeResult {
   readonly nextAttemptAt: string | null
 }
 
-/** Hands the results of reported outcomes from worker to api. */
-export interface OutcomeStore {
-  /** Saves the present states of the deliveries of a batch. */
-  save(batchId: string, deliveries: readonly DeliveryId[]): Promise<void>
-  find(batchId: string): Promise<readonly OutcomeResult[] | undefined>
-}
-
 /** How long results are kept. The request that reported the outcomes waits for them. */
 const RESULTS_MS = 10 * 60_000
 
-export function createOutcomeStore(redis: Redis): OutcomeStore {
+export type OutcomeStore = ReturnType<typeof createOutcomeStore>
+
+/** Hands the results of reported outcomes from worker to api. */
+export function createOutcomeStore(redis: Redis) {
   return {
-    async save(batchId, deliveries) {
+    /** Saves the present states of the deliveries of a batch. */
+    async save(batchId: string, deliveries: readonly DeliveryId[]): Promise<void> {
       const stored = await redis[run]((commands) => commands.getEach(deliveries.map(recordKey)))
       const results = deliveries.map((deliveryId, i): OutcomeResult => {
         const view = parseRecord(stored[i] ?? '')?.view
@@ -31,7 +28,7 @@ export function createOutcomeStore(redis: Redis): OutcomeStore {
       })
       await redis[run]((commands) => commands.set(outcomesKey(batchId), JSON.stringify(results), 'PX', RESULTS_MS))
     },
-    async find(batchId) {
+    async find(batchId: string): Promise<readonly OutcomeResult[] | undefined> {
       const stored = await redis[run]((commands) => commands.get(outcomesKey(batchId)))
       return stored === null ? undefined : (JSON.parse(stored) as readonly OutcomeResult[])
     },

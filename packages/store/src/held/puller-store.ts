@@ -17,13 +17,6 @@ export interface Pulled {
   readonly pullers: readonly Puller[]
 }
 
-/** Who receives the deliveries of pull subscriptions. */
-export interface PullerStore {
-  /** Call it with each request. It writes every few seconds. */
-  note(id: SubscriptionId, clientId: string, nowMs: number): Promise<void>
-  find(id: SubscriptionId, nowMs: number): Promise<Pulled>
-}
-
 /** Longer than the longest wait of a request, 25 s. */
 const PRESENT_MS = 60_000
 /** Longer than the longest `deleteAfterUnusedSeconds`. */
@@ -35,7 +28,10 @@ const NOTED_EVERY_MS = 5_000
 /** More clients and subscriptions than a process serves within that time. Beyond it, it writes more often. */
 const MAX_NOTED = 10_000
 
-export function createPullerStore(redis: Redis): PullerStore {
+export type PullerStore = ReturnType<typeof createPullerStore>
+
+/** Who receives the deliveries of pull subscriptions. */
+export function createPullerStore(redis: Redis) {
   /** When this process wrote last, by subscription and client. */
   const notedAtMs = new Map<string, number>()
 
@@ -51,7 +47,8 @@ export function createPullerStore(redis: Redis): PullerStore {
   }
 
   return {
-    async note(id, clientId, nowMs) {
+    /** Call it with each request. It writes every few seconds. */
+    async note(id: SubscriptionId, clientId: string, nowMs: number): Promise<void> {
       const name = `${id} ${clientId}`
       if (nowMs - (notedAtMs.get(name) ?? Number.NEGATIVE_INFINITY) < NOTED_EVERY_MS) return
       const known = await all(id)
@@ -69,7 +66,7 @@ export function createPullerStore(redis: Redis): PullerStore {
       if (notedAtMs.size >= MAX_NOTED) notedAtMs.clear()
       notedAtMs.set(name, nowMs)
     },
-    async find(id, nowMs) {
+    async find(id: SubscriptionId, nowMs: number): Promise<Pulled> {
       const known = await all(id)
       return {
         lastAtMs: known[0]?.lastAtMs ?? null,

@@ -1,7 +1,7 @@
 import { deliveryIdOf, parseEventId, type SubscriptionId } from '@switchhook/contracts'
 import { LEDGER_BYTES, parseLedger } from '../deliveries/delivery-record.ts'
 import { heldKey, heldMessageKey, leasedKey, logKey, parkedKey, recordKey } from '../keys.ts'
-import { isoTime, scoredEntries } from '../paging.ts'
+import { isoTime } from '../paging.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { rememberedOf } from './event-record.ts'
 
@@ -29,9 +29,7 @@ interface CountQuery {
   readonly isFailing: boolean
 }
 
-export interface DeliveryCounter {
-  read(subscriptionId: SubscriptionId, query: CountQuery): Promise<DeliveryCounts>
-}
+export type DeliveryCounter = ReturnType<typeof createDeliveryCounter>
 
 const AT_ONCE = 100
 
@@ -39,36 +37,33 @@ const AT_ONCE = 100
 const eventIdOf = (member: string) => parseEventId(member.slice(0, member.indexOf(':')))
 
 /** Counts from the delivery log and the ledgers, because a counter in the path of deliveries would cost each of them. */
-export function createDeliveryCounter(redis: Redis): DeliveryCounter {
-  async function statesOf(subscriptionId: SubscriptionId, members: readonly string[]): Promise<(string | undefined)[]> {
-    const eventIds = members.map(eventIdOf)
+export function createDeliveryCounter(redis: Redis) {
+  /** @param mayBeHeld some deliveries of the subscription are: their ledgers say that they wait */
+  async function statesOf(subscriptionId: SubscriptionId, members: readonly string[], mayBeHeld: boolean) {
+    const deliveries = members.map((member) => {
+      const eventId = eventIdOf(member)
+      return { eventId, id: deliveryIdOf(eventId, subscriptionId) }
+    })
     const ledgers = await pipeline(redis, (commands) =>
-      eventIds.map((id) => commands.getrange(recordKey(deliveryIdOf(id, subscriptionId)), 0, LEDGER_BYTES - 1)),
+      deliveries.map(({ id }) => commands.getrange(recordKey(id), 0, LEDGER_BYTES - 1)),
     )
-    const states = ledgers.map((stored) => parseLedger(stored)?.state as string | undefined)
+    const states = ledgers.map((stored) => parseLedger(stored)?.state)
     const remembered = await rememberedOf(
       redis,
-      eventIds.filter((_, i) => states[i] === undefined),
+      deliveries.filter((_, i) => states[i] === undefined),
     )
-    return eventIds.map((id, i) => states[i] ?? (remembered.has(id) ? 'pending' : undefined))
-  }
-
-  /** The ledger of a held delivery says that it waits. */
-  async function withHeld(
-    subscriptionId: SubscriptionId,
-    members: readonly string[],
-    states: readonly (string | undefined)[],
-  ): Promise<(string | undefined)[]> {
-    const waiting = states.flatMap((state, i) => (state === 'waiting' ? [i] : []))
-    const ids = waiting.map((i) => deliveryIdOf(eventIdOf(members[i] ?? ''), subscriptionId))
-    const isHeld = await pipeline(redis, (commands) => ids.map((id) => commands.exists(heldMessageKey(id))))
-    const held = new Set(waiting.filter((_, n) => isHeld[n] === 1))
-    return states.map((state, i) => (held.has(i) ? 'held' : state))
+    const waiting = mayBeHeld ? deliveries.filter((_, i) => states[i] === 'waiting') : []
+    const messages = await pipeline(redis, (commands) => waiting.map(({ id }) => commands.exists(heldMessageKey(id))))
+    const held = new Set(waiting.filter((_, i) => messages[i] === 1))
+    return deliveries.map((delivery, i) => {
+      if (held.has(delivery)) return 'held'
+      return states[i] ?? (remembered.has(delivery.eventId) ? 'pending' : undefined)
+    })
   }
 
   return {
-    async read(subscriptionId, { most, isFailing }) {
-      const [parked, oldest, listed, leased, [, heldSince]] = await pipeline(redis, (commands) => [
+    async read(subscriptionId: SubscriptionId, { most, isFailing }: CountQuery): Promise<DeliveryCounts> {
+      const [parked, [, parkedSince], listed, leased, [, heldSince]] = await pipeline(redis, (commands) => [
         commands.zcard(parkedKey(subscriptionId)),
         commands.zrange(parkedKey(subscriptionId), '0', '0', 'WITHSCORES'),
         commands.zcard(heldKey(subscriptionId)),
@@ -76,15 +71,12 @@ export function createDeliveryCounter(redis: Redis): DeliveryCounter {
         commands.zrange(heldKey(subscriptionId), '0', '0', 'WITHSCORES'),
       ])
       const held = listed + leased
-      const [first] = scoredEntries(oldest)
       let [pending, waiting, looked] = [0, 0, 0]
       while (looked < most) {
         const count = Math.min(AT_ONCE, most - looked)
-        const members = await redis[run]((commands) =>
-          commands.zrevrange(logKey(subscriptionId), looked, looked + count - 1),
-        )
-        const ledgers = members.length === 0 ? [] : await statesOf(subscriptionId, members)
-        const states = held === 0 ? ledgers : await withHeld(subscriptionId, members, ledgers)
+        const end = looked + count - 1
+        const members = await redis[run]((commands) => commands.zrevrange(logKey(subscriptionId), looked, end))
+        const states = members.length === 0 ? [] : await statesOf(subscriptionId, members, held > 0)
         const found = (wanted: string): number => states.filter((state) => state === wanted).length
         const isQuiet = found('pending') + found('waiting') + found('held') === 0
         pending += found('pending')
@@ -99,7 +91,7 @@ export function createDeliveryCounter(redis: Redis): DeliveryCounter {
         held,
         oldestHeldAt: heldSince === undefined ? null : new Date(Number(heldSince)).toISOString(),
         parked,
-        oldestParkedAt: first === undefined ? null : isoTime(first.since),
+        oldestParkedAt: parkedSince === undefined ? null : isoTime(parkedSince),
       }
     },
   }

@@ -13,13 +13,12 @@ import { eventKey, logKey } from '../keys.ts'
 import {
   createListCursor,
   isoTime,
-  lowerBound,
   MICROSECONDS,
-  newestEntries,
   type Page,
   type RangeQuery,
+  readingOf,
+  type ScoredEntry,
   scanPage,
-  upperBound,
 } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { type EventRecord, parseEventRecord, rememberedOf } from './event-record.ts'
@@ -31,24 +30,6 @@ export interface LogQuery extends RangeQuery {
   readonly eventType?: string
   readonly eventId?: EventId
   readonly matches?: (delivery: ListedDelivery) => boolean
-}
-
-/** Combines the delivery log, which lists the deliveries, with their records, which hold their state. */
-export interface DeliveryLogReader {
-  /**
-   * The newest first. Deliveries that are fanned out later do not shift the pages.
-   * @throws AppError `invalid-request` for a cursor that is not from this list
-   */
-  page(subscription: Subscription, query: LogQuery): Promise<Page<ListedDelivery>>
-  event(eventId: EventId): Promise<EventRecord | undefined>
-  /**
-   * Finds a delivery that may not have a record yet, if its event's record still exists. If the delivery has no record,
-   * its first attempt is not over.
-   * @param nowMs ms since 1970
-   */
-  pending(tenant: Tenant, deliveryId: DeliveryId, nowMs: number): Promise<PendingDelivery | undefined>
-  /** One result per id. */
-  records(deliveryIds: readonly DeliveryId[]): Promise<readonly (ListedDelivery | undefined)[]>
 }
 
 /** The fields of a delivery that are known before its first attempt is over. */
@@ -66,23 +47,23 @@ interface Entry {
 
 const cursors = createListCursor('l', MICROSECONDS)
 
-export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
-  async function entriesBetween(subscription: Subscription, before: string, from: string, count: number) {
-    const found = await newestEntries(redis, logKey(subscription.id), { before, from, count })
-    return found.map(({ member, since }) => toEntry(member, since))
-  }
+export type DeliveryLogReader = ReturnType<typeof createDeliveryLogReader>
 
+/** Combines the delivery log, which lists the deliveries, with their records, which hold their state. */
+export function createDeliveryLogReader(redis: Redis) {
   /** Finds the entry of one event directly, if it is within the time range. */
-  async function entryOf(subscription: Subscription, eventId: EventId, query: LogQuery): Promise<Entry[]> {
+  async function entryOf(subscription: Subscription, eventId: EventId, query: RangeQuery): Promise<ScoredEntry[]> {
     const members = EVENT_TYPES.map((eventType) => `${eventId}:${eventType}`)
     const scores = await redis[run]((commands) => commands.zmscore(logKey(subscription.id), ...members))
     const { fromMs = -Infinity, toMs = Infinity } = query
     return members.flatMap((member, i) => {
-      const atMs = Number(scores[i] ?? Number.NaN) / 1_000
-      return atMs >= fromMs && atMs < toMs ? [toEntry(member, scores[i] ?? '')] : []
+      const since = scores[i] ?? ''
+      const atMs = since === '' ? Number.NaN : Number(since) / 1_000
+      return atMs >= fromMs && atMs < toMs ? [{ member, since }] : []
     })
   }
 
+  /** One result per id. */
   const records = (deliveryIds: readonly DeliveryId[]): Promise<(ListedDelivery | undefined)[]> =>
     readListed(
       redis,
@@ -95,10 +76,9 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
    */
   async function load(subscription: Subscription, entries: readonly Entry[]): Promise<(ListedDelivery | undefined)[]> {
     const found = await records(entries.map(({ eventId }) => deliveryIdOf(eventId, subscription.id)))
-    const without = entries.filter((_, i) => found[i] === undefined)
     const remembered = await rememberedOf(
       redis,
-      without.map(({ eventId }) => eventId),
+      entries.filter((_, i) => found[i] === undefined),
     )
     const { id: subscriptionId, tenant, url } = subscription
     return entries.map(({ eventId, eventType, since }, i) => {
@@ -115,7 +95,12 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
   return {
     records,
     event,
-    async pending(tenant, deliveryId, nowMs) {
+    /**
+     * Finds a delivery that may not have a record yet, if its event's record still exists. If the delivery has no record,
+     * its first attempt is not over.
+     * @param nowMs ms since 1970
+     */
+    async pending(tenant: Tenant, deliveryId: DeliveryId, nowMs: number): Promise<PendingDelivery | undefined> {
       const eventIds = await pendingEventIds(redis, tenant, deliveryId, nowMs)
       const events = await Promise.all(eventIds.map(event))
       for (const found of events) {
@@ -126,19 +111,19 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
       }
       return undefined
     },
-    async page(subscription, query) {
-      const { limit, cursor, fromMs, toMs, state, eventType, eventId, matches = () => true } = query
-      const before = upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs)
+    /**
+     * The newest first. Deliveries that are fanned out later do not shift the pages.
+     * @throws AppError `invalid-request` for a cursor that is not from this list
+     */
+    async page(subscription: Subscription, query: LogQuery): Promise<Page<ListedDelivery>> {
+      const { state, eventType, eventId, matches = () => true } = query
+      const reading = readingOf(redis, logKey(subscription.id), cursors, query)
       const fits = (entry: Entry): boolean => eventType === undefined || entry.eventType === eventType
-      return scanPage<Entry, ListedDelivery>({
-        limit,
-        cursors,
-        before,
-        entriesBefore: (upper, count) =>
-          eventId === undefined
-            ? entriesBetween(subscription, upper, lowerBound(fromMs), count)
-            : entryOf(subscription, eventId, query),
-        load: async (entries) => {
+      return scanPage({
+        ...reading,
+        ...(eventId !== undefined && { entriesBefore: () => entryOf(subscription, eventId, query) }),
+        load: async (found) => {
+          const entries = found.map(toEntry)
           const fitting = entries.filter(fits)
           const loaded = await load(subscription, fitting)
           const byEntry = new Map(fitting.map((entry, i) => [entry, loaded[i]]))
@@ -153,7 +138,7 @@ export function createDeliveryLogReader(redis: Redis): DeliveryLogReader {
   }
 }
 
-function toEntry(member: string, since: string): Entry {
+function toEntry({ member, since }: ScoredEntry): Entry {
   const colon = member.indexOf(':')
   return { eventId: parseEventId(member.slice(0, colon)), eventType: member.slice(colon + 1), since }
 }

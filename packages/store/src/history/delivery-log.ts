@@ -1,5 +1,5 @@
-import type { SubscriptionId } from '@switchhook/contracts'
 import { eventKey, eventsKey, logKey } from '../keys.ts'
+import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'
 import type { ScriptPart } from '../redis/script-parts.ts'
 import { entryOf } from './event-list.ts'
@@ -23,37 +23,24 @@ export interface DeliveryLogLimits {
   readonly eventListRetentionMs?: number
 }
 
+/** Of one list in one call. Lua passes at most some thousand arguments to a command. */
+const MAX_ENTRIES = 500
+
 /**
  * The list of a tenant's events, and for each subscription the list of its deliveries, including those without an attempt.
  * Fan-out writes it.
  */
-export interface DeliveryLog {
-  /** Can be repeated. If an event is fanned out again, only its record changes. */
-  write(events: readonly LoggedEvent[], nowMs: number): Promise<void>
-}
-
-/** Entries to add to one list, the oldest first. */
-interface Addition {
-  readonly key: string
-  readonly size: number
-  readonly retentionMs: number
-  readonly entries: string[]
-}
-
-/** Of one list in one call. Lua passes at most some thousand arguments to a command. */
-const MAX_ENTRIES = 500
-
-export function createDeliveryLog(redis: Redis, limits: DeliveryLogLimits): DeliveryLog {
+export function createDeliveryLog(redis: Redis, limits: DeliveryLogLimits) {
   return {
-    async write(events, nowMs) {
-      const lists = [...bySubscription(events, limits), ...(limits.eventListSize > 0 ? byTenant(events, limits) : [])]
+    /** Can be repeated. If an event is fanned out again, only its record changes. */
+    async write(events: readonly LoggedEvent[], nowMs: number): Promise<void> {
       const pending = pendingIndexing(events, limits.eventRetentionMs, nowMs)
       const records = events.map((event) => {
         const leftMs = limits.eventRetentionMs - (nowMs - Date.parse(event.fannedOutAt))
         return { keys: [eventKey(event.eventId)], args: [eventJson(event), Math.max(1, leftMs)] }
       })
       await pipeline(redis, (commands) => [
-        commands.runParts('history/add-events', lists.flatMap(partsOf)),
+        commands.runParts('history/add-events', additionsOf(events, limits)),
         commands.runParts('history/index-pending', pending.parts, pending.shared),
         commands.runParts('history/write-records', records),
       ])
@@ -61,35 +48,22 @@ export function createDeliveryLog(redis: Redis, limits: DeliveryLogLimits): Deli
   }
 }
 
-function partsOf({ key, size, retentionMs, entries }: Addition): ScriptPart[] {
-  const parts = []
-  for (let at = 0; at < entries.length; at += MAX_ENTRIES) {
-    const some = entries.slice(at, at + MAX_ENTRIES)
-    parts.push({ keys: [key], args: [size, retentionMs, some.length, ...some] })
+/** The entries to add to each list, the oldest first. */
+function additionsOf(events: readonly LoggedEvent[], limits: DeliveryLogLimits): ScriptPart[] {
+  const { size, retentionMs, eventListSize, eventRetentionMs, eventListRetentionMs = eventRetentionMs } = limits
+  const lists = new Map<string, { readonly bounds: readonly [size: number, retentionMs: number]; entries: string[] }>()
+  const add = (key: string, entry: string, ...bounds: [size: number, retentionMs: number]): void => {
+    const list = lists.get(key)
+    if (list === undefined) lists.set(key, { bounds, entries: [entry] })
+    else list.entries.push(entry)
   }
-  return parts
-}
-
-function bySubscription(events: readonly LoggedEvent[], { size, retentionMs }: DeliveryLogLimits): Iterable<Addition> {
-  const lists = new Map<SubscriptionId, Addition>()
   for (const { eventId, eventType, subscriptionIds } of events) {
-    const entry = `${eventId}:${eventType}`
-    for (const id of subscriptionIds) {
-      const list = lists.get(id)
-      if (list === undefined) lists.set(id, { key: logKey(id), size, retentionMs, entries: [entry] })
-      else list.entries.push(entry)
-    }
+    for (const id of subscriptionIds) add(logKey(id), `${eventId}:${eventType}`, size, retentionMs)
   }
-  return lists.values()
-}
-
-function byTenant(events: readonly LoggedEvent[], limits: DeliveryLogLimits): Addition[] {
-  const { eventListSize: size, eventRetentionMs, eventListRetentionMs: retentionMs = eventRetentionMs } = limits
-  const tenants = Map.groupBy(events, ({ tenant }) => tenant)
-  return [...tenants].map(([tenant, some]) => ({
-    key: eventsKey(tenant),
-    size,
-    retentionMs,
-    entries: some.map(entryOf),
-  }))
+  if (eventListSize > 0) {
+    for (const event of events) add(eventsKey(event.tenant), entryOf(event), eventListSize, eventListRetentionMs)
+  }
+  return [...lists].flatMap(([key, { bounds, entries }]) =>
+    [...chunksOf(entries, MAX_ENTRIES)].map((some) => ({ keys: [key], args: [...bounds, some.length, ...some] })),
+  )
 }

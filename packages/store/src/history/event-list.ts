@@ -3,13 +3,12 @@ import { eventsKey } from '../keys.ts'
 import {
   createListCursor,
   isoTime,
-  lowerBound,
   MICROSECONDS,
-  newestEntries,
   type Page,
   type RangeQuery,
+  readingOf,
+  type ScoredEntry,
   scanPage,
-  upperBound,
 } from '../paging.ts'
 import type { Redis } from '../redis/redis.ts'
 import { type LoggedEvent, rememberedOf } from './event-record.ts'
@@ -31,53 +30,51 @@ export interface EventQuery extends Partial<EventSubject>, RangeQuery {
   readonly eventType?: EventType
 }
 
-/** Reads the events of a tenant from the delivery log, including events without a subscription. */
-export interface EventList {
-  /**
-   * The events that can still be read, the newest first. Events that are fanned out later do not shift the pages.
-   * @throws AppError `invalid-request` for a cursor that is not from this list
-   */
-  page(tenant: Tenant, query: EventQuery): Promise<Page<ListedEvent>>
-}
-
 /** Entries contain every field of a query, so scanning 5,000 of them takes the reader only about 20 ms. */
 const EFFORT = { mostScanned: 5_000, mostAtOnce: 1_000 }
 
 const cursors = createListCursor('e', MICROSECONDS)
 
-/** @param journal also keeps events in the list, for longer than their records */
-export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'areJournaled'>): EventList {
+export type EventList = ReturnType<typeof createEventList>
+
+/**
+ * Reads the events of a tenant from the delivery log, including events without a subscription.
+ * @param journal also keeps events in the list, for longer than their records
+ */
+export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'areJournaled'>) {
   /** Leaves out entries whose event can no longer be read. They stay in the list until the next event is added. */
   async function withRecord(tenant: Tenant, events: readonly ListedEvent[]): Promise<ReadonlySet<ListedEvent>> {
     const ids = events.map(({ eventId }) => eventId)
-    const [remembered, isJournaled] = await Promise.all([rememberedOf(redis, ids), journal?.areJournaled(tenant, ids)])
+    const [remembered, isJournaled] = await Promise.all([
+      rememberedOf(redis, events),
+      journal?.areJournaled(tenant, ids),
+    ])
     return new Set(events.filter(({ eventId }, i) => remembered.has(eventId) || isJournaled?.[i] === true))
   }
 
   return {
-    async page(tenant, { limit, cursor, fromMs, toMs, ...wanted }) {
+    /**
+     * The events that can still be read, the newest first. Events that are fanned out later do not shift the pages.
+     * @throws AppError `invalid-request` for a cursor that is not from this list
+     */
+    async page(tenant: Tenant, query: EventQuery): Promise<Page<ListedEvent>> {
       // An entry that matches contains these texts literally, so most other entries are skipped without parsing.
-      const { number, ...equal } = wanted
-      const texts = Object.values(equal).map((value) => JSON.stringify(value))
+      const { eventType, callId, agentUri, correlationId, number } = query
+      const equal = [eventType, callId, agentUri, correlationId].filter((value) => value !== undefined)
+      const texts = equal.map((value) => JSON.stringify(value))
       if (number !== undefined) texts.push(`${numberEnding(number)}"`)
       return scanPage({
         ...EFFORT,
-        limit,
-        cursors,
-        before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
-        entriesBefore: (before, count) =>
-          newestEntries(redis, eventsKey(tenant), { before, from: lowerBound(fromMs), count }),
+        ...readingOf(redis, eventsKey(tenant), cursors, query),
         load: async (entries) => {
-          const events = entries.map(({ member, since }) => {
-            if (!texts.every((text) => member.includes(text))) return undefined
-            const event = parseEntry(member, since)
-            return fitsEvent(event, wanted) ? event : undefined
+          const events = entries.map((entry) => {
+            if (!texts.every((text) => entry.member.includes(text))) return undefined
+            const event = parseEntry(entry)
+            return fitsEvent(event, query) ? event : undefined
           })
-          const remembered = await withRecord(
-            tenant,
-            events.filter((event) => event !== undefined),
-          )
-          return events.map((event) => (event !== undefined && remembered.has(event) ? event : undefined))
+          const fitting = events.filter((event) => event !== undefined)
+          const readable = await withRecord(tenant, fitting)
+          return events.map((event) => (event !== undefined && readable.has(event) ? event : undefined))
         },
       })
     },
@@ -95,8 +92,8 @@ export function entryOf({ eventId, eventType, occurredAt, subject }: LoggedEvent
 }
 
 /** Only `entryOf` writes entries, so the JSON is not validated. */
-export function parseEntry(entry: string, since: string): ListedEvent {
-  const [eventId, eventType, occurredAt, callId, agentUri, correlationId, number = null] = JSON.parse(entry) as [
+export function parseEntry({ member, since }: ScoredEntry): ListedEvent {
+  const [eventId, eventType, occurredAt, callId, agentUri, correlationId, number = null] = JSON.parse(member) as [
     EventId,
     EventType,
     string,
@@ -111,7 +108,7 @@ export function parseEntry(entry: string, since: string): ListedEvent {
 
 export const fitsEvent = (
   event: ListedEvent,
-  { eventType, callId, agentUri, correlationId, number }: Omit<EventQuery, 'limit'>,
+  { eventType, callId, agentUri, correlationId, number }: Omit<EventQuery, keyof RangeQuery>,
 ): boolean =>
   (eventType === undefined || event.eventType === eventType) &&
   (callId === undefined || event.callId === callId) &&

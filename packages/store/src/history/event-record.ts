@@ -32,8 +32,11 @@ export function parseEventRecord(eventId: EventId, stored: string): EventRecord 
   return { eventId, ...(JSON.parse(stored) as Omit<EventRecord, 'eventId'>) }
 }
 
-/** Those events whose record still exists, in one round trip. */
-export async function rememberedOf(redis: Redis, eventIds: readonly EventId[]): Promise<ReadonlySet<EventId>> {
-  const found = await pipeline(redis, (commands) => eventIds.map((eventId) => commands.exists(eventKey(eventId))))
-  return new Set(eventIds.filter((_, i) => found[i] === 1))
+/** The ids of those events whose record still exists, in one round trip. */
+export async function rememberedOf(
+  redis: Redis,
+  events: readonly { readonly eventId: EventId }[],
+): Promise<ReadonlySet<EventId>> {
+  const found = await pipeline(redis, (commands) => events.map(({ eventId }) => commands.exists(eventKey(eventId))))
+  return new Set(events.filter((_, i) => found[i] === 1).map(({ eventId }) => eventId))
 }

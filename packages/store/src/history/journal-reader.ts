@@ -3,36 +3,24 @@ import { journalIndexKey, journalKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { type JournalEntry, type JournalId, type JournalLimits, parseEntry } from './journal.ts'
 
-/** Reads the journal of each tenant. Without Redis it rejects with Unavailable. */
-export interface JournalReader {
-  /** False: the journal is turned off, and every read finds nothing. */
-  readonly isOn: boolean
-  find(tenant: Tenant, eventId: EventId): Promise<JournalEntry | undefined>
-  read(tenant: Tenant, id: JournalId): Promise<JournalEntry | undefined>
-  /** Whether each event is in the journal, in one round trip. */
-  areJournaled(tenant: Tenant, eventIds: readonly EventId[]): Promise<boolean[]>
-  /** At most `count` entries after `after` and up to `until` (inclusive), the oldest first. */
-  after(tenant: Tenant, after: JournalId, count: number, until?: JournalId): Promise<readonly JournalEntry[]>
-  /** At most `count` entries before a place, the newest first. */
-  latest(tenant: Tenant, count: number, before?: JournalId): Promise<readonly JournalEntry[]>
-  /** The place of the last entry before a time, in ms since 1970; `BEGINNING` if there is none. */
-  before(tenant: Tenant, ms: number): Promise<JournalId>
-  /** The newest place; `BEGINNING` if the journal is empty. */
-  newest(tenant: Tenant): Promise<JournalId>
-}
-
 /** Before every entry. */
 export const BEGINNING: JournalId = '0-0'
 
-/** @param limits of the writer: entries that are older than its retention count as removed, even if they still exist */
-export function createJournalReader(redis: Redis, { size, retentionMs }: JournalLimits): JournalReader {
+export type JournalReader = ReturnType<typeof createJournalReader>
+
+/**
+ * Reads the journal of each tenant. Without Redis it rejects with Unavailable.
+ * @param limits of the writer: entries that are older than its retention count as removed, even if they still exist
+ */
+export function createJournalReader(redis: Redis, { size, retentionMs }: JournalLimits) {
   const isOn = size > 0
   const isKept = (id: JournalId): boolean => Number.parseInt(id, 10) >= Date.now() - retentionMs
+  const oldestKept = (): JournalId => beginningAt(Date.now() - retentionMs)
 
   async function between(tenant: Tenant, from: string, until: string, count: number): Promise<JournalEntry[]> {
     if (!isOn) return []
     const found = await redis[run]((commands) => commands.xrange(journalKey(tenant), from, until, 'COUNT', count))
-    return found.map(([id, fields]) => parseEntry(id, fields))
+    return found.map(parseEntry)
   }
 
   async function read(tenant: Tenant, id: JournalId): Promise<JournalEntry | undefined> {
@@ -46,31 +34,38 @@ export function createJournalReader(redis: Redis, { size, retentionMs }: Journal
   }
 
   return {
+    /** False: the journal is turned off, and every read finds nothing. */
     isOn,
     read,
-    async find(tenant, eventId) {
+    async find(tenant: Tenant, eventId: EventId): Promise<JournalEntry | undefined> {
       if (!isOn) return undefined
       const at = await redis[run]((commands) => commands.zscore(journalIndexKey(tenant), eventId))
       return at === null ? undefined : read(tenant, journalIdAt(at))
     },
-    async areJournaled(tenant, eventIds) {
+    /** Whether each event is in the journal, in one round trip. */
+    async areJournaled(tenant: Tenant, eventIds: readonly EventId[]): Promise<boolean[]> {
       if (!isOn || eventIds.length === 0) return eventIds.map(() => false)
       const found = await redis[run]((commands) => commands.zmscore(journalIndexKey(tenant), ...eventIds))
       return found.map((at) => at !== null && isKept(journalIdAt(at)))
     },
-    async after(tenant, after, count, until = '+') {
-      const oldest = beginningAt(Date.now() - retentionMs)
+    /** At most `count` entries after `after` and up to `until` (inclusive), the oldest first. */
+    async after(tenant: Tenant, after: JournalId, count: number, until = '+'): Promise<readonly JournalEntry[]> {
+      const oldest = oldestKept()
       return between(tenant, isBefore(after, oldest) ? oldest : `(${after}`, until, count)
     },
-    async latest(tenant, count, before) {
+    /** At most `count` entries before a place, the newest first. */
+    async latest(tenant: Tenant, count: number, before?: JournalId): Promise<readonly JournalEntry[]> {
       if (!isOn) return []
       const end = before === undefined ? '+' : `(${before}`
-      const oldest = beginningAt(Date.now() - retentionMs)
-      const found = await redis[run]((commands) => commands.xrevrange(journalKey(tenant), end, oldest, 'COUNT', count))
-      return found.map(([id, fields]) => parseEntry(id, fields))
+      const found = await redis[run]((commands) =>
+        commands.xrevrange(journalKey(tenant), end, oldestKept(), 'COUNT', count),
+      )
+      return found.map(parseEntry)
     },
-    before: (tenant, ms) => lastUntil(tenant, `(${beginningAt(ms)}`),
-    newest: (tenant) => lastUntil(tenant, '+'),
+    /** The place of the last entry before a time, in ms since 1970; `BEGINNING` if there is none. */
+    before: (tenant: Tenant, ms: number): Promise<JournalId> => lastUntil(tenant, `(${beginningAt(ms)}`),
+    /** The newest place; `BEGINNING` if the journal is empty. */
+    newest: (tenant: Tenant): Promise<JournalId> => lastUntil(tenant, '+'),
   }
 }
 

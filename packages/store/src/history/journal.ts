@@ -1,5 +1,6 @@
 import type { EventId, EventType, SubscriptionId } from '@switchhook/contracts'
 import { journalIndexKey, journalKey } from '../keys.ts'
+import { chunksWithin } from '../redis/in-chunks.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import type { LoggedEvent } from './event-record.ts'
 
@@ -8,12 +9,6 @@ export interface JournalLimits {
   /** 0: nothing is journaled. */
   readonly size: number
   readonly retentionMs: number
-}
-
-/** The record of a tenant's events with their data, in the order in which fan-out wrote them. Fan-out writes it. */
-export interface Journal {
-  /** Can be repeated: an event that is journaled already keeps its place. Events without `dataJson` are left out. */
-  readonly append: (events: readonly LoggedEvent[]) => Promise<void>
 }
 
 /**
@@ -43,18 +38,22 @@ export const MAX_SUBSCRIPTIONS = 100
 /** Larger data is not kept, so that the journal of a tenant has a bound in bytes too. */
 export const MAX_DATA_BYTES = 16 * 1_024
 /** Of one tenant in one call: a longer one would keep other commands of Redis waiting. */
-const MAX_PART_BYTES = 256 * 1_024
-const MAX_PART_EVENTS = 500
+const PART = { count: 500, bytes: 256 * 1_024 }
 
-export function createJournal(redis: Redis, { size, retentionMs }: JournalLimits): Journal {
+/** The record of a tenant's events with their data, in the order in which fan-out wrote them. Fan-out writes it. */
+export function createJournal(redis: Redis, { size, retentionMs }: JournalLimits) {
   return {
-    async append(events) {
+    /** Can be repeated: an event that is journaled already keeps its place. Events without `dataJson` are left out. */
+    async append(events: readonly LoggedEvent[]): Promise<void> {
       if (size === 0) return
-      const tenants = Map.groupBy(events.filter(hasData), ({ tenant }) => tenant)
+      const tenants = Map.groupBy(
+        events.filter(({ dataJson }) => dataJson !== undefined),
+        ({ tenant }) => tenant,
+      )
       const parts = [...tenants].flatMap(([tenant, some]) =>
-        [...inChunks(some.map(rowOf))].map((chunk) => ({
+        [...chunksWithin(PART, some.map(rowOf), sizeOf)].map((rows) => ({
           keys: [journalKey(tenant), journalIndexKey(tenant)],
-          args: [chunk.length, ...chunk.flat()],
+          args: [rows.length, ...rows.flat()],
         })),
       )
       if (parts.length === 0) return
@@ -64,46 +63,21 @@ export function createJournal(redis: Redis, { size, retentionMs }: JournalLimits
 }
 
 /** The arguments of one event: its id, its entry, its data. */
-type Row = readonly [eventId: string, entry: string, data: string]
-
-type JournaledEvent = LoggedEvent & { readonly dataJson: string }
-
-const hasData = (event: LoggedEvent): event is JournaledEvent => event.dataJson !== undefined
-
-const rowOf = (event: JournaledEvent): Row => [
-  event.eventId,
-  entryOf(event),
-  isTooLarge(event.dataJson) ? '' : event.dataJson,
-]
-
-function* inChunks(rows: readonly Row[]): Generator<readonly Row[]> {
-  let chunk: Row[] = []
-  let length = 0
-  for (const row of rows) {
-    const rowLength = row[1].length + row[2].length
-    if (chunk.length === MAX_PART_EVENTS || (chunk.length > 0 && length + rowLength > MAX_PART_BYTES)) {
-      yield chunk
-      chunk = []
-      length = 0
-    }
-    chunk.push(row)
-    length += rowLength
-  }
-  if (chunk.length > 0) yield chunk
+function rowOf(event: LoggedEvent): readonly [eventId: string, entry: string, data: string] {
+  const { eventId, eventType, occurredAt, fannedOutAt, subscriptionIds, dataJson = '' } = event
+  const listed = subscriptionIds.slice(0, MAX_SUBSCRIPTIONS)
+  const entry = JSON.stringify([eventId, eventType, occurredAt, fannedOutAt, subscriptionIds.length, ...listed])
+  return [eventId, entry, isTooLarge(dataJson) ? '' : dataJson]
 }
+
+const sizeOf = ([, entry, data]: ReturnType<typeof rowOf>) => ({ count: 1, bytes: entry.length + data.length })
 
 /** Counts bytes only for texts that may be too large: a character has at most three bytes. */
 const isTooLarge = (json: string): boolean =>
   json.length > MAX_DATA_BYTES || (3 * json.length > MAX_DATA_BYTES && Buffer.byteLength(json) > MAX_DATA_BYTES)
 
-function entryOf({ eventId, eventType, occurredAt, fannedOutAt, subscriptionIds }: LoggedEvent): string {
-  const listed = subscriptionIds.slice(0, MAX_SUBSCRIPTIONS)
-  return JSON.stringify([eventId, eventType, occurredAt, fannedOutAt, subscriptionIds.length, ...listed])
-}
-
 /** Only `append` writes entries, so the JSON is not validated. */
-export function parseEntry(id: JournalId, fields: readonly string[]): JournalEntry {
-  const [, entry = '[]', , data = ''] = fields
+export function parseEntry([id, [, entry = '[]', , data = '']]: [JournalId, string[]]): JournalEntry {
   const [eventId, eventType, occurredAt, fannedOutAt, subscriptionCount, ...subscriptionIds] = JSON.parse(entry) as [
     EventId,
     EventType,

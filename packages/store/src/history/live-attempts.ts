@@ -25,21 +25,6 @@ export interface LiveAttempts {
   readonly left: number
 }
 
-/**
- * The path of attempts from the workers to the live stream: one short stream per tenant, which exists only while a listener
- * listens. Attempts that are not read in time are lost; the record of each delivery has them.
- */
-export interface LiveAttemptStore {
-  /** Called by workers, once per tenant and batch. */
-  readonly publish: (tenant: Tenant, attempts: readonly LiveAttempt[], left: number) => Promise<void>
-  /** Asks workers to publish the tenant's attempts for the next 15 seconds. */
-  listen(tenant: Tenant): Promise<void>
-  /** The place of the newest batch. */
-  newest(tenant: Tenant): Promise<string>
-  /** The oldest first. */
-  after(tenant: Tenant, after: string, count: number): Promise<readonly LiveAttempts[]>
-}
-
 const LISTENING_MS = 15_000
 /** How often `listen` must be repeated. */
 export const LISTEN_AGAIN_MS = 5_000
@@ -47,26 +32,35 @@ const KEPT_MS = 60_000
 /** Readers ask several times a second. A batch of 200 attempts has about 70 KB. */
 const MAX_BATCHES = 200
 
-export function createLiveAttemptStore(redis: Redis): LiveAttemptStore {
+export type LiveAttemptStore = ReturnType<typeof createLiveAttemptStore>
+
+/**
+ * The path of attempts from the workers to the live stream: one short stream per tenant, which exists only while a listener
+ * listens. Attempts that are not read in time are lost; the record of each delivery has them.
+ */
+export function createLiveAttemptStore(redis: Redis) {
   return {
-    publish: async (tenant, attempts, left) => {
+    /** Called by workers, once per tenant and batch. */
+    publish: async (tenant: Tenant, attempts: readonly LiveAttempt[], left: number): Promise<void> => {
       const key = attemptsKey(tenant)
       await pipeline(redis, (commands) => [
         commands.xadd(key, 'MAXLEN', '~', MAX_BATCHES, '*', 'attempts', JSON.stringify(attempts), 'left', left),
         commands.pexpire(key, KEPT_MS),
       ])
     },
-    async listen(tenant) {
+    /** Asks workers to publish the tenant's attempts for the next 15 seconds. */
+    async listen(tenant: Tenant): Promise<void> {
       await redis[run]((commands) => commands.set(listeningKey(tenant), '', 'PX', LISTENING_MS))
     },
-    async newest(tenant) {
+    /** The place of the newest batch. */
+    async newest(tenant: Tenant): Promise<string> {
       const [last] = await redis[run]((commands) => commands.xrevrange(attemptsKey(tenant), '+', '-', 'COUNT', 1))
       return last?.[0] ?? '0-0'
     },
-    async after(tenant, after, count) {
-      const found = await redis[run]((commands) =>
-        commands.xrange(attemptsKey(tenant), `(${after}`, '+', 'COUNT', count),
-      )
+    /** The oldest first. */
+    async after(tenant: Tenant, after: string, count: number): Promise<readonly LiveAttempts[]> {
+      const key = attemptsKey(tenant)
+      const found = await redis[run]((commands) => commands.xrange(key, `(${after}`, '+', 'COUNT', count))
       return found.map(([id, [, attempts = '[]', , left = '0']]) => ({
         id,
         attempts: JSON.parse(attempts) as LiveAttempt[],

@@ -1,6 +1,5 @@
 import { array, assert, asyncProperty, constantFrom, integer, property, uniqueArray } from 'fast-check'
-import { byPlace, type Chunk, type MergeEntry, mergeLists } from './merge-lists.ts'
-import { sharesOf } from './shares.ts'
+import { byPlace, type Chunk, type MergeEntry, mergeLists, sharesOf } from './merge-lists.ts'
 
 const list = uniqueArray(integer({ min: 1, max: 400 }), { maxLength: 60 })
 

@@ -18,13 +18,6 @@ export interface Chunk<Entry extends MergeEntry> {
 export const byPlace = (a: MergeEntry, b: MergeEntry): number =>
   Number(b.since) - Number(a.since) || (a.list < b.list ? -1 : Number(a.list > b.list))
 
-/** How a list is read: `before` is the exclusive upper end, absent for the beginning. */
-export type ReadChunk<Entry extends MergeEntry> = (
-  list: Entry['list'],
-  before: string | undefined,
-  count: number,
-) => Promise<Chunk<Entry>>
-
 /** Entries that the first reads take over all lists, and at least from each. */
 const AT_FIRST = 512
 const LEAST_PER_LIST = 4
@@ -34,10 +27,11 @@ const LATER = 64
 /**
  * Yields the entries of all lists, the newest first, in batches. Reads each list once, and later only the lists that the
  * merge has used up, so the number of reads grows with the entries that the caller takes.
+ * @param read `before` is the exclusive upper end, undefined for the beginning
  */
 export async function* mergeLists<Entry extends MergeEntry>(
   lists: readonly Entry['list'][],
-  read: ReadChunk<Entry>,
+  read: (list: Entry['list'], before: string | undefined, count: number) => Promise<Chunk<Entry>>,
 ): AsyncGenerator<readonly Entry[], void> {
   const count = Math.max(LEAST_PER_LIST, Math.ceil(AT_FIRST / Math.max(1, lists.length)))
   let chunks = await inChunks(lists, (list) => read(list, undefined, count))
@@ -65,4 +59,20 @@ function mergeChunks<Entry extends MergeEntry>(chunks: readonly Chunk<Entry>[]) 
     return last !== undefined && isKnown(last) ? [last] : []
   })
   return { known: chunks.flatMap(({ entries }) => entries.filter(isKnown)).toSorted(byPlace), rest, usedUp }
+}
+
+/**
+ * Divides a budget fairly: each demand is met in full, unless it exceeds an equal share of what the smaller demands leave.
+ * Returns one share per demand, in the same order.
+ */
+export function sharesOf(demands: readonly number[], budget: number): number[] {
+  const shares = demands.map(() => 0)
+  let left = budget
+  const rising = [...demands.entries()].toSorted(([, a], [, b]) => a - b)
+  for (const [rank, [at, demand]] of rising.entries()) {
+    const share = Math.min(demand, Math.floor(left / (rising.length - rank)))
+    shares[at] = share
+    left -= share
+  }
+  return shares
 }

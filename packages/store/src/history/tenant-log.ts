@@ -16,15 +16,6 @@ export interface TenantLogQuery extends RangeQuery {
   readonly matches: (delivery: ListedDelivery) => boolean
 }
 
-/** The deliveries of a tenant's latest events, in any state, found through the list of events. */
-export interface TenantLog {
-  /**
-   * By event, the newest first. Events that are fanned out later do not shift the pages.
-   * @throws AppError `invalid-request` for a cursor that is not from this list
-   */
-  page(tenant: Tenant, query: TenantLogQuery): Promise<Page<ListedDelivery>>
-}
-
 /** The place of a delivery: when its event was listed, in µs, and its position among the event's subscriptions. */
 interface ReadPosition {
   readonly since: string
@@ -49,7 +40,10 @@ const RECORDS_LENGTH_AT_ONCE = 1_000_000
 
 const cursors = createListCursor('d', /^\d{1,16} \d{1,9}$/)
 
-export function createTenantLog(redis: Redis): TenantLog {
+export type TenantLog = ReturnType<typeof createTenantLog>
+
+/** The deliveries of a tenant's latest events, in any state, found through the list of events. */
+export function createTenantLog(redis: Redis) {
   /** @param from the place at which the first event's deliveries begin */
   async function candidatesOf(
     events: readonly { readonly event: ListedEvent; readonly since: string }[],
@@ -109,7 +103,12 @@ export function createTenantLog(redis: Redis): TenantLog {
   }
 
   return {
-    async page(tenant, { limit, cursor, fromMs, toMs, subscriptionId: only, matches, ...wanted }) {
+    /**
+     * By event, the newest first. Events that are fanned out later do not shift the pages.
+     * @throws AppError `invalid-request` for a cursor that is not from this list
+     */
+    async page(tenant: Tenant, query: TenantLogQuery): Promise<Page<ListedDelivery>> {
+      const { limit, cursor, fromMs, toMs, subscriptionId: only, matches } = query
       const from = cursor === undefined ? undefined : placeOf(cursors.parse(cursor))
       const items: ListedDelivery[] = []
       let place = from
@@ -119,10 +118,8 @@ export function createTenantLog(redis: Redis): TenantLog {
         const before = place?.since ?? upperBound(undefined, toMs)
         const bounds = { before, from: lowerBound(fromMs), count: EVENTS_AT_ONCE }
         const entries = await newestEntries(redis, eventsKey(tenant), bounds)
-        const fitting = entries.flatMap(({ member, since }) => {
-          const event = parseEntry(member, since)
-          return fitsEvent(event, wanted) ? [{ event, since }] : []
-        })
+        const listed = entries.map((entry) => ({ event: parseEntry(entry), since: entry.since }))
+        const fitting = listed.filter(({ event }) => fitsEvent(event, query))
         const all = await candidatesOf(fitting, place, only, MAX_DELIVERIES - loaded + 1)
         const some = all.slice(0, MAX_DELIVERIES - loaded)
         const found = await load(tenant, some)

@@ -1,21 +1,17 @@
-import type { Attempt, ParkedReason, SubscriptionId, Tenant } from '@switchhook/contracts'
+import {
+  type Attempt,
+  type ParkedReason,
+  parseSubscriptionId,
+  type SubscriptionId,
+  type Tenant,
+} from '@switchhook/contracts'
 import { type ListedDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { isParked, type ParkedEntry, toEntry } from '../deliveries/parked-index.ts'
-import { bodyKey, parkedKey } from '../keys.ts'
-import {
-  createListCursor,
-  isoTime,
-  lowerBound,
-  newestEntries,
-  type Page,
-  type RangeQuery,
-  scoredEntries,
-} from '../paging.ts'
-import { inChunks } from '../redis/in-chunks.ts'
+import { bodyKey, parkedKey, parkingSubscriptionsKey, subscriptionsKey } from '../keys.ts'
+import { createListCursor, isoTime, lowerBound, newestEntries, type Page, type RangeQuery } from '../paging.ts'
+import { chunksOf, inChunks } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
-import { byPlace, type Chunk, type MergeEntry, mergeLists } from './merge-lists.ts'
-import { isOfTenant, parkingSubscriptions } from './parking-subscriptions.ts'
-import { sharesOf } from './shares.ts'
+import { byPlace, type Chunk, type MergeEntry, mergeLists, sharesOf } from './merge-lists.ts'
 
 export interface TenantParkedQuery extends RangeQuery {
   /** Absent: every subscription of the tenant. */
@@ -40,21 +36,15 @@ export interface ParkedCause {
   readonly latest: string
 }
 
-/** The parked deliveries of all subscriptions of a tenant, merged from the lists of the subscriptions. */
-export interface TenantParked {
-  /**
-   * The newest first. Deliveries parked later do not shift the pages.
-   * @throws AppError `invalid-request` for a cursor that is not from this list
-   */
-  page(tenant: Tenant, query: TenantParkedQuery): Promise<Page<ListedDelivery>>
-  /** The causes with the most deliveries first. */
-  causes(tenant: Tenant): Promise<readonly ParkedCause[]>
-}
-
 interface Entry extends MergeEntry, ParkedEntry {
   readonly list: SubscriptionId
 }
 
+/**
+ * The lists of at most this many subscriptions are merged: those that parked a delivery last. A read of all of them takes
+ * Redis a few milliseconds.
+ */
+const MAX_LISTS = 1_000
 /** A page searches this many deliveries at most, like the other lists. */
 const MAX_SEARCHED = 1_000
 /** Deliveries whose cause is read for one answer: some 75 ms of the api, 17 ms of Redis. */
@@ -69,15 +59,18 @@ const MAX_CAUSES = 1_000
 
 const cursors = createListCursor('t', /^\d{1,16} [0-9a-f-]{36}$/)
 
-export function createTenantParked(redis: Redis): TenantParked {
+export type TenantParked = ReturnType<typeof createTenantParked>
+
+/** The parked deliveries of all subscriptions of a tenant, merged from the lists of the subscriptions. */
+export function createTenantParked(redis: Redis) {
   async function newestOf(list: SubscriptionId, before: string, from: string, count: number): Promise<Chunk<Entry>> {
     const found = await newestEntries(redis, parkedKey(list), { before, from, count })
-    const entries = found.map(({ member, since }) => ({ ...toEntry(member, since), list }))
+    const entries = found.map((entry) => ({ ...toEntry(entry), list }))
     return { entries, isEnd: entries.length < count }
   }
 
   const read = (tenant: Tenant, entries: readonly Entry[]): Promise<(ListedDelivery | undefined)[]> =>
-    readListed(redis, entries, (found, entry) => isParked(found, entry.run) && found.view.tenant === tenant)
+    readListed(redis, entries, (found, entry) => isParked(found, entry) && found.view.tenant === tenant)
 
   async function matching(
     tenant: Tenant,
@@ -93,13 +86,28 @@ export function createTenantParked(redis: Redis): TenantParked {
     return inChunks(found, withBody, BODIES_AT_ONCE)
   }
 
+  /** The subscriptions of a tenant that parked a delivery, deleted ones included, the last one first. */
+  async function allLists(tenant: Tenant): Promise<SubscriptionId[]> {
+    const found = await redis[run]((commands) => commands.zrevrange(parkingSubscriptionsKey(tenant), 0, MAX_LISTS - 1))
+    return found.map(parseSubscriptionId)
+  }
+
+  /** A list does not name its tenant, so only the list of a subscription that is, or was, the tenant's is read. */
   async function listsOf(tenant: Tenant, id: SubscriptionId | undefined): Promise<readonly SubscriptionId[]> {
-    if (id === undefined) return parkingSubscriptions(redis, tenant)
-    return (await isOfTenant(redis, tenant, id)) ? [id] : []
+    if (id === undefined) return allLists(tenant)
+    const [exists, parkedAt] = await pipeline(redis, (commands) => [
+      commands.hexists(subscriptionsKey(tenant), id),
+      commands.zscore(parkingSubscriptionsKey(tenant), id),
+    ])
+    return exists === 1 || parkedAt !== null ? [id] : []
   }
 
   return {
-    async page(tenant, query) {
+    /**
+     * The newest first. Deliveries parked later do not shift the pages.
+     * @throws AppError `invalid-request` for a cursor that is not from this list
+     */
+    async page(tenant: Tenant, query: TenantParkedQuery): Promise<Page<ListedDelivery>> {
       const { limit, cursor, toMs } = query
       const end = cursor === undefined ? undefined : placeOf(cursors.parse(cursor))
       // Inclusive: other lists may have entries of the very time at which the last page ended.
@@ -113,8 +121,7 @@ export function createTenantParked(redis: Redis): TenantParked {
       let searched = 0
       for await (const entries of merged) {
         const following = end === undefined ? entries : entries.filter((entry) => byPlace(end, entry) < 0)
-        for (let at = 0; at < following.length; at += RECORDS_AT_ONCE) {
-          const some = following.slice(at, at + RECORDS_AT_ONCE)
+        for (const some of chunksOf(following, RECORDS_AT_ONCE)) {
           const found = await matching(tenant, some, query)
           for (const [i, item] of found.entries()) {
             // Only a further item shows that there is another page.
@@ -129,8 +136,9 @@ export function createTenantParked(redis: Redis): TenantParked {
       return { items, nextCursor: null }
     },
 
-    async causes(tenant) {
-      const lists = await parkingSubscriptions(redis, tenant)
+    /** The causes with the most deliveries first. */
+    async causes(tenant: Tenant): Promise<readonly ParkedCause[]> {
+      const lists = await allLists(tenant)
       const sizes = await inChunks(lists, (list) =>
         pipeline(redis, (commands) => [
           commands.zcard(parkedKey(list)),
@@ -141,17 +149,15 @@ export function createTenantParked(redis: Redis): TenantParked {
         sizes.map(([count]) => count),
         MAX_EXAMINED,
       )
-      const read = lists.flatMap((list, i) => {
-        const [count, oldest] = sizes[i] ?? [0, []]
-        const share = shares[i] ?? 0
-        return count === 0 ? [] : [{ list, count, share, oldest: scoredEntries(oldest)[0]?.since ?? '0' }]
+      const filled = lists.flatMap((list, i) => {
+        const [count, [, oldest = '0']] = sizes[i] ?? [0, []]
+        return count === 0 ? [] : [{ list, count, share: shares[i] ?? 0, oldest }]
       })
-      const causes: ParkedCause[] = []
-      for (let at = 0; at < read.length; at += LISTS_AT_ONCE) {
-        const some = read.slice(at, at + LISTS_AT_ONCE).map((one) => causesOf(tenant, one))
-        causes.push(...(await Promise.all(some)).flat())
-      }
-      return causes.toSorted((a, b) => b.count - a.count).slice(0, MAX_CAUSES)
+      const causes = await inChunks(filled, (one) => causesOf(tenant, one), LISTS_AT_ONCE)
+      return causes
+        .flat()
+        .toSorted((a, b) => b.count - a.count)
+        .slice(0, MAX_CAUSES)
     },
   }
 
@@ -162,8 +168,7 @@ export function createTenantParked(redis: Redis): TenantParked {
   ): Promise<ParkedCause[]> {
     const { entries } = share === 0 ? { entries: [] } : await newestOf(list, '+inf', '-inf', share)
     const groups = new Map<string, ParkedCause>()
-    for (let at = 0; at < entries.length; at += RECORDS_AT_ONCE) {
-      const some = entries.slice(at, at + RECORDS_AT_ONCE)
+    for (const some of chunksOf(entries, RECORDS_AT_ONCE)) {
       const records = await read(tenant, some)
       for (const [i, record] of records.entries()) {
         if (record !== undefined) addTo(groups, record, isoTime(some[i]?.since ?? ''))

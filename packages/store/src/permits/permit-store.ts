@@ -1,45 +1,16 @@
-import { type Delivery, parseDeliveryId, type Subscription, type SubscriptionId } from '@switchhook/contracts'
-import type { HeldEntry } from '../held/held-store.ts'
+import type { Delivery, Subscription, SubscriptionId } from '@switchhook/contracts'
+import { heldEntriesOf } from '../held/held-store.ts'
 import { heldKey, inFlightKey, leasedKey, postedKey } from '../keys.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
 
 export type LimitedSubscription = Pick<Subscription, 'id' | 'maxInFlight' | 'maxPerSecond'>
 
-interface PassedOn {
-  /** Leased to this worker, the longest held first. They have gone on if their message is gone. */
-  readonly entries: readonly HeldEntry[]
-  /** When the next delivery may have a permit, in ms from now. Null: when a POST ends, or nothing is held. */
-  readonly nextInMs: number | null
-}
-
-/**
- * The permits of subscriptions with limits, over all workers. Each POST needs one. All times are Redis' own.
- * A permit that is not ended, because its worker died, expires.
- */
-export interface PermitStore {
-  /**
-   * Takes a permit, which allows to write one request within `PERMIT_VALID_MS` of the call. False: none is free, or the
-   * delivery is new and others are held.
-   */
-  take(
-    limited: LimitedSubscription,
-    wanted: {
-      readonly permit: string
-      /** A permit of the same POST, of which nothing is in flight any more. */
-      readonly former?: string | undefined
-      readonly delivery: Pick<Delivery, 'deliveryId'>
-      readonly isNew: boolean
-    },
-  ): Promise<boolean>
-  /**
-   * Leases held deliveries to this worker, as many as permits are free, and reserves these for a moment.
-   * @param ended a permit whose POST has ended
-   * @param unused deliveries that were passed on and need no permit
-   */
-  passOn(
-    limited: LimitedSubscription,
-    options: { readonly most: number; readonly ended?: string | undefined; readonly unused?: readonly string[] },
-  ): Promise<PassedOn>
+interface Wanted {
+  readonly permit: string
+  /** A permit of the same POST, of which nothing is in flight any more. */
+  readonly former?: string | undefined
+  readonly delivery: Pick<Delivery, 'deliveryId'>
+  readonly isNew: boolean
 }
 
 /** How long after it was asked for a permit may be used. A worker that stalls takes another one. */
@@ -54,22 +25,39 @@ const LEASE_SECONDS = 30
 const limitsOf = ({ maxInFlight, maxPerSecond }: LimitedSubscription) => [maxInFlight ?? '', maxPerSecond ?? '']
 const keysOf = (id: SubscriptionId) => [inFlightKey(id), postedKey(id), heldKey(id)]
 
-/** @param inFlightMs longer than any POST */
-export function createPermitStore(redis: Redis, inFlightMs: number): PermitStore {
+export type PermitStore = ReturnType<typeof createPermitStore>
+
+/**
+ * The permits of subscriptions with limits, over all workers. Each POST needs one. All times are Redis' own.
+ * A permit that is not ended, because its worker died, expires.
+ * @param inFlightMs longer than any POST
+ */
+export function createPermitStore(redis: Redis, inFlightMs: number) {
   return {
-    async take(limited, { permit, former = '', delivery, isNew }) {
+    /**
+     * Takes a permit, which allows to write one request within `PERMIT_VALID_MS` of the call. False: none is free, or the
+     * delivery is new and others are held.
+     */
+    async take(limited: LimitedSubscription, { permit, former = '', delivery, isNew }: Wanted): Promise<boolean> {
       const args = [permit, former, delivery.deliveryId, ...limitsOf(limited), inFlightMs, WINDOW_MS, isNew ? 1 : 0]
       const taken = await runScript(redis, 'permits/take-permit', keysOf(limited.id), args)
       return taken === 1
     },
-    async passOn(limited, { most, ended = '', unused = [] }) {
+    /**
+     * Leases held deliveries to this worker, as many as permits are free, and reserves these for a moment.
+     * @param options `ended`: a permit whose POST has ended; `unused`: deliveries that were passed on and need no permit
+     * @returns `entries`: the longest held first; they have gone on if their message is gone. `nextInMs`: when the next
+     *   delivery may have a permit, in ms from now; null: when a POST ends, or nothing is held
+     */
+    async passOn(
+      limited: LimitedSubscription,
+      options: { readonly most: number; readonly ended?: string | undefined; readonly unused?: readonly string[] },
+    ) {
+      const { most, ended = '', unused = [] } = options
       const keys = [...keysOf(limited.id), leasedKey(limited.id)]
       const args = [...limitsOf(limited), WINDOW_MS, RESERVED_MS, LEASE_SECONDS, most, ended, ...unused]
       const [nextInMs, ...leased] = await runScript(redis, 'permits/pass-on', keys, args)
-      const entries = leased.flatMap((name, i) =>
-        i % 2 === 0 ? [{ deliveryId: parseDeliveryId(name), score: leased[i + 1] ?? '' }] : [],
-      )
-      return { entries, nextInMs: nextInMs < 0 ? null : nextInMs }
+      return { entries: heldEntriesOf(leased), nextInMs: nextInMs < 0 ? null : nextInMs }
     },
   }
 }

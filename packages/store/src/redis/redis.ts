@@ -55,7 +55,8 @@ export const runScript = <Name extends ScriptName>(
 export const pipeline = <Replies extends readonly unknown[] | []>(
   redis: Pick<Redis, typeof run>,
   send: (commands: Commands) => Replies,
-) => redis[run]((commands) => Promise.all(send(commands)))
+): Promise<{ -readonly [Place in keyof Replies]: Awaited<Replies[Place]> }> =>
+  redis[run]((commands) => Promise.all(send(commands)))
 
 /** Redis answered with an error about the command or the stored data, not about its own state. */
 export class RedisRefusal extends Error {

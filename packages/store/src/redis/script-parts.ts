@@ -1,3 +1,5 @@
+import { chunksWithin } from './in-chunks.ts'
+
 type Argument = string | number | Buffer
 
 /** A use of a script whose keys have one hash tag. Several uses can share a call. */
@@ -6,9 +8,8 @@ export interface ScriptPart {
   readonly args: readonly Argument[]
 }
 
-/** Of one call, because Redis serves nothing else while a script runs. A part is never divided. */
-const MAX_ARGS = 1_500
-const MAX_BYTES = 256 * 1_024
+/** The arguments of one call, because Redis serves nothing else while a script runs. A part is never divided. */
+const CALL = { count: 1_500, bytes: 256 * 1_024 }
 
 /**
  * Divides parts among as few calls as possible, in their order.
@@ -16,24 +17,13 @@ const MAX_BYTES = 256 * 1_024
  */
 export function callsOf(parts: readonly ScriptPart[], mayMixTags: boolean): (readonly ScriptPart[])[] {
   const groups = mayMixTags ? [parts] : [...Map.groupBy(parts, ({ keys: [key = ''] }) => tagOf(key)).values()]
-  return groups.flatMap((group) => [...inCalls(group)])
+  return groups.flatMap((group) => [...chunksWithin(CALL, group, sizeOf)])
 }
 
-function* inCalls(parts: readonly ScriptPart[]): Generator<readonly ScriptPart[]> {
-  let call: ScriptPart[] = []
-  let [args, bytes] = [0, 0]
-  for (const part of parts) {
-    const more = part.args.reduce<number>((sum, arg) => sum + (typeof arg === 'number' ? 8 : arg.length), 0)
-    if (call.length > 0 && (args + part.args.length > MAX_ARGS || bytes + more > MAX_BYTES)) {
-      yield call
-      ;[call, args, bytes] = [[], 0, 0]
-    }
-    call.push(part)
-    args += part.args.length
-    bytes += more
-  }
-  if (call.length > 0) yield call
-}
+const sizeOf = ({ args }: ScriptPart) => ({
+  count: args.length,
+  bytes: args.reduce<number>((sum, arg) => sum + (typeof arg === 'number' ? 8 : arg.length), 0),
+})
 
 /** The part of a key in braces decides on which node of a cluster it is. */
 const tagOf = (key: string): string => key.slice(key.indexOf('{') + 1, key.indexOf('}'))

@@ -40,28 +40,26 @@ export interface AuditQuery extends RangeQuery {
   readonly action?: string
 }
 
-/** The audit log of each tenant. Without Redis it rejects with Unavailable. */
-export interface AuditStore {
-  append(tenant: Tenant, list: AuditList, entries: readonly NewAuditEntry[]): Promise<void>
-  /**
-   * The entries of the lists, the newest first. Entries that are appended later do not shift the pages.
-   * @throws AppError `invalid-request` for a cursor that is not from this log
-   */
-  page(tenant: Tenant, query: AuditQuery): Promise<Page<AuditedEntry>>
-}
-
 /** The place of an entry is its id in its stream, which no entry of another list of the tenant has. */
 const cursors = createListCursor('', /^\d{1,16}-\d{1,16}$/)
 
-export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRetention): AuditStore {
+export type AuditStore = ReturnType<typeof createAuditStore>
+
+/** The audit log of each tenant. Without Redis it rejects with Unavailable. */
+export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRetention) {
   return {
-    async append(tenant, list, added) {
+    async append(tenant: Tenant, list: AuditList, added: readonly NewAuditEntry[]): Promise<void> {
       const { keyOf, firstSequence } = LISTS[list]
       const pairs = added.flatMap(({ action, entry }) => [action, JSON.stringify(entry)])
       const args = [entries[list], retentionMs, firstSequence, ...pairs]
       await runScript(redis, 'requests/append-audit', [keyOf(tenant)], args)
     },
-    async page(tenant, { lists, limit, cursor, fromMs = 0, toMs, action }) {
+    /**
+     * The entries of the lists, the newest first. Entries that are appended later do not shift the pages.
+     * @throws AppError `invalid-request` for a cursor that is not from this log
+     */
+    async page(tenant: Tenant, query: AuditQuery): Promise<Page<AuditedEntry>> {
+      const { lists, limit, cursor, fromMs = 0, toMs, action } = query
       // Expired entries are removed only when the next entry is appended, so leave them out here.
       const from = `${Math.max(fromMs, Date.now() - retentionMs, 0)}-0`
       return scanPage({

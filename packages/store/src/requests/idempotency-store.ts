@@ -21,24 +21,6 @@ export type IdempotencyBegun =
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'busy' }
 
-/** Remembers requests with an idempotency key and their answers. Without Redis it rejects with Unavailable. */
-export interface IdempotencyStore {
-  /**
-   * @param scope identifies the request; no other client must be able to choose the same
-   * @param fingerprint must be the same in every repeat of the request
-   * @param client a hash of the client; absent: the request does not count towards the limit
-   */
-  begin(scope: string, fingerprint: string, client?: string): Promise<IdempotencyBegun>
-  /** Stores the answer, any JSON value. Resolves to false if the claim was taken over. */
-  finish(claim: IdempotencyClaim, answer: unknown): Promise<boolean>
-  /**
-   * Gives up the claim immediately. The fingerprint and the seed are kept. Without Redis it resolves nevertheless, and the
-   * claim is given up soon after Redis answers, unless very many are waiting for that or Redis refuses: then the
-   * lease ends.
-   */
-  release(claim: IdempotencyClaim): Promise<void>
-}
-
 export interface IdempotencyTimes {
   /** A claim that is neither finished nor released, because its process died, can be taken over after this time. */
   readonly leaseMs: number
@@ -56,12 +38,17 @@ export interface IdempotencyLimit {
 /** How far a list may exceed the limit, so that only one in many requests pays for forgetting. */
 const SLACK_SHARE = 0.01
 
-/** @param limit absent: requests are forgotten only by age */
+export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>
+
+/**
+ * Remembers requests with an idempotency key and their answers. Without Redis it rejects with Unavailable.
+ * @param limit absent: requests are forgotten only by age
+ */
 export function createIdempotencyStore(
   redis: Redis,
   { leaseMs, retentionMs }: IdempotencyTimes,
   limit?: IdempotencyLimit,
-): IdempotencyStore {
+) {
   /** Resolves to whether there was memory to list the request, and to the scopes beyond the limit. */
   async function list(scope: string, client: string | undefined): Promise<{ isListed: boolean; excess: string[] }> {
     if (limit === undefined || client === undefined) return { isListed: true, excess: [] }
@@ -88,7 +75,12 @@ export function createIdempotencyStore(
   )
 
   return {
-    async begin(scope, fingerprint, client) {
+    /**
+     * @param scope identifies the request; no other client must be able to choose the same
+     * @param fingerprint must be the same in every repeat of the request
+     * @param client a hash of the client; absent: the request does not count towards the limit
+     */
+    async begin(scope: string, fingerprint: string, client?: string): Promise<IdempotencyBegun> {
       const token = randomUUID()
       const newSeed = randomUUID()
       const args = [fingerprint, token, newSeed, leaseMs, retentionMs]
@@ -116,11 +108,17 @@ export function createIdempotencyStore(
       if (kind === 'replay') return { kind, answer: JSON.parse(value) as unknown }
       return { kind }
     },
-    async finish({ scope, token }, answer) {
+    /** Stores the answer, any JSON value. Resolves to false if the claim was taken over. */
+    async finish({ scope, token }: IdempotencyClaim, answer: unknown): Promise<boolean> {
       const args = [token, JSON.stringify(answer), retentionMs]
       const kept = await runScript(redis, 'requests/finish-request', [idempotentKey(scope)], args)
       return kept === 1
     },
-    release,
+    /**
+     * Gives up the claim immediately. The fingerprint and the seed are kept. Without Redis it resolves nevertheless, and the
+     * claim is given up soon after Redis answers, unless very many are waiting for that or Redis refuses: then the lease
+     * ends.
+     */
+    release: (claim: IdempotencyClaim): Promise<void> => release(claim),
   }
 }

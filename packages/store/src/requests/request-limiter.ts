@@ -18,17 +18,6 @@ interface RequestQuota {
   readonly resetMs: number
 }
 
-/** Limits the requests of each client over all processes. */
-export interface RequestLimiter {
-  /**
-   * Takes requests from the window in blocks of a hundredth, each with one Redis command. Once a client is over its limit,
-   * it costs no command until its window ends. All processes together never exceed the limit, and stay below it by at most
-   * the blocks that other processes hold. If Redis is down or slow, each process counts alone: no request is rejected for it.
-   * @param client hexadecimal digits
-   */
-  count(client: string): Promise<RequestQuota>
-}
-
 /** Requests that this process has taken from a client's window. */
 interface Block {
   /** Not used yet. */
@@ -46,7 +35,15 @@ const MAX_CLIENTS = 10_000
 /** Long for a healthy Redis. The request's other commands have their own timeouts. */
 const ANSWER_WITHIN_MS = 500
 
-export function createRequestLimiter(redis: Redis, { requests, windowMs }: RequestRate): RequestLimiter {
+export type RequestLimiter = ReturnType<typeof createRequestLimiter>
+
+/**
+ * Limits the requests of each client over all processes. Takes requests from the window in blocks of a hundredth, each with
+ * one Redis command. Once a client is over its limit, it costs no command until its window ends. All processes together never
+ * exceed the limit, and stay below it by at most the blocks that other processes hold. If Redis is down or slow, each process
+ * counts alone: no request is rejected for it.
+ */
+export function createRequestLimiter(redis: Redis, { requests, windowMs }: RequestRate) {
   const own = { points: requests, duration: windowMs / 1_000, keyPrefix: '' }
   const limiter = new RateLimiterRedis({
     ...own,
@@ -96,7 +93,8 @@ export function createRequestLimiter(redis: Redis, { requests, windowMs }: Reque
   }
 
   return {
-    async count(client) {
+    /** @param client hexadecimal digits */
+    async count(client: string): Promise<RequestQuota> {
       for (;;) {
         const block = blocks.get(client)
         const leftMs = (block?.endsAtMs ?? 0) - Date.now()

@@ -1,5 +1,6 @@
 import { eventText, type PlatformEvent } from '@switchhook/contracts'
 import { outboxKey, PARTITIONS } from '../keys.ts'
+import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
 import { share } from './share.ts'
@@ -130,20 +131,17 @@ export function outboxJson(event: PlatformEvent): string {
 }
 
 /** The entries of each partition, in calls of bounded size. */
-const byPartition = (entries: readonly OutboxEntry[]): { readonly key: string; readonly ids: string[] }[] =>
+const byPartition = (entries: readonly OutboxEntry[]): { readonly key: string; readonly ids: readonly string[] }[] =>
   PARTITIONS.flatMap((partition) => {
     const ids = entries.filter((entry) => entry.partition === partition).map(({ id }) => id)
-    return chunks(ids, MAX_SENT).map((some) => ({ key: outboxKey(partition), ids: some }))
+    return [...chunksOf(ids, MAX_SENT)].map((some) => ({ key: outboxKey(partition), ids: some }))
   })
 
 /** Does not validate the events: they were validated when they were written, and fan-out validates them again. */
 function toEntries(partition: number, reply: readonly string[]): OutboxEntry[] {
-  return chunks(reply, 2).map(([id = '', event = '']) => ({
+  return [...chunksOf(reply, 2)].map(([id = '', event = '']) => ({
     id,
     partition,
     event: JSON.parse(event) as PlatformEvent,
   }))
 }
-
-const chunks = <T>(items: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))

@@ -1,5 +1,6 @@
 import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { countedSubscriptionsKey, statisticsKey } from '../keys.ts'
+import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { addStored, type Counts, type Figures, figuresOf, formatCounts } from './counts.ts'
 
@@ -51,25 +52,14 @@ export interface StatisticsQuery {
   readonly nowMs: number
 }
 
+export type StatisticsStore = ReturnType<typeof createStatisticsStore>
+
 /**
  * Counts what happened to deliveries, by minute for a day and by hour for 30 days: for each tenant, and for a limited
  * number of its subscriptions. No decision depends on these figures, and they may be lost.
+ * @param limits.subscriptions how many subscriptions of a tenant have statistics of their own at a time
  */
-export interface StatisticsStore {
-  /** Must not be repeated: the counts would be added twice. */
-  add(tenant: Tenant, additions: readonly Addition[], nowMs: number): Promise<void>
-  /** The periods with anything to count, the oldest first. */
-  points(
-    tenant: Tenant,
-    subscriptionId: SubscriptionId | null,
-    query: StatisticsQuery,
-  ): Promise<readonly StatisticsPoint[]>
-  /** False: the tenant has as many subscriptions with statistics as it can have, and this one is not among them. */
-  isCounted(tenant: Tenant, subscriptionId: SubscriptionId): Promise<boolean>
-}
-
-/** @param limits.subscriptions how many subscriptions of a tenant have statistics of their own at a time */
-export function createStatisticsStore(redis: Redis, limits: { readonly subscriptions: number }): StatisticsStore {
+export function createStatisticsStore(redis: Redis, limits: { readonly subscriptions: number }) {
   async function addSome(tenant: Tenant, additions: readonly Addition[], nowMs: number): Promise<void> {
     const cells = additions.map(({ subscriptionId, atMs, counts }) => ({
       keys: STEPS.map((step) => statisticsKey(tenant, subscriptionId, step, placeOf(step, atMs).hash)),
@@ -119,13 +109,17 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
   }
 
   return {
-    async add(tenant, additions, nowMs) {
+    /** Must not be repeated: the counts would be added twice. */
+    async add(tenant: Tenant, additions: readonly Addition[], nowMs: number): Promise<void> {
       const stored = await storable(tenant, additions)
-      for (let at = 0; at < stored.length; at += ADDITIONS_AT_ONCE) {
-        await addSome(tenant, stored.slice(at, at + ADDITIONS_AT_ONCE), nowMs)
-      }
+      for (const some of chunksOf(stored, ADDITIONS_AT_ONCE)) await addSome(tenant, some, nowMs)
     },
-    async points(tenant, subscriptionId, { step, fromMs, toMs, nowMs }) {
+    /** The periods with anything to count, the oldest first. */
+    async points(
+      tenant: Tenant,
+      subscriptionId: SubscriptionId | null,
+      { step, fromMs, toMs, nowMs }: StatisticsQuery,
+    ): Promise<readonly StatisticsPoint[]> {
       const { stepMs, keptMs } = STATISTICS_STEPS[step]
       const first = Math.max(Math.floor(fromMs / stepMs), Math.ceil((nowMs - keptMs) / stepMs))
       // A worker's clock may be ahead by a little, and nothing is counted later than that.
@@ -147,7 +141,8 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
           return { atMs: at * stepMs, ...figuresOf(counts) }
         })
     },
-    async isCounted(tenant, subscriptionId) {
+    /** False: the tenant has as many subscriptions with statistics as it can have, and this one is not among them. */
+    async isCounted(tenant: Tenant, subscriptionId: SubscriptionId): Promise<boolean> {
       const key = countedSubscriptionsKey(tenant)
       const [score, count] = await pipeline(redis, (commands) => [
         commands.zscore(key, subscriptionId),

@@ -1,6 +1,7 @@
 import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { createListCursor, type Page, type PageQuery } from '../paging.ts'
+import { chunksOf } from '../redis/in-chunks.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 
 /**
@@ -29,7 +30,13 @@ export function createSubscriptionOrder(redis: Redis, parse: (stored: string) =>
     for (let last: string | undefined = after; last !== undefined; ) {
       const from: string = last
       const found = await runScript(redis, 'subscriptions/read-places', keys, [from, atOnce])
-      if (found === null) return yield* parts((await build(tenant)).filter((place) => place > from))
+      if (found === null) {
+        const all = await build(tenant)
+        return yield* chunksOf(
+          all.filter((place) => place > from),
+          AT_ONCE,
+        )
+      }
       if (found.length > 0) yield found
       last = found.length < atOnce ? undefined : found.at(-1)
     }
@@ -88,7 +95,3 @@ export function createSubscriptionOrder(redis: Redis, parse: (stored: string) =>
 }
 
 const idOf = (place: string): SubscriptionId => place.slice(place.indexOf(' ') + 1) as SubscriptionId
-
-function* parts(all: readonly string[]): Generator<readonly string[], void> {
-  for (let at = 0; at < all.length; at += AT_ONCE) yield all.slice(at, at + AT_ONCE)
-}
