@@ -35,7 +35,7 @@ export function createRejectionStore(redis: Redis) {
     },
     /** Does nothing if a rejection was noted since they were read. */
     async remove(endpoint: Endpoint, { stored }: Rejections): Promise<void> {
-      await runScript(redis, 'breaker/remove-rejections', [keyOf(endpoint)], [stored])
+      await runScript(redis, 'redis/delete-if-equal', [keyOf(endpoint)], [stored])
     },
     /** Removes them, whatever they are. */
     async forget(endpoint: Endpoint): Promise<void> {

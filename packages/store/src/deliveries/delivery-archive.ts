@@ -108,7 +108,7 @@ export function createDeliveryArchive(redis: Redis) {
     },
     /** Call it if publishing failed. Another sender may then begin immediately. */
     async abandonRedelivery(deliveryId: DeliveryId, { sender }: Pick<Redeliverer, 'sender'>): Promise<void> {
-      await runScript(redis, 'deliveries/abandon-redelivery', [senderKey(deliveryId)], [sender])
+      await runScript(redis, 'redis/delete-if-equal', [senderKey(deliveryId)], [sender])
     },
     /**
      * Stores which parked run a request redelivers, so that a repeat of the request never sends a later run. The first

@@ -2,7 +2,7 @@ import { parseSubscriptionId } from '@switchhook/contracts'
 import type { Endpoint } from '../breaker/breaker-store.ts'
 import { heldClaimsKey, heldLooksKey, PARTITIONS, partitionOf } from '../keys.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
-import { toMs } from '../redis/server-clock.ts'
+import { overdueIn } from '../state/timer-store.ts'
 
 /** A claimed look at the held deliveries of a subscription. */
 export interface HeldLook extends Endpoint {
@@ -32,11 +32,8 @@ export function createHeldLooks(redis: Redis) {
     },
     /** The due looks that no other worker has. One that is not finished within `leaseMs` is due again. */
     async claimDue(most: number, leaseMs: number): Promise<HeldLook[]> {
-      const [time, ...first] = await pipeline(redis, (commands) => [
-        commands.time(),
-        ...PARTITIONS.map((part) => commands.zrange(heldLooksKey(part), '0', '0', 'WITHSCORES')),
-      ])
-      const due = PARTITIONS.filter((part) => Number(first[part]?.[1] ?? Number.POSITIVE_INFINITY) <= toMs(time))
+      const ages = await overdueIn(redis, heldLooksKey)
+      const due = PARTITIONS.filter((part) => (ages[part] ?? -1) >= 0)
       const claimed = await pipeline(redis, (commands) =>
         due.map((part) => commands.runScript('held/claim-looks', keysOf(part), [most, leaseMs])),
       )

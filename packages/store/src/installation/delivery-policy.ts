@@ -15,21 +15,18 @@ export interface DeliveryPolicy {
   }
 }
 
-/** The workers report their policy, because only they have its settings. The api shows it. */
-export interface DeliveryPolicyStore {
-  report(policy: DeliveryPolicy): Promise<void>
-  /** The latest report of any worker. Undefined: no worker reported within a day. */
-  find(): Promise<DeliveryPolicy | undefined>
-}
-
 const KEPT_MS = 86_400_000
 
-export function createDeliveryPolicyStore(redis: Redis): DeliveryPolicyStore {
+export type DeliveryPolicyStore = ReturnType<typeof createDeliveryPolicyStore>
+
+/** The workers report their policy, because only they have its settings. The api shows it. */
+export function createDeliveryPolicyStore(redis: Redis) {
   return {
-    async report(policy) {
+    async report(policy: DeliveryPolicy): Promise<void> {
       await redis[run]((commands) => commands.set(POLICY_KEY, JSON.stringify(policy), 'PX', KEPT_MS))
     },
-    async find() {
+    /** The latest report of any worker. Undefined: no worker reported within a day. */
+    async find(): Promise<DeliveryPolicy | undefined> {
       const stored = await redis[run]((commands) => commands.get(POLICY_KEY))
       return stored === null ? undefined : (JSON.parse(stored) as DeliveryPolicy)
     },

@@ -3,21 +3,15 @@ import { INSTALLATION_KEY } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 import type { Ruling, StoredInstallation } from './installation-rule.ts'
 
-/** Stores the id that ties a Redis to its messages in RabbitMQ. */
-export interface InstallationStore {
-  /** Undefined: this Redis is new or has lost its data. */
-  read(): Promise<StoredInstallation | undefined>
-  /** Creates the installation with this id if there is none. Resolves to the installation in Redis afterwards. */
-  establish(id: InstallationId): Promise<StoredInstallation>
-  /** Stores an operator's decision. A later decision replaces it. */
-  decide(id: InstallationId, ruling: Ruling): Promise<void>
-}
-
 /** This field holds `<id> <ms since 1970>`. Each other field is the id of another installation, with its ruling. */
 const OWN = 'own'
 
-export function createInstallationStore(redis: Redis): InstallationStore {
-  const read: InstallationStore['read'] = async () =>
+export type InstallationStore = ReturnType<typeof createInstallationStore>
+
+/** Stores the id that ties a Redis to its messages in RabbitMQ. */
+export function createInstallationStore(redis: Redis) {
+  /** Undefined: this Redis is new or has lost its data. */
+  const read = async (): Promise<StoredInstallation | undefined> =>
     parse(await redis[run]((commands) => commands.hgetall(INSTALLATION_KEY)))
 
   const write = (field: string, value: string): Promise<0 | 1> =>
@@ -25,7 +19,8 @@ export function createInstallationStore(redis: Redis): InstallationStore {
 
   return {
     read,
-    async establish(id) {
+    /** Creates the installation with this id if there is none. Resolves to the installation in Redis afterwards. */
+    async establish(id: InstallationId): Promise<StoredInstallation> {
       // Read first, because a Redis that cannot write now, such as a replica, still answers reads.
       const present = await read()
       if (present !== undefined) return present
@@ -34,7 +29,8 @@ export function createInstallationStore(redis: Redis): InstallationStore {
       if (stored === undefined) throw new Error(`${INSTALLATION_KEY} was deleted while the installation was created`)
       return stored
     },
-    async decide(id, ruling) {
+    /** Stores an operator's decision. A later decision replaces it. */
+    async decide(id: InstallationId, ruling: Ruling): Promise<void> {
       await write(id, ruling)
     },
   }

@@ -21,8 +21,6 @@ export interface ScriptReplies {
     rejected: string,
   ][]
   'breaker/release-probe': 0 | 1
-  'breaker/remove-rejections': 0 | 1
-  'deliveries/abandon-redelivery': 0 | 1
   'deliveries/add-parked': string
   'deliveries/begin-redelivery': string | null
   'deliveries/confirm-redelivery': 0 | 1
@@ -52,6 +50,7 @@ export interface ScriptReplies {
   'history/append-events': number
   'permits/pass-on': [waitMs: number, ...idsAndLeases: string[]]
   'permits/take-permit': 0 | 1
+  'redis/delete-if-equal': 0 | 1
   'requests/append-audit': string
   'requests/begin-request': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'requests/count-requests': [count: number, leftMs: number]
@@ -63,7 +62,6 @@ export interface ScriptReplies {
   'state/claim-timers': string[]
   'state/commit-state': [written: 0 | 1, ...entries: string[]]
   'state/finish-timers': number
-  'state/release-lease': 0 | 1
   'state/remove-idle-relays': number
   'state/remove-sent-events': number
   'state/take-back-events': number

@@ -1,5 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import { followedKey, PARTITIONS, partitionOf, stateKey } from '../keys.ts'
+import { scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 
 /** A state record of any tenant. */
@@ -8,48 +9,43 @@ interface FollowedRecord {
   readonly key: string
 }
 
-/**
- * The names of the state records that a platform adapter compares with its platform, over all tenants. Without Redis, every
- * method rejects with Unavailable.
- */
-export interface FollowedRecords {
-  /** Call it before the first commit of the record: a process that dies in between leaves only a name. */
-  add(tenant: Tenant, key: string): Promise<void>
-  remove(tenant: Tenant, key: string): Promise<void>
-  /** Contains every added name that was not removed. Names whose record has expired are forgotten. */
-  all(): Promise<readonly FollowedRecord[]>
-}
-
 /** Longer than a process takes from `add` to the commit of the record, and than the clocks of two processes differ. */
 const COMMITTED_WITHIN_MS = 5 * 60_000
 
-/** @param nowMs milliseconds since 1970 */
-export function createFollowedRecords(redis: Redis, nowMs: () => number = Date.now): FollowedRecords {
+export type FollowedRecords = ReturnType<typeof createFollowedRecords>
+
+/**
+ * The names of the state records that a platform adapter compares with its platform, over all tenants. Without Redis, every
+ * method rejects with Unavailable.
+ * @param nowMs milliseconds since 1970
+ */
+export function createFollowedRecords(redis: Redis, nowMs: () => number = Date.now) {
   async function ofPartition(partition: number): Promise<readonly FollowedRecord[]> {
     const key = followedKey(partition)
-    const listed = await redis[run]((commands) => commands.zrange(key, '0', '-1', 'WITHSCORES'))
-    const found = listed.flatMap((member, at) => (at % 2 === 0 ? [{ member, addedAtMs: Number(listed[at + 1]) }] : []))
+    const found = scoredEntries(await redis[run]((commands) => commands.zrange(key, '0', '-1', 'WITHSCORES')))
     if (found.length === 0) return []
     const records = found.map(({ member }) => parse(member))
     const stored = await pipeline(redis, (commands) =>
       records.map(({ tenant, key: name }) => commands.exists(stateKey(tenant, name))),
     )
     const oldestMs = nowMs() - COMMITTED_WITHIN_MS
-    const isForgotten = found.map(({ addedAtMs }, at) => stored[at] === 0 && addedAtMs < oldestMs)
+    const isForgotten = found.map(({ since }, at) => stored[at] === 0 && Number(since) < oldestMs)
     const forgotten = found.filter((_one, at) => isForgotten[at]).map(({ member }) => member)
     if (forgotten.length > 0) await redis[run]((commands) => commands.zrem(key, ...forgotten))
     return records.filter((_one, at) => isForgotten[at] !== true)
   }
 
   return {
-    async add(tenant, key) {
+    /** Call it before the first commit of the record: a process that dies in between leaves only a name. */
+    async add(tenant: Tenant, key: string): Promise<void> {
       const list = followedKey(partitionOf(tenant))
       await redis[run]((commands) => commands.zadd(list, nowMs(), memberOf(tenant, key)))
     },
-    async remove(tenant, key) {
+    async remove(tenant: Tenant, key: string): Promise<void> {
       await redis[run]((commands) => commands.zrem(followedKey(partitionOf(tenant)), memberOf(tenant, key)))
     },
-    all: async () => (await Promise.all(PARTITIONS.map(ofPartition))).flat(),
+    /** Contains every added name that was not removed. Names whose record has expired are forgotten. */
+    all: async (): Promise<readonly FollowedRecord[]> => (await Promise.all(PARTITIONS.map(ofPartition))).flat(),
   }
 }
 

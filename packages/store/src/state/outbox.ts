@@ -13,39 +13,6 @@ export interface OutboxEntry {
   readonly id: string
 }
 
-/**
- * Events between their commit and the broker's confirm. Several relays may share the outbox. Each event is claimed at least
- * once, and by one relay at a time as long as that relay runs.
- */
-export interface Outbox {
-  /**
-   * The events that this relay must send next: first its own that it has not marked as sent, then those of relays that
-   * have been silent for 11 s, then new ones. Do not call it concurrently.
-   */
-  claim(max: number): Promise<OutboxEntry[]>
-  /**
-   * Gives events that a commit has claimed to `claim`, because they cannot be sent now. Without it, `claim` finds them
-   * after 11 s.
-   */
-  giveBack(entries: readonly OutboxEntry[]): Promise<void>
-  /**
-   * Gives `claim` the events that an earlier process of this name had claimed in its commits. Call it before the first
-   * commit.
-   */
-  resume(): Promise<void>
-  /** Call it once the broker has confirmed the events. They are then never claimed again. */
-  sent(entries: readonly OutboxEntry[]): Promise<void>
-  /**
-   * Removes the names of other relays that hold no entry and have been idle for `idleMs`. Each process has its own name,
-   * so without this the outbox would keep the name of every process that ever ran. Resolves to how many were removed.
-   */
-  removeIdleRelays(idleMs?: number): Promise<number>
-  /** Number of events that are not marked as sent. */
-  backlog(): Promise<number>
-  /** Age of the oldest of them in ms; 0 if there is none. */
-  oldestMs(): Promise<number>
-}
-
 export const GROUP = 'relay'
 /**
  * The name that the commits of a relay's process claim with. It differs from the relay's own, because `claim` repeats what
@@ -65,8 +32,14 @@ const MAX_TAKEN_BACK = 1_000
 /** Redis serves nothing else during a call: about 0.1 ms for so many entries. */
 const MAX_SENT = 100
 
-/** @param consumerName unique among the running relays; a relay that restarts under its old name resumes immediately */
-export function createOutbox(redis: Redis, consumerName: string): Outbox {
+export type Outbox = ReturnType<typeof createOutbox>
+
+/**
+ * Events between their commit and the broker's confirm. Several relays may share the outbox. Each event is claimed at least
+ * once, and by one relay at a time as long as that relay runs.
+ * @param consumerName unique among the running relays; a relay that restarts under its old name resumes immediately
+ */
+export function createOutbox(redis: Redis, consumerName: string) {
   let round = 0
 
   const lengths = (): Promise<number[]> =>
@@ -79,40 +52,59 @@ export function createOutbox(redis: Redis, consumerName: string): Outbox {
   }
 
   return {
-    async claim(max) {
+    /**
+     * The events that this relay must send next: first its own that it has not marked as sent, then those of relays that
+     * have been silent for 11 s, then new ones. Do not call it concurrently.
+     */
+    async claim(max: number): Promise<OutboxEntry[]> {
       const filled = (await lengths()).flatMap((length, partition) => (length > 0 ? [partition] : []))
       const claims = share(max, filled, round++).map(([partition, count]) => claimFrom(partition, count))
       return (await Promise.all(claims)).flat()
     },
-    async sent(entries) {
+    /** Call it once the broker has confirmed the events. They are then never claimed again. */
+    async sent(entries: readonly OutboxEntry[]): Promise<void> {
       await pipeline(redis, (commands) =>
         byPartition(entries).map(({ key, ids }) =>
           commands.runScript('state/remove-sent-events', [key], [GROUP, ...ids]),
         ),
       )
     },
-    async giveBack(entries) {
+    /**
+     * Gives events that a commit has claimed to `claim`, because they cannot be sent now. Without it, `claim` finds them
+     * after 11 s.
+     */
+    async giveBack(entries: readonly OutboxEntry[]): Promise<void> {
       await pipeline(redis, (commands) =>
         byPartition(entries).map(({ key, ids }) => commands.xclaim(key, GROUP, consumerName, 0, ...ids, 'JUSTID')),
       )
     },
-    async resume() {
+    /**
+     * Gives `claim` the events that an earlier process of this name had claimed in its commits. Call it before the first
+     * commit.
+     */
+    async resume(): Promise<void> {
       const args = [GROUP, consumerName, committerOf(consumerName), MAX_TAKEN_BACK]
       await pipeline(redis, (commands) =>
         PARTITIONS.map((partition) => commands.runScript('state/take-back-events', [outboxKey(partition)], args)),
       )
     },
-    async removeIdleRelays(idleMs = IDLE_RELAY_MS) {
+    /**
+     * Removes the names of other relays that hold no entry and have been idle for `idleMs`. Each process has its own name,
+     * so without this the outbox would keep the name of every process that ever ran. Resolves to how many were removed.
+     */
+    async removeIdleRelays(idleMs = IDLE_RELAY_MS): Promise<number> {
       const args = [GROUP, consumerName, idleMs]
       const removed = await pipeline(redis, (commands) =>
         PARTITIONS.map((partition) => commands.runScript('state/remove-idle-relays', [outboxKey(partition)], args)),
       )
       return removed.reduce((sum, count) => sum + count, 0)
     },
-    async backlog() {
+    /** Number of events that are not marked as sent. */
+    async backlog(): Promise<number> {
       return (await lengths()).reduce((sum, length) => sum + length, 0)
     },
-    async oldestMs() {
+    /** Age of the oldest of them in ms; 0 if there is none. */
+    async oldestMs(): Promise<number> {
       const [time, ...first] = await pipeline(redis, (commands) => [
         commands.time(),
         ...PARTITIONS.map((partition) => commands.xrange(outboxKey(partition), '-', '+', 'COUNT', 1)),

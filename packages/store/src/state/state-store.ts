@@ -29,17 +29,6 @@ export interface StateChange {
   readonly timers: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
 }
 
-/**
- * Stores calls, agents and other state of a tenant with optimistic locking. Without Redis it rejects with Unavailable; if
- * the error's `fate` is `not-executed`, nothing was committed.
- */
-export interface StateStore {
-  /** Reads all keys atomically. Results are in the order of the keys. */
-  read(tenant: Tenant, keys: readonly string[]): Promise<(StateRecord | undefined)[]>
-  /** Writes everything or nothing. 'conflict': the version of a record is not the expected one, nothing was written. */
-  commit(tenant: Tenant, change: StateChange): Promise<'committed' | 'conflict'>
-}
-
 /** The relay of this process: commits claim their events for it, so that it need not read them back. */
 export interface CommitRelay {
   /** The name of this process's outbox. */
@@ -52,8 +41,14 @@ export interface CommitRelay {
   readonly unclaimed: () => void
 }
 
-/** @param relay absent: commits leave their events to `claim` */
-export function createStateStore(redis: Redis, relay?: CommitRelay): StateStore {
+export type StateStore = ReturnType<typeof createStateStore>
+
+/**
+ * Stores calls, agents and other state of a tenant with optimistic locking. Without Redis it rejects with Unavailable; if
+ * the error's `fate` is `not-executed`, nothing was committed.
+ * @param relay absent: commits leave their events to `claim`
+ */
+export function createStateStore(redis: Redis, relay?: CommitRelay) {
   const readString = stringsPerTick(redis)
   /**
    * The revision of the tenant's subscriptions, in the same write as the commit that it follows. In a cluster it may be on
@@ -77,12 +72,14 @@ export function createStateStore(redis: Redis, relay?: CommitRelay): StateStore 
   }
 
   return {
-    async read(tenant, keys) {
+    /** Reads all keys atomically. Results are in the order of the keys. */
+    async read(tenant: Tenant, keys: readonly string[]): Promise<(StateRecord | undefined)[]> {
       if (keys.length === 0) return []
       const stored = await redis[run]((commands) => commands.mget(keys.map((key) => stateKey(tenant, key))))
       return stored.map((record) => (record === null ? undefined : parse(record)))
     },
-    async commit(tenant, { records, events, timers }) {
+    /** Writes everything or nothing. 'conflict': the version of a record is not the expected one, nothing was written. */
+    async commit(tenant: Tenant, { records, events, timers }: StateChange): Promise<'committed' | 'conflict'> {
       const partition = partitionOf(tenant)
       const keys = [
         outboxKey(partition),

@@ -13,32 +13,11 @@ export interface DueTimer {
   readonly stored: string
 }
 
+export type TimerStore = ReturnType<typeof createTimerStore>
+
 /** Timers that survive processes. Each is claimed at least once, and never before it is due by Redis' clock. */
-export interface TimerStore {
-  /** A claimed timer that is not done after `leaseMs` can be claimed again, by any process. */
-  claimDue(max: number, leaseMs: number): Promise<DueTimer[]>
-  /** Removes the timers, except those that were set again since they were claimed. */
-  done(timers: readonly DueTimer[]): Promise<void>
-  /** How long the oldest timer has been due, or its lease over, in ms; 0 if none is. */
-  overdueMs(): Promise<number>
-}
-
-export function createTimerStore(redis: Redis): TimerStore {
+export function createTimerStore(redis: Redis) {
   let round = 0
-
-  /** How long the first timer of each partition has been due, in ms; negative if it is not due yet. */
-  async function overdue(): Promise<readonly (number | undefined)[]> {
-    const [time, ...first] = await pipeline(redis, (commands) => [
-      commands.time(),
-      ...PARTITIONS.map((part) => commands.zrange(timersKey(part), '0', '0', 'WITHSCORES')),
-    ])
-    return first.map(([, dueAt]) => (dueAt === undefined ? undefined : toMs(time) - Number(dueAt)))
-  }
-
-  async function dueParts(): Promise<number[]> {
-    const ages = await overdue()
-    return PARTITIONS.filter((part) => (ages[part] ?? -1) >= 0)
-  }
 
   async function claimFrom(part: number, max: number, leaseMs: number): Promise<DueTimer[]> {
     const keys = [timersKey(part), timerPayloadsKey(part)]
@@ -47,11 +26,15 @@ export function createTimerStore(redis: Redis): TimerStore {
   }
 
   return {
-    async claimDue(max, leaseMs) {
-      const claims = share(max, await dueParts(), round++).map(([part, count]) => claimFrom(part, count, leaseMs))
+    /** A claimed timer that is not done after `leaseMs` can be claimed again, by any process. */
+    async claimDue(max: number, leaseMs: number): Promise<DueTimer[]> {
+      const ages = await overdueIn(redis, timersKey)
+      const due = PARTITIONS.filter((part) => (ages[part] ?? -1) >= 0)
+      const claims = share(max, due, round++).map(([part, count]) => claimFrom(part, count, leaseMs))
       return (await Promise.all(claims)).flat()
     },
-    async done(timers) {
+    /** Removes the timers, except those that were set again since they were claimed. */
+    async done(timers: readonly DueTimer[]): Promise<void> {
       const calls = PARTITIONS.flatMap((part) => {
         const own = timers.filter(({ tenant }) => partitionOf(tenant) === part)
         const args = own.flatMap(({ tenant, id, stored }) => [timerMember(tenant, id), stored])
@@ -61,10 +44,23 @@ export function createTimerStore(redis: Redis): TimerStore {
         calls.map(({ keys, args }) => commands.runScript('state/finish-timers', keys, args)),
       )
     },
-    async overdueMs() {
-      return Math.max(0, ...(await overdue()).map((ms) => ms ?? 0))
+    /** How long the oldest timer has been due, or its lease over, in ms; 0 if none is. */
+    async overdueMs(): Promise<number> {
+      return Math.max(0, ...(await overdueIn(redis, timersKey)).map((ms) => ms ?? 0))
     },
   }
+}
+
+/** How long the first member of each partition's list has been due, in ms; negative if it is not due yet. */
+export async function overdueIn(
+  redis: Redis,
+  keyOf: (partition: number) => string,
+): Promise<readonly (number | undefined)[]> {
+  const [time, ...first] = await pipeline(redis, (commands) => [
+    commands.time(),
+    ...PARTITIONS.map((part) => commands.zrange(keyOf(part), '0', '0', 'WITHSCORES')),
+  ])
+  return first.map(([, dueAt]) => (dueAt === undefined ? undefined : toMs(time) - Number(dueAt)))
 }
 
 function parse(stored: string): DueTimer {

@@ -15,29 +15,24 @@ interface CheckBounds {
   readonly most: number
 }
 
-/** Limits receiver checks to one per subscription and a few per tenant, and hands their results from worker to api. */
-export interface CheckStore {
-  begin(checked: Checked, bounds: CheckBounds): Promise<'begun' | 'running' | 'too-many'>
-  /** Call it within the lease only: after it, this would end the next check. */
-  end(checked: Checked): Promise<void>
-  save(checkId: string, result: CheckResult): Promise<void>
-  find(checkId: string): Promise<CheckResult | undefined>
-}
-
 /** How long a result is kept. The request that started the check waits for it. */
 const FACTS_MS = 10 * 60_000
 
-export function createCheckStore(redis: Redis): CheckStore {
+export type CheckStore = ReturnType<typeof createCheckStore>
+
+/** Limits receiver checks to one per subscription and a few per tenant, and hands their results from worker to api. */
+export function createCheckStore(redis: Redis) {
   return {
-    begin: ({ tenant, id }, { leaseMs, most }) =>
+    begin: ({ tenant, id }: Checked, { leaseMs, most }: CheckBounds) =>
       runScript(redis, 'subscriptions/begin-check', [checksKey(tenant)], [id, leaseMs, most]),
-    async end({ tenant, id }) {
+    /** Call it within the lease only: after it, this would end the next check. */
+    async end({ tenant, id }: Checked): Promise<void> {
       await redis[run]((commands) => commands.zrem(checksKey(tenant), id))
     },
-    async save(checkId, result) {
+    async save(checkId: string, result: CheckResult): Promise<void> {
       await redis[run]((commands) => commands.set(checkFactsKey(checkId), JSON.stringify(result), 'PX', FACTS_MS))
     },
-    async find(checkId) {
+    async find(checkId: string): Promise<CheckResult | undefined> {
       const stored = await redis[run]((commands) => commands.get(checkFactsKey(checkId)))
       return stored === null ? undefined : (JSON.parse(stored) as CheckResult)
     },

@@ -1,8 +1,10 @@
-import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts'
+import type { SubscriptionId, Tenant } from '@switchhook/contracts'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
+import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { type KnownTenant, RecentTenants } from './recent-tenants.ts'
 import { oneAtATime, stringsPerTick } from './shared-reads.ts'
+import { parseSubscription } from './stored-subscription.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
 
 export interface FollowerLimits {
@@ -24,7 +26,7 @@ const LIMITS: FollowerLimits = { mostEntries: 250_000, pageSize: 1_000 }
  */
 export function createSubscriptionFollower(
   redis: Redis,
-  deps: { readonly verify: () => Promise<void>; readonly parse: (stored: string) => Subscription },
+  verify: () => Promise<void>,
   limits: FollowerLimits = LIMITS,
 ): { upToDate: (tenant: Tenant, atLeast?: string) => Promise<SubscriptionIndex> } {
   const tenants = new RecentTenants(limits.mostEntries)
@@ -42,7 +44,7 @@ export function createSubscriptionFollower(
 
   /** A tenant without a revision never had a subscription. Any caller can invent names of tenants, so none is remembered. */
   const none = oneAtATime(async (tenant: Tenant) => {
-    await deps.verify()
+    await verify()
     tenants.delete(tenant)
     return new SubscriptionIndex(tenant)
   })
@@ -66,7 +68,7 @@ export function createSubscriptionFollower(
 
   /** An unknown revision may come from an emptied Redis in which subscriptions have been created since. */
   async function readAll(tenant: Tenant): Promise<KnownTenant> {
-    const [all] = await Promise.all([readInPages(tenant), deps.verify()])
+    const [all] = await Promise.all([readInPages(tenant), verify()])
     return all ?? (await readAtOnce(tenant))
   }
 
@@ -100,18 +102,16 @@ export function createSubscriptionFollower(
       commands.get(revisionKey(tenant)),
       commands.hgetall(subscriptionsKey(tenant)),
     ])
-    for (const [id, subscription] of Object.entries(stored)) put(index, id, subscription)
+    putAll(index, Object.entries(stored).flat())
     return { revision: revision ?? '', index }
   }
 
-  /** Pages and changes are lists of ids, each followed by its subscription. */
-  function putAll(index: SubscriptionIndex, entries: readonly string[]): void {
-    for (let i = 0; i < entries.length; i += 2) put(index, entries[i], entries[i + 1])
-  }
-
-  function put(index: SubscriptionIndex, id = '', stored = ''): void {
-    index.put(id as SubscriptionId, stored === '' ? undefined : deps.parse(stored))
-  }
-
   return { upToDate }
+}
+
+/** Pages and changes are lists of ids, each followed by its subscription; '' if that was removed. */
+function putAll(index: SubscriptionIndex, entries: readonly string[]): void {
+  for (const [id = '', stored = ''] of chunksOf(entries, 2)) {
+    index.put(id as SubscriptionId, stored === '' ? undefined : parseSubscription(stored))
+  }
 }

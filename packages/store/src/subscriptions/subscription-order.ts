@@ -3,6 +3,7 @@ import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { createListCursor, type Page, type PageQuery } from '../paging.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
+import { parseSubscription } from './stored-subscription.ts'
 
 /**
  * The place of a subscription in its tenant's list: `<createdAt> <id>`. Places sort by age as plain text, because
@@ -23,7 +24,7 @@ const AT_ONCE = 200
  * mark, the revision that it describes; each write updates both in one step. Earlier versions do not know the set: their
  * writes change only the revision. If the mark does not match the revision, the set is built again.
  */
-export function createSubscriptionOrder(redis: Redis, parse: (stored: string) => Subscription) {
+export function createSubscriptionOrder(redis: Redis) {
   /** The places after one, in order, a part at a time. */
   async function* places(tenant: Tenant, after = '', atOnce = AT_ONCE): AsyncGenerator<readonly string[], void> {
     const keys = [subscriptionsKey(tenant), revisionKey(tenant), subscriptionOrderKey(tenant)]
@@ -51,7 +52,7 @@ export function createSubscriptionOrder(redis: Redis, parse: (stored: string) =>
       const [next, entries]: [string, string[]] = await redis[run]((commands) =>
         commands.hscan(subscriptionsKey(tenant), cursor ?? 0, 'COUNT', AT_ONCE),
       )
-      for (let i = 1; i < entries.length; i += 2) found.add(placeOf(parse(entries[i] ?? '')))
+      for (let i = 1; i < entries.length; i += 2) found.add(placeOf(parseSubscription(entries[i] ?? '')))
       cursor = next
     }
     const all = [...found].toSorted()
@@ -65,7 +66,7 @@ export function createSubscriptionOrder(redis: Redis, parse: (stored: string) =>
   async function subscriptionsAt(tenant: Tenant, some: readonly string[]): Promise<Subscription[]> {
     if (some.length === 0) return []
     const stored = await redis[run]((commands) => commands.hmget(subscriptionsKey(tenant), ...some.map(idOf)))
-    return stored.flatMap((json) => (json === null ? [] : [parse(json)]))
+    return stored.flatMap((json) => (json === null ? [] : [parseSubscription(json)]))
   }
 
   return {

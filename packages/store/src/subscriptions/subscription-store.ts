@@ -15,52 +15,6 @@ import { createSubscriptionFollower, type FollowerLimits } from './subscription-
 import type { MatchedSubscription } from './subscription-index.ts'
 import { createSubscriptionOrder, placeOf } from './subscription-order.ts'
 
-/** Each method touches only the given tenant's subscriptions. Without Redis it rejects with Unavailable. */
-export interface SubscriptionStore {
-  /**
-   * Resolves to the stored subscription. If one with this id exists already, it stays as it is.
-   * @throws AppError `too-many-subscriptions` or `external-id-taken`
-   */
-  create(subscription: Subscription): Promise<Subscription>
-  /** All of them, the oldest first, a part at a time. */
-  all(tenant: Tenant): AsyncIterable<readonly Subscription[]>
-  /** The ids of `all`, without reading the subscriptions. */
-  ids(tenant: Tenant): AsyncIterable<readonly SubscriptionId[]>
-  /**
-   * A page of `all`, without reading the others.
-   * @throws AppError `invalid-request` for a cursor that is not from this list
-   */
-  page(tenant: Tenant, query: PageQuery): Promise<Page<Subscription>>
-  find(tenant: Tenant, id: SubscriptionId): Promise<Subscription | undefined>
-  findByExternalId(tenant: Tenant, externalId: string): Promise<Subscription | undefined>
-  /** Those of the ids that exist. */
-  findAll(tenant: Tenant, ids: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, Subscription>>
-  /**
-   * Replaces a subscription by `next(present)`. `next` runs again if another writer changed the subscription in between;
-   * if it throws, nothing is written. Resolves to the stored subscription; undefined if there is none with this id.
-   * @throws AppError `external-id-taken`
-   */
-  revise(
-    tenant: Tenant,
-    id: SubscriptionId,
-    next: (present: Subscription) => Subscription,
-  ): Promise<Subscription | undefined>
-  /** Resolves to whether the subscription existed. If `check(present)` throws, it is kept. */
-  remove(tenant: Tenant, id: SubscriptionId, check?: (present: Subscription) => void): Promise<boolean>
-  /**
-   * The enabled subscriptions to this event type. Includes every write that ended before the call.
-   * @param data only those whose filter this data of an event passes
-   * @param revision of the subscriptions after the event was stored: includes every write that ended before that. If it is
-   *   known, Redis is not read.
-   */
-  matching(
-    tenant: Tenant,
-    eventType: EventType,
-    data?: EventData,
-    revision?: string,
-  ): Promise<readonly MatchedSubscription[]>
-}
-
 /** Which changes the store lists, so that fan-out does not read a tenant's subscriptions again after each change. */
 export interface ChangeLimits {
   /** Tenants with fewer subscriptions have no list: reading all of them again costs as much as reading the list. */
@@ -74,7 +28,10 @@ const KEYS = [subscriptionsKey, revisionKey, subscriptionOrderKey, subscriptionC
 const CHANGES: ChangeLimits = { fromSubscriptions: 100, most: 1_000 }
 const CHANGES_RETENTION_MS = 86_400_000
 
+export type SubscriptionStore = ReturnType<typeof createSubscriptionStore>
+
 /**
+ * Each method touches only the given tenant's subscriptions. Without Redis it rejects with Unavailable.
  * @param verify rejects unless this Redis holds the data of the installation. Called before a subscription is created or
  *   reported missing, because an empty Redis must not look like a tenant without subscriptions.
  */
@@ -87,10 +44,10 @@ export function createSubscriptionStore(
     readonly changes?: ChangeLimits
     readonly follower?: FollowerLimits
   } = {},
-): SubscriptionStore {
+) {
   const changes = limits.changes ?? CHANGES
-  const follower = createSubscriptionFollower(redis, { verify, parse: parseSubscription }, limits.follower)
-  const order = createSubscriptionOrder(redis, parseSubscription)
+  const follower = createSubscriptionFollower(redis, verify, limits.follower)
+  const order = createSubscriptionOrder(redis)
 
   /** Optimistic locking: reads and writes again if another writer changed the subscription in between. */
   async function write<After extends Subscription | undefined>(
@@ -109,17 +66,10 @@ export function createSubscriptionStore(
       const place = subscription === undefined ? '' : placeOf(subscription)
       const keys = KEYS.map((key) => key(tenant))
       const { fromSubscriptions, most } = changes
-      const listed = [fromSubscriptions, most, CHANGES_RETENTION_MS, limits.mostPerTenant ?? '']
-      const result = await runScript(redis, 'subscriptions/write-subscription', keys, [
-        id,
-        read,
-        written,
-        randomUUID(),
-        place,
-        ...listed,
-        before?.externalId ?? '',
-        after?.externalId ?? '',
-      ])
+      const bounds = [fromSubscriptions, most, CHANGES_RETENTION_MS, limits.mostPerTenant ?? '']
+      const externalIds = [before?.externalId ?? '', after?.externalId ?? '']
+      const args = [id, read, written, randomUUID(), place, ...bounds, ...externalIds]
+      const result = await runScript(redis, 'subscriptions/write-subscription', keys, args)
       if (result === 1) return { before, after }
       if (result === 2) throw new AppError('too-many-subscriptions')
       if (typeof result === 'string')
@@ -127,8 +77,15 @@ export function createSubscriptionStore(
     }
   }
 
+  async function find(tenant: Tenant, id: SubscriptionId): Promise<Subscription | undefined> {
+    const stored = await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))
+    if (stored === null) await verify()
+    return stored === null ? undefined : parseSubscription(stored)
+  }
+
   return {
-    async *all(tenant) {
+    /** All of them, the oldest first, a part at a time. */
+    async *all(tenant: Tenant): AsyncIterable<readonly Subscription[]> {
       let isEmpty = true
       for await (const some of order.all(tenant)) {
         isEmpty = false
@@ -136,47 +93,69 @@ export function createSubscriptionStore(
       }
       if (isEmpty) await verify()
     },
-    ids: (tenant) => order.ids(tenant),
-    async page(tenant, query) {
+    /** The ids of `all`, without reading the subscriptions. */
+    ids: (tenant: Tenant): AsyncIterable<readonly SubscriptionId[]> => order.ids(tenant),
+    /**
+     * A page of `all`, without reading the others.
+     * @throws AppError `invalid-request` for a cursor that is not from this list
+     */
+    async page(tenant: Tenant, query: PageQuery): Promise<Page<Subscription>> {
       const page = await order.page(tenant, query)
       if (page.items.length === 0) await verify()
       return page
     },
-    async create(subscription) {
+    /**
+     * Resolves to the stored subscription. If one with this id exists already, it stays as it is.
+     * @throws AppError `too-many-subscriptions` or `external-id-taken`
+     */
+    async create(subscription: Subscription): Promise<Subscription> {
       const { after } = await write(subscription.tenant, subscription.id, (present) => present ?? subscription)
       return after
     },
-    async find(tenant, id) {
-      const stored = await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))
-      if (stored === null) await verify()
-      return stored === null ? undefined : parseSubscription(stored)
-    },
-    async findByExternalId(tenant, externalId) {
+    find,
+    async findByExternalId(tenant: Tenant, externalId: string): Promise<Subscription | undefined> {
       const id = await redis[run]((commands) => commands.hget(externalIdsKey(tenant), externalId))
-      const found =
-        id === null ? undefined : (await this.findAll(tenant, [id as SubscriptionId])).get(id as SubscriptionId)
       if (id === null) await verify()
+      const found = id === null ? undefined : await find(tenant, id as SubscriptionId)
       return found?.externalId === externalId ? found : undefined
     },
-    async findAll(tenant, ids) {
+    /** Those of the ids that exist. */
+    async findAll(tenant: Tenant, ids: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, Subscription>> {
       if (ids.length === 0) return new Map()
       const stored = await redis[run]((commands) => commands.hmget(subscriptionsKey(tenant), ...ids))
       const found = stored.flatMap((json) => (json === null ? [] : [parseSubscription(json)]))
       if (found.length === 0) await verify()
       return new Map(found.map((subscription) => [subscription.id, subscription]))
     },
-    async revise(tenant, id, next) {
+    /**
+     * Replaces a subscription by `next(present)`. `next` runs again if another writer changed the subscription in between;
+     * if it throws, nothing is written. Resolves to the stored subscription; undefined if there is none with this id.
+     * @throws AppError `external-id-taken`
+     */
+    async revise(tenant: Tenant, id: SubscriptionId, next: (present: Subscription) => Subscription) {
       const { after } = await write(tenant, id, (present) => present && next(present))
       return after
     },
-    async remove(tenant, id, check) {
+    /** Resolves to whether the subscription existed. If `check(present)` throws, it is kept. */
+    async remove(tenant: Tenant, id: SubscriptionId, check?: (present: Subscription) => void): Promise<boolean> {
       const { before } = await write(tenant, id, (present) => {
         if (present !== undefined) check?.(present)
         return undefined
       })
       return before !== undefined
     },
-    async matching(tenant, eventType, data, revision) {
+    /**
+     * The enabled subscriptions to this event type. Includes every write that ended before the call.
+     * @param data only those whose filter this data of an event passes
+     * @param revision of the subscriptions after the event was stored: includes every write that ended before that. If it is
+     *   known, Redis is not read.
+     */
+    async matching(
+      tenant: Tenant,
+      eventType: EventType,
+      data?: EventData,
+      revision?: string,
+    ): Promise<readonly MatchedSubscription[]> {
       return (await follower.upToDate(tenant, revision)).matching(eventType, data)
     },
   }
