@@ -4,7 +4,6 @@ export {
   createBreakerStore,
   type Endpoint,
   type EndpointHealth,
-  type Probe,
 } from './breaker/breaker-store.ts'
 export { type Contact, type ContactStore, type Contacts, createContactStore } from './breaker/contact-store.ts'
 export { type CoolDownHistory, type CoolDownPeriod, createCoolDownHistory } from './breaker/cool-down-history.ts'
@@ -19,14 +18,12 @@ export {
 export type { DeliveryRecord, DeliveryState } from './deliveries/delivery-record.ts'
 export {
   createDeliveryStore,
-  type DeliveryRetention,
   type DeliveryStore,
   type Settlement,
 } from './deliveries/delivery-store.ts'
 export type { ListedDelivery } from './deliveries/listed-delivery.ts'
 export type { ParkedQuery } from './deliveries/parked-index.ts'
 export {
-  type Crossing,
   type CrossingStore,
   createParkedCounter,
   createParkedLimitStore,
@@ -34,7 +31,7 @@ export {
   type ParkedCounter,
   type ParkedLimitStore,
 } from './deliveries/parked-limit-store.ts'
-export { createParkedWindow, type ParkedRange, type ParkedWindow, type RunState } from './deliveries/parked-window.ts'
+export { createParkedWindow, type ParkedRange, type ParkedWindow } from './deliveries/parked-window.ts'
 export type { DeliveryLimits, TenantRoom } from './deliveries/tenant-room.ts'
 export { createHeldLimitStore, type HeldLimitStore, NEAR_HELD_LIMIT } from './held/held-limit-store.ts'
 export { createHeldLooks, type HeldLook, type HeldLooks } from './held/held-looks.ts'
@@ -44,13 +41,12 @@ export {
   type HeldCount,
   type HeldEntry,
   type HeldStore,
-  type Lease,
   type LeasedDelivery,
   leaseTimes,
 } from './held/held-store.ts'
 export { createOutcomeStore, type OutcomeResult, type OutcomeStore } from './held/outcome-store.ts'
 export { createPullerStore, type Pulled, type PullerStore } from './held/puller-store.ts'
-export { createDeliveryCounter, type DeliveryCounter, type DeliveryCounts } from './history/delivery-counts.ts'
+export { createDeliveryCounter, type DeliveryCounter } from './history/delivery-counts.ts'
 export { createDeliveryLog } from './history/delivery-log.ts'
 export {
   createDeliveryLogReader,
@@ -88,23 +84,21 @@ export {
   type DeliveryPolicy,
   type DeliveryPolicyStore,
 } from './installation/delivery-policy.ts'
-export { type Installation, type InstallationOptions, openInstallation } from './installation/installation.ts'
-export { originOf, type Ruling, type StoredInstallation } from './installation/installation-rule.ts'
+export { type Installation, openInstallation } from './installation/installation.ts'
+export type { Ruling, StoredInstallation } from './installation/installation-rule.ts'
 export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
 export { createListCursor, type Page, type PageQuery } from './paging.ts'
 export {
   createPermitStore,
-  type LimitedSubscription,
   PERMIT_VALID_MS,
   type PermitStore,
 } from './permits/permit-store.ts'
-export { assertDurable, type DurabilityRule } from './redis/durability.ts'
+export { assertDurable } from './redis/durability.ts'
 export { inChunks } from './redis/in-chunks.ts'
 export { openRedis, type Redis } from './redis/redis.ts'
 export { createServerClock } from './redis/server-clock.ts'
 export {
   type AuditList,
-  type AuditRetention,
   type AuditStore,
   createAuditStore,
   type NewAuditEntry,
@@ -112,7 +106,6 @@ export {
 export {
   createIdempotencyStore,
   type IdempotencyBegun,
-  type IdempotencyClaim,
   type IdempotencyStore,
   type IdempotencyTimes,
 } from './requests/idempotency-store.ts'
@@ -134,7 +127,6 @@ export {
   createStatisticsStore,
   STATISTICS_STEPS,
   type StatisticsPoint,
-  type StatisticsQuery,
   type StatisticsStep,
   type StatisticsStore,
 } from './statistics/statistics-store.ts'

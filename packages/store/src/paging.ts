@@ -1,7 +1,6 @@
 import { AppError } from '@switchhook/contracts'
 import { type Redis, run } from './redis/redis.ts'
 
-/** Asks for a page of a list. */
 export interface PageQuery {
   readonly limit: number
   readonly cursor?: string
@@ -48,11 +47,8 @@ export const MICROSECONDS = /^\d{1,16}$/
 /** Converts such a place to ISO 8601, UTC. */
 export const isoTime = (since: string): string => new Date(Math.floor(Number(since) / 1_000)).toISOString()
 
-/** An entry with a place that no other entry of its list has. */
-interface Placed {
-  /** A time in µs or the id of a stream entry; the newest entry has the highest. */
-  readonly since: string
-}
+/** An entry with a place that no other entry of its list has: a time in µs or the id of a stream entry; the newest is highest. */
+type Placed = Pick<ScoredEntry, 'since'>
 
 interface Reading<Entry extends Placed> {
   readonly limit: number

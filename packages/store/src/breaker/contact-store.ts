@@ -9,7 +9,6 @@ export interface Contact {
   readonly failure: AttemptResult | null
 }
 
-/** The contacts so far. */
 export interface Contacts extends Contact {
   /** The first failure since the last success, to within the seconds between two notes. Null: the last contact was a success. */
   readonly failingSinceMs: number | null

@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryId } from '@switchhook/contracts'
 import { bodyKey, logKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
-import { announcedRecord, type DeliveryRecord, parseRecord, unsentRecord, viewJson, viewOf } from './delivery-record.ts'
+import { type DeliveryRecord, parseRecord, recordText, viewJson, viewOf } from './delivery-record.ts'
 import { createParkedIndex } from './parked-index.ts'
 
 type Redelivery =
@@ -55,7 +55,7 @@ export function createDeliveryArchive(redis: Redis) {
      * only: a record for every delivery at this point would be too many. Repeating it changes nothing.
      */
     async announce(delivery: Delivery): Promise<void> {
-      const record = announcedRecord(delivery, viewOf(delivery, null, { state: 'pending' }))
+      const record = withoutAttempt(delivery, 'pending')
       await redis[run]((commands) => commands.set(recordKey(delivery.deliveryId), record, 'PX', ANNOUNCED_MS, 'NX'))
     },
     async find(deliveryId: DeliveryId): Promise<DeliveryRecord | undefined> {
@@ -92,7 +92,7 @@ export function createDeliveryArchive(redis: Redis) {
     ): Promise<Redelivery> {
       const keys = [recordKey(deliveryId), bodyKey(deliveryId), senderKey(deliveryId)]
       const { which = 'parked', fresh } = sendable ?? {}
-      const record = fresh === undefined ? '' : unsentRecord(fresh, viewOf(fresh, null, { state: 'pending' }))
+      const record = fresh === undefined ? '' : withoutAttempt(fresh, 'unsent')
       const own = [which, sendable === undefined ? '' : '1', record, UNSENT_MS]
       const args = [parkedRun ?? '', sender, SENDING_LEASE_MS, ...own]
       const stored = await runScript(redis, 'deliveries/begin-redelivery', keys, args)
@@ -150,3 +150,6 @@ export function createDeliveryArchive(redis: Redis) {
     },
   }
 }
+
+const withoutAttempt = (delivery: Delivery, state: 'pending' | 'unsent'): string =>
+  recordText({ run: delivery.run, slot: -1, state }, viewOf(delivery, null, { state: 'pending' }))

@@ -125,16 +125,9 @@ export function parseLedger(stored: string): Ledger | undefined {
   }
 }
 
-/** A complete record with one attempt, in the format of settle-delivery.lua. */
-export const firstRecord = ({ run, slot, state }: Ledger, view: View, attempt: Attempt): string =>
-  `${run} ${slot} ${state}\n${viewJson(view)}\n${JSON.stringify(attempt)}`
-
-/** A complete record without an attempt. */
-export const announcedRecord = ({ run }: Pick<Ledger, 'run'>, view: View): string =>
-  `${run} -1 pending\n${viewJson(view)}`
-
-/** The record of a new delivery whose first run is not published yet. */
-export const unsentRecord = ({ run }: Pick<Ledger, 'run'>, view: View): string => `${run} -1 unsent\n${viewJson(view)}`
+/** A complete record, in the format of settle-delivery.lua. */
+export const recordText = ({ run, slot, state }: Ledger, view: View, attempts: readonly Attempt[] = []): string =>
+  [`${run} ${slot} ${state}`, viewJson(view), ...attempts.map((attempt) => JSON.stringify(attempt))].join('\n')
 
 export function parseRecord(stored: string): StoredRecord | undefined {
   const ledger = parseLedger(stored)

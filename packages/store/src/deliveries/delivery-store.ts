@@ -7,12 +7,12 @@ import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../subscriptions/shared-reads.ts'
 import {
   type Continuation,
-  firstRecord,
+  type DeliveryState,
   isSettledBy,
   LEDGER_BYTES,
-  type Ledger,
   type MessageIdentity,
   parseLedger,
+  recordText,
   viewJson,
   viewOf,
 } from './delivery-record.ts'
@@ -61,14 +61,12 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 /** The ledger, as the worker reads and writes it. It makes repeated messages harmless. */
 export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) {
   const index = createParkedIndex(redis)
-  const retentionMs: Record<Settlement['state'], number> = {
-    acknowledged: retention.settledRetentionMs,
-    withdrawn: retention.settledRetentionMs,
-    expired: retention.settledRetentionMs,
-    waiting: retention.waitingRetentionMs,
-    held: retention.parkedRetentionMs,
-  }
   const looks = createHeldLooks(redis)
+
+  function keptMs(state: DeliveryState): number {
+    if (state === 'waiting') return retention.waitingRetentionMs
+    return state === 'parked' || state === 'held' ? retention.parkedRetentionMs : retention.settledRetentionMs
+  }
 
   /** A released parked record lasts for `settledRetentionMs`, too. */
   const leastKeptMs = Math.min(retention.settledRetentionMs, retention.parkedRetentionMs)
@@ -86,25 +84,18 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     delivery: Delivery,
     attempt: Attempt | null,
     view: ReturnType<typeof viewOf>,
-    {
-      keptMs,
-      next,
-      body = '',
-      held = '',
-    }: { keptMs: number; next?: Continuation | undefined; body?: Buffer | ''; held?: Buffer | '' },
-  ): Promise<{ ledger: Ledger | undefined; unparked: boolean; isWritten: boolean }> {
+    { next, body, held }: { next?: Continuation | undefined; body?: Buffer; held?: Buffer },
+  ) {
     const { deliveryId, run: ofRun, slot, postponed = 0, token = '' } = delivery
     // A held delivery waits, too: its ledger is one that earlier versions understand.
     const isWaiting = view.state === 'waiting' || view.state === 'held'
     const line = isWaiting ? `${ofRun} ${view.slot - 1} waiting` : `${ofRun} ${slot} ${view.state}`
     const json = attempt === null ? '' : JSON.stringify(attempt)
     const ledgerLifetimes = isWaiting ? [0, 0] : [ledgerWithoutRecordMs(delivery), ledgerOfAnyMs]
-    const [ledger, unparked, written] = await runScript(
-      redis,
-      'deliveries/settle-delivery',
-      [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)],
-      [ofRun, slot, postponed, token, line, viewJson(view, next), json, keptMs, ...ledgerLifetimes, body, held],
-    )
+    const keys = [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)]
+    const settled = [ofRun, slot, postponed, token, line, viewJson(view, next), json]
+    const args = [...settled, keptMs(view.state), ...ledgerLifetimes, body ?? '', held ?? '']
+    const [ledger, unparked, written] = await runScript(redis, 'deliveries/settle-delivery', keys, args)
     return { ledger: parseLedger(ledger), unparked: unparked === 1, isWritten: written === 1 }
   }
 
@@ -124,16 +115,9 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     const dueAtMs = Date.now() + dueInMs
     const continued = { ...rest, slot, token: next.token, ...(next.postponed > 0 && { postponed: next.postponed }) }
     const nextAttemptAt = dueInMs > 0 ? new Date(dueAtMs).toISOString() : null
-    const { isWritten } = await write(
-      delivery,
-      attempt,
-      viewOf(delivery, attempt, { state: 'held', slot, nextAttemptAt }),
-      {
-        keptMs: retentionMs.held,
-        next,
-        held: heldMessageOf({ delivery: continued, dueAtMs }),
-      },
-    )
+    const view = viewOf(delivery, attempt, { state: 'held', slot, nextAttemptAt })
+    const held = heldMessageOf({ delivery: continued, dueAtMs })
+    const { isWritten } = await write(delivery, attempt, view, { next, held })
     // After the ledger: a reader removes an entry whose message the ledger does not name. A worker that dies in between gets
     // the settled message again, and `listAgain` follows.
     if (isWritten) await list(delivery, dueAtMs, false)
@@ -214,10 +198,10 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
       const view = viewOf(delivery, attempt, { ...outcome, slot: delivery.slot + (next?.postponed === 0 ? 1 : 0) })
       const canBeFirst = outcome.state === 'acknowledged' && attempt !== null && ledgerWithoutRecordMs(delivery) === 0
       if (canBeFirst) {
-        const record = firstRecord({ run: delivery.run, slot: delivery.slot, state: view.state }, view, attempt)
+        const record = recordText({ run: delivery.run, slot: delivery.slot, state: view.state }, view, [attempt])
         if (await writeFirst({ key: recordKey(delivery.deliveryId), record })) return
       }
-      const { unparked } = await write(delivery, attempt, view, { keptMs: retentionMs[outcome.state], next })
+      const { unparked } = await write(delivery, attempt, view, { next })
       if (unparked) await index.remove(delivery)
     },
     /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
@@ -225,10 +209,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
       // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
       const parkedAt = await index.add(delivery, retention.parkedRetentionMs)
       const view = viewOf(delivery, attempt, { state: 'parked', parkedReason, parkedAt })
-      const { ledger } = await write(delivery, attempt, view, {
-        keptMs: retention.parkedRetentionMs,
-        body: delivery.body,
-      })
+      const { ledger } = await write(delivery, attempt, view, { body: delivery.body })
       if (ledger?.state !== 'parked' || ledger.run !== delivery.run) await index.remove(delivery)
     },
   }

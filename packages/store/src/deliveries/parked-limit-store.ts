@@ -60,7 +60,6 @@ export interface ParkedCount {
 
 export type ParkedLimitStore = ReturnType<typeof createParkedLimitStore>
 
-const DAY_MS = 86_400_000
 /** Bodies, and deliveries, that one call releases at most: a few milliseconds of Redis' time. */
 const RELEASED_AT_ONCE = 250
 /** After a crossing, the next one counts only if the bodies fell below this share of the limit: one notice is enough. */
@@ -90,7 +89,7 @@ export function createParkedLimitStore(
       subscriptionsKey: parkingSubscriptionsKey,
       roomKey: parkedRoomKey,
       count: (commands, id) => commands.zcard(parkedKey(id)),
-      listedMs: parkedRetentionMs + DAY_MS,
+      retentionMs: parkedRetentionMs,
     }),
     ...createCrossingStore(redis, parkedLimitKey),
     /** Releases a bounded number of bodies and deliveries beyond the allowance, the oldest first. */

@@ -25,10 +25,11 @@ interface Stored {
   readonly subscriptionsKey: (tenant: Tenant) => string
   readonly roomKey: (tenant: Tenant) => string
   readonly count: (commands: Commands, id: SubscriptionId) => Promise<number>
-  /** How long a subscription stays registered after its last delivery. */
-  readonly listedMs: number
+  /** How long a delivery is stored. Its subscription stays registered for a day longer. */
+  readonly retentionMs: number
 }
 
+const DAY_MS = 86_400_000
 /** Subscriptions that are counted together: some milliseconds of Redis' time, and of the worker's. */
 const COUNTED_AT_ONCE = 250
 /** Longer than the longest count. If the worker dies meanwhile, another one counts afterwards. */
@@ -51,11 +52,11 @@ export function createTenantRoom(redis: Redis, stored: Stored) {
     /** Call it before storing a delivery: a list that is not registered with its tenant does not count. */
     async register({ tenant, subscriptionId }: Endpoint): Promise<void> {
       const key = stored.subscriptionsKey(tenant)
-      const nowMs = Date.now()
+      const [nowMs, listedMs] = [Date.now(), stored.retentionMs + DAY_MS]
       await pipeline(redis, (commands) => [
         commands.zadd(key, 'GT', nowMs, subscriptionId),
-        commands.pexpire(key, stored.listedMs),
-        commands.zremrangebyscore(key, '-inf', nowMs - stored.listedMs),
+        commands.pexpire(key, listedMs),
+        commands.zremrangebyscore(key, '-inf', nowMs - listedMs),
       ])
     },
     /**

@@ -8,7 +8,6 @@ import { type Redis, runScript } from '../redis/redis.ts'
 export const NEAR_HELD_LIMIT = 0.8
 /** After a crossing, the next one counts only if the held deliveries fell below this share of the limit. */
 const CROSSED_AGAIN_BELOW = 0.7
-const DAY_MS = 86_400_000
 
 export type HeldLimitStore = ReturnType<typeof createHeldLimitStore>
 
@@ -25,7 +24,7 @@ export function createHeldLimitStore(redis: Redis, retentionMs: number) {
         const [held, leased] = await Promise.all([commands.zcard(heldKey(id)), commands.zcard(leasedKey(id))])
         return held + leased
       },
-      listedMs: retentionMs + DAY_MS,
+      retentionMs,
     }),
     ...createCrossingStore(redis, heldLimitKey),
     /** How many deliveries are held. Notes a crossing once they are more than `NEAR_HELD_LIMIT` of the limit. */

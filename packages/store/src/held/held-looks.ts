@@ -4,7 +4,6 @@ import { heldClaimsKey, heldLooksKey, PARTITIONS, partitionOf } from '../keys.ts
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { overdueIn } from '../state/timer-store.ts'
 
-/** A claimed look at the held deliveries of a subscription. */
 export interface HeldLook extends Endpoint {
   /** As stored, unchanged, for `finish`. */
   readonly member: string

@@ -5,7 +5,6 @@ import { isoTime } from '../paging.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { rememberedOf } from './event-record.ts'
 
-/** How many deliveries of a subscription are in which state now. */
 export interface DeliveryCounts {
   /** Without a finished attempt, among the `looked` latest deliveries. */
   readonly pending: number

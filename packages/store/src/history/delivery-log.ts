@@ -1,3 +1,4 @@
+import { getOrCreate } from '../get-or-create.ts'
 import { eventKey, eventsKey, logKey } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'
@@ -6,7 +7,6 @@ import { entryOf } from './event-list.ts'
 import { eventJson, type LoggedEvent } from './event-record.ts'
 import { pendingIndexing } from './pending-index.ts'
 
-/** How many entries the delivery log keeps, and for how long. */
 export interface DeliveryLogLimits {
   /** Entries per subscription. */
   readonly size: number
@@ -52,11 +52,8 @@ export function createDeliveryLog(redis: Redis, limits: DeliveryLogLimits) {
 function additionsOf(events: readonly LoggedEvent[], limits: DeliveryLogLimits): ScriptPart[] {
   const { size, retentionMs, eventListSize, eventRetentionMs, eventListRetentionMs = eventRetentionMs } = limits
   const lists = new Map<string, { readonly bounds: readonly [size: number, retentionMs: number]; entries: string[] }>()
-  const add = (key: string, entry: string, ...bounds: [size: number, retentionMs: number]): void => {
-    const list = lists.get(key)
-    if (list === undefined) lists.set(key, { bounds, entries: [entry] })
-    else list.entries.push(entry)
-  }
+  const add = (key: string, entry: string, ...bounds: [size: number, retentionMs: number]): void =>
+    void getOrCreate(lists, key, () => ({ bounds, entries: [] })).entries.push(entry)
   for (const { eventId, eventType, subscriptionIds } of events) {
     for (const id of subscriptionIds) add(logKey(id), `${eventId}:${eventType}`, size, retentionMs)
   }

@@ -42,7 +42,6 @@ export function createJournalReader(redis: Redis, { size, retentionMs }: Journal
       const at = await redis[run]((commands) => commands.zscore(journalIndexKey(tenant), eventId))
       return at === null ? undefined : read(tenant, journalIdAt(at))
     },
-    /** Whether each event is in the journal, in one round trip. */
     async areJournaled(tenant: Tenant, eventIds: readonly EventId[]): Promise<boolean[]> {
       if (!isOn || eventIds.length === 0) return eventIds.map(() => false)
       const found = await redis[run]((commands) => commands.zmscore(journalIndexKey(tenant), ...eventIds))

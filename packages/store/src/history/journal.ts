@@ -17,7 +17,6 @@ export interface JournalLimits {
  */
 export type JournalId = string
 
-/** One event of the journal. */
 export interface JournalEntry {
   readonly id: JournalId
   readonly eventId: EventId

@@ -3,7 +3,6 @@ import type { DeliveryState } from '../deliveries/delivery-record.ts'
 import { attemptsKey, listeningKey } from '../keys.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 
-/** An attempt as the live stream shows it. */
 export interface LiveAttempt extends Pick<Attempt, 'attempt' | 'at' | 'outcome' | 'status' | 'durationMs'> {
   readonly deliveryId: DeliveryId
   readonly subscriptionId: SubscriptionId
@@ -52,7 +51,6 @@ export function createLiveAttemptStore(redis: Redis) {
     async listen(tenant: Tenant): Promise<void> {
       await redis[run]((commands) => commands.set(listeningKey(tenant), '', 'PX', LISTENING_MS))
     },
-    /** The place of the newest batch. */
     async newest(tenant: Tenant): Promise<string> {
       const [last] = await redis[run]((commands) => commands.xrevrange(attemptsKey(tenant), '+', '-', 'COUNT', 1))
       return last?.[0] ?? '0-0'

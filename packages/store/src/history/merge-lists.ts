@@ -1,6 +1,5 @@
 import { inChunks } from '../redis/in-chunks.ts'
 
-/** An entry of one of the lists that are merged. */
 export interface MergeEntry {
   readonly list: string
   /** A time in µs, as Redis formats it; unique within its list. */

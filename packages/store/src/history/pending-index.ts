@@ -1,4 +1,5 @@
 import { type DeliveryId, deliveryIdOf, type EventId, parseEventId, type Tenant } from '@switchhook/contracts'
+import { getOrCreate } from '../get-or-create.ts'
 import { pendingKey, pendingWindowKey } from '../keys.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 import type { ScriptPart } from '../redis/script-parts.ts'
@@ -18,7 +19,6 @@ const ENTRY_BYTES = TAG_BYTES + 16
 /** Few, because a reader reads each window. With more windows, entries would outlive the retention by less. */
 const WINDOWS_PER_RETENTION = 4
 
-/** Arguments of the script `index-pending`. */
 interface Indexing {
   readonly shared: readonly number[]
   /** One for each tenant. */
@@ -37,9 +37,7 @@ export function pendingIndexing(events: readonly LoggedEvent[], retentionMs: num
       const entry = Buffer.allocUnsafe(ENTRY_BYTES)
       entry.writeUInt32BE(tagOf(deliveryId))
       eventBytes.copy(entry, TAG_BYTES)
-      const entries = buckets.get(bucket)
-      if (entries === undefined) buckets.set(bucket, [entry])
-      else entries.push(entry)
+      getOrCreate(buckets, bucket, (): Buffer[] => []).push(entry)
     }
     if (buckets.size > 0) tenants.set(tenant, buckets)
   }

@@ -3,7 +3,6 @@ import type { InstallationId } from '@switchhook/contracts'
 /** An operator's decision about the messages of another installation. */
 export type Ruling = 'adopted' | 'discarded'
 
-/** The installation record in Redis. */
 export interface StoredInstallation {
   readonly id: InstallationId
   /**

@@ -7,7 +7,7 @@ import {
   Unavailable,
   Unparsable,
 } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
+import { type Logger, startPoll } from '@switchhook/runtime'
 import type { Redis } from '../redis/redis.ts'
 import { matchInstallation, originOf, type StoredInstallation } from './installation-rule.ts'
 import { createInstallationStore } from './installation-store.ts'
@@ -128,18 +128,8 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     if (found.id !== before) throw continued()
   }
 
-  let checking = false
-  const timer = setInterval(() => {
-    if (checking) return
-    checking = true
-    // If it rejects, the reason is already logged: by the connection or as a mismatch.
-    verify()
-      .catch(() => {})
-      .finally(() => {
-        checking = false
-      })
-  }, checkEveryMs)
-  timer.unref()
+  // If it rejects, the reason is already logged: by the connection or as a mismatch.
+  const poll = startPoll(checkEveryMs, () => verify().catch(() => {}))
 
   function checkHeader(header: unknown): void {
     const id = readInstallation(header)
@@ -174,7 +164,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     recovered: async () => {
       await redis.ready()
       await verify().catch((error: unknown) => {
-        // A mismatch lasts until the data is restored or an operator decides. The timer notices both.
+        // A mismatch lasts until the data is restored or an operator decides. The poll notices both.
         if (isConfirmed) throw error
       })
       if (isConfirmed) return
@@ -182,6 +172,6 @@ export async function openInstallation(options: InstallationOptions): Promise<In
         waiting.add(resolve)
       })
     },
-    close: () => clearInterval(timer),
+    close: () => void poll.stop(),
   }
 }

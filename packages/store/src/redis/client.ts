@@ -2,7 +2,6 @@ import { Cluster, type RedisOptions, Redis as Single } from 'ioredis'
 
 type Form = 'single' | 'sentinel' | 'cluster'
 
-/** The parts of the URLs of one Redis. */
 export interface RedisAddress {
   readonly form: Form
   readonly tls: boolean
@@ -13,10 +12,8 @@ export interface RedisAddress {
   readonly path: readonly string[]
 }
 
-/** An ioredis connection to any form of Redis. */
 export type RedisClient = Single | Cluster
 
-/** Options for every form of Redis. */
 export interface ConnectionOptions {
   readonly connection: Pick<
     RedisOptions,
@@ -58,44 +55,40 @@ export function readAddress(urls: readonly string[]): RedisAddress {
  */
 export function connectTo(urls: string | readonly string[], options: ConnectionOptions): RedisClient {
   const all = [urls].flat()
-  const address = readAddress(all)
+  const { form, tls: isTls, nodes, path, ...login } = readAddress(all)
   const { connection, clusterSocketTimeoutMs, ca, retryStrategy, scripts } = options
-  const tls = address.tls && { tls: ca === undefined ? {} : { ca } }
+  const tls = isTls && { tls: ca === undefined ? {} : { ca } }
   const shared = { enableOfflineQueue: false, scripts }
-  const login = {
-    ...(address.username !== undefined && { username: address.username }),
-    ...(address.password !== undefined && { password: address.password }),
-    ...tls,
-  }
-  switch (address.form) {
+  switch (form) {
     case 'single':
       // ioredis parses the URL itself, because it supports more than `readAddress`, for example sockets.
       return new Single(all[0] ?? '', { ...connection, ...shared, ...tls, retryStrategy })
     case 'sentinel': {
-      const [name = '', database = '0'] = address.path
+      const [name = '', database = '0'] = path
       return new Single({
         ...connection,
         ...shared,
         ...login,
-        sentinels: [...address.nodes],
+        ...tls,
+        sentinels: [...nodes],
         name,
         db: Number(database),
         retryStrategy,
         sentinelRetryStrategy: retryStrategy,
-        enableTLSForSentinelMode: address.tls,
+        enableTLSForSentinelMode: isTls,
       })
     }
     case 'cluster':
-      return new Cluster([...address.nodes], {
+      return new Cluster([...nodes], {
         ...shared,
         clusterRetryStrategy: retryStrategy,
         // 0 turns resending off.
         retryDelayOnFailover: 0,
         retryDelayOnClusterDown: 0,
         slotsRefreshInterval: 5_000,
-        redisOptions: { ...connection, socketTimeout: clusterSocketTimeoutMs, ...login },
+        redisOptions: { ...connection, socketTimeout: clusterSocketTimeoutMs, ...login, ...tls },
         // Connect by host name, because certificates are issued for names.
-        ...(address.tls && { dnsLookup: (host, done) => done(null, host) }),
+        ...(isTls && { dnsLookup: (host, done) => done(null, host) }),
       })
   }
 }

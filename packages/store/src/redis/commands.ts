@@ -4,7 +4,6 @@ import { isRefusal } from './reply-fate.ts'
 import { callsOf, type ScriptPart } from './script-parts.ts'
 import type { ScriptName, ScriptReplies } from './scripts.ts'
 
-/** The commands of Redis, and this package's scripts. */
 export type Commands = Single & {
   runScript<Name extends ScriptName>(
     name: Name,

@@ -14,7 +14,6 @@ export interface DurabilitySettings {
  */
 export type DurabilityRule = 'checked' | 'attested'
 
-/** The commands of a connection to one server. */
 interface Server {
   config(command: 'GET', name: string): Promise<unknown>
   info(section: 'memory'): Promise<string>

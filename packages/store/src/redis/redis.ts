@@ -67,7 +67,6 @@ export class RedisRefusal extends Error {
 const COMMAND_TIMEOUT_MS = 3_000
 /** A connection without a reply for this long is dropped. TCP itself would keep it for about 15 minutes. */
 const SOCKET_TIMEOUT_MS = 6_000
-/** How often replies are checked for these limits. */
 const CHECK_REPLIES_MS = 200
 const FIRST_RECONNECT_WAIT_MS = 50
 const MAX_RECONNECT_WAIT_MS = 2_000

@@ -1,7 +1,6 @@
-import { answerWithin, startDeadline } from '@switchhook/runtime'
+import { answerWithin } from '@switchhook/runtime'
 import type { Redis as Single } from 'ioredis'
 
-/** What `watchReplies` needs of an ioredis connection. */
 export type WatchedConnection = Pick<Single, 'status'> & {
   readonly stream?: Pick<Single['stream'], 'bytesRead' | 'cork' | 'destroy' | 'uncork'>
 }
@@ -53,21 +52,16 @@ export function watchReplies(
   timer.unref()
 
   return {
-    send: (action) =>
-      new Promise((resolve, reject) => {
-        corkForThisTurn()
-        const replies = action()
-        due += 1
-        const deadline = startDeadline(replyMs, () => reject(new Error(TOO_LATE)))
-        const ending =
-          <Result>(settle: (result: Result) => void) =>
-          (result: Result): void => {
-            due -= 1
-            deadline.stop()
-            settle(result)
-          }
-        replies.then(ending(resolve), ending(reject))
-      }),
+    async send(action) {
+      corkForThisTurn()
+      const replies = action()
+      due += 1
+      const arrived = (): void => {
+        due -= 1
+      }
+      replies.then(arrived, arrived)
+      return await answerWithin(replyMs, replies, TOO_LATE)
+    },
     stop: () => clearInterval(timer),
   }
 }

@@ -1,4 +1,3 @@
-/** How much memory a Redis server uses, and its limit. */
 export interface RedisMemory {
   readonly usedBytes: number
   /** 0: no limit. */

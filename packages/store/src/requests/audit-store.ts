@@ -14,14 +14,12 @@ const LISTS = {
 
 export type AuditList = keyof typeof LISTS
 
-/** How much of each tenant's log is kept. */
 export interface AuditRetention {
   /** Entries of each list. */
   readonly entries: Readonly<Record<AuditList, number>>
   readonly retentionMs: number
 }
 
-/** An entry to append. `entry` is any JSON value. */
 export interface NewAuditEntry {
   readonly action: string
   readonly entry: unknown
@@ -31,7 +29,6 @@ interface AuditedEntry {
   /** `<ms since 1970>-<number>` by Redis' clock; sorts the log. */
   readonly id: string
   readonly atMs: number
-  /** As it was appended. */
   readonly entry: unknown
 }
 

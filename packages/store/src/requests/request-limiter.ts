@@ -11,7 +11,6 @@ export interface RequestRate {
 }
 
 interface RequestQuota {
-  /** The request exceeds the limit. */
   readonly isOver: boolean
   readonly remaining: number
   /** Time until the window ends. */

@@ -3,7 +3,6 @@ import { followedKey, PARTITIONS, partitionOf, stateKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 
-/** A state record of any tenant. */
 interface FollowedRecord {
   readonly tenant: Tenant
   readonly key: string

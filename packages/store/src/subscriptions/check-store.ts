@@ -2,7 +2,6 @@ import type { CheckResult, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { checkFactsKey, checksKey } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 
-/** The subscription whose endpoint is checked. */
 interface Checked {
   readonly tenant: Tenant
   readonly id: SubscriptionId

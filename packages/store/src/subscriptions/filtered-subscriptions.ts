@@ -10,6 +10,7 @@ import {
   type Subscription,
   type SubscriptionId,
 } from '@switchhook/contracts'
+import { getOrCreate } from '../get-or-create.ts'
 
 type Filterable = Pick<Subscription, 'id' | 'filter'>
 
@@ -70,18 +71,18 @@ export class FilteredSubscriptions<Matched extends Filterable> {
     const filtered = { subscription, tests, place }
     this.#all.set(subscription.id, filtered)
     if (place === undefined)
-      presentOr(this.#others, JSON.stringify(fields), () => ({ tests, alike: newBucket<Matched>() })).alike.set(
+      getOrCreate(this.#others, JSON.stringify(fields), () => ({ tests, alike: newBucket<Matched>() })).alike.set(
         subscription.id,
         filtered,
       )
     for (const [length, text] of place?.wants ?? []) {
-      const lengths = presentOr(
+      const lengths = getOrCreate(
         this.#placed,
         place?.field ?? '',
         () => new Map<number, Map<unknown, Bucket<Matched>>>(),
       )
-      const texts = presentOr(lengths, length, () => new Map<unknown, Bucket<Matched>>())
-      presentOr(texts, text, newBucket).set(subscription.id, filtered)
+      const texts = getOrCreate(lengths, length, () => new Map<unknown, Bucket<Matched>>())
+      getOrCreate(texts, text, newBucket).set(subscription.id, filtered)
     }
   }
 
@@ -163,10 +164,4 @@ const partOf = (value: string, length: number): string => (length > 0 ? value.sl
 function passAll(tests: readonly Test[], values: readonly unknown[]): boolean {
   for (const { at, matches } of tests) if (!matches(values[at])) return false
   return true
-}
-
-function presentOr<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
-  const value = map.get(key) ?? create()
-  map.set(key, value)
-  return value
 }

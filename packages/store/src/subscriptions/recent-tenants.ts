@@ -1,7 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import type { SubscriptionIndex } from './subscription-index.ts'
 
-/** The subscriptions of a tenant at a revision. */
 export interface KnownTenant {
   readonly revision: string
   readonly index: SubscriptionIndex

@@ -9,6 +9,7 @@ import {
   type SubscriptionId,
   type Tenant,
 } from '@switchhook/contracts'
+import { getOrCreate } from '../get-or-create.ts'
 import { FilteredSubscriptions } from './filtered-subscriptions.ts'
 
 /** What fan-out needs of a subscription: no secret, no description. */
@@ -56,7 +57,8 @@ export class SubscriptionIndex {
     const eventTypes = this.#shared(subscription.eventTypes)
     const matched = { ...matchOf(subscription), tenant: this.#tenant, eventTypes }
     for (const eventType of known(eventTypes)) {
-      if (filteredFields(matched.filter, eventType) === undefined) this.#of(eventType).set(id, matched)
+      if (filteredFields(matched.filter, eventType) === undefined)
+        getOrCreate(this.#byType, eventType, newById).set(id, matched)
       else this.#filteredOf(eventType).add(matched)
     }
     if (matched.filter === undefined) return
@@ -78,17 +80,7 @@ export class SubscriptionIndex {
   }
 
   #filteredOf(eventType: EventType): FilteredSubscriptions<MatchedSubscription> {
-    const filtered = this.#filtered.get(eventType) ?? new FilteredSubscriptions<MatchedSubscription>(eventType)
-    this.#filtered.set(eventType, filtered)
-    return filtered
-  }
-
-  #of(eventType: EventType): Map<SubscriptionId, MatchedSubscription> {
-    const present = this.#byType.get(eventType)
-    if (present !== undefined) return present
-    const subscriptions = new Map<SubscriptionId, MatchedSubscription>()
-    this.#byType.set(eventType, subscriptions)
-    return subscriptions
+    return getOrCreate(this.#filtered, eventType, () => new FilteredSubscriptions<MatchedSubscription>(eventType))
   }
 
   #shared(eventTypes: readonly SubscribedType[]): readonly SubscribedType[] {
@@ -100,6 +92,8 @@ export class SubscriptionIndex {
     return eventTypes
   }
 }
+
+const newById = (): Map<SubscriptionId, MatchedSubscription> => new Map()
 
 const known = (types: readonly SubscribedType[]): readonly EventType[] =>
   types.includes(ALL_TYPES) ? EVENT_TYPES : types.filter((type) => type !== ALL_TYPES)

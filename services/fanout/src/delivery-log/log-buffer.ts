@@ -1,5 +1,5 @@
 import { Unavailable } from '@switchhook/contracts'
-import { startPoll } from '@switchhook/runtime'
+import { type Logger, startPoll } from '@switchhook/runtime'
 import type { LoggedEvent } from '@switchhook/store'
 
 export interface LogBufferDeps {
@@ -10,7 +10,7 @@ export interface LogBufferDeps {
   readonly writes: readonly ((events: readonly LoggedEvent[]) => Promise<void>)[]
   /** Called with the number of entries (events and their deliveries) that the log will not contain. */
   readonly dropped: (entries: number) => void
-  readonly log: { warn(message: string, fields: Readonly<Record<string, unknown>>): void }
+  readonly log: Pick<Logger, 'warn'>
 }
 
 export interface LogBufferLimits {
@@ -20,15 +20,7 @@ export interface LogBufferLimits {
   readonly batch: number
   /** The weight that is kept while writes fail. Beyond it the oldest events are dropped. */
   readonly most: number
-  /** The wait after a failed write. */
   readonly retryMs: number
-}
-
-/** Buffers the delivery log's entries on their way to the store. No caller waits for a write; memory is bounded by the limits. */
-export interface LogBuffer {
-  add(event: LoggedEvent): void
-  /** Tries once to write the remaining entries. */
-  close(): Promise<void>
 }
 
 /** An event with 10 000 deliveries has 10 001 entries. So the data of waiting events has at most 50 MB. */
@@ -37,7 +29,8 @@ const LIMITS: LogBufferLimits = { flushMs: 50, batch: 2_000, most: 50_000, retry
 /** At most one log line per this time. */
 const LOG_INTERVAL_MS = 30_000
 
-export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = LIMITS): LogBuffer {
+/** Buffers the delivery log's entries on their way to the store. No caller waits for a write; memory is bounded by the limits. */
+export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = LIMITS) {
   const events: LoggedEvent[] = []
   let held = 0
   let hasFailed = false
@@ -103,13 +96,14 @@ export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = L
 
   const poll = startPoll(limits.flushMs, flush)
   return {
-    add(event) {
+    add(event: LoggedEvent): void {
       events.push(event)
       held += weightOf(event)
       makeRoom()
       if (held >= limits.batch && !hasFailed) poll.wake()
     },
-    async close() {
+    /** Tries once to write the remaining entries. */
+    async close(): Promise<void> {
       await poll.stop()
       const rest = events.splice(0)
       held = 0

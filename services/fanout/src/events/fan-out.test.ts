@@ -11,7 +11,7 @@ import {
 } from '@switchhook/contracts'
 import { aSubscription } from '@switchhook/testkit'
 import * as fc from 'fast-check'
-import { fanOut } from './fan-out.ts'
+import { fanOut } from './handle-event.ts'
 
 const NOW = '2026-11-20T08:30:00.000Z'
 

@@ -3,7 +3,6 @@ import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
 
 const SUBSCRIPTIONS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 10_000]
 
-/** Counts events and their deliveries. */
 export function createFanoutMeter(
   metrics: Metrics,
 ): (event: PlatformEvent, deliveries: number, tookMs: number) => void {
@@ -28,7 +27,6 @@ export function createFanoutMeter(
   }
 }
 
-/** Counts the entries that the delivery log dropped. */
 export function createLogMeter(metrics: Metrics): (entries: number) => void {
   const dropped = metrics
     .counter(

@@ -20,14 +20,7 @@ export interface FirstAttemptsDeps {
 }
 
 /** Publishes first attempts. Those of one turn of the event loop share a message for each shard. */
-export interface FirstAttempts {
-  /** Resolves once the broker has stored the delivery. */
-  readonly publish: (delivery: Delivery) => Promise<void>
-  /** The number of deliveries in a packet, on average. */
-  readonly membersPerPacket: () => number
-}
-
-export function createFirstAttempts({ broker, shards, arePacketsTaken }: FirstAttemptsDeps): FirstAttempts {
+export function createFirstAttempts({ broker, shards, arePacketsTaken }: FirstAttemptsDeps) {
   let mean = MAX_PACKET_MEMBERS
   const packer = new Packer<Delivery>({
     maxMembers: MAX_PACKET_MEMBERS,
@@ -41,10 +34,12 @@ export function createFirstAttempts({ broker, shards, arePacketsTaken }: FirstAt
   })
 
   return {
-    publish: (delivery) =>
+    /** Resolves once the broker has stored the delivery. */
+    publish: (delivery: Delivery): Promise<void> =>
       arePacketsTaken()
         ? packer.add(delivery, delivery.body.length, deliveryShardOf(delivery.subscriptionId, shards))
         : broker.publishDelivery(delivery),
-    membersPerPacket: () => mean,
+    /** The number of deliveries in a packet, on average. */
+    membersPerPacket: (): number => mean,
   }
 }

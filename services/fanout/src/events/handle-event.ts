@@ -1,16 +1,18 @@
 import {
   type Delivery,
   type EventId,
+  firstDeliveriesOf,
   type PlatformEvent,
   parseEvent,
   readTraceparent,
+  receives,
   subjectOf,
   traceIdOf,
   Unparsable,
 } from '@switchhook/contracts'
 import { FinishedParts, type IncomingMessage, REVISION_HEADER, runAll } from '@switchhook/messaging'
+import type { Logger } from '@switchhook/runtime'
 import type { LoggedEvent, MatchedSubscription } from '@switchhook/store'
-import { fanOut } from './fan-out.ts'
 
 /**
  * Leaves out an invalid trace context.
@@ -32,6 +34,23 @@ export function parseEventMessage({
   }
 }
 
+/**
+ * One delivery for each enabled subscription of the event's tenant to its type. The same event always gives the same ids
+ * and bodies, so repeating it only causes duplicates that receivers recognise.
+ * @param dataJson the event's data, serialised
+ */
+export function fanOut(
+  event: PlatformEvent,
+  subscriptions: readonly MatchedSubscription[],
+  firstDueAt: string,
+  dataJson = JSON.stringify(event.data),
+): Delivery[] {
+  const deliveryTo = firstDeliveriesOf(event, firstDueAt, dataJson)
+  return subscriptions
+    .filter((subscription) => subscription.tenant === event.tenant && receives(subscription, event.eventType))
+    .map((subscription) => deliveryTo(subscription))
+}
+
 /** The stored deliveries of events that failed, for all handlers of the process, so that they share one limit. */
 export const createStoredDeliveries = (): FinishedParts<Delivery> =>
   new FinishedParts(({ subscriptionId }) => subscriptionId)
@@ -47,7 +66,7 @@ export interface HandleEventDeps {
   readonly addToLog: (event: LoggedEvent) => void
   /** Called with each event whose deliveries are all stored. */
   readonly fannedOut: (event: PlatformEvent, deliveries: number, tookMs: number) => void
-  readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
+  readonly log: Pick<Logger, 'debug'>
 }
 
 /** Deliveries of one event that await their confirms at the same time: enough to fill packets, few enough to be fair to others. */
@@ -84,19 +103,16 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
     const dataJson = JSON.stringify(event.data)
     const deliveries = fanOut(event, subscriptions, fannedOutAt, dataJson)
     await publishAll(eventId, deliveries)
-    const subscriptionIds = deliveries.map(({ subscriptionId }) => subscriptionId)
-    const deliveryIds = deliveries.map(({ deliveryId }) => deliveryId)
-    const subject = subjectOf(event.data)
     deps.addToLog({
       eventId,
       eventType,
       tenant,
       occurredAt,
       fannedOutAt,
-      subscriptionIds,
-      deliveryIds,
-      subject,
       dataJson,
+      subscriptionIds: deliveries.map(({ subscriptionId }) => subscriptionId),
+      deliveryIds: deliveries.map(({ deliveryId }) => deliveryId),
+      subject: subjectOf(event.data),
     })
     deps.fannedOut(event, deliveries.length, performance.now() - startedAt)
     deps.log.debug('event fanned out', {

@@ -58,9 +58,7 @@ export class FairTurns<Key> {
 
   /** Ends every wait without a turn. */
   endWaits(): void {
-    const lines = [...this.#waiting.values()]
-    this.#waiting.clear()
-    for (const resolve of lines.flat()) resolve(false)
+    for (const key of this.#waiting.keys()) this.endWaitsOf(key)
   }
 
   /** Ends the waits of one key without a turn. */

@@ -1,11 +1,11 @@
 import { newEventId, type PlatformEvent } from '@switchhook/contracts'
 import { FairTurns } from './fair-turns.ts'
-import { type ALONE, createIntake } from './intake.ts'
+import { createIntake, type Line } from './intake.ts'
 import { TenantShares } from './tenant-shares.ts'
 
 /** One event is handled at a time, until `finish` is called. */
 function anIntake() {
-  const turns = new FairTurns<string | null | typeof ALONE>(1)
+  const turns = new FairTurns<Line>(1)
   const handled: PlatformEvent[] = []
   const packed: string[] = []
   const finishing: (() => void)[] = []

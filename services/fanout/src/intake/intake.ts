@@ -1,10 +1,9 @@
-import { type PlatformEvent, parseEvent } from '@switchhook/contracts'
+import { type PlatformEvent, parseEvent, type Tenant } from '@switchhook/contracts'
 import { ALONE_HEADER, type IncomingMessage, type Packer, type SingleEvent } from '@switchhook/messaging'
 import { parseEventMessage } from '../events/handle-event.ts'
 import type { FairTurns } from './fair-turns.ts'
 import type { TenantShares } from './tenant-shares.ts'
 
-/** An event as it arrived in fan-out's queue. */
 export interface ReceivedEvent {
   readonly event: PlatformEvent
   readonly content: Buffer
@@ -27,11 +26,13 @@ export const parsePacked = ({ content, traceparent, revision }: SingleEvent): Pl
 })
 
 /** The line of events that came out of packs. It has no tenant, because the waits of a deferred tenant end. */
-export const ALONE = Symbol('alone')
+const ALONE = Symbol('alone')
+
+export type Line = Tenant | typeof ALONE
 
 export interface IntakeDeps {
   readonly shares: TenantShares
-  readonly turns: FairTurns<string | null | typeof ALONE>
+  readonly turns: FairTurns<Line>
   readonly handle: (event: PlatformEvent) => Promise<void>
   readonly packer: Pick<Packer<SingleEvent>, 'add'>
   /** More deliveries are due than workers take. */
@@ -41,11 +42,9 @@ export interface IntakeDeps {
 }
 
 /** Handles an event directly, or stores it in its tenant's backlog. Resolved: the event may be acknowledged. */
-export function createIntake(deps: IntakeDeps): (received: ReceivedEvent) => Promise<void> {
-  const { shares, turns, handle, packer, areDeliveriesLate, deferred } = deps
-
+export function createIntake({ shares, turns, handle, packer, areDeliveriesLate, deferred }: IntakeDeps) {
   /** Resolves to false if the event did not get a turn. */
-  async function handleInTurn(event: PlatformEvent, line: string | null | typeof ALONE): Promise<boolean> {
+  async function handleInTurn(event: PlatformEvent, line: Line): Promise<boolean> {
     if (!(await turns.take(line))) return false
     try {
       await handle(event)
@@ -62,7 +61,7 @@ export function createIntake(deps: IntakeDeps): (received: ReceivedEvent) => Pro
     deferred()
   }
 
-  return async function take(received): Promise<void> {
+  return async function take(received: ReceivedEvent): Promise<void> {
     const { event, isAlone } = received
     const { tenant } = event
     if (isAlone) {

@@ -2,6 +2,8 @@ import type { Delivery, PlatformEvent } from '@switchhook/contracts'
 import {
   type Broker,
   backlogQueues,
+  type ConsumeOptions,
+  type Consumer,
   createFinishedMembers,
   deliveryShardOf,
   eventPackQueues,
@@ -20,7 +22,7 @@ import type { Logger, Metrics } from '@switchhook/runtime'
 import type { Installation } from '@switchhook/store'
 import { createFirstAttempts } from '../events/first-attempts.ts'
 import { FairTurns } from './fair-turns.ts'
-import { type ALONE, createIntake, parsePacked, parseReceivedEvent } from './intake.ts'
+import { createIntake, type Line, parsePacked, parseReceivedEvent } from './intake.ts'
 import { createIntakeMeter } from './intake-meter.ts'
 import { startQueueWatch } from './queue-watch.ts'
 import { TenantShares } from './tenant-shares.ts'
@@ -51,7 +53,6 @@ export interface IntakeOptions {
   readonly broker: Broker
   readonly installation: Pick<Installation, 'checked' | 'recovered'>
   readonly concurrency: number
-  /** Shards of events to consume. */
   readonly eventShards: number
   /** Shards that due deliveries are published to. */
   readonly deliveryShards: number
@@ -64,12 +65,14 @@ export interface IntakeOptions {
   readonly log: Logger
 }
 
+const openUntaken = (message: IncomingMessage) => ({ packet: openDeliveryPacket(message), content: message.content })
+
 /** Consumes events, backlogs, and packets that no worker takes. Resolves once it consumes; the result stops it. */
 export async function openIntake(options: IntakeOptions): Promise<() => Promise<void>> {
-  const { broker, installation, concurrency, deliveryShards, handling, metrics, log } = options
+  const { broker, installation, concurrency, eventShards, deliveryShards, handling, metrics, log } = options
   const window = concurrency * WINDOW_DEPTH
   const shares = new TenantShares()
-  const direct = new FairTurns<string | null | typeof ALONE>(concurrency)
+  const direct = new FairTurns<Line>(concurrency)
   const backlog = new FairTurns<number>(Math.ceil(concurrency * BACKLOG_PART), { isOpen: false })
   const deferred = createIntakeMeter(metrics, () => shares.deferredTenants())
 
@@ -138,55 +141,36 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
   }
   const publishPacked = (delivery: PackedDelivery): Promise<void> => broker.publishPacked(delivery)
   const ofPacket = { finished: createFinishedMembers<PackedDelivery>(), publishAlone: publishPacked, log }
-  const { recovered } = installation
+  async function handleUntaken({ packet, content }: ReturnType<typeof openUntaken>): Promise<void> {
+    const subscription = packet.members[0]?.headers['sh-subscription-id']
+    // Workers are only late. Single messages would make them later.
+    if (watch.arePacketsTaken() && typeof subscription === 'string') {
+      return await broker.publishPacket(content, deliveryShardOf(subscription, deliveryShards))
+    }
+    await handleMembers(packet, { ...ofPacket, handle: publishPacked })
+  }
+  const consume = <Message>(
+    queue: string,
+    parse: (message: IncomingMessage) => Message,
+    handle: (message: Message) => Promise<void>,
+    limits: Pick<ConsumeOptions<Message>, 'concurrency' | 'holdAcksMs'>,
+  ): Promise<Consumer> =>
+    broker.consume({
+      queue,
+      parse: installation.checked(parse),
+      handle,
+      recovered: installation.recovered,
+      ...limits,
+    })
+  const ofEvents = { concurrency: Math.ceil(window / eventShards), holdAcksMs: HOLD_ACKS_MS }
+  // A pack has up to as many events as the window is deep.
+  const ofPacks = { concurrency: Math.ceil(concurrency / eventShards), holdAcksMs: HOLD_ACKS_MS }
+  const few = { concurrency: PACKS_AT_ONCE }
   const consumers = await Promise.all([
-    ...eventQueues(options.eventShards).map((queue) =>
-      broker.consume({
-        queue,
-        parse: installation.checked(parseReceivedEvent),
-        handle: intake,
-        concurrency: Math.ceil(window / options.eventShards),
-        holdAcksMs: HOLD_ACKS_MS,
-        recovered,
-      }),
-    ),
-    ...eventPackQueues(options.eventShards).map((queue) =>
-      broker.consume({
-        queue,
-        parse: installation.checked(openEventPack),
-        handle: handlePack,
-        // A pack has up to as many events as the window is deep.
-        concurrency: Math.ceil(concurrency / options.eventShards),
-        holdAcksMs: HOLD_ACKS_MS,
-        recovered,
-      }),
-    ),
-    ...backlogQueues.map((queue, n) =>
-      broker.consume<Packet<SingleEvent>>({
-        queue,
-        parse: installation.checked(openEventPack),
-        handle: handleBacklogOf(n),
-        concurrency: PACKS_AT_ONCE,
-        recovered,
-      }),
-    ),
-    broker.consume<{ readonly packet: Packet<PackedDelivery>; readonly content: Buffer }>({
-      queue: Queue.untakenPackets,
-      parse: installation.checked((message: IncomingMessage) => ({
-        packet: openDeliveryPacket(message),
-        content: message.content,
-      })),
-      handle: async ({ packet, content }) => {
-        const subscription = packet.members[0]?.headers['sh-subscription-id']
-        // Workers are only late. Single messages would make them later.
-        if (watch.arePacketsTaken() && typeof subscription === 'string') {
-          return await broker.publishPacket(content, deliveryShardOf(subscription, deliveryShards))
-        }
-        await handleMembers(packet, { ...ofPacket, handle: publishPacked })
-      },
-      concurrency: PACKS_AT_ONCE,
-      recovered,
-    }),
+    ...eventQueues(eventShards).map((queue) => consume(queue, parseReceivedEvent, intake, ofEvents)),
+    ...eventPackQueues(eventShards).map((queue) => consume(queue, openEventPack, handlePack, ofPacks)),
+    ...backlogQueues.map((queue, n) => consume(queue, openEventPack, handleBacklogOf(n), few)),
+    consume(Queue.untakenPackets, openUntaken, handleUntaken, few),
   ])
   return async () => {
     const drained = consumers.map((consumer) => consumer.drain())

@@ -14,7 +14,6 @@ export interface QueueWatchDeps {
   readonly deliveryShards: number
   /** Work is in progress or waits: the due queues must be looked at. */
   readonly isBusy: () => boolean
-  /** The backlogs that must be looked at. */
   readonly backlogs: () => ReadonlySet<number>
   /** Deliveries of backlogs are being released or wait for it. */
   readonly isReleasing: () => boolean
@@ -27,20 +26,10 @@ export interface QueueWatchDeps {
   readonly setOpen: (mayRelease: boolean) => void
 }
 
-/** What fan-out knows about the queues of its workers. When they cannot be read, the last look stays in force. */
-export interface QueueWatch {
-  /** More deliveries wait than workers take, of those that are due or of those that give way. */
-  readonly areDeliveriesLate: () => boolean
-  /** Workers consume packets: those of earlier versions do not. Asking makes the next look happen. */
-  readonly arePacketsTaken: () => boolean
-  /** Workers consume released deliveries: those of earlier versions do not. */
-  readonly isBacklogTaken: () => boolean
-  /** The same for packets of released deliveries. */
-  readonly areBacklogPacketsTaken: () => boolean
-  readonly stop: () => Promise<void>
-}
+export type QueueWatch = ReturnType<typeof startQueueWatch>
 
-export function startQueueWatch(deps: QueueWatchDeps): QueueWatch {
+/** What fan-out knows about the queues of its workers. When they cannot be read, the last look stays in force. */
+export function startQueueWatch(deps: QueueWatchDeps) {
   const due = dueQueues(deps.deliveryShards)
   const packets = packetQueues(deps.deliveryShards)
   let areDeliveriesLate = false
@@ -57,7 +46,7 @@ export function startQueueWatch(deps: QueueWatchDeps): QueueWatch {
     return isWanted ? [...due, ...packets, Queue.deliveryBacklog, Queue.backlogPackets, ...backlogs] : []
   }
 
-  function note(depths: ReadonlyMap<string, QueueDepth>): void {
+  function note(depths: ReadonlyMap<string, QueueDepth | undefined>): void {
     const readyIn = (queue: string | undefined): number => depths.get(queue ?? '')?.ready ?? 0
     const dueReady = due.map((queue, shard) => readyIn(queue) + readyIn(packets[shard]) * deps.membersPerPacket())
     const isConsumed = (queue: string): boolean => (depths.get(queue)?.consumers ?? 0) > 0
@@ -82,19 +71,20 @@ export function startQueueWatch(deps: QueueWatchDeps): QueueWatch {
     if (queues.length === 0) return
     isAsked = false
     await deps.broker.lookAt(queues).then(
-      (depths) => note(new Map(queues.flatMap((queue, at) => pair(queue, depths[at])))),
+      (depths) => note(new Map(queues.map((queue, at) => [queue, depths[at]]))),
       () => {}, // The broker is away; publishes and consumers report it.
     )
   })
   poll.wake()
   return {
-    areDeliveriesLate: () => areDeliveriesLate,
-    arePacketsTaken: () => isTrusted() && arePacketsTaken,
-    isBacklogTaken: () => isBacklogTaken,
-    areBacklogPacketsTaken: () => isTrusted() && areBacklogPacketsTaken,
+    /** More deliveries wait than workers take, of those that are due or of those that give way. */
+    areDeliveriesLate: (): boolean => areDeliveriesLate,
+    /** Workers consume packets: those of earlier versions do not. Asking makes the next look happen. */
+    arePacketsTaken: (): boolean => isTrusted() && arePacketsTaken,
+    /** Workers consume released deliveries: those of earlier versions do not. */
+    isBacklogTaken: (): boolean => isBacklogTaken,
+    /** The same for packets of released deliveries. */
+    areBacklogPacketsTaken: (): boolean => isTrusted() && areBacklogPacketsTaken,
     stop: poll.stop,
   }
 }
-
-const pair = (queue: string, depth: QueueDepth | undefined): [string, QueueDepth][] =>
-  depth === undefined ? [] : [[queue, depth]]

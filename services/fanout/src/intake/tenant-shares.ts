@@ -75,7 +75,6 @@ export class TenantShares {
     return new Set(backlogs)
   }
 
-  /** The number of known tenants. */
   size(): number {
     return this.#accounts.size
   }
