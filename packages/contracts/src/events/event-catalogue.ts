@@ -41,21 +41,9 @@ export const EVENT_CATALOGUE: Readonly<Record<EventType, Entry>> = {
     title: 'An endpoint recovered',
     schema: endpointRecoveredSchema,
   },
-  'webhook.delivery.parked': {
-    name: 'deliveryParked',
-    title: 'A delivery was parked',
-    schema: deliveryParkedSchema,
-  },
-  'webhook.parked.limit': {
-    name: 'parkedLimit',
-    title: 'Too many parked deliveries',
-    schema: parkedLimitSchema,
-  },
-  'webhook.held.limit': {
-    name: 'heldLimit',
-    title: 'Many held deliveries',
-    schema: heldLimitSchema,
-  },
+  'webhook.delivery.parked': { name: 'deliveryParked', title: 'A delivery was parked', schema: deliveryParkedSchema },
+  'webhook.parked.limit': { name: 'parkedLimit', title: 'Too many parked deliveries', schema: parkedLimitSchema },
+  'webhook.held.limit': { name: 'heldLimit', title: 'Many held deliveries', schema: heldLimitSchema },
 }
 
 const envelopeProperties = {
