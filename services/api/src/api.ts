@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { serviceTopology } from '@switchhook/messaging'
 import {
   createContextOnly,
@@ -14,9 +15,9 @@ import type { Base } from './base.ts'
 import type { ApiConfig } from './config.ts'
 import { openContactCenter } from './contact-center/open-contact-center.ts'
 import { FEATURES, WEBHOOKS } from './features.ts'
-import { openAudit } from './http/audit/open-audit.ts'
+import { openAudit } from './http/audit/audit-log.ts'
 import { type KeyTiming, openAuth } from './http/auth/open-auth.ts'
-import { openConsole } from './http/console/open-console.ts'
+import { openConsole } from './http/console/mount-console.ts'
 import { openFeatures } from './http/feature.ts'
 import { type IdempotencyTiming, openIdempotency } from './http/idempotency.ts'
 import { createLimitExpensive } from './http/limits/limit-expensive.ts'
@@ -25,7 +26,7 @@ import { withDocument } from './http/openapi/document-routes.ts'
 import { createApp } from './http/server/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/server/http-server.ts'
 import { isNotFound } from './http/server/problem-handler.ts'
-import { createRequestScope, createRequestTrace } from './http/server/request-trace.ts'
+import { createRequestTrace } from './http/server/request-trace.ts'
 import { openState } from './state/state.ts'
 
 export interface StartApiOptions {
@@ -63,7 +64,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
       waitForBroker: false,
     },
   )
-  const scope = createRequestScope()
+  const traceOfRequest = new AsyncLocalStorage<string>()
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const vault = openVault(config, log)
   const journal = createJournalReader(redis, {
@@ -74,7 +75,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const subscriptions = createSubscriptionStore(redis, installation.verify, {
     mostPerTenant: config.SUBSCRIPTION_LIMIT_PER_TENANT,
   })
-  const base: Base = { ...opened, traceOfRequest: scope.current, subscriptions, publishDelivery }
+  const base: Base = { ...opened, traceOfRequest: () => traceOfRequest.getStore(), subscriptions, publishDelivery }
 
   const state = await openState(base)
   shutdown.defer('outbox relay', () => state.relay.stop())
@@ -113,7 +114,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     corsOrigins: config.CORS_ORIGINS,
     metrics,
     log,
-    trace: createRequestTrace(tracing, scope),
+    trace: createRequestTrace(tracing, traceOfRequest),
     ...(webConsole && { console: webConsole }),
   })
   const { deadlines } = options

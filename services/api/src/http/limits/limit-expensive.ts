@@ -14,18 +14,11 @@ export type LimitExpensive = <Result>(
   isClosed: () => boolean,
 ) => Promise<Result>
 
-interface ExpensiveLimits {
-  /** Of one client in this process. */
-  readonly atOnce: number
-  readonly waiting: number
-  readonly maxWaitMs: number
-}
-
 /**
- * One expensive request of a client at a time leaves the process to others; a page of a console sends fewer than ten. The
+ * Of one client in this process. One expensive request of a client at a time leaves the process to others; a page of a console sends fewer than ten. The
  * wait is part of the lease of an idempotency key, 30 s, and must leave most of it to the work.
  */
-const LIMITS: ExpensiveLimits = { atOnce: 1, waiting: 50, maxWaitMs: 10_000 }
+const LIMITS = { atOnce: 1, waiting: 50, maxWaitMs: 10_000 }
 
 interface Queue {
   running: number
@@ -36,7 +29,7 @@ interface Queue {
  * Runs few expensive requests of a client concurrently, so that they cannot slow down other clients. The others wait in the
  * order in which they came; only a client with many waiting ones is refused. Callers without a client have no limit.
  */
-export function createLimitExpensive({ atOnce, waiting, maxWaitMs }: ExpensiveLimits = LIMITS): LimitExpensive {
+export function createLimitExpensive({ atOnce, waiting, maxWaitMs } = LIMITS): LimitExpensive {
   const queues = new Map<string, Queue>()
 
   return async (caller, work, isClosed) => {
