@@ -1,10 +1,10 @@
-import type { Platform, Simulator } from '@switchhook/platform'
+import type { LinkState, Platform, Simulator } from '@switchhook/platform'
+import type { Metrics } from '@switchhook/runtime'
 import type { Base } from '../base.ts'
 import type { State } from '../state/state.ts'
 import type { TimerOwners } from '../state/timer-loop.ts'
 import { type Center, createCenter } from './center/center.ts'
-import { showLink } from './platform/link-meter.ts'
-import { openPlatform } from './platform/open-platform.ts'
+import { type OpenedPlatform, openPlatform } from './platform/open-platform.ts'
 
 /** The platform and the stored state of its calls and agents. The routes of calls and agents build on it. */
 export interface ContactCenter {
@@ -41,14 +41,8 @@ export async function openContactCenter(base: Base, state: State): Promise<Conta
     // calls that they show.
     center: {
       ...center,
-      readAgent: installation.confirmAbsence(
-        (...one: Parameters<Center['readAgent']>) => center.readAgent(...one),
-        isRead,
-      ),
-      readAgents: installation.confirmAbsence(
-        (...some: Parameters<Center['readAgents']>) => center.readAgents(...some),
-        isRead,
-      ),
+      readAgent: installation.confirmAbsence(center.readAgent, isRead),
+      readAgents: installation.confirmAbsence(center.readAgents, isRead),
     },
     now,
     simulator,
@@ -64,3 +58,19 @@ export async function openContactCenter(base: Base, state: State): Promise<Conta
 }
 
 const isRead = ({ status }: PromiseSettledResult<unknown>): boolean => status === 'fulfilled'
+
+const LINK_STATES: readonly LinkState[] = ['connected', 'standby', 'lost']
+
+/** Shows the link to the platform as one series per state, and the platform's channels without a stored call. */
+function showLink(metrics: Metrics, { link, unknownChannels }: OpenedPlatform): void {
+  metrics.gauge(
+    'switchhook_platform_unknown_channels',
+    'Channels of the contact-center platform that belong to no stored call.',
+    unknownChannels,
+  )
+  metrics.gauges(
+    'switchhook_platform_link',
+    'Link to the contact-center platform: 1 for its present state, 0 for the others.',
+    () => LINK_STATES.map((state) => ({ labels: { state }, value: link() === state ? 1 : 0 })),
+  )
+}

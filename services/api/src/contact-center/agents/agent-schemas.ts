@@ -2,9 +2,7 @@ import { callStatusSchema, DeviceStatus, numberedSchema, statusCodeSchema } from
 import { component } from '../../http/component.ts'
 import { pageSchema } from '../../http/page-schema.ts'
 import { callLegSchema } from '../calls/call-leg.ts'
-
-/** One line of readable text, without control characters. */
-const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
+import { PRINTABLE } from '../calls/call-schemas.ts'
 
 const text = (description: string, example: string) => ({
   type: ['string', 'null'],

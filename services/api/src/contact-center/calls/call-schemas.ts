@@ -17,10 +17,10 @@ export interface TransferBody extends LegBody {
   readonly correlationId?: string | null
 }
 
-/** Signalling must not carry line breaks or other control characters. */
-const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
+/** One line of text: signalling must not carry line breaks or other control characters. */
+export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
 
-const address = (description: string, example: string) => ({
+export const address = (description: string, example: string) => ({
   type: 'string',
   minLength: 1,
   maxLength: 255,

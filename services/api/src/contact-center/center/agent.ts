@@ -78,10 +78,13 @@ export const lastEventAtOf = ({ lastEventAt, since }: Pick<Agent, 'lastEventAt' 
 /** Key of the record within its tenant (`StateStore` of packages/store). */
 export const agentKey = (agentUri: string): string => `agent:${agentUri}`
 
+/** The stored agent; a new one if none is stored. */
+export const agentOf = (stored: unknown, agentUri: string): Agent => (stored as Agent | undefined) ?? newAgent(agentUri)
+
 /** Resolves to a new agent if none is stored. */
 export async function readAgent(store: Pick<StateStore, 'read'>, tenant: Tenant, agentUri: string): Promise<Agent> {
   const [stored] = await store.read(tenant, [agentKey(agentUri)])
-  return (stored?.value as Agent | undefined) ?? newAgent(agentUri)
+  return agentOf(stored?.value, agentUri)
 }
 
 /** A dial that never reached the platform, because the process died, reserves the device for at most this time. */

@@ -9,7 +9,7 @@ import { openAsteriskPlatform } from './asterisk/open-asterisk.ts'
 import { openSimulatorPlatform } from './simulator/open-simulator.ts'
 
 /** A platform adapter together with the parts that only this adapter has. */
-interface OpenedPlatform {
+export interface OpenedPlatform {
   readonly platform: Platform
   /** The connection over which the platform reports. */
   readonly link: () => LinkState

@@ -1,12 +1,8 @@
 import { component } from '../../http/component.ts'
+import { agentUriParam } from '../agents/agent-schemas.ts'
+import { address, callIdParam } from '../calls/call-schemas.ts'
 
-const agentUri = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 255,
-  description: 'User URI of the agent.',
-  examples: ['sip:alice@acme.example'],
-}
+const agentUri = { ...agentUriParam, description: 'User URI of the agent.' }
 
 const tenant = {
   type: 'string',
@@ -14,14 +10,7 @@ const tenant = {
   examples: ['acme'],
 }
 
-const from = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 255,
-  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-  description: "The caller's number or URI.",
-  examples: ['+15559000'],
-}
+const from = address("The caller's number or URI.", '+15559000')
 
 const seconds = (description: string, example: number) => ({
   type: 'number',
@@ -31,12 +20,7 @@ const seconds = (description: string, example: number) => ({
   examples: [example],
 })
 
-const callId = {
-  type: 'string',
-  format: 'uuid',
-  description: 'The new call.',
-  examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
-}
+const callId = { ...callIdParam, description: 'The new call.' }
 
 export const ringSchema = component('SimulatedCall', {
   type: 'object',
