@@ -3,6 +3,7 @@ import type { Page } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import { pageParameters, pageSchema } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
+import { flag, objectOf } from '../../http/schema-parts.ts'
 import { type CallListDeps, callLegSchema, type LegQuery, showLegs } from './call-leg.ts'
 import { callIdParam } from './call-schemas.ts'
 import { ENDED_BEGINNING, endedLegs } from './ended-legs.ts'
@@ -13,12 +14,10 @@ interface CallQuery extends LegQuery {
 }
 
 const query = {
-  live: {
-    type: 'boolean',
-    description:
-      '`true`: only live legs, by agent. `false`: only ended ones, the last to end first. Absent: first the live ones, then the ended ones.',
-    examples: [true],
-  },
+  live: flag(
+    '`true`: only live legs, by agent. `false`: only ended ones, the last to end first. Absent: first the live ones, then the ended ones.',
+    true,
+  ),
   agentUri: {
     type: 'string',
     minLength: 1,
@@ -31,19 +30,17 @@ const query = {
 
 const callPageSchema = pageSchema('CallPage', 'A page of call legs.', callLegSchema, 'live ones first')
 
-const callSchema = component('Call', {
-  type: 'object',
-  description: 'A call with the legs of all its agents.',
-  required: ['callId', 'legs'],
-  properties: {
+const callSchema = component(
+  'Call',
+  objectOf('A call with the legs of all its agents.', {
     callId: callIdParam,
     legs: {
       type: 'array',
       description: 'One leg per agent, ended ones included. Empty until the platform has reported a dialled call.',
       items: callLegSchema,
     },
-  },
-})
+  }),
+)
 
 /** Live legs first, then the ended ones. */
 async function pageOf(deps: CallListDeps, tenant: Tenant, { live, ...rest }: CallQuery): Promise<Page<CallStatus>> {

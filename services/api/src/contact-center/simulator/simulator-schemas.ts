@@ -1,14 +1,14 @@
 import { component } from '../../http/component.ts'
+import { flag, objectOf, text } from '../../http/schema-parts.ts'
 import { agentUriParam } from '../agents/agent-schemas.ts'
 import { address, callIdParam } from '../calls/call-schemas.ts'
 
 const agentUri = { ...agentUriParam, description: 'User URI of the agent.' }
 
-const tenant = {
-  type: 'string',
-  description: 'Tenant of the agent, if several tenants have an agent with this URI. Ignored with a token.',
-  examples: ['acme'],
-}
+const tenant = text(
+  'Tenant of the agent, if several tenants have an agent with this URI. Ignored with a token.',
+  'acme',
+)
 
 const from = address("The caller's number or URI.", '+15559000')
 
@@ -34,12 +34,10 @@ export const ringSchema = component('SimulatedCall', {
   },
 })
 
-export const rungSchema = component('SimulatedCallRinging', {
-  type: 'object',
-  description: 'The call rings at the agent.',
-  required: ['callId', 'agentUri', 'from'],
-  properties: { callId, agentUri, from },
-})
+export const rungSchema = component(
+  'SimulatedCallRinging',
+  objectOf('The call rings at the agent.', { callId, agentUri, from }),
+)
 
 export const remoteSchema = component('RemoteAction', {
   type: 'object',
@@ -58,7 +56,7 @@ export const deviceSchema = component('SimulatedDevice', {
   type: 'object',
   required: ['online'],
   properties: {
-    online: { type: 'boolean', description: 'true: online; false: offline.', examples: [false] },
+    online: flag('true: online; false: offline.', false),
     tenant,
   },
 })
