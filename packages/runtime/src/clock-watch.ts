@@ -2,7 +2,6 @@ import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { startPoll } from './poll.ts'
 
-/** One comparison of this process's clock with Redis's. */
 export interface ClockReading {
   /** This process's clock when the answer arrived, ms since 1970. */
   readonly localMs: number

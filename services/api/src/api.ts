@@ -32,7 +32,6 @@ import { openState } from './state/state.ts'
 export interface StartApiOptions {
   readonly config: ApiConfig
   readonly log: Logger
-  /** Closes in reverse order of `defer`. */
   readonly shutdown: Pick<Shutdown, 'defer'>
   readonly metrics: Metrics
   readonly tracing?: Tracing

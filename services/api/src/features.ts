@@ -47,5 +47,4 @@ export const FEATURES: readonly Feature<Parts>[] = [
   simulator,
 ]
 
-/** What clients implement. */
 export const WEBHOOKS: DescribedWebhooks = { delivery: deliveryWebhook }

@@ -21,7 +21,6 @@ export interface Delivery {
   readonly run: number
   /** Position in the schedule: 0 is immediate, k follows the kth wait. */
   readonly slot: number
-  /** Attempts made so far, in all runs. */
   readonly attempt: number
   /** How often the last slot has been postponed for a cool-down; absent: never. Determines the next wait, and the end. */
   readonly postponed?: number
@@ -59,7 +58,6 @@ export interface DeliveryHeaders {
   readonly 'sh-subscription-id': string
   readonly 'sh-event-id': string
   readonly 'sh-event-type': string
-  /** Absent: a delivery of the installation itself. */
   readonly 'sh-tenant'?: string
   readonly 'sh-url': string
   readonly 'sh-run': number

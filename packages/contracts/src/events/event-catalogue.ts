@@ -18,7 +18,6 @@ import {
  * happens; (5) run `make docs`.
  */
 interface Entry {
-  /** Name of the message in the AsyncAPI document. */
   readonly name: string
   readonly title: string
   /** Schema of `data`, with at least one example. */
@@ -94,7 +93,6 @@ export interface EventTypeDescription {
   readonly description: string
   /** JSON Schema 2020-12 of the envelope, without references. */
   readonly schema: object
-  /** An example envelope. */
   readonly example: object
 }
 

@@ -46,7 +46,6 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** The variables for the connection to RabbitMQ. */
 export const amqpFields = {
   AMQP_URL: described(
     'RabbitMQ, `amqp://` or `amqps://`. Separate the nodes of a cluster with commas ([scaling](scaling.md)).',
@@ -71,7 +70,6 @@ export const amqpFields = {
   ),
 }
 
-/** The variables for the connection to Redis. */
 export const redisFields = {
   REDIS_URL: described(
     'Redis, `redis://` or `rediss://`; also Sentinel and Cluster ([scaling](scaling.md)).',
@@ -127,7 +125,6 @@ const redisVariables = (config: RedisConfig): ServerVariables => ({
   ca: config.REDIS_CA_FILE,
 })
 
-/** What is wrong with the password and authorities of one server. */
 function addressProblem({ name, url, password, passwordFromFile, ca }: ServerVariables): string | undefined {
   if (password !== undefined && passwordFromFile !== undefined) {
     return `${name}_PASSWORD and ${name}_PASSWORD_FILE are both set; use one of them`
@@ -141,7 +138,6 @@ function addressProblem({ name, url, password, passwordFromFile, ca }: ServerVar
   return undefined
 }
 
-/** Rules for every service that connects to RabbitMQ. */
 export const amqpRules: readonly Rule<typeof amqpFields>[] = [
   (config) => addressProblem(amqpVariables(config)),
   (config) =>
@@ -158,7 +154,6 @@ export const amqpRules: readonly Rule<typeof amqpFields>[] = [
       : undefined,
 ]
 
-/** Rules for every service that connects to Redis. */
 export const redisRules: readonly Rule<typeof redisFields>[] = [(config) => addressProblem(redisVariables(config))]
 
 /** The address of RabbitMQ, and how many of its nodes must run before the queues of a new installation are declared. */

@@ -10,11 +10,9 @@ export interface SpanStart {
   readonly parent: string | undefined
   /** The id of a new trace, 32 hexadecimal digits; undefined: a random one. */
   readonly traceId?: string | undefined
-  /** Called only if spans are exported. */
   readonly attributes?: () => SpanAttributes
 }
 
-/** One operation in a trace. */
 export interface Span {
   /** The parent for the spans that this operation causes. */
   readonly traceparent: string

@@ -12,7 +12,6 @@ export interface ContactCenter {
   readonly center: Center
   readonly now: () => number
   readonly timers: TimerOwners
-  /** For its development routes. Null in production, and for a real platform. */
   readonly simulator: Simulator | null
   /** Whether the platform's reports arrive, at this replica or another one. */
   readonly isLinked: () => boolean

@@ -83,7 +83,6 @@ export function createAnswerOnce(
   vault: Vault,
   log: Pick<Logger, 'warn'>,
 ): AnswerOnce {
-  /** Waits until the request may run or its answer is stored. */
   async function begin(
     scope: string,
     fingerprint: string,

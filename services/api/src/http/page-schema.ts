@@ -21,7 +21,6 @@ export const pageSchema = (name: string, description: string, item: Schema, orde
     }),
   )
 
-/** Query parameters of a paginated list. */
 export const pageParameters = {
   limit: {
     type: 'integer',

@@ -18,12 +18,10 @@ const LAST_RETRY_MS = 2_000
  * relay, which retries them.
  */
 export function startCommitRelay(deps: {
-  /** The name of this process's outbox. */
   readonly name: string
   readonly outbox: Pick<Outbox, 'sent' | 'giveBack'>
   /** Resolves once the broker has confirmed the event. */
   readonly publish: (event: PlatformEvent) => Promise<void>
-  /** Wakes the outbox relay. */
   readonly nudge: () => void
   readonly log: Pick<Logger, 'warn'>
 }): CommitRelay & { readonly stop: () => Promise<void> } {

@@ -15,7 +15,6 @@ import type { Center } from '../center/center.ts'
 /** A leg as lists show it: its latest snapshot, and what can be done with it. */
 export type CallLeg = CallStatus & { readonly allowedCommands: readonly CommandOnLeg[] }
 
-/** Asks for a page of legs. */
 export interface LegQuery extends PageQuery {
   readonly agentUri?: string
 }

@@ -42,7 +42,6 @@ const callSchema = component(
   }),
 )
 
-/** Live legs first, then the ended ones. */
 async function pageOf(deps: CallListDeps, tenant: Tenant, { live, ...rest }: CallQuery): Promise<Page<CallStatus>> {
   const isPastLive = rest.cursor !== undefined && !isLiveCursor(rest.cursor)
   if (live === false || (live === undefined && isPastLive)) return endedLegs(deps, tenant, rest)

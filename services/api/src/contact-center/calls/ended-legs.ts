@@ -11,7 +11,6 @@ const LISTED_LATE_MS = 5 * 60_000
 
 const cursors = createListCursor('e', /^[A-Za-z0-9_-]*$/)
 
-/** The cursor of the first page. */
 export const ENDED_BEGINNING = cursors.of('')
 
 /** Finds the remembered ended legs of a tenant by their last event, because no list of calls is kept. */

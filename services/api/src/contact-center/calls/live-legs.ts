@@ -48,7 +48,6 @@ export async function liveLegs(
   return { items, nextCursor: cursors.of(` ${after}`) }
 }
 
-/** The live legs of these agents, by agent and call id. */
 async function legsOf(deps: CallListDeps, tenant: Tenant, agentUris: readonly string[]): Promise<CallStatus[]> {
   const agents = await deps.center.readAgents(tenant, agentUris)
   const calls = await readCallsById(

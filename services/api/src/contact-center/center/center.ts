@@ -15,7 +15,6 @@ import {
   untilProbeMs,
 } from './silent-call-probe.ts'
 
-/** A due timer of this tenant. */
 interface DueTimer {
   readonly tenant: Tenant
   readonly payload: unknown
@@ -27,11 +26,9 @@ interface CenterDeps {
   readonly platformKeys?: (callId: CallId) => readonly string[]
   readonly transact: Transact
   readonly platform: Pick<Platform, 'lookUp'>
-  /** Length of after-call work; 0: none. */
   readonly wrapUpMs: number
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Trace context of the current request; undefined outside a request. */
   readonly traceOfRequest?: () => string | undefined
 }
 

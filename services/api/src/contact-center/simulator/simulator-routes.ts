@@ -31,7 +31,6 @@ const DEVELOPMENT_ONLY =
 /** Anybody may act without a token. A person, or an application, that has one acts in its own tenant. */
 const access = { isPublic: true, role: 'operator' } as const
 
-/** Undefined: any tenant. */
 const tenantOf = ({ role, tenant }: Caller, asked?: string): string | undefined =>
   role === null ? asked : (tenant ?? undefined)
 

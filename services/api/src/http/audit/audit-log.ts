@@ -8,9 +8,7 @@ import { openLaterEntries } from './later-entries.ts'
 /** One entry as it is stored for its tenant: who did what, to what, from where. Names and ids, never values. */
 export interface AuditEntry {
   readonly action: AuditAction
-  /** The token's `azp`, `client_id` or `sub`; `trusted-network` for a request admitted by its address. */
   readonly clientId: string
-  /** The token's `sub` if it differs from the client. */
   readonly subject: string | null
   /** null: the request had no token. */
   readonly issuer: string | null
@@ -24,7 +22,6 @@ export interface AuditEntry {
   readonly traceId: string | null
 }
 
-/** Where a request came from, and the ids to correlate it by. */
 export interface Origin {
   /** The client's address: the peer of the socket, or the address that a trusted proxy reports. */
   readonly address: string | undefined

@@ -10,7 +10,6 @@ import { createOwnSiteCheck, type SiteRequest } from './own-site.ts'
 import { createNetworkMatcher } from './trusted-network.ts'
 import { createVerifyToken, Unauthorized } from './verify-token.ts'
 
-/** The part of a request that authentication reads. */
 interface Credentials extends SiteRequest {
   /** The address of the socket, or the address that a trusted proxy reports. */
   readonly ip?: string | undefined

@@ -20,7 +20,6 @@ export class Unauthorized extends HeaderedError {
   }
 }
 
-/** An issuer and its signing keys. */
 export interface TrustedIssuer extends Issuer {
   readonly keysFor: (kid: string | undefined) => Promise<KeySet>
 }

@@ -9,7 +9,6 @@ import { sendCompressed } from '../send-compressed.ts'
 export interface ConsoleOptions {
   readonly files: ConsoleFiles
   readonly issuers: readonly Issuer[]
-  /** The sign-in page lists the tenants to everybody. */
   readonly hasChooser: boolean
 }
 

@@ -8,7 +8,6 @@ type Kind = 'schemas' | 'responses' | 'headers'
 export interface Components {
   /** The schema with each of its named parts replaced by a reference. */
   readonly schema: (schema: Schema) => Schema
-  /** A reference to a response of this name. */
   readonly response: (name: string, response: Schema) => Schema
   /** A reference to each of these headers, by name. */
   readonly headers: (names: readonly AnswerHeader[]) => Schema
@@ -56,7 +55,6 @@ export function createComponents(): Components {
 const sorted = (named: ReadonlyMap<string, Schema>): Record<string, Schema> =>
   Object.fromEntries([...named].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
-/** The `content` of a body in JSON. */
 export const jsonContent = (schema: Schema, example: unknown): Schema => ({
   'application/json': { schema, ...(example !== undefined && { example }) },
 })

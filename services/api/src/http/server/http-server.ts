@@ -24,7 +24,6 @@ export interface HttpServer {
 /** Time limits for a client, in ms. */
 export interface ClientDeadlines {
   readonly headersMs: number
-  /** Headers and body. */
   readonly requestMs: number
   /** How long an idle connection stays open at shutdown, because a request may be on its way. Absent: not at all. */
   readonly lingerMs?: number

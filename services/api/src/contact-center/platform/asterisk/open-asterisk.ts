@@ -67,7 +67,6 @@ export function createPbxMemory({
   readonly store: StateStore
   readonly followed: FollowedRecords
   readonly leases: LeaseStore
-  /** Called when a timer was set that falls due in `dueInMs`. */
   readonly expectTimer: (dueInMs: number) => void
 }): PbxMemory {
   return {
