@@ -27,11 +27,7 @@ export {
   serialiseEvent,
   Unparsable,
 } from './events/event.ts'
-export {
-  describeEventTypes,
-  EVENT_CATALOGUE,
-  type EventTypeDescription,
-} from './events/event-catalogue.ts'
+export { describeEventTypes, EVENT_CATALOGUE } from './events/event-catalogue.ts'
 export * from './events/event-subject.ts'
 export * from './events/notice.ts'
 export * from './events/numbered-schema.ts'

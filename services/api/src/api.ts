@@ -40,19 +40,10 @@ export interface StartApiOptions {
   readonly idempotencyTiming?: Partial<IdempotencyTiming>
 }
 
-export interface Api {
-  readonly port: number
-  /** Every request needs these. */
-  readonly checks: Readonly<Record<'redis' | 'installation', () => boolean>>
-  /**
-   * The api works without these for a while: events wait in the outbox, a wrong clock shows in every process, and calls
-   * continue without their platform's reports.
-   */
-  readonly optional: Readonly<Record<'rabbitmq' | 'clock' | 'platform', () => boolean>>
-}
+export type Api = Awaited<ReturnType<typeof startApi>>
 
 /** Composes the service from its features and starts it. Waits for Redis, but not for the broker. */
-export async function startApi(options: StartApiOptions): Promise<Api> {
+export async function startApi(options: StartApiOptions) {
   const { config, log, shutdown, metrics, tracing = createContextOnly() } = options
   const { redis, broker, installation, now, readiness } = await openBacking(
     { name: 'api', config, log, shutdown, metrics },
@@ -122,7 +113,12 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   shutdown.defer('streams', features.endRequests)
   return {
     port: server.port,
+    /** Every request needs these. */
     checks: { redis: readiness.redis, installation: readiness.installation },
+    /**
+     * The api works without these for a while: events wait in the outbox, a wrong clock shows in every process, and calls
+     * continue without their platform's reports.
+     */
     optional: { rabbitmq: readiness.rabbitmq, clock: readiness.clock, platform: contactCenter.isLinked },
   }
 }

@@ -88,16 +88,8 @@ export const exampleEnvelopeOf = (eventType: EventType, data: { readonly occurre
   data,
 })
 
-export interface EventTypeDescription {
-  readonly type: EventType
-  readonly description: string
-  /** JSON Schema 2020-12 of the envelope, without references. */
-  readonly schema: object
-  readonly example: object
-}
-
-/** Every event type with the schema and an example of the webhook body. */
-export const describeEventTypes = (): EventTypeDescription[] =>
+/** Every event type with the schema, without references, and an example of the webhook body. */
+export const describeEventTypes = () =>
   EVENT_TYPES.map((type) => {
     const { title, schema } = EVENT_CATALOGUE[type]
     const [data] = schema.examples

@@ -1,25 +1,16 @@
-import type { LinkState, Platform, Simulator } from '@switchhook/platform'
+import type { LinkState } from '@switchhook/platform'
 import type { Metrics } from '@switchhook/runtime'
 import type { Base } from '../base.ts'
 import type { State } from '../state/state.ts'
 import type { TimerOwners } from '../state/timer-loop.ts'
-import { type Center, createCenter } from './center/center.ts'
+import { createCenter } from './center/center.ts'
 import { type OpenedPlatform, openPlatform } from './platform/open-platform.ts'
 
 /** The platform and the stored state of its calls and agents. The routes of calls and agents build on it. */
-export interface ContactCenter {
-  readonly platform: Platform
-  readonly center: Center
-  readonly now: () => number
-  readonly timers: TimerOwners
-  readonly simulator: Simulator | null
-  /** Whether the platform's reports arrive, at this replica or another one. */
-  readonly isLinked: () => boolean
-  readonly close: () => Promise<void>
-}
+export type ContactCenter = Awaited<ReturnType<typeof openContactCenter>>
 
 /** Opens the platform that `PLATFORM` names, and starts recording its reports. */
-export async function openContactCenter(base: Base, state: State): Promise<ContactCenter> {
+export async function openContactCenter(base: Base, state: State) {
   const { config, installation, now, traceOfRequest } = base
   const center = createCenter({
     store: state.store,
@@ -45,13 +36,14 @@ export async function openContactCenter(base: Base, state: State): Promise<Conta
     },
     now,
     simulator,
-    isLinked: () => link() !== 'lost',
+    /** Whether the platform's reports arrive, at this replica or another one. */
+    isLinked: (): boolean => link() !== 'lost',
     timers: {
       ...timers,
       agent: (timer) => center.agentTimerDue(timer),
       // Stored timer ids begin with `audit:`, so processes of the previous version find their owner too.
       audit: (timer) => center.probeTimerDue(timer),
-    },
+    } satisfies TimerOwners,
     close: () => platform.stop(),
   }
 }

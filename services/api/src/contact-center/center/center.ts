@@ -1,6 +1,6 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
 import type { KnownRecords, LegReport, Platform, PlatformListener } from '@switchhook/platform'
-import type { StateChange, StateStore } from '@switchhook/store'
+import type { DueTimer, StateChange, StateStore } from '@switchhook/store'
 import { RecordChanged, type Step, type Transact } from '../../state/transact.ts'
 import { type Agent, agentKey, agentOf, type PresenceSetting, readAgent } from './agent.ts'
 import { type AgentChange, type AgentTimerPayload, applyDevice, applyPresence, applyTimer } from './agent-model.ts'
@@ -14,11 +14,6 @@ import {
   reportsOfProbe,
   untilProbeMs,
 } from './silent-call-probe.ts'
-
-interface DueTimer {
-  readonly tenant: Tenant
-  readonly payload: unknown
-}
 
 interface CenterDeps {
   readonly store: Pick<StateStore, 'read'>
@@ -175,12 +170,12 @@ export function createCenter(deps: CenterDeps) {
     },
     setPresence: (tenant: Tenant, agentUri: string, setting: PresenceSetting): Promise<Agent> =>
       changeAgent(tenant, agentUri, (agent) => applyPresence(agent, setting, isoNow())),
-    agentTimerDue: async ({ tenant, payload }: DueTimer): Promise<void> => {
+    agentTimerDue: async ({ tenant, payload }: Pick<DueTimer, 'tenant' | 'payload'>): Promise<void> => {
       const timer = payload as AgentTimerPayload
       await changeAgent(tenant, timer.agentUri, (agent) => applyTimer(agent, timer, isoNow()))
     },
     /** Probes a silent call: asks the platform for its state. @throws PlatformUnavailable if the platform cannot answer */
-    probeTimerDue: async ({ tenant, payload }: DueTimer): Promise<void> => {
+    probeTimerDue: async ({ tenant, payload }: Pick<DueTimer, 'tenant' | 'payload'>): Promise<void> => {
       const { callId } = payload as { callId: CallId }
       const call = await findCall(tenant, callId)
       if (call === undefined || (hasBegun(call) && !isLive(call))) return

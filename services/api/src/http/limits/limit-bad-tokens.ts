@@ -7,10 +7,11 @@ import { Unauthorized } from '../auth/verify-token.ts'
 import { HeaderedError } from '../headered-error.ts'
 
 /**
- * How many invalid tokens are verified in a window of `duration` seconds. Per token: the requests that an honest client has in flight when its token expires are answered 401, so that it fetches a
- * new token. A client that repeats its token for longer is limited, and does not use up the limit of its address. Per
- * address: the window is one second, so that other clients of a flooding address (all clients, if TRUST_PROXY does not
- * name a proxy) still get tokens verified. Short windows also bound the memory, because each bad token has its own count.
+ * How many invalid tokens are verified in a window of `duration` seconds. Per token: the requests that an honest client has
+ * in flight when its token expires are answered 401, so that it fetches a new token. A client that repeats its token for
+ * longer is limited, and does not use up the limit of its address. Per address: the window is one second, so that other
+ * clients of a flooding address (all clients, if TRUST_PROXY does not name a proxy) still get tokens verified. Short
+ * windows also bound the memory, because each bad token has its own count.
  */
 const BAD_TOKEN_LIMITS = {
   perToken: { points: 100, duration: 10 },
