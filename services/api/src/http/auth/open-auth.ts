@@ -3,12 +3,11 @@ import type { Logger } from '@switchhook/runtime'
 import { EVERY_ROLE } from '../role.ts'
 import type { Caller } from '../route.ts'
 import { fetchKeys } from './fetch-keys.ts'
-import { forgedToken } from './forged-token.ts'
 import type { Issuer } from './issuer.ts'
 import { type KeyTiming as CacheTiming, startKeyCache } from './key-cache.ts'
 import { createOwnSiteCheck, type SiteRequest } from './own-site.ts'
 import { createNetworkMatcher } from './trusted-network.ts'
-import { createVerifyToken, Unauthorized } from './verify-token.ts'
+import { createVerifyToken, forgedToken, Unauthorized } from './verify-token.ts'
 
 interface Credentials extends SiteRequest {
   /** The address of the socket, or the address that a trusted proxy reports. */
