@@ -17,7 +17,6 @@ export function readTraceparent(value: unknown): string | undefined {
 
 const LENGTH = '00-00000000000000000000000000000000-0000000000000000-00'.length
 
-/** The trace id, for log lines. */
 export const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35)
 
 /** The context of a new trace. The sampled flag is set, so that services downstream export its spans. */

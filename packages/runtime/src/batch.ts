@@ -5,7 +5,6 @@ export interface BatchOptions<Item, Written> {
   readonly maxWeight: number
   /** Absent: each item weighs 1. */
   readonly weightOf?: (item: Item) => number
-  /** Gets the items in the order in which they were added. */
   readonly write: (items: readonly Item[]) => Written
 }
 

@@ -2,7 +2,6 @@ import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { startPoll } from './poll.ts'
 
-/** One comparison of this process's clock with Redis's. */
 export interface ClockReading {
   /** This process's clock when the answer arrived, ms since 1970. */
   readonly localMs: number
@@ -46,26 +45,7 @@ export function classifySkew({ skewMs, toleranceMs }: ClockSkew): ClockState {
   return certainMs > SKEWED_MS ? 'skewed' : 'fits'
 }
 
-export interface ClockWatch {
-  /** For `/readyz`: false after a comparison that found the clock unfit. True before the first comparison. */
-  isFit(): boolean
-  /**
-   * The time for events, ms since 1970: by this process's clock, but at most `MAX_AHEAD_MS` ahead of Redis's. An event of a
-   * clock that is far ahead would move all later events of its leg or agent into the future.
-   */
-  readonly now: () => number
-  stop(): Promise<void>
-}
-
-export interface ClockWatchDeps {
-  /** Redis's clock, ms since 1970. */
-  readonly readServerMs: () => Promise<number>
-  /** This process's clock, ms since 1970. */
-  readonly now: () => number
-  readonly everyMs?: number
-  readonly metrics: Pick<Metrics, 'gauge'>
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
-}
+export type ClockWatch = Awaited<ReturnType<typeof startClockWatch>>
 
 /** A clock drifts by milliseconds in this time; a clock that is set wrong is found within it. */
 const EVERY_MS = 30_000
@@ -75,7 +55,15 @@ const EVERY_MS = 30_000
  * the skew as a metric. A failed comparison keeps the state; the readiness check of Redis reports that failure. A
  * comparison cannot show which of the two clocks is wrong.
  */
-export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch> {
+export async function startClockWatch(deps: {
+  /** Redis's clock, ms since 1970. */
+  readonly readServerMs: () => Promise<number>
+  /** This process's clock, ms since 1970. */
+  readonly now: () => number
+  readonly everyMs?: number
+  readonly metrics: Pick<Metrics, 'gauge'>
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+}) {
   const { readServerMs, now, everyMs = EVERY_MS, metrics, log } = deps
   let state: ClockState = 'fits'
   let skew: ClockSkew | undefined
@@ -113,8 +101,13 @@ export async function startClockWatch(deps: ClockWatchDeps): Promise<ClockWatch>
   await compare()
   const poll = startPoll(everyMs, compare)
   return {
-    isFit: () => state !== 'unfit',
-    now: () => Math.min(now(), Math.floor(latestServerMs + performance.now()) + MAX_AHEAD_MS),
+    /** For `/readyz`: false after a comparison that found the clock unfit. True before the first comparison. */
+    isFit: (): boolean => state !== 'unfit',
+    /**
+     * The time for events, ms since 1970: by this process's clock, but at most `MAX_AHEAD_MS` ahead of Redis's. An event of a
+     * clock that is far ahead would move all later events of its leg or agent into the future.
+     */
+    now: (): number => Math.min(now(), Math.floor(latestServerMs + performance.now()) + MAX_AHEAD_MS),
     stop: poll.stop,
   }
 }

@@ -16,7 +16,6 @@ export interface Deadline {
 
 /** Counts 1 every `BEAT_MS`, and 1 for a stall of any length. */
 let beats = 0
-/** When the last beat was due. */
 let beatAtMs = 0
 let timer: NodeJS.Timeout | undefined
 let running = 0
@@ -65,7 +64,6 @@ export function startDeadline(ms: number, passed: () => void = () => {}): Deadli
   return new RunningDeadline(due, passed)
 }
 
-/** The deadline of an answer has passed. */
 export class NotAnswered extends Error {}
 
 /** @throws NotAnswered with this message if the answer does not arrive within `ms`. An answer that arrives later is dropped. */

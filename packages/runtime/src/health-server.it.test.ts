@@ -1,6 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { type HealthServer, startHealthServer } from './health-server.ts'
+import { startHealthServer } from './health-server.ts'
+
+type HealthServer = Awaited<ReturnType<typeof startHealthServer>>
+
 import { createMetrics } from './metrics.ts'
 import { VERSION } from './version.ts'
 

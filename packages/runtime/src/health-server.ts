@@ -6,27 +6,13 @@ import { VERSION } from './version.ts'
 /** Conditions that must hold for the process to be ready, by name. */
 export type ReadinessChecks = Readonly<Record<string, () => boolean>>
 
-export interface HealthServer {
-  readonly port: number
-  /**
-   * Marks the start-up as complete. From now on the process is ready while every check holds.
-   * @param optional checks of dependencies that the process can do without for a while: a failure is reported as degraded,
-   * but the process stays ready
-   */
-  readyWhen(checks: ReadinessChecks, optional?: ReadinessChecks): void
-  close(): Promise<void>
-}
-
 /**
  * Serves `/healthz` (200 with the version while the process runs), `/readyz` and `/metrics` (Prometheus text). `/readyz` answers 200 when the
  * start-up is complete and every check holds, else 503 with the result of each check; failed optional checks are listed
  * under `degraded`. No authentication: the port is for the cluster, not for clients. A service opens it first, because a
  * service that waits for its broker is alive and not ready.
  */
-export async function startHealthServer(options: {
-  readonly port: number
-  readonly metrics: Metrics
-}): Promise<HealthServer> {
+export async function startHealthServer(options: { readonly port: number; readonly metrics: Metrics }) {
   let readiness: ReadinessChecks = { started: () => false }
   let optional: ReadinessChecks = {}
   const { metrics } = options
@@ -69,12 +55,17 @@ export async function startHealthServer(options: {
   })
   return {
     port: (server.address() as AddressInfo).port,
-    readyWhen: (checks, optionalChecks = {}) => {
+    /**
+     * Marks the start-up as complete. From now on the process is ready while every check holds.
+     * @param optionalChecks of dependencies that the process can do without for a while: a failure is reported as degraded,
+     * but the process stays ready
+     */
+    readyWhen: (checks: ReadinessChecks, optionalChecks: ReadinessChecks = {}): void => {
       readiness = checks
       optional = optionalChecks
     },
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),

@@ -1,6 +1,6 @@
-export { backoffMs } from './backoff.ts'
+export * from './backoff.ts'
 export { createBatch } from './batch.ts'
-export { isCertificateError } from './certificate-error.ts'
+export * from './certificate-error.ts'
 export { type ClockWatch, startClockWatch } from './clock-watch.ts'
 export {
   commonFields,
@@ -9,7 +9,7 @@ export {
   eventShardsField,
   sharedFields,
 } from './config/common-fields.ts'
-export { type Config, ConfigError, type Fields, loadConfig, type Rule } from './config/config.ts'
+export * from './config/config.ts'
 export {
   amqpAddress,
   amqpFields,
@@ -19,43 +19,15 @@ export {
   redisRules,
   type ServerAddress,
 } from './config/connection-fields.ts'
-export {
-  choice,
-  described,
-  duration,
-  durations,
-  type Field,
-  FieldError,
-  file,
-  flag,
-  hostNames,
-  integer,
-  json,
-  networks,
-  optional,
-  origins,
-  port,
-  type Rate,
-  rate,
-  text,
-  url,
-} from './config/fields.ts'
-export { answerWithin, type Deadline, NotAnswered, startDeadline } from './deadline.ts'
-export { type HealthServer, type ReadinessChecks, startHealthServer } from './health-server.ts'
+export * from './config/fields.ts'
+export * from './deadline.ts'
+export * from './health-server.ts'
 export { createLogger, type LogFields, type Logger } from './logger.ts'
-export {
-  type Counter,
-  createMetrics,
-  type Family,
-  type Histogram,
-  type Labels,
-  type Metrics,
-  SECONDS,
-} from './metrics.ts'
-export { type Poll, startPoll } from './poll.ts'
-export { runProcess } from './run-process.ts'
-export { Shutdown } from './shutdown.ts'
+export * from './metrics.ts'
+export * from './poll.ts'
+export * from './run-process.ts'
+export * from './shutdown.ts'
 export { openTracing } from './tracing/open-tracing.ts'
-export { deliveryAttributes, tracePublishDelivery } from './tracing/trace-deliveries.ts'
+export * from './tracing/trace-deliveries.ts'
 export { createContextOnly, type Span, spanned, type Tracing } from './tracing/tracing.ts'
-export { VERSION } from './version.ts'
+export * from './version.ts'

@@ -29,7 +29,6 @@ export interface Metrics {
   /** `read` runs at each scrape. If it returns undefined or rejects, the gauge is left out: unknown is not zero. */
   gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>): void
   gauges(name: string, help: string, read: () => readonly Reading[]): void
-  /** All metrics in Prometheus' text format. */
   text(): Promise<string>
   readonly contentType: string
 }

@@ -1,2 +1,2 @@
-export { type Backing, openBacking } from './open-backing.ts'
+export { openBacking } from './open-backing.ts'
 export { type Running, type Service, startService } from './start-service.ts'

@@ -1,43 +1,28 @@
-import { type Broker, declaredBy, openBroker, type Topology } from '@switchhook/messaging'
+import { declaredBy, openBroker, type Topology } from '@switchhook/messaging'
 import { amqpAddress, redisAddress, startClockWatch } from '@switchhook/runtime'
-import {
-  assertDurable,
-  createServerClock,
-  type Installation,
-  openInstallation,
-  openRedis,
-  type Redis,
-} from '@switchhook/store'
+import { assertDurable, createServerClock, openInstallation, openRedis } from '@switchhook/store'
 import type { Service } from './start-service.ts'
 
-/** Redis and the broker of a running service, with their readiness checks. */
-export interface Backing {
-  readonly redis: Redis
-  readonly broker: Broker
-  readonly installation: Installation
-  /** The time for events (`ClockWatch`). */
-  readonly now: () => number
-  readonly readiness: Readonly<Record<'redis' | 'rabbitmq' | 'consumers' | 'clock' | 'installation', () => boolean>>
-}
-
-export interface BackingOptions {
-  /** Called once Redis is open. */
-  readonly topology: () => Topology | Promise<Topology>
-  /** true: start with a Redis over `maxmemory`, because this service drains it. */
-  readonly redisMayBeFull?: boolean
-  /** false: start without the broker; publishing rejects until it is there. */
-  readonly waitForBroker?: boolean
-}
-
 /**
- * Opens Redis, checks its durability settings and the clock, reads the installation, and connects to the broker.
+ * Opens Redis and the broker of a service, with their readiness checks: opens Redis, checks its durability settings and the clock, reads the installation, and connects to the broker.
  * Waits for an unreachable Redis or broker without a limit, and logs a warning while it waits.
  * @throws Error in production if Redis could lose data
  */
 export async function openBacking(
   { name, config, log, shutdown, metrics }: Omit<Service, 'tracing'>,
-  { topology, redisMayBeFull, waitForBroker }: BackingOptions,
-): Promise<Backing> {
+  {
+    topology,
+    redisMayBeFull,
+    waitForBroker,
+  }: {
+    /** Called once Redis is open. */
+    readonly topology: () => Topology | Promise<Topology>
+    /** true: start with a Redis over `maxmemory`, because this service drains it. */
+    readonly redisMayBeFull?: boolean
+    /** false: start without the broker; publishing rejects until it is there. */
+    readonly waitForBroker?: boolean
+  },
+) {
   const redis = await openRedis({ ...redisAddress(config), log, name, ...(redisMayBeFull && { mayBeFull: true }) })
   shutdown.defer('redis', () => redis.close())
   await assertDurable(redis, { nodeEnv: config.NODE_ENV, rule: config.REDIS_DURABILITY, log })
@@ -60,6 +45,7 @@ export async function openBacking(
     redis,
     broker,
     installation,
+    /** The time for events. */
     now: clock.now,
     readiness: {
       redis: () => redis.isReady(),

@@ -19,7 +19,6 @@ import {
   VERSION,
 } from '@switchhook/runtime'
 
-/** The variables that every service reads. */
 export type CommonConfig = Config<typeof commonFields>
 
 /** The parts that every service has before it creates its own. */
@@ -39,7 +38,6 @@ export interface Running {
   readonly readiness: ReadinessChecks
   /** Dependencies that the service can do without for a while: a failed check is listed as `degraded`. */
   readonly optional?: ReadinessChecks
-  /** Fields of the log line `started`. */
   readonly details?: LogFields
 }
 

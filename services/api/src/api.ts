@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { serviceTopology } from '@switchhook/messaging'
 import {
   createContextOnly,
@@ -14,9 +15,9 @@ import type { Base } from './base.ts'
 import type { ApiConfig } from './config.ts'
 import { openContactCenter } from './contact-center/open-contact-center.ts'
 import { FEATURES, WEBHOOKS } from './features.ts'
-import { openAudit } from './http/audit/open-audit.ts'
+import { openAudit } from './http/audit/audit-log.ts'
 import { type KeyTiming, openAuth } from './http/auth/open-auth.ts'
-import { openConsole } from './http/console/open-console.ts'
+import { openConsole } from './http/console/mount-console.ts'
 import { openFeatures } from './http/feature.ts'
 import { type IdempotencyTiming, openIdempotency } from './http/idempotency.ts'
 import { createLimitExpensive } from './http/limits/limit-expensive.ts'
@@ -25,13 +26,12 @@ import { withDocument } from './http/openapi/document-routes.ts'
 import { createApp } from './http/server/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/server/http-server.ts'
 import { isNotFound } from './http/server/problem-handler.ts'
-import { createRequestScope, createRequestTrace } from './http/server/request-trace.ts'
+import { createRequestTrace } from './http/server/request-trace.ts'
 import { openState } from './state/state.ts'
 
 export interface StartApiOptions {
   readonly config: ApiConfig
   readonly log: Logger
-  /** Closes in reverse order of `defer`. */
   readonly shutdown: Pick<Shutdown, 'defer'>
   readonly metrics: Metrics
   readonly tracing?: Tracing
@@ -40,19 +40,10 @@ export interface StartApiOptions {
   readonly idempotencyTiming?: Partial<IdempotencyTiming>
 }
 
-export interface Api {
-  readonly port: number
-  /** Every request needs these. */
-  readonly checks: Readonly<Record<'redis' | 'installation', () => boolean>>
-  /**
-   * The api works without these for a while: events wait in the outbox, a wrong clock shows in every process, and calls
-   * continue without their platform's reports.
-   */
-  readonly optional: Readonly<Record<'rabbitmq' | 'clock' | 'platform', () => boolean>>
-}
+export type Api = Awaited<ReturnType<typeof startApi>>
 
 /** Composes the service from its features and starts it. Waits for Redis, but not for the broker. */
-export async function startApi(options: StartApiOptions): Promise<Api> {
+export async function startApi(options: StartApiOptions) {
   const { config, log, shutdown, metrics, tracing = createContextOnly() } = options
   const { redis, broker, installation, now, readiness } = await openBacking(
     { name: 'api', config, log, shutdown, metrics },
@@ -63,7 +54,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
       waitForBroker: false,
     },
   )
-  const scope = createRequestScope()
+  const traceOfRequest = new AsyncLocalStorage<string>()
   const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   const vault = openVault(config, log)
   const journal = createJournalReader(redis, {
@@ -74,7 +65,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   const subscriptions = createSubscriptionStore(redis, installation.verify, {
     mostPerTenant: config.SUBSCRIPTION_LIMIT_PER_TENANT,
   })
-  const base: Base = { ...opened, traceOfRequest: scope.current, subscriptions, publishDelivery }
+  const base: Base = { ...opened, traceOfRequest: () => traceOfRequest.getStore(), subscriptions, publishDelivery }
 
   const state = await openState(base)
   shutdown.defer('outbox relay', () => state.relay.stop())
@@ -113,7 +104,7 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     corsOrigins: config.CORS_ORIGINS,
     metrics,
     log,
-    trace: createRequestTrace(tracing, scope),
+    trace: createRequestTrace(tracing, traceOfRequest),
     ...(webConsole && { console: webConsole }),
   })
   const { deadlines } = options
@@ -122,7 +113,12 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
   shutdown.defer('streams', features.endRequests)
   return {
     port: server.port,
+    /** Every request needs these. */
     checks: { redis: readiness.redis, installation: readiness.installation },
+    /**
+     * The api works without these for a while: events wait in the outbox, a wrong clock shows in every process, and calls
+     * continue without their platform's reports.
+     */
     optional: { rabbitmq: readiness.rabbitmq, clock: readiness.clock, platform: contactCenter.isLinked },
   }
 }

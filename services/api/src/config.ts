@@ -155,61 +155,43 @@ export const apiFields = {
 
 export type ApiConfig = Config<typeof apiFields>
 
-type ApiRule = Rule<typeof apiFields>
-
-const trustOnPremiseOnly: ApiRule = ({ DEPLOYMENT, TRUSTED_NETWORKS }) =>
-  DEPLOYMENT === 'cloud' && TRUSTED_NETWORKS.length > 0
-    ? 'TRUSTED_NETWORKS is for DEPLOYMENT=on-premise only; in the cloud every request needs a token'
-    : undefined
-
-/** Otherwise every client could set its own address in the header. */
-const trustNamedProxiesOnly: ApiRule = ({ TRUST_PROXY, TRUSTED_NETWORKS }) =>
-  TRUSTED_NETWORKS.length > 0 && TRUST_PROXY.some((cidr) => cidr.endsWith('/0'))
-    ? 'TRUST_PROXY must name the proxies, not every address, if TRUSTED_NETWORKS is set'
-    : undefined
-
-const tenantNeedsNetwork: ApiRule = ({ TRUSTED_NETWORK_TENANT, TRUSTED_NETWORKS }) =>
-  TRUSTED_NETWORK_TENANT !== undefined && TRUSTED_NETWORKS.length === 0
-    ? 'TRUSTED_NETWORK_TENANT requires TRUSTED_NETWORKS'
-    : undefined
-
-const hostsNeedNetwork: ApiRule = ({ ALLOWED_HOSTS, TRUSTED_NETWORKS }) =>
-  ALLOWED_HOSTS.length > 0 && TRUSTED_NETWORKS.length === 0
-    ? 'ALLOWED_HOSTS requires TRUSTED_NETWORKS: a request with a token is served under any host'
-    : undefined
-
-const requireAuthentication: ApiRule = ({ AUTH_ISSUERS, TRUSTED_NETWORKS }) =>
-  AUTH_ISSUERS.length + TRUSTED_NETWORKS.length === 0
-    ? 'AUTH_ISSUERS is required: without an issuer (or, on premise, TRUSTED_NETWORKS) every request is refused'
-    : undefined
-
-/** A token names only its issuer, so the issuer must determine the tenant. */
-const oneTenantPerIssuer: ApiRule = ({ AUTH_ISSUERS }) =>
-  new Set(AUTH_ISSUERS.map(({ issuer }) => issuer)).size < AUTH_ISSUERS.length
-    ? 'AUTH_ISSUERS names an issuer twice'
-    : undefined
-
-/** Otherwise all counted agents would have the same URI. */
-const countedAgentsAreNumbered: ApiRule = ({ SIMULATOR_AGENTS }) =>
-  SIMULATOR_AGENTS.some(({ agentUri, count }) => count !== undefined && !agentUri.includes('{n}'))
-    ? 'SIMULATOR_AGENTS: an agentUri with a count must contain {n}'
-    : undefined
-
-/** Without a required setting, a real installation could simulate its calls unnoticed and answer them 202. */
-const platformByName: ApiRule = ({ PLATFORM, NODE_ENV }) =>
-  NODE_ENV === 'production' && PLATFORM === undefined
-    ? 'PLATFORM is required in production: asterisk, or simulator, which only simulates calls'
-    : undefined
-
-export const apiRules: readonly ApiRule[] = [
-  platformByName,
-  countedAgentsAreNumbered,
-  trustOnPremiseOnly,
-  trustNamedProxiesOnly,
-  tenantNeedsNetwork,
-  hostsNeedNetwork,
-  requireAuthentication,
-  oneTenantPerIssuer,
+export const apiRules: readonly Rule<typeof apiFields>[] = [
+  // Otherwise a real installation could simulate its calls unnoticed and answer them 202.
+  ({ PLATFORM, NODE_ENV }) =>
+    NODE_ENV === 'production' && PLATFORM === undefined
+      ? 'PLATFORM is required in production: asterisk, or simulator, which only simulates calls'
+      : undefined,
+  // Otherwise all counted agents would have the same URI.
+  ({ SIMULATOR_AGENTS }) =>
+    SIMULATOR_AGENTS.some(({ agentUri, count }) => count !== undefined && !agentUri.includes('{n}'))
+      ? 'SIMULATOR_AGENTS: an agentUri with a count must contain {n}'
+      : undefined,
+  ({ DEPLOYMENT, TRUSTED_NETWORKS }) =>
+    DEPLOYMENT === 'cloud' && TRUSTED_NETWORKS.length > 0
+      ? 'TRUSTED_NETWORKS is for DEPLOYMENT=on-premise only; in the cloud every request needs a token'
+      : undefined,
+  // Otherwise every client could set its own address in the header.
+  ({ TRUST_PROXY, TRUSTED_NETWORKS }) =>
+    TRUSTED_NETWORKS.length > 0 && TRUST_PROXY.some((cidr) => cidr.endsWith('/0'))
+      ? 'TRUST_PROXY must name the proxies, not every address, if TRUSTED_NETWORKS is set'
+      : undefined,
+  ({ TRUSTED_NETWORK_TENANT, TRUSTED_NETWORKS }) =>
+    TRUSTED_NETWORK_TENANT !== undefined && TRUSTED_NETWORKS.length === 0
+      ? 'TRUSTED_NETWORK_TENANT requires TRUSTED_NETWORKS'
+      : undefined,
+  ({ ALLOWED_HOSTS, TRUSTED_NETWORKS }) =>
+    ALLOWED_HOSTS.length > 0 && TRUSTED_NETWORKS.length === 0
+      ? 'ALLOWED_HOSTS requires TRUSTED_NETWORKS: a request with a token is served under any host'
+      : undefined,
+  ({ AUTH_ISSUERS, TRUSTED_NETWORKS }) =>
+    AUTH_ISSUERS.length + TRUSTED_NETWORKS.length === 0
+      ? 'AUTH_ISSUERS is required: without an issuer (or, on premise, TRUSTED_NETWORKS) every request is refused'
+      : undefined,
+  // A token names only its issuer, so the issuer must determine the tenant.
+  ({ AUTH_ISSUERS }) =>
+    new Set(AUTH_ISSUERS.map(({ issuer }) => issuer)).size < AUTH_ISSUERS.length
+      ? 'AUTH_ISSUERS names an issuer twice'
+      : undefined,
   secretKeysInProduction,
   ...asteriskRules,
 ]

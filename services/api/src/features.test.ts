@@ -1,6 +1,6 @@
 import type { Base } from './base.ts'
 import { openPlatform } from './contact-center/platform/open-platform.ts'
-import { simulator } from './contact-center/simulator/simulator-feature.ts'
+import { simulator } from './contact-center/simulator/simulator-routes.ts'
 import { SPECS } from './describe-api.ts'
 import { AUDIT_ACTIONS } from './http/audit-action.ts'
 import type { State } from './state/state.ts'

@@ -1,10 +1,10 @@
 import type { Base } from './base.ts'
-import { agents } from './contact-center/agents/agents-feature.ts'
+import { agents } from './contact-center/agents/agent-routes.ts'
 import { calls } from './contact-center/calls/calls-feature.ts'
 import type { ContactCenter } from './contact-center/open-contact-center.ts'
-import { simulator } from './contact-center/simulator/simulator-feature.ts'
+import { simulator } from './contact-center/simulator/simulator-routes.ts'
+import type { AuditLog } from './http/audit/audit-log.ts'
 import { audit } from './http/audit/audit-routes.ts'
-import type { AuditLog } from './http/audit/open-audit.ts'
 import type { Feature } from './http/feature.ts'
 import { type InstalledFeatures, me } from './http/me/me-route.ts'
 import type { DescribedWebhooks } from './http/openapi/build-document.ts'
@@ -47,5 +47,4 @@ export const FEATURES: readonly Feature<Parts>[] = [
   simulator,
 ]
 
-/** What clients implement. */
 export const WEBHOOKS: DescribedWebhooks = { delivery: deliveryWebhook }

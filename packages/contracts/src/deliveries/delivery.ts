@@ -21,7 +21,6 @@ export interface Delivery {
   readonly run: number
   /** Position in the schedule: 0 is immediate, k follows the kth wait. */
   readonly slot: number
-  /** Attempts made so far, in all runs. */
   readonly attempt: number
   /** How often the last slot has been postponed for a cool-down; absent: never. Determines the next wait, and the end. */
   readonly postponed?: number
@@ -52,36 +51,12 @@ export interface Delivery {
   readonly body: Buffer
 }
 
-/** AMQP headers of a delivery message. Messages can be hours old when a new version reads them: additions are optional. */
-export interface DeliveryHeaders {
-  readonly 'sh-version': 1 | 2
-  readonly 'sh-delivery-id': string
-  readonly 'sh-subscription-id': string
-  readonly 'sh-event-id': string
-  readonly 'sh-event-type': string
-  /** Absent: a delivery of the installation itself. */
-  readonly 'sh-tenant'?: string
-  readonly 'sh-url': string
-  readonly 'sh-run': number
-  readonly 'sh-slot': number
-  readonly 'sh-attempt': number
-  readonly 'sh-postponed'?: number
-  readonly 'sh-token'?: string
-  readonly 'sh-first-due-at': string
-  readonly traceparent?: string
-  readonly 'sh-signing'?: Signing
-  readonly 'sh-headers'?: Readonly<Record<string, string>>
-  readonly 'sh-trial'?: Trial
-  readonly 'sh-requested'?: true
-  readonly 'sh-automatic'?: true
-  readonly 'sh-sparse'?: true
-  /** The installation that published the message. Set at each publish, so it is not part of a Delivery. */
-  readonly 'sh-installation'?: string
-}
-
 const count = { type: 'integer', minimum: 0 }
 
-/** JSON Schema 2020-12 of the headers. Other headers, such as the broker's `x-death`, are ignored and not copied. */
+/**
+ * JSON Schema 2020-12 of the AMQP headers. Messages can be hours old when a new version reads them: additions are optional.
+ * Other headers, such as the broker's `x-death`, are ignored and not copied.
+ */
 export const deliveryHeadersSchema = {
   type: 'object',
   required: [
@@ -126,7 +101,10 @@ export const deliveryHeadersSchema = {
 
 const validateHeaders = compileSchema<DeliveryHeaders>(deliveryHeadersSchema)
 
-export function deliveryHeaders(delivery: Delivery, installation?: InstallationId): DeliveryHeaders {
+export type DeliveryHeaders = ReturnType<typeof deliveryHeaders>
+
+/** @param installation publishes the message: it is set at each publish, so it is not part of a Delivery */
+export function deliveryHeaders(delivery: Delivery, installation?: InstallationId) {
   return {
     'sh-version': 1,
     'sh-delivery-id': delivery.deliveryId,

@@ -9,7 +9,6 @@ export interface ReportedOutcome {
   readonly deliveryId: DeliveryId
   /** The number of this attempt, as it was handed out. */
   readonly attempt: number
-  /** The token of the message that was handed out. */
   readonly token: string
   /** The lease under which the outcome was accepted. */
   readonly lease: string

@@ -32,7 +32,6 @@ export const OutcomeNumber = {
 } as const satisfies Record<Attempt['outcome'] | 'unknown', number>
 export type OutcomeNumber = (typeof OutcomeNumber)[keyof typeof OutcomeNumber]
 
-/** The outcome of one POST. */
 export type Outcome =
   | { readonly kind: 'delivered'; readonly status: number }
   /** `pauseMs`: the endpoint asks not to be contacted for this long. */
@@ -51,7 +50,6 @@ export const PARKED_REASONS = ['exhausted', 'rejected'] as const
 
 export type ParkedReason = (typeof PARKED_REASONS)[number]
 
-/** Numbers of the reasons in webhook bodies; REST responses have the names. */
 export const ParkedReasonNumber = {
   unknown: 0,
   exhausted: 1,
@@ -61,9 +59,7 @@ export type ParkedReasonNumber = (typeof ParkedReasonNumber)[keyof typeof Parked
 
 /** The record of one POST. */
 export interface Attempt {
-  /** 1 for the first pass through the schedule; each redelivery starts the next run. */
   readonly run: number
-  /** Position in the schedule: 0 is immediate, k follows the kth wait. */
   readonly slot: number
   /** Counts from 1 over all runs; the value of `X-SVC-Attempt`. */
   readonly attempt: number
@@ -72,7 +68,6 @@ export interface Attempt {
   readonly durationMs: number
   /** `delivered` (2xx), `answered` (any other response), or why there was no response. */
   readonly outcome: 'delivered' | 'answered' | UnreachableReason
-  /** null without a response. */
   readonly status: number | null
   /** Beginning of a non-2xx response body, as text with secrets removed; absent if there is none. */
   readonly answer?: string

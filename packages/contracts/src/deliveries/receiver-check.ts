@@ -10,18 +10,15 @@ export interface ReceiverCheck {
   readonly checkId: string
   readonly subscriptionId: SubscriptionId
   readonly tenant: Tenant
-  /** Event type of the examples that are sent. */
   readonly eventType: EventType
   /** ISO 8601, UTC: the api stops waiting for the result. */
   readonly expiresAt: string
 }
 
-/** The result of one POST of a check. */
 export type CheckedPost = Pick<Attempt, 'outcome' | 'status' | 'durationMs'>
 
 /** What the worker observed. POSTs that would prove nothing are skipped. */
 export interface CheckFacts {
-  /** Deadline of an attempt, in ms. */
   readonly deadlineMs: number
   readonly isSigned: boolean
   readonly plain: CheckedPost
@@ -48,11 +45,7 @@ export type CheckResult = CheckFacts | CheckRefusal
 
 /** Reads a result that a worker of any version stored. Undefined: this version does not understand it. */
 export function readCheckResult(stored: CheckResult): CheckResult | undefined {
-  const { refused, plain }: { readonly refused?: unknown; readonly plain?: unknown } = {
-    refused: undefined,
-    plain: undefined,
-    ...stored,
-  }
+  const { refused, plain } = stored as { readonly refused?: unknown; readonly plain?: unknown }
   if (refused !== undefined) return CHECK_REFUSALS.some((known) => known === refused) ? stored : undefined
   return typeof plain === 'object' && plain !== null ? stored : undefined
 }

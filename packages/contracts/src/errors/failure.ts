@@ -85,7 +85,6 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES
 
-/** Additional fields of an error response. */
 export interface FailureExtra {
   readonly detail?: string
   readonly errors?: readonly Fault[]
@@ -111,7 +110,6 @@ export class AppError extends Error {
   }
 }
 
-/** Whether a failed operation may have been executed nevertheless. */
 export type Fate = 'not-executed' | 'unknown'
 
 /** Redis or RabbitMQ is unavailable. A later attempt may succeed. */

@@ -15,11 +15,8 @@ export interface Problem extends Omit<FailureExtra, 'status'> {
 
 /** The error response. An error that is not meant for clients becomes `internal` and shows only the request id. */
 export function toProblem(error: unknown, requestId: string): Problem {
-  if (error instanceof AppError) return problem(error.code, requestId, error.extra)
-  if (error instanceof Unavailable) return problem('service-unavailable', requestId)
-  return problem('internal', requestId)
-}
-
-function problem(code: FailureCode, requestId: string, extra: FailureExtra = {}): Problem {
+  const { code, extra } = error instanceof AppError ? error : { code: codeOf(error), extra: {} }
   return { type: `${PROBLEMS_PAGE}#${code}`, ...FAILURES[code], ...extra, code, requestId }
 }
+
+const codeOf = (error: unknown): FailureCode => (error instanceof Unavailable ? 'service-unavailable' : 'internal')

@@ -68,10 +68,8 @@ function pointerOf({ instancePath, params }: ErrorObject): string {
 export const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** Tells the client what a value must be. Never quotes the value. */
-function faultText({ keyword, message = `violates "${keyword}"`, params, parentSchema = {} }: ErrorObject): string {
-  const text = TEXTS[keyword]?.(params, parentSchema)
-  return text ?? message
-}
+const faultText = ({ keyword, message, params, parentSchema = {} }: ErrorObject): string =>
+  TEXTS[keyword]?.(params, parentSchema) ?? message ?? `violates "${keyword}"`
 
 /** The properties of a schema that a request can set. */
 export const settableNames = ({ properties = {} }: Readonly<Record<string, unknown>>): string[] =>

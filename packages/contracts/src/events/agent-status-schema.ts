@@ -67,7 +67,6 @@ const EXAMPLE = {
   occurredAt: '2026-11-20T17:06:01.173Z',
 }
 
-/** JSON Schema 2020-12 of the `data` of an `agent.status` event that this service publishes. */
 export const agentStatusSchema = {
   type: 'object',
   description: "A full snapshot of an agent's state, never a delta.",

@@ -38,7 +38,6 @@ export const DeviceStatus = {
 } as const
 export type DeviceStatus = (typeof DeviceStatus)[keyof typeof DeviceStatus]
 
-/** Why an agent's state changed. */
 export const AgentReason = {
   setByApi: 1,
   callStarted: 2,
@@ -64,7 +63,6 @@ export interface AgentStatus {
   readonly deviceStatus: DeviceStatus
   readonly previousDeviceStatus: DeviceStatus
   readonly loggedOn: boolean
-  /** When the effective status expires; null: never. */
   readonly until: string | null
   readonly message: string | null
   readonly location: string | null

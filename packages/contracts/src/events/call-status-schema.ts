@@ -131,7 +131,6 @@ const properties = {
   },
 }
 
-/** JSON Schema 2020-12 of the `data` of a `call.status` event that this service publishes. */
 export const callStatusSchema = {
   type: 'object',
   description: "A full snapshot of one agent's leg of a call, never a delta.",

@@ -52,7 +52,6 @@ export interface RemoteParty {
   readonly type: PartyType
 }
 
-/** A leg's part in a transfer. */
 export const TransferRole = { transferring: 1, transferred: 2, target: 3 } as const
 export type TransferRole = (typeof TransferRole)[keyof typeof TransferRole]
 
@@ -62,13 +61,11 @@ export type TransferStatus = (typeof TransferStatus)[keyof typeof TransferStatus
 /** A transfer from the point of view of one leg. It remains on the leg after the transfer has ended. */
 export interface Transfer {
   readonly blind: boolean
-  /** Agent URI, extension or external number, as requested. */
   readonly target: string
   readonly role: TransferRole
   readonly status: TransferStatus
   /** Why the target was not reached; `none` unless the status is failed or cancelled. */
   readonly failReason: EndReason
-  /** The consultation call of an attended transfer. */
   readonly otherCallId: CallId | null
 }
 
@@ -122,7 +119,6 @@ export const CALL_COMMANDS = ['dial', 'answer', 'hangup', 'hold', 'resume', 'tra
 /** The name of a command in paths and REST responses. Webhook bodies carry its number. */
 export type CallCommand = (typeof CALL_COMMANDS)[number]
 
-/** The numbers of the commands in webhook bodies. */
 export const CommandNumber = {
   unknown: 0,
   dial: 1,

@@ -100,7 +100,6 @@ export function describeEvents(): object {
   }
 }
 
-/** One entry per event type, under its name in this document. */
 const byName = (of: (eventType: EventType, name: string) => object): Record<string, object> =>
   Object.fromEntries(
     EVENT_TYPES.map((eventType) => {

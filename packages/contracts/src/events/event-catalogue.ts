@@ -18,7 +18,6 @@ import {
  * happens; (5) run `make docs`.
  */
 interface Entry {
-  /** Name of the message in the AsyncAPI document. */
   readonly name: string
   readonly title: string
   /** Schema of `data`, with at least one example. */
@@ -41,21 +40,9 @@ export const EVENT_CATALOGUE: Readonly<Record<EventType, Entry>> = {
     title: 'An endpoint recovered',
     schema: endpointRecoveredSchema,
   },
-  'webhook.delivery.parked': {
-    name: 'deliveryParked',
-    title: 'A delivery was parked',
-    schema: deliveryParkedSchema,
-  },
-  'webhook.parked.limit': {
-    name: 'parkedLimit',
-    title: 'Too many parked deliveries',
-    schema: parkedLimitSchema,
-  },
-  'webhook.held.limit': {
-    name: 'heldLimit',
-    title: 'Many held deliveries',
-    schema: heldLimitSchema,
-  },
+  'webhook.delivery.parked': { name: 'deliveryParked', title: 'A delivery was parked', schema: deliveryParkedSchema },
+  'webhook.parked.limit': { name: 'parkedLimit', title: 'Too many parked deliveries', schema: parkedLimitSchema },
+  'webhook.held.limit': { name: 'heldLimit', title: 'Many held deliveries', schema: heldLimitSchema },
 }
 
 const envelopeProperties = {
@@ -101,17 +88,8 @@ export const exampleEnvelopeOf = (eventType: EventType, data: { readonly occurre
   data,
 })
 
-export interface EventTypeDescription {
-  readonly type: EventType
-  readonly description: string
-  /** JSON Schema 2020-12 of the envelope, without references. */
-  readonly schema: object
-  /** An example envelope. */
-  readonly example: object
-}
-
-/** Every event type with the schema and an example of the webhook body. */
-export const describeEventTypes = (): EventTypeDescription[] =>
+/** Every event type with the schema, without references, and an example of the webhook body. */
+export const describeEventTypes = () =>
   EVENT_TYPES.map((type) => {
     const { title, schema } = EVENT_CATALOGUE[type]
     const [data] = schema.examples

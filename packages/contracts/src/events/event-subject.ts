@@ -23,7 +23,6 @@ export function subjectOf(data: Readonly<Record<string, unknown>>): EventSubject
   }
 }
 
-/** A phone number without separators. */
 const canonicalNumber = (number: string): string => number.replaceAll(/[^\d+]/g, '')
 
 /**

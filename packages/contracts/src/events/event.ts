@@ -27,7 +27,6 @@ export interface PlatformEvent {
   readonly eventType: EventType
   /** ISO 8601, UTC. */
   readonly occurredAt: string
-  /** null: an event of the installation itself. */
   readonly tenant: Tenant
   readonly data: Readonly<Record<string, unknown>>
   /** W3C trace context of the cause. Sent as an AMQP header, not in the content. */
@@ -74,7 +73,6 @@ export function parseEvent(content: Buffer): PlatformEvent {
 
 export const serialiseEvent = (event: PlatformEvent): Buffer => Buffer.from(eventText(event))
 
-/** The text of `serialiseEvent`. */
 export function eventText({ eventId, eventType, occurredAt, tenant, data }: PlatformEvent): string {
   return JSON.stringify({ eventId, eventType, occurredAt, tenant, data })
 }

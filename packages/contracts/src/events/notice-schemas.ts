@@ -26,7 +26,6 @@ const NOT_OF_NOTICES = 'Deliveries of `webhook.…` events never cause notices.'
 const SUBSCRIPTION = '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'
 const URL = 'https://client.example/hooks/calls'
 
-/** JSON Schema 2020-12 of the `data` of a `webhook.endpoint.failing` event. */
 export const endpointFailingSchema = objectOf(
   `An endpoint failed several times in a row and is in its cool-down. Sent once per outage. ${NOT_OF_NOTICES}`,
   {
@@ -51,7 +50,6 @@ export const endpointFailingSchema = objectOf(
   },
 )
 
-/** JSON Schema 2020-12 of the `data` of a `webhook.endpoint.recovered` event. */
 export const endpointRecoveredSchema = objectOf(
   'An endpoint reported as failing accepts deliveries again. Waiting deliveries follow their schedule. This notice is not sent if the accepted delivery was a `webhook.…` event or if the broker was unavailable at that moment; `health` of the subscription always has the current state.',
   {
@@ -70,7 +68,6 @@ export const endpointRecoveredSchema = objectOf(
   },
 )
 
-/** JSON Schema 2020-12 of the `data` of a `webhook.delivery.parked` event. */
 export const deliveryParkedSchema = objectOf(
   `No attempt is left, or the endpoint rejected the delivery. Sent once per run; read the delivery for its current state. Test deliveries cause no notice. ${NOT_OF_NOTICES}`,
   {
@@ -106,7 +103,6 @@ export const deliveryParkedSchema = objectOf(
   },
 )
 
-/** JSON Schema 2020-12 of the `data` of a `webhook.parked.limit` event. */
 export const parkedLimitSchema = objectOf(
   'A subscription has more parked deliveries than the limit. The oldest lose their body first and their record later. Sent once each time the limit is crossed. Fix the endpoint or send parked deliveries again before more are lost; `parked` of the subscription shows how many are affected.',
   {
@@ -127,7 +123,6 @@ export const parkedLimitSchema = objectOf(
   },
 )
 
-/** JSON Schema 2020-12 of the `data` of a `webhook.held.limit` event. */
 export const heldLimitSchema = objectOf(
   'The held deliveries of a subscription are more than 80 % of their limit. Beyond the limit, those that have been held for longest are parked. Sent once each time. Receive them, resume the subscription, or raise its limits; `held` of the subscription shows how many there are.',
   {

@@ -44,7 +44,6 @@ export interface ParkedLimitExceeded {
   readonly subscriptionId: SubscriptionId
   /** How many parked deliveries of the subscription keep their body. */
   readonly limit: number
-  /** How many were parked when the limit was crossed. */
   readonly parked: number
   readonly occurredAt: string
 }
@@ -52,7 +51,6 @@ export interface ParkedLimitExceeded {
 /** `data` of `webhook.held.limit`. */
 export interface HeldLimitNear {
   readonly subscriptionId: SubscriptionId
-  /** How many deliveries of the subscription may be held. */
   readonly limit: number
   /** How many were held when they came near the limit. */
   readonly held: number

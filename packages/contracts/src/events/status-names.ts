@@ -1,6 +1,5 @@
 import { Status } from './agent.ts'
 
-/** Names of the user status codes of this installation, by code. */
 export type StatusNames = Readonly<Record<string, string>>
 
 /** Codes that the service itself sets or checks. Every installation has them. */

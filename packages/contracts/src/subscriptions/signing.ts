@@ -6,7 +6,6 @@ export interface Signing {
   /** Id of the current secret; makes a repeated rotation recognisable. */
   readonly id: string
   readonly secret: string
-  /** ISO 8601, UTC: when the current secret was created. */
   readonly since: string
   /** Previous secrets that still sign, newest first. */
   readonly former: readonly FormerSecret[]
@@ -40,7 +39,6 @@ export const signingSchema = {
   },
 } as const
 
-/** Previous secrets that sign at this time. */
 export const formerSecretsAt = ({ former }: Signing, nowMs: number): readonly FormerSecret[] =>
   former.filter(({ until }) => Date.parse(until) > nowMs)
 

@@ -39,7 +39,6 @@ export interface Subscription {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** It is deleted when no client has received its deliveries for so long. Only with `mode: 'pull'`. */
   readonly deleteAfterUnusedSeconds?: number | undefined
-  /** Only enabled subscriptions receive deliveries. */
   readonly enabled: boolean
   /** ISO 8601, UTC. */
   readonly createdAt: string
@@ -55,7 +54,6 @@ export function receives(
   return enabled && eventTypes.some((type) => type === eventType || type === ALL_TYPES)
 }
 
-/** Whether the deliveries of a subscription wait, because it is paused. */
 export const isPaused = (
   { paused, pausedUntil }: Pick<Subscription, 'paused' | 'pausedUntil'>,
   nowMs: number,

@@ -58,7 +58,6 @@ export const commonFields = {
   ...tracingFields,
 }
 
-/** The rules that every service applies. */
 export const commonRules = [...amqpRules, ...redisRules]
 
 /** Variables that several services read, with the same meaning in each. */

@@ -46,7 +46,6 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** The variables for the connection to RabbitMQ. */
 export const amqpFields = {
   AMQP_URL: described(
     'RabbitMQ, `amqp://` or `amqps://`. Separate the nodes of a cluster with commas ([scaling](scaling.md)).',
@@ -71,7 +70,6 @@ export const amqpFields = {
   ),
 }
 
-/** The variables for the connection to Redis. */
 export const redisFields = {
   REDIS_URL: described(
     'Redis, `redis://` or `rediss://`; also Sentinel and Cluster ([scaling](scaling.md)).',
@@ -100,45 +98,54 @@ const hasPassword = (url: string): boolean => new URL(url).password !== ''
 const hasUser = (url: string): boolean => new URL(url).username !== ''
 const isPlain = (url: string): boolean => !/^(amqps|rediss)\b/.test(url)
 
-/** What is wrong with the password and authorities of one server; `name` is the prefix of its variables. */
-const addressProblems = (
-  name: 'AMQP' | 'REDIS',
-  set: {
-    readonly url: readonly string[]
-    readonly password: string | undefined
-    readonly passwordFromFile: string | undefined
-    readonly ca: string | undefined
-  },
-): string | undefined => {
-  if (set.password !== undefined && set.passwordFromFile !== undefined) {
+/** The variables of one server; `name` is their prefix. */
+interface ServerVariables {
+  readonly name: 'AMQP' | 'REDIS'
+  readonly url: readonly string[]
+  readonly username?: string | undefined
+  readonly password: string | undefined
+  readonly passwordFromFile: string | undefined
+  readonly ca: string | undefined
+}
+
+const amqpVariables = (config: AmqpConfig): ServerVariables => ({
+  name: 'AMQP',
+  url: config.AMQP_URL,
+  username: config.AMQP_USERNAME,
+  password: config.AMQP_PASSWORD,
+  passwordFromFile: config.AMQP_PASSWORD_FILE,
+  ca: config.AMQP_CA_FILE,
+})
+
+const redisVariables = (config: RedisConfig): ServerVariables => ({
+  name: 'REDIS',
+  url: config.REDIS_URL,
+  password: config.REDIS_PASSWORD,
+  passwordFromFile: config.REDIS_PASSWORD_FILE,
+  ca: config.REDIS_CA_FILE,
+})
+
+function addressProblem({ name, url, password, passwordFromFile, ca }: ServerVariables): string | undefined {
+  if (password !== undefined && passwordFromFile !== undefined) {
     return `${name}_PASSWORD and ${name}_PASSWORD_FILE are both set; use one of them`
   }
-  if ((set.password ?? set.passwordFromFile) !== undefined && set.url.some(hasPassword)) {
+  if ((password ?? passwordFromFile) !== undefined && url.some(hasPassword)) {
     return `${name}_URL must not contain a password if ${name}_PASSWORD or ${name}_PASSWORD_FILE is set`
   }
-  if (set.ca !== undefined && set.url.some(isPlain)) {
+  if (ca !== undefined && url.some(isPlain)) {
     return `${name}_CA_FILE needs TLS: every URL in ${name}_URL must start with ${name === 'AMQP' ? 'amqps:' : 'rediss'}`
   }
   return undefined
 }
 
-const passwordOf = (config: AmqpConfig): string | undefined => config.AMQP_PASSWORD ?? config.AMQP_PASSWORD_FILE
-
-/** Rules for every service that connects to RabbitMQ. */
 export const amqpRules: readonly Rule<typeof amqpFields>[] = [
-  (config) =>
-    addressProblems('AMQP', {
-      url: config.AMQP_URL,
-      password: config.AMQP_PASSWORD,
-      passwordFromFile: config.AMQP_PASSWORD_FILE,
-      ca: config.AMQP_CA_FILE,
-    }),
+  (config) => addressProblem(amqpVariables(config)),
   (config) =>
     config.AMQP_USERNAME !== undefined && config.AMQP_URL.some(hasUser)
       ? 'AMQP_URL must not contain a user if AMQP_USERNAME is set'
       : undefined,
-  (config) =>
-    passwordOf(config) !== undefined && config.AMQP_USERNAME === undefined && !config.AMQP_URL.every(hasUser)
+  ({ AMQP_PASSWORD, AMQP_PASSWORD_FILE, AMQP_USERNAME, AMQP_URL }) =>
+    (AMQP_PASSWORD ?? AMQP_PASSWORD_FILE) !== undefined && AMQP_USERNAME === undefined && !AMQP_URL.every(hasUser)
       ? 'AMQP_USERNAME is required if AMQP_PASSWORD or AMQP_PASSWORD_FILE is set and AMQP_URL contains no user'
       : undefined,
   ({ AMQP_NODES, AMQP_URL }) =>
@@ -147,41 +154,24 @@ export const amqpRules: readonly Rule<typeof amqpFields>[] = [
       : undefined,
 ]
 
-/** Rules for every service that connects to Redis. */
-export const redisRules: readonly Rule<typeof redisFields>[] = [
-  (config) =>
-    addressProblems('REDIS', {
-      url: config.REDIS_URL,
-      password: config.REDIS_PASSWORD,
-      passwordFromFile: config.REDIS_PASSWORD_FILE,
-      ca: config.REDIS_CA_FILE,
-    }),
-]
+export const redisRules: readonly Rule<typeof redisFields>[] = [(config) => addressProblem(redisVariables(config))]
 
 /** The address of RabbitMQ, and how many of its nodes must run before the queues of a new installation are declared. */
 export const amqpAddress = (config: AmqpConfig): ServerAddress & { readonly formedBy: number } => ({
-  ...addressOf(config.AMQP_URL, { username: config.AMQP_USERNAME, password: passwordOf(config) }, config.AMQP_CA_FILE),
+  ...addressOf(amqpVariables(config)),
   formedBy: config.AMQP_NODES ?? Math.min(config.AMQP_URL.length, MEMBERS),
 })
 
-export const redisAddress = (config: RedisConfig): ServerAddress =>
-  addressOf(
-    config.REDIS_URL,
-    { username: undefined, password: config.REDIS_PASSWORD ?? config.REDIS_PASSWORD_FILE },
-    config.REDIS_CA_FILE,
-  )
+export const redisAddress = (config: RedisConfig): ServerAddress => addressOf(redisVariables(config))
 
-function addressOf(
-  url: readonly string[],
-  login: { readonly username: string | undefined; readonly password: string | undefined },
-  ca: string | undefined,
-): ServerAddress {
+function addressOf({ url, username, password, passwordFromFile, ca }: ServerVariables): ServerAddress {
+  const secret = password ?? passwordFromFile
   const withLogin = (each: string): string => {
     const parsed = new URL(each)
-    if (login.username !== undefined) parsed.username = encodeURIComponent(login.username)
-    if (login.password !== undefined) parsed.password = encodeURIComponent(login.password)
+    if (username !== undefined) parsed.username = encodeURIComponent(username)
+    if (secret !== undefined) parsed.password = encodeURIComponent(secret)
     return parsed.href
   }
-  const isGiven = login.username !== undefined || login.password !== undefined
+  const isGiven = username !== undefined || secret !== undefined
   return { url: isGiven ? url.map(withLogin) : url, ...(ca !== undefined && { ca }) }
 }

@@ -28,7 +28,6 @@ const field = <T>(parse: (raw: string) => T, fallback?: string): Field<T> => ({ 
 
 export const text = (fallback?: string): Field<string> => field((raw) => raw, fallback)
 
-/** A variable that may be unset. */
 export const optional = <T>(inner: Field<T>): Field<T | undefined> =>
   field((raw) => (raw === '' ? undefined : inner.parse(raw)), '')
 
@@ -109,7 +108,6 @@ export const duration = (fallback?: string, { minMs = 0, maxMs = MAX_TIMER_MS } 
 export const durations = (fallback?: string): Field<readonly number[]> =>
   field((raw) => (raw === 'none' ? [] : raw.split(',').map((part) => toMs(part.trim(), 1, MAX_TIMER_MS))), fallback)
 
-/** A number of requests per time window. */
 export interface Rate {
   readonly requests: number
   readonly windowMs: number
@@ -166,7 +164,6 @@ export const hostNames = (fallback?: string): Field<readonly string[]> =>
     fallback,
   )
 
-/** JSON that conforms to a JSON Schema. */
 export function json<T>(schema: object, fallback?: string): Field<T> {
   const validate = compileSchema<T>(schema)
   return field((raw) => {

@@ -68,12 +68,8 @@ export function createOtlpTracing({
 }
 
 /** The variable for traces is the full URL; the general one is the base URL. */
-function urlOf({
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces,
-  OTEL_EXPORTER_OTLP_ENDPOINT: base,
-}: TracingConfig): string {
-  return traces ?? `${base?.replace(/\/$/, '')}/v1/traces`
-}
+const urlOf = (config: TracingConfig): string =>
+  config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${config.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/$/, '')}/v1/traces`
 
 const KINDS: Readonly<Record<SpanStart['kind'], SpanKind>> = {
   server: SpanKind.SERVER,
@@ -118,13 +114,13 @@ class ChosenIds implements IdGenerator {
 }
 
 function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }: TracingConfig): Sampler {
-  const [, parentBased, root] = /^(parentbased_)?(.*)$/.exec(name) ?? []
-  const rootSampler = root === 'traceidratio' ? new TraceIdRatioBasedSampler(ratio) : constantSampler(root)
-  return parentBased === undefined ? rootSampler : new ParentBasedSampler({ root: rootSampler })
+  const root = name.endsWith('traceidratio')
+    ? new TraceIdRatioBasedSampler(ratio)
+    : name.endsWith('always_off')
+      ? new AlwaysOffSampler()
+      : new AlwaysOnSampler()
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }
-
-const constantSampler = (name: string | undefined): Sampler =>
-  name === 'always_off' ? new AlwaysOffSampler() : new AlwaysOnSampler()
 
 /** Logs one line when exports begin to fail and one when they work again, because the exporter itself logs nothing. */
 function loggingFailures(exporter: SpanExporter, log: Logger): SpanExporter {

@@ -1,26 +1,16 @@
-import type { Platform, Simulator } from '@switchhook/platform'
+import type { LinkState } from '@switchhook/platform'
+import type { Metrics } from '@switchhook/runtime'
 import type { Base } from '../base.ts'
 import type { State } from '../state/state.ts'
 import type { TimerOwners } from '../state/timer-loop.ts'
-import { type Center, createCenter } from './center/center.ts'
-import { showLink } from './platform/link-meter.ts'
-import { openPlatform } from './platform/open-platform.ts'
+import { createCenter } from './center/center.ts'
+import { type OpenedPlatform, openPlatform } from './platform/open-platform.ts'
 
 /** The platform and the stored state of its calls and agents. The routes of calls and agents build on it. */
-export interface ContactCenter {
-  readonly platform: Platform
-  readonly center: Center
-  readonly now: () => number
-  readonly timers: TimerOwners
-  /** For its development routes. Null in production, and for a real platform. */
-  readonly simulator: Simulator | null
-  /** Whether the platform's reports arrive, at this replica or another one. */
-  readonly isLinked: () => boolean
-  readonly close: () => Promise<void>
-}
+export type ContactCenter = Awaited<ReturnType<typeof openContactCenter>>
 
 /** Opens the platform that `PLATFORM` names, and starts recording its reports. */
-export async function openContactCenter(base: Base, state: State): Promise<ContactCenter> {
+export async function openContactCenter(base: Base, state: State) {
   const { config, installation, now, traceOfRequest } = base
   const center = createCenter({
     store: state.store,
@@ -41,26 +31,37 @@ export async function openContactCenter(base: Base, state: State): Promise<Conta
     // calls that they show.
     center: {
       ...center,
-      readAgent: installation.confirmAbsence(
-        (...one: Parameters<Center['readAgent']>) => center.readAgent(...one),
-        isRead,
-      ),
-      readAgents: installation.confirmAbsence(
-        (...some: Parameters<Center['readAgents']>) => center.readAgents(...some),
-        isRead,
-      ),
+      readAgent: installation.confirmAbsence(center.readAgent, isRead),
+      readAgents: installation.confirmAbsence(center.readAgents, isRead),
     },
     now,
     simulator,
-    isLinked: () => link() !== 'lost',
+    /** Whether the platform's reports arrive, at this replica or another one. */
+    isLinked: (): boolean => link() !== 'lost',
     timers: {
       ...timers,
       agent: (timer) => center.agentTimerDue(timer),
       // Stored timer ids begin with `audit:`, so processes of the previous version find their owner too.
       audit: (timer) => center.probeTimerDue(timer),
-    },
+    } satisfies TimerOwners,
     close: () => platform.stop(),
   }
 }
 
 const isRead = ({ status }: PromiseSettledResult<unknown>): boolean => status === 'fulfilled'
+
+const LINK_STATES: readonly LinkState[] = ['connected', 'standby', 'lost']
+
+/** Shows the link to the platform as one series per state, and the platform's channels without a stored call. */
+function showLink(metrics: Metrics, { link, unknownChannels }: OpenedPlatform): void {
+  metrics.gauge(
+    'switchhook_platform_unknown_channels',
+    'Channels of the contact-center platform that belong to no stored call.',
+    unknownChannels,
+  )
+  metrics.gauges(
+    'switchhook_platform_link',
+    'Link to the contact-center platform: 1 for its present state, 0 for the others.',
+    () => LINK_STATES.map((state) => ({ labels: { state }, value: link() === state ? 1 : 0 })),
+  )
+}

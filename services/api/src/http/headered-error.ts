@@ -3,7 +3,6 @@ import { AppError, type FailureCode } from '@switchhook/contracts'
 /** Only the realm, for a request without a token (RFC 6750, section 3). */
 export const BEARER_CHALLENGE = 'Bearer realm="switchhook"'
 
-/** An AppError with response headers. */
 export class HeaderedError extends AppError {
   readonly headers: Readonly<Record<string, string>>
 

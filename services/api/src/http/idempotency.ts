@@ -83,7 +83,6 @@ export function createAnswerOnce(
   vault: Vault,
   log: Pick<Logger, 'warn'>,
 ): AnswerOnce {
-  /** Waits until the request may run or its answer is stored. */
   async function begin(
     scope: string,
     fingerprint: string,
@@ -131,31 +130,29 @@ export function createAnswerOnce(
   }
 }
 
-interface IdempotencyDeps {
-  readonly config: { readonly IDEMPOTENCY_LIMIT_PER_CLIENT: number }
-  readonly metrics: Pick<Metrics, 'counter'>
-  readonly redis: Redis
-  readonly vault: Vault
-  readonly log: Pick<Logger, 'warn'>
-}
-
 /** Opens the store of answers and counts the keys that are forgotten early. */
 export function openIdempotency(
-  { config, metrics, redis, vault, log }: IdempotencyDeps,
+  deps: {
+    readonly config: { readonly IDEMPOTENCY_LIMIT_PER_CLIENT: number }
+    readonly metrics: Pick<Metrics, 'counter'>
+    readonly redis: Redis
+    readonly vault: Vault
+    readonly log: Pick<Logger, 'warn'>
+  },
   timing: Partial<IdempotencyTiming> = {},
 ): AnswerOnce {
   const times = { ...IDEMPOTENCY_TIMING, ...timing }
-  const forgotten = metrics
+  const forgotten = deps.metrics
     .counter(
       'switchhook_idempotency_keys_forgotten_total',
       'Idempotency keys that were forgotten early, because their client exceeded IDEMPOTENCY_LIMIT_PER_CLIENT.',
     )
     .of({})
-  const store = createIdempotencyStore(redis, times, {
-    requestsPerClient: config.IDEMPOTENCY_LIMIT_PER_CLIENT,
+  const store = createIdempotencyStore(deps.redis, times, {
+    requestsPerClient: deps.config.IDEMPOTENCY_LIMIT_PER_CLIENT,
     forgotten: (count) => forgotten.add(count),
   })
-  return createAnswerOnce(store, times.waitMs, vault, log)
+  return createAnswerOnce(store, times.waitMs, deps.vault, deps.log)
 }
 
 function replay(kept: Kept, open: (sealed: string) => string): Answer {

@@ -18,7 +18,7 @@ export function createReadBody(route: Route): (request: IncomingMessage) => Prom
     return faults.length > 0 ? invalidBody(schema, faults) : undefined
   }
   return async (request) => {
-    const sent = hasNoBody(request) ? undefined : await readJson(request)
+    const sent = hasNoBody(request) ? undefined : parse(await read(request, unsupportedType(request)))
     const body = sent === undefined ? absentBody(route) : sent
     const result = check(body)
     const error = validate(body, result.ok ? [] : result.faults)
@@ -46,14 +46,6 @@ function absentBody({ isBodyOptional, validatesAbsentBody }: RouteSpec): object 
 const hasNoBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 
-/**
- * Resolves to undefined for an empty body, which only the end of a chunked body shows. Express' own parser is not used: it
- * silently replaces invalid UTF-8, and reads a body that is too large to its end before it answers.
- */
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  return parse(await read(request, unsupportedType(request)))
-}
-
 /** The error for a body with these headers; undefined: the body can be read. */
 function unsupportedType(request: IncomingMessage): AppError | undefined {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').toLowerCase().split(';')
@@ -70,7 +62,11 @@ function unsupportedType(request: IncomingMessage): AppError | undefined {
   return undefined
 }
 
-/** @param refusal the error for a body that is not empty; the type of an empty body does not matter */
+/**
+ * Express' own parser is not used: it silently replaces invalid UTF-8, and reads a body that is too large to its end before
+ * it answers.
+ * @param refusal the error for a body that is not empty; the type of an empty body does not matter
+ */
 function read(request: IncomingMessage, refusal: AppError | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -99,6 +95,7 @@ function read(request: IncomingMessage, refusal: AppError | undefined): Promise<
 }
 
 function parse(body: Buffer): unknown {
+  // Only the end of a chunked body shows that it is empty.
   if (body.length === 0) return undefined
   const text = decode(body)
   try {

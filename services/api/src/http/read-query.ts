@@ -1,14 +1,14 @@
 import { AppError, compileSchema, type Fault } from '@switchhook/contracts'
 import type { Schema } from './route.ts'
 
-/** Reads a query string. @throws AppError `invalid-request` with all faults */
-export type ReadQuery = (search: string) => Record<string, unknown>
-
 /**
  * Creates the reader of one route's query parameters. All parameters are optional. A repeated parameter is a fault, because
  * it is ambiguous. Unknown parameters are ignored.
+ * @returns a function that throws AppError `invalid-request` with all faults
  */
-export function createReadQuery(parameters: Readonly<Record<string, Schema>>): ReadQuery {
+export function createReadQuery(
+  parameters: Readonly<Record<string, Schema>>,
+): (search: string) => Record<string, unknown> {
   if (Object.keys(parameters).length === 0) return () => ({})
   const check = compileSchema<Record<string, unknown>>({ type: 'object', properties: parameters })
   return (search) => {

@@ -36,7 +36,6 @@ export function windowOf(named: NamedWindow): Window {
   return parsed(named)
 }
 
-/** Returns the error that `windowOf` throws. */
 export function windowFault(named: NamedWindow): AppError | undefined {
   const { fromMs, toMs } = parsed(named)
   if (Number.isNaN(fromMs)) return refusal({ pointer: '/from', detail: UNKNOWN_TIME })

@@ -2,7 +2,6 @@ import type { AppError, FailureCode, Fault, Tenant } from '@switchhook/contracts
 import type { Audited } from './audit-action.ts'
 import type { Role } from './role.ts'
 
-/** The authenticated sender of a request. */
 export interface Caller {
   /** The caller sees only the data of this tenant. null: the installation itself. */
   readonly tenant: Tenant
@@ -26,17 +25,14 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly query: Query
   /** Matches the route's `body` and has passed its `validate`; undefined for a route without a body. */
   readonly body: Body
-  /** Sent back as `X-Request-Id`. */
   readonly requestId: string
   /** GUID of a resource that the handler creates. The same name yields the same GUID when a keyed request runs again. */
   readonly idFor: (name: string) => string
-  /** The request has an `Idempotency-Key`. */
   readonly isKeyed: boolean
   /** An earlier run of this keyed request may have taken effect: its process died, or it failed with a 5xx. */
   readonly isRerun?: boolean
   /** The header `If-Match` of a request to a `conditional` route, for `requireMatch`. */
   readonly ifMatch?: string
-  /** The client has closed the connection. */
   readonly isClosed: () => boolean
   /** The header `Last-Event-ID` of a request for a stream. */
   readonly lastEventId?: string
@@ -46,7 +42,6 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
 export interface EventOutput {
   /** Does nothing once the response has ended. */
   write(text: string): void
-  /** Text that the client has not taken yet. */
   bufferedBytes(): number
   /** The response has ended, or the connection is closed. */
   isClosed(): boolean
@@ -85,7 +80,6 @@ export interface ResponseDescription {
   readonly body?: Schema
   /** The response is a stream of server-sent events: an example of its text, and the schemas of its data by name. */
   readonly events?: { readonly example: string; readonly messages: Readonly<Record<string, Schema>> }
-  /** Schemas of the response headers, by name. */
   readonly headers?: Readonly<Record<string, Schema>>
 }
 
@@ -131,7 +125,6 @@ export interface RouteSpec {
   readonly audit?: Audited
   /** Reads or searches hundreds of records. The expensive requests of a client run one after the other. */
   readonly isExpensive?: true
-  /** Schema of each parameter in `path`. */
   readonly params?: Readonly<Record<string, Schema>>
   /** Schema of each query parameter: `integer`, `boolean` or `string`. All are optional. */
   readonly query?: Readonly<Record<string, Schema>>
@@ -143,7 +136,6 @@ export interface RouteSpec {
   readonly validatesAbsentBody?: true
   /** Answers with a stream that can be resumed by `Last-Event-ID`. Its duration is not measured as that of a request. */
   readonly isStream?: true
-  /** The successful responses, by status. */
   readonly responses: Readonly<Record<number, ResponseDescription>>
   /** The route's own failures. `commonFailures` adds those of every route. */
   readonly failures: readonly (FailureCode | FailureAt)[]
@@ -165,7 +157,6 @@ export interface RouteOf<Deps, Body = never, Query = never> extends RouteSpec {
   readonly handle: (request: RouteRequest<Body, Query>, deps: Deps) => Promise<Answer>
 }
 
-/** A route that can be served. */
 export interface Route extends RouteSpec {
   readonly validate?: (body: unknown, faults: readonly Fault[]) => AppError | undefined
   readonly reread?: (caller: Caller, body: unknown) => Promise<NonNullable<Answer['large']>>

@@ -2,7 +2,7 @@ import { setImmediate as tick } from 'node:timers/promises'
 import { newEventId, type PlatformEvent } from '@switchhook/contracts'
 import type { OutboxEntry } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
-import { type RunningCommitRelay, startCommitRelay } from './commit-relay.ts'
+import { startCommitRelay } from './commit-relay.ts'
 
 const entry = (id: string): OutboxEntry => ({
   id,
@@ -20,7 +20,7 @@ const entries = (count: number): OutboxEntry[] => Array.from({ length: count }, 
 /** A relay whose outbox lists what it was told. */
 function relayUnderTest(publish: (event: PlatformEvent) => Promise<void> = async () => {}) {
   const state = { sent: [] as string[], calls: 0, back: [] as string[], nudges: 0, isRedisDown: false, warnings: 0 }
-  const relay: RunningCommitRelay = startCommitRelay({
+  const relay = startCommitRelay({
     name: 'relay-1',
     publish,
     nudge: () => void state.nudges++,

@@ -3,22 +3,6 @@ import type { PlatformEvent } from '@switchhook/contracts'
 import { backoffMs, type Logger } from '@switchhook/runtime'
 import type { CommitRelay, Outbox, OutboxEntry } from '@switchhook/store'
 
-export interface CommitRelayDeps {
-  /** The name of this process's outbox. */
-  readonly name: string
-  readonly outbox: Pick<Outbox, 'sent' | 'giveBack'>
-  /** Resolves once the broker has confirmed the event. */
-  readonly publish: (event: PlatformEvent) => Promise<void>
-  /** Wakes the outbox relay. */
-  readonly nudge: () => void
-  readonly log: Pick<Logger, 'warn'>
-}
-
-export interface RunningCommitRelay extends CommitRelay {
-  /** Resolves once the events in progress are marked as sent or given back. Later commits leave their events. */
-  stop(): Promise<void>
-}
-
 /** Bounds the memory. Commits beyond it leave their events to the outbox relay. */
 const MAX_IN_PROGRESS = 1_000
 /** Confirmed events are gathered for this long and marked in one call. After a crash they are published again. */
@@ -33,7 +17,15 @@ const LAST_RETRY_MS = 2_000
  * meanwhile. If the process dies, another relay claims them after 11 s. Events that cannot be published go to the outbox
  * relay, which retries them.
  */
-export function startCommitRelay({ name, outbox, publish, nudge, log }: CommitRelayDeps): RunningCommitRelay {
+export function startCommitRelay(deps: {
+  readonly name: string
+  readonly outbox: Pick<Outbox, 'sent' | 'giveBack'>
+  /** Resolves once the broker has confirmed the event. */
+  readonly publish: (event: PlatformEvent) => Promise<void>
+  readonly nudge: () => void
+  readonly log: Pick<Logger, 'warn'>
+}): CommitRelay & { readonly stop: () => Promise<void> } {
+  const { name, outbox, publish, nudge, log } = deps
   const confirmed: OutboxEntry[] = []
   const failed: OutboxEntry[] = []
   let inProgress = 0
@@ -89,6 +81,7 @@ export function startCommitRelay({ name, outbox, publish, nudge, log }: CommitRe
       }
     },
     unclaimed: nudge,
+    /** Resolves once the events in progress are marked as sent or given back. Later commits leave their events. */
     async stop() {
       isStopping = true
       while (sending.size > 0) await Promise.all(sending)

@@ -1,7 +1,7 @@
 import { newEventId, type PlatformEvent } from '@switchhook/contracts'
 import type { OutboxEntry } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
-import { type OutboxRelay, relayOnce, startOutboxRelay } from './outbox-relay.ts'
+import { relayOnce, startOutboxRelay } from './outbox-relay.ts'
 
 const event = (): PlatformEvent => ({
   eventId: newEventId(),
@@ -27,7 +27,7 @@ function outboxOf(...events: PlatformEvent[]) {
   }
 }
 
-const relays: OutboxRelay[] = []
+const relays: ReturnType<typeof startOutboxRelay>[] = []
 const silent = { info: () => {}, warn: () => {} }
 
 afterEach(async () => {

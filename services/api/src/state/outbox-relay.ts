@@ -2,18 +2,11 @@ import type { PlatformEvent } from '@switchhook/contracts'
 import { backoffMs, type Logger, startPoll } from '@switchhook/runtime'
 import type { Outbox, OutboxEntry } from '@switchhook/store'
 
-export interface OutboxRelayDeps {
+interface OutboxRelayDeps {
   readonly outbox: Pick<Outbox, 'claim' | 'sent'>
   /** Resolves once the broker has confirmed the event. */
   readonly publish: (event: PlatformEvent) => Promise<void>
   readonly log: Pick<Logger, 'info' | 'warn'>
-}
-
-export interface OutboxRelay {
-  /** Wakes the relay: this process has committed an event. */
-  nudge(): void
-  /** Resolves once the batch in progress is finished. */
-  stop(): Promise<void>
 }
 
 /** Events published in parallel. The next batch starts when all of them are confirmed. */
@@ -44,7 +37,7 @@ export async function relayOnce({ outbox, publish }: OutboxRelayDeps, max: numbe
 }
 
 /** Moves committed events to the broker until it is stopped. Any number of replicas can run it at the same time. */
-export function startOutboxRelay(deps: OutboxRelayDeps): OutboxRelay {
+export function startOutboxRelay(deps: OutboxRelayDeps) {
   let failures = 0
   const poll = startPoll(POLL_MS, async () => {
     try {
@@ -60,10 +53,12 @@ export function startOutboxRelay(deps: OutboxRelayDeps): OutboxRelay {
   })
   poll.wake()
   return {
-    nudge: () => {
+    /** Wakes the relay: this process has committed an event. */
+    nudge: (): void => {
       // During an outage, traffic must not shorten the backoff.
       if (failures === 0) poll.wake()
     },
+    /** Resolves once the batch in progress is finished. */
     stop: poll.stop,
   }
 }

@@ -1,26 +1,23 @@
 import { type PlatformEvent, traceIdOf, traceIdOfEvent } from '@switchhook/contracts'
-import type { Logger, Tracing } from '@switchhook/runtime'
+import { type Logger, spanned, type Tracing } from '@switchhook/runtime'
 
 /** Publishes a stored event in the trace of the request that caused it. An event without a request starts a new trace. */
-export function createPublishEvent(deps: {
-  readonly publish: (event: PlatformEvent) => Promise<void>
-  readonly tracing: Tracing
-  readonly log: Pick<Logger, 'debug'>
-}): (event: PlatformEvent) => Promise<void> {
-  return async (event) => {
-    const span = deps.tracing.begin(spanOf(event))
-    const { traceparent } = span
-    try {
-      await deps.publish({ ...event, traceparent })
-    } catch (error) {
-      span.end(error instanceof Error ? error.name : 'error')
-      throw error
-    }
-    span.end()
-    const { eventId, eventType, tenant } = event
-    deps.log.debug('event relayed', { traceId: traceIdOf(traceparent), eventId, eventType, tenant })
-  }
-}
+export const createPublishEvent =
+  ({
+    publish,
+    tracing,
+    log,
+  }: {
+    readonly publish: (event: PlatformEvent) => Promise<void>
+    readonly tracing: Tracing
+    readonly log: Pick<Logger, 'debug'>
+  }): ((event: PlatformEvent) => Promise<void>) =>
+  (event) =>
+    spanned(tracing, spanOf(event), async ({ traceparent }) => {
+      await publish({ ...event, traceparent })
+      const { eventId, eventType, tenant } = event
+      log.debug('event relayed', { traceId: traceIdOf(traceparent), eventId, eventType, tenant })
+    })
 
 const spanOf = ({ eventId, eventType, tenant, traceparent }: PlatformEvent): Parameters<Tracing['begin']>[0] => ({
   name: 'send switchhook.events',

@@ -4,15 +4,8 @@ import type { Outbox, Redis, TimerStore } from '@switchhook/store'
 import type { TimerOwners } from './timer-loop.ts'
 import type { NewEvent, Writing } from './transact.ts'
 
-export interface EventMeter {
-  /** Counts the events of a committed step. */
-  readonly written: (writing: Pick<Writing, 'events'>) => void
-  /** Wraps the outbox so that each event counts when it is marked sent. */
-  readonly relaying: (outbox: Pick<Outbox, 'claim' | 'sent'>) => Pick<Outbox, 'claim' | 'sent'>
-}
-
 /** Counts the stored events of calls and agents, and the events that the broker has confirmed. */
-export function createEventMeter(metrics: Metrics): EventMeter {
+export function createEventMeter(metrics: Metrics) {
   const accepted = metrics.counter(
     'switchhook_events_accepted_total',
     'Events stored, each together with the state that it reports.',
@@ -38,16 +31,17 @@ export function createEventMeter(metrics: Metrics): EventMeter {
   }
 
   return {
-    written: ({ events = [] }) => {
+    /** Counts the events of a committed step. */
+    written: ({ events = [] }: Pick<Writing, 'events'>): void => {
       for (const event of events) countEvent(event)
     },
-    relaying: (outbox) => ({
-      claim: (max) => outbox.claim(max),
-      sent: async (entries) => {
+    /** Wraps `sent` of the outbox, so that each event counts when it is marked sent. */
+    relaying:
+      (outbox: Pick<Outbox, 'sent'>): Outbox['sent'] =>
+      async (entries) => {
         await outbox.sent(entries)
         relayed.add(entries.length)
       },
-    }),
   }
 }
 

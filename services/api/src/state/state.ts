@@ -1,38 +1,20 @@
 import { hostname } from 'node:os'
 import type { Broker } from '@switchhook/messaging'
 import type { Logger, Metrics, Tracing } from '@switchhook/runtime'
-import {
-  createOutbox,
-  createStateStore,
-  createTimerStore,
-  type Installation,
-  type Redis,
-  type StateStore,
-} from '@switchhook/store'
+import { createOutbox, createStateStore, createTimerStore, type Installation, type Redis } from '@switchhook/store'
 import { startCommitRelay } from './commit-relay.ts'
-import { type OutboxRelay, startOutboxRelay } from './outbox-relay.ts'
+import { startOutboxRelay } from './outbox-relay.ts'
 import { createPublishEvent } from './publish-event.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
 import { createTimerLoop, type TimerOwners } from './timer-loop.ts'
-import { createTransact, type Transact, type Writing } from './transact.ts'
+import { createTransact, type Writing } from './transact.ts'
 import { takePacksApart } from './untaken-packs.ts'
 
 /** The stored state of calls, agents and recoveries, with the outbox and the timers that its commits feed. */
-export interface State {
-  readonly store: StateStore
-  /** Commits a step of the contact center; its events count and belong to the trace of the current request. */
-  readonly transact: Transact
-  /** Must be called after a commit that did not use `transact`: wakes the timer loop. */
-  readonly committed: (writing: Pick<Writing, 'timers'>) => void
-  readonly relay: Pick<OutboxRelay, 'stop'>
-  readonly timers: {
-    start(owners: TimerOwners): void
-    expect(dueInMs: number): void
-    stop(): Promise<void>
-  }
-}
+export type State = Awaited<ReturnType<typeof openState>>
 
-export interface StateDeps {
+/** Starts the outbox relay. The timers start later, when their owners are ready. */
+export async function openState(deps: {
   readonly config: { readonly EVENT_SHARDS: number }
   readonly redis: Redis
   readonly broker: Pick<Broker, 'publishEvent' | 'publishUnpacked' | 'consume' | 'lookAt'>
@@ -41,10 +23,7 @@ export interface StateDeps {
   readonly tracing: Tracing
   readonly log: Logger
   readonly traceOfRequest: () => string | undefined
-}
-
-/** Starts the outbox relay. The timers start later, when their owners are ready. */
-export async function openState(deps: StateDeps): Promise<State> {
+}) {
   const { config, redis, broker, metrics, tracing, log, traceOfRequest } = deps
   const untakenPacks = takePacksApart({ ...deps, eventShards: config.EVENT_SHARDS })
   const name = `${hostname()}-${process.pid}`
@@ -54,15 +33,9 @@ export async function openState(deps: StateDeps): Promise<State> {
   await outbox.resume().catch((error: unknown) => log.warn('events of an earlier run wait for 11 s', { error }))
   const meter = createEventMeter(metrics)
   const publish = createPublishEvent({ publish: (event) => broker.publishEvent(event), tracing, log })
-  const metered = meter.relaying(outbox)
+  const metered = { ...outbox, sent: meter.relaying(outbox) }
   const relay = startOutboxRelay({ outbox: metered, publish, log })
-  const commitRelay = startCommitRelay({
-    name,
-    outbox: { sent: metered.sent, giveBack: (entries) => outbox.giveBack(entries) },
-    publish,
-    nudge: () => relay.nudge(),
-    log,
-  })
+  const commitRelay = startCommitRelay({ name, outbox: metered, publish, nudge: relay.nudge, log })
 
   const store = createStateStore(redis, commitRelay)
   const timerStore = createTimerStore(redis)
@@ -74,6 +47,7 @@ export async function openState(deps: StateDeps): Promise<State> {
   }
   return {
     store,
+    /** Commits a step of the contact center; its events count and belong to the trace of the current request. */
     transact: createTransact(
       store,
       (writing) => {
@@ -82,14 +56,15 @@ export async function openState(deps: StateDeps): Promise<State> {
       },
       traceOfRequest,
     ),
+    /** Must be called after a commit that did not use `transact`: wakes the timer loop. */
     committed,
     relay: {
-      stop: async () => {
+      stop: async (): Promise<void> => {
         await commitRelay.stop()
         await relay.stop()
         await untakenPacks.stop()
       },
     },
-    timers: { ...loop, start: (owners) => loop.start(countTimers(metrics, owners)) },
+    timers: { ...loop, start: (owners: TimerOwners) => loop.start(countTimers(metrics, owners)) },
   }
 }

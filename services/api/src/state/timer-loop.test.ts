@@ -1,6 +1,6 @@
 import type { DueTimer, TimerStore } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
-import { createTimerLoop, type TimerLoop } from './timer-loop.ts'
+import { createTimerLoop } from './timer-loop.ts'
 
 /** A timer store in memory. A timer of `due` is claimed once, and stays claimed until it is done. */
 function handOut() {
@@ -27,7 +27,7 @@ function handOut() {
 
 const timer = (id: string): DueTimer => ({ id, tenant: 'acme', payload: id, stored: id })
 
-let loop: TimerLoop
+let loop: ReturnType<typeof createTimerLoop>
 afterEach(() => loop.stop())
 
 test('a timer goes to the owner before the first colon of its id, and is then done', async () => {

@@ -7,14 +7,6 @@ import type { DueTimer, TimerStore } from '@switchhook/store'
  */
 export type TimerOwners = Readonly<Record<string, (timer: Pick<DueTimer, 'tenant' | 'payload'>) => Promise<void>>>
 
-export interface TimerLoop {
-  start(owners: TimerOwners): void
-  /** Announces that this process has set a timer that falls due in `dueInMs`. */
-  expect(dueInMs: number): void
-  /** Resolves once the handlers in progress have finished. */
-  stop(): Promise<void>
-}
-
 /** When a replica dies, another one handles its claimed timers after this time. */
 const LEASE_MS = 5_000
 /** Redis serves nothing else during a claim: about 0.1 ms for so many timers. */
@@ -27,7 +19,7 @@ const MAX_EXPECTED_MS = 60_000
 const CLOCK_SLACK_MS = 5
 
 /** Handles durable timers until it is stopped. Any number of replicas can run it at the same time. */
-export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, log: Pick<Logger, 'warn'>): TimerLoop {
+export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, log: Pick<Logger, 'warn'>) {
   let poll: Poll | undefined
   let isUnavailable = false
 
@@ -55,7 +47,7 @@ export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, l
   }
 
   return {
-    start: (owners) => {
+    start: (owners: TimerOwners): void => {
       poll = startPoll(POLL_MS, async () => {
         const due = await claim()
         await Promise.all(due.map((timer) => handle(timer, owners)))
@@ -63,11 +55,13 @@ export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, l
       })
       poll.wake()
     },
-    expect: (dueInMs) => {
+    /** Announces that this process has set a timer that falls due in `dueInMs`. */
+    expect: (dueInMs: number): void => {
       if (dueInMs > MAX_EXPECTED_MS) return
       // oxlint-disable-next-line no-restricted-globals -- an alarm: no answer is awaited
       setTimeout(() => poll?.wake(), dueInMs + CLOCK_SLACK_MS).unref()
     },
-    stop: async () => poll?.stop(),
+    /** Resolves once the handlers in progress have finished. */
+    stop: async (): Promise<void> => poll?.stop(),
   }
 }

@@ -15,29 +15,19 @@ import type { Installation } from '@switchhook/store'
 
 const LOOK_EVERY_MS = 50
 
-export interface UntakenPacksDeps {
+/**
+ * Packs of events that no fan-out has taken, because it was rolled back to a version that does not know them, are published
+ * again, each event as if it had not been packed. Fan-out judges whether they belong to this installation: a foreign pack
+ * must not make the api unready. Does not wait for the broker.
+ */
+export function takePacksApart(deps: {
   readonly broker: Pick<Broker, 'publishUnpacked' | 'consume' | 'lookAt'>
   readonly eventShards: number
   readonly installation: Pick<Installation, 'recovered'>
   /** How long an api that ends waits for the packs to be taken. */
   readonly patienceMs?: number
   readonly log: Pick<Logger, 'error' | 'warn'>
-}
-
-export interface UntakenPacks {
-  /**
-   * Resolves once no pack waits, after the last publish of this process: an earlier version may follow, which takes none. Packs
-   * without a fan-out that takes them are taken apart here.
-   */
-  stop(): Promise<void>
-}
-
-/**
- * Packs of events that no fan-out has taken, because it was rolled back to a version that does not know them, are published
- * again, each event as if it had not been packed. Fan-out judges whether they belong to this installation: a foreign pack
- * must not make the api unready. Does not wait for the broker.
- */
-export function takePacksApart(deps: UntakenPacksDeps): UntakenPacks {
+}) {
   const { broker, eventShards, installation, patienceMs = 5_000, log } = deps
   const finished = createFinishedMembers<SingleEvent>()
   const consumers: Consumer[] = []
@@ -76,7 +66,11 @@ export function takePacksApart(deps: UntakenPacksDeps): UntakenPacks {
   // The api may end before the broker could be reached.
   consume(Queue.untakenEventPacks).catch(() => {})
   return {
-    async stop() {
+    /**
+     * Resolves once no pack waits, after the last publish of this process: an earlier version may follow, which takes none.
+     * Packs without a fan-out that takes them are taken apart here.
+     */
+    async stop(): Promise<void> {
       try {
         await answerWithin(patienceMs, untilTaken(), `packs still wait after ${patienceMs} ms`)
       } catch (error) {

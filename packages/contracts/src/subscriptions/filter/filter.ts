@@ -27,7 +27,6 @@ export type EventData = Readonly<Record<string, unknown>>
 
 type Matches = (value: unknown) => boolean
 
-/** The conditions of one field. */
 export interface FieldTest {
   readonly field: string
   /** @param value as `fieldValue` reads it */
@@ -38,7 +37,6 @@ export interface FieldTest {
 export const compileFilter = (fields: FilterFields): FieldTest[] =>
   Object.entries(fields).map(([field, conditions]) => ({ field, matches: compileConditions(conditions) }))
 
-/** Whether an event passes. */
 export function passesFilter(filter: SubscriptionFilter | undefined, eventType: string, data: EventData): boolean {
   const fields = filteredFields(filter, eventType)
   return fields === undefined || compileFilter(fields).every(({ field, matches }) => matches(fieldValue(data, field)))

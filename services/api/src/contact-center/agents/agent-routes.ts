@@ -1,17 +1,19 @@
 import { DeviceStatus, type StatusNames } from '@switchhook/contracts'
 import type { Platform } from '@switchhook/platform'
 import { createListCursor, type PageQuery } from '@switchhook/store'
+import { feature } from '../../http/feature.ts'
 import { pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { createCallLegs, isLiveLeg } from '../calls/call-leg.ts'
+import { isLiveLeg, readCallsById, showLegs } from '../calls/call-leg.ts'
 import { requireAgent } from '../calls/commands.ts'
 import { type Agent, lastEventAtOf, viewOf } from '../center/agent.ts'
 import { currentSnapshot } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
+import type { ContactCenter } from '../open-contact-center.ts'
 import { agentPageSchema, agentStateSchema, agentUriParam, callStateSchema, presenceSchema } from './agent-schemas.ts'
 import { type PresenceBody, settingOf, validatePresence } from './validate-presence.ts'
 
-export interface AgentRouteDeps {
+interface AgentRouteDeps {
   readonly platform: Pick<Platform, 'findAgent' | 'listAgents'>
   readonly center: Pick<Center, 'readAgent' | 'readAgents' | 'readCalls' | 'setPresence'>
   readonly statusNames: StatusNames
@@ -42,7 +44,7 @@ function stateOf(agent: Agent, statusNames: StatusNames) {
   }
 }
 
-export const listAgents: RouteOf<AgentRouteDeps, undefined, PageQuery> = {
+const listAgents: RouteOf<AgentRouteDeps, undefined, PageQuery> = {
   method: 'get',
   path: '/api/v1/voice/agents',
   operationId: 'listAgents',
@@ -55,23 +57,22 @@ export const listAgents: RouteOf<AgentRouteDeps, undefined, PageQuery> = {
   responses: { 200: { description: 'A page of agents.', body: agentPageSchema } },
   failures: [],
   async handle({ caller: { tenant }, query: { limit, cursor } }, { platform, center, statusNames }) {
-    const callLegs = createCallLegs(platform)
     const after = cursor === undefined ? undefined : cursors.parse(cursor)
     const provisioned = await platform.listAgents(tenant, { limit: limit + 1, ...(after !== undefined && { after }) })
     const uris = provisioned.slice(0, limit).map(({ agentUri }) => agentUri)
     const agents = await center.readAgents(tenant, uris)
-    const ids = [...new Set(agents.flatMap(({ calls }) => calls.map(({ callId }) => callId)))]
-    const calls = new Map((await center.readCalls(tenant, ids)).map((call) => [call.callId, call]))
+    const ids = agents.flatMap(({ calls }) => calls.map(({ callId }) => callId))
+    const calls = await readCallsById({ center }, tenant, ids)
     const items = agents.map(async (agent) => {
       const legs = agent.calls.map(({ callId }) => calls.get(callId)?.legs[agent.agentUri]?.status)
-      return { ...stateOf(agent, statusNames), calls: await callLegs(tenant, legs.filter(isLiveLeg)) }
+      return { ...stateOf(agent, statusNames), calls: await showLegs(platform, tenant, legs.filter(isLiveLeg)) }
     })
     const nextCursor = provisioned.length > limit ? cursors.of(uris.at(-1) ?? '') : null
     return { status: 200, body: { items: await Promise.all(items), nextCursor } }
   },
 }
 
-export const readAgentState: RouteOf<AgentRouteDeps> = {
+const readAgentState: RouteOf<AgentRouteDeps> = {
   method: 'get',
   path: '/api/v1/voice/agents/{agentUri}/state',
   operationId: 'readAgentState',
@@ -87,7 +88,7 @@ export const readAgentState: RouteOf<AgentRouteDeps> = {
   },
 }
 
-export const readCallState: RouteOf<AgentRouteDeps> = {
+const readCallState: RouteOf<AgentRouteDeps> = {
   method: 'get',
   path: '/api/v1/voice/agents/{agentUri}/call-state',
   operationId: 'readCallState',
@@ -116,7 +117,7 @@ export const readCallState: RouteOf<AgentRouteDeps> = {
   },
 }
 
-export const setPresence: RouteOf<AgentRouteDeps, PresenceBody> = {
+const setPresence: RouteOf<AgentRouteDeps, PresenceBody> = {
   method: 'post',
   path: '/api/v1/voice/agents/{agentUri}/presence',
   operationId: 'setPresence',
@@ -131,10 +132,20 @@ export const setPresence: RouteOf<AgentRouteDeps, PresenceBody> = {
   body: presenceSchema,
   responses: { 202: { description: "Accepted. The body is the agent's current state.", body: agentStateSchema } },
   failures: ['invalid-request', 'unknown-status-code', 'agent-not-found'],
-  validate: (body, faults, { statusNames, now }) => validatePresence(statusNames, now)(body, faults),
+  validate: validatePresence,
   async handle({ caller, params, body }, { platform, center, statusNames }) {
     const { agentUri } = await requireAgent(platform, caller, params['agentUri'])
     const agent = await center.setPresence(caller.tenant, agentUri, settingOf(body))
     return { status: 202, body: stateOf(agent, statusNames) }
   },
 }
+
+interface AgentParts {
+  readonly contactCenter: ContactCenter
+  readonly config: { readonly USER_STATUS_CODES: StatusNames }
+}
+
+export const agents = feature(
+  [listAgents, readAgentState, readCallState, setPresence],
+  ({ contactCenter, config }: AgentParts) => ({ deps: { ...contactCenter, statusNames: config.USER_STATUS_CODES } }),
+)

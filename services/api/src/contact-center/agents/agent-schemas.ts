@@ -1,12 +1,11 @@
 import { callStatusSchema, DeviceStatus, numberedSchema, statusCodeSchema } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
 import { pageSchema } from '../../http/page-schema.ts'
+import { flag, objectOf, text, textOrNull, time } from '../../http/schema-parts.ts'
 import { callLegSchema } from '../calls/call-leg.ts'
+import { PRINTABLE } from '../calls/call-schemas.ts'
 
-/** One line of readable text, without control characters. */
-const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
-
-const text = (description: string, example: string) => ({
+const note = (description: string, example: string) => ({
   type: ['string', 'null'],
   maxLength: 255,
   pattern: PRINTABLE,
@@ -14,14 +13,14 @@ const text = (description: string, example: string) => ({
   examples: [example],
 })
 
-const time = (description: string) => ({
+const timeOrNull = (description: string) => ({
   type: ['string', 'null'],
   format: 'date-time',
   description,
   examples: ['2026-11-20T18:00:00.000Z'],
 })
 
-const agentUri = { type: 'string', description: 'The agent.', examples: ['sip:alice@acme.example'] }
+const agentUri = text('The agent.', 'sip:alice@acme.example')
 const deviceStatus = numberedSchema(DeviceStatus, "State of the agent's device.")
 
 export const agentUriParam = {
@@ -49,8 +48,8 @@ export const presenceSchema = component('PresenceSetting', {
         'When the status ends and the standing status returns: a time in the future until 9999-12-31T23:59:59.999Z, with a time zone as hours and minutes. Absent or null: sets the standing status.',
       examples: ['2099-11-20T18:00:00Z'],
     },
-    message: text('Free text, shown with the status.', 'back at two'),
-    location: text("The agent's location, shown with the status.", 'home office'),
+    message: note('Free text, shown with the status.', 'back at two'),
+    location: note("The agent's location, shown with the status.", 'home office'),
   },
 })
 
@@ -59,7 +58,7 @@ const stateProperties = {
   statusCode: statusCodeSchema(
     'The effective status: on the phone or after-call work while either lasts, otherwise the temporary status, otherwise the standing status.',
   ),
-  statusName: { type: 'string', description: 'Name of the status code.', examples: ['Available'] },
+  statusName: text('Name of the status code.', 'Available'),
   standingStatusCode: statusCodeSchema(
     'The latest status that was set without `until`. Every other status reverts to it.',
   ),
@@ -76,75 +75,54 @@ const stateProperties = {
     description: 'Name of the device status.',
     examples: ['idle'],
   },
-  loggedOn: {
-    type: 'boolean',
-    description: 'true unless the standing status is Offline. A temporary Offline does not log the agent off.',
-    examples: [true],
-  },
-  until: time('When the effective status ends; null: it has no end.'),
-  message: text('The free text that was set with the status.', 'back at two'),
-  location: text('The location that was set with the status.', 'home office'),
-  since: time('When the effective status began; null: it has not changed since the agent was provisioned.'),
+  loggedOn: flag('true unless the standing status is Offline. A temporary Offline does not log the agent off.', true),
+  until: timeOrNull('When the effective status ends; null: it has no end.'),
+  message: note('The free text that was set with the status.', 'back at two'),
+  location: note('The location that was set with the status.', 'home office'),
+  since: timeOrNull('When the effective status began; null: it has not changed since the agent was provisioned.'),
   sequence: {
     type: 'integer',
     minimum: 0,
     description: "`sequence` of the agent's latest `agent.status` event, which reported this state; 0: no event yet.",
     examples: [17],
   },
-  occurredAt: time('`occurredAt` of that event; null: no event yet.'),
+  occurredAt: timeOrNull('`occurredAt` of that event; null: no event yet.'),
 }
 
-export const agentStateSchema = component('AgentState', {
-  type: 'object',
-  description: "An agent's current state, as the latest `agent.status` event reported it.",
-  required: Object.keys(stateProperties),
-  properties: stateProperties,
-})
+export const agentStateSchema = component(
+  'AgentState',
+  objectOf("An agent's current state, as the latest `agent.status` event reported it.", stateProperties),
+)
 
-const agentProperties = {
-  ...stateProperties,
-  calls: {
-    type: 'array',
-    description: "The agent's live call legs. Empty when the device is idle.",
-    items: callLegSchema,
-  },
-}
-
-const agentWithCallsSchema = component('AgentWithCalls', {
-  type: 'object',
-  description: "An agent's current state and live calls.",
-  required: Object.keys(agentProperties),
-  properties: agentProperties,
-})
+const agentWithCallsSchema = component(
+  'AgentWithCalls',
+  objectOf("An agent's current state and live calls.", {
+    ...stateProperties,
+    calls: {
+      type: 'array',
+      description: "The agent's live call legs. Empty when the device is idle.",
+      items: callLegSchema,
+    },
+  }),
+)
 
 export const agentPageSchema = pageSchema('AgentPage', 'A page of agents.', agentWithCallsSchema, 'by URI')
 
-const callStateProperties = {
-  agentUri,
-  device: {
-    type: ['string', 'null'],
-    description: "The platform's name of the agent's device.",
-    examples: ['SIM/alice'],
-  },
-  deviceStatus,
-  asOf: {
-    type: 'string',
-    format: 'date-time',
-    description: 'When the state was read.',
-    examples: ['2026-11-20T17:06:01.173Z'],
-  },
-  calls: {
-    type: 'array',
-    description:
-      'Every live call leg, exactly as its latest `call.status` event reported it. Empty when the device is idle.',
-    items: component('CallStatus', callStatusSchema),
-  },
-}
-
-export const callStateSchema = component('CallState', {
-  type: 'object',
-  description:
+export const callStateSchema = component(
+  'CallState',
+  objectOf(
     "The calls of an agent's device. To recover from missed events, apply each snapshot whose `(occurredAt, sequence)` is later than yours.",
-  required: Object.keys(callStateProperties),
-  properties: callStateProperties,
-})
+    {
+      agentUri,
+      device: textOrNull("The platform's name of the agent's device.", 'SIM/alice'),
+      deviceStatus,
+      asOf: time('When the state was read.', '2026-11-20T17:06:01.173Z'),
+      calls: {
+        type: 'array',
+        description:
+          'Every live call leg, exactly as its latest `call.status` event reported it. Empty when the device is idle.',
+        items: component('CallStatus', callStatusSchema),
+      },
+    },
+  ),
+)

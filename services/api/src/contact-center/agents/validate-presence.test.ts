@@ -1,10 +1,11 @@
-import { compileSchema, STATUS_NAMES } from '@switchhook/contracts'
+import { compileSchema, type Fault, STATUS_NAMES } from '@switchhook/contracts'
 import { presenceSchema } from './agent-schemas.ts'
 import { type PresenceBody, settingOf, validatePresence } from './validate-presence.ts'
 
 const NOW = Date.UTC(2026, 0, 1, 12)
 const check = compileSchema<PresenceBody>(presenceSchema)
-const validate = validatePresence(STATUS_NAMES, () => NOW)
+const validate = (body: unknown, faults: readonly Fault[]) =>
+  validatePresence(body, faults, { statusNames: STATUS_NAMES, now: () => NOW })
 
 function problemOf(body: unknown) {
   const result = check(body)

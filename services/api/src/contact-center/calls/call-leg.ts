@@ -1,13 +1,20 @@
-import { CALL_COMMANDS, CallState, type CallStatus, callStatusSchema, type Tenant } from '@switchhook/contracts'
+import {
+  CALL_COMMANDS,
+  type CallId,
+  CallState,
+  type CallStatus,
+  callStatusSchema,
+  type Tenant,
+} from '@switchhook/contracts'
 import { allowedCommands, type CommandOnLeg, type Platform } from '@switchhook/platform'
-import type { PageQuery } from '@switchhook/store'
+import type { EventList, PageQuery } from '@switchhook/store'
 import { component } from '../../http/component.ts'
-import { currentSnapshot } from '../center/call.ts'
+import { type Call, currentSnapshot } from '../center/call.ts'
+import type { Center } from '../center/center.ts'
 
 /** A leg as lists show it: its latest snapshot, and what can be done with it. */
 export type CallLeg = CallStatus & { readonly allowedCommands: readonly CommandOnLeg[] }
 
-/** Asks for a page of legs. */
 export interface LegQuery extends PageQuery {
   readonly agentUri?: string
 }
@@ -33,16 +40,34 @@ export const callLegSchema = component('CallLeg', {
 })
 
 /** Shows legs of one tenant. A phone that cannot be made to answer does not allow `answer`. */
-export function createCallLegs(platform: Pick<Platform, 'findAgent'>) {
-  return async (tenant: Tenant, statuses: readonly CallStatus[]): Promise<CallLeg[]> => {
-    const agents = await Promise.all(statuses.map(({ agentUri }) => platform.findAgent(tenant, agentUri)))
-    return statuses.map((status, at) => {
-      const canAnswer = agents[at]?.remoteAnswer !== false
-      const commands = allowedCommands(status).filter((command) => canAnswer || command !== 'answer')
-      return { ...currentSnapshot(status), allowedCommands: commands }
-    })
-  }
+export async function showLegs(
+  platform: Pick<Platform, 'findAgent'>,
+  tenant: Tenant,
+  statuses: readonly CallStatus[],
+): Promise<CallLeg[]> {
+  const agents = await Promise.all(statuses.map(({ agentUri }) => platform.findAgent(tenant, agentUri)))
+  return statuses.map((status, at) => {
+    const canAnswer = agents[at]?.remoteAnswer !== false
+    const commands = allowedCommands(status).filter((command) => canAnswer || command !== 'answer')
+    return { ...currentSnapshot(status), allowedCommands: commands }
+  })
 }
+
+/** What the lists of calls read. */
+export interface CallListDeps {
+  readonly platform: Pick<Platform, 'findAgent' | 'listAgents'>
+  readonly center: Pick<Center, 'findCall' | 'readAgents' | 'readCalls'>
+  readonly events: EventList
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+export const readCallsById = async (
+  { center }: { readonly center: Pick<Center, 'readCalls'> },
+  tenant: Tenant,
+  ids: readonly CallId[],
+): Promise<ReadonlyMap<CallId, Call>> =>
+  new Map((await center.readCalls(tenant, [...new Set(ids)])).map((call) => [call.callId, call]))
 
 export const isLiveLeg = (status: CallStatus | undefined): status is CallStatus =>
   status !== undefined && status.state !== CallState.ended

@@ -1,34 +1,23 @@
-import { AppError, type CallId, type CallStatus, isGuid, parseCallId, type Tenant } from '@switchhook/contracts'
-import type { Platform } from '@switchhook/platform'
-import type { EventList, Page } from '@switchhook/store'
+import { AppError, type CallStatus, isGuid, parseCallId, type Tenant } from '@switchhook/contracts'
+import type { Page } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import { pageParameters, pageSchema } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
-import type { Center } from '../center/center.ts'
-import { callLegSchema, createCallLegs, type LegQuery } from './call-leg.ts'
+import { flag, objectOf } from '../../http/schema-parts.ts'
+import { type CallListDeps, callLegSchema, type LegQuery, showLegs } from './call-leg.ts'
 import { callIdParam } from './call-schemas.ts'
-import { createEndedLegs } from './ended-legs.ts'
-import { createLiveLegs } from './live-legs.ts'
-
-export interface CallListRouteDeps {
-  readonly platform: Pick<Platform, 'findAgent' | 'listAgents'>
-  readonly center: Pick<Center, 'findCall' | 'readAgents' | 'readCalls'>
-  readonly events: EventList
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
+import { ENDED_BEGINNING, endedLegs } from './ended-legs.ts'
+import { isLiveCursor, liveLegs } from './live-legs.ts'
 
 interface CallQuery extends LegQuery {
   readonly live?: boolean
 }
 
 const query = {
-  live: {
-    type: 'boolean',
-    description:
-      '`true`: only live legs, by agent. `false`: only ended ones, the last to end first. Absent: first the live ones, then the ended ones.',
-    examples: [true],
-  },
+  live: flag(
+    '`true`: only live legs, by agent. `false`: only ended ones, the last to end first. Absent: first the live ones, then the ended ones.',
+    true,
+  ),
   agentUri: {
     type: 'string',
     minLength: 1,
@@ -41,39 +30,27 @@ const query = {
 
 const callPageSchema = pageSchema('CallPage', 'A page of call legs.', callLegSchema, 'live ones first')
 
-const callSchema = component('Call', {
-  type: 'object',
-  description: 'A call with the legs of all its agents.',
-  required: ['callId', 'legs'],
-  properties: {
+const callSchema = component(
+  'Call',
+  objectOf('A call with the legs of all its agents.', {
     callId: callIdParam,
     legs: {
       type: 'array',
       description: 'One leg per agent, ended ones included. Empty until the platform has reported a dialled call.',
       items: callLegSchema,
     },
-  },
-})
+  }),
+)
 
-/** Live legs first, then the ended ones. */
-async function pageOf(
-  { platform, center, events, now }: CallListRouteDeps,
-  tenant: Tenant,
-  { live, ...rest }: CallQuery,
-): Promise<Page<CallStatus>> {
-  const readCalls = async (tenant: Tenant, ids: readonly CallId[]) =>
-    new Map((await center.readCalls(tenant, ids)).map((call) => [call.callId, call]))
-  const liveLegs = createLiveLegs({ platform, center, readCalls })
-  const endedLegs = createEndedLegs({ events, readCalls, now })
-
-  const isPastLive = rest.cursor !== undefined && !liveLegs.isCursor(rest.cursor)
-  if (live === false || (live === undefined && isPastLive)) return endedLegs.page(tenant, rest)
-  const page = await liveLegs.page(tenant, rest)
+async function pageOf(deps: CallListDeps, tenant: Tenant, { live, ...rest }: CallQuery): Promise<Page<CallStatus>> {
+  const isPastLive = rest.cursor !== undefined && !isLiveCursor(rest.cursor)
+  if (live === false || (live === undefined && isPastLive)) return endedLegs(deps, tenant, rest)
+  const page = await liveLegs(deps, tenant, rest)
   if (live === true || page.nextCursor !== null) return page
-  return { ...page, nextCursor: endedLegs.beginning }
+  return { ...page, nextCursor: ENDED_BEGINNING }
 }
 
-export const listCalls: RouteOf<CallListRouteDeps, undefined, CallQuery> = {
+export const listCalls: RouteOf<CallListDeps, undefined, CallQuery> = {
   method: 'get',
   path: '/api/v1/voice/calls',
   operationId: 'listCalls',
@@ -91,11 +68,11 @@ export const listCalls: RouteOf<CallListRouteDeps, undefined, CallQuery> = {
   failures: [],
   async handle({ caller: { tenant }, query: asked }, deps) {
     const { items, nextCursor } = await pageOf(deps, tenant, asked)
-    return { status: 200, body: { items: await createCallLegs(deps.platform)(tenant, items), nextCursor } }
+    return { status: 200, body: { items: await showLegs(deps.platform, tenant, items), nextCursor } }
   },
 }
 
-export const readCall: RouteOf<CallListRouteDeps> = {
+export const readCall: RouteOf<CallListDeps> = {
   method: 'get',
   path: '/api/v1/voice/calls/{callId}',
   operationId: 'readCall',
@@ -111,6 +88,6 @@ export const readCall: RouteOf<CallListRouteDeps> = {
     const call = isGuid(callId) ? await center.findCall(tenant, parseCallId(callId)) : undefined
     if (call === undefined || call.isAbandoned) throw new AppError('call-not-found')
     const legs = Object.values(call.legs).map(({ status }) => status)
-    return { status: 200, body: { callId: call.callId, legs: await createCallLegs(platform)(tenant, legs) } }
+    return { status: 200, body: { callId: call.callId, legs: await showLegs(platform, tenant, legs) } }
   },
 }

@@ -1,5 +1,6 @@
 import { CALL_COMMANDS } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
+import { flag, objectOf, textOrNull, time } from '../../http/schema-parts.ts'
 
 export interface LegBody {
   readonly agentUri: string
@@ -17,10 +18,10 @@ export interface TransferBody extends LegBody {
   readonly correlationId?: string | null
 }
 
-/** Signalling must not carry line breaks or other control characters. */
-const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
+/** One line of text: signalling must not carry line breaks or other control characters. */
+export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
 
-const address = (description: string, example: string) => ({
+export const address = (description: string, example: string) => ({
   type: 'string',
   minLength: 1,
   maxLength: 255,
@@ -103,42 +104,26 @@ const guid = (description: string) => ({
   examples: ['5f0c1f5e-2c55-4f0a-8f6b-6f1d3f2a9b10'],
 })
 
-const accepted = {
+const accepted = objectOf('The command was accepted. `call.status` events report its result.', {
   callId: { ...callIdParam, description: 'The call that the command acts on.' },
   agentUri,
   command: { type: 'string', enum: CALL_COMMANDS, description: 'The accepted command.', examples: ['dial'] },
   commandId: guid('Id of the command. The events that it causes carry this id.'),
-  correlationId: {
-    type: ['string', 'null'],
-    description: 'The correlation id of `dial` or `transfer`.',
-    examples: ['crm-4711'],
-  },
-  acceptedAt: {
-    type: 'string',
-    format: 'date-time',
-    description: 'When the command was accepted.',
-    examples: ['2026-11-20T17:06:01.173Z'],
-  },
-  noop: {
-    type: 'boolean',
-    description: 'true: the call was already in the requested state, so the command does nothing and no event follows.',
-    examples: [false],
-  },
-}
-
-export const acceptedSchema = component('CommandAccepted', {
-  type: 'object',
-  description: 'The command was accepted. `call.status` events report its result.',
-  required: Object.keys(accepted),
-  properties: accepted,
+  correlationId: textOrNull('The correlation id of `dial` or `transfer`.', 'crm-4711'),
+  acceptedAt: time('When the command was accepted.', '2026-11-20T17:06:01.173Z'),
+  noop: flag(
+    'true: the call was already in the requested state, so the command does nothing and no event follows.',
+    false,
+  ),
 })
 
+export const acceptedSchema = component('CommandAccepted', accepted)
+
 export const transferAcceptedSchema = component('TransferAccepted', {
-  type: 'object',
+  ...accepted,
   description: 'The transfer was accepted. `call.status` events report its result.',
-  required: Object.keys(accepted),
   properties: {
-    ...accepted,
+    ...accepted.properties,
     consultationCallId: guid('Attended transfers only: the consultation call between the agent and the target.'),
   },
 })

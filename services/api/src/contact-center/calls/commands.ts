@@ -9,10 +9,8 @@ import {
   parseCommandId,
 } from '@switchhook/contracts'
 import {
-  type CommandCheck,
   type CommandOnLeg,
   checkCommand,
-  type KnownRecords,
   type Platform,
   PlatformUnavailable,
   type ProvisionedAgent,
@@ -20,7 +18,6 @@ import {
 import type { AuditAction } from '../../http/audit-action.ts'
 import type { Answer, Caller, RouteOf, RouteRequest, RouteSpec } from '../../http/route.ts'
 import type { Agent } from '../center/agent.ts'
-import type { Call } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
 import type { LegBody } from './call-schemas.ts'
 import {
@@ -90,15 +87,7 @@ export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>):
 }
 
 /** An allowed command: the stored call and agent, and whether the command is sent or does nothing. */
-export interface AllowedCommand {
-  readonly call: Call
-  readonly agent: Agent
-  readonly commandId: CommandId
-  readonly correlationId: string | null
-  readonly check: Exclude<CommandCheck, { kind: 'refuse' }>
-  /** For the platform's command, unless another command on this call or agent comes first. */
-  readonly known: KnownRecords
-}
+export type AllowedCommand = Awaited<ReturnType<typeof allowCommand>>
 
 export async function requireAgent(
   platform: Pick<Platform, 'findAgent'>,
@@ -120,7 +109,7 @@ export async function allowCommand(
   command: CommandOnLeg,
   { caller, params, body: { agentUri }, idFor }: RouteRequest<LegBody>,
   transfer: { readonly target?: string; readonly consultationCallId?: CallId } = {},
-): Promise<AllowedCommand> {
+) {
   const { remoteAnswer } = await requireAgent(platform, caller, agentUri)
   const id = params['callId']
   if (!isGuid(id)) throw new AppError('call-not-found')
@@ -136,6 +125,7 @@ export async function allowCommand(
     throw new AppError(code, extra)
   }
   const correlationId = leg?.correlationId ?? call.dialled?.correlationId ?? null
+  // `known` is for the platform's command, unless another command on this call or agent comes first.
   return { call, agent, commandId, correlationId, check, known }
 }
 

@@ -48,7 +48,6 @@ const ROUTES: readonly LegRoute[] = [
   },
 ]
 
-/** The commands without parameters of their own. */
 export const legRoutes = ROUTES.map(({ command, summary, description, failures }) =>
   commandRoute<LegBody>({
     path: `/api/v1/voice/calls/{callId}/${command}`,

@@ -24,7 +24,6 @@ export interface AgentChange {
   readonly timers: readonly AgentTimer[]
 }
 
-/** The result of one rule, before its event is derived. */
 interface Draft {
   readonly agent: Agent
   readonly timers: readonly AgentTimer[]

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { type CallId, CallState, DeviceStatus, Status, type Tenant } from '@switchhook/contracts'
 import type { StateStore } from '@switchhook/store'
 
-/** A status that a client sets for an agent. */
 export interface PresenceSetting {
   readonly statusCode: number
   /** ISO 8601, UTC; null: until the next setting. */
@@ -13,7 +12,6 @@ export interface PresenceSetting {
 
 type Standing = Omit<PresenceSetting, 'until'>
 
-/** One of the agent's live legs. */
 export interface AgentCall {
   readonly callId: CallId
   readonly state: CallState
@@ -78,10 +76,12 @@ export const lastEventAtOf = ({ lastEventAt, since }: Pick<Agent, 'lastEventAt' 
 /** Key of the record within its tenant (`StateStore` of packages/store). */
 export const agentKey = (agentUri: string): string => `agent:${agentUri}`
 
+export const agentOf = (stored: unknown, agentUri: string): Agent => (stored as Agent | undefined) ?? newAgent(agentUri)
+
 /** Resolves to a new agent if none is stored. */
 export async function readAgent(store: Pick<StateStore, 'read'>, tenant: Tenant, agentUri: string): Promise<Agent> {
   const [stored] = await store.read(tenant, [agentKey(agentUri)])
-  return (stored?.value as Agent | undefined) ?? newAgent(agentUri)
+  return agentOf(stored?.value, agentUri)
 }
 
 /** A dial that never reached the platform, because the process died, reserves the device for at most this time. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { AppError, type CallId, CallState } from '@switchhook/contracts'
 import type { Step, Transact } from '../../state/transact.ts'
-import { type Agent, agentKey, freshReservations, newAgent } from './agent.ts'
+import { type Agent, agentKey, agentOf, freshReservations } from './agent.ts'
 import { type Call, callKey, callRecord, hasBegun } from './call.ts'
 import { PROBE_UNREPORTED_DIAL_MS, probeTimer } from './silent-call-probe.ts'
 
@@ -58,7 +58,7 @@ export function beginDial(
     const like = await sameDial(storedLike as LikeDial | undefined)
     if (like !== undefined && !isKeyed) return { result: { call: like, again: true } }
 
-    const agent = (storedAgent as Agent | undefined) ?? newAgent(agentUri)
+    const agent = agentOf(storedAgent, agentUri)
     requireDevice(agent, call.callId, nowMs)
     const reserved = [...freshReservations(agent, nowMs), reservationOf(call)]
     return {

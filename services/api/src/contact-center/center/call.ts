@@ -30,7 +30,6 @@ export interface Call {
   readonly isAbandoned: boolean
   /** Trace context of the request that created the call. Later events without a request continue this trace. */
   readonly traceparent?: string
-  /** By agentUri. */
   readonly legs: Readonly<Record<string, Leg>>
 }
 

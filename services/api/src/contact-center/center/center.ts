@@ -1,10 +1,10 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
 import type { KnownRecords, LegReport, Platform, PlatformListener } from '@switchhook/platform'
-import type { StateChange, StateStore } from '@switchhook/store'
+import type { DueTimer, StateChange, StateStore } from '@switchhook/store'
 import { RecordChanged, type Step, type Transact } from '../../state/transact.ts'
-import { type Agent, agentKey, newAgent, type PresenceSetting, readAgent } from './agent.ts'
+import { type Agent, agentKey, agentOf, type PresenceSetting, readAgent } from './agent.ts'
 import { type AgentChange, type AgentTimerPayload, applyDevice, applyPresence, applyTimer } from './agent-model.ts'
-import { beginDial, type DialBegun, type DialOptions } from './begin-dial.ts'
+import { beginDial, type DialOptions } from './begin-dial.ts'
 import { type Call, callKey, callRecord, hasBegun, isLive } from './call.ts'
 import { agentEvent, keysOf, recordReports } from './record-reports.ts'
 import {
@@ -15,71 +15,25 @@ import {
   untilProbeMs,
 } from './silent-call-probe.ts'
 
-/** A due timer of this tenant. */
-interface DueTimer {
-  readonly tenant: Tenant
-  readonly payload: unknown
-}
-
-/**
- * The stored state of the contact center's calls and agents. Platform reports, presence settings and timers change it,
- * each in one atomic step together with its events. Every method rejects with Unavailable without Redis.
- */
-export interface Center {
-  readonly listener: PlatformListener
-  findCall(tenant: Tenant, callId: CallId): Promise<Call | undefined>
-  /** Resolves to the stored calls, in the order of the ids. */
-  readCalls(tenant: Tenant, callIds: readonly CallId[]): Promise<readonly Call[]>
-  /** Resolves to a new agent if none is stored. */
-  readAgent(tenant: Tenant, agentUri: string): Promise<Agent>
-  /** Resolves to one agent per URI, in their order; a new agent where none is stored. */
-  readAgents(tenant: Tenant, agentUris: readonly string[]): Promise<readonly Agent[]>
-  /** Reads, as of one moment, a call, one of its agents, and the adapter's own record of the call. */
-  readLeg(tenant: Tenant, callId: CallId, agentUri: string): Promise<LegRead>
-  /**
-   * Records reports in one step with records and timers of the platform adapter, all or nothing. `conflict`: a record of
-   * the adapter has another version, and nothing was written. Rejects like `StateStore.commit`.
-   */
-  readonly recordWith: (
-    reports: readonly LegReport[],
-    own: Pick<StateChange, 'records' | 'timers'>,
-    known?: KnownRecords,
-  ) => Promise<'committed' | 'conflict'>
-  /** See `beginDial`. */
-  beginDial(call: Call, options: DialOptions): Promise<DialBegun>
-  /** Stores a consultation call before the platform receives the transfer. */
-  beginConsultation(call: Call): Promise<void>
-  /** Marks a call that certainly did not reach the platform as abandoned, and frees its device. */
-  abandon(call: Call): Promise<void>
-  setPresence(tenant: Tenant, agentUri: string, setting: PresenceSetting): Promise<Agent>
-  agentTimerDue(timer: DueTimer): Promise<void>
-  /** Probes a silent call: asks the platform for its state. @throws PlatformUnavailable if the platform cannot answer */
-  probeTimerDue(timer: DueTimer): Promise<void>
-}
-
-/** The result of `readLeg`. */
-interface LegRead {
-  readonly call: Call | undefined
-  readonly agent: Agent
-  /** For the command on this leg, which then reads nothing again. */
-  readonly known: KnownRecords
-}
-
-export interface CenterDeps {
+interface CenterDeps {
   readonly store: Pick<StateStore, 'read'>
   /** Keys of the platform adapter's own records that a command on this call reads. */
   readonly platformKeys?: (callId: CallId) => readonly string[]
   readonly transact: Transact
   readonly platform: Pick<Platform, 'lookUp'>
-  /** Length of after-call work; 0: none. */
   readonly wrapUpMs: number
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Trace context of the current request; undefined outside a request. */
   readonly traceOfRequest?: () => string | undefined
 }
 
-export function createCenter(deps: CenterDeps): Center {
+export type Center = ReturnType<typeof createCenter>
+
+/**
+ * The stored state of the contact center's calls and agents. Platform reports, presence settings and timers change it,
+ * each in one atomic step together with its events. Every method rejects with Unavailable without Redis.
+ */
+export function createCenter(deps: CenterDeps) {
   const { store, transact, platform, wrapUpMs, now, traceOfRequest = () => undefined } = deps
   const { platformKeys = () => [] } = deps
   const isoNow = (): string => new Date(now()).toISOString()
@@ -90,6 +44,7 @@ export function createCenter(deps: CenterDeps): Center {
     return traceparent === undefined ? call : { ...call, traceparent }
   }
 
+  /** Resolves to the stored calls, in the order of the ids. */
   async function readCalls(tenant: Tenant, callIds: readonly CallId[]): Promise<readonly Call[]> {
     const records = await store.read(tenant, callIds.map(callKey))
     return records.flatMap((record) => (record === undefined ? [] : [record.value as Call]))
@@ -124,7 +79,7 @@ export function createCenter(deps: CenterDeps): Center {
     change: (agent: Agent) => AgentChange | undefined,
   ): Promise<Agent> =>
     transact(tenant, [agentKey(agentUri)], ([stored]): Step<Agent> => {
-      const before = (stored as Agent | undefined) ?? newAgent(agentUri)
+      const before = agentOf(stored, agentUri)
       const changed = change(before)
       if (changed === undefined) return { result: before }
       const { agent, status, timers } = changed
@@ -144,8 +99,16 @@ export function createCenter(deps: CenterDeps): Center {
       device: async (report) => {
         await changeAgent(report.tenant, report.agentUri, (agent) => applyDevice(agent, report))
       },
-    },
-    recordWith: async (reports, own, known) => {
+    } satisfies PlatformListener,
+    /**
+     * Records reports in one step with records and timers of the platform adapter, all or nothing. `conflict`: a record of
+     * the adapter has another version, and nothing was written. Rejects like `StateStore.commit`.
+     */
+    recordWith: async (
+      reports: readonly LegReport[],
+      own: Pick<StateChange, 'records' | 'timers'>,
+      known?: KnownRecords,
+    ): Promise<'committed' | 'conflict'> => {
       try {
         await record(reports, own, known)
         return 'committed'
@@ -156,24 +119,31 @@ export function createCenter(deps: CenterDeps): Center {
     },
     findCall,
     readCalls,
-    readAgent: (tenant, agentUri) => readAgent(store, tenant, agentUri),
-    readAgents: async (tenant, agentUris) => {
+    /** Resolves to a new agent if none is stored. */
+    readAgent: (tenant: Tenant, agentUri: string): Promise<Agent> => readAgent(store, tenant, agentUri),
+    /** Resolves to one agent per URI, in their order; a new agent where none is stored. */
+    readAgents: async (tenant: Tenant, agentUris: readonly string[]): Promise<readonly Agent[]> => {
       const records = await store.read(tenant, agentUris.map(agentKey))
-      return agentUris.map((agentUri, at) => (records[at]?.value as Agent | undefined) ?? newAgent(agentUri))
+      return agentUris.map((agentUri, at) => agentOf(records[at]?.value, agentUri))
     },
-    readLeg: async (tenant, callId, agentUri) => {
+    /**
+     * Reads, as of one moment, a call, one of its agents, and the adapter's own record of the call. `known` is for the
+     * command on this leg, which then reads nothing again.
+     */
+    readLeg: async (tenant: Tenant, callId: CallId, agentUri: string) => {
       const keys = [callKey(callId), agentKey(agentUri), ...platformKeys(callId)]
       const records = await store.read(tenant, keys)
       const [call, agent] = records
       return {
         call: call?.value as Call | undefined,
-        agent: (agent?.value as Agent | undefined) ?? newAgent(agentUri),
-        known: new Map(keys.map((key, at) => [key, records[at] ?? { version: 0, value: undefined }])),
+        agent: agentOf(agent?.value, agentUri),
+        known: new Map(keys.map((key, at) => [key, records[at] ?? { version: 0, value: undefined }])) as KnownRecords,
       }
     },
-    beginDial: (call, options) =>
+    beginDial: (call: Call, options: DialOptions) =>
       beginDial(transact, (callId) => findCall(call.tenant, callId), withTrace(call), { ...options, nowMs: now() }),
-    beginConsultation: (call) =>
+    /** Stores a consultation call before the platform receives the transfer. */
+    beginConsultation: (call: Call): Promise<void> =>
       transact(call.tenant, [callKey(call.callId)], ([existing]) => ({
         result: undefined,
         ...(existing === undefined && {
@@ -183,12 +153,13 @@ export function createCenter(deps: CenterDeps): Center {
           },
         }),
       })),
-    abandon: (call) => {
+    /** Marks a call that certainly did not reach the platform as abandoned, and frees its device. */
+    abandon: (call: Call): Promise<void> => {
       const agentUri = call.dialled?.agentUri ?? ''
       return transact(call.tenant, [callKey(call.callId), agentKey(agentUri)], ([storedCall, storedAgent]) => {
         const existing = storedCall as Call | undefined
         if (existing === undefined || hasBegun(existing)) return { result: undefined }
-        const agent = (storedAgent as Agent | undefined) ?? newAgent(agentUri)
+        const agent = agentOf(storedAgent, agentUri)
         const reserved = agent.reserved.filter(({ callId }) => callId !== call.callId)
         const records = [
           callRecord({ ...existing, isAbandoned: true }),
@@ -197,13 +168,14 @@ export function createCenter(deps: CenterDeps): Center {
         return { result: undefined, writing: { records } }
       })
     },
-    setPresence: (tenant, agentUri, setting) =>
+    setPresence: (tenant: Tenant, agentUri: string, setting: PresenceSetting): Promise<Agent> =>
       changeAgent(tenant, agentUri, (agent) => applyPresence(agent, setting, isoNow())),
-    agentTimerDue: async ({ tenant, payload }) => {
+    agentTimerDue: async ({ tenant, payload }: Pick<DueTimer, 'tenant' | 'payload'>): Promise<void> => {
       const timer = payload as AgentTimerPayload
       await changeAgent(tenant, timer.agentUri, (agent) => applyTimer(agent, timer, isoNow()))
     },
-    probeTimerDue: async ({ tenant, payload }) => {
+    /** Probes a silent call: asks the platform for its state. @throws PlatformUnavailable if the platform cannot answer */
+    probeTimerDue: async ({ tenant, payload }: Pick<DueTimer, 'tenant' | 'payload'>): Promise<void> => {
       const { callId } = payload as { callId: CallId }
       const call = await findCall(tenant, callId)
       if (call === undefined || (hasBegun(call) && !isLive(call))) return

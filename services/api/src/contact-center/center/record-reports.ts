@@ -1,7 +1,7 @@
 import { type AgentStatus, type CallId, CallState, type CallStatus, type Tenant } from '@switchhook/contracts'
 import { applyReport, type Leg, type LegReport } from '@switchhook/platform'
 import type { NewEvent, Writing } from '../../state/transact.ts'
-import { type Agent, agentKey, newAgent } from './agent.ts'
+import { agentKey, agentOf } from './agent.ts'
 import { applyLegs } from './agent-model.ts'
 import { type Call, callKey, callOf, callRecord, isLive } from './call.ts'
 import { PROBE_SILENT_MS, probeTimer } from './silent-call-probe.ts'
@@ -35,7 +35,7 @@ export function recordReports(
   const [first] = reports
   if (first === undefined || changed.length === 0) return undefined
   const agents = [...Map.groupBy(changed, ({ status }) => status.agentUri)].map(([agentUri, own]) => {
-    const agent = (stored.get(agentKey(agentUri)) as Agent | undefined) ?? newAgent(agentUri)
+    const agent = agentOf(stored.get(agentKey(agentUri)), agentUri)
     const at = own.reduce((latest, one) => (one.at > latest ? one.at : latest), '')
     return applyLegs(
       agent,

@@ -44,56 +44,42 @@ export function reportsOfProbe(call: Call, reported: readonly LegReport[], at: s
     ...reported,
     ...lost.map(
       ({ order, status }): LegReport => ({
+        ...status,
+        ...LOST,
         tenant: call.tenant,
-        callId: status.callId,
-        agentUri: status.agentUri,
         order: order + 1,
         at,
         commandId: null,
-        state: CallState.ended,
-        direction: status.direction,
-        role: status.role,
-        internal: status.internal,
-        remoteParty: status.remoteParty,
-        device: status.device,
-        cli: status.cli,
-        correlationId: status.correlationId,
-        remoteHeld: false,
-        transfer: status.transfer,
-        consultation: status.consultation,
-        ending: LOST,
-        failedCommand: null,
       }),
     ),
   ]
 }
 
-const LOST = { endReason: EndReason.platformLost, endedBy: EndedBy.system, cause: null, sipCode: null }
-
 function endOfUnreportedDial({ tenant, callId, dialled, isAbandoned }: Call, at: string): readonly LegReport[] {
   if (dialled === null || isAbandoned) return []
-  const { agentUri, destination, cli, correlationId, commandId } = dialled
+  const { destination, ...command } = dialled
   return [
     {
+      ...command,
+      ...LOST,
       tenant,
       callId,
-      agentUri,
       order: 0,
       at,
-      commandId,
-      state: CallState.ended,
       direction: Direction.outbound,
       role: LegRole.originator,
       internal: false,
       remoteParty: { uri: destination, number: null, name: null, type: PartyType.unknown },
       device: null,
-      cli,
-      correlationId,
-      remoteHeld: false,
       transfer: null,
       consultation: null,
-      ending: LOST,
-      failedCommand: null,
     },
   ]
+}
+
+const LOST = {
+  state: CallState.ended,
+  remoteHeld: false,
+  ending: { endReason: EndReason.platformLost, endedBy: EndedBy.system, cause: null, sipCode: null },
+  failedCommand: null,
 }

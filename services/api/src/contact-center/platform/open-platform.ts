@@ -9,11 +9,9 @@ import { openAsteriskPlatform } from './asterisk/open-asterisk.ts'
 import { openSimulatorPlatform } from './simulator/open-simulator.ts'
 
 /** A platform adapter together with the parts that only this adapter has. */
-interface OpenedPlatform {
+export interface OpenedPlatform {
   readonly platform: Platform
-  /** The connection over which the platform reports. */
   readonly link: () => LinkState
-  /** Channels of the platform that belong to no stored call. */
   readonly unknownChannels: () => number
   /** Keys of the adapter's own records that a command on this call reads. */
   readonly keysOfCall: (callId: CallId) => readonly string[]

@@ -1,12 +1,14 @@
 import { AppError, isGuid, parseCallId } from '@switchhook/contracts'
 import type { ProvisionedAgent, RemoteAction, Simulator } from '@switchhook/platform'
+import { feature } from '../../http/feature.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
 import { agentUriParam } from '../agents/agent-schemas.ts'
 import { callIdParam } from '../calls/call-schemas.ts'
 import { send } from '../calls/commands.ts'
+import type { ContactCenter } from '../open-contact-center.ts'
 import { deviceSchema, remoteSchema, ringSchema, rungSchema } from './simulator-schemas.ts'
 
-export interface SimulatorRouteDeps {
+interface SimulatorRouteDeps {
   readonly simulator: Pick<Simulator, 'findAnyAgent' | 'ring' | 'remote' | 'setDevice'>
 }
 
@@ -29,7 +31,6 @@ const DEVELOPMENT_ONLY =
 /** Anybody may act without a token. A person, or an application, that has one acts in its own tenant. */
 const access = { isPublic: true, role: 'operator' } as const
 
-/** Undefined: any tenant. */
 const tenantOf = ({ role, tenant }: Caller, asked?: string): string | undefined =>
   role === null ? asked : (tenant ?? undefined)
 
@@ -43,7 +44,7 @@ function requireAgent(
   return agent
 }
 
-export const simulateCall: RouteOf<SimulatorRouteDeps, RingBody> = {
+const simulateCall: RouteOf<SimulatorRouteDeps, RingBody> = {
   method: 'post',
   path: '/simulator/v1/calls',
   operationId: 'simulateCall',
@@ -66,7 +67,7 @@ export const simulateCall: RouteOf<SimulatorRouteDeps, RingBody> = {
   },
 }
 
-export const simulateRemote: RouteOf<SimulatorRouteDeps, { readonly action: RemoteAction }> = {
+const simulateRemote: RouteOf<SimulatorRouteDeps, { readonly action: RemoteAction }> = {
   method: 'post',
   path: '/simulator/v1/calls/{callId}/remote',
   operationId: 'simulateRemote',
@@ -85,7 +86,7 @@ export const simulateRemote: RouteOf<SimulatorRouteDeps, { readonly action: Remo
   },
 }
 
-export const simulateDevice: RouteOf<SimulatorRouteDeps, DeviceBody> = {
+const simulateDevice: RouteOf<SimulatorRouteDeps, DeviceBody> = {
   method: 'post',
   path: '/simulator/v1/agents/{agentUri}/device',
   operationId: 'simulateDevice',
@@ -102,3 +103,11 @@ export const simulateDevice: RouteOf<SimulatorRouteDeps, DeviceBody> = {
     return { status: 202 }
   },
 }
+
+/** Acts on the simulated contact center from outside, as callers and devices do. */
+export const simulator = feature(
+  [simulateCall, simulateRemote, simulateDevice],
+  ({ contactCenter }: { readonly contactCenter: Pick<ContactCenter, 'simulator'> }) => ({
+    deps: contactCenter.simulator && { simulator: contactCenter.simulator },
+  }),
+)

@@ -1,27 +1,16 @@
 import { component } from '../../http/component.ts'
+import { flag, objectOf, text } from '../../http/schema-parts.ts'
+import { agentUriParam } from '../agents/agent-schemas.ts'
+import { address, callIdParam } from '../calls/call-schemas.ts'
 
-const agentUri = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 255,
-  description: 'User URI of the agent.',
-  examples: ['sip:alice@acme.example'],
-}
+const agentUri = { ...agentUriParam, description: 'User URI of the agent.' }
 
-const tenant = {
-  type: 'string',
-  description: 'Tenant of the agent, if several tenants have an agent with this URI. Ignored with a token.',
-  examples: ['acme'],
-}
+const tenant = text(
+  'Tenant of the agent, if several tenants have an agent with this URI. Ignored with a token.',
+  'acme',
+)
 
-const from = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 255,
-  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-  description: "The caller's number or URI.",
-  examples: ['+15559000'],
-}
+const from = address("The caller's number or URI.", '+15559000')
 
 const seconds = (description: string, example: number) => ({
   type: 'number',
@@ -31,12 +20,7 @@ const seconds = (description: string, example: number) => ({
   examples: [example],
 })
 
-const callId = {
-  type: 'string',
-  format: 'uuid',
-  description: 'The new call.',
-  examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
-}
+const callId = { ...callIdParam, description: 'The new call.' }
 
 export const ringSchema = component('SimulatedCall', {
   type: 'object',
@@ -50,12 +34,10 @@ export const ringSchema = component('SimulatedCall', {
   },
 })
 
-export const rungSchema = component('SimulatedCallRinging', {
-  type: 'object',
-  description: 'The call rings at the agent.',
-  required: ['callId', 'agentUri', 'from'],
-  properties: { callId, agentUri, from },
-})
+export const rungSchema = component(
+  'SimulatedCallRinging',
+  objectOf('The call rings at the agent.', { callId, agentUri, from }),
+)
 
 export const remoteSchema = component('RemoteAction', {
   type: 'object',
@@ -74,7 +56,7 @@ export const deviceSchema = component('SimulatedDevice', {
   type: 'object',
   required: ['online'],
   properties: {
-    online: { type: 'boolean', description: 'true: online; false: offline.', examples: [false] },
+    online: flag('true: online; false: offline.', false),
     tenant,
   },
 })

@@ -1,16 +1,14 @@
 import { settableNames } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import type { AuditStore } from '@switchhook/store'
+import { type AuditStore, createAuditStore, type Redis } from '@switchhook/store'
 import { type AuditAction, type Audited, listOf } from '../audit-action.ts'
 import type { Answer, Caller, Route, RouteRequest, RouteSpec } from '../route.ts'
-import type { LaterEntries } from './later-entries.ts'
+import { openLaterEntries } from './later-entries.ts'
 
 /** One entry as it is stored for its tenant: who did what, to what, from where. Names and ids, never values. */
 export interface AuditEntry {
   readonly action: AuditAction
-  /** The token's `azp`, `client_id` or `sub`; `trusted-network` for a request admitted by its address. */
   readonly clientId: string
-  /** The token's `sub` if it differs from the client. */
   readonly subject: string | null
   /** null: the request had no token. */
   readonly issuer: string | null
@@ -24,7 +22,6 @@ export interface AuditEntry {
   readonly traceId: string | null
 }
 
-/** Where a request came from, and the ids to correlate it by. */
 export interface Origin {
   /** The client's address: the peer of the socket, or the address that a trusted proxy reports. */
   readonly address: string | undefined
@@ -36,6 +33,30 @@ export interface Origin {
 /** Handles a request, and records it if its route is audited. */
 export type Audit = (route: Route, request: RouteRequest, origin: Origin) => Promise<Answer>
 
+export type AuditLog = ReturnType<typeof openAudit>
+
+export function openAudit({
+  config,
+  redis,
+  log,
+}: {
+  readonly config: Readonly<Record<'AUDIT_LOG_SIZE' | 'AUDIT_COMMANDS_SIZE' | 'AUDIT_RETENTION', number>>
+  readonly redis: Redis
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}): Pick<AuditStore, 'page'> & { readonly carryOut: Audit; readonly close: () => Promise<void> } {
+  const store = createAuditStore(redis, {
+    entries: { webhooks: config.AUDIT_LOG_SIZE, commands: config.AUDIT_COMMANDS_SIZE },
+    retentionMs: config.AUDIT_RETENTION,
+  })
+  const later = openLaterEntries(store, log)
+  return {
+    ...store,
+    carryOut: createAudit(store, later, log),
+    /** Resolves once every entry is stored or given up. */
+    close: later.stored,
+  }
+}
+
 /**
  * The only writer of the audit log. Each entry is a line of the service's own log and a record in the tenant's log in
  * Redis, written after the change succeeded. The client gets its answer once the record of a webhook change is stored; a
@@ -44,7 +65,7 @@ export type Audit = (route: Route, request: RouteRequest, origin: Origin) => Pro
  */
 export function createAudit(
   auditLog: Pick<AuditStore, 'append'>,
-  later: Pick<LaterEntries, 'add'>,
+  later: Pick<ReturnType<typeof openLaterEntries>, 'add'>,
   log: Pick<Logger, 'info' | 'warn'>,
 ): Audit {
   async function write(tenant: Caller['tenant'], entry: AuditEntry): Promise<void> {

@@ -3,13 +3,6 @@ import type { Tenant } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { AuditStore, NewAuditEntry } from '@switchhook/store'
 
-export interface LaterEntries {
-  /** Returns immediately. The entry is stored within about 50 ms. */
-  add(tenant: Tenant, entry: NewAuditEntry): void
-  /** Resolves once the entries so far are stored or given up. */
-  stored(): Promise<void>
-}
-
 /** Bounds the memory while Redis is slow: about 5 MB. */
 const MAX_WAITING = 10_000
 /** Redis serves nothing else during a call: about 0.1 ms for so many entries. */
@@ -26,7 +19,7 @@ export function openLaterEntries(
   auditLog: Pick<AuditStore, 'append'>,
   log: Pick<Logger, 'warn'>,
   { mostWaiting = MAX_WAITING }: { readonly mostWaiting?: number } = {},
-): LaterEntries {
+) {
   let waiting = new Map<Tenant, NewAuditEntry[]>()
   let count = 0
   let dropped = 0
@@ -59,7 +52,8 @@ export function openLaterEntries(
     log.warn('entries of the audit log could not be stored', { entries, error })
 
   return {
-    add(tenant, entry) {
+    /** Returns immediately. The entry is stored within about 50 ms. */
+    add(tenant: Tenant, entry: NewAuditEntry): void {
       if (count >= mostWaiting) {
         dropped += 1
         return
@@ -70,6 +64,7 @@ export function openLaterEntries(
       else entries.push(entry)
       storing ??= storeAll()
     },
-    stored: async () => storing,
+    /** Resolves once the entries so far are stored or given up. */
+    stored: async (): Promise<void> => storing,
   }
 }

@@ -2,7 +2,6 @@ import { compileSchema } from '@switchhook/contracts'
 import { startDeadline } from '@switchhook/runtime'
 import type { Issuer } from './issuer.ts'
 
-/** The fields of a JSON Web Key (RFC 7517) that are used here. */
 interface Key {
   readonly kid?: string
   readonly kty: string

@@ -1,7 +1,9 @@
 import { AppError } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import type { KeySet } from './fetch-keys.ts'
-import { type KeyCache, startKeyCache } from './key-cache.ts'
+import { startKeyCache } from './key-cache.ts'
+
+type KeyCache = ReturnType<typeof startKeyCache>
 
 const keySet = (...kids: string[]): KeySet => ({ keys: kids.map((kid) => ({ kid, kty: 'RSA' })) })
 
@@ -16,17 +18,15 @@ function provider(initial: KeySet | Error) {
     log,
     publish: (keys: KeySet | Error) => (present = keys),
     start: (options: { cooldownMs?: number; refreshMs?: number } = {}): KeyCache =>
-      (cache = startKeyCache({
-        refreshMs: 60_000,
-        cooldownMs: 0,
-        ...options,
-        log: { info: (message) => log.push(`info ${message}`), warn: (message) => log.push(`warn ${message}`) },
-        fetchKeys: async () => {
+      (cache = startKeyCache(
+        async () => {
           questions.push(performance.now())
           if (present instanceof Error) throw present
           return structuredClone(present)
         },
-      })),
+        { refreshMs: 60_000, cooldownMs: 0, ...options },
+        { info: (message) => log.push(`info ${message}`), warn: (message) => log.push(`warn ${message}`) },
+      )),
     stop: () => cache?.close(),
   }
 }

@@ -2,22 +2,11 @@ import { AppError } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { KeySet } from './fetch-keys.ts'
 
-export interface KeyCache {
-  /**
-   * Resolves to the keys for a token with this `kid`. Waits for the provider only if the `kid` is unknown.
-   * @throws AppError `service-unavailable` if the `kid` is unknown and the provider cannot be reached
-   */
-  keysFor(kid: string | undefined): Promise<KeySet>
-  close(): void
-}
-
-export interface KeyCacheOptions {
-  readonly fetchKeys: () => Promise<KeySet>
+export interface KeyTiming {
   /** Interval of the periodic fetch, which bounds how long a withdrawn key is trusted. */
   readonly refreshMs: number
   /** Minimum time between two fetches, so that invented key ids cannot flood the provider. */
   readonly cooldownMs: number
-  readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
 /** Without keys every token is refused, so a provider that starts shortly after the api is asked again soon. */
@@ -27,7 +16,11 @@ const FIRST_KEYS_COOLDOWN_MS = 250
  * Caches one provider's keys. The keys stay valid while the provider is down. An unknown `kid` triggers a fetch, so keys
  * rotate without a restart.
  */
-export function startKeyCache({ fetchKeys, refreshMs, cooldownMs, log }: KeyCacheOptions): KeyCache {
+export function startKeyCache(
+  fetchKeys: () => Promise<KeySet>,
+  { refreshMs, cooldownMs }: KeyTiming,
+  log: Pick<Logger, 'info' | 'warn'>,
+) {
   let keys: KeySet | undefined
   let failed = false
   let fetchedAt = Number.NEGATIVE_INFINITY
@@ -58,14 +51,18 @@ export function startKeyCache({ fetchKeys, refreshMs, cooldownMs, log }: KeyCach
   const timer = setInterval(() => void refresh(), refreshMs).unref()
 
   return {
-    async keysFor(kid) {
+    /**
+     * Resolves to the keys for a token with this `kid`. Waits for the provider only if the `kid` is unknown.
+     * @throws AppError `service-unavailable` if the `kid` is unknown and the provider cannot be reached
+     */
+    async keysFor(kid: string | undefined): Promise<KeySet> {
       if (!knows(keys, kid) && mayFetch()) await refresh()
       if (keys === undefined || (failed && !knows(keys, kid))) {
         throw new AppError('service-unavailable', { detail: "The identity provider's signing keys cannot be fetched." })
       }
       return keys
     },
-    close: () => clearInterval(timer),
+    close: (): void => clearInterval(timer),
   }
 }
 

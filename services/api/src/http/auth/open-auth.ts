@@ -3,14 +3,12 @@ import type { Logger } from '@switchhook/runtime'
 import { EVERY_ROLE } from '../role.ts'
 import type { Caller } from '../route.ts'
 import { fetchKeys } from './fetch-keys.ts'
-import { forgedToken } from './forged-token.ts'
 import type { Issuer } from './issuer.ts'
-import { startKeyCache } from './key-cache.ts'
+import { type KeyTiming as CacheTiming, startKeyCache } from './key-cache.ts'
 import { createOwnSiteCheck, type SiteRequest } from './own-site.ts'
 import { createNetworkMatcher } from './trusted-network.ts'
-import { createVerifyToken, Unauthorized } from './verify-token.ts'
+import { createVerifyToken, forgedToken, Unauthorized } from './verify-token.ts'
 
-/** The part of a request that authentication reads. */
 interface Credentials extends SiteRequest {
   /** The address of the socket, or the address that a trusted proxy reports. */
   readonly ip?: string | undefined
@@ -21,22 +19,9 @@ interface Credentials extends SiteRequest {
 /** @throws Unauthorized, or AppError `service-unavailable`, `host-not-allowed` or `cross-site-request` */
 export type Authenticate = (request: Credentials) => Promise<Caller>
 
-/** The settings of authentication. */
-interface AuthConfig {
-  readonly AUTH_ISSUERS: readonly Issuer[]
-  readonly TRUSTED_NETWORKS: readonly string[]
-  readonly ALLOWED_HOSTS: readonly string[]
-  readonly TRUSTED_NETWORK_TENANT?: Tenant | undefined
-}
-
 type AuthLog = Pick<Logger, 'info' | 'warn'>
 
-/** In ms. */
-export interface KeyTiming {
-  /** The longest time that a withdrawn key is still trusted. */
-  readonly refreshMs: number
-  /** Minimum time between two fetches caused by unknown key ids. */
-  readonly cooldownMs: number
+export interface KeyTiming extends CacheTiming {
   readonly timeoutMs: number
 }
 
@@ -47,34 +32,39 @@ const KEY_TIMING: KeyTiming = { refreshMs: 10 * 60_000, cooldownMs: 5_000, timeo
  * token is accepted only from a trusted network, and not from a page of another site. Starts to fetch the issuers' keys, and does not wait for them.
  */
 export function openAuth(
-  { AUTH_ISSUERS, TRUSTED_NETWORKS, ALLOWED_HOSTS, TRUSTED_NETWORK_TENANT = null }: AuthConfig,
+  config: {
+    readonly AUTH_ISSUERS: readonly Issuer[]
+    readonly TRUSTED_NETWORKS: readonly string[]
+    readonly ALLOWED_HOSTS: readonly string[]
+    readonly TRUSTED_NETWORK_TENANT?: Tenant | undefined
+  },
   log: AuthLog,
   { timeoutMs, ...timing }: KeyTiming = KEY_TIMING,
 ): { readonly authenticate: Authenticate; readonly close: () => void } {
-  const caches = AUTH_ISSUERS.map((issuer) => {
-    const fetch = () => fetchKeys(issuer, timeoutMs)
-    return { issuer, cache: startKeyCache({ fetchKeys: fetch, ...timing, log: withIssuer(log, issuer) }) }
-  })
-  const verifyToken = createVerifyToken(
-    caches.map(({ issuer, cache }) => ({ ...issuer, keysFor: (kid: string | undefined) => cache.keysFor(kid) })),
-  )
-  for (const { issuer, cache } of caches) {
+  const issuers = config.AUTH_ISSUERS.map((issuer) => ({
+    ...issuer,
+    ...startKeyCache(() => fetchKeys(issuer, timeoutMs), timing, withIssuer(log, issuer)),
+  }))
+  const verifyToken = createVerifyToken(issuers)
+  for (const trusted of issuers) {
     // So that the first client does not wait for it. Without keys there is nothing to prepare.
-    const rejected = cache.keysFor(undefined).then((keys) => verifyToken(`Bearer ${forgedToken(issuer.issuer, keys)}`))
+    const rejected = trusted
+      .keysFor(undefined)
+      .then((keys) => verifyToken(`Bearer ${forgedToken(trusted.issuer, keys)}`))
     rejected.catch(() => {})
   }
-  const isTrustedAddress = createNetworkMatcher(TRUSTED_NETWORKS)
-  const requireOwnSite = createOwnSiteCheck(ALLOWED_HOSTS)
+  const isTrustedAddress = createNetworkMatcher(config.TRUSTED_NETWORKS)
+  const requireOwnSite = createOwnSiteCheck(config.ALLOWED_HOSTS)
   return {
     authenticate: async (request) => {
       const { headers, ip, tokenName } = request
       if (headers.authorization !== undefined) return verifyToken(headers.authorization, tokenName)
       if (!isTrustedAddress(ip)) throw new Unauthorized()
       requireOwnSite(request)
-      return { tenant: TRUSTED_NETWORK_TENANT, clientId: 'trusted-network', role: EVERY_ROLE }
+      return { tenant: config.TRUSTED_NETWORK_TENANT ?? null, clientId: 'trusted-network', role: EVERY_ROLE }
     },
     close: () => {
-      for (const { cache } of caches) cache.close()
+      for (const { close } of issuers) close()
     },
   }
 }

@@ -2,13 +2,10 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Caller } from '../route.ts'
 
-/** The hash under which a token is remembered. */
 export const tokenNameOf = (authorization: string): string => hash('sha256', authorization, 'base64')
 
-/** A token that was verified. */
 export interface VerifiedToken {
   readonly caller: Caller
-  /** The token's `exp`, ms since 1970. */
   readonly expiresAtMs: number
   /** Whether the issuer still has the keys that the token was verified with. Rejects like a verification. */
   readonly hasCurrentKeys: () => Promise<boolean>

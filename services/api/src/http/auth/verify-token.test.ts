@@ -11,8 +11,7 @@ import {
   tuple,
 } from 'fast-check'
 
-import { forgedToken } from './forged-token.ts'
-import { createVerifyToken, Unauthorized } from './verify-token.ts'
+import { createVerifyToken, forgedToken, Unauthorized } from './verify-token.ts'
 
 const ISSUER = 'https://idp.example/acme'
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

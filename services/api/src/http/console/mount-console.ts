@@ -1,5 +1,6 @@
-import type { ConsoleFiles } from '@switchhook/console'
+import { type ConsoleFiles, loadConsole } from '@switchhook/console'
 import { AppError } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
 import type { Express } from 'express'
 import type { Issuer } from '../auth/issuer.ts'
 import { offeredSignIns, type SignInOffer, withOrganization } from '../auth/sign-ins.ts'
@@ -8,8 +9,21 @@ import { sendCompressed } from '../send-compressed.ts'
 export interface ConsoleOptions {
   readonly files: ConsoleFiles
   readonly issuers: readonly Issuer[]
-  /** The sign-in page lists the tenants to everybody. */
   readonly hasChooser: boolean
+}
+
+/** The console's files and sign-ins; undefined if the console is off or has not been built. */
+export function openConsole(
+  config: { readonly AUTH_ISSUERS: readonly Issuer[] } & Readonly<Record<'CONSOLE' | 'CONSOLE_CHOOSER', 'on' | 'off'>>,
+  log: Pick<Logger, 'info'>,
+): ConsoleOptions | undefined {
+  if (config.CONSOLE === 'off') return undefined
+  const files = loadConsole()
+  if (files === undefined) {
+    log.info('no console: its files are missing; build them with make console')
+    return undefined
+  }
+  return { files, issuers: config.AUTH_ISSUERS, hasChooser: config.CONSOLE_CHOOSER === 'on' }
 }
 
 /**

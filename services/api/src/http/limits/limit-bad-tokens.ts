@@ -6,27 +6,14 @@ import { tokenNameOf } from '../auth/remember-tokens.ts'
 import { Unauthorized } from '../auth/verify-token.ts'
 import { HeaderedError } from '../headered-error.ts'
 
-/** How many invalid tokens are verified. */
-interface BadTokenLimits {
-  /** For each token of an address. */
-  readonly perToken: Quota
-  /** For all tokens of an address. */
-  readonly perAddress: Quota
-}
-
-interface Quota {
-  readonly points: number
-  /** Window in seconds. */
-  readonly duration: number
-}
-
 /**
- * Per token: the requests that an honest client has in flight when its token expires are answered 401, so that it fetches a
- * new token. A client that repeats its token for longer is limited, and does not use up the limit of its address. Per
- * address: the window is one second, so that other clients of a flooding address (all clients, if TRUST_PROXY does not
- * name a proxy) still get tokens verified. Short windows also bound the memory, because each bad token has its own count.
+ * How many invalid tokens are verified in a window of `duration` seconds. Per token: the requests that an honest client has
+ * in flight when its token expires are answered 401, so that it fetches a new token. A client that repeats its token for
+ * longer is limited, and does not use up the limit of its address. Per address: the window is one second, so that other
+ * clients of a flooding address (all clients, if TRUST_PROXY does not name a proxy) still get tokens verified. Short
+ * windows also bound the memory, because each bad token has its own count.
  */
-const BAD_TOKEN_LIMITS: BadTokenLimits = {
+const BAD_TOKEN_LIMITS = {
   perToken: { points: 100, duration: 10 },
   perAddress: { points: 200, duration: 1 },
 }
@@ -43,15 +30,15 @@ const KNOWN_TOKENS = 10_000
 export function limitBadTokens(
   authenticate: Authenticate,
   isTrustedAddress: (address: string | undefined) => boolean,
-  { perToken, perAddress }: BadTokenLimits = BAD_TOKEN_LIMITS,
+  { perToken, perAddress } = BAD_TOKEN_LIMITS,
 ): Authenticate {
   const ofToken = new RateLimiterMemory({ ...perToken, keyPrefix: '' })
   const ofAddress = new RateLimiterMemory({ ...perAddress, keyPrefix: '' })
   const known = new LRUCache<string, true>({ max: KNOWN_TOKENS })
 
   /** Time until every used-up limit is reset; 0: none is used up. */
-  async function waitMs(names: Names): Promise<number> {
-    const counts = await Promise.all([ofToken.get(names.token), ofAddress.get(names.address)])
+  async function waitMs([token, address]: Names): Promise<number> {
+    const counts = await Promise.all([ofToken.get(token), ofAddress.get(address)])
     return Math.max(
       0,
       ...counts.map((count) => (count !== null && count.remainingPoints === 0 ? count.msBeforeNext : 0)),
@@ -75,22 +62,19 @@ export function limitBadTokens(
     } catch (error) {
       if (error instanceof Unauthorized) {
         known.delete(token)
-        const names = namesOf(request.ip, token)
-        await Promise.all([ofToken.penalty(names.token), ofAddress.penalty(names.address)])
+        const [tokenName, address] = namesOf(request.ip, token)
+        await Promise.all([ofToken.penalty(tokenName), ofAddress.penalty(address)])
       }
       throw error
     }
   }
 }
 
-interface Names {
-  readonly token: string
-  readonly address: string
-}
+type Names = readonly [token: string, address: string]
 
 function namesOf(ip: string | undefined, token: string): Names {
   const address = networkOf(ip)
-  return { token: `${address} ${token}`, address }
+  return [`${address} ${token}`, address]
 }
 
 /** Providers assign at least a /64 to one subscriber (RFC 6177). */

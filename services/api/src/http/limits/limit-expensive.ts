@@ -3,29 +3,14 @@ import { HeaderedError } from '../headered-error.ts'
 import type { Caller } from '../route.ts'
 import { limitedClientOf } from './limited-client.ts'
 
-/**
- * Runs the work once earlier work of the caller is done.
- * @param isClosed the client has closed the connection, so the work is not run
- * @throws HeaderedError `rate-limited` if too many of its requests wait, or this one waited too long
- */
-export type LimitExpensive = <Result>(
-  caller: Caller,
-  work: () => Promise<Result>,
-  isClosed: () => boolean,
-) => Promise<Result>
-
-interface ExpensiveLimits {
-  /** Of one client in this process. */
-  readonly atOnce: number
-  readonly waiting: number
-  readonly maxWaitMs: number
-}
+export type LimitExpensive = ReturnType<typeof createLimitExpensive>
 
 /**
- * One expensive request of a client at a time leaves the process to others; a page of a console sends fewer than ten. The
- * wait is part of the lease of an idempotency key, 30 s, and must leave most of it to the work.
+ * Of one client in this process. One expensive request of a client at a time leaves the process to others; a page of a
+ * console sends fewer than ten. The wait is part of the lease of an idempotency key, 30 s, and must leave most of it to the
+ * work.
  */
-const LIMITS: ExpensiveLimits = { atOnce: 1, waiting: 50, maxWaitMs: 10_000 }
+const LIMITS = { atOnce: 1, waiting: 50, maxWaitMs: 10_000 }
 
 interface Queue {
   running: number
@@ -36,10 +21,15 @@ interface Queue {
  * Runs few expensive requests of a client concurrently, so that they cannot slow down other clients. The others wait in the
  * order in which they came; only a client with many waiting ones is refused. Callers without a client have no limit.
  */
-export function createLimitExpensive({ atOnce, waiting, maxWaitMs }: ExpensiveLimits = LIMITS): LimitExpensive {
+export function createLimitExpensive({ atOnce, waiting, maxWaitMs } = LIMITS) {
   const queues = new Map<string, Queue>()
 
-  return async (caller, work, isClosed) => {
+  /**
+   * Runs the work once earlier work of the caller is done.
+   * @param isClosed the client has closed the connection, so the work is not run
+   * @throws HeaderedError `rate-limited` if too many of its requests wait, or this one waited too long
+   */
+  return async <Result>(caller: Caller, work: () => Promise<Result>, isClosed: () => boolean): Promise<Result> => {
     const client = limitedClientOf(caller)
     if (client === undefined) return work()
     const queue = queues.get(client) ?? { running: 0, waiting: [] }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { createRequestLimiter, type Redis, type RequestLimiter, type RequestRate } from '@switchhook/store'
+import { createRequestLimiter, type Redis, type RequestRate } from '@switchhook/store'
 import type { Authenticate } from '../auth/open-auth.ts'
 import { createNetworkMatcher } from '../auth/trusted-network.ts'
 import { HeaderedError } from '../headered-error.ts'
@@ -24,25 +24,20 @@ export function openLimits(
   const isTrustedAddress = createNetworkMatcher(TRUSTED_NETWORKS)
   return {
     authenticate: rate === null ? authenticate : limitBadTokens(authenticate, isTrustedAddress),
-    limitClient: createLimitClient({ rate, limiter: (of) => createRequestLimiter(redis, of), isTrustedAddress }),
+    limitClient: rate === null ? async () => ({}) : createLimitClient(rate, redis, isTrustedAddress),
   }
 }
 
 /** Name of the limit in the headers. */
 const POLICY = 'client'
 
-/**
- * Each client of each issuer has its own count. Requests from trusted networks are not limited, with or without a token.
- * @param options.rate null: no limit
- */
-function createLimitClient(options: {
-  readonly rate: RequestRate | null
-  readonly limiter: (rate: RequestRate) => RequestLimiter
-  readonly isTrustedAddress: (address: string | undefined) => boolean
-}): LimitClient {
-  const { rate, isTrustedAddress } = options
-  if (rate === null) return async () => ({})
-  const limiter = options.limiter(rate)
+/** Each client of each issuer has its own count. Requests from trusted networks are not limited, with or without a token. */
+function createLimitClient(
+  rate: RequestRate,
+  redis: Redis,
+  isTrustedAddress: (address: string | undefined) => boolean,
+): LimitClient {
+  const limiter = createRequestLimiter(redis, rate)
   // draft-ietf-httpapi-ratelimit-headers-11: structured fields, times in seconds.
   const policy = `"${POLICY}";q=${rate.requests};w=${rate.windowMs / 1_000}`
   /** A verified token is one object for its lifetime. */

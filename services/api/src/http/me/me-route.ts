@@ -2,39 +2,23 @@ import { component } from '../component.ts'
 import { feature } from '../feature.ts'
 import { ROLES, rolesIn } from '../role.ts'
 import type { RouteOf } from '../route.ts'
-import { text } from '../schema-parts.ts'
+import { flag, objectOf, text, textOrNull } from '../schema-parts.ts'
 import { readSignIn, type SignInDeps } from './sign-in-route.ts'
 
-/** Parts of the service that an installation may not have. */
-export interface InstalledFeatures {
-  /** Events are kept with their data. */
-  readonly journal: boolean
-  /** The contact center is simulated, and its development routes are served. */
-  readonly simulator: boolean
-  readonly statistics: boolean
-  /** The console is served at `/console`. */
-  readonly console: boolean
+const features = {
+  journal: flag('Events are kept with their data, and can be sent again.', true),
+  simulator: flag('The contact center is simulated, and its routes under `/simulator` are served.', true),
+  statistics: flag('`GET /api/v1/webhooks/statistics` is served.', true),
+  console: flag('The console is served at `/console`.', true),
 }
 
-const present = (description: string) => ({ type: 'boolean', description, examples: [true] }) as const
+/** Parts of the service that an installation may not have. */
+export type InstalledFeatures = Readonly<Record<keyof typeof features, boolean>>
 
-const features = {
-  journal: present('Events are kept with their data, and can be sent again.'),
-  simulator: present('The contact center is simulated, and its routes under `/simulator` are served.'),
-  statistics: present('`GET /api/v1/webhooks/statistics` is served.'),
-  console: present('The console is served at `/console`.'),
-} satisfies Record<keyof InstalledFeatures, object>
-
-const meSchema = component('Me', {
-  type: 'object',
-  description: 'The caller, as its token identifies it.',
-  required: ['tenant', 'subject', 'clientId', 'roles', 'features'],
-  properties: {
-    tenant: {
-      type: ['string', 'null'],
-      description: 'The tenant whose data the caller sees; null: the installation itself.',
-      examples: ['acme'],
-    },
+const meSchema = component(
+  'Me',
+  objectOf('The caller, as its token identifies it.', {
+    tenant: textOrNull('The tenant whose data the caller sees; null: the installation itself.', 'acme'),
     subject: text("The token's `sub`; the client if the token has none.", 'acme-viewer'),
     clientId: text(
       "The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request without a token.",
@@ -46,14 +30,9 @@ const meSchema = component('Me', {
       items: { type: 'string', enum: ROLES },
       examples: [['viewer', 'operator']],
     },
-    features: {
-      type: 'object',
-      description: 'What this installation has. Later versions may add features.',
-      required: Object.keys(features),
-      properties: features,
-    },
-  },
-})
+    features: objectOf('What this installation has. Later versions may add features.', features),
+  }),
+)
 
 interface MeRouteDeps extends SignInDeps {
   readonly installed: InstalledFeatures

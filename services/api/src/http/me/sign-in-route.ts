@@ -3,13 +3,11 @@ import type { Issuer } from '../auth/issuer.ts'
 import { offeredSignIns, withOrganization } from '../auth/sign-ins.ts'
 import { component } from '../component.ts'
 import type { RouteOf } from '../route.ts'
-import { text } from '../schema-parts.ts'
+import { flag, objectOf, text } from '../schema-parts.ts'
 
-const offerSchema = component('SignInOffer', {
-  type: 'object',
-  description: 'The identity providers that people can sign in with from the command line.',
-  required: ['issuers', 'asksOrganization'],
-  properties: {
+const offerSchema = component(
+  'SignInOffer',
+  objectOf('The identity providers that people can sign in with from the command line.', {
     issuers: {
       type: 'array',
       description: 'The identity providers. Empty: none, or name your organization first.',
@@ -27,13 +25,9 @@ const offerSchema = component('SignInOffer', {
         },
       },
     },
-    asksOrganization: {
-      type: 'boolean',
-      description: 'There are several organizations, which are not listed: name one in `organization`.',
-      examples: [false],
-    },
-  },
-})
+    asksOrganization: flag('There are several organizations, which are not listed: name one in `organization`.', false),
+  }),
+)
 
 export interface SignInDeps {
   readonly config: { readonly AUTH_ISSUERS: readonly Issuer[]; readonly CONSOLE_CHOOSER: 'on' | 'off' }

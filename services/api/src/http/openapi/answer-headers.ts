@@ -1,7 +1,6 @@
 import type { FailureCode } from '@switchhook/contracts'
 import { type RouteSpec, readsToken, type Schema } from '../route.ts'
 
-/** The headers of the API's answers. */
 export const ANSWER_HEADERS = {
   'X-Request-Id': {
     description: 'The `X-Request-Id` of the request, or a generated id if the request had none.',
@@ -50,7 +49,6 @@ export const successHeaders = (route: RouteSpec): readonly AnswerHeader[] => [
   'X-Request-Id',
 ]
 
-/** The headers of a route's failures with this status and these codes. */
 export const failureHeaders = (
   route: RouteSpec,
   status: number,

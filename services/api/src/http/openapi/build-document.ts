@@ -6,7 +6,6 @@ import { exampleOf } from './examples.ts'
 import { problemSchema } from './problem-schema.ts'
 import { responsesOf } from './responses.ts'
 
-/** An OpenAPI 3.1 document, as JSON. */
 export type ApiDocument = Readonly<Record<string, unknown>>
 
 /** The requests that the service sends, by name. */

@@ -4,19 +4,10 @@ import { ANSWER_HEADERS, type AnswerHeader } from './answer-headers.ts'
 
 type Kind = 'schemas' | 'responses' | 'headers'
 
-/** Collects the named parts of a document, so that each appears once and is referenced elsewhere. */
-export interface Components {
-  /** The schema with each of its named parts replaced by a reference. */
-  readonly schema: (schema: Schema) => Schema
-  /** A reference to a response of this name. */
-  readonly response: (name: string, response: Schema) => Schema
-  /** A reference to each of these headers, by name. */
-  readonly headers: (names: readonly AnswerHeader[]) => Schema
-  /** All named parts, by kind and in alphabetical order. */
-  readonly collected: () => Readonly<Record<Kind, Readonly<Record<string, Schema>>>>
-}
+export type Components = ReturnType<typeof createComponents>
 
-export function createComponents(): Components {
+/** Collects the named parts of a document, so that each appears once and is referenced elsewhere. */
+export function createComponents() {
   const known = {
     schemas: new Map<string, Schema>(),
     responses: new Map<string, Schema>(),
@@ -42,9 +33,13 @@ export function createComponents(): Components {
   }
 
   return {
-    schema: (schema) => refer(schema) as Schema,
-    response: (name, response) => add('responses', name, response),
-    headers: (names) => Object.fromEntries(names.map((name) => [name, add('headers', name, ANSWER_HEADERS[name])])),
+    /** The schema with each of its named parts replaced by a reference. */
+    schema: (schema: Schema) => refer(schema) as Schema,
+    response: (name: string, response: Schema): Schema => add('responses', name, response),
+    /** A reference to each of these headers, by name. */
+    headers: (names: readonly AnswerHeader[]): Schema =>
+      Object.fromEntries(names.map((name) => [name, add('headers', name, ANSWER_HEADERS[name])])),
+    /** All named parts, by kind and in alphabetical order. */
     collected: () => ({
       schemas: sorted(known.schemas),
       responses: sorted(known.responses),
@@ -56,7 +51,6 @@ export function createComponents(): Components {
 const sorted = (named: ReadonlyMap<string, Schema>): Record<string, Schema> =>
   Object.fromEntries([...named].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
-/** The `content` of a body in JSON. */
 export const jsonContent = (schema: Schema, example: unknown): Schema => ({
   'application/json': { schema, ...(example !== undefined && { example }) },
 })

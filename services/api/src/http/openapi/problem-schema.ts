@@ -1,6 +1,7 @@
 import { CALL_COMMANDS, CallState, EVENT_TYPES, FAILURES, numberedSchema, PROBLEMS_PAGE } from '@switchhook/contracts'
 import { component } from '../component.ts'
 import { ROLES } from '../role.ts'
+import { objectOf, text } from '../schema-parts.ts'
 
 /** The problem details of RFC 9457, with the fields that this service adds. */
 export const problemSchema = component('Problem', {
@@ -15,7 +16,7 @@ export const problemSchema = component('Problem', {
         'The path of the documentation of `code` in this installation, `/api/v1/docs/problems#{code}`. Resolve it against the url of the request.',
       examples: [`${PROBLEMS_PAGE}#invalid-request`],
     },
-    title: { type: 'string', description: 'The meaning of `code`.', examples: [FAILURES['invalid-request'].title] },
+    title: text('The meaning of `code`.', FAILURES['invalid-request'].title),
     status: { type: 'integer', description: 'The HTTP status.', examples: [400] },
     code: {
       type: 'string',
@@ -23,28 +24,21 @@ export const problemSchema = component('Problem', {
       description: 'Identifies the error. Codes are stable.',
       examples: ['invalid-request'],
     },
-    requestId: {
-      type: 'string',
-      description: 'The `X-Request-Id` of the answer. Quote it when you contact the operator.',
-      examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
-    },
-    detail: { type: 'string', description: 'More about this error.', examples: ['The body is not valid'] },
+    requestId: text(
+      'The `X-Request-Id` of the answer. Quote it when you contact the operator.',
+      '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11',
+    ),
+    detail: text('More about this error.', 'The body is not valid'),
     errors: {
       type: 'array',
       description: 'The invalid fields or parameters of the request.',
-      items: component('Fault', {
-        type: 'object',
-        description: 'One invalid field or parameter.',
-        required: ['pointer', 'detail'],
-        properties: {
-          pointer: {
-            type: 'string',
-            description: 'A JSON pointer (RFC 6901) into the body, or `/<name>` for a query parameter.',
-            examples: ['/url'],
-          },
-          detail: { type: 'string', description: 'What is wrong with the value.', examples: ['is required'] },
-        },
-      }),
+      items: component(
+        'Fault',
+        objectOf('One invalid field or parameter.', {
+          pointer: text('A JSON pointer (RFC 6901) into the body, or `/<name>` for a query parameter.', '/url'),
+          detail: text('What is wrong with the value.', 'is required'),
+        }),
+      ),
     },
     knownEventTypes: {
       type: 'array',
@@ -61,15 +55,13 @@ export const problemSchema = component('Problem', {
     knownStatusCodes: {
       type: 'array',
       description: 'The known user status codes. Present if a presence was rejected.',
-      items: component('UserStatus', {
-        type: 'object',
-        description: 'A user status.',
-        required: ['code', 'name'],
-        properties: {
+      items: component(
+        'UserStatus',
+        objectOf('A user status.', {
           code: { type: 'integer', description: 'The code to send.', examples: [2] },
-          name: { type: 'string', description: 'The name of the status.', examples: ['Available'] },
-        },
-      }),
+          name: text('The name of the status.', 'Available'),
+        }),
+      ),
     },
     requiredRole: {
       type: 'string',

@@ -5,7 +5,6 @@ import { type Components, describedBy, jsonContent } from './components.ts'
 import { answerExample, PROBLEM_DETAILS } from './examples.ts'
 import { problemSchema } from './problem-schema.ts'
 
-/** The responses of an operation, by status. */
 export const responsesOf = (route: RouteSpec, components: Components): Schema => ({
   ...successesOf(route, components),
   ...failuresOf(route, components),

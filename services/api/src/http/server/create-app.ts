@@ -16,14 +16,12 @@ import { type RequestSteps, serveRoute } from './serve-route.ts'
 export function createApp(options: {
   readonly routes: readonly Route[]
   readonly steps: RequestSteps
-  /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[]
   /** Origins whose web pages may call the API; empty: none. */
   readonly corsOrigins: readonly string[]
   readonly log: Logger
   readonly metrics: Metrics
   readonly trace: RequestHandler
-  /** Absent: no console. */
   readonly console?: ConsoleOptions
 }): Express {
   const app = express()

@@ -12,19 +12,9 @@ import type { Duplex } from 'node:stream'
 import { AppError, toProblem } from '@switchhook/contracts'
 import { startDeadline } from '@switchhook/runtime'
 
-export interface HttpServer {
-  readonly port: number
-  /**
-   * Ends each connection after its next response, for at most `lingerMs`, and then accepts no more. Resolves once every
-   * request in flight is answered.
-   */
-  close(): Promise<void>
-}
-
 /** Time limits for a client, in ms. */
 export interface ClientDeadlines {
   readonly headersMs: number
-  /** Headers and body. */
   readonly requestMs: number
   /** How long an idle connection stays open at shutdown, because a request may be on its way. Absent: not at all. */
   readonly lingerMs?: number
@@ -45,7 +35,7 @@ export async function startHttpServer(options: {
   readonly port: number
   readonly listener: RequestListener
   readonly deadlines?: ClientDeadlines
-}): Promise<HttpServer> {
+}) {
   const { headersMs, requestMs, lingerMs = 0 } = options.deadlines ?? DEADLINES
   const server = createServer({
     headersTimeout: headersMs,
@@ -62,7 +52,11 @@ export async function startHttpServer(options: {
   })
   return {
     port: (server.address() as AddressInfo).port,
-    close: async () => {
+    /**
+     * Ends each connection after its next response, for at most `lingerMs`, and then accepts no more. Resolves once every
+     * request in flight is answered.
+     */
+    close: async (): Promise<void> => {
       await announce(lingerMs)
       await new Promise<void>((resolve) => {
         server.close(() => resolve())

@@ -11,12 +11,7 @@ export interface RequestContext {
   unavailable?: string
 }
 
-/** Stores the context in Express' `locals`, the only place that belongs to one request. */
-export function beginRequestContext(response: Response, context: RequestContext): void {
-  response.locals['context'] = context
-}
-
-/** @throws if `beginRequestContext` was not called: the request log must be mounted first */
+/** @throws if the request log, which begins the context, is not mounted first */
 export function requestContextOf(response: Response): RequestContext {
   const context = response.locals['context'] as RequestContext | undefined
   if (context === undefined) throw new Error('The request has no context; mount the request log first.')

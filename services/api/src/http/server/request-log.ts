@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '@switchhook/runtime'
 import type { RequestHandler } from 'express'
-import { beginRequestContext, requestContextOf } from './request-context.ts'
+import { type RequestContext, requestContextOf } from './request-context.ts'
 
 /** Request ids of clients that are safe to write into a log line and a response header. */
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
@@ -15,7 +15,8 @@ export function createRequestLog(log: Logger): RequestHandler {
     const startedAt = performance.now()
     const given = request.get('x-request-id')
     const requestId = given !== undefined && SANE_REQUEST_ID.test(given) ? given : randomUUID()
-    beginRequestContext(response, { requestId })
+    // The only place that belongs to one request.
+    response.locals['context'] = { requestId } satisfies RequestContext
     response.setHeader('X-Request-Id', requestId)
     response.once('close', () => {
       const { route, caller, unavailable, traceId } = requestContextOf(response)

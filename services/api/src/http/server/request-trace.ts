@@ -1,29 +1,15 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
+import type { AsyncLocalStorage } from 'node:async_hooks'
 import { readTraceparent, traceIdOf } from '@switchhook/contracts'
 import type { Tracing } from '@switchhook/runtime'
 import type { RequestHandler } from 'express'
 import { requestContextOf } from './request-context.ts'
 
-/** What belongs to the request that the current code works for. */
-export interface RequestScope {
-  /** The `traceparent` of the current request; undefined outside a request. */
-  readonly current: () => string | undefined
-  readonly within: <T>(traceparent: string, work: () => T) => T
-}
-
-export function createRequestScope(): RequestScope {
-  const storage = new AsyncLocalStorage<string>()
-  return {
-    current: () => storage.getStore(),
-    within: (traceparent, work) => storage.run(traceparent, work),
-  }
-}
-
 /**
  * Continues the client's trace or starts a new one. Like the request log, the span has the path pattern of the route and
  * not the url. Must be mounted after the request log, which begins the request context.
+ * @param traceOfRequest gets the `traceparent`, for the code that handles the request
  */
-export function createRequestTrace(tracing: Tracing, scope: RequestScope): RequestHandler {
+export function createRequestTrace(tracing: Tracing, traceOfRequest: AsyncLocalStorage<string>): RequestHandler {
   return (request, response, next) => {
     const { method } = request
     const span = tracing.begin({
@@ -47,7 +33,7 @@ export function createRequestTrace(tracing: Tracing, scope: RequestScope): Reque
       }))
       span.end(failureOf(status))
     })
-    scope.within(span.traceparent, next)
+    traceOfRequest.run(span.traceparent, next)
   }
 }
 

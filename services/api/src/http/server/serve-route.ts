@@ -14,10 +14,8 @@ import { openEventOutput } from './event-output.ts'
 import { requestContextOf } from './request-context.ts'
 import { sendJson } from './send-json.ts'
 
-/** The caller of a route without a token. */
 const ANONYMOUS: Caller = { tenant: null, clientId: 'anybody', role: null }
 
-/** The steps between a request and the handler of its route. */
 export interface RequestSteps {
   readonly authenticate: Authenticate
   readonly limitClient: LimitClient

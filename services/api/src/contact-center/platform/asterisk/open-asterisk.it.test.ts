@@ -14,7 +14,7 @@ import {
 import { silentLog } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../../testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from '../../../testing/surroundings.ts'
-import { createPbxMemory } from './pbx-memory.ts'
+import { createPbxMemory } from './open-asterisk.ts'
 
 const PASSWORD = `secret-${randomUUID()}`
 const agentUri = 'sip:alice@acme.example'

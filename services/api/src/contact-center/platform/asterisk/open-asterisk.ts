@@ -1,10 +1,21 @@
-import { type AsteriskPlatform, asteriskSettings, createAsterisk, type UnknownChannels } from '@switchhook/platform'
-import { createFollowedRecords, createLeaseStore } from '@switchhook/store'
+import {
+  type AsteriskPlatform,
+  asteriskSettings,
+  createAsterisk,
+  type PbxMemory,
+  type UnknownChannels,
+} from '@switchhook/platform'
+import {
+  createFollowedRecords,
+  createLeaseStore,
+  type FollowedRecords,
+  type LeaseStore,
+  type StateStore,
+} from '@switchhook/store'
 import type { Base } from '../../../base.ts'
 import type { State } from '../../../state/state.ts'
 import type { TimerOwners } from '../../../state/timer-loop.ts'
 import { liveCallsOf, readAgent } from '../../center/agent.ts'
-import { createPbxMemory } from './pbx-memory.ts'
 
 /** Another replica takes over the events of one that died after this time. */
 const LEASE_MS = 5_000
@@ -43,5 +54,39 @@ export function openAsteriskPlatform({ config, redis, log, now, installation }: 
     keysOfCall: () => [],
     timers: { asterisk: (timer) => platform.due(timer) } satisfies TimerOwners,
     simulator: null,
+  }
+}
+
+/** The Asterisk adapter's storage, in the same Redis as the calls. Rejects with Unavailable without Redis. */
+export function createPbxMemory({
+  store,
+  followed,
+  leases,
+  expectTimer,
+}: {
+  readonly store: StateStore
+  readonly followed: FollowedRecords
+  readonly leases: LeaseStore
+  readonly expectTimer: (dueInMs: number) => void
+}): PbxMemory {
+  return {
+    async read(tenant, keys) {
+      const records = await store.read(tenant, keys)
+      return records.map((record) => record ?? { version: 0, value: undefined })
+    },
+    async write(tenant, { records, timers }) {
+      const begun = records.filter(({ isListed, expectedVersion }) => isListed && expectedVersion === 0)
+      for (const { key } of begun) await followed.add(tenant, key)
+      const result = await store.commit(tenant, { records, timers, events: [] })
+      if (result === 'conflict') return result
+      for (const { dueInMs } of timers) expectTimer(dueInMs)
+      const finished = records.filter(({ isListed, expectedVersion }) => !isListed && expectedVersion > 0)
+      // The change is committed. A name that stays is forgotten once its record has expired.
+      for (const { key } of finished) await followed.remove(tenant, key).catch(() => {})
+      return result
+    },
+    list: () => followed.all(),
+    lease: (name, owner, ttlMs) => leases.take(name, owner, ttlMs),
+    release: (name, owner) => leases.release(name, owner),
   }
 }

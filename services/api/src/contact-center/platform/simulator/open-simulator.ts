@@ -19,7 +19,6 @@ import type { Center } from '../../center/center.ts'
 
 type RecordWith = Center['recordWith']
 
-/** `PLATFORM=simulator`: the simulated contact center. */
 export function openSimulatorPlatform({ config, log, now }: Base, { store, timers }: State, record: RecordWith) {
   const simulator = openSimulator({
     record,
@@ -48,7 +47,6 @@ export function openSimulator(deps: {
   readonly store: StateStore
   /** Records the reports of a step in the write of the step. Absent: they are recorded after it. */
   readonly record?: RecordWith
-  /** Called when a timer was set that falls due in `dueInMs`. */
   readonly expectTimer: (dueInMs: number) => void
   readonly log: Pick<Logger, 'warn'>
   readonly now: () => number
