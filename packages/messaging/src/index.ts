@@ -38,7 +38,6 @@ export {
   backlogQueue,
   backlogQueues,
   DELIVERY_EXCHANGE,
-  danglingNames,
   deliveryShardOf,
   dueQueues,
   EVENTS_EXCHANGE,

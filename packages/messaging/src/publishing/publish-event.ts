@@ -1,8 +1,8 @@
-import { type InstallationId, type PlatformEvent } from '@switchhook/contracts'
+import type { InstallationId, PlatformEvent } from '@switchhook/contracts'
 import type { QueueDepth } from '../consuming/queue-depths.ts'
 import { Packer } from '../packets/packer.ts'
 import { eventPackQueue, eventPackQueues, eventShardOf, fanoutExchange, REVISION_HEADER } from '../topology/topology.ts'
-import { copyOf, eventMessage, eventPackMessage } from './messages.ts'
+import { copyOf, eventMessage, eventPackMessage, markedBy } from './messages.ts'
 import type { OutgoingMessage } from './publish-mode.ts'
 import type { Publisher } from './publisher.ts'
 
@@ -85,12 +85,12 @@ export function createPublishEvent(deps: PublishEventDeps): (event: PlatformEven
         ...(typeof revision === 'string' && { revision }),
       }
     })
-    return eventPackMessage(members, eventPackQueue(shard), installation())
+    return markedBy(installation(), eventPackMessage(members, eventPackQueue(shard)))
   }
 
   return async (event) => {
     const shard = eventShardOf(event, shards)
-    const message = eventMessage(event, fanoutExchange(shard), installation())
+    const message = markedBy(installation(), eventMessage(event, fanoutExchange(shard)))
     await Promise.all([
       arePacksTaken() ? packer.add(message, message.content.length, shard) : publisher.publish(message),
       publisher.publishCopy(copyOf(message)),
