@@ -18,14 +18,14 @@ const MAX_ASKED = 10_000
 const ASKED_AGAIN_MS = 60_000
 
 export function createRecoverRejected(
-  find: DeliveryArchive['find'],
+  archive: Pick<DeliveryArchive, 'find'>,
   rejections: Pick<RejectionStore, 'note'>,
   state: Pick<StateStore, 'commit'>,
 ): RecoverRejected {
   const asked = new LRUCache<SubscriptionId, string>({ max: MAX_ASKED, ttl: ASKED_AGAIN_MS })
   return {
     async noteRejected(delivery) {
-      const record = await find(delivery.deliveryId)
+      const record = await archive.find(delivery.deliveryId)
       if (record?.state !== 'parked' || record.parkedReason !== 'rejected' || record.run > 1) return
       if (record.parkedAt !== null) await rejections.note(delivery, Date.parse(record.parkedAt))
     },
