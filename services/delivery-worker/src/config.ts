@@ -97,13 +97,7 @@ export const limitsOf = (config: WorkerConfig) => ({
 })
 
 /** How long the record of a delivery is kept, by its state, in ms. */
-export function retentionOf(config: WorkerConfig): {
-  readonly settledRetentionMs: number
-  readonly waitingRetentionMs: number
-  readonly parkedRetentionMs: number
-  readonly firstWaitMs: number
-  readonly longestWaitMs: number
-} {
+export function retentionOf(config: WorkerConfig) {
   const { DELIVERY_RETRY_WAITS: waitsMs, BREAKER_COOLDOWN: cooldownMs } = config
   const copyWaitMs = memberWaitMs(config.DELIVERY_TIMEOUT)
   const scheduleMs = waitsMs.reduce((sum, waitMs) => sum + waitMs, 0)

@@ -8,10 +8,10 @@ import { type ContinueFilter, createContinueFilter, filterReads } from './skip-c
 import type { OpenTunnel } from './tunnel.ts'
 
 export interface ConnectionOptions {
-  /** Maximum number of connections to one origin. */
-  readonly connections: number
+  /** Maximum number of connections to one endpoint. */
+  readonly maxSockets: number
   /** Time limit for connecting, name look-up and TLS included. */
-  readonly connectTimeoutMs: number
+  readonly timeoutMs: number
   /** Checks the remote address of the open connection once more, so that only a vetted address is ever used. */
   readonly guard: Pick<AddressGuard, 'allows'>
   /** Looks up host names. Not called for a url that contains an address. */
@@ -44,13 +44,8 @@ interface Usage {
   readonly answers: ContinueFilter
 }
 
-export function openConnections({
-  connections,
-  connectTimeoutMs,
-  guard,
-  lookup,
-  tunnel,
-}: ConnectionOptions): Connections {
+export function openConnections(options: ConnectionOptions): Connections {
+  const { maxSockets, timeoutMs, guard, lookup, tunnel } = options
   const stale = new WeakSet<Error>()
   const usages = new WeakMap<Socket, Usage>()
   const noteRequest = (message: unknown): void => {
@@ -63,7 +58,7 @@ export function openConnections({
   }
   // undici shows which connection carries a request only on this channel.
   subscribe(SEND_HEADERS, noteRequest)
-  const direct = buildConnector({ timeout: connectTimeoutMs, lookup, allowH2: false })
+  const direct = buildConnector({ timeout: timeoutMs, lookup, allowH2: false })
   const connector = tunnel === undefined ? direct : tunnelled(tunnel, direct)
   const connect: typeof connector = (options, callback) => {
     connector(options, (error, socket) => {
@@ -85,7 +80,12 @@ export function openConnections({
   }
   // No timeouts of undici: each attempt has its own deadline.
   const common = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 } as const
-  const kept = new Agent({ ...common, connections, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS })
+  const kept = new Agent({
+    ...common,
+    connections: maxSockets,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+  })
   const fresh = new Agent({ ...common, pipelining: 0 })
   return {
     kept,

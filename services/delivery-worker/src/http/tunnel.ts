@@ -1,7 +1,7 @@
-import type { LookupAddress } from 'node:dns'
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { isIP, isIPv6, type LookupFunction, type Socket } from 'node:net'
+import { promisify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { type Logger, startDeadline } from '@switchhook/runtime'
 import type { EgressProxy } from '../egress-proxy.ts'
@@ -36,6 +36,7 @@ const WARN_EVERY_MS = 60_000
  * code of the network if it answers 5xx or not at all, because it may only pass on that the endpoint is away.
  */
 export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOptions): OpenTunnel {
+  const find = promisify(lookup)
   const warnedAtMs = new Map<string, number>()
 
   function warn(problem: string, address: string, error: unknown): void {
@@ -52,7 +53,8 @@ export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOp
 
   return async ({ hostname, port }) => {
     const untilMs = performance.now() + timeoutMs
-    const addresses = isIP(hostname) === 0 ? await find(lookup, hostname) : [hostname]
+    const found = isIP(hostname) === 0 ? await find(hostname, { all: true }) : hostname
+    const addresses = typeof found === 'string' ? [found] : found.map(({ address }) => address)
     const vetted = addresses.filter((address) => guard.allows(address))
     let failure: Error = Object.assign(new Error(`every address of ${hostname} is blocked`), { code: BLOCKED_ADDRESS })
     for (const address of vetted) {
@@ -94,14 +96,6 @@ function refusal(status: number): NoTunnel {
   if (status < 500) return new NoTunnel(`it answered ${status}`, PROXY_FAILED)
   return new NoTunnel(`it answered ${status}`, status === 504 ? 'ETIMEDOUT' : 'EHOSTUNREACH')
 }
-
-const find = (lookup: LookupFunction, hostname: string): Promise<readonly string[]> =>
-  new Promise((resolve, reject) => {
-    lookup(hostname, { all: true }, (error, found) => {
-      if (error === null) resolve((found as LookupAddress[]).map(({ address }) => address))
-      else reject(error)
-    })
-  })
 
 /** @param authority address and port of the endpoint */
 function connectThrough(

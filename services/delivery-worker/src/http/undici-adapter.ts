@@ -58,8 +58,7 @@ export const createUndiciAdapter =
   (connections: Connections): AxiosAdapter =>
   (config) =>
     new Promise((resolve) => {
-      const { request, terms } = config.data as PreparedPost
-      new RequestHandler(connections, request, terms, (sent) => resolve(responseOf(sent, config))).begin()
+      new RequestHandler(connections, config.data as PreparedPost, (sent) => resolve(responseOf(sent, config))).begin()
     })
 
 /**
@@ -69,16 +68,13 @@ export const createUndiciAdapter =
 class RequestHandler implements Dispatcher.DispatchHandler {
   readonly #connections: Connections
   readonly #request: Dispatcher.DispatchOptions
-  readonly #trustedUntilMs: number
-  readonly #hidden: readonly string[]
-  /** Of the status line, and of the excerpt of an answer other than 2xx. */
-  readonly #deadline: Deadline
+  /** `deadline`: of the status line, and of the excerpt of an answer other than 2xx. */
+  readonly #terms: PostTerms
   readonly #ended: (sent: Sent) => void
   /** Of the answer's body. */
   #bodyDeadline: Deadline | undefined
   #controller: Dispatcher.DispatchController | undefined
   #state: 'waiting' | 'answered' | 'failed' = 'waiting'
-  readonly #isOnce: boolean
   #isSecond: boolean
   /** The error of the kept connection that carried this request first. */
   #broken: Error | undefined
@@ -86,24 +82,16 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   /** An answer other than 2xx, while its excerpt is being read. */
   #rejection: (EndpointAnswer & { readonly chunks: Buffer[] }) | undefined
 
-  constructor(
-    connections: Connections,
-    request: Dispatcher.DispatchOptions,
-    terms: PostTerms,
-    ended: (sent: Sent) => void,
-  ) {
+  constructor(connections: Connections, { request, terms }: PreparedPost, ended: (sent: Sent) => void) {
     this.#connections = connections
     this.#request = request
-    this.#trustedUntilMs = terms.trustedUntilMs
-    this.#hidden = terms.hidden ?? []
-    this.#deadline = terms.deadline
-    this.#isOnce = terms.isOnce === true
+    this.#terms = terms
     this.#isSecond = terms.isReplay
     this.#ended = ended
   }
 
   begin(): void {
-    this.#deadline.whenPassed(() => {
+    this.#terms.deadline.whenPassed(() => {
       if (this.#state !== 'waiting') return
       const late = new DeadlinePassed()
       this.#fail({ kind: 'error', error: late })
@@ -121,7 +109,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     this.#controller = controller
     // The deadline passed while the connection was being made.
     if (this.#state === 'failed') controller.abort(new DeadlinePassed())
-    else if (!isLeaseValid(this.#trustedUntilMs, performance.now())) throw LEASE_ENDED
+    else if (!isLeaseValid(this.#terms.trustedUntilMs, performance.now())) throw LEASE_ENDED
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -135,7 +123,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     this.#bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
     if (hasExcerpt) {
       this.#rejection = { status, pauseMs, chunks: [] }
-      this.#deadline.whenPassed(cut)
+      this.#terms.deadline.whenPassed(cut)
     } else this.#ended({ kind: 'answer', status, pauseMs, excerpt: undefined })
   }
 
@@ -164,7 +152,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     ) {
       this.#isSecond = true
       this.#broken = error
-      if (this.#isOnce) return this.#fail({ kind: 'unwritten', broken: error })
+      if (this.#terms.isOnce === true) return this.#fail({ kind: 'unwritten', broken: error })
       this.#connections.fresh.dispatch(this.#request, this)
     } else if (this.#state === 'waiting') {
       this.#fail({ kind: 'error', error: isProtocolError(error) ? new Malformed(error) : error })
@@ -179,7 +167,11 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     if (this.#rejection === undefined) return
     const { chunks, ...answer } = this.#rejection
     this.#rejection = undefined
-    this.#ended({ kind: 'answer', ...answer, excerpt: answerExcerpt(Buffer.concat(chunks), isComplete, this.#hidden) })
+    this.#ended({
+      kind: 'answer',
+      ...answer,
+      excerpt: answerExcerpt(Buffer.concat(chunks), isComplete, this.#terms.hidden),
+    })
   }
 
   #fail(sent: Exclude<Sent, { readonly kind: 'answer' }>): void {
