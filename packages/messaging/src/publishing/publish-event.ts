@@ -1,7 +1,7 @@
 import type { InstallationId, PlatformEvent } from '@switchhook/contracts'
 import type { QueueDepth } from '../consuming/queue-depths.ts'
 import { Packer } from '../packets/packer.ts'
-import { eventPackQueue, eventPackQueues, eventShardOf, fanoutExchange, REVISION_HEADER } from '../topology/topology.ts'
+import { eventPackQueue, eventPackQueues, eventShardOf, fanoutExchange } from '../topology/topology.ts'
 import { copyOf, eventMessage, eventPackMessage, markedBy } from './messages.ts'
 import type { OutgoingMessage } from './publish-mode.ts'
 import type { Publisher } from './publisher.ts'
@@ -31,6 +31,12 @@ export interface PublishEventDeps {
   readonly lookAt: (queues: readonly string[]) => Promise<readonly QueueDepth[]>
 }
 
+/** An event, and its message if it travels alone. */
+interface Prepared {
+  readonly event: PlatformEvent
+  readonly message: OutgoingMessage
+}
+
 /**
  * Returns the function that publishes an event to fan-out, and a copy of it for other systems. Events of one turn of the
  * event loop travel in packs, one per shard, as long as fan-out keeps up with them: earlier versions do not (ADR 0068).
@@ -56,16 +62,17 @@ export function createPublishEvent(deps: PublishEventDeps): (event: PlatformEven
     return now < trustedUntil
   }
 
-  const packer = new Packer<OutgoingMessage>({
+  const packer = new Packer<Prepared>({
     maxMembers: MAX_EVENTS,
     maxBytes: MAX_BYTES,
     gatherMs: 0,
     whileInFlight: WHILE_IN_FLIGHT,
-    publish: async ([first, ...others], shard) => {
-      if (first === undefined) return
-      if (others.length === 0) return await publisher.publish(first)
+    publish: async (events, shard) => {
+      const [first] = events
+      if (first !== undefined && events.length === 1) return await publisher.publish(first.message)
+      const members = events.map(({ event, message: { content } }) => ({ ...event, content }))
       try {
-        await publisher.publish(packOf([first, ...others], shard))
+        await publisher.publish(markedBy(installation(), eventPackMessage(members, eventPackQueue(shard))))
       } catch (error) {
         // The caller's repeat must not depend on the queue of packs.
         trustedUntil = 0
@@ -74,25 +81,11 @@ export function createPublishEvent(deps: PublishEventDeps): (event: PlatformEven
     },
   })
 
-  function packOf(messages: readonly OutgoingMessage[], shard: number): OutgoingMessage {
-    const members = messages.map(({ content, routingKey, properties: { headers } }) => {
-      const traceparent: unknown = headers?.['traceparent']
-      const revision: unknown = headers?.[REVISION_HEADER]
-      return {
-        content,
-        eventType: routingKey,
-        ...(typeof traceparent === 'string' && { traceparent }),
-        ...(typeof revision === 'string' && { revision }),
-      }
-    })
-    return markedBy(installation(), eventPackMessage(members, eventPackQueue(shard)))
-  }
-
   return async (event) => {
     const shard = eventShardOf(event, shards)
     const message = markedBy(installation(), eventMessage(event, fanoutExchange(shard)))
     await Promise.all([
-      arePacksTaken() ? packer.add(message, message.content.length, shard) : publisher.publish(message),
+      arePacksTaken() ? packer.add({ event, message }, message.content.length, shard) : publisher.publish(message),
       publisher.publishCopy(copyOf(message)),
     ])
   }
