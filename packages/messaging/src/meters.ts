@@ -1,13 +1,11 @@
 import { type Metrics, SECONDS } from '@switchhook/runtime'
 
-/** The part of `Metrics` that this package needs. */
 export type Meters = Pick<Metrics, 'counter' | 'histogram' | 'gauge'>
 
 /** Why a publish counts as not stored. `copy`: another system's queue on the public exchange did not store a copy. */
 const PUBLISH_FAILURES = ['not-connected', 'alarm', 'timeout', 'refused', 'unroutable', 'copy'] as const
 export type PublishFailure = (typeof PUBLISH_FAILURES)[number]
 
-/** Counts what happens on the broker. */
 export interface BrokerMeter {
   confirmed(ms: number): void
   failed(reason: PublishFailure): void

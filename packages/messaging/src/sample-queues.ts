@@ -7,7 +7,6 @@ export interface QueueSample {
   readonly queue: string
   /** Messages that are ready, without those that a consumer holds. */
   readonly messages: number
-  /** Headers of the first messages. */
   readonly headers: readonly Readonly<Record<string, unknown>>[]
 }
 

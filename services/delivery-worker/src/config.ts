@@ -12,6 +12,7 @@ import {
   sharedFields,
 } from '@switchhook/runtime'
 import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
+import type { DeliveryPolicy } from '@switchhook/store'
 import { egressProxyField } from './egress-proxy.ts'
 
 /**
@@ -94,6 +95,20 @@ const OUTAGE_SLACK_MS = 7 * 86_400_000
 export const limitsOf = (config: WorkerConfig) => ({
   perSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION,
   perTenant: config.PARKED_LIMIT_PER_TENANT,
+})
+
+/** The policy that the api shows. */
+export const policyOf = (config: WorkerConfig): DeliveryPolicy => ({
+  deliveryTimeoutMs: config.DELIVERY_TIMEOUT,
+  retryWaitsMs: config.DELIVERY_RETRY_WAITS,
+  breaker: { failures: config.BREAKER_FAILURES, cooldownMs: config.BREAKER_COOLDOWN },
+  retention: { deliveryMs: config.DELIVERY_RETENTION, parkedMs: config.PARKED_RETENTION },
+  limits: {
+    parkedPerSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION,
+    parkedPerTenant: config.PARKED_LIMIT_PER_TENANT,
+    attemptsAtOnce: config.SUBSCRIPTION_CONCURRENCY,
+    quickAttemptsAtOnce: Math.max(config.SUBSCRIPTION_CONCURRENCY, config.SUBSCRIPTION_CONCURRENCY_QUICK),
+  },
 })
 
 /** How long the record of a delivery is kept, by its state, in ms. */

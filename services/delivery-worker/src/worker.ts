@@ -1,4 +1,4 @@
-import type { Delivery, PlatformEvent } from '@switchhook/contracts'
+import type { Delivery } from '@switchhook/contracts'
 import { countShards, dueQueues, memberWaitMs, Queue, serviceTopology } from '@switchhook/messaging'
 import { amqpAddress, startDeadline, startPoll } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
@@ -6,7 +6,6 @@ import {
   createBreakerStore,
   createCheckStore,
   createDeliveryArchive,
-  createDeliveryPolicyStore,
   createDeliveryStore,
   createHeldLimitStore,
   createHeldLooks,
@@ -16,6 +15,7 @@ import {
   createRejectionStore,
   createStateStore,
   createSubscriptionStore,
+  type Endpoint,
 } from '@switchhook/store'
 import { consumeReceiverChecks } from './checks/check-receiver.ts'
 import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
@@ -33,7 +33,6 @@ import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
 import { postponementsMs } from './policy/decide.ts'
 import { createRecoverRejected } from './policy/recover-rejected.ts'
-import { policyOf, startPolicyReport } from './reporting/policy-report.ts'
 import { startReporting } from './reporting/start-reporting.ts'
 
 /** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
@@ -79,10 +78,8 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   shutdown.defer('connections', () => client.close())
   const reporting = startReporting(service, redis)
   shutdown.defer('reporting', reporting.stop)
-  shutdown.defer('policy report', startPolicyReport(createDeliveryPolicyStore(redis), policyOf(config)))
   const { listener, meter } = reporting
-  const publish = (event: PlatformEvent) => broker.publishEvent(event)
-  const { notices, limiter } = startNotices({ config, redis, subscriptions, publish, meter, log })
+  const { notices, limiter } = startNotices({ config, redis, subscriptions, broker, meter, log })
   shutdown.defer('parked limits', () => limiter.stop())
 
   const breaker = createBreaker(
@@ -96,7 +93,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     postponementsMs({ waitsMs: config.DELIVERY_RETRY_WAITS, cooldownMs }).reduce((sum, waitMs) => sum + waitMs, 0),
   )
   const look = installation.confirmAbsence(
-    async (endpoint: Pick<Delivery, 'tenant' | 'subscriptionId'>) => {
+    async (endpoint: Endpoint) => {
       const found = await breakers.look(endpoint)
       reporting.noteListened(endpoint.tenant, found.isListened)
       return found

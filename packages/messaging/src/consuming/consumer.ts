@@ -107,7 +107,6 @@ export class QueueConsumer<T> implements Consumer {
     return channel !== undefined && channel.session === session && channel.isConsuming() && !this.#watch.isMissing()
   }
 
-  /** Checks that the broker still serves this consumer, see `ConsumerWatch`. */
   async check(session: Session | undefined): Promise<void> {
     if (session === undefined) return
     const isWanted = (): boolean => !this.#isStopping() && this.#pause === undefined

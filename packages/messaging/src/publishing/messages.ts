@@ -95,7 +95,6 @@ export const outcomesMessage = (batch: OutcomeBatch): OutgoingMessage =>
 export const deliveryPacketMessage = (packet: readonly Delivery[] | Buffer, queue: string): OutgoingMessage =>
   packetMessage(Buffer.isBuffer(packet) ? packet : packDeliveries(packet), 'delivery.packet', queue)
 
-/** Several events in one message. */
 export const eventPackMessage = (events: readonly SingleEvent[], queue: string): OutgoingMessage =>
   packetMessage(packEvents(events), EVENT_PACK, queue)
 

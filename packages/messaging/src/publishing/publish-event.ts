@@ -24,7 +24,6 @@ const TRUSTED_MS = 2_500
 
 export interface PublishEventDeps {
   readonly publisher: Pick<Publisher, 'publish' | 'publishCopy'>
-  /** The number of shards of events. */
   readonly shards: number
   readonly installation: () => InstallationId | undefined
   /** @throws Unavailable */

@@ -9,7 +9,6 @@ export interface Topology {
   /** Queue name → arguments. RabbitMQ cannot change the arguments of an existing queue: a new value needs a new name. */
   readonly queues: Readonly<Record<string, Readonly<Record<string, string | number>>>>
   readonly bindings: readonly Binding[]
-  /** Bindings from one exchange to another. */
   readonly exchangeBindings?: readonly ExchangeBinding[]
   /** Bindings of earlier versions, removed after everything else is declared. */
   readonly obsolete?: readonly Binding[]
@@ -19,7 +18,7 @@ export interface Topology {
   readonly shards?: { readonly deliveries: number; readonly events: number }
 }
 
-/** A binding whose target is an exchange. */
+/** `to` is an exchange. */
 interface ExchangeBinding extends Binding {
   readonly arguments?: Readonly<Record<string, string | boolean>>
 }

@@ -3,7 +3,7 @@ import type { LookupFunction, Socket } from 'node:net'
 import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { Agent, buildConnector, type DiagnosticsChannel } from 'undici'
-import { BLOCKED_ADDRESS } from '../policy/classify.ts'
+import { BLOCKED_ADDRESS, codedError } from '../policy/classify.ts'
 import { type ContinueFilter, createContinueFilter, filterReads } from './skip-continue.ts'
 import type { OpenTunnel } from './tunnel.ts'
 
@@ -20,17 +20,6 @@ export interface ConnectionOptions {
   readonly tunnel?: OpenTunnel | undefined
 }
 
-/** The connections to endpoints. */
-export interface Connections {
-  /** Keeps idle connections open for a while. */
-  readonly kept: Agent
-  /** Opens a new connection for each request. */
-  readonly fresh: Agent
-  /** Whether a reused connection broke before the first byte of an answer. The server may have closed it because it was idle. */
-  readonly brokeOnReuse: (error: Error) => boolean
-  readonly close: () => Promise<void>
-}
-
 /** Servers usually close an idle connection after 5 s. Closing it earlier avoids most writes into a closing connection. */
 const IDLE_MS = 4_000
 
@@ -44,7 +33,9 @@ interface Usage {
   readonly answers: ContinueFilter
 }
 
-export function openConnections(options: ConnectionOptions): Connections {
+export type Connections = ReturnType<typeof openConnections>
+
+export function openConnections(options: ConnectionOptions) {
   const { maxSockets, timeoutMs, guard, lookup, tunnel } = options
   const stale = new WeakSet<Error>()
   const usages = new WeakMap<Socket, Usage>()
@@ -66,8 +57,7 @@ export function openConnections(options: ConnectionOptions): Connections {
       // A tunnel ends at the proxy. It was opened to a vetted address.
       if (tunnel === undefined && !guard.allows(socket.remoteAddress ?? '')) {
         socket.destroy()
-        const refusal = new Error(`the address ${socket.remoteAddress} is blocked`)
-        return callback(Object.assign(refusal, { code: BLOCKED_ADDRESS }), null)
+        return callback(codedError(BLOCKED_ADDRESS, `the address ${socket.remoteAddress} is blocked`), null)
       }
       const usage: Usage = { requests: 0, bytesBefore: 0, answers: createContinueFilter() }
       usages.set(socket, usage)
@@ -88,10 +78,13 @@ export function openConnections(options: ConnectionOptions): Connections {
   })
   const fresh = new Agent({ ...common, pipelining: 0 })
   return {
+    /** Keeps idle connections open for a while. */
     kept,
+    /** Opens a new connection for each request. */
     fresh,
-    brokeOnReuse: (error) => stale.has(error),
-    close: async () => {
+    /** Whether a reused connection broke before the first byte of an answer. The server may have closed it because it was idle. */
+    brokeOnReuse: (error: Error) => stale.has(error),
+    close: async (): Promise<void> => {
       unsubscribe(SEND_HEADERS, noteRequest)
       await Promise.all([kept.destroy(), fresh.destroy()])
     },

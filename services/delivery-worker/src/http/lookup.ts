@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { LRUCache } from 'lru-cache'
-import { BLOCKED_ADDRESS } from '../policy/classify.ts'
+import { BLOCKED_ADDRESS, codedError } from '../policy/classify.ts'
 
 export interface LookupOptions {
   /** Forbidden addresses are left out of the result. The connection uses the vetted addresses without another look-up. */
@@ -93,8 +93,8 @@ type Failure = NodeJS.ErrnoException
 
 const askSystem = (hostname: string): Promise<LookupAddress[]> => dns.lookup(hostname, { all: true, order: 'verbatim' })
 
-const blocked = (hostname: string): Failure =>
-  Object.assign(new Error(`every address of ${hostname} is blocked`), { code: BLOCKED_ADDRESS })
+export const blocked = (hostname: string): Failure =>
+  codedError(BLOCKED_ADDRESS, `every address of ${hostname} is blocked`)
 
 const noAddress = (hostname: string): Failure =>
-  Object.assign(new Error(`${hostname} has no address of the requested family`), { code: 'ENOTFOUND' })
+  codedError('ENOTFOUND', `${hostname} has no address of the requested family`)

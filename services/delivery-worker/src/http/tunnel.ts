@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { type Logger, startDeadline } from '@switchhook/runtime'
 import type { EgressProxy } from '../egress-proxy.ts'
-import { BLOCKED_ADDRESS, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
+import { codedError, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
+import { blocked } from './lookup.ts'
 
 export interface TunnelOptions {
   readonly proxy: EgressProxy
@@ -56,7 +57,7 @@ export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOp
     const found = isIP(hostname) === 0 ? await find(hostname, { all: true }) : hostname
     const addresses = typeof found === 'string' ? [found] : found.map(({ address }) => address)
     const vetted = addresses.filter((address) => guard.allows(address))
-    let failure: Error = Object.assign(new Error(`every address of ${hostname} is blocked`), { code: BLOCKED_ADDRESS })
+    let failure: Error = blocked(hostname)
     for (const address of vetted) {
       const authority = isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`
       try {
@@ -81,15 +82,6 @@ class NoTunnel extends Error {
     super(problem, options)
     this.code = code
   }
-}
-
-/**
- * The endpoint sent something before the request, or before TLS. Undici would drop the connection and open the next one for the
- * same request, without end.
- */
-class SpokeFirst extends Error {
-  override readonly name = 'SpokeFirst'
-  readonly code = 'HPE_SPOKE_FIRST'
 }
 
 function refusal(status: number): NoTunnel {
@@ -138,7 +130,8 @@ function connectThrough(
       }
       if (head.length > 0) {
         socket.destroy()
-        return reject(new SpokeFirst())
+        // Undici would drop the connection and open the next one for the same request, without end.
+        return reject(codedError('HPE_SPOKE_FIRST', 'the endpoint sent something before the request, or before TLS'))
       }
       resolve(socket.setNoDelay(true).setKeepAlive(true, 60_000))
     })

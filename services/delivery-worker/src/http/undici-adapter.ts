@@ -3,6 +3,7 @@ import { isLeaseValid } from '@switchhook/contracts'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type AxiosAdapter, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 import type { Dispatcher } from 'undici'
+import { codedError } from '../policy/classify.ts'
 import { pauseMsOf } from '../policy/retry-after.ts'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from './answer-excerpt.ts'
 import type { Connections } from './connections.ts'
@@ -93,7 +94,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   begin(): void {
     this.#terms.deadline.whenPassed(() => {
       if (this.#state !== 'waiting') return
-      const late = new DeadlinePassed()
+      const late = deadlinePassed()
       this.#fail({ kind: 'error', error: late })
       this.#controller?.abort(late)
     })
@@ -108,7 +109,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     // The deadline passed while the connection was being made.
-    if (this.#state === 'failed') controller.abort(new DeadlinePassed())
+    if (this.#state === 'failed') controller.abort(deadlinePassed())
     else if (!isLeaseValid(this.#terms.trustedUntilMs, performance.now())) throw LEASE_ENDED
   }
 
@@ -119,7 +120,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     const pauseMs = pauseMsOf(status, headers, Date.now())
     const hasExcerpt = status >= 300 && isPlain(headers)
     this.#state = 'answered'
-    const cut = (): void => controller.abort(new AnswerCut())
+    const cut = (): void => controller.abort(tooLong())
     this.#bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
     if (hasExcerpt) {
       this.#rejection = { status, pauseMs, chunks: [] }
@@ -134,7 +135,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
       if (this.#bytes + chunk.length > EXCERPT_SOURCE_BYTES) this.#finishExcerpt(false)
     }
     this.#bytes += chunk.length
-    if (this.#bytes > MAX_ANSWER_BYTES) controller.abort(new AnswerCut())
+    if (this.#bytes > MAX_ANSWER_BYTES) controller.abort(tooLong())
   }
 
   onResponseEnd(): void {
@@ -155,7 +156,10 @@ class RequestHandler implements Dispatcher.DispatchHandler {
       if (this.#terms.isOnce === true) return this.#fail({ kind: 'unwritten', broken: error })
       this.#connections.fresh.dispatch(this.#request, this)
     } else if (this.#state === 'waiting') {
-      this.#fail({ kind: 'error', error: isProtocolError(error) ? new Malformed(error) : error })
+      this.#fail({
+        kind: 'error',
+        error: isProtocolError(error) ? codedError('HPE_MALFORMED', error.message, error) : error,
+      })
     } else {
       // An error after the status line does not change the outcome.
       this.#bodyDeadline?.stop()
@@ -184,25 +188,10 @@ class RequestHandler implements Dispatcher.DispatchHandler {
 /** One for all requests: a stack trace for each would cost more than the request. */
 const LEASE_ENDED = new Error('the lease ended before the request was written')
 
+const tooLong = (): Error => new Error('the body is longer or slower than the limits of an excerpt')
+
 /** Classified like a timeout of the network itself. */
-class DeadlinePassed extends Error {
-  override readonly name = 'DeadlinePassed'
-  readonly code = 'ETIMEDOUT'
-}
-
-/** The body is longer or slower than the limits of an excerpt. */
-class AnswerCut extends Error {
-  override readonly name = 'AnswerCut'
-}
-
-class Malformed extends Error {
-  override readonly name = 'Malformed'
-  readonly code = 'HPE_MALFORMED'
-
-  constructor(cause: Error) {
-    super(cause.message, { cause })
-  }
-}
+const deadlinePassed = (): Error => codedError('ETIMEDOUT', 'the deadline of the attempt has passed')
 
 const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 

@@ -13,22 +13,14 @@ import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
 import type { Decision, Withheld } from '../policy/decide.ts'
 import type { DeliveryListener } from './listener.ts'
 
-/** The worker's metrics. A delivery costs a few additions. */
-export interface DeliveryMeter {
-  readonly listener: Required<DeliveryListener>
-  /** A crowded delivery was confirmed in its lane. */
-  readonly movedToLane: () => void
-  readonly cooldown: () => void
-  readonly parkedReleased: (released: { readonly bodies: number; readonly dropped: number }) => void
-  /** Called after the broker's confirm. */
-  readonly noticePublished: (notice: Pick<PlatformEvent, 'eventType'>) => void
-}
-
 /** In seconds. Up to a minute the buckets measure latency; the others follow the waits of the schedule. */
 const TO_THE_END = [...SECONDS, 30, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 50_400, 86_400]
 const TO_THE_FIRST = [...SECONDS, 30, 60, 300, 1_800, 3_600]
 
-export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
+export type DeliveryMeter = ReturnType<typeof createDeliveryMeter>
+
+/** The worker's metrics. A delivery costs a few additions. */
+export function createDeliveryMeter(metrics: Metrics) {
   const attempts = createAttemptCounters(metrics)
   const duration = metrics.histogram(
     'switchhook_attempt_duration_seconds',
@@ -88,24 +80,28 @@ export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
     }
   }
 
-  return {
-    listener: {
-      posting: () => {
-        inFlight += 1
-        return postEnded
-      },
-      concluded: (delivery, attempt, decision, outcome) => {
-        if (attempt !== null) noteAttempt(delivery, attempt)
-        decisions(decision, outcome).add()
-      },
+  const listener: Required<DeliveryListener> = {
+    posting: () => {
+      inFlight += 1
+      return postEnded
     },
+    concluded: (delivery, attempt, decision, outcome) => {
+      if (attempt !== null) noteAttempt(delivery, attempt)
+      decisions(decision, outcome).add()
+    },
+  }
+
+  return {
+    listener,
+    /** A crowded delivery was confirmed in its lane. */
     movedToLane: () => aside.add(),
     cooldown: () => cooldowns.add(),
-    parkedReleased: ({ bodies, dropped }) => {
+    parkedReleased: ({ bodies, dropped }: { readonly bodies: number; readonly dropped: number }) => {
       bodiesReleased.add(bodies)
       deliveriesDropped.add(dropped)
     },
-    noticePublished: ({ eventType }) => notices.get(eventType)?.add(),
+    /** Called after the broker's confirm. */
+    noticePublished: ({ eventType }: Pick<PlatformEvent, 'eventType'>) => notices.get(eventType)?.add(),
   }
 }
 
@@ -124,7 +120,7 @@ function createAttemptCounters(metrics: Metrics): (attempt: Attempt) => Counter 
   const unreachable = countersOf(UNREACHABLE_REASONS, (outcome) => family.of({ outcome, status: 'none' }))
   return ({ outcome, status }) => {
     if (outcome === 'delivered') return delivered
-    return (outcome === 'answered' ? answered[classOf(status ?? 0)] : unreachable[outcome]) as Counter
+    return outcome === 'answered' ? answered[classOf(status ?? 0)] : unreachable[outcome]
   }
 }
 
@@ -156,7 +152,7 @@ function createDecisionCounters(metrics: Metrics) {
       case 'retry':
         return retry[outcome.kind === 'cooling' || outcome.kind === 'unsignable' ? outcome.kind : 'failed']
       case 'park':
-        return parked[decision.reason] as Counter
+        return parked[decision.reason]
     }
   }
   return { decisions, aside }

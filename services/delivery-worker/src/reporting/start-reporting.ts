@@ -1,7 +1,13 @@
 import { startPoll } from '@switchhook/runtime'
 import type { Service } from '@switchhook/service'
-import { createContactStore, createLiveAttemptStore, createStatisticsStore, type Redis } from '@switchhook/store'
-import type { WorkerConfig } from '../config.ts'
+import {
+  createContactStore,
+  createDeliveryPolicyStore,
+  createLiveAttemptStore,
+  createStatisticsStore,
+  type Redis,
+} from '@switchhook/store'
+import { policyOf, type WorkerConfig } from '../config.ts'
 import { createAttemptLog } from './attempt-log.ts'
 import { createContacts } from './contacts.ts'
 import { createDeliveryMeter } from './delivery-meter.ts'
@@ -18,7 +24,13 @@ const CONTACTS_EVERY_MS = 5_000
 /** How often the statistics are written. */
 const STATISTICS_EVERY_MS = 10_000
 
-/** Everything that observes deliveries: log, metrics, traces, contact times, statistics and the live stream. */
+/** How often the worker's policy is reported, so that a Redis which was emptied knows it again soon. */
+const POLICY_EVERY_MS = 60_000
+
+/**
+ * Everything that observes deliveries: log, metrics, traces, contact times, statistics and the live stream. Also reports the
+ * worker's policy; the next report makes up for a failed one.
+ */
 export function startReporting(
   { config, log, metrics, tracing }: Pick<Service<WorkerConfig>, 'config' | 'log' | 'metrics' | 'tracing'>,
   redis: Redis,
@@ -29,7 +41,14 @@ export function startReporting(
   const statisticsStore = createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS })
   const statistics = createStatistics({ store: statisticsStore, log, now: Date.now })
   const live = createLiveReports({ publish: createLiveAttemptStore(redis).publish, log })
-  const polls = [startPoll(CONTACTS_EVERY_MS, contacts.flush), startPoll(STATISTICS_EVERY_MS, statistics.flush)]
+  const policies = createDeliveryPolicyStore(redis)
+  const policyPoll = startPoll(POLICY_EVERY_MS, () => policies.report(policyOf(config)).catch(() => {}))
+  policyPoll.wake()
+  const polls = [
+    policyPoll,
+    startPoll(CONTACTS_EVERY_MS, contacts.flush),
+    startPoll(STATISTICS_EVERY_MS, statistics.flush),
+  ]
   return {
     listener: notifyAll([
       spans.listener,
