@@ -16,7 +16,7 @@ import {
 import { QueueConsumer } from './consuming/consumer.ts'
 import { type QueueDepth, QueueDepths } from './consuming/queue-depths.ts'
 import { type BrokerAddress, type Link, openLink } from './link/link.ts'
-import { toError } from './link/session.ts'
+import { type Session, toError } from './link/session.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
 import type { PackedDelivery } from './packets/delivery-packet.ts'
 import type { SingleEvent } from './packets/event-pack.ts'
@@ -26,13 +26,14 @@ import {
   deliveryMessage,
   deliveryPacketMessage,
   eventPackMessage,
+  markedBy,
   outcomesMessage,
   packedDeliveryMessage,
   unpackedMessage,
 } from './publishing/messages.ts'
 import { createPublishEvent } from './publishing/publish-event.ts'
-import type { Route } from './publishing/publish-mode.ts'
-import { Publisher } from './publishing/publisher.ts'
+import type { OutgoingMessage, Route } from './publishing/publish-mode.ts'
+import { Publisher, type PublisherOptions } from './publishing/publisher.ts'
 import { assertTopology } from './topology/assert-topology.ts'
 import { requireFormedCluster } from './topology/formed-cluster.ts'
 import {
@@ -98,7 +99,7 @@ export interface Broker {
   close(): Promise<void>
 }
 
-export interface BrokerOptions extends BrokerAddress {
+export interface BrokerOptions extends BrokerAddress, Pick<PublisherOptions, 'confirmTimeoutMs' | 'stuckAfterMs'> {
   readonly topology: Topology
   /** How many of the nodes in `url` must run before the queues of a new installation are declared. Default: 1. */
   readonly formedBy?: number
@@ -107,8 +108,6 @@ export interface BrokerOptions extends BrokerAddress {
   readonly name: string
   /** false: resolve immediately; publishing rejects until the broker is connected. */
   readonly waitUntilReady?: boolean
-  readonly confirmTimeoutMs?: number
-  readonly stuckAfterMs?: number
   readonly consumerTiming?: ConsumerTiming
   readonly metrics?: Meters
   /** Called at each publish for the installation id in the message's header. Absent: messages carry none. */
@@ -127,11 +126,10 @@ export async function openBroker({
   log,
   name,
   waitUntilReady = true,
-  confirmTimeoutMs,
-  stuckAfterMs,
   consumerTiming,
   metrics,
   installation,
+  ...confirms
 }: BrokerOptions): Promise<Broker> {
   const links: Link[] = []
   const consumers = new Set<Attachable>()
@@ -164,35 +162,23 @@ export async function openBroker({
           consumersPaused: () => [...consumers].filter((consumer) => consumer.isPaused()).length,
           messagesInFlight: () => [...consumers].reduce((sum, consumer) => sum + consumer.inFlight(), 0),
         })
-  const publisher = new Publisher({
-    changed,
-    returned,
-    meter,
-    ...(confirmTimeoutMs !== undefined && { confirmTimeoutMs }),
-    ...(stuckAfterMs !== undefined && { stuckAfterMs }),
-  })
+  const publisher = new Publisher({ ...confirms, changed, returned, meter })
   const address: BrokerAddress = { url, ...(ca !== undefined && { ca }) }
-  const publishing = await openLink({
-    ...address,
-    name: `${name} publish`,
-    log,
-    changed,
-    setUp: async (session) => {
-      await requireFormedCluster(session, address, formedBy)
-      await assertTopology(session, topology)
-      await publisher.attach(session)
-    },
-  })
-  const consuming = await openLink({
-    ...address,
-    name: `${name} consume`,
-    log,
-    changed,
-    setUp: async (session) => {
-      await requireFormedCluster(session, address, formedBy)
-      await assertTopology(session, topology)
-      for (const consumer of consumers) await consumer.attach(session)
-    },
+  const open = (purpose: string, attach: (session: Session) => Promise<void>): Promise<Link> =>
+    openLink({
+      ...address,
+      name: `${name} ${purpose}`,
+      log,
+      changed,
+      setUp: async (session) => {
+        await requireFormedCluster(session, address, formedBy)
+        await assertTopology(session, topology)
+        await attach(session)
+      },
+    })
+  const publishing = await open('publish', (session) => publisher.attach(session))
+  const consuming = await open('consume', async (session) => {
+    for (const consumer of consumers) await consumer.attach(session)
   })
   links.push(publishing, consuming)
   const checking = setInterval(() => {
@@ -204,6 +190,7 @@ export async function openBroker({
   const depths = new QueueDepths()
 
   const lookAt: Broker['lookAt'] = (queues) => depths.lookAt(consuming.session(), queues)
+  const publish = (message: OutgoingMessage) => publisher.publish(markedBy(installation?.(), message))
   return {
     isReady,
     isConsuming: () => [...consumers].every((consumer) => consumer.isConsuming(consuming.session())),
@@ -215,29 +202,21 @@ export async function openBroker({
       lookAt,
     }),
     publishDelivery: (delivery) =>
-      publisher.publish(
-        deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries), installation?.()),
-      ),
-    publishAside: (delivery, lane) => publisher.publish(deliveryMessage(delivery, laneQueue(lane), installation?.())),
+      publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries))),
+    publishAside: (delivery, lane) => publish(deliveryMessage(delivery, laneQueue(lane))),
     publishRetry: (delivery, waitMs) =>
-      publisher.publish(
-        deliveryMessage(delivery, waitQueueFor(delivery.subscriptionId, waitMs, shards.deliveries), installation?.()),
-      ),
-    publishBacklogged: (delivery) =>
-      publisher.publish(deliveryMessage(delivery, Queue.deliveryBacklog, installation?.())),
-    publishPacket: (packet, shard) =>
-      publisher.publish(deliveryPacketMessage(packet, packetQueue(shard), installation?.())),
-    publishBackloggedPacket: (deliveries) =>
-      publisher.publish(deliveryPacketMessage(deliveries, Queue.backlogPackets, installation?.())),
+      publish(deliveryMessage(delivery, waitQueueFor(delivery.subscriptionId, waitMs, shards.deliveries))),
+    publishBacklogged: (delivery) => publish(deliveryMessage(delivery, Queue.deliveryBacklog)),
+    publishPacket: (packet, shard) => publish(deliveryPacketMessage(packet, packetQueue(shard))),
+    publishBackloggedPacket: (deliveries) => publish(deliveryPacketMessage(deliveries, Queue.backlogPackets)),
     publishPacked: (delivery, queue = dueQueueFor(String(delivery.headers['sh-subscription-id']), shards.deliveries)) =>
-      publisher.publish(packedDeliveryMessage(delivery, queue, installation?.())),
-    publishPack: (events, backlog) =>
-      publisher.publish(eventPackMessage(events, backlogQueue(backlog), installation?.())),
-    publishAlone: (event) => publisher.publish(aloneMessage(event, installation?.())),
+      publish(packedDeliveryMessage(delivery, queue)),
+    publishPack: (events, backlog) => publish(eventPackMessage(events, backlogQueue(backlog))),
+    publishAlone: (event) => publish(aloneMessage(event)),
     publishUnpacked: (event, ofPack) => publisher.publish(unpackedMessage(event, shards.events, ofPack)),
     lookAt,
-    publishCheck: (check) => publisher.publish(checkMessage(check, installation?.())),
-    publishOutcomes: (batch) => publisher.publish(outcomesMessage(batch, installation?.())),
+    publishCheck: (check) => publish(checkMessage(check)),
+    publishOutcomes: (batch) => publish(outcomesMessage(batch)),
     consume: async <T>(options: ConsumeOptions<T>) => {
       const consumer = new QueueConsumer(options, {
         log,

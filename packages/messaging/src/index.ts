@@ -1,10 +1,5 @@
-export { type Broker, type BrokerOptions, openBroker } from './broker.ts'
-export {
-  type ConsumeOptions,
-  type Consumer,
-  type ConsumerTiming,
-  MAX_HOLD_MS,
-} from './consuming/consume-options.ts'
+export { type Broker, openBroker } from './broker.ts'
+export { type Consumer, MAX_HOLD_MS } from './consuming/consume-options.ts'
 export type { IncomingMessage } from './consuming/incoming-message.ts'
 export type { QueueDepth } from './consuming/queue-depths.ts'
 export {
@@ -15,30 +10,21 @@ export {
 } from './packets/delivery-packet.ts'
 export { EVENT_PACK, openEventPack, packEvents, type SingleEvent } from './packets/event-pack.ts'
 export { FinishedParts } from './packets/finished-parts.ts'
-export { createFinishedMembers, handleMembers } from './packets/handle-members.ts'
+export { createFinishedMembers, handleMembers, runAll } from './packets/handle-members.ts'
 export { Packer } from './packets/packer.ts'
 export type { Packet } from './packets/packet.ts'
-export { runAll } from './packets/run-all.ts'
 export { CONFIRM_TIMEOUT_MS } from './publishing/publisher.ts'
-export {
-  openQuarantine,
-  type Quarantine,
-  type QuarantinedMessage,
-  type RequeueResult,
-} from './quarantine/quarantine.ts'
-export type { Origin } from './quarantine/quarantine-message.ts'
+export { openQuarantine, type Quarantine, type QuarantinedMessage } from './quarantine/quarantine.ts'
 export { type QueueSample, sampleQueues } from './sample-queues.ts'
-export { BROKER_USERS, type BrokerUser, declaredBy } from './topology/broker-users.ts'
+export { BROKER_USERS, declaredBy } from './topology/broker-users.ts'
 export { countShards } from './topology/count-shards.ts'
 export {
   ALONE_HEADER,
   BACKLOGS,
-  type Binding,
   backlogOf,
   backlogQueue,
   backlogQueues,
   DELIVERY_EXCHANGE,
-  danglingNames,
   deliveryShardOf,
   dueQueues,
   EVENTS_EXCHANGE,

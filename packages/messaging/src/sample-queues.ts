@@ -1,13 +1,12 @@
-import type { Channel, ChannelModel } from 'amqplib'
+import type { ChannelModel } from 'amqplib'
 import type { BrokerAddress } from './link/link.ts'
 import { closeInTime } from './link/session.ts'
-import { connectToAny } from './quarantine/quarantine.ts'
+import { connectToAny, take } from './quarantine/quarantine.ts'
 
 export interface QueueSample {
   readonly queue: string
   /** Messages that are ready, without those that a consumer holds. */
   readonly messages: number
-  /** Headers of the first messages. */
   readonly headers: readonly Readonly<Record<string, unknown>>[]
 }
 
@@ -43,22 +42,12 @@ async function sampleOne(model: ChannelModel, queue: string, limit: number): Pro
   channel.on('error', () => {})
   try {
     const { messageCount } = await channel.checkQueue(queue)
-    const headers = await headersOf(channel, queue, Math.min(limit, messageCount))
+    const taken = await take(channel, queue, Math.min(limit, messageCount))
     // Closing the channel returns the messages to the queue.
     await channel.close()
-    return { queue, messages: messageCount, headers }
+    return { queue, messages: messageCount, headers: taken.map(({ properties }) => properties.headers ?? {}) }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 404) return undefined
     throw error
   }
-}
-
-async function headersOf(channel: Channel, queue: string, limit: number): Promise<Record<string, unknown>[]> {
-  const all: Record<string, unknown>[] = []
-  while (all.length < limit) {
-    const message = await channel.get(queue)
-    if (message === false) break
-    all.push(message.properties.headers ?? {})
-  }
-  return all
 }

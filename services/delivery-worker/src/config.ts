@@ -12,6 +12,7 @@ import {
   sharedFields,
 } from '@switchhook/runtime'
 import { secretKeysField, secretKeysInProduction } from '@switchhook/signing'
+import type { DeliveryPolicy } from '@switchhook/store'
 import { egressProxyField } from './egress-proxy.ts'
 
 /**
@@ -96,14 +97,22 @@ export const limitsOf = (config: WorkerConfig) => ({
   perTenant: config.PARKED_LIMIT_PER_TENANT,
 })
 
+/** The policy that the api shows. */
+export const policyOf = (config: WorkerConfig): DeliveryPolicy => ({
+  deliveryTimeoutMs: config.DELIVERY_TIMEOUT,
+  retryWaitsMs: config.DELIVERY_RETRY_WAITS,
+  breaker: { failures: config.BREAKER_FAILURES, cooldownMs: config.BREAKER_COOLDOWN },
+  retention: { deliveryMs: config.DELIVERY_RETENTION, parkedMs: config.PARKED_RETENTION },
+  limits: {
+    parkedPerSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION,
+    parkedPerTenant: config.PARKED_LIMIT_PER_TENANT,
+    attemptsAtOnce: config.SUBSCRIPTION_CONCURRENCY,
+    quickAttemptsAtOnce: Math.max(config.SUBSCRIPTION_CONCURRENCY, config.SUBSCRIPTION_CONCURRENCY_QUICK),
+  },
+})
+
 /** How long the record of a delivery is kept, by its state, in ms. */
-export function retentionOf(config: WorkerConfig): {
-  readonly settledRetentionMs: number
-  readonly waitingRetentionMs: number
-  readonly parkedRetentionMs: number
-  readonly firstWaitMs: number
-  readonly longestWaitMs: number
-} {
+export function retentionOf(config: WorkerConfig) {
   const { DELIVERY_RETRY_WAITS: waitsMs, BREAKER_COOLDOWN: cooldownMs } = config
   const copyWaitMs = memberWaitMs(config.DELIVERY_TIMEOUT)
   const scheduleMs = waitsMs.reduce((sum, waitMs) => sum + waitMs, 0)

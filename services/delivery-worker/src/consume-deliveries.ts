@@ -8,7 +8,6 @@ import {
   MAX_PACKET_MEMBERS,
   openDeliveryPacket,
   type PackedDelivery,
-  type Packet,
   packetQueues,
   Queue,
 } from '@switchhook/messaging'
@@ -60,7 +59,6 @@ export const mostPosts = ({ concurrency, cap, lanes }: Pick<ConsumeDeliveriesDep
 /** Consumes all queues of deliveries, each with its share of the concurrency. */
 export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pick<Consumer, 'drain'>> {
   const { broker, installation, isolation, worker, traced, shards, lanes, concurrency, cap, copyWaitMs, log } = deps
-  const parse = installation.checked(({ content, headers }: IncomingMessage) => parseDelivery(content, headers))
   const copies = createCopies(worker.nowMs)
   const deliver = createDeliver(worker, copies)
   const giveWay = createGiveWay({
@@ -71,10 +69,17 @@ export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pi
   })
   const fromDue: Handle = (due, begins) => deliver(due, 'due', begins)
   const fromLane: Handle = (due) => deliver(due, 'lane')
-  const consume = (queue: string, most: number, handle: Handle): Promise<Consumer> => {
-    const work = traced(queue, handle)
-    return broker.consume({ queue, parse, handle: work, concurrency: most, recovered: installation.recovered })
+  const consume = <T>(
+    queue: string,
+    most: number,
+    parse: (message: IncomingMessage) => T,
+    handle: (value: T) => Promise<void>,
+  ): Promise<Consumer> => {
+    const { checked, recovered } = installation
+    return broker.consume({ queue, parse: checked(parse), handle, concurrency: most, recovered })
   }
+  const consumeAlone = (queue: string, most: number, handle: Handle): Promise<Consumer> =>
+    consume(queue, most, ({ content, headers }) => parseDelivery(content, headers), traced(queue, handle))
   const ofPackets = {
     mostLeft: LEFT_DEPTH * concurrency,
     patienceMs: PACKET_PATIENCE_MS,
@@ -96,19 +101,13 @@ export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pi
     publishAlone: (member) => broker.publishPacked(member, Queue.deliveryBacklog),
   })
   const consumePackets = (queue: string, { handle }: Packets, inShards: number): Promise<Consumer> =>
-    broker.consume<Packet<PackedDelivery>>({
-      queue,
-      parse: installation.checked(openDeliveryPacket),
-      handle,
-      concurrency: Math.ceil(concurrency / inShards / MAX_PACKET_MEMBERS),
-      recovered: installation.recovered,
-    })
+    consume(queue, Math.ceil(concurrency / inShards / MAX_PACKET_MEMBERS), openDeliveryPacket, handle)
   const consumers = await Promise.all([
-    ...dueQueues(shards).map((queue) => consume(queue, Math.ceil(concurrency / shards), giveWay.first(fromDue))),
+    ...dueQueues(shards).map((queue) => consumeAlone(queue, Math.ceil(concurrency / shards), giveWay.first(fromDue))),
     ...packetQueues(shards).map((queue) => consumePackets(queue, packets, shards)),
     consumePackets(Queue.backlogPackets, ofBacklogs, 1),
-    consume(Queue.deliveryBacklog, concurrency, giveWay.second(fromDue)),
-    ...laneQueues(lanes).map((lane) => consume(lane, LANE_DEPTH * cap, fromLane)),
+    consumeAlone(Queue.deliveryBacklog, concurrency, giveWay.second(fromDue)),
+    ...laneQueues(lanes).map((lane) => consumeAlone(lane, LANE_DEPTH * cap, fromLane)),
   ])
   return {
     async drain() {

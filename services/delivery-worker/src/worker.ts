@@ -1,24 +1,21 @@
-import type { Delivery, PlatformEvent } from '@switchhook/contracts'
+import type { Delivery } from '@switchhook/contracts'
 import { countShards, dueQueues, memberWaitMs, Queue, serviceTopology } from '@switchhook/messaging'
 import { amqpAddress, startDeadline, startPoll } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
   createBreakerStore,
   createCheckStore,
-  createContactStore,
   createDeliveryArchive,
-  createDeliveryPolicyStore,
   createDeliveryStore,
   createHeldLimitStore,
   createHeldLooks,
   createHeldStore,
-  createLiveAttemptStore,
   createOutcomeStore,
   createPermitStore,
   createRejectionStore,
   createStateStore,
-  createStatisticsStore,
   createSubscriptionStore,
+  type Endpoint,
 } from '@switchhook/store'
 import { consumeReceiverChecks } from './checks/check-receiver.ts'
 import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
@@ -36,7 +33,6 @@ import { createAdmit } from './policy/admit.ts'
 import { createBreaker } from './policy/cooldown.ts'
 import { postponementsMs } from './policy/decide.ts'
 import { createRecoverRejected } from './policy/recover-rejected.ts'
-import { policyOf, startPolicyReport } from './reporting/policy-report.ts'
 import { startReporting } from './reporting/start-reporting.ts'
 
 /** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
@@ -61,7 +57,7 @@ const nowMs = (): number => performance.now()
 
 /** Starts the parts of the worker in the order of their dependencies. Resolves once it consumes. */
 export async function startWorker(service: Service<WorkerConfig>): Promise<Running> {
-  const { name, config, log, shutdown, metrics, tracing } = service
+  const { name, config, log, shutdown } = service
   const cooldownMs = config.BREAKER_COOLDOWN
   const copyWaitMs = memberWaitMs(config.DELIVERY_TIMEOUT)
   let shards = config.DELIVERY_SHARDS
@@ -80,21 +76,10 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const inProgress = { concurrency: config.DELIVERY_CONCURRENCY, cap: config.SUBSCRIPTION_CONCURRENCY, lanes: LANES }
   const client = createEndpointClient(config, mostPosts(inProgress), log)
   shutdown.defer('connections', () => client.close())
-  const { publish: liveAttempts } = createLiveAttemptStore(redis)
-  const reporting = startReporting({
-    log,
-    metrics,
-    tracing,
-    contacts: createContactStore(redis),
-    liveAttempts,
-    sampleAcknowledged: config.LOG_SAMPLE_ACKNOWLEDGED,
-    statistics: createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS }),
-  })
+  const reporting = startReporting(service, redis)
   shutdown.defer('reporting', reporting.stop)
-  shutdown.defer('policy report', startPolicyReport(createDeliveryPolicyStore(redis), policyOf(config)))
   const { listener, meter } = reporting
-  const publish = (event: PlatformEvent) => broker.publishEvent(event)
-  const { notices, limiter } = startNotices({ config, redis, subscriptions, publish, meter, log })
+  const { notices, limiter } = startNotices({ config, redis, subscriptions, broker, meter, log })
   shutdown.defer('parked limits', () => limiter.stop())
 
   const breaker = createBreaker(
@@ -108,20 +93,14 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     postponementsMs({ waitsMs: config.DELIVERY_RETRY_WAITS, cooldownMs }).reduce((sum, waitMs) => sum + waitMs, 0),
   )
   const look = installation.confirmAbsence(
-    async (endpoint: Pick<Delivery, 'tenant' | 'subscriptionId'>) => {
+    async (endpoint: Endpoint) => {
       const found = await breakers.look(endpoint)
       reporting.noteListened(endpoint.tenant, found.isListened)
       return found
     },
     (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
   )
-  const admit = createAdmit({
-    look,
-    now: Date.now,
-    isFailing: breaker.isFailing,
-    canSign: client.canSign,
-    nowMs,
-  })
+  const admit = createAdmit({ look, now: Date.now, isFailing: breaker.isFailing, canSign: client.canSign, nowMs })
   const isolation = createIsolation({
     turns: {
       least: config.SUBSCRIPTION_CONCURRENCY,
@@ -131,10 +110,10 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     lanes: LANES,
     patienceMs: TURN_PATIENCE_MS,
     publishToLane: (delivery, lane) => broker.publishAside(delivery, lane),
-    movedToLane: listener.movedToLane,
+    movedToLane: meter.movedToLane,
     nowMs,
   })
-  const [archive, outcomes] = [createDeliveryArchive(redis), createOutcomeStore(redis)]
+  const archive = createDeliveryArchive(redis)
   const listed = createHeldStore(redis)
   // A Redis that was emptied has no messages: an outcome must not count as recorded, nor an entry as settled.
   const read = installation.confirmAbsence(
@@ -160,8 +139,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     log,
   })
   shutdown.defer('held limits', () => heldLimiter.stop())
-  const settle: DeliverDeps['settle'] = (...settled) => deliveries.settle(...settled)
-  const hold = heldLimiter.storing(settle)
+  const hold = heldLimiter.storing((...held: Parameters<DeliverDeps['settle']>) => deliveries.settle(...held))
   const publishBacklogged = (delivery: Delivery) => broker.publishBacklogged(delivery)
   const permits = createPermitStore(redis, config.DELIVERY_TIMEOUT + PROBE_SLACK_MS)
   const limits = createLimits({ permits, held, publish: publishBacklogged, now: Date.now, nowMs, log })
@@ -170,7 +148,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
     isolation,
-    isSettled: (delivery) => deliveries.isSettled(delivery),
+    ...deliveries,
     admit,
     breaker,
     post: createPostUnderLease({
@@ -183,12 +161,10 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     posting: listener.posting,
     retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
     park,
-    settle: (delivery, attempt, settlement) =>
-      (settlement.state === 'held' ? hold : settle)(delivery, attempt, settlement),
-    listAgain: (delivery) => deliveries.listAgain(delivery),
+    settle: (...settled) => (settled[2].state === 'held' ? hold(...settled) : deliveries.settle(...settled)),
     report: listener.concluded,
     noticeParked,
-    ...createRecoverRejected((id) => archive.find(id), createRejectionStore(redis), createStateStore(redis)),
+    ...createRecoverRejected(archive, createRejectionStore(redis), createStateStore(redis)),
     now: Date.now,
     nowMs,
   }
@@ -207,20 +183,14 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   shutdown.defer('held deliveries', () => heldLooks.stop())
 
   const consumers = await Promise.all([
-    consumeReceiverChecks({
-      broker,
-      installation,
+    consumeReceiverChecks(broker, installation, {
       client,
       subscriptions,
       checks: createCheckStore(redis),
       deadlineMs: config.DELIVERY_TIMEOUT,
+      now: Date.now,
     }),
-    consumeOutcomes(broker, installation, {
-      worker: steps,
-      held,
-      find: (id) => archive.find(id),
-      save: (batchId, ids) => outcomes.save(batchId, ids),
-    }),
+    consumeOutcomes(broker, installation, { worker: steps, held, archive, outcomes: createOutcomeStore(redis) }),
     consumeDeliveries({
       ...inProgress,
       broker,

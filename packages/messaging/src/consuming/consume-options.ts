@@ -17,7 +17,7 @@ export interface ConsumeOptions<T> {
    * limit finally moves it to quarantine.
    */
   readonly handle: (value: T) => Promise<void>
-  /** Limit of messages that are handled at the same time. */
+  /** Limit of messages that are handled at the same time, and of unacknowledged ones. */
   readonly concurrency: number
   /**
    * How long the acknowledgement of a message may wait for those of earlier messages, so that one covers them all. Until

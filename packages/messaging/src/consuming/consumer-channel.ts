@@ -2,13 +2,10 @@ import { answerWithin, NotAnswered } from '@switchhook/runtime'
 import type { Channel, ConsumeMessage } from 'amqplib'
 import { closeInTime, type Session, toError } from '../link/session.ts'
 import { AckBatch, answer } from './ack-batch.ts'
+import type { ConsumeOptions } from './consume-options.ts'
 
-export interface ConsumerChannelOptions {
-  readonly queue: string
-  /** Limit of unacknowledged messages. */
-  readonly concurrency: number
-  /** How long an acknowledgement may wait for those of earlier messages. */
-  readonly holdAcksMs: number
+export interface ConsumerChannelOptions
+  extends Required<Pick<ConsumeOptions<unknown>, 'queue' | 'concurrency' | 'holdAcksMs'>> {
   /** After this long without an answer, this channel is given up. */
   readonly answerMs: number
   readonly take: (message: ConsumeMessage, from: ConsumerChannel) => void
@@ -21,11 +18,9 @@ export interface ConsumerChannelOptions {
 export interface Sighting {
   /** Consumers of the queue, those of other processes included. */
   readonly consumers: number
-  /** Messages that wait in the queue. */
   readonly ready: number
   /** Messages received on this channel since it was opened. */
   readonly taken: number
-  /** The channel may receive more messages. */
   readonly hasRoom: boolean
 }
 

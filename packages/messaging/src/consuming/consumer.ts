@@ -3,16 +3,9 @@ import { Unavailable, Unparsable } from '@switchhook/contracts'
 import { backoffMs } from '@switchhook/runtime'
 import type { ConsumeMessage } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
-import { type BrokerMeter, NO_METER } from '../meters.ts'
+import { NO_METER } from '../meters.ts'
 import { type Origin, quarantineMessage } from '../quarantine/quarantine-message.ts'
-import {
-  ANSWER_TIMEOUT_MS,
-  type ConsumeOptions,
-  type Consumer,
-  type ConsumerDeps,
-  type ConsumerTiming,
-  TIMING,
-} from './consume-options.ts'
+import { ANSWER_TIMEOUT_MS, type ConsumeOptions, type Consumer, type ConsumerDeps, TIMING } from './consume-options.ts'
 import { ConsumerChannel } from './consumer-channel.ts'
 import { ConsumerWatch } from './consumer-watch.ts'
 import { isCopy, toIncoming } from './incoming-message.ts'
@@ -25,9 +18,7 @@ type Fate = 'done' | 'return' | 'failed'
 /** Consumes one queue across the reconnections of a link. `ConsumeOptions.handle` states when it acknowledges. */
 export class QueueConsumer<T> implements Consumer {
   readonly #options: ConsumeOptions<T>
-  readonly #deps: ConsumerDeps
-  readonly #timing: ConsumerTiming
-  readonly #meter: Pick<BrokerMeter, 'paused' | 'quarantined'>
+  readonly #deps: Required<ConsumerDeps>
   readonly #watch: ConsumerWatch
   readonly #loneWaits: LoneWaits
   readonly #stopping = new AbortController()
@@ -44,13 +35,11 @@ export class QueueConsumer<T> implements Consumer {
 
   constructor(options: ConsumeOptions<T>, deps: ConsumerDeps) {
     this.#options = options
-    this.#deps = deps
-    this.#timing = deps.timing ?? TIMING
-    this.#meter = deps.meter ?? NO_METER
+    this.#deps = { copyArrived: () => {}, timing: TIMING, meter: NO_METER, ...deps }
     this.#watch = new ConsumerWatch(options.queue, deps.log)
     this.#loneWaits = new LoneWaits({
       ...options,
-      timing: this.#timing,
+      timing: this.#deps.timing,
       haveRecovered: () => this.#hasRecovered(),
       isPaused: () => this.isPaused(),
       stopping: this.#stopping.signal,
@@ -72,11 +61,13 @@ export class QueueConsumer<T> implements Consumer {
   async #attach(session: Session, isCurrent: () => boolean): Promise<void> {
     // The close event of the previous channel may come late, or never.
     if (this.#channel !== undefined) this.#detach(this.#channel)
+    const { queue, concurrency, holdAcksMs = 0 } = this.#options
+    const { answerMs = ANSWER_TIMEOUT_MS } = this.#deps.timing
     const channel = await ConsumerChannel.open(session, {
-      queue: this.#options.queue,
-      concurrency: this.#options.concurrency,
-      holdAcksMs: this.#options.holdAcksMs ?? 0,
-      answerMs: this.#timing.answerMs ?? ANSWER_TIMEOUT_MS,
+      queue,
+      concurrency,
+      holdAcksMs,
+      answerMs,
       take: (message, from) => void this.#take(message, from),
       closed: (closed) => this.#detach(closed),
       unanswered: () => void this.#reopen(session),
@@ -116,7 +107,6 @@ export class QueueConsumer<T> implements Consumer {
     return channel !== undefined && channel.session === session && channel.isConsuming() && !this.#watch.isMissing()
   }
 
-  /** Checks that the broker still serves this consumer, see `ConsumerWatch`. */
   async check(session: Session | undefined): Promise<void> {
     if (session === undefined) return
     const isWanted = (): boolean => !this.#isStopping() && this.#pause === undefined
@@ -202,7 +192,7 @@ export class QueueConsumer<T> implements Consumer {
         // A message that is returned before the cancel is confirmed would be redelivered to this consumer immediately.
         if (!(await this.#loneWaits.wait(waits, error))) await this.#pauseBecauseOf(error).cancelled
         // Several short waits must not hold a message until the broker's consumer timeout closes the channel.
-        if (performance.now() - takenAt >= this.#timing.holdMs) return 'return'
+        if (performance.now() - takenAt >= this.#deps.timing.holdMs) return 'return'
       }
     }
   }
@@ -211,13 +201,13 @@ export class QueueConsumer<T> implements Consumer {
   async #fail(message: ConsumeMessage, error: unknown): Promise<Fate> {
     const { messageId } = toIncoming(message)
     this.#deps.log.error('message handling failed', { queue: this.#options.queue, messageId, error })
-    await sleep(this.#timing.bugHoldMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
+    await sleep(this.#deps.timing.bugHoldMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
     return 'failed'
   }
 
   async #parseAndHandle(message: ConsumeMessage): Promise<void> {
     const incoming = toIncoming(message)
-    if (isCopy(incoming)) return this.#deps.copyArrived?.()
+    if (isCopy(incoming)) return this.#deps.copyArrived()
     let value: T
     try {
       value = this.#options.parse(incoming)
@@ -233,16 +223,16 @@ export class QueueConsumer<T> implements Consumer {
     const origin: Origin = { reason, queue: this.#options.queue, exchange, routingKey, at: new Date().toISOString() }
     await this.#deps.publish(quarantineMessage(message, origin))
     const { messageId } = toIncoming(message)
-    this.#meter.quarantined()
+    this.#deps.meter.quarantined()
     this.#deps.log.warn('message put into quarantine', { queue: origin.queue, reason, messageId })
   }
 
   #pauseBecauseOf(error: Unavailable): Pause {
     if (this.#pause !== undefined) return this.#pause
     const { queue } = this.#options
-    this.#meter.paused()
+    this.#deps.meter.paused()
     this.#deps.log.warn('consuming paused', { queue, error })
-    const pause = new Pause(this.#unsubscribe(), this.#timing.holdMs)
+    const pause = new Pause(this.#unsubscribe(), this.#deps.timing.holdMs)
     this.#pause = pause
     void this.#endWhenRecovered(pause)
     return pause
@@ -251,7 +241,7 @@ export class QueueConsumer<T> implements Consumer {
   async #endWhenRecovered(pause: Pause): Promise<void> {
     const startedAt = performance.now()
     do {
-      const waitMs = backoffMs(this.#waits++, this.#timing.firstPauseMs, this.#timing.longestPauseMs)
+      const waitMs = backoffMs(this.#waits++, this.#deps.timing.firstPauseMs, this.#deps.timing.longestPauseMs)
       await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
     } while (!this.#isStopping() && !(await this.#hasRecovered()))
     if (this.#isStopping()) return

@@ -14,23 +14,15 @@ export interface IncomingMessage {
   readonly redelivered: boolean
 }
 
-export function toIncoming({
+export const toIncoming = ({ content, fields, properties }: ConsumeMessage): IncomingMessage => ({
   content,
-  fields,
-  properties,
-}: Pick<ConsumeMessage, 'content' | 'properties'> & { fields: Fields }): IncomingMessage {
-  return {
-    content,
-    headers: properties.headers ?? {},
-    exchange: fields.exchange,
-    routingKey: fields.routingKey,
-    messageId: textOrUndefined(properties.messageId),
-    type: textOrUndefined(properties.type),
-    redelivered: fields.redelivered,
-  }
-}
-
-type Fields = Pick<ConsumeMessage['fields'], 'exchange' | 'routingKey' | 'redelivered'>
+  headers: properties.headers ?? {},
+  exchange: fields.exchange,
+  routingKey: fields.routingKey,
+  messageId: textOrUndefined(properties.messageId),
+  type: textOrUndefined(properties.type),
+  redelivered: fields.redelivered,
+})
 
 const textOrUndefined = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 

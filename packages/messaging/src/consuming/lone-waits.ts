@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Unavailable } from '@switchhook/contracts'
 import { answerWithin, backoffMs, type Logger } from '@switchhook/runtime'
-import type { ConsumerTiming } from './consume-options.ts'
+import type { ConsumeOptions, ConsumerTiming } from './consume-options.ts'
 
-export interface LoneWaitsOptions {
-  readonly queue: string
-  readonly concurrency: number
+export interface LoneWaitsOptions extends Pick<ConsumeOptions<unknown>, 'queue' | 'concurrency'> {
   readonly timing: Pick<ConsumerTiming, 'firstPauseMs' | 'longestPauseMs'>
   /** Resolves once the dependencies answer. */
   readonly haveRecovered: () => Promise<boolean>

@@ -3,22 +3,19 @@ import type { Options } from 'amqplib'
 /** A dead peer is detected after two to three missed heartbeats. */
 const HEARTBEAT_SECONDS = 10
 
-/** The nodes of one RabbitMQ cluster. A link connects to one of them at a time. */
-export interface BrokerNodes {
-  /** The node to connect to. `next` changes this object in place, because amqplib keeps the reference. */
-  readonly target: Options.Connect
-  /** Moves to the next node in the given order; the last is followed by the first. */
-  next(): void
-}
-
-/** Starts at a random node, so that the connections of many replicas are spread over the cluster. */
-export function createBrokerNodes(urls: readonly string[], random: () => number = Math.random): BrokerNodes {
+/**
+ * The nodes of one RabbitMQ cluster, of which a link connects to one at a time. Starts at a random one, so that the
+ * connections of many replicas are spread over the cluster.
+ */
+export function createBrokerNodes(urls: readonly string[], random: () => number = Math.random) {
   const nodes = urls.map(toConnectOptions)
   let at = Math.floor(random() * nodes.length)
   const target: Options.Connect = { ...nodes[at] }
   return {
+    /** The node to connect to. `next` changes this object in place, because amqplib keeps the reference. */
     target,
-    next: () => {
+    /** Moves to the next node in the given order; the last is followed by the first. */
+    next: (): void => {
       at = (at + 1) % nodes.length
       Object.assign(target, nodes[at])
     },

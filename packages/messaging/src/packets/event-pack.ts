@@ -1,7 +1,6 @@
 import type { IncomingMessage } from '../consuming/incoming-message.ts'
 import { decodePacket, encodePacket, malformed, type Packet } from './packet.ts'
 
-/** An event as a member of a pack. */
 export interface SingleEvent {
   /** The serialised event, not parsed again. */
   readonly content: Buffer

@@ -2,7 +2,6 @@ import { Unavailable } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import { FinishedParts } from './finished-parts.ts'
 import type { Packet } from './packet.ts'
-import { runAll, type Unfinished } from './run-all.ts'
 
 /** After so many returns a packet is taken apart: one of its members may be ending the process. */
 const RETURNS_TO_TAKE_APART = 5
@@ -91,4 +90,21 @@ async function runInTurn<Member>(
   } catch (error) {
     return { error, left: notBegun }
   }
+}
+
+interface Unfinished<Item> {
+  readonly error: unknown
+  /** The items that failed. */
+  readonly left: readonly Item[]
+}
+
+/** Runs `work` for every item and awaits all of them, so that the caller can repeat only what failed. Undefined: nothing did. */
+export async function runAll<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<Unfinished<Item> | undefined> {
+  const results = await Promise.allSettled(items.map(work))
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed === undefined) return undefined
+  return { error: failed.reason, left: items.filter((_, at) => results[at]?.status === 'rejected') }
 }

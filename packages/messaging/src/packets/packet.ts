@@ -11,7 +11,6 @@ export interface Packet<Member> {
   readonly returns: number
 }
 
-/** A member as it is stored. */
 export interface PackedMember {
   readonly content: Buffer
   /** JSON values next to the content. */

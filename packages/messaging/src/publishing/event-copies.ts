@@ -1,7 +1,6 @@
 import type { BrokerMeter } from '../meters.ts'
 import { type PublishMode, unavailable } from './publish-mode.ts'
 
-/** The time limit of a copy's confirm. */
 const COPY_CONFIRM_MS = 1_000
 /** After an unconfirmed copy, copies are sent without waiting for their confirms for this long. */
 const COPIES_SLOW_MS = 10_000

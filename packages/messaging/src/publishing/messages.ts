@@ -27,23 +27,28 @@ import type { OutgoingMessage } from './publish-mode.ts'
 
 const contentType = 'application/json'
 
-/** The headers of a message, with the id of the installation that published it. */
-const marked = (installation: InstallationId | undefined, headers: object = {}): Readonly<Record<string, unknown>> => ({
-  ...headers,
-  ...(installation !== undefined && { [INSTALLATION_HEADER]: installation }),
+/** The message with the id of the installation that publishes it. */
+export function markedBy(installation: InstallationId | undefined, message: OutgoingMessage): OutgoingMessage {
+  if (installation === undefined) return message
+  const headers = { ...message.properties.headers, [INSTALLATION_HEADER]: installation }
+  return { ...message, properties: { ...message.properties, headers } }
+}
+
+/** A message to one of the queues, as JSON without headers unless `properties` say otherwise. */
+const toQueue = (queue: string, content: Buffer, properties: OutgoingMessage['properties']): OutgoingMessage => ({
+  exchange: DELIVERY_EXCHANGE,
+  routingKey: queue,
+  content,
+  properties: { contentType, headers: {}, ...properties },
 })
 
 /** @param exchange the one of the event's shard */
-export function eventMessage(
-  event: PlatformEvent,
-  exchange: string = FANOUT_EXCHANGE,
-  installation?: InstallationId,
-): OutgoingMessage {
+export function eventMessage(event: PlatformEvent, exchange: string = FANOUT_EXCHANGE): OutgoingMessage {
   const { eventId, eventType, traceparent, revision } = event
-  const headers = marked(installation, {
+  const headers = {
     ...(traceparent !== undefined && { traceparent }),
     ...(revision !== undefined && { [REVISION_HEADER]: revision }),
-  })
+  }
   return {
     exchange,
     routingKey: eventType,
@@ -63,75 +68,42 @@ export const copyOf = (message: OutgoingMessage): OutgoingMessage => ({
 })
 
 /** The content is the webhook's body, byte for byte. The headers are only our own: the broker's are not copied. */
-export const deliveryMessage = (delivery: Delivery, queue: string, installation?: InstallationId): OutgoingMessage =>
-  packedDeliveryMessage({ content: delivery.body, headers: deliveryHeaders(delivery) }, queue, installation)
+export const deliveryMessage = (delivery: Delivery, queue: string): OutgoingMessage =>
+  packedDeliveryMessage({ content: delivery.body, headers: deliveryHeaders(delivery) }, queue)
 
 /** A delivery from a packet as a message of its own. */
-export const packedDeliveryMessage = (
-  { content, headers }: PackedDelivery,
-  queue: string,
-  installation?: InstallationId,
-): OutgoingMessage => ({
-  exchange: DELIVERY_EXCHANGE,
-  routingKey: queue,
-  content,
-  properties: {
-    contentType,
+export const packedDeliveryMessage = ({ content, headers }: PackedDelivery, queue: string): OutgoingMessage =>
+  toQueue(queue, content, {
     messageId: String(headers['sh-delivery-id']),
     type: String(headers['sh-event-type']),
-    headers: marked(installation, headers),
-  },
-})
+    headers: { ...headers },
+  })
 
-export const checkMessage = (check: ReceiverCheck, installation?: InstallationId): OutgoingMessage => ({
-  exchange: DELIVERY_EXCHANGE,
-  routingKey: Queue.receiverChecks,
-  content: Buffer.from(JSON.stringify(check)),
-  properties: { contentType, messageId: check.checkId, type: 'receiver.check', headers: marked(installation) },
-})
+export const checkMessage = (check: ReceiverCheck): OutgoingMessage =>
+  toQueue(Queue.receiverChecks, Buffer.from(JSON.stringify(check)), {
+    messageId: check.checkId,
+    type: 'receiver.check',
+  })
 
-export const outcomesMessage = (batch: OutcomeBatch, installation?: InstallationId): OutgoingMessage => ({
-  exchange: DELIVERY_EXCHANGE,
-  routingKey: Queue.reportedOutcomes,
-  content: Buffer.from(JSON.stringify(batch)),
-  properties: { contentType, messageId: batch.batchId, type: 'delivery.outcomes', headers: marked(installation) },
-})
+export const outcomesMessage = (batch: OutcomeBatch): OutgoingMessage =>
+  toQueue(Queue.reportedOutcomes, Buffer.from(JSON.stringify(batch)), {
+    messageId: batch.batchId,
+    type: 'delivery.outcomes',
+  })
 
 /** First attempts that share a message. @param packet deliveries, or the content of a packet that was received */
-export const deliveryPacketMessage = (
-  packet: readonly Delivery[] | Buffer,
-  queue: string,
-  installation?: InstallationId,
-): OutgoingMessage =>
-  packetMessage(Buffer.isBuffer(packet) ? packet : packDeliveries(packet), 'delivery.packet', queue, installation)
+export const deliveryPacketMessage = (packet: readonly Delivery[] | Buffer, queue: string): OutgoingMessage =>
+  packetMessage(Buffer.isBuffer(packet) ? packet : packDeliveries(packet), 'delivery.packet', queue)
 
-/** Several events in one message. */
-export const eventPackMessage = (
-  events: readonly SingleEvent[],
-  queue: string,
-  installation?: InstallationId,
-): OutgoingMessage => packetMessage(packEvents(events), EVENT_PACK, queue, installation)
+export const eventPackMessage = (events: readonly SingleEvent[], queue: string): OutgoingMessage =>
+  packetMessage(packEvents(events), EVENT_PACK, queue)
 
-const packetMessage = (
-  content: Buffer,
-  type: string,
-  queue: string,
-  installation: InstallationId | undefined,
-): OutgoingMessage => ({
-  exchange: DELIVERY_EXCHANGE,
-  routingKey: queue,
-  content,
-  properties: {
-    contentType: 'application/octet-stream',
-    messageId: randomUUID(),
-    type,
-    headers: marked(installation),
-  },
-})
+const packetMessage = (content: Buffer, type: string, queue: string): OutgoingMessage =>
+  toQueue(queue, content, { contentType: 'application/octet-stream', messageId: randomUUID(), type })
 
 /** An event from a pack as fan-out received it. Fan-out does not put it into a pack again. */
-export const aloneMessage = (event: SingleEvent, installation?: InstallationId): OutgoingMessage =>
-  unpacked(event, FANOUT_EXCHANGE, marked(installation, { [ALONE_HEADER]: true }))
+export const aloneMessage = (event: SingleEvent): OutgoingMessage =>
+  unpacked(event, FANOUT_EXCHANGE, { [ALONE_HEADER]: true })
 
 /**
  * An event of a pack that no fan-out has taken, as if it had never been packed.

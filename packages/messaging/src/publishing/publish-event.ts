@@ -1,8 +1,8 @@
-import { type InstallationId, type PlatformEvent } from '@switchhook/contracts'
+import type { InstallationId, PlatformEvent } from '@switchhook/contracts'
 import type { QueueDepth } from '../consuming/queue-depths.ts'
 import { Packer } from '../packets/packer.ts'
-import { eventPackQueue, eventPackQueues, eventShardOf, fanoutExchange, REVISION_HEADER } from '../topology/topology.ts'
-import { copyOf, eventMessage, eventPackMessage } from './messages.ts'
+import { eventPackQueue, eventPackQueues, eventShardOf, fanoutExchange } from '../topology/topology.ts'
+import { copyOf, eventMessage, eventPackMessage, markedBy } from './messages.ts'
 import type { OutgoingMessage } from './publish-mode.ts'
 import type { Publisher } from './publisher.ts'
 
@@ -24,11 +24,16 @@ const TRUSTED_MS = 2_500
 
 export interface PublishEventDeps {
   readonly publisher: Pick<Publisher, 'publish' | 'publishCopy'>
-  /** The number of shards of events. */
   readonly shards: number
   readonly installation: () => InstallationId | undefined
   /** @throws Unavailable */
   readonly lookAt: (queues: readonly string[]) => Promise<readonly QueueDepth[]>
+}
+
+/** An event, and its message if it travels alone. */
+interface Prepared {
+  readonly event: PlatformEvent
+  readonly message: OutgoingMessage
 }
 
 /**
@@ -56,16 +61,17 @@ export function createPublishEvent(deps: PublishEventDeps): (event: PlatformEven
     return now < trustedUntil
   }
 
-  const packer = new Packer<OutgoingMessage>({
+  const packer = new Packer<Prepared>({
     maxMembers: MAX_EVENTS,
     maxBytes: MAX_BYTES,
     gatherMs: 0,
     whileInFlight: WHILE_IN_FLIGHT,
-    publish: async ([first, ...others], shard) => {
-      if (first === undefined) return
-      if (others.length === 0) return await publisher.publish(first)
+    publish: async (events, shard) => {
+      const [first] = events
+      if (first !== undefined && events.length === 1) return await publisher.publish(first.message)
+      const members = events.map(({ event, message: { content } }) => ({ ...event, content }))
       try {
-        await publisher.publish(packOf([first, ...others], shard))
+        await publisher.publish(markedBy(installation(), eventPackMessage(members, eventPackQueue(shard))))
       } catch (error) {
         // The caller's repeat must not depend on the queue of packs.
         trustedUntil = 0
@@ -74,25 +80,11 @@ export function createPublishEvent(deps: PublishEventDeps): (event: PlatformEven
     },
   })
 
-  function packOf(messages: readonly OutgoingMessage[], shard: number): OutgoingMessage {
-    const members = messages.map(({ content, routingKey, properties: { headers } }) => {
-      const traceparent: unknown = headers?.['traceparent']
-      const revision: unknown = headers?.[REVISION_HEADER]
-      return {
-        content,
-        eventType: routingKey,
-        ...(typeof traceparent === 'string' && { traceparent }),
-        ...(typeof revision === 'string' && { revision }),
-      }
-    })
-    return eventPackMessage(members, eventPackQueue(shard), installation())
-  }
-
   return async (event) => {
     const shard = eventShardOf(event, shards)
-    const message = eventMessage(event, fanoutExchange(shard), installation())
+    const message = markedBy(installation(), eventMessage(event, fanoutExchange(shard)))
     await Promise.all([
-      arePacksTaken() ? packer.add(message, message.content.length, shard) : publisher.publish(message),
+      arePacksTaken() ? packer.add({ event, message }, message.content.length, shard) : publisher.publish(message),
       publisher.publishCopy(copyOf(message)),
     ])
   }

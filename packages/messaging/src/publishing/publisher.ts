@@ -29,10 +29,7 @@ const CONFIRM_IN_ALARM_MS = 1_000
 
 /** Publishes on one confirm channel. Each connection gets a new one. */
 export class Publisher {
-  readonly #changed: () => void
-  readonly #returned: (route: Route) => void
-  readonly #stuckAfterMs: number
-  readonly #meter: Pick<BrokerMeter, 'confirmed' | 'failed'>
+  readonly #options: Required<PublisherOptions>
   readonly #originals: PublishMode
   readonly #copies: EventCopies
   /** By route: since when every publish has failed. */
@@ -42,11 +39,14 @@ export class Publisher {
   #giveUp: Session['fail'] = () => {}
 
   constructor(options: PublisherOptions) {
-    this.#changed = options.changed
-    this.#returned = options.returned ?? (() => {})
-    this.#stuckAfterMs = options.stuckAfterMs ?? STUCK_AFTER_MS
-    this.#meter = options.meter ?? NO_METER
-    const confirmTimeoutMs = options.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS
+    this.#options = {
+      returned: () => {},
+      confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
+      stuckAfterMs: STUCK_AFTER_MS,
+      meter: NO_METER,
+      ...options,
+    }
+    const { confirmTimeoutMs, meter } = this.#options
     this.#originals = {
       // Without `mandatory` the broker confirms a message that no queue accepts.
       mandatory: true,
@@ -56,7 +56,7 @@ export class Publisher {
         this.#noteFailure(pending)
         this.#fail(pending, new Unavailable('rabbitmq', `no confirm within ${confirmTimeoutMs} ms`), 'timeout')
       },
-      notSent: (reason) => this.#meter.failed(reason),
+      notSent: (reason) => meter.failed(reason),
       refused: (pending, cause, isLate) => {
         this.#noteFailure(pending)
         if (isLate) return
@@ -64,7 +64,7 @@ export class Publisher {
       },
       confirmed: (pending, isLate) => this.#confirm(pending, isLate),
     }
-    this.#copies = new EventCopies(this.#meter)
+    this.#copies = new EventCopies(meter)
   }
 
   /** Part of a connection's set-up: later publishes use this connection. */
@@ -153,15 +153,15 @@ export class Publisher {
     if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
     if (isLate) return
     if (wasReturned) {
-      this.#meter.failed('unroutable')
+      this.#options.meter.failed('unroutable')
       return reject(new Unavailable('rabbitmq', `no queue accepts ${routingKey} on ${exchange}`))
     }
-    this.#meter.confirmed(performance.now() - sentAt)
+    this.#options.meter.confirmed(performance.now() - sentAt)
     resolve()
   }
 
-  #fail({ reject }: Pending, error: Error, reason?: PublishFailure): void {
-    if (reason !== undefined) this.#meter.failed(reason)
+  #fail({ reject }: Pending, error: Error, reason: PublishFailure): void {
+    this.#options.meter.failed(reason)
     reject(error)
   }
 
@@ -171,31 +171,28 @@ export class Publisher {
     const route = `${exchange} ${routingKey}`
     const since = this.#failingSince.get(route)
     if (since === undefined) this.#failingSince.set(route, performance.now())
-    else if (performance.now() - since > this.#stuckAfterMs) {
-      this.#giveUp(new Error(`no message was stored under ${routingKey} for ${this.#stuckAfterMs} ms`))
+    else if (performance.now() - since > this.#options.stuckAfterMs) {
+      this.#giveUp(new Error(`no message was stored under ${routingKey} for ${this.#options.stuckAfterMs} ms`))
     }
   }
 
   /** RabbitMQ returns a message before it confirms it, and identifies it only by route and message id. */
   #markReturned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
-    for (const pending of this.#inFlight()) {
-      if (
-        !pending.wasReturned &&
-        pending.messageId === message.messageId &&
-        pending.routingKey === message.routingKey &&
-        pending.exchange === message.exchange
-      ) {
-        pending.wasReturned = true
-        break
-      }
-    }
-    this.#returned(message)
+    const returned = this.#inFlight().find(
+      ({ wasReturned, messageId, routingKey, exchange }) =>
+        !wasReturned &&
+        messageId === message.messageId &&
+        routingKey === message.routingKey &&
+        exchange === message.exchange,
+    )
+    if (returned !== undefined) returned.wasReturned = true
+    this.#options.returned(message)
   }
 
   #setBlocked(blocked: boolean): void {
     this.#blocked = blocked
     if (blocked) this.#expireInFlight()
-    this.#changed()
+    this.#options.changed()
   }
 
   #inFlight(): Pending[] {

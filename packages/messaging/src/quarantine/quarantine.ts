@@ -53,8 +53,7 @@ export async function openQuarantine({
   return {
     list: (limit) =>
       onOwnChannel(session, async (channel) => {
-        const messages = await take(channel, limit)
-        return messages.map(describe)
+        return (await take(channel, Queue.quarantine, limit)).map(describe)
       }),
     requeue: (limit) =>
       onOwnChannel(session, async (channel) => {
@@ -62,7 +61,7 @@ export async function openQuarantine({
         const total = Math.min(limit, messageCount)
         let [seen, requeued] = [0, 0]
         while (seen < total) {
-          const batch = await take(channel, Math.min(BATCH, total - seen))
+          const batch = await take(channel, Queue.quarantine, Math.min(BATCH, total - seen))
           if (batch.length === 0) break
           const released = await Promise.all(batch.map((message) => release(publisher, message)))
           batch.forEach((message, at) => released[at] && channel.ack(message))
@@ -102,10 +101,11 @@ async function onOwnChannel<T>({ model, fail }: Session, work: (channel: Channel
   return result
 }
 
-async function take(channel: Channel, limit: number): Promise<GetMessage[]> {
+/** Takes messages without acknowledging them. */
+export async function take(channel: Channel, queue: string, limit: number): Promise<GetMessage[]> {
   const messages: GetMessage[] = []
   while (messages.length < limit) {
-    const message = await channel.get(Queue.quarantine)
+    const message = await channel.get(queue)
     if (message === false) break
     messages.push(message)
   }

@@ -1,11 +1,11 @@
 import { type EventId, newEventId, type SubscriptionId } from '@switchhook/contracts'
 import * as fc from 'fast-check'
+import { danglingNames } from '../testing/dangling-names.ts'
 import {
   backlogOf,
   backlogQueue,
   backlogQueues,
   DELIVERY_EXCHANGE,
-  danglingNames,
   dueQueueFor,
   dueQueues,
   EVENTS_EXCHANGE,

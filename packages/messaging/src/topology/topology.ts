@@ -9,7 +9,6 @@ export interface Topology {
   /** Queue name → arguments. RabbitMQ cannot change the arguments of an existing queue: a new value needs a new name. */
   readonly queues: Readonly<Record<string, Readonly<Record<string, string | number>>>>
   readonly bindings: readonly Binding[]
-  /** Bindings from one exchange to another. */
   readonly exchangeBindings?: readonly ExchangeBinding[]
   /** Bindings of earlier versions, removed after everything else is declared. */
   readonly obsolete?: readonly Binding[]
@@ -19,7 +18,7 @@ export interface Topology {
   readonly shards?: { readonly deliveries: number; readonly events: number }
 }
 
-/** A binding whose target is an exchange. */
+/** `to` is an exchange. */
 interface ExchangeBinding extends Binding {
   readonly arguments?: Readonly<Record<string, string | boolean>>
 }
@@ -175,6 +174,14 @@ const backlogged = { ...work, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl
 const packets = { ...work, ...deadLetterTo(Queue.untakenPackets), 'x-message-ttl': PACKET_TTL_MS }
 const eventPacks = { ...work, ...deadLetterTo(Queue.untakenEventPacks), 'x-message-ttl': EVENT_PACK_TTL_MS }
 const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
+const wait = (ms: number, shard: number) => ({
+  ...idle,
+  ...deadLetterTo(shardName(Queue.deliveryDue, shard)),
+  'x-message-ttl': ms,
+})
+
+const all = <Arguments>(names: readonly string[], queueArguments: Arguments): Readonly<Record<string, Arguments>> =>
+  Object.fromEntries(names.map((name) => [name, queueArguments]))
 
 /** The queues of a service beyond those that every service declares. */
 export interface ServiceQueues {
@@ -199,23 +206,27 @@ export function serviceTopology(
   { lanes = 0, deliveryShards = 1, packetShards = deliveryShards, eventShards = 1, others = [] }: ServiceQueues = {},
 ): Topology {
   const workQueues = [
-    ...new Set([
-      ...dueQueues(deliveryShards),
-      ...laneQueues(lanes),
-      ...others,
-      Queue.receiverChecks,
-      Queue.reportedOutcomes,
-      Queue.untakenPackets,
-      Queue.untakenEventPacks,
-    ]),
+    ...dueQueues(deliveryShards),
+    ...laneQueues(lanes),
+    ...others,
+    Queue.receiverChecks,
+    Queue.reportedOutcomes,
+    Queue.untakenPackets,
+    Queue.untakenEventPacks,
   ]
-  const events = eventQueues(eventShards).map((queue, shard) => ({
-    exchange: fanoutExchange(shard),
-    queue,
-  }))
-  const waits = [...new Set(waitsMs)].flatMap((ms) =>
-    waitQueues(ms, deliveryShards).map((name, shard) => ({ name, ms, returnsTo: shardName(Queue.deliveryDue, shard) })),
-  )
+  const events = eventQueues(eventShards).map((queue, shard) => ({ exchange: fanoutExchange(shard), queue }))
+  // The targets of dead letters first: their bindings have this order, too, and a message must never wait in a queue whose
+  // dead-letter target is not bound yet.
+  const ofDeliveryExchange: Topology['queues'] = {
+    [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
+    ...all(workQueues, work),
+    [Queue.deliveryBacklog]: backlogged,
+    ...all([...packetQueues(packetShards), Queue.backlogPackets], packets),
+    ...all(eventPackQueues(eventShards), eventPacks),
+    ...Object.fromEntries(
+      waitsMs.flatMap((ms) => waitQueues(ms, deliveryShards).map((name, shard) => [name, wait(ms, shard)])),
+    ),
+  }
   return {
     exchanges: {
       [EVENTS_EXCHANGE]: 'topic',
@@ -225,27 +236,9 @@ export function serviceTopology(
       [INTAKE_EXCHANGE]: 'headers',
     },
     alternates: { [INTAKE_EXCHANGE]: FANOUT_EXCHANGE },
-    queues: {
-      [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
-      ...Object.fromEntries([...events.map(({ queue }) => queue), ...workQueues].map((name) => [name, work])),
-      [Queue.deliveryBacklog]: backlogged,
-      ...Object.fromEntries([...packetQueues(packetShards), Queue.backlogPackets].map((name) => [name, packets])),
-      ...Object.fromEntries(eventPackQueues(eventShards).map((name) => [name, eventPacks])),
-      ...Object.fromEntries(
-        waits.map(({ name, ms, returnsTo }) => [name, { ...idle, ...deadLetterTo(returnsTo), 'x-message-ttl': ms }]),
-      ),
-    },
+    queues: { ...ofDeliveryExchange, ...all(eventQueues(eventShards), work) },
     bindings: [
-      // Targets of dead letters first: a message must never wait in a queue whose dead-letter target is not bound yet.
-      ...[
-        Queue.quarantine,
-        ...workQueues,
-        Queue.deliveryBacklog,
-        ...packetQueues(packetShards),
-        Queue.backlogPackets,
-        ...eventPackQueues(eventShards),
-        ...waits.map(({ name }) => name),
-      ].map((name) => ({ from: DELIVERY_EXCHANGE, key: name, to: name })),
+      ...Object.keys(ofDeliveryExchange).map((name) => ({ from: DELIVERY_EXCHANGE, key: name, to: name })),
       ...events.map(({ exchange, queue }) => ({ from: exchange, key: '#', to: queue })),
     ],
     exchangeBindings: [
@@ -260,28 +253,3 @@ export function serviceTopology(
 /** Whether a queue should receive messages with this exchange and routing key. */
 export const hasRoute = ({ bindings }: Topology, exchange: string, routingKey: string): boolean =>
   bindings.some(({ from, key }) => from === exchange && (key === routingKey || key === '#'))
-
-/** Exchanges and queues that a topology names but does not declare, and dead-letter keys without a binding. */
-export function danglingNames({
-  exchanges,
-  alternates = {},
-  queues,
-  bindings,
-  exchangeBindings = [],
-}: Topology): string[] {
-  const names = [
-    ...[...bindings, ...exchangeBindings].map(({ from }) => from).filter((name) => !(name in exchanges)),
-    ...bindings.map(({ to }) => to).filter((name) => !(name in queues)),
-    ...[...exchangeBindings.map(({ to }) => to), ...Object.entries(alternates).flat()].filter(
-      (name) => !(name in exchanges),
-    ),
-  ]
-  const deadLetters = Object.values(queues).flatMap((queue) => {
-    const exchange = queue['x-dead-letter-exchange']
-    const key = queue['x-dead-letter-routing-key']
-    if (exchange === undefined) return []
-    if (!(exchange in exchanges)) return [String(exchange)]
-    return bindings.some((binding) => binding.from === exchange && binding.key === key) ? [] : [String(key)]
-  })
-  return [...new Set([...names, ...deadLetters])]
-}

@@ -30,14 +30,16 @@ function aWorld(
   }
   const found = { id, tenant: 'acme', url: 'https://client.example/hook', ...subscription } as Subscription
   const run = createCheckReceiver({
-    find: async () => (subscription === null ? undefined : found),
-    post: async (delivery, attempt) => {
-      posts.push({ delivery, attempt })
-      clockMs += 40
-      return outcome(delivery, attempt)
+    subscriptions: { find: async () => (subscription === null ? undefined : found) },
+    client: {
+      post: async (delivery, attempt) => {
+        posts.push({ delivery, attempt })
+        clockMs += 40
+        return outcome(delivery, attempt)
+      },
+      canSign: () => canSign,
     },
-    canSign: () => canSign,
-    save: async (checkId, facts) => void saved.push([checkId, facts]),
+    checks: { save: async (checkId, facts) => void saved.push([checkId, facts]) },
     deadlineMs: 10_000,
     now: () => clockMs,
   })

@@ -180,8 +180,8 @@ function aWorld(mode: 'post' | 'pull') {
           const record = createRecordOutcomes({
             worker: steps,
             held: { read: (ids) => held.read(ids), remove },
-            find: (deliveryId) => store.find(deliveryId),
-            save: async () => {},
+            archive: store,
+            outcomes: { save: async () => {} },
           })
           if (!(await unlessDead(() => record(batch)))) batches.push(batch)
           return

@@ -1,5 +1,6 @@
+import type { Logger } from '@switchhook/runtime'
 import { type HeldLimitStore, type HeldStore, NEAR_HELD_LIMIT } from '@switchhook/store'
-import { type Limiter, type LimiterDeps, startLimiter } from '../notices/limiter.ts'
+import { type LimiterDeps, startLimiter } from '../notices/limiter.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 
 export interface HeldLimiterDeps
@@ -7,7 +8,7 @@ export interface HeldLimiterDeps
     Pick<DeliverDeps, 'park' | 'noticeParked'> {
   readonly store: HeldLimitStore
   readonly held: Pick<HeldStore, 'receive' | 'remove'>
-  readonly log: LimiterDeps['log'] & { info(message: string, fields: Readonly<Record<string, unknown>>): void }
+  readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
 const PARKED_AT_ONCE = 250
@@ -21,7 +22,7 @@ export const PARKING_LEASE_SECONDS = 9
  * Keeps the held deliveries within limits. Beyond them, those that have been due for longest are parked, where the limits of
  * parked deliveries apply.
  */
-export function startHeldLimiter(deps: HeldLimiterDeps): Limiter {
+export function startHeldLimiter(deps: HeldLimiterDeps) {
   const { store, held, park, noticeParked, log } = deps
 
   const trim: LimiterDeps['store']['trim'] = async ({ tenant, subscriptionId }, { whole }) => {

@@ -1,6 +1,13 @@
 import { type Delivery, hasLimits, holdsDeliveries, type SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import { type HeldEntry, type HeldLook, type HeldLooks, type HeldStore, leaseTimes } from '@switchhook/store'
+import {
+  type Endpoint,
+  type HeldEntry,
+  type HeldLook,
+  type HeldLooks,
+  type HeldStore,
+  leaseTimes,
+} from '@switchhook/store'
 import type { Limits } from '../limits/limits.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 import { nextLookMs } from '../policy/admit.ts'
@@ -12,7 +19,7 @@ export interface HeldLooksDeps {
   readonly worker: DeliverDeps
   readonly held: Pick<HeldStore, 'lapsed' | 'due' | 'read' | 'release' | 'forget' | 'remove' | 'next'>
   readonly looks: Pick<HeldLooks, 'claimDue' | 'finish'>
-  readonly endpoint: (endpoint: Pick<Delivery, 'tenant' | 'subscriptionId'>) => Promise<EndpointState>
+  readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
   /** Publishes a delivery for workers that have nothing else to do. */
   readonly publish: (delivery: Delivery) => Promise<void>
   readonly limits: Pick<Limits, 'passOn'>
@@ -103,17 +110,15 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   /** Publishes a part, in its order. The entries go after the broker has confirmed. */
   async function publish(id: SubscriptionId, entries: readonly HeldEntry[], release: Release, isHolding: boolean) {
     const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
+    const read = entries.map((entry, i) => ({ entry, delivery: messages[i]?.delivery }))
     // A subscription that is disabled while it is paused holds what was attempted. Its first attempts are withdrawn.
-    const stays = (i: number): boolean => isHolding && (messages[i]?.delivery.attempt ?? 0) > 0
-    const published = messages.flatMap((message, i) => (message === undefined || stays(i) ? [] : [message.delivery]))
+    const gone = read.filter(({ delivery }) => !isHolding || (delivery?.attempt ?? 0) === 0)
+    const published = gone.flatMap(({ delivery }) => delivery ?? [])
     await Promise.all(published.map((delivery) => deps.publish(delivery)))
     await held.forget(published)
-    await held.remove(
-      id,
-      'held',
-      entries.filter((_, i) => !stays(i)),
-    )
-    release.stay += entries.filter((_, i) => stays(i)).length
+    const removed = gone.map(({ entry }) => entry)
+    await held.remove(id, 'held', removed)
+    release.stay += entries.length - removed.length
   }
 
   /** Resolves to the time until the next look; null: nothing is left. */

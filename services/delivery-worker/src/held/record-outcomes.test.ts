@@ -25,8 +25,8 @@ function recordAgain(present: { readonly lease?: string; readonly isListed?: tru
         for (const { deliveryId: id, score } of entries) if (leased.get(id) === score) leased.delete(id)
       },
     },
-    find: async () => undefined,
-    save: async () => {},
+    archive: { find: async () => undefined },
+    outcomes: { save: async () => {} },
   })
   const outcome = { kind: 'answered' as const, status: 503 }
   const item = { deliveryId, attempt: 1, token: 'of-this-attempt', lease: 'own', at: '', durationMs: 1, outcome }

@@ -7,15 +7,15 @@ import { concludeReceived } from './conclude-received.ts'
 export interface RecordOutcomesDeps {
   readonly worker: DeliverDeps
   readonly held: Pick<HeldStore, 'read' | 'remove'>
-  readonly find: DeliveryArchive['find']
-  readonly save: OutcomeStore['save']
+  readonly archive: Pick<DeliveryArchive, 'find'>
+  readonly outcomes: Pick<OutcomeStore, 'save'>
 }
 
 /**
  * Records what clients report of deliveries that they have received: each outcome takes the steps that follow a POST. A
  * batch can be repeated, because an outcome is recorded only for the message that was handed out.
  */
-export function createRecordOutcomes({ worker, held, find, save }: RecordOutcomesDeps) {
+export function createRecordOutcomes({ worker, held, archive, outcomes }: RecordOutcomesDeps) {
   async function record(item: ReportedOutcome, message: HeldMessage | undefined): Promise<void> {
     const { deliveryId, token, outcome } = item
     // A success always counts, also one that arrives after the end of its lease.
@@ -25,7 +25,7 @@ export function createRecordOutcomes({ worker, held, find, save }: RecordOutcome
     // It is held again: listed below.
     if (message !== undefined) return
     // It has gone on. Its notice may be missing.
-    const found = await find(deliveryId)
+    const found = await archive.find(deliveryId)
     if (found?.state === 'parked') await worker.noticeParked({ ...found, body: found.body ?? Buffer.alloc(0) })
   }
 
@@ -45,7 +45,7 @@ export function createRecordOutcomes({ worker, held, find, save }: RecordOutcome
       message === undefined || items[i]?.outcome.kind === 'delivered' ? [] : [message.delivery],
     )
     await Promise.all(mayBeHeld.map((delivery) => worker.listAgain(delivery)))
-    await save(batchId, ids)
+    await outcomes.save(batchId, ids)
   }
 }
 

@@ -3,32 +3,21 @@ import type { LookupFunction, Socket } from 'node:net'
 import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { Agent, buildConnector, type DiagnosticsChannel } from 'undici'
-import { BLOCKED_ADDRESS } from '../policy/classify.ts'
+import { BLOCKED_ADDRESS, codedError } from '../policy/classify.ts'
 import { type ContinueFilter, createContinueFilter, filterReads } from './skip-continue.ts'
 import type { OpenTunnel } from './tunnel.ts'
 
 export interface ConnectionOptions {
-  /** Maximum number of connections to one origin. */
-  readonly connections: number
+  /** Maximum number of connections to one endpoint. */
+  readonly maxSockets: number
   /** Time limit for connecting, name look-up and TLS included. */
-  readonly connectTimeoutMs: number
+  readonly timeoutMs: number
   /** Checks the remote address of the open connection once more, so that only a vetted address is ever used. */
   readonly guard: Pick<AddressGuard, 'allows'>
   /** Looks up host names. Not called for a url that contains an address. */
   readonly lookup: LookupFunction
   /** Opens every connection through the operator's proxy. Absent: connections are direct. */
   readonly tunnel?: OpenTunnel | undefined
-}
-
-/** The connections to endpoints. */
-export interface Connections {
-  /** Keeps idle connections open for a while. */
-  readonly kept: Agent
-  /** Opens a new connection for each request. */
-  readonly fresh: Agent
-  /** Whether a reused connection broke before the first byte of an answer. The server may have closed it because it was idle. */
-  readonly brokeOnReuse: (error: Error) => boolean
-  readonly close: () => Promise<void>
 }
 
 /** Servers usually close an idle connection after 5 s. Closing it earlier avoids most writes into a closing connection. */
@@ -44,13 +33,10 @@ interface Usage {
   readonly answers: ContinueFilter
 }
 
-export function openConnections({
-  connections,
-  connectTimeoutMs,
-  guard,
-  lookup,
-  tunnel,
-}: ConnectionOptions): Connections {
+export type Connections = ReturnType<typeof openConnections>
+
+export function openConnections(options: ConnectionOptions) {
+  const { maxSockets, timeoutMs, guard, lookup, tunnel } = options
   const stale = new WeakSet<Error>()
   const usages = new WeakMap<Socket, Usage>()
   const noteRequest = (message: unknown): void => {
@@ -63,7 +49,7 @@ export function openConnections({
   }
   // undici shows which connection carries a request only on this channel.
   subscribe(SEND_HEADERS, noteRequest)
-  const direct = buildConnector({ timeout: connectTimeoutMs, lookup, allowH2: false })
+  const direct = buildConnector({ timeout: timeoutMs, lookup, allowH2: false })
   const connector = tunnel === undefined ? direct : tunnelled(tunnel, direct)
   const connect: typeof connector = (options, callback) => {
     connector(options, (error, socket) => {
@@ -71,8 +57,7 @@ export function openConnections({
       // A tunnel ends at the proxy. It was opened to a vetted address.
       if (tunnel === undefined && !guard.allows(socket.remoteAddress ?? '')) {
         socket.destroy()
-        const refusal = new Error(`the address ${socket.remoteAddress} is blocked`)
-        return callback(Object.assign(refusal, { code: BLOCKED_ADDRESS }), null)
+        return callback(codedError(BLOCKED_ADDRESS, `the address ${socket.remoteAddress} is blocked`), null)
       }
       const usage: Usage = { requests: 0, bytesBefore: 0, answers: createContinueFilter() }
       usages.set(socket, usage)
@@ -85,13 +70,21 @@ export function openConnections({
   }
   // No timeouts of undici: each attempt has its own deadline.
   const common = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 } as const
-  const kept = new Agent({ ...common, connections, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS })
+  const kept = new Agent({
+    ...common,
+    connections: maxSockets,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+  })
   const fresh = new Agent({ ...common, pipelining: 0 })
   return {
+    /** Keeps idle connections open for a while. */
     kept,
+    /** Opens a new connection for each request. */
     fresh,
-    brokeOnReuse: (error) => stale.has(error),
-    close: async () => {
+    /** Whether a reused connection broke before the first byte of an answer. The server may have closed it because it was idle. */
+    brokeOnReuse: (error: Error) => stale.has(error),
+    close: async (): Promise<void> => {
       unsubscribe(SEND_HEADERS, noteRequest)
       await Promise.all([kept.destroy(), fresh.destroy()])
     },

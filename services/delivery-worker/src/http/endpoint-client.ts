@@ -12,19 +12,12 @@ export type EndpointClient = PostClient & Pick<Signer, 'canSign'>
 /** @param maxSockets maximum number of connections to one endpoint */
 export function createEndpointClient(config: WorkerConfig, maxSockets: number, log: Logger): EndpointClient {
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
-  const signer = createSigner({ vault: openVault(config, log), log, now: Date.now })
+  const vault = openVault(config, log)
+  const { headersOf: sign, ownHeadersOf, canSign } = createSigner({ vault, log, now: Date.now })
   const timeoutMs = config.DELIVERY_TIMEOUT
   const proxy = config.EGRESS_PROXY_URL
   // Two tries of two queries then fit into the deadline.
   const lookup = createLookup({ guard, timeoutMs: Math.ceil(timeoutMs / 4) })
-  const client = createPostClient({
-    guard,
-    sign: signer.headersOf,
-    ownHeadersOf: signer.ownHeadersOf,
-    timeoutMs,
-    maxSockets,
-    lookup,
-    tunnel: proxy && createTunnels({ proxy, guard, lookup, timeoutMs, log }),
-  })
-  return { ...client, canSign: signer.canSign }
+  const tunnel = proxy && createTunnels({ proxy, guard, lookup, timeoutMs, log })
+  return { ...createPostClient({ timeoutMs, maxSockets, guard, lookup, tunnel, sign, ownHeadersOf }), canSign }
 }

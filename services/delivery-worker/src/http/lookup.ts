@@ -1,9 +1,9 @@
-import { promises as dns, type LookupAddress, lookup as systemLookup } from 'node:dns'
+import { promises as dns, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { LRUCache } from 'lru-cache'
-import { BLOCKED_ADDRESS } from '../policy/classify.ts'
+import { BLOCKED_ADDRESS, codedError } from '../policy/classify.ts'
 
 export interface LookupOptions {
   /** Forbidden addresses are left out of the result. The connection uses the vetted addresses without another look-up. */
@@ -37,7 +37,7 @@ export function createLookup({
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)
   const inFlight = new Map<string, Promise<LookupAddress[]>>()
-  const failures = new LRUCache<string, { readonly error: Failure; readonly untilMs: number }>({ max: MAX_FAILURES })
+  const failures = new LRUCache<string, Failure>({ max: MAX_FAILURES, ttl: forgetFailureMs })
 
   async function find(hostname: string): Promise<LookupAddress[]> {
     // RFC 6761, section 6.3: never sent to a name server.
@@ -56,12 +56,11 @@ export function createLookup({
 
   async function findOrFail(hostname: string): Promise<LookupAddress[]> {
     const failure = failures.get(hostname)
-    if (failure !== undefined && failure.untilMs > performance.now()) throw failure.error
-    failures.delete(hostname)
+    if (failure !== undefined) throw failure
     try {
       return await find(hostname)
     } catch (error) {
-      failures.set(hostname, { error: error as Failure, untilMs: performance.now() + forgetFailureMs })
+      failures.set(hostname, error as Failure)
       throw error
     }
   }
@@ -92,16 +91,10 @@ export function createLookup({
 
 type Failure = NodeJS.ErrnoException
 
-const askSystem = (hostname: string): Promise<LookupAddress[]> =>
-  new Promise((resolve, reject) => {
-    systemLookup(hostname, { all: true, verbatim: true }, (error, addresses) => {
-      if (error === null) resolve(addresses)
-      else reject(error)
-    })
-  })
+const askSystem = (hostname: string): Promise<LookupAddress[]> => dns.lookup(hostname, { all: true, order: 'verbatim' })
 
-const blocked = (hostname: string): Failure =>
-  Object.assign(new Error(`every address of ${hostname} is blocked`), { code: BLOCKED_ADDRESS })
+export const blocked = (hostname: string): Failure =>
+  codedError(BLOCKED_ADDRESS, `every address of ${hostname} is blocked`)
 
 const noAddress = (hostname: string): Failure =>
-  Object.assign(new Error(`${hostname} has no address of the requested family`), { code: 'ENOTFOUND' })
+  codedError('ENOTFOUND', `${hostname} has no address of the requested family`)

@@ -40,7 +40,7 @@ export interface Posted {
 export type TakePermit = (wasWritten: boolean, limited?: Subscription) => Promise<number | undefined>
 
 /**
- * Makes one attempt; a `Withheld` means that none was made.
+ * A `Withheld` means that no attempt was made.
  * @param trustedUntilMs the end of the lease under which a first attempt was admitted
  * @param take absent: the subscription has no limits
  */
@@ -96,6 +96,8 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
       trustedUntilMs = Math.min(trustedUntilMs, untilMs ?? 0)
       return untilMs !== undefined
     }
+    // A request that was written once and broke is a failed attempt, which keeps its schedule.
+    const notSent = (reason: Withheld): Posted | Withheld => (broken === undefined ? reason : posted(delivery, broken))
     if (!(await isPermitted())) return LIMITED
     for (;;) {
       const terms = { trustedUntilMs, deadline, isReplay: broken !== undefined, ...(take && { isOnce: true }) }
@@ -104,14 +106,12 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
       broken ??= sent.broken
       do {
         const { admitted, trustedUntilMs: renewedUntilMs, limited } = await renew(due)
-        // A request that was written once and broke is a failed attempt, which keeps its schedule.
-        if ('kind' in admitted) return broken === undefined ? admitted : posted(delivery, broken)
+        if ('kind' in admitted) return notSent(admitted)
         // It has got limits since this attempt began without a permit.
-        if (limited !== undefined && take === undefined)
-          return broken === undefined ? LIMITED : posted(delivery, broken)
+        if (limited !== undefined && take === undefined) return notSent(LIMITED)
         delivery = admitted
         trustedUntilMs = renewedUntilMs
-        if (!(await isPermitted(limited))) return broken === undefined ? LIMITED : posted(delivery, broken)
+        if (!(await isPermitted(limited))) return notSent(LIMITED)
       } while (!isLeaseValid(trustedUntilMs, nowMs()) && !deadline.hasPassed)
       if (!deadline.hasPassed) continue
       if (broken === undefined && !isLeaseValid(trustedUntilMs, nowMs())) throw tooSlow()

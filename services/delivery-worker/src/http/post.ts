@@ -1,27 +1,19 @@
-import type { LookupFunction } from 'node:net'
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { AddressGuard } from '@switchhook/egress'
 import { startDeadline } from '@switchhook/runtime'
 import { attemptHeaders, type Signer } from '@switchhook/signing'
 import { Axios } from 'axios'
 import { classifyError, classifyStatus } from '../policy/classify.ts'
-import { openConnections } from './connections.ts'
+import { type ConnectionOptions, openConnections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
 import { createTargets } from './targets.ts'
-import type { OpenTunnel } from './tunnel.ts'
 import { createUndiciAdapter, PreparedPost, type Sent } from './undici-adapter.ts'
 
-export interface PostOptions {
+export interface PostOptions extends ConnectionOptions {
   /** Deadline of the whole attempt: name look-up, connection, TLS, sending, and the status line of the answer. */
   readonly timeoutMs: number
-  /** Maximum number of connections to one endpoint. */
-  readonly maxSockets: number
   /** Checks addresses: before the attempt if the url contains one, and at every connection. */
   readonly guard: AddressGuard
-  /** Looks up host names. */
-  readonly lookup: LookupFunction
-  /** Opens every connection through the operator's proxy. Absent: connections are direct. */
-  readonly tunnel?: OpenTunnel | undefined
   /** The signature headers of an attempt that is made now. Absent: nothing is signed. */
   readonly sign?: Signer['headersOf']
   /** The headers that the subscription asks for. Absent: none. */
@@ -37,17 +29,10 @@ export interface PostClient {
 }
 
 /** Sends deliveries (specification, "Delivery request"). Never follows redirects, never uses a proxy of the environment. */
-export function createPostClient({
-  timeoutMs,
-  maxSockets,
-  guard,
-  lookup,
-  tunnel,
-  sign,
-  ownHeadersOf,
-}: PostOptions): PostClient {
+export function createPostClient(options: PostOptions): PostClient {
+  const { timeoutMs, guard, sign, ownHeadersOf } = options
   const targetOf = createTargets(guard)
-  const connections = openConnections({ connections: maxSockets, connectTimeoutMs: timeoutMs, guard, lookup, tunnel })
+  const connections = openConnections(options)
   // The bare class without defaults: axios merges each of them into every request. It needs neither method nor headers,
   // because the PreparedPost has them. It checks no status and transforms nothing, because the body is already bytes and the
   // answer's excerpt is already text.

@@ -17,16 +17,8 @@ const MAX_TARGETS = 10_000
  * than the rest of preparing a request. The addresses of a host name are vetted at every connection instead.
  */
 export function createTargets(guard: Pick<AddressGuard, 'allowsHost'>): (url: string) => Target | Outcome {
-  const known = new LRUCache<string, Target | Outcome>({ max: MAX_TARGETS })
-
-  return (url) => {
-    let target = known.get(url)
-    if (target === undefined) {
-      target = targetOf(url, guard)
-      known.set(url, target)
-    }
-    return target
-  }
+  const known = new LRUCache<string, Target | Outcome>({ max: MAX_TARGETS, memoMethod: (url) => targetOf(url, guard) })
+  return (url) => known.memo(url)
 }
 
 function targetOf(url: string, guard: Pick<AddressGuard, 'allowsHost'>): Target | Outcome {

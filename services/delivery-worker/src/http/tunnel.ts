@@ -1,11 +1,12 @@
-import type { LookupAddress } from 'node:dns'
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { isIP, isIPv6, type LookupFunction, type Socket } from 'node:net'
+import { promisify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { type Logger, startDeadline } from '@switchhook/runtime'
 import type { EgressProxy } from '../egress-proxy.ts'
-import { BLOCKED_ADDRESS, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
+import { codedError, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
+import { blocked } from './lookup.ts'
 
 export interface TunnelOptions {
   readonly proxy: EgressProxy
@@ -36,6 +37,7 @@ const WARN_EVERY_MS = 60_000
  * code of the network if it answers 5xx or not at all, because it may only pass on that the endpoint is away.
  */
 export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOptions): OpenTunnel {
+  const find = promisify(lookup)
   const warnedAtMs = new Map<string, number>()
 
   function warn(problem: string, address: string, error: unknown): void {
@@ -52,9 +54,10 @@ export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOp
 
   return async ({ hostname, port }) => {
     const untilMs = performance.now() + timeoutMs
-    const addresses = isIP(hostname) === 0 ? await find(lookup, hostname) : [hostname]
+    const found = isIP(hostname) === 0 ? await find(hostname, { all: true }) : hostname
+    const addresses = typeof found === 'string' ? [found] : found.map(({ address }) => address)
     const vetted = addresses.filter((address) => guard.allows(address))
-    let failure: Error = Object.assign(new Error(`every address of ${hostname} is blocked`), { code: BLOCKED_ADDRESS })
+    let failure: Error = blocked(hostname)
     for (const address of vetted) {
       const authority = isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`
       try {
@@ -81,27 +84,10 @@ class NoTunnel extends Error {
   }
 }
 
-/**
- * The endpoint sent something before the request, or before TLS. Undici would drop the connection and open the next one for the
- * same request, without end.
- */
-class SpokeFirst extends Error {
-  override readonly name = 'SpokeFirst'
-  readonly code = 'HPE_SPOKE_FIRST'
-}
-
 function refusal(status: number): NoTunnel {
   if (status < 500) return new NoTunnel(`it answered ${status}`, PROXY_FAILED)
   return new NoTunnel(`it answered ${status}`, status === 504 ? 'ETIMEDOUT' : 'EHOSTUNREACH')
 }
-
-const find = (lookup: LookupFunction, hostname: string): Promise<readonly string[]> =>
-  new Promise((resolve, reject) => {
-    lookup(hostname, { all: true }, (error, found) => {
-      if (error === null) resolve((found as LookupAddress[]).map(({ address }) => address))
-      else reject(error)
-    })
-  })
 
 /** @param authority address and port of the endpoint */
 function connectThrough(
@@ -144,7 +130,8 @@ function connectThrough(
       }
       if (head.length > 0) {
         socket.destroy()
-        return reject(new SpokeFirst())
+        // Undici would drop the connection and open the next one for the same request, without end.
+        return reject(codedError('HPE_SPOKE_FIRST', 'the endpoint sent something before the request, or before TLS'))
       }
       resolve(socket.setNoDelay(true).setKeepAlive(true, 60_000))
     })

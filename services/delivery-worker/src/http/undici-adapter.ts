@@ -3,6 +3,7 @@ import { isLeaseValid } from '@switchhook/contracts'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type AxiosAdapter, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 import type { Dispatcher } from 'undici'
+import { codedError } from '../policy/classify.ts'
 import { pauseMsOf } from '../policy/retry-after.ts'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from './answer-excerpt.ts'
 import type { Connections } from './connections.ts'
@@ -58,8 +59,7 @@ export const createUndiciAdapter =
   (connections: Connections): AxiosAdapter =>
   (config) =>
     new Promise((resolve) => {
-      const { request, terms } = config.data as PreparedPost
-      new RequestHandler(connections, request, terms, (sent) => resolve(responseOf(sent, config))).begin()
+      new RequestHandler(connections, config.data as PreparedPost, (sent) => resolve(responseOf(sent, config))).begin()
     })
 
 /**
@@ -69,16 +69,13 @@ export const createUndiciAdapter =
 class RequestHandler implements Dispatcher.DispatchHandler {
   readonly #connections: Connections
   readonly #request: Dispatcher.DispatchOptions
-  readonly #trustedUntilMs: number
-  readonly #hidden: readonly string[]
-  /** Of the status line, and of the excerpt of an answer other than 2xx. */
-  readonly #deadline: Deadline
+  /** `deadline`: of the status line, and of the excerpt of an answer other than 2xx. */
+  readonly #terms: PostTerms
   readonly #ended: (sent: Sent) => void
   /** Of the answer's body. */
   #bodyDeadline: Deadline | undefined
   #controller: Dispatcher.DispatchController | undefined
   #state: 'waiting' | 'answered' | 'failed' = 'waiting'
-  readonly #isOnce: boolean
   #isSecond: boolean
   /** The error of the kept connection that carried this request first. */
   #broken: Error | undefined
@@ -86,26 +83,18 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   /** An answer other than 2xx, while its excerpt is being read. */
   #rejection: (EndpointAnswer & { readonly chunks: Buffer[] }) | undefined
 
-  constructor(
-    connections: Connections,
-    request: Dispatcher.DispatchOptions,
-    terms: PostTerms,
-    ended: (sent: Sent) => void,
-  ) {
+  constructor(connections: Connections, { request, terms }: PreparedPost, ended: (sent: Sent) => void) {
     this.#connections = connections
     this.#request = request
-    this.#trustedUntilMs = terms.trustedUntilMs
-    this.#hidden = terms.hidden ?? []
-    this.#deadline = terms.deadline
-    this.#isOnce = terms.isOnce === true
+    this.#terms = terms
     this.#isSecond = terms.isReplay
     this.#ended = ended
   }
 
   begin(): void {
-    this.#deadline.whenPassed(() => {
+    this.#terms.deadline.whenPassed(() => {
       if (this.#state !== 'waiting') return
-      const late = new DeadlinePassed()
+      const late = deadlinePassed()
       this.#fail({ kind: 'error', error: late })
       this.#controller?.abort(late)
     })
@@ -120,8 +109,8 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     // The deadline passed while the connection was being made.
-    if (this.#state === 'failed') controller.abort(new DeadlinePassed())
-    else if (!isLeaseValid(this.#trustedUntilMs, performance.now())) throw LEASE_ENDED
+    if (this.#state === 'failed') controller.abort(deadlinePassed())
+    else if (!isLeaseValid(this.#terms.trustedUntilMs, performance.now())) throw LEASE_ENDED
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -131,11 +120,11 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     const pauseMs = pauseMsOf(status, headers, Date.now())
     const hasExcerpt = status >= 300 && isPlain(headers)
     this.#state = 'answered'
-    const cut = (): void => controller.abort(new AnswerCut())
+    const cut = (): void => controller.abort(tooLong())
     this.#bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
     if (hasExcerpt) {
       this.#rejection = { status, pauseMs, chunks: [] }
-      this.#deadline.whenPassed(cut)
+      this.#terms.deadline.whenPassed(cut)
     } else this.#ended({ kind: 'answer', status, pauseMs, excerpt: undefined })
   }
 
@@ -146,7 +135,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
       if (this.#bytes + chunk.length > EXCERPT_SOURCE_BYTES) this.#finishExcerpt(false)
     }
     this.#bytes += chunk.length
-    if (this.#bytes > MAX_ANSWER_BYTES) controller.abort(new AnswerCut())
+    if (this.#bytes > MAX_ANSWER_BYTES) controller.abort(tooLong())
   }
 
   onResponseEnd(): void {
@@ -164,10 +153,13 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     ) {
       this.#isSecond = true
       this.#broken = error
-      if (this.#isOnce) return this.#fail({ kind: 'unwritten', broken: error })
+      if (this.#terms.isOnce === true) return this.#fail({ kind: 'unwritten', broken: error })
       this.#connections.fresh.dispatch(this.#request, this)
     } else if (this.#state === 'waiting') {
-      this.#fail({ kind: 'error', error: isProtocolError(error) ? new Malformed(error) : error })
+      this.#fail({
+        kind: 'error',
+        error: isProtocolError(error) ? codedError('HPE_MALFORMED', error.message, error) : error,
+      })
     } else {
       // An error after the status line does not change the outcome.
       this.#bodyDeadline?.stop()
@@ -179,7 +171,11 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     if (this.#rejection === undefined) return
     const { chunks, ...answer } = this.#rejection
     this.#rejection = undefined
-    this.#ended({ kind: 'answer', ...answer, excerpt: answerExcerpt(Buffer.concat(chunks), isComplete, this.#hidden) })
+    this.#ended({
+      kind: 'answer',
+      ...answer,
+      excerpt: answerExcerpt(Buffer.concat(chunks), isComplete, this.#terms.hidden),
+    })
   }
 
   #fail(sent: Exclude<Sent, { readonly kind: 'answer' }>): void {
@@ -192,25 +188,10 @@ class RequestHandler implements Dispatcher.DispatchHandler {
 /** One for all requests: a stack trace for each would cost more than the request. */
 const LEASE_ENDED = new Error('the lease ended before the request was written')
 
+const tooLong = (): Error => new Error('the body is longer or slower than the limits of an excerpt')
+
 /** Classified like a timeout of the network itself. */
-class DeadlinePassed extends Error {
-  override readonly name = 'DeadlinePassed'
-  readonly code = 'ETIMEDOUT'
-}
-
-/** The body is longer or slower than the limits of an excerpt. */
-class AnswerCut extends Error {
-  override readonly name = 'AnswerCut'
-}
-
-class Malformed extends Error {
-  override readonly name = 'Malformed'
-  readonly code = 'HPE_MALFORMED'
-
-  constructor(cause: Error) {
-    super(cause.message, { cause })
-  }
-}
+const deadlinePassed = (): Error => codedError('ETIMEDOUT', 'the deadline of the attempt has passed')
 
 const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 

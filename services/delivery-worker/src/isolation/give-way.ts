@@ -17,20 +17,13 @@ export type Handle = (delivery: Delivery, begins?: () => void) => Promise<void>
 /** Call it when a delivery has ended. */
 type End = () => void
 
-/** Lets deliveries of backlogs give way to the others. */
-export interface GiveWay {
-  /** For deliveries that others give way to. */
-  readonly first: (handle: Handle) => Handle
-  /** For deliveries of backlogs: they wait while `most` of them are in progress and others are due. */
-  readonly second: (handle: Handle) => Handle
-  /** The same in two steps. Resolves when a delivery of a backlog may begin. */
-  readonly begin: () => Promise<End> | End
-}
-
 /** How often those that wait look for a place that no longer counts. */
 const LOOK_EVERY_MS = 10
 
-export function createGiveWay({ most, memoryMs, countsMs, nowMs }: GiveWayOptions): GiveWay {
+export type GiveWay = ReturnType<typeof createGiveWay>
+
+/** Lets deliveries of backlogs give way to the others. */
+export function createGiveWay({ most, memoryMs, countsMs, nowMs }: GiveWayOptions) {
   let lastFirst = Number.NEGATIVE_INFINITY
   /** The deliveries in progress that count, and when they began, in this order. */
   const began = new Map<End, number>()
@@ -63,6 +56,7 @@ export function createGiveWay({ most, memoryMs, countsMs, nowMs }: GiveWayOption
     timer = undefined
   }
 
+  /** Resolves when a delivery of a backlog may begin. */
   function begin(): Promise<End> | End {
     if (waiting.length === 0 && mayStart()) return start()
     timer ??= setInterval(handOut, LOOK_EVERY_MS)
@@ -70,14 +64,20 @@ export function createGiveWay({ most, memoryMs, countsMs, nowMs }: GiveWayOption
   }
 
   return {
-    first: (handle) => (delivery, begins) => {
-      lastFirst = nowMs()
-      return handle(delivery, begins)
-    },
-    second: (handle) => async (delivery) => {
-      const end = await begin()
-      await handle(delivery).finally(end)
-    },
+    /** For deliveries that others give way to. */
+    first:
+      (handle: Handle): Handle =>
+      (delivery, begins) => {
+        lastFirst = nowMs()
+        return handle(delivery, begins)
+      },
+    /** For deliveries of backlogs: they wait while `most` of them are in progress and others are due. */
+    second:
+      (handle: Handle): Handle =>
+      async (delivery) => {
+        const end = await begin()
+        await handle(delivery).finally(end)
+      },
     begin,
   }
 }

@@ -18,22 +18,7 @@ export interface LimitsDeps {
   readonly log: Pick<Logger, 'warn'>
 }
 
-export interface Limits {
-  /**
-   * Makes a POST of a subscription with limits. Each request that it writes needs a permit; without one the delivery is held.
-   * @param isProbe it ends a cool-down, so it goes before what is held
-   */
-  post(
-    limited: Subscription,
-    delivery: Delivery,
-    isProbe: boolean,
-    post: (take: TakePermit) => Promise<Posted | Withheld>,
-  ): Promise<Posted | Withheld>
-  /** Publishes held deliveries, as many as permits are free. Resolves to when more may be, in ms from now; null: not known. */
-  passOn(limited: Subscription, most?: number): Promise<number | null>
-  /** Resolves once nothing is being passed on. */
-  ended(): Promise<void>
-}
+export type Limits = ReturnType<typeof createLimits>
 
 /** They are read and published in parts of this size. */
 const PASSED_AT_ONCE = 250
@@ -44,7 +29,7 @@ const MOST_PASSES = 4
  * Keeps a subscription within its limits. What is over is held, and goes on when a POST ends or a worker looks. If the worker
  * dies, its permits expire, and a look gives back what it was passing on.
  */
-export function createLimits({ permits, held, publish, now, nowMs, log }: LimitsDeps): Limits {
+export function createLimits({ permits, held, publish, now, nowMs, log }: LimitsDeps) {
   const passing = new Set<Promise<unknown>>()
 
   /** @param passes how often permits are given to others, if deliveries do not need theirs */
@@ -70,19 +55,15 @@ export function createLimits({ permits, held, publish, now, nowMs, log }: Limits
    */
   async function publishFrom(limited: Subscription, list: 'held' | 'leased', entries: readonly HeldEntry[]) {
     const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
-    const unsent = entries.filter((_, i) => {
-      const message = messages[i]
-      return message === undefined || !isSent(limited, message.delivery, now())
-    })
-    const gone = list === 'leased' ? entries : unsent
-    const ids = new Set(gone.map(({ deliveryId }) => deliveryId))
-    const published = messages.flatMap((message) =>
-      message !== undefined && ids.has(message.delivery.deliveryId) ? [message.delivery] : [],
-    )
+    const read = entries.map((entry, i) => ({ entry, delivery: messages[i]?.delivery }))
+    const unsent = read.filter(({ delivery }) => delivery === undefined || !isSent(limited, delivery, now()))
+    const gone = list === 'leased' ? read : unsent
+    const published = gone.flatMap(({ delivery }) => delivery ?? [])
     await Promise.all(published.map((delivery) => publish(delivery)))
     await held.forget(published)
-    await held.remove(limited.id, list, gone)
-    return unsent
+    const entriesOf = (some: typeof read) => some.map(({ entry }) => entry)
+    await held.remove(limited.id, list, entriesOf(gone))
+    return entriesOf(unsent)
   }
 
   /** Not awaited by the delivery: a permit that cannot be ended expires, and a look passes on what is held. */
@@ -96,8 +77,18 @@ export function createLimits({ permits, held, publish, now, nowMs, log }: Limits
   }
 
   return {
-    passOn: (limited, most = PASSED_AT_ONCE) => passOn(limited, most, MOST_PASSES),
-    async post(limited, delivery, isProbe, post) {
+    /** Publishes held deliveries, as many as permits are free. Resolves to when more may be, in ms from now; null: not known. */
+    passOn: (limited: Subscription, most = PASSED_AT_ONCE) => passOn(limited, most, MOST_PASSES),
+    /**
+     * Makes a POST of a subscription with limits. Each request that it writes needs a permit; without one the delivery is held.
+     * @param isProbe it ends a cool-down, so it goes before what is held
+     */
+    async post(
+      limited: Subscription,
+      delivery: Delivery,
+      isProbe: boolean,
+      post: (take: TakePermit) => Promise<Posted | Withheld>,
+    ): Promise<Posted | Withheld> {
       let [current, permit]: [Subscription, string?] = [limited]
       const take: TakePermit = async (wasWritten, renewed) => {
         const [askedAtMs, former] = [nowMs(), permit]
@@ -120,7 +111,8 @@ export function createLimits({ permits, held, publish, now, nowMs, log }: Limits
           end(current, permit, isWorking ? PASSED_AT_ONCE : 0)
       }
     },
-    async ended() {
+    /** Resolves once nothing is being passed on. */
+    async ended(): Promise<void> {
       await Promise.all(passing)
     },
   }

@@ -1,9 +1,7 @@
 import type { Delivery, SubscriptionId, Tenant } from '@switchhook/contracts'
-import { startPoll } from '@switchhook/runtime'
-import type { DeliveryLimits, ParkedLimitStore, TenantRoom } from '@switchhook/store'
+import { type Logger, startPoll } from '@switchhook/runtime'
+import type { DeliveryLimits, Endpoint, ParkedLimitStore, TenantRoom } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
-
-type Owner = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
 interface Total {
   readonly bodies: number
@@ -13,7 +11,7 @@ interface Total {
 export interface LimiterDeps {
   readonly store: TenantRoom & {
     readonly trim: (
-      owner: Owner,
+      endpoint: Endpoint,
       allowance: Parameters<ParkedLimitStore['trim']>[1],
     ) => ReturnType<ParkedLimitStore['trim']>
   }
@@ -22,22 +20,12 @@ export interface LimiterDeps {
   /** The share of a limit beyond which `notice` is called. */
   readonly noticeBeyond: number
   /** Publishes the notice of a crossed limit, once per crossing. */
-  readonly notice: (owner: Owner) => Promise<void>
+  readonly notice: (endpoint: Endpoint) => Promise<void>
   /** Called when a subscription exceeded its limit, with what `trim` has released. */
-  readonly released: (total: Total, owner: Owner, limit: number) => void
+  readonly released: (total: Total, endpoint: Endpoint, limit: number) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
-  readonly log: { warn(message: string, fields: Readonly<Record<string, unknown>>): void }
-}
-
-export interface Limiter {
-  /** Stores a delivery, and remembers to check the limits of its tenant. */
-  readonly storing: <Stored extends readonly [Delivery, ...unknown[]]>(
-    store: (...stored: Stored) => Promise<void>,
-  ) => (...stored: Stored) => Promise<void>
-  /** Trims the lists of each tenant that has stored a delivery since the last sweep. */
-  sweep(): Promise<void>
-  stop(): Promise<void>
+  readonly log: Pick<Logger, 'warn'>
 }
 
 /** Registrations expire a day after the deliveries; renewing them every hour is far more than enough. */
@@ -63,16 +51,16 @@ interface Stored {
  * subscriptions of a tenant are counted only when so many deliveries were stored that the tenant may be over its limit. If
  * a worker dies before its sweep, the next delivery of a subscription triggers another.
  */
-export function startLimiter(deps: LimiterDeps): Limiter {
+export function startLimiter(deps: LimiterDeps) {
   const { store, limits, everyMs, noticeBeyond, notice, released, now, log } = deps
   const registeredAtMs = new LRUCache<SubscriptionId, number>({ max: MAX_REGISTERED })
   let marked = new Map<Tenant, Stored>()
 
-  async function register(owner: Owner): Promise<void> {
-    const { subscriptionId } = owner
+  async function register(endpoint: Endpoint): Promise<void> {
+    const { subscriptionId } = endpoint
     const atMs = registeredAtMs.get(subscriptionId)
     if (atMs !== undefined && now() - atMs < REGISTERED_AGAIN_MS) return
-    await store.register(owner)
+    await store.register(endpoint)
     registeredAtMs.set(subscriptionId, now())
   }
 
@@ -83,20 +71,20 @@ export function startLimiter(deps: LimiterDeps): Limiter {
   }
 
   /** Resolves to how many were stored before, and whether more are left to trim than one sweep may. */
-  async function trim(owner: Owner, whole: number): Promise<{ readonly size: number; readonly isDone: boolean }> {
+  async function trim(endpoint: Endpoint, whole: number): Promise<{ readonly size: number; readonly isDone: boolean }> {
     const total = { bodies: 0, dropped: 0 }
     let size = 0
     let isDone = false
     try {
       for (let trims = 0; !isDone && trims < MAX_TRIMS; trims++) {
-        const trimmed = await store.trim(owner, { whole, total: KEPT_PER_WHOLE * whole })
+        const trimmed = await store.trim(endpoint, { whole, total: KEPT_PER_WHOLE * whole })
         total.bodies += trimmed.bodies
         total.dropped += trimmed.dropped
         size = Math.max(size, trimmed.count)
         isDone = trimmed.isDone
       }
     } finally {
-      if (total.bodies + total.dropped > 0) released(total, owner, whole)
+      if (total.bodies + total.dropped > 0) released(total, endpoint, whole)
     }
     return { size, isDone }
   }
@@ -158,6 +146,7 @@ export function startLimiter(deps: LimiterDeps): Limiter {
     }
   }
 
+  /** Trims the lists of each tenant that has stored a delivery since the last sweep. */
   async function sweep(): Promise<void> {
     const due = marked
     marked = new Map()
@@ -177,9 +166,10 @@ export function startLimiter(deps: LimiterDeps): Limiter {
   const sweeps = startPoll(everyMs, sweep)
 
   return {
+    /** Stores a delivery, and remembers to check the limits of its tenant. */
     storing:
-      (write) =>
-      async (...stored) => {
+      <Stored extends readonly [Delivery, ...unknown[]]>(write: (...stored: Stored) => Promise<void>) =>
+      async (...stored: Stored): Promise<void> => {
         const [delivery] = stored
         try {
           // Before the write, so that a crash leaves no list that is not registered.
@@ -196,7 +186,7 @@ export function startLimiter(deps: LimiterDeps): Limiter {
         }
       },
     sweep,
-    async stop() {
+    async stop(): Promise<void> {
       await sweeps.stop()
       await sweep()
     },

@@ -63,7 +63,7 @@ function aWorld(change: Partial<NoticesDeps> = {}) {
       events.push(event)
     },
     published: () => {},
-    log: { warn: (_message, fields) => void warnings.push(fields) },
+    log: { warn: (_message, fields = {}) => void warnings.push(fields) },
     ...change,
   })
   return { notices, events, steps, warnings }

@@ -17,8 +17,8 @@ import {
   type Tenant,
   withoutQuery,
 } from '@switchhook/contracts'
-import type { CrossingStore, DeliveryRecord, OutageStore } from '@switchhook/store'
-import type { OutageNotices } from '../policy/cooldown.ts'
+import type { Logger } from '@switchhook/runtime'
+import type { CrossingStore, DeliveryRecord, Endpoint, OutageStore } from '@switchhook/store'
 
 export interface NoticesDeps {
   /** Whether the tenant has a subscription that receives this type. */
@@ -31,19 +31,11 @@ export interface NoticesDeps {
   readonly publish: (event: PlatformEvent) => Promise<void>
   /** Called after the broker's confirm. */
   readonly published: (event: PlatformEvent) => void
-  readonly log: { warn(message: string, fields: Readonly<Record<string, unknown>>): void }
+  readonly log: Pick<Logger, 'warn'>
 }
 
-export interface Notices extends OutageNotices {
-  /** Publishes the notice of a parked delivery, if it is parked in this run. */
-  readonly noticeParked: (delivery: Delivery) => Promise<void>
-  /** Publishes, once per crossing, that a subscription has more parked deliveries than may keep their body. */
-  readonly parkedLimit: (owner: Owner) => Promise<void>
-  /** Publishes, once per crossing, that the held deliveries of a subscription come near their limit. */
-  readonly heldLimit: (owner: Owner) => Promise<void>
-}
-
-type Owner = Pick<Delivery, 'tenant' | 'subscriptionId'>
+const FAILING = 'webhook.endpoint.failing'
+const RECOVERED = 'webhook.endpoint.recovered'
 
 /**
  * Notices are events about the delivery engine, for subscriptions of the tenant concerned. Their ids are derived and their
@@ -52,7 +44,7 @@ type Owner = Pick<Delivery, 'tenant' | 'subscriptionId'>
  * - to a tenant without a subscription to its type
  * - about a parked trial: its caller looks at the result
  */
-export function createNotices(deps: NoticesDeps): Notices {
+export function createNotices(deps: NoticesDeps) {
   const { isWanted, outages, parkedLimits, heldLimits, find, published, log } = deps
   const publish = async (event: PlatformEvent): Promise<void> => {
     await deps.publish(event)
@@ -64,13 +56,13 @@ export function createNotices(deps: NoticesDeps): Notices {
 
   /** Never rejects. A missed notice of an outage is repeated with its next failed probe; one of a recovery is lost. */
   const quietly =
-    (notice: string, publishNotice: (delivery: Delivery) => Promise<void>) =>
+    (eventType: EventType, publishNotice: (delivery: Delivery) => Promise<void>) =>
     async (delivery: Delivery): Promise<void> => {
       try {
-        await publishNotice(delivery)
+        if (await concerns(delivery, eventType)) await publishNotice(delivery)
       } catch (error) {
         const { subscriptionId } = delivery
-        log.warn('a notice was not published', { notice, subscriptionId, error })
+        log.warn('a notice was not published', { notice: eventType, subscriptionId, error })
       }
     }
 
@@ -80,7 +72,7 @@ export function createNotices(deps: NoticesDeps): Notices {
       store: CrossingStore,
       counted: (count: number) => { readonly parked: number } | { readonly held: number },
     ) =>
-    async ({ tenant, subscriptionId }: Owner): Promise<void> => {
+    async ({ tenant, subscriptionId }: Endpoint): Promise<void> => {
       const crossing = await store.unreported(subscriptionId)
       if (crossing === undefined || !(await isWanted(tenant, eventType))) return
       const { crossedAtMs, limit, count } = crossing
@@ -91,16 +83,14 @@ export function createNotices(deps: NoticesDeps): Notices {
     }
 
   return {
-    failing: quietly('webhook.endpoint.failing', async (delivery) => {
-      const eventType = 'webhook.endpoint.failing'
-      if (!(await concerns(delivery, eventType))) return
+    failing: quietly(FAILING, async (delivery) => {
       const outage = await outages.unreported(delivery)
       if (outage === undefined) return
       const { subscriptionId, url } = delivery
       const { sinceMs, untilMs, failures, last } = outage
       const since = toIso(sinceMs)
       await publish(
-        make(delivery, eventType, outageEventIdOf(subscriptionId, eventType, sinceMs), {
+        make(delivery, FAILING, outageEventIdOf(subscriptionId, FAILING, sinceMs), {
           subscriptionId,
           url: withoutQuery(url),
           failures,
@@ -113,15 +103,13 @@ export function createNotices(deps: NoticesDeps): Notices {
       )
       await outages.markReported(delivery, outage)
     }),
-    recovered: quietly('webhook.endpoint.recovered', async (delivery) => {
-      const eventType = 'webhook.endpoint.recovered'
-      if (!(await concerns(delivery, eventType))) return
+    recovered: quietly(RECOVERED, async (delivery) => {
       const outage = await outages.noteEnd(delivery)
       if (outage === undefined) return
       const { subscriptionId, url } = delivery
       const recoveredAt = toIso(outage.recoveredAtMs)
       await publish(
-        make(delivery, eventType, outageEventIdOf(subscriptionId, eventType, outage.recoveredAtMs), {
+        make(delivery, RECOVERED, outageEventIdOf(subscriptionId, RECOVERED, outage.recoveredAtMs), {
           subscriptionId,
           url: withoutQuery(url),
           since: toIso(outage.sinceMs),
@@ -130,7 +118,8 @@ export function createNotices(deps: NoticesDeps): Notices {
         }),
       )
     }),
-    async noticeParked(delivery) {
+    /** Publishes the notice of a parked delivery, if it is parked in this run. */
+    noticeParked: async (delivery: Delivery): Promise<void> => {
       const eventType = 'webhook.delivery.parked'
       if (delivery.trial !== undefined || !(await concerns(delivery, eventType))) return
       const record = await find(delivery)
@@ -139,7 +128,9 @@ export function createNotices(deps: NoticesDeps): Notices {
       if (data === undefined) return
       await publish(make(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data))
     },
+    /** Publishes, once per crossing, that a subscription has more parked deliveries than may keep their body. */
     parkedLimit: limitNotice('webhook.parked.limit', parkedLimits, (parked) => ({ parked })),
+    /** Publishes, once per crossing, that the held deliveries of a subscription come near their limit. */
     heldLimit: limitNotice('webhook.held.limit', heldLimits, (held) => ({ held })),
   }
 }

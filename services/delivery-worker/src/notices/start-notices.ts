@@ -1,5 +1,5 @@
-import type { PlatformEvent } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
+import type { Broker } from '@switchhook/messaging'
+import type { Service } from '@switchhook/service'
 import {
   createDeliveryArchive,
   createHeldLimitStore,
@@ -10,27 +10,21 @@ import {
 } from '@switchhook/store'
 import { limitsOf, retentionOf, type WorkerConfig } from '../config.ts'
 import type { DeliveryMeter } from '../reporting/delivery-meter.ts'
-import { type Limiter, startLimiter } from './limiter.ts'
-import { createNotices, type Notices } from './notices.ts'
+import { startLimiter } from './limiter.ts'
+import { createNotices } from './notices.ts'
 
-export interface StartNoticesDeps {
-  readonly config: WorkerConfig
+export interface StartNoticesDeps extends Pick<Service<WorkerConfig>, 'config' | 'log'> {
   readonly redis: Redis
   readonly subscriptions: Pick<SubscriptionStore, 'matching'>
-  /** Resolves once the broker has confirmed the event. */
-  readonly publish: (event: PlatformEvent) => Promise<void>
+  readonly broker: Pick<Broker, 'publishEvent'>
   readonly meter: Pick<DeliveryMeter, 'noticePublished' | 'parkedReleased'>
-  readonly log: Logger
 }
 
 /** How often parked deliveries beyond the limits are released. */
 const PARKED_SWEEP_EVERY_MS = 5_000
 
 /** The notices, and the limits on parked deliveries, which publish one of them. */
-export function startNotices({ config, redis, subscriptions, publish, meter, log }: StartNoticesDeps): {
-  readonly notices: Notices
-  readonly limiter: Limiter
-} {
+export function startNotices({ config, redis, subscriptions, broker, meter, log }: StartNoticesDeps) {
   const archive = createDeliveryArchive(redis)
   const parkedLimits = createParkedLimitStore(redis, retentionOf(config))
   const notices = createNotices({
@@ -39,7 +33,7 @@ export function startNotices({ config, redis, subscriptions, publish, meter, log
     parkedLimits,
     heldLimits: createHeldLimitStore(redis, config.PARKED_RETENTION),
     find: ({ deliveryId }) => archive.find(deliveryId),
-    publish,
+    publish: (event) => broker.publishEvent(event),
     published: meter.noticePublished,
     log,
   })

@@ -39,22 +39,14 @@ export interface PacketsDeps {
   readonly log: Pick<Logger, 'error' | 'warn'>
 }
 
-/** The packets of deliveries that a worker handles. */
-export interface Packets {
-  /** Resolves when the packet may be acknowledged, see `handleMembers`. */
-  readonly handle: (packet: Packet<PackedDelivery>) => Promise<void>
-  /** No further member begins: those that cannot go on are published alone for other workers. */
-  readonly stop: () => void
-  /** Resolves once the members whose packets no longer wait for them have ended. */
-  readonly ended: () => Promise<void>
-}
+export type Packets = ReturnType<typeof createPackets>
 
 /**
  * Each member goes through the pipeline on its own, and only the acknowledgement is shared. A member whose POST is still in
  * progress after `patienceMs` gets a copy in a wait queue, and its packet no longer waits for it. The copy has the identity of
  * the member, so the ledger drops it once the member has settled its slot; if the worker dies, the copy repeats the attempt.
  */
-export function createPackets(deps: PacketsDeps): Packets {
+export function createPackets(deps: PacketsDeps) {
   const { mostLeft, patienceMs, parse, handle, hasResult, giveWay, publishAlone, publishCopy, copyWaitMs, log } = deps
   const finished = createFinishedMembers<PackedDelivery>()
   /** Members whose copies are stored, or on their way. */
@@ -133,7 +125,8 @@ export function createPackets(deps: PacketsDeps): Packets {
   }
 
   return {
-    handle: async (packet) => {
+    /** Resolves when the packet may be acknowledged, see `handleMembers`. */
+    handle: async (packet: Packet<PackedDelivery>): Promise<void> => {
       const handleMember = async (member: PackedDelivery): Promise<void> => {
         const due = parse(member)
         const end = await giveWay?.begin()
@@ -150,7 +143,9 @@ export function createPackets(deps: PacketsDeps): Packets {
       }
       await handleMembers(packet, { finished, handle: handleMember, publishAlone, log })
     },
+    /** No further member begins: those that cannot go on are published alone for other workers. */
     stop: () => stopping.abort(),
+    /** Resolves once the members whose packets no longer wait for them have ended. */
     ended: async () => void (await Promise.all(left)),
   }
 }

@@ -4,10 +4,9 @@ import {
   isLeaseValid,
   newToken,
   type Outcome,
-  type ParkedReason,
   type Subscription,
 } from '@switchhook/contracts'
-import type { Settlement } from '@switchhook/store'
+import type { DeliveryStore, Settlement } from '@switchhook/store'
 import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
 import type { Isolation } from '../isolation/isolate.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -23,24 +22,17 @@ import {
   type Withheld,
 } from '../policy/decide.ts'
 import type { RecoverRejected } from '../policy/recover-rejected.ts'
-import type { DeliveryListener } from '../reporting/listener.ts'
+import type { Concluded, DeliveryListener } from '../reporting/listener.ts'
 
 /** What the steps of a delivery use: the schedule, the parts of the worker, the store, the broker and the clocks. */
-export interface DeliverDeps extends Schedule, RecoverRejected {
+export interface DeliverDeps extends Schedule, RecoverRejected, DeliveryStore {
   readonly isolation: Pick<Isolation, 'inTurn' | 'notePost'>
   readonly admit: Admit
   readonly breaker: Breaker
   readonly post: PostUnderLease
   readonly limits: Pick<Limits, 'post'>
   readonly posting?: NonNullable<DeliveryListener['posting']>
-  readonly report: NonNullable<DeliveryListener['concluded']>
-  /** Whether the ledger settles this message. */
-  readonly isSettled: (delivery: Delivery) => Promise<boolean>
-  readonly settle: (delivery: Delivery, attempt: Attempt | null, settlement: Settlement) => Promise<void>
-  /** Lists a held delivery again. For messages that are settled. */
-  readonly listAgain: (delivery: Delivery) => Promise<void>
-  /** Resolves once the parked record is stored. The same write settles the slot. */
-  readonly park: (delivery: Delivery, attempt: Attempt | null, reason: ParkedReason) => Promise<void>
+  readonly report: Concluded
   /** Resolves once the broker has confirmed the delivery in its wait queue. */
   readonly retryLater: (delivery: Delivery, waitMs: number) => Promise<void>
   /**

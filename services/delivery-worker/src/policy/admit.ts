@@ -11,19 +11,14 @@ import type { EndpointHealth } from '@switchhook/store'
 import { RECEIVED_LOOK_MS, type Withheld } from './decide.ts'
 import { createRecentLooks, type EndpointLook, type RecentLooksDeps } from './recent-looks.ts'
 
-export interface Admission {
+/** `trustedUntilMs`: how long a first attempt may rely on the subscription that was read. */
+export interface Admission extends Omit<EndpointLook, 'subscription'> {
   /** The delivery as it may be sent now, or the reason to withhold it. */
   readonly admitted: Delivery | Withheld
-  readonly health: EndpointHealth
-  /** How long a first attempt may rely on the subscription that was read. Monotonic (`performance.now`), in ms. */
-  readonly trustedUntilMs: number
-  /** As in `BreakerStore.look`. */
-  readonly rejected?: string | undefined
   /** The subscription, if each POST needs a permit. */
   readonly limited?: Subscription
 }
 
-/** Decides before every POST whether a delivery may be sent. See `createAdmit`. */
 export type Admit = (delivery: Delivery) => Promise<Admission>
 
 export interface AdmitDeps extends RecentLooksDeps {
@@ -77,13 +72,8 @@ export function createAdmit(deps: AdmitDeps): Admit {
     return { kind: 'unsignable', isFinal: subscription === undefined || hasOwnHeaders }
   }
 
-  const admissionBy = (
-    { health, subscription, trustedUntilMs, rejected }: EndpointLook,
-    delivery: Delivery,
-  ): Admission => ({
-    health,
-    rejected,
-    trustedUntilMs,
+  const admissionBy = ({ subscription, ...look }: EndpointLook, delivery: Delivery): Admission => ({
+    ...look,
     admitted: admittedBy(subscription, delivery),
     ...(subscription !== undefined && hasLimits(subscription) && { limited: subscription }),
   })

@@ -28,6 +28,10 @@ export function classifyError(error: unknown): Outcome {
   return { kind: 'unreachable', reason }
 }
 
+/** An error whose code decides how the attempt is classified. */
+export const codedError = (code: string, message: string, cause?: unknown): Error & { readonly code: string } =>
+  Object.assign(new Error(message, { cause }), { code })
+
 /** axios wraps Node's error and keeps its code. If an error has no code, its cause may have one. */
 function codeOf(error: unknown): string | undefined {
   if (!isNativeError(error)) return undefined

@@ -1,8 +1,9 @@
 import type { Delivery, Outcome, SubscriptionId } from '@switchhook/contracts'
-import type { BreakerStore, EndpointHealth } from '@switchhook/store'
+import type { BreakerStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 import { resultOf } from './classify.ts'
 import { isTransientFailure } from './decide.ts'
+import type { EndpointState } from './recent-looks.ts'
 
 /*
  * The worker's side of the circuit breaker. States and transitions: breaker-store.ts in packages/store.
@@ -21,23 +22,9 @@ import { isTransientFailure } from './decide.ts'
  */
 
 /** The state of an endpoint when its POST began. */
-export interface Before {
-  readonly health: EndpointHealth
+export interface Before extends Pick<EndpointState, 'health' | 'rejected'> {
   /** The probe that this worker claimed for the POST. */
   readonly probe: string | undefined
-  /** As in `BreakerStore.look`. */
-  readonly rejected?: string | undefined
-}
-
-/** Decides for all workers whether an endpoint is contacted. */
-export interface Breaker {
-  /** Undefined: another worker makes the probe. */
-  readonly claimProbe: (delivery: Delivery) => Promise<string | undefined>
-  /** Lets another delivery be the probe, because this one is not sent now. */
-  readonly releaseProbe: (delivery: Delivery, probe: string) => Promise<void>
-  readonly note: (delivery: Delivery, outcome: Outcome, before: Before) => Promise<void>
-  /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */
-  readonly isFailing: (delivery: Delivery) => boolean
 }
 
 /** Publishes the notices of an outage. Neither function rejects: a failed notice never affects the breaker. */
@@ -56,6 +43,8 @@ const NO_NOTICES: OutageNotices = { failing: async () => {}, recovered: async ()
  */
 const MAX_FAILING = 10_000
 
+export type Breaker = ReturnType<typeof createBreaker>
+
 /**
  * Reports outcomes to the breaker. A success from an endpoint without failures writes nothing: neither the look before the
  * POST nor this worker's own POSTs since have shown one.
@@ -69,15 +58,18 @@ export function createBreaker(
   opened: (subscriptionId: string, pauseMs: number | undefined) => void,
   notices: OutageNotices = NO_NOTICES,
   longestPauseMs = Number.POSITIVE_INFINITY,
-): Breaker {
+) {
   // A POST that began before the failure does not know of it, and has ended after `leaseMs`. Later ones find the failure in
   // their look, so dead endpoints and deleted subscriptions need no longer entry.
   const failing = new LRUCache<SubscriptionId, true>({ max: MAX_FAILING, ttl: leaseMs })
   return {
-    claimProbe: (delivery) => store.claimProbe(delivery, leaseMs),
-    releaseProbe: (delivery, probe) => store.releaseProbe(delivery, probe),
-    isFailing: ({ subscriptionId }) => failing.has(subscriptionId),
-    note: async (delivery, outcome, { health, probe }) => {
+    /** Undefined: another worker makes the probe. */
+    claimProbe: (delivery: Delivery): Promise<string | undefined> => store.claimProbe(delivery, leaseMs),
+    /** Lets another delivery be the probe, because this one is not sent now. */
+    releaseProbe: (delivery: Delivery, probe: string): Promise<void> => store.releaseProbe(delivery, probe),
+    /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */
+    isFailing: ({ subscriptionId }: Delivery): boolean => failing.has(subscriptionId),
+    note: async (delivery: Delivery, outcome: Outcome, { health, probe }: Before): Promise<void> => {
       const { subscriptionId } = delivery
       if (outcome.kind === 'unreachable' && outcome.reason === 'proxy') return
       if (isTransientFailure(outcome)) {

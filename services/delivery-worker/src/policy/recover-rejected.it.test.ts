@@ -26,8 +26,7 @@ beforeEach(() => {
     asked++
     return state.commit(tenant, change)
   }
-  const find = (id: Delivery['deliveryId']) => world.store.find(id)
-  workers = [1, 2].map(() => createRecoverRejected(find, createRejectionStore(world.redis), { commit }))
+  workers = [1, 2].map(() => createRecoverRejected(world.store, createRejectionStore(world.redis), { commit }))
   delivery = { ...aDelivery(), tenant: randomUUID(), subscriptionId: newSubscriptionId() }
 })
 

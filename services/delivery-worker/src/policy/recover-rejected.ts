@@ -2,14 +2,6 @@ import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { DeliveryArchive, RejectionStore, StateStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 
-/** The worker's side of `recoverRejected` (ADR 0078). Both functions can be repeated; both reject if Redis is away. */
-export interface RecoverRejected {
-  /** Notes that the delivery is parked, if it was rejected in its first run: no delivery is sent again automatically twice. */
-  readonly noteRejected: (delivery: Delivery) => Promise<void>
-  /** Asks an api to recover these rejections (as stored): the endpoint has acknowledged a delivery. */
-  readonly askForRecovery: (delivery: Delivery, rejected: string) => Promise<void>
-}
-
 /** Rejections that are being parked are listed by then. While the endpoint goes on rejecting, each question defers the recovery. */
 const GRACE_MS = 1_000
 /** More endpoints than reject deliveries within `ASKED_AGAIN_MS`. */
@@ -17,19 +9,24 @@ const MAX_ASKED = 10_000
 /** An api of an earlier version drops the question. */
 const ASKED_AGAIN_MS = 60_000
 
+export type RecoverRejected = ReturnType<typeof createRecoverRejected>
+
+/** The worker's side of `recoverRejected` (ADR 0078). Both functions can be repeated; both reject if Redis is away. */
 export function createRecoverRejected(
-  find: DeliveryArchive['find'],
+  archive: Pick<DeliveryArchive, 'find'>,
   rejections: Pick<RejectionStore, 'note'>,
   state: Pick<StateStore, 'commit'>,
-): RecoverRejected {
+) {
   const asked = new LRUCache<SubscriptionId, string>({ max: MAX_ASKED, ttl: ASKED_AGAIN_MS })
   return {
-    async noteRejected(delivery) {
-      const record = await find(delivery.deliveryId)
+    /** Notes that the delivery is parked, if it was rejected in its first run: no delivery is sent again automatically twice. */
+    noteRejected: async (delivery: Delivery): Promise<void> => {
+      const record = await archive.find(delivery.deliveryId)
       if (record?.state !== 'parked' || record.parkedReason !== 'rejected' || record.run > 1) return
       if (record.parkedAt !== null) await rejections.note(delivery, Date.parse(record.parkedAt))
     },
-    async askForRecovery({ tenant, subscriptionId }, rejected) {
+    /** Asks an api to recover these rejections (as stored): the endpoint has acknowledged a delivery. */
+    askForRecovery: async ({ tenant, subscriptionId }: Delivery, rejected: string): Promise<void> => {
       if (asked.get(subscriptionId) === rejected) return
       const timer = { id: `rejected:${subscriptionId}`, dueInMs: GRACE_MS, payload: { subscriptionId } }
       await state.commit(tenant, { records: [], events: [], timers: [timer] })

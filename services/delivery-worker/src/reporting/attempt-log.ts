@@ -1,18 +1,15 @@
-import { type Delivery, traceIdOf } from '@switchhook/contracts'
+import { traceIdOf } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import type { DeliveryListener } from './listener.ts'
+import type { Concluded } from './listener.ts'
 
 /**
  * One line per slot of a delivery. A subscriber's failure is ordinary, so even a parked delivery is logged as `info`.
  * @param sampleAcknowledged of the deliveries acknowledged at their first attempt, one in this many gets its line. Every
  * failure, and the end of a delivery that had failed, has its line.
  */
-export function createAttemptLog(
-  log: Pick<Logger, 'info'>,
-  sampleAcknowledged: number,
-): Required<DeliveryListener>['concluded'] {
+export function createAttemptLog(log: Pick<Logger, 'info'>, sampleAcknowledged: number): Concluded {
   let acknowledgedAtOnce = 0
-  return (delivery: Delivery, attempt, decision, outcome) => {
+  return (delivery, attempt, decision, outcome) => {
     const isOrdinary = decision.kind === 'acknowledged' && attempt?.attempt === 1
     if (isOrdinary && sampleAcknowledged > 1 && acknowledgedAtOnce++ % sampleAcknowledged !== 0) return
     const { deliveryId, subscriptionId, eventId, eventType, tenant, run, slot, traceparent } = delivery

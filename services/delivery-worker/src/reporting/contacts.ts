@@ -1,16 +1,11 @@
 import type { SubscriptionId, Tenant } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
 import type { Contact, ContactStore } from '@switchhook/store'
-import type { DeliveryListener } from './listener.ts'
+import type { Concluded } from './listener.ts'
 
 export interface ContactsDeps {
   readonly store: Pick<ContactStore, 'note'>
-  readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
-}
-
-export interface Contacts {
-  readonly listener: Pick<Required<DeliveryListener>, 'concluded'>
-  /** Writes everything noted so far. Call it again only after it has resolved. */
-  readonly flush: () => Promise<void>
+  readonly log: Pick<Logger, 'debug'>
 }
 
 interface Noted {
@@ -28,10 +23,10 @@ const AT_A_TIME = 200
  * Notes the last success and the last failure of each endpoint, for people. Off the path of deliveries: notes are kept in
  * memory and the latest of each endpoint is written with each flush. A worker that dies, or cannot write, loses them.
  */
-export function createContacts({ store, log }: ContactsDeps): Contacts {
+export function createContacts({ store, log }: ContactsDeps) {
   let noted = new Map<SubscriptionId, Noted>()
 
-  const concluded: Required<DeliveryListener>['concluded'] = ({ tenant, subscriptionId }, attempt) => {
+  const concluded: Concluded = ({ tenant, subscriptionId }, attempt) => {
     if (attempt === null || (noted.size >= MAX_NOTED && !noted.has(subscriptionId))) return
     const { contact = NOTHING } = noted.get(subscriptionId) ?? {}
     const endedAtMs = Date.parse(attempt.at) + Math.round(attempt.durationMs)
@@ -45,6 +40,7 @@ export function createContacts({ store, log }: ContactsDeps): Contacts {
     noted.set(subscriptionId, { tenant, contact: { ...contact, ...news } })
   }
 
+  /** Writes everything noted so far. Call it again only after it has resolved. */
   async function flush(): Promise<void> {
     const due = [...noted]
     noted = new Map()

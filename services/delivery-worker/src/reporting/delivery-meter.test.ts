@@ -139,7 +139,7 @@ test('a delivery that moved to a lane and a cool-down that began are counted', a
   const metrics = createMetrics('w')
   const meter = createDeliveryMeter(metrics)
   expect(samplesOf(await metrics.text())).toEqual([])
-  meter.listener.movedToLane()
+  meter.movedToLane()
   meter.cooldown()
   expect(samplesOf(await metrics.text())).toEqual([
     'switchhook_decisions_total{decision="aside",reason="none"} 1',

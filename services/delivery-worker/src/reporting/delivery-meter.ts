@@ -13,20 +13,14 @@ import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
 import type { Decision, Withheld } from '../policy/decide.ts'
 import type { DeliveryListener } from './listener.ts'
 
-/** The worker's metrics. A delivery costs a few additions. */
-export interface DeliveryMeter {
-  readonly listener: Required<DeliveryListener>
-  readonly cooldown: () => void
-  readonly parkedReleased: (released: { readonly bodies: number; readonly dropped: number }) => void
-  /** Called after the broker's confirm. */
-  readonly noticePublished: (notice: Pick<PlatformEvent, 'eventType'>) => void
-}
-
 /** In seconds. Up to a minute the buckets measure latency; the others follow the waits of the schedule. */
 const TO_THE_END = [...SECONDS, 30, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 50_400, 86_400]
 const TO_THE_FIRST = [...SECONDS, 30, 60, 300, 1_800, 3_600]
 
-export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
+export type DeliveryMeter = ReturnType<typeof createDeliveryMeter>
+
+/** The worker's metrics. A delivery costs a few additions. */
+export function createDeliveryMeter(metrics: Metrics) {
   const attempts = createAttemptCounters(metrics)
   const duration = metrics.histogram(
     'switchhook_attempt_duration_seconds',
@@ -34,20 +28,17 @@ export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
     SECONDS,
   )
   const [delivered, failed] = [duration.of({ result: 'delivered' }), duration.of({ result: 'failed' })]
-  const firstSinceEvent = metrics
-    .histogram(
-      'switchhook_event_to_first_attempt_seconds',
-      'From the occurrence of an event to the start of the first POST of each of its deliveries.',
-      TO_THE_FIRST,
-    )
-    .of({})
-  const firstSinceDue = metrics
-    .histogram(
-      'switchhook_due_to_first_attempt_seconds',
-      'From the creation of a delivery to the start of its first POST.',
-      TO_THE_FIRST,
-    )
-    .of({})
+  const sinceEvent = metrics.histogram(
+    'switchhook_event_to_first_attempt_seconds',
+    'From the occurrence of an event to the start of the first POST of each of its deliveries.',
+    TO_THE_FIRST,
+  )
+  const sinceDue = metrics.histogram(
+    'switchhook_due_to_first_attempt_seconds',
+    'From the creation of a delivery to the start of its first POST.',
+    TO_THE_FIRST,
+  )
+  const [firstSinceEvent, firstSinceDue] = [sinceEvent.of({}), sinceDue.of({})]
   const acknowledged = metrics.histogram(
     'switchhook_due_to_acknowledged_seconds',
     'From the creation or redelivery of a delivery to the end of the POST that was acknowledged.',
@@ -89,44 +80,47 @@ export function createDeliveryMeter(metrics: Metrics): DeliveryMeter {
     }
   }
 
-  return {
-    listener: {
-      posting: () => {
-        inFlight += 1
-        return postEnded
-      },
-      concluded: (delivery, attempt, decision, outcome) => {
-        if (attempt !== null) noteAttempt(delivery, attempt)
-        decisions(decision, outcome).add()
-      },
-      movedToLane: () => aside.add(),
+  const listener: Required<DeliveryListener> = {
+    posting: () => {
+      inFlight += 1
+      return postEnded
     },
+    concluded: (delivery, attempt, decision, outcome) => {
+      if (attempt !== null) noteAttempt(delivery, attempt)
+      decisions(decision, outcome).add()
+    },
+  }
+
+  return {
+    listener,
+    /** A crowded delivery was confirmed in its lane. */
+    movedToLane: () => aside.add(),
     cooldown: () => cooldowns.add(),
-    parkedReleased: ({ bodies, dropped }) => {
+    parkedReleased: ({ bodies, dropped }: { readonly bodies: number; readonly dropped: number }) => {
       bodiesReleased.add(bodies)
       deliveriesDropped.add(dropped)
     },
-    noticePublished: ({ eventType }) => notices.get(eventType)?.add(),
+    /** Called after the broker's confirm. */
+    noticePublished: ({ eventType }: Pick<PlatformEvent, 'eventType'>) => notices.get(eventType)?.add(),
   }
 }
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx', 'other'] as const
 
+const countersOf = <Label extends string>(labels: readonly Label[], of: (label: Label) => Counter) =>
+  Object.fromEntries(labels.map((label) => [label, of(label)])) as Record<Label, Counter>
+
 /** The class of a status, because an endpoint can send hundreds of different ones. */
-const classOf = (status: number): string => STATUS_CLASSES[Math.floor(status / 100) - 1] ?? 'other'
+const classOf = (status: number) => STATUS_CLASSES[Math.floor(status / 100) - 1] ?? 'other'
 
 function createAttemptCounters(metrics: Metrics): (attempt: Attempt) => Counter {
   const family = metrics.counter('switchhook_attempts_total', 'POSTs made, by outcome and status class.')
   const delivered = family.of({ outcome: 'delivered', status: '2xx' })
-  const answered = Object.fromEntries(
-    STATUS_CLASSES.map((status) => [status, family.of({ outcome: 'answered', status })]),
-  ) as Record<string, Counter>
-  const unreachable = Object.fromEntries(
-    UNREACHABLE_REASONS.map((outcome) => [outcome, family.of({ outcome, status: 'none' })]),
-  ) as Record<string, Counter>
+  const answered = countersOf(STATUS_CLASSES, (status) => family.of({ outcome: 'answered', status }))
+  const unreachable = countersOf(UNREACHABLE_REASONS, (outcome) => family.of({ outcome, status: 'none' }))
   return ({ outcome, status }) => {
     if (outcome === 'delivered') return delivered
-    return (outcome === 'answered' ? answered[classOf(status ?? 0)] : unreachable[outcome]) as Counter
+    return outcome === 'answered' ? answered[classOf(status ?? 0)] : unreachable[outcome]
   }
 }
 
@@ -135,18 +129,14 @@ function createDecisionCounters(metrics: Metrics) {
     'switchhook_decisions_total',
     'Decisions about deliveries, with their reason: a failed POST, a cool-down, a secret that cannot be decrypted, or why the delivery was parked.',
   )
-  const of = (decision: string, reason = 'none'): Counter => family.of({ decision, reason })
-  const parked = Object.fromEntries(PARKED_REASONS.map((reason) => [reason, of('parked', reason)])) as Record<
-    string,
-    Counter
-  >
-  const [acknowledged, withdrawn, expired, held] = [of('acknowledged'), of('withdrawn'), of('expired'), of('held')]
-  const postponed = { cooling: of('postponed', 'cooling'), unsignable: of('postponed', 'unsignable') }
-  const retry = {
-    failed: of('retry', 'failed'),
-    cooling: of('retry', 'cooling'),
-    unsignable: of('retry', 'unsignable'),
-  }
+  const of = (decision: string) => (reason: string) => family.of({ decision, reason })
+  const parked = countersOf(PARKED_REASONS, of('parked'))
+  const { acknowledged, withdrawn, expired, held, aside } = countersOf(
+    ['acknowledged', 'withdrawn', 'expired', 'held', 'aside'],
+    (decision) => of(decision)('none'),
+  )
+  const postponed = countersOf(['cooling', 'unsignable'], of('postponed'))
+  const retry = countersOf(['failed', 'cooling', 'unsignable'], of('retry'))
   const decisions = (decision: Decision, outcome: Outcome | Withheld): Counter => {
     switch (decision.kind) {
       case 'acknowledged':
@@ -162,10 +152,10 @@ function createDecisionCounters(metrics: Metrics) {
       case 'retry':
         return retry[outcome.kind === 'cooling' || outcome.kind === 'unsignable' ? outcome.kind : 'failed']
       case 'park':
-        return parked[decision.reason] as Counter
+        return parked[decision.reason]
     }
   }
-  return { decisions, aside: of('aside') }
+  return { decisions, aside }
 }
 
 /** The clocks of two machines differ. A negative time counts as zero. */

@@ -6,19 +6,16 @@ import { resultOf } from '../policy/classify.ts'
 import type { Withheld } from '../policy/decide.ts'
 import type { DeliveryListener } from './listener.ts'
 
-/** The spans of a worker. If traces are not exported, `handle` returns its argument and the listener is empty. */
-export interface DeliverySpans {
-  /** Wraps the handling of each message from `queue` in a span. */
-  readonly handle: (queue: string, handle: Handle) => Handle
-  /** Adds a span for each POST, and the decision to the span of the message. */
-  readonly listener: DeliveryListener
-}
-
 /**
  * The slots of one delivery, hours apart, are siblings in its trace. Each continues the context that the delivery was
  * published with, and a retry is published with the same context.
  */
-export function createDeliverySpans(tracing: Tracing): DeliverySpans {
+export function createDeliverySpans(tracing: Tracing): {
+  /** Wraps the handling of each message from `queue` in a span. Without an export of traces, it returns its argument. */
+  readonly handle: (queue: string, handle: Handle) => Handle
+  /** Adds a span for each POST, and the decision to the span of the message. */
+  readonly listener: DeliveryListener
+} {
   if (!tracing.isExporting) return { handle: (_queue, handle) => handle, listener: {} }
   const messages = new AsyncLocalStorage<Span>()
 

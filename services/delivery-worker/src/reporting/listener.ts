@@ -6,24 +6,24 @@ import type { Decision, Withheld } from '../policy/decide.ts'
 type PostEnded = (posted: Posted | Withheld | undefined, error?: unknown) => void
 
 /**
+ * A delivery has left its slot: it is settled, parked or postponed.
+ * @param attempt null: no POST was made, and `outcome` is the reason
+ */
+export type Concluded = (
+  delivery: Delivery,
+  attempt: Attempt | null,
+  decision: Decision,
+  outcome: Outcome | Withheld,
+) => void
+
+/**
  * An observer of deliveries: the log, the metrics, the traces, the times of contact. Its functions are called
  * synchronously on the path of every delivery, so they must be quick and must not throw.
  */
 export interface DeliveryListener {
   /** A POST begins. The returned function is called once, when it has ended. */
   readonly posting?: (delivery: Delivery, attempt: number) => PostEnded
-  /**
-   * A delivery has left its slot: it is settled, parked or postponed.
-   * @param attempt null: no POST was made, and `outcome` is the reason
-   */
-  readonly concluded?: (
-    delivery: Delivery,
-    attempt: Attempt | null,
-    decision: Decision,
-    outcome: Outcome | Withheld,
-  ) => void
-  /** A crowded delivery was confirmed in its lane. */
-  readonly movedToLane?: () => void
+  readonly concluded?: Concluded
 }
 
 /** One listener that calls all of these, in their order. */
@@ -36,8 +36,5 @@ export const notifyAll = (listeners: readonly DeliveryListener[]): Required<Deli
   },
   concluded: (...slot) => {
     for (const { concluded } of listeners) concluded?.(...slot)
-  },
-  movedToLane: () => {
-    for (const { movedToLane } of listeners) movedToLane?.()
   },
 })

@@ -1,20 +1,12 @@
 import { type Attempt, type Delivery, type Envelope, subjectOf, type Tenant } from '@switchhook/contracts'
-import { createBatch } from '@switchhook/runtime'
+import { createBatch, type Logger } from '@switchhook/runtime'
 import type { DeliveryState, LiveAttempt, LiveAttemptStore } from '@switchhook/store'
 import type { Decision } from '../policy/decide.ts'
-import type { DeliveryListener } from './listener.ts'
+import type { Concluded } from './listener.ts'
 
 export interface LiveReportsDeps {
   readonly publish: LiveAttemptStore['publish']
-  readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
-}
-
-export interface LiveReports {
-  readonly listener: Pick<Required<DeliveryListener>, 'concluded'>
-  /** Called with each look: whether a listener reads the tenant's live stream. */
-  readonly noteListened: (tenant: Tenant, isListened: boolean) => void
-  /** Publishes what was gathered so far. */
-  readonly flush: () => Promise<void>
+  readonly log: Pick<Logger, 'debug'>
 }
 
 /** How long attempts are gathered for one write. */
@@ -28,9 +20,9 @@ const MAX_GATHERED = 2_000
  * Reports attempts to the live stream of each tenant that has listeners. Every look of a delivery shows whether it has;
  * for the others this costs one lookup in an empty set per attempt. Reports that cannot be written are lost.
  */
-export function createLiveReports({ publish, log }: LiveReportsDeps): LiveReports {
+export function createLiveReports({ publish, log }: LiveReportsDeps) {
   const listened = new Set<Tenant>()
-  const concluded = createBatch({ waitMs: GATHER_MS, maxWeight: MAX_GATHERED, write: publishAll })
+  const gathered = createBatch({ waitMs: GATHER_MS, maxWeight: MAX_GATHERED, write: publishAll })
 
   async function publishAll(all: readonly Parameters<typeof liveAttemptOf>[]): Promise<void> {
     const byTenant = Map.groupBy(all, ([{ tenant }]) => tenant)
@@ -44,17 +36,19 @@ export function createLiveReports({ publish, log }: LiveReportsDeps): LiveReport
     if (failed > 0) log.debug('attempts were not published to the live stream', { tenants: failed })
   }
 
+  const concluded: Concluded = (delivery, attempt, decision) => {
+    if (attempt !== null && listened.has(delivery.tenant)) gathered.add([delivery, attempt, decision])
+  }
+
   return {
-    flush: async () => concluded.flush(),
-    noteListened: (tenant, isListened) => {
+    listener: { concluded },
+    /** Called with each look: whether a listener reads the tenant's live stream. */
+    noteListened: (tenant: Tenant, isListened: boolean): void => {
       if (isListened) listened.add(tenant)
       else listened.delete(tenant)
     },
-    listener: {
-      concluded: (delivery, attempt, decision) => {
-        if (attempt !== null && listened.has(delivery.tenant)) concluded.add([delivery, attempt, decision])
-      },
-    },
+    /** Publishes what was gathered so far. */
+    flush: async () => gathered.flush(),
   }
 }
 

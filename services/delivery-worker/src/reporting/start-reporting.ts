@@ -1,32 +1,22 @@
-import { type Logger, type Metrics, startPoll, type Tracing } from '@switchhook/runtime'
+import { startPoll } from '@switchhook/runtime'
+import type { Service } from '@switchhook/service'
+import {
+  createContactStore,
+  createDeliveryPolicyStore,
+  createLiveAttemptStore,
+  createStatisticsStore,
+  type Redis,
+} from '@switchhook/store'
+import { policyOf, type WorkerConfig } from '../config.ts'
 import { createAttemptLog } from './attempt-log.ts'
-import { type ContactsDeps, createContacts } from './contacts.ts'
-import { createDeliveryMeter, type DeliveryMeter } from './delivery-meter.ts'
-import { createDeliverySpans, type DeliverySpans } from './delivery-spans.ts'
-import { type DeliveryListener, notifyAll } from './listener.ts'
-import { createLiveReports, type LiveReports, type LiveReportsDeps } from './live-attempts.ts'
-import { createStatistics, type StatisticsDeps } from './statistics.ts'
+import { createContacts } from './contacts.ts'
+import { createDeliveryMeter } from './delivery-meter.ts'
+import { createDeliverySpans } from './delivery-spans.ts'
+import { notifyAll } from './listener.ts'
+import { createLiveReports } from './live-attempts.ts'
+import { createStatistics } from './statistics.ts'
 
-export interface ReportingDeps {
-  readonly log: Logger
-  readonly metrics: Metrics
-  readonly tracing: Tracing
-  readonly contacts: ContactsDeps['store']
-  /** One of this many deliveries that are acknowledged at their first attempt gets a log line. */
-  readonly sampleAcknowledged: number
-  readonly statistics: StatisticsDeps['store']
-  readonly liveAttempts: LiveReportsDeps['publish']
-}
-
-export interface Reporting {
-  readonly listener: Required<DeliveryListener>
-  readonly meter: DeliveryMeter
-  /** Wraps the handling of each message in a span. */
-  readonly traced: DeliverySpans['handle']
-  /** Called with each look: whether a listener reads the tenant's live stream. */
-  readonly noteListened: LiveReports['noteListened']
-  readonly stop: () => Promise<void>
-}
+export type Reporting = ReturnType<typeof startReporting>
 
 /** How often the contact times of endpoints are written. */
 const CONTACTS_EVERY_MS = 5_000
@@ -34,14 +24,31 @@ const CONTACTS_EVERY_MS = 5_000
 /** How often the statistics are written. */
 const STATISTICS_EVERY_MS = 10_000
 
-/** Everything that observes deliveries: log, metrics, traces, contact times, statistics and the live stream. */
-export function startReporting({ log, metrics, tracing, sampleAcknowledged, ...stores }: ReportingDeps): Reporting {
+/** How often the worker's policy is reported, so that a Redis which was emptied knows it again soon. */
+const POLICY_EVERY_MS = 60_000
+
+/**
+ * Everything that observes deliveries: log, metrics, traces, contact times, statistics and the live stream. Also reports the
+ * worker's policy; the next report makes up for a failed one.
+ */
+export function startReporting(
+  { config, log, metrics, tracing }: Pick<Service<WorkerConfig>, 'config' | 'log' | 'metrics' | 'tracing'>,
+  redis: Redis,
+) {
   const spans = createDeliverySpans(tracing)
   const meter = createDeliveryMeter(metrics)
-  const contacts = createContacts({ store: stores.contacts, log })
-  const statistics = createStatistics({ store: stores.statistics, log, now: Date.now })
-  const live = createLiveReports({ publish: stores.liveAttempts, log })
-  const polls = [startPoll(CONTACTS_EVERY_MS, contacts.flush), startPoll(STATISTICS_EVERY_MS, statistics.flush)]
+  const contacts = createContacts({ store: createContactStore(redis), log })
+  const statisticsStore = createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS })
+  const statistics = createStatistics({ store: statisticsStore, log, now: Date.now })
+  const live = createLiveReports({ publish: createLiveAttemptStore(redis).publish, log })
+  const policies = createDeliveryPolicyStore(redis)
+  const policyPoll = startPoll(POLICY_EVERY_MS, () => policies.report(policyOf(config)).catch(() => {}))
+  policyPoll.wake()
+  const polls = [
+    policyPoll,
+    startPoll(CONTACTS_EVERY_MS, contacts.flush),
+    startPoll(STATISTICS_EVERY_MS, statistics.flush),
+  ]
   return {
     listener: notifyAll([
       spans.listener,
@@ -49,9 +56,10 @@ export function startReporting({ log, metrics, tracing, sampleAcknowledged, ...s
       statistics.listener,
       meter.listener,
       live.listener,
-      { concluded: createAttemptLog(log, sampleAcknowledged) },
+      { concluded: createAttemptLog(log, config.LOG_SAMPLE_ACKNOWLEDGED) },
     ]),
     meter,
+    /** Wraps the handling of each message in a span. */
     traced: spans.handle,
     noteListened: live.noteListened,
     stop: async () => {

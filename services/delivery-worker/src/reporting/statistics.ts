@@ -1,18 +1,13 @@
 import { type Attempt, occurredAtMsOf, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import type { Logger } from '@switchhook/runtime'
 import { type Addition, addCounts, type Counts, countAttempt, countEnd, type StatisticsStore } from '@switchhook/store'
-import type { DeliveryListener } from './listener.ts'
+import type { Concluded } from './listener.ts'
 
 export interface StatisticsDeps {
   readonly store: Pick<StatisticsStore, 'add'>
-  readonly log: { debug(message: string, fields: Readonly<Record<string, unknown>>): void }
+  readonly log: Pick<Logger, 'debug'>
   /** Milliseconds since 1970. */
   readonly now: () => number
-}
-
-export interface Statistics {
-  readonly listener: Pick<Required<DeliveryListener>, 'concluded'>
-  /** Writes everything counted so far. Call it again only after it has resolved. */
-  readonly flush: () => Promise<void>
 }
 
 /** By subscription, then by minute since 1970. The key null is for subscriptions beyond `MAX_COUNTED`. */
@@ -27,26 +22,21 @@ const MINUTE_MS = 60_000
  * Counts attempts, their outcomes and times, and parked and expired deliveries, by subscription and minute. Off the path of
  * deliveries: counts are kept in memory and written with each flush. A worker that dies, or cannot write, loses them.
  */
-export function createStatistics({ store, log, now }: StatisticsDeps): Statistics {
+export function createStatistics({ store, log, now }: StatisticsDeps) {
   let tallies = new Map<Tenant, Tally>()
   let counted = 0
 
   function countsOf(tenant: Tenant, subscriptionId: SubscriptionId): Counts {
     const tally = getOrAdd(tallies, tenant, () => new Map())
-    const minutes =
-      tally.get(subscriptionId) ??
-      (counted < MAX_COUNTED ? addTo(tally, subscriptionId) : getOrAdd(tally, null, () => new Map()))
+    const key = tally.has(subscriptionId) || counted < MAX_COUNTED ? subscriptionId : null
+    const minutes = getOrAdd(tally, key, () => {
+      if (key !== null) counted += 1
+      return new Map()
+    })
     return getOrAdd(minutes, Math.floor(now() / MINUTE_MS), () => new Map())
   }
 
-  function addTo(tally: Tally, subscriptionId: SubscriptionId): Map<number, Counts> {
-    const minutes = new Map<number, Counts>()
-    tally.set(subscriptionId, minutes)
-    counted += 1
-    return minutes
-  }
-
-  const concluded: Required<DeliveryListener>['concluded'] = (delivery, attempt, decision) => {
+  const concluded: Concluded = (delivery, attempt, decision) => {
     const end = decision.kind === 'park' ? 'parked' : decision.kind === 'expired' ? 'expired' : undefined
     if (attempt === null && end === undefined) return
     const counts = countsOf(delivery.tenant, delivery.subscriptionId)
@@ -54,6 +44,7 @@ export function createStatistics({ store, log, now }: StatisticsDeps): Statistic
     if (end !== undefined) countEnd(counts, end)
   }
 
+  /** Writes everything counted so far. Call it again only after it has resolved. */
   async function flush(): Promise<void> {
     const due = tallies
     tallies = new Map()
