@@ -1,8 +1,8 @@
-import type { Command, Group } from '../command.ts'
+import { command } from '../command.ts'
 import { usage } from '../exit.ts'
 import { completionScript, isShell, SHELLS } from './completion-script.ts'
 
-const completion: Command = {
+export const completion = command({
   name: 'completion',
   summary: 'print a completion script, for example: source <(switchhook completion bash)',
   args: [['<shell>', SHELLS.join(', ')]],
@@ -10,6 +10,4 @@ const completion: Command = {
     if (!isShell(shell)) throw usage(`Completion is for ${SHELLS.join(', ')}.`)
     out.print(completionScript(shell, groups))
   },
-}
-
-export const completing: Group = { name: '', summary: 'completion', commands: [completion] }
+})
