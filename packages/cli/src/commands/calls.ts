@@ -67,12 +67,11 @@ const transfer = command({
 async function agentIn(client: Client, callId: string, verb: Verb | 'transfer'): Promise<string> {
   const { legs } = await client.calls.read(callId)
   const able = legs.filter(({ allowedCommands }) => allowedCommands.includes(verb))
-  const [leg, second] = able.length > 0 ? able : legs
+  const candidates = able.length > 0 ? able : legs
+  const [leg, second] = candidates
   if (leg === undefined) throw usage('The contact center has not reported this call yet: name the agent with --agent.')
   if (second === undefined) return leg.agentUri
-  throw usage(
-    `Name the agent with --agent: ${(able.length > 0 ? able : legs).map((one) => one.agentUri).join(' or ')}.`,
-  )
+  throw usage(`Name the agent with --agent: ${candidates.map((one) => one.agentUri).join(' or ')}.`)
 }
 
 function accepted(out: Context['out'], answer: Schemas['CommandAccepted'] & { consultationCallId?: string }): void {

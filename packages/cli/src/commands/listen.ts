@@ -7,8 +7,7 @@ import { listen } from '../listen/listen.ts'
 import { outcomeText } from '../listen/outcome.ts'
 import { skipBacklog } from '../listen/skip-backlog.ts'
 import { targetOf } from '../listen/target.ts'
-import { subscriptionState } from '../output/subscription-state.ts'
-import { clock, moment, toneOf } from '../output/words.ts'
+import { clock, moment, subscriptionState, toneOf } from '../output/words.ts'
 import { filterIn } from './subscriptions.ts'
 
 export const listenCommand = command({

@@ -2,8 +2,7 @@ import type { Schemas } from '@switchhook/client'
 import { type Context, command, type Group, given } from '../command.ts'
 import { CliError, Exit, usage } from '../exit.ts'
 import { durationMs } from '../output/read-time.ts'
-import { subscriptionState } from '../output/subscription-state.ts'
-import { moment, toneOf } from '../output/words.ts'
+import { moment, subscriptionState, toneOf } from '../output/words.ts'
 import { LIMIT, limitOf, take } from './take.ts'
 
 const ID = ['<subscription>', 'the id of the subscription'] as const

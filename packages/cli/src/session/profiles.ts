@@ -29,7 +29,6 @@ export interface Profiles {
 
 /** The profiles of this user, in a file that only the user can read. */
 export interface ProfileFile {
-  readonly path: string
   read(): Profiles
   /** Adds, replaces or (undefined) removes a profile. */
   write(name: string, profile: Profile | undefined): void
@@ -84,7 +83,6 @@ export function openProfiles(env: NodeJS.ProcessEnv): ProfileFile {
     renameSync(fresh, path)
   }
   return {
-    path,
     read,
     write: (name, profile) => {
       const { current, profiles } = read()

@@ -9,7 +9,6 @@ export interface Session {
   readonly url: string
   /** Undefined: requests carry no token. */
   readonly auth: Auth | undefined
-  readonly signIn: SignIn | undefined
 }
 
 /** Gets another token; undefined if it cannot, so that a person has to sign in. */
@@ -34,7 +33,7 @@ export function openSession(
   const own = env['SWITCHHOOK_URL'] || undefined
   // A token of one installation is never sent to another.
   const isOther = own !== undefined && stored !== undefined && sameAddress(own) !== sameAddress(stored.url)
-  const signIn = isOther ? undefined : stored?.signIn
+  const hasSignIn = !isOther && stored?.signIn !== undefined
   const url = own ?? stored?.url
   return {
     profile,
@@ -46,8 +45,7 @@ export function openSession(
           : 'No installation is selected: sign in with "switchhook login <url>", or set SWITCHHOOK_URL.',
       )
     },
-    signIn,
-    auth: token !== undefined ? async () => token : signIn && authOf(profile, profiles, renew),
+    auth: token !== undefined ? async () => token : hasSignIn ? authOf(profile, profiles, renew) : undefined,
   }
 }
 
