@@ -29,11 +29,9 @@ export {
   type TalkCommand,
   type TransferCommand,
 } from './platform.ts'
-export { type AgentEntry, provisionAgents } from './simulator/agents.ts'
+export { type AgentEntry, provisionAgents, SIMULATED_AGENTS, simulatedAgentsSchema } from './simulator/agents.ts'
 export type { RemoteAction } from './simulator/call-group.ts'
 export { parseScenario, type Scenario } from './simulator/scenario.ts'
-export { SIMULATED_AGENTS, simulatedAgentsSchema } from './simulator/simulated-agents.ts'
 export { createSimulator, type InboundCall, type Simulator, type SimulatorDeps } from './simulator/simulator.ts'
 export { type ChangedStep, stepOf } from './simulator/step-of-change.ts'
 export { keyOf as simulatedCallKey } from './simulator/step-runner.ts'
-export type { SimulatorStorage } from './simulator/storage.ts'

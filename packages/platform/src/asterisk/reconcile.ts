@@ -30,16 +30,10 @@ interface Lists extends Calls {
   readonly startedAt: string
 }
 
-export interface Reconcile {
-  /** Compares every session with Asterisk, and removes channels and bridges without a session. */
-  all(): Promise<void>
-  one(session: SessionName): Promise<void>
-}
-
 /** These are most of Asterisk's events, and the adapter reads none of them. */
 const UNREAD_EVENTS = ['ChannelVarset', 'ChannelDialplan', 'ChannelConnectedLine', 'Dial']
 
-export function createReconcile(deps: ReconcileDeps): Reconcile {
+export function createReconcile(deps: ReconcileDeps) {
   const { ari, app, agents, store, sessions, handle, removeLeftovers, onError } = deps
   let startedAt: string | undefined
 
@@ -83,7 +77,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     for (const eventSource of sources) await ari.request('POST', `${path}/subscription`, { eventSource })
   }
 
-  function inputFor(found: Calls, hasRestarted: boolean): Extract<SessionInput, { kind: 'listed' }> {
+  function inputFor(found: Calls, hasRestarted: boolean): SessionInput {
     const bridgeOf = new Map(found.bridges.flatMap(({ id, channels }) => channels.map((channel) => [channel, id])))
     const channels = found.channels.map((channel) => listed(channel, app, bridgeOf.get(channel.id) ?? null))
     return { kind: 'listed', channels, hasRestarted }
@@ -119,7 +113,8 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
   }
 
   return {
-    async all() {
+    /** Compares every session with Asterisk, and removes channels and bridges without a session. */
+    async all(): Promise<void> {
       const found = await lists()
       const hasRestarted = startedAt !== undefined && startedAt !== found.startedAt
       startedAt = found.startedAt
@@ -139,7 +134,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       await welcome(found)
       await deps.amongDevices(compareDevices)
     },
-    async one(name) {
+    async one(name: SessionName): Promise<void> {
       const session = await sessions.find(name.tenant, name.sessionId)
       if (session === undefined) return
       if (isFinished(session)) return sessions.report(name.tenant, name.sessionId)

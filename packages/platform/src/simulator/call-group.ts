@@ -44,6 +44,10 @@ export interface SimulatedCall {
   readonly transfer: PendingTransfer | null
 }
 
+export const newCall = (
+  call: Pick<SimulatedCall, 'callId' | 'phase' | 'caller' | 'called'> & Partial<SimulatedCall>,
+): SimulatedCall => ({ cli: null, correlationId: null, talkMs: null, forCallId: null, transfer: null, ...call })
+
 /**
  * A call and its consultations, stored as one record because they change together. `legs` has the latest report of
  * every leg, ended legs included. The reports whose order equals `step` belong to the last step; a process that does

@@ -10,7 +10,7 @@ import {
 } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 import type { AgentStep, DeviceState, Party, PendingTransfer, SimulatedCall } from './call-group.ts'
-import { otherParty } from './call-group.ts'
+import { newCall, otherParty } from './call-group.ts'
 import { endCall, endRinging, type Return, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
 import { behaviourOf, RING_OUT_MS, ROUTING_MS } from './destinations.ts'
 import { type Draft, remotePartyOf } from './draft.ts'
@@ -63,22 +63,14 @@ function beginConsultation(
 ): void {
   const device = draft.leg(original.callId, agentUri)?.device ?? null
   const caller: Party = { kind: 'agent', agentUri, device }
-  const consultation = draft.putCall({
-    callId,
-    phase: 'seized',
-    caller,
-    called: target,
-    cli: null,
-    correlationId: original.correlationId,
-    talkMs: null,
-    forCallId: original.callId,
-    transfer: null,
-  })
+  const { correlationId, callId: forCallId } = original
+  const call = newCall({ callId, phase: 'seized', caller, called: target, correlationId, forCallId })
+  const consultation = draft.putCall(call)
   draft.addLeg(consultation, caller, target, {
     state: CallState.initiated,
     direction: Direction.outbound,
     role: LegRole.originator,
-    consultation: { forCallId: original.callId },
+    consultation: { forCallId },
   })
   draft.schedule({ kind: 'route', callId }, ROUTING_MS)
 }

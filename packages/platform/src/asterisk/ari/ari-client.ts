@@ -29,17 +29,7 @@ export interface AriServer {
 
 export type Query = Readonly<Record<string, string>>
 
-export interface AriClient {
-  /**
-   * Resolves to any answer, refusals included.
-   * @param path below `/ari`, its parts encoded
-   * @throws AriUnavailable
-   */
-  request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, query?: Query, body?: unknown): Promise<AriAnswer>
-  /** A request to Asterisk's manager interface on the same server. The form is sent in the body, so no URL has a secret. */
-  manager(form: Query, cookie: string | null): Promise<{ readonly text: string; readonly cookie: string | null }>
-  close(): Promise<void>
-}
+export type AriClient = ReturnType<typeof createAriClient>
 
 const CONNECTIONS = 8
 const RETRY_PAUSE_MS = 20
@@ -58,7 +48,7 @@ const NOT_CONNECTED = [
 export const authorizationOf = ({ user, password }: AriServer): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 
-export function createAriClient(server: AriServer): AriClient {
+export function createAriClient(server: AriServer) {
   const prefix = server.url.pathname.replace(/\/$/, '')
   const pool = new Pool(server.url.origin, {
     connections: CONNECTIONS,
@@ -86,7 +76,17 @@ export function createAriClient(server: AriServer): AriClient {
   }
 
   return {
-    async request(method, path, query = {}, body) {
+    /**
+     * Resolves to any answer, refusals included.
+     * @param path below `/ari`, its parts encoded
+     * @throws AriUnavailable
+     */
+    async request(
+      method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+      path: string,
+      query: Query = {},
+      body?: unknown,
+    ): Promise<AriAnswer> {
       const { response, text } = await send({
         method,
         path: `${prefix}/ari${path}${queryOf(query)}`,
@@ -95,7 +95,11 @@ export function createAriClient(server: AriServer): AriClient {
       })
       return { status: response.statusCode, body: text === '' ? undefined : parseBody(text) }
     },
-    async manager(form, cookie) {
+    /** A request to Asterisk's manager interface on the same server. The form is sent in the body, so no URL has a secret. */
+    async manager(
+      form: Query,
+      cookie: string | null,
+    ): Promise<{ readonly text: string; readonly cookie: string | null }> {
       const { response, text } = await send({
         method: 'POST',
         path: `${prefix}/rawman`,
@@ -105,7 +109,7 @@ export function createAriClient(server: AriServer): AriClient {
       const [set] = [response.headers['set-cookie'] ?? []].flat()
       return { text, cookie: set?.split(';')[0] ?? null }
     },
-    close: () => pool.close(),
+    close: (): Promise<void> => pool.close(),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { CallId, CommandId, Tenant } from '@switchhook/contracts'
-import { beginDial as beginGroup, type CallGroup, ENDINGS, endCall, type Party } from './call-flow.ts'
+import { beginDial as beginGroup, type CallGroup, ENDINGS, endCall, newCall, type Party } from './call-flow.ts'
 import type { Refusal } from './input.ts'
-import { newChannel, newSession } from './session.ts'
+import { lineOf, newChannel, newSession } from './session.ts'
 import { SessionDraft } from './session-draft.ts'
 import { finishStep, type Stepped, step } from './step.ts'
 
@@ -49,18 +49,8 @@ export function beginArrival({ tenant, callId, channelId, from, called, refusal 
   const caller = named({ kind: 'outside', address: from }, callId)
   const group: CallGroup = { tenant, sessionId: callId, step: 0, calls: {}, legs: [], commands: [] }
   const draft = new SessionDraft(newSession(group, 1), atMs, { commandId: null })
-  const call = draft.calls.putCall({
-    callId,
-    phase: refusal === null ? 'seized' : 'over',
-    caller,
-    called,
-    cli: null,
-    correlationId: null,
-    talkMs: null,
-    forCallId: null,
-    transfer: null,
-  })
-  arrive(draft, channelId, 'line' in call.caller ? String(call.caller.line) : from)
+  draft.calls.putCall(newCall({ callId, phase: refusal === null ? 'seized' : 'over', caller, called }))
+  arrive(draft, channelId, lineOf(caller))
   return finishStep(draft)
 }
 
