@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type Home, openHome } from './home.ts'
 import {
-  controlCommand,
   nodeName,
   rabbitmqBinary,
   reserveAddress,
+  runControl,
   startEpmd,
   startPrivateRabbitmq,
   stopPrivateRabbitmq,
@@ -13,7 +13,6 @@ import {
 import { stopDaemon } from './process/daemon.ts'
 import { freePort } from './process/free-port.ts'
 import { runningPid } from './process/pid-file.ts'
-import { runCommand } from './process/run-command.ts'
 import { waitUntil } from './process/wait-until.ts'
 import { BackingUnavailable } from './provider.ts'
 import { rabbitmqMembersConfigFile } from './repository.ts'
@@ -99,11 +98,7 @@ export async function startPrivateCluster(
 }
 
 async function control(home: Home, name: 'rabbitmqctl' | 'rabbitmq-queues', args: readonly string[]): Promise<void> {
-  const found = controlCommand(home, name)
-  if (found === undefined) throw new BackingUnavailable(`${name} is not installed`)
-  const said = await runCommand(found.command, [...found.args, ...args], {
-    env: { ...process.env, ...found.env },
-    timeoutMs: 60_000,
-  })
+  const said = await runControl(home, name, args)
+  if (said === undefined) throw new BackingUnavailable(`${name} is not installed`)
   if (!said.ok) throw new Error(`${name} ${args.join(' ')} failed: ${said.output}`)
 }

@@ -37,6 +37,14 @@ export function redisServers(): RedisServers {
   const running = new Set<ChildProcess>()
   const binary = redisBinary() ?? 'redis-server'
 
+  async function end(child: ChildProcess | undefined): Promise<void> {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+    running.delete(child)
+  }
+
   async function startServer(
     port: number,
     args: readonly string[],
@@ -54,13 +62,7 @@ export function redisServers(): RedisServers {
         running.add(started)
         if (!(await waitUntil(isUp, 10_000))) throw new Error(`Redis does not answer on port ${port}`)
       },
-      kill: async () => {
-        if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-        const ended = once(child, 'exit')
-        child.kill('SIGKILL')
-        await ended
-        running.delete(child)
-      },
+      kill: () => end(child),
     }
     await server.start()
     return server
@@ -88,13 +90,7 @@ export function redisServers(): RedisServers {
     },
     cli: async (...args) => (await promisify(execFile)('redis-cli', args, { timeout: 60_000 })).stdout,
     close: async () => {
-      const ended = [...running].map(async (child) => {
-        if (child.exitCode !== null || child.signalCode !== null) return
-        const exit = once(child, 'exit')
-        child.kill('SIGKILL')
-        await exit
-      })
-      await Promise.all(ended)
+      await Promise.all([...running].map(end))
       rmSync(folder, { recursive: true, force: true })
     },
   }
