@@ -23,7 +23,6 @@ export interface ProvisionedAgent {
   readonly remoteAnswer?: boolean
 }
 
-/** A part of a list of agents. */
 export interface AgentPage {
   readonly limit: number
   /** The URI after which the page begins; absent: the first page. */

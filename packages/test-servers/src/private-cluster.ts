@@ -28,23 +28,12 @@ export interface ClusterNode {
   start(): Promise<void>
 }
 
-export interface PrivateCluster {
-  readonly nodes: readonly ClusterNode[]
-  /** Gives every quorum queue a member on the node (`rabbitmq-queues grow`). */
-  grow(node: ClusterNode): Promise<void>
-  stop(): Promise<void>
-}
-
 /**
  * Starts a cluster of RabbitMQ nodes on loopback, each with its own home in the folder.
  * @param running how many of the `size` nodes to start now; the others join when they are started
  * @param growsItself whether RabbitMQ adds missing members to queues, which needs RabbitMQ 3.13
  */
-export async function startPrivateCluster(
-  folder: string,
-  size: number,
-  { running = size, growsItself = false } = {},
-): Promise<PrivateCluster> {
+export async function startPrivateCluster(folder: string, size: number, { running = size, growsItself = false } = {}) {
   const binary = rabbitmqBinary()
   if (binary === undefined) throw new BackingUnavailable('rabbitmq-server is not installed')
   const shared = openHome(join(folder, 'shared'))
@@ -88,6 +77,7 @@ export async function startPrivateCluster(
     const nodes: ClusterNode[] = []
     for (const home of homes) nodes.push(await openNode(home))
     for (const node of nodes.slice(0, running)) await node.start()
+    /** Gives every quorum queue a member on the node (`rabbitmq-queues grow`). */
     const grow = (node: ClusterNode): Promise<void> =>
       control(homes[0] ?? shared, 'rabbitmq-queues', ['grow', node.name, 'all'])
     return { nodes, grow, stop }

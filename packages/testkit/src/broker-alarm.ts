@@ -27,7 +27,6 @@ export function brokerAlarm() {
       raised.add(kind)
       await set(kind, ALARMING[kind])
     },
-    /** Clears those that were raised. */
     clear: async (): Promise<void> => {
       for (const kind of raised) {
         await set(kind, DEFAULTS[kind])

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { eventually } from './eventually.ts'
 import { inherited } from './run-command.ts'
 
-/** A line that a service logged. */
 export interface LoggedLine extends Readonly<Record<string, unknown>> {
   readonly level: string
   readonly message: string
@@ -37,7 +36,6 @@ export async function startServiceProcess(main: string, env: Readonly<Record<str
     { timeoutMs: 60_000 },
   )
   return {
-    /** The lines logged so far. */
     lines,
     healthPort: Number(started['healthPort']),
     /** Sends SIGKILL, or another signal, and resolves once the process has ended. */

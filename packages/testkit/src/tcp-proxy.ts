@@ -72,7 +72,6 @@ export async function startTcpProxy(target: string) {
     port: own.port,
     /** The target's URL with the address of the proxy. */
     url: url.href,
-    /** Number of open connections. */
     connections: (): number => pairs.size,
     /** Number of connections accepted so far. */
     accepted: (): number => accepted,

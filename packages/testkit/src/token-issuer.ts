@@ -81,7 +81,6 @@ export async function startTokenIssuer({ audience = 'switchhook' } = {}) {
       generation += 1
       keys = makeKeys(generation)
     },
-    /** Number of requests for the keys. */
     jwksRequests: (): number => jwksRequests,
     /** Stops the key server; `start` restarts it at the same address. */
     stop,

@@ -71,11 +71,7 @@ export async function withBrowser(
 }
 
 /** Signs a person in on another device. */
-export async function withDevice(
-  provider: Provider,
-  /** Shows the address and the code. */
-  show: (address: string, code: string) => void,
-): Promise<SignIn> {
+export async function withDevice(provider: Provider, show: (address: string, code: string) => void): Promise<SignIn> {
   const { initiateDeviceAuthorization, pollDeviceAuthorizationGrant } = await openid()
   const config = await discover(provider)
   const begun = await step(provider.issuer, () => initiateDeviceAuthorization(config, { scope: provider.scope }))

@@ -15,9 +15,7 @@ export interface ReconcileDeps {
   readonly agents: PbxAgents
   readonly store: SessionStore
   readonly sessions: Sessions
-  /** Removes channels and bridges without a session. */
   readonly removeLeftovers: (found: Calls) => Promise<void>
-  /** Handles the event that was missed. */
   readonly handle: (event: PbxEvent) => Promise<void>
   /** Runs between two events of devices, so that no state is overwritten by an older one. */
   readonly amongDevices: (work: () => Promise<void>) => Promise<void>

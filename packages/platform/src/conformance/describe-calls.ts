@@ -4,7 +4,6 @@ import type { Harness } from './harness.ts'
 
 const { initiated, alerting, proceeding, connected, held, ended } = CallState
 
-/** Calls, agents and devices. Transfers are in describe-transfers.ts. */
 export function describeCalls(fixture: Fixture): void {
   test('an outbound call rings, is answered, held, resumed and hung up', async () => {
     const callId = await fixture.dial(fixture.harness.addresses.answers)

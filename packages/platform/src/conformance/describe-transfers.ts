@@ -4,7 +4,6 @@ import type { Harness } from './harness.ts'
 
 const { alerting, proceeding, connected, held, ended } = CallState
 
-/** Blind and attended transfers. */
 export function describeTransfers(fixture: Fixture): void {
   describe('a blind transfer', () => {
     test('ends the leg with reason 9 when the target answers, and keeps the call id', async () => {

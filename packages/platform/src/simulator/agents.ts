@@ -47,7 +47,6 @@ export function provisionAgents(entries: readonly AgentEntry[]): readonly Provis
 
 const numbered = (text: string, n: number): string => text.replaceAll('{n}', String(n))
 
-/** Finds agents by tenant and URI. */
 export function createDirectory(agents: readonly ProvisionedAgent[]) {
   const byName = new Map(agents.map((agent) => [nameOf(agent.tenant, agent.agentUri), agent]))
   const find = (tenant: Tenant, agentUri: string): ProvisionedAgent | undefined => byName.get(nameOf(tenant, agentUri))

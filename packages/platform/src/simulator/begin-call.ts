@@ -24,7 +24,6 @@ function begin(
   return { draft, call }
 }
 
-/** An agent dials. */
 export function beginDial(
   dialled: NewCall,
   dial: { readonly commandId: CommandId | null; readonly cli: string | null; readonly correlationId: string | null },

@@ -10,7 +10,6 @@ export type Party =
   /** `address` as dialled, or as received from the caller. */
   | { readonly kind: 'outside'; readonly address: string }
 
-/** A transfer that has not ended yet. */
 export interface PendingTransfer {
   /** The agent who transfers. */
   readonly by: string

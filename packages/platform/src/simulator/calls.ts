@@ -33,7 +33,6 @@ export function route(draft: Draft, call: SimulatedCall, deviceOf: (agentUri: st
   else draft.schedule({ kind: 'remote', callId, action: 'answer' }, behaviour.afterMs)
 }
 
-/** The called party's phone rings. */
 export function ring(draft: Draft, call: SimulatedCall): void {
   const { caller, called, callId, forCallId } = call
   draft.putCall({ ...call, phase: 'ringing' })
@@ -136,7 +135,6 @@ export function endRinging(draft: Draft, callId: CallId, how: HowEnded, by: Ende
   for (const leg of draft.legsOf(callId)) draft.endLeg(leg, howLegEnds(leg, how), by)
 }
 
-/** Turns a consultation into an ordinary call. */
 function makeOrdinary(draft: Draft, consultation: SimulatedCall): void {
   draft.putCall({ ...consultation, forCallId: null })
   for (const leg of draft.legsOf(consultation.callId)) draft.report(leg, { consultation: null })

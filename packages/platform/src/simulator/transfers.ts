@@ -75,7 +75,6 @@ function beginConsultation(
   draft.schedule({ kind: 'route', callId }, ROUTING_MS)
 }
 
-/** Schedules a step of the pending transfer. */
 export function scheduleTransfer(
   draft: Draft,
   { callId, transfer }: SimulatedCall,

@@ -108,7 +108,6 @@ export function partyLeft(draft: SessionDraft, { line, state }: Channel, how: Ho
   }
 }
 
-/** Whether the party with this line is in the call. */
 export const isIn = ({ caller, called }: SimulatedCall, line: string): boolean =>
   lineOf(caller) === line || lineOf(called) === line
 

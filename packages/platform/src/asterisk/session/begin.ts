@@ -19,7 +19,6 @@ export interface Dial {
   readonly channelId: string | null
 }
 
-/** An agent dials. */
 export function beginDial(dial: Dial, atMs: number): Stepped {
   const { tenant, callId, caller, commandId, refusal, channelId } = dial
   const called = named(dial.called, callId)

@@ -6,7 +6,6 @@ import type { RemoteAnswer } from './session.ts'
 /** Why a party cannot be called. */
 export type Refusal = 'badAddress' | 'busy' | 'deviceUnavailable'
 
-/** A channel as Asterisk lists it. */
 export interface ListedChannel {
   readonly id: string
   readonly state: 'ringing' | 'up' | 'other'
