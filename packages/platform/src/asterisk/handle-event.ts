@@ -33,8 +33,6 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
 
   const sessionOf = (channel: AriChannel): SessionName | undefined => readMark(app, channel) ?? arrived.get(channel.id)
 
-  const isOurs = (channel: AriChannel): boolean => sessionOf(channel) !== undefined
-
   /** The session of the call that the channel is in. */
   async function callOf(channel: AriChannel): Promise<SessionName | undefined> {
     const session = sessionOf(channel)
@@ -94,7 +92,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   }
 
   async function phoneTransfers({ channel, target }: Extract<PbxEvent, { kind: 'phone-transfers' }>): Promise<void> {
-    if (!isOurs(channel)) return
+    if (sessionOf(channel) === undefined) return
     const call = await callOf(channel)
     if (target === null || call === undefined) return declineTransfer(channel)
     const { party, refusal } = await parties.called(call.tenant, target)
@@ -106,7 +104,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   }
 
   async function phoneJoins({ channel, other }: Extract<PbxEvent, { kind: 'phone-joins' }>): Promise<void> {
-    if (!isOurs(channel)) return
+    if (sessionOf(channel) === undefined) return
     const [call, otherCall] = await Promise.all([callOf(channel), callOf(other)])
     const how = { channelId: channel.id, otherChannelId: other.id }
     const joined = call && otherCall && (await sessions.join(call, otherCall, how))

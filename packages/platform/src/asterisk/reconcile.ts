@@ -35,27 +35,21 @@ export function createReconcile(deps: ReconcileDeps) {
   const { ari, app, agents, store, sessions, handle, removeLeftovers, onError } = deps
   let startedAt: string | undefined
 
-  let reading: Promise<Calls> | undefined
-  let nextReading: Promise<Calls> | undefined
+  let reading: Promise<unknown> = Promise.resolve()
+  let next: Promise<Calls> | undefined
   /**
    * Reads the calls, beginning now or later: a reading that is under way may have missed a channel that has just been
    * created. Sessions that are compared at the same time share one.
    */
   function freshCalls(): Promise<Calls> {
-    if (reading === undefined) return startReading()
-    const restart = (): Promise<Calls> => {
-      nextReading = undefined
-      return startReading()
+    const start = (): Promise<Calls> => {
+      next = undefined
+      const started = readCalls(ari)
+      reading = started
+      return started
     }
-    nextReading ??= reading.then(restart, restart)
-    return nextReading
-  }
-  function startReading(): Promise<Calls> {
-    const mine = readCalls(ari).finally(() => {
-      if (reading === mine) reading = undefined
-    })
-    reading = mine
-    return mine
+    next ??= reading.then(start, start)
+    return next
   }
 
   async function lists(): Promise<Lists> {

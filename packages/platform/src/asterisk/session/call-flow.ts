@@ -13,6 +13,7 @@ export { completeTransfer, deviceOffline, hangup } from '../../simulator/leave-c
 export {
   beginTransfer,
   cancelTransfer,
+  reportBegun,
   ringForCustomer,
   stopRinging,
   targetAnswered,
