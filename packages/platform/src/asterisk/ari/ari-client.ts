@@ -1,15 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
 
-/** A request that got no answer. `isSent` false: Asterisk certainly did not receive it. */
+/** A request that got no answer. Asterisk may have received it. */
 export class AriUnavailable extends Error {
   override readonly name = 'AriUnavailable'
-  readonly isSent: boolean
-
-  constructor(message: string, isSent: boolean, options?: ErrorOptions) {
-    super(message, options)
-    this.isSent = isSent
-  }
 }
 
 export interface AriAnswer {
@@ -35,15 +29,6 @@ const CONNECTIONS = 8
 const RETRY_PAUSE_MS = 20
 const CONNECT_WITHIN_MS = 3_000
 const ANSWER_WITHIN_MS = 5_000
-/** Of `connect`, before anything was sent. */
-const NOT_CONNECTED = [
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-]
 
 export const authorizationOf = ({ user, password }: AriServer): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
@@ -71,7 +56,7 @@ export function createAriClient(server: AriServer) {
         await sleep(RETRY_PAUSE_MS)
         return send(options, retries - 1)
       }
-      throw new AriUnavailable(`Asterisk did not answer ${options.method}`, isSent(cause), { cause })
+      throw new AriUnavailable(`Asterisk did not answer ${options.method}`, { cause })
     }
   }
 
@@ -129,9 +114,3 @@ function parseBody(text: string): unknown {
 
 const isReset = (error: unknown): boolean =>
   ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String((error as { readonly code?: string }).code))
-
-function isSent(error: unknown): boolean {
-  const { code, syscall } = error as { readonly code?: string; readonly syscall?: string }
-  const isTls = code !== undefined && /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/.test(code)
-  return !(isTls || syscall === 'connect' || (code !== undefined && NOT_CONNECTED.includes(code)))
-}

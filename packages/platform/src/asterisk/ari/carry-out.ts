@@ -46,7 +46,7 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       }
       const answer = await call(deps, session, action)
       const isRefused = answer === undefined || (answer.status >= 400 && answer.status !== EXISTS)
-      return isRefused ? { kind: 'refused', channelId: action.channelId, status: answer?.status ?? 400 } : undefined
+      return isRefused ? { kind: 'refused', channelId: action.channelId } : undefined
     }
     case 'dial':
       await ari.request('POST', `${channel(action.channelId)}/dial`, { timeout: String(ringSeconds) })

@@ -25,7 +25,7 @@ export type ChannelInput = { readonly channelId: string } & (
   | { readonly kind: 'end-asked'; readonly by: 'party' | 'shutdown' }
   | { readonly kind: 'gone'; readonly cause: number; readonly sipCode: number | null }
   /** Asterisk refused to create it. */
-  | { readonly kind: 'refused'; readonly status: number }
+  | { readonly kind: 'refused' }
   /** The agent asked for a blind transfer at the phone. */
   | { readonly kind: 'phone-transfers'; readonly target: Target }
 )
