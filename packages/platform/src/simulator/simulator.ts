@@ -33,7 +33,7 @@ export interface SimulatorDeps extends Omit<Surroundings, 'listener'> {
 }
 
 /** A call from an outside party. null: the default time. */
-export interface InboundCall {
+interface InboundCall {
   readonly from: string
   /** How long the caller waits for an answer. */
   readonly ringForMs: number | null
