@@ -4,7 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * Opens a web server on this machine that a browser is sent back to at the end of a sign-in. The identity provider sends it to any port of `http://localhost/` (RFC 8252, section 7.3).
+ * Opens a web server on this machine that a browser is sent back to at the end of a sign-in. The identity provider sends it
+ * to any port of `http://localhost/` (RFC 8252, section 7.3).
  */
 export async function openCallback() {
   const server = createServer()
