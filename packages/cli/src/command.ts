@@ -21,15 +21,30 @@ export interface Context {
 /** Commander's syntax: `--since <time>`. */
 export type OptionSpec = readonly [flags: string, description: string]
 
-export interface Command {
+export interface Command<Options extends readonly OptionSpec[] = readonly OptionSpec[], Given = never> {
   readonly name: string
   readonly summary: string
   /** Commander's syntax: `<id>`, `[type]`, `<ids...>`. */
   readonly args?: readonly OptionSpec[]
-  readonly options?: readonly OptionSpec[]
+  readonly options?: Options
   /** Ends normally for exit code 0. @throws anything that `reportOf` knows */
-  readonly run: (context: Context, args: readonly string[], options: never) => Promise<void>
+  readonly run: (context: Context, args: readonly string[], given: Given) => Promise<void>
 }
+
+type CamelCase<Text> = Text extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Text
+
+/** Commander's name of an option: `--expire-after <time>` is `expireAfter`. */
+type NameIn<Flags> = Flags extends `--${infer Name}`
+  ? CamelCase<Name extends `${infer Word} ${string}` ? Word : Name>
+  : never
+
+/** A command whose `run` gets a text for each option that takes one, and true for each other one that is given. */
+export const command = <const Options extends readonly OptionSpec[] = []>(
+  definition: Command<
+    Options,
+    { readonly [Flags in Options[number][0] as NameIn<Flags>]?: Flags extends `${string}>` ? string : true }
+  >,
+): Command => definition
 
 export interface Group {
   /** Empty: its commands are at the top. */

@@ -1,20 +1,17 @@
-/** The `fetch` of the command, which notes the server's clock. */
-export interface Connection {
-  readonly fetch: typeof fetch
-  /** How far this machine's clock is ahead of the server's, to a second; undefined without an answer. */
-  clockOffsetMs(): number | undefined
-}
+export type Connection = ReturnType<typeof openConnection>
 
-export function openConnection(): Connection {
+/** The `fetch` of the command, which notes the server's clock. */
+export function openConnection() {
   let offsetMs: number | undefined
   return {
-    fetch: async (input, init) => {
-      const response = await fetch(input, init)
+    fetch: async (...request: Parameters<typeof fetch>): Promise<Response> => {
+      const response = await fetch(...request)
       const date = Date.parse(response.headers.get('date') ?? '')
       // `Date` has whole seconds.
       if (!Number.isNaN(date)) offsetMs = Date.now() - date - 500
       return response
     },
-    clockOffsetMs: () => offsetMs,
+    /** How far this machine's clock is ahead of the server's, to a second; undefined without an answer. */
+    clockOffsetMs: (): number | undefined => offsetMs,
   }
 }

@@ -1,33 +1,30 @@
-import type { Group } from './command.ts'
+import type { Command, Group } from './command.ts'
 import { agents } from './commands/agents.ts'
 import { calls } from './commands/calls.ts'
-import { completing } from './commands/completion.ts'
-import { deliveries, sendAgain } from './commands/deliveries.ts'
-import { examining } from './commands/doctor.ts'
+import { completion } from './commands/completion.ts'
+import { deliveries, redeliver } from './commands/deliveries.ts'
+import { doctor } from './commands/doctor.ts'
 import { events } from './commands/events.ts'
-import { explaining } from './commands/explain.ts'
-import { listens } from './commands/listen.ts'
-import { recovering } from './commands/recover.ts'
-import { signIn } from './commands/sign-in.ts'
-import { checking, subscriptions } from './commands/subscriptions.ts'
+import { explain } from './commands/explain.ts'
+import { listenCommand } from './commands/listen.ts'
+import { recover } from './commands/recover.ts'
+import { login, logout, profile } from './commands/sign-in.ts'
+import { check, subscriptions } from './commands/subscriptions.ts'
 import { trigger } from './commands/trigger.ts'
-import { verifying } from './commands/verify.ts'
+import { verify } from './commands/verify.ts'
+
+const top = (...commands: readonly Command[]): Group => ({ name: '', summary: '', commands })
 
 /** Every command, in the order of the help. */
 export const GROUPS: readonly Group[] = [
-  signIn,
+  top(login, logout, profile),
   events,
-  listens,
-  explaining,
+  top(listenCommand, explain),
   deliveries,
-  sendAgain,
-  recovering,
+  top(redeliver, recover),
   trigger,
   calls,
   agents,
   subscriptions,
-  checking,
-  examining,
-  verifying,
-  completing,
+  top(check, doctor, verify, completion),
 ]

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { Exit } from './exit.ts'
-import { readInput } from './read-input.ts'
 import { run } from './run.ts'
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as {
@@ -14,3 +16,18 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(cod
 
 const { env, stdout, stderr } = process
 process.exitCode = await run(process.argv.slice(2), { env, stdout, stderr, readInput, version })
+
+/** Reads a secret: all of a pipe, or a line of a terminal, which does not show it. */
+async function readInput(prompt: string): Promise<string> {
+  if (!process.stdin.isTTY) return text(process.stdin)
+  process.stderr.write(prompt)
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  try {
+    return await lines.question('')
+  } finally {
+    lines.close()
+    process.stderr.write('\n')
+  }
+}

@@ -3,27 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request, WebSocket } from 'undici'
 import { opened } from './opened.ts'
 
-/** The outside parties at the other end of the trunk, controlled by the test. */
-export interface OutsideWorld {
-  /** An outside caller dials a number of the contact center. Resolves to the channel at the caller's end. */
-  call(number: string, from: string): Promise<string>
-  /** The number that the called party saw, of each call that it answered. */
-  readonly seen: readonly string[]
-  /** All calls of the outside world, oldest first. */
-  channels(): Promise<readonly { readonly id: string; readonly state: string }[]>
-  hangup(channelId: string): Promise<void>
-  hold(channelId: string, isHeld: boolean): Promise<void>
-  /** The outside party sends a tone until its call ends. */
-  sendTone(channelId: string): Promise<void>
-  /**
-   * Records for half a second the audio that Asterisk sends to a phone. Resolves to its loudest sample, from 0 to 1. Without a
-   * call on the phone's line, Asterisk sends none: 0.
-   */
-  loudnessAt(endpoint: string): Promise<number>
-  /** False after Asterisk has stopped. */
-  readonly isOpen: boolean
-  close(): void
+interface Listed {
+  readonly id: string
+  readonly name: string
+  readonly state: string
 }
+
+export type OutsideWorld = Awaited<ReturnType<typeof openOutsideWorld>>
 
 const APP = 'world'
 const RING_SECONDS = '60'
@@ -33,7 +19,8 @@ const RECORDED_MS = 500
 const HEADER_BYTES = 44
 const LOUDEST = 32_768
 
-export async function openOutsideWorld(url: URL, password: string): Promise<OutsideWorld> {
+/** The outside parties at the other end of the trunk, controlled by the test. */
+export async function openOutsideWorld(url: URL, password: string) {
   const headers = { authorization: `Basic ${Buffer.from(`${APP}:${password}`).toString('base64')}` }
   const dispatcher = new Agent({ headersTimeout: ANSWERS_WITHIN_MS })
   const seen: string[] = []
@@ -63,11 +50,6 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
     return text === '' ? undefined : JSON.parse(text)
   }
 
-  interface Listed {
-    readonly id: string
-    readonly name: string
-    readonly state: string
-  }
   const listed = async (prefix: string): Promise<readonly Listed[]> =>
     ((await ask('GET', '/channels')) as Listed[]).filter(({ name }) => name.startsWith(prefix))
 
@@ -75,8 +57,10 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
     new Promise<void>((resolve) => entered.set(channelId, resolve)).then(() => void entered.delete(channelId))
 
   return {
+    /** The number that the called party saw, of each call that it answered. */
     seen,
-    async call(number, from) {
+    /** An outside caller dials a number of the contact center. Resolves to the channel at the caller's end. */
+    async call(number: string, from: string): Promise<string> {
       const channelId = `world-${randomUUID()}`
       const isIn = entersApp(channelId)
       const query = { endpoint: `PJSIP/${number}@world`, app: APP, channelId }
@@ -85,11 +69,19 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
       await ask('POST', `/channels/${channelId}/dial`, { timeout: RING_SECONDS })
       return channelId
     },
-    channels: () => listed('PJSIP/world-'),
-    hangup: async (channelId) => void (await ask('DELETE', `/channels/${channelId}`)),
-    hold: async (channelId, isHeld) => void (await ask(isHeld ? 'POST' : 'DELETE', `/channels/${channelId}/hold`)),
-    sendTone: async (channelId) => void (await ask('POST', `/channels/${channelId}/play`, { media: 'tone:dial' })),
-    async loudnessAt(endpoint) {
+    /** All calls of the outside world, oldest first. */
+    channels: (): Promise<readonly Pick<Listed, 'id' | 'state'>[]> => listed('PJSIP/world-'),
+    hangup: async (channelId: string): Promise<void> => void (await ask('DELETE', `/channels/${channelId}`)),
+    hold: async (channelId: string, isHeld: boolean): Promise<void> =>
+      void (await ask(isHeld ? 'POST' : 'DELETE', `/channels/${channelId}/hold`)),
+    /** The outside party sends a tone until its call ends. */
+    sendTone: async (channelId: string): Promise<void> =>
+      void (await ask('POST', `/channels/${channelId}/play`, { media: 'tone:dial' })),
+    /**
+     * Records for half a second the audio that Asterisk sends to a phone. Resolves to its loudest sample, from 0 to 1. Without a
+     * call on the phone's line, Asterisk sends none: 0.
+     */
+    async loudnessAt(endpoint: string): Promise<number> {
       const [phone] = await listed(`PJSIP/${endpoint}-`)
       if (phone === undefined) throw new Error(`${endpoint} has no call`)
       const name = randomUUID()
@@ -107,10 +99,11 @@ export async function openOutsideWorld(url: URL, password: string): Promise<Outs
       )
       return Math.max(0, ...samples) / LOUDEST
     },
-    get isOpen() {
+    /** False after Asterisk has stopped. */
+    get isOpen(): boolean {
       return socket.readyState === WebSocket.OPEN
     },
-    close() {
+    close(): void {
       socket.close()
       void dispatcher.destroy()
     },

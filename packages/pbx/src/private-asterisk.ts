@@ -3,21 +3,7 @@ import { join } from 'node:path'
 import { type Home, rememberPorts, repository, runningPid, startDaemon, stopDaemon } from '@switchhook/test-servers'
 import { request } from 'undici'
 
-export interface PrivateAsterisk {
-  readonly url: URL
-  /** The same server over TLS; null without a certificate. */
-  readonly tlsUrl: URL | null
-  readonly user: string
-  /** The same for every login, because this Asterisk listens only on loopback. */
-  readonly password: string
-  /** The URL for phones that use SIP over WebSocket. */
-  readonly phonesUrl: string
-  /** Asterisk's own log of its channels (`cel_custom.conf`). */
-  readonly channelLog: string
-  /** It must not be running. A restart uses the same ports. */
-  start(): Promise<void>
-  stop(): Promise<void>
-}
+export type PrivateAsterisk = Awaited<ReturnType<typeof privateAsterisk>>
 
 const CONFIGURATION = join(repository, 'packages', 'pbx', 'asterisk')
 /** Modules require these files; their defaults suffice. */
@@ -43,7 +29,7 @@ export async function privateAsterisk(
   agents: readonly { readonly name: string; readonly extension: string }[],
   /** PEM, for 127.0.0.1. */
   tls?: { readonly certificate: string; readonly key: string },
-): Promise<PrivateAsterisk> {
+) {
   const run = join(home.dataDir, 'asterisk')
   for (const folder of FOLDERS) mkdirSync(join(run, folder), { recursive: true })
   const isRunning = (await runningPid(home, 'asterisk')) !== undefined
@@ -91,12 +77,17 @@ export async function privateAsterisk(
   const [loader = ''] = loadersOf(root)
   return {
     url: new URL(`http://127.0.0.1:${http}`),
+    /** The same server over TLS; null without a certificate. */
     tlsUrl: tls === undefined ? null : new URL(`https://127.0.0.1:${https}`),
     user: USER,
+    /** The same for every login, because this Asterisk listens only on loopback. */
     password,
+    /** Asterisk's own log of its channels (`cel_custom.conf`). */
     channelLog: join(run, 'log', 'cel-custom', 'channels.csv'),
+    /** The URL for phones that use SIP over WebSocket. */
     phonesUrl: `ws://127.0.0.1:${http}/ws`,
-    start: () =>
+    /** It must not be running. A restart uses the same ports. */
+    start: (): Promise<void> =>
       startDaemon(home, {
         name: 'asterisk',
         command: loader,
@@ -112,7 +103,7 @@ export async function privateAsterisk(
         isReady: () => knowsPhones(`http://127.0.0.1:${http}`, password),
         readyWithinMs: READY_WITHIN_MS,
       }),
-    stop: async () => void (await stopDaemon(home, 'asterisk', 10_000)),
+    stop: async (): Promise<void> => void (await stopDaemon(home, 'asterisk', 10_000)),
   }
 }
 

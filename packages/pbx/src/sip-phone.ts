@@ -36,33 +36,12 @@ interface PhoneCall {
   readonly isTalking: boolean
 }
 
-/** A SIP phone without media, steered by a program. Speaks SIP over WebSocket, so nothing is retransmitted. */
-export interface SipPhone {
-  /** Connects and registers. Rejects if Asterisk does not accept it in time. */
-  register(): Promise<void>
-  /** The cable is pulled: Asterisk drops the registration immediately and leaves the calls up. */
-  die(): void
-  readonly isRegistered: boolean
-  /** Ringing or not; the newest last. */
-  readonly calls: readonly { readonly isTalking: boolean }[]
-  /** Rings even if the call has auto-answer headers. */
-  ignoreRequestsToAnswer(isIgnored: boolean): void
-  answer(): void
-  decline(status?: string): void
-  hangup(): void
-  hold(isHeld: boolean): Promise<void>
-  dial(number: string): void
-  /** Blind: the party of the newest call is sent to the number. */
-  transfer(number: string): void
-  /** Attended: the party of the call before the newest one is connected to the party of the newest one. */
-  joinCalls(): void
-  /** The status lines with which transfers were answered, the newest last. */
-  readonly transferResults: readonly string[]
-}
+export type SipPhone = ReturnType<typeof createSipPhone>
 
 const REGISTERED_WITHIN_MS = 2_000
 
-export function createSipPhone({ name, password, url, understands }: SipPhoneOptions): SipPhone {
+/** A SIP phone without media, steered by a program. Speaks SIP over WebSocket, so nothing is retransmitted. */
+export function createSipPhone({ name, password, url, understands }: SipPhoneOptions) {
   const aor = `sip:${name}@${HOST}`
   const contact = `<sip:${name}@${newToken()}.invalid;transport=ws>`
   const calls = new Map<string, PhoneCall>()
@@ -180,7 +159,8 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
   }
 
   return {
-    async register() {
+    /** Connects and registers. Rejects if Asterisk does not accept it in time. */
+    async register(): Promise<void> {
       // The calls of an earlier connection are lost.
       calls.clear()
       const connection = new WebSocket(url, { protocols: ['sip'] })
@@ -199,49 +179,55 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
       connection.close()
       throw new Error(`${name}: ${response?.start ?? 'no answer to REGISTER'}`)
     },
-    die() {
+    /** The cable is pulled: Asterisk drops the registration immediately and leaves the calls up. */
+    die(): void {
       calls.clear()
       socket?.close()
       socket = undefined
     },
-    get isRegistered() {
+    get isRegistered(): boolean {
       return socket?.readyState === WebSocket.OPEN
     },
-    get calls() {
+    /** Ringing or not; the newest last. */
+    get calls(): readonly { readonly isTalking: boolean }[] {
       return [...calls.values()]
     },
-    ignoreRequestsToAnswer(ignored) {
+    /** Rings even if the call has auto-answer headers. */
+    ignoreRequestsToAnswer(ignored: boolean): void {
       isIgnored = ignored
     },
-    answer: () => accept(ringing()),
-    decline(status = '486 Busy Here') {
+    answer: (): void => accept(ringing()),
+    decline(status = '486 Busy Here'): void {
       const call = ringing()
       calls.delete(call.id)
       if (call.invite !== null) send(tagged(reply(call.invite, status), call))
     },
-    hangup() {
+    hangup(): void {
       const call = talking()
       calls.delete(call.id)
       void inCall(call, 'BYE')
     },
-    async hold(isHeld) {
+    async hold(isHeld: boolean): Promise<void> {
       await inCall(talking(), 'INVITE', [], noMedia(isHeld ? 'sendonly' : 'sendrecv'))
     },
-    dial(number) {
+    dial(number: string): void {
       const uri = `sip:${number}@${HOST}`
       const id = newToken()
       const mine = `<${aor}>;tag=${newToken()}`
       const out = { method: 'INVITE', uri, from: mine, to: `<${uri}>`, callId: id, body: noMedia('sendrecv') }
       void call(id, mine, out)
     },
-    transfer: (number) => refer(talking(), `sip:${number}@${HOST}`),
-    joinCalls() {
+    /** Blind: the party of the newest call is sent to the number. */
+    transfer: (number: string): void => refer(talking(), `sip:${number}@${HOST}`),
+    /** Attended: the party of the call before the newest one is connected to the party of the newest one. */
+    joinCalls(): void {
       const newest = talking()
       const before = need(upCalls().at(-2), 'only one call is up')
       const replaces = `${newest.id};to-tag=${tagOf(newest.theirs)};from-tag=${tagOf(newest.mine)}`
       refer(before, `${newest.target}?Replaces=${encodeURIComponent(replaces)}`)
     },
-    get transferResults() {
+    /** The status lines with which transfers were answered, the newest last. */
+    get transferResults(): readonly string[] {
       return [...transferResults]
     },
   }

@@ -13,21 +13,15 @@ export interface Outgoing {
 }
 
 /** The requests of one phone, and the responses that they wait for. */
-export interface SipRequests {
-  /** Sends a request, answers a challenge, acknowledges an INVITE's final response. Resolves with that response. */
-  readonly request: (out: Outgoing) => Promise<SipMessage>
-  /** Hands a response to the request that waits for it. */
-  readonly respond: (response: SipMessage) => void
-}
-
 export function createSipRequests(
   login: { readonly user: string; readonly password: string },
   contact: string,
   send: (message: SipMessage) => void,
-): SipRequests {
+) {
   const waiting = new Map<string, (response: SipMessage) => void>()
   let sequence = 0
 
+  /** Sends a request, answers a challenge, acknowledges an INVITE's final response. Resolves with that response. */
   function request(out: Outgoing, authorization?: SipMessage['headers']): Promise<SipMessage> {
     sequence += 1
     const branch = `z9hG4bK${newToken()}`
@@ -62,8 +56,10 @@ export function createSipRequests(
   }
 
   return {
-    request,
-    respond: (response) => waiting.get(`${headerOf(response, 'Call-ID')} ${headerOf(response, 'CSeq')}`)?.(response),
+    request: (out: Outgoing): Promise<SipMessage> => request(out),
+    /** Hands a response to the request that waits for it. */
+    respond: (response: SipMessage): void =>
+      waiting.get(`${headerOf(response, 'Call-ID')} ${headerOf(response, 'CSeq')}`)?.(response),
   }
 }
 

@@ -15,25 +15,17 @@ export {
 } from './call-model/check-command.ts'
 export { applyReport, type Leg } from './call-model/leg.ts'
 export {
-  type AgentPage,
   type DeviceReport,
-  type DialCommand,
-  type Ending,
   type KnownRecords,
-  type LegCommand,
   type LegReport,
   type Platform,
   type PlatformListener,
   PlatformUnavailable,
   type ProvisionedAgent,
-  type TalkCommand,
-  type TransferCommand,
 } from './platform.ts'
-export { type AgentEntry, provisionAgents } from './simulator/agents.ts'
+export { type AgentEntry, provisionAgents, SIMULATED_AGENTS, simulatedAgentsSchema } from './simulator/agents.ts'
 export type { RemoteAction } from './simulator/call-group.ts'
 export { parseScenario, type Scenario } from './simulator/scenario.ts'
-export { SIMULATED_AGENTS, simulatedAgentsSchema } from './simulator/simulated-agents.ts'
-export { createSimulator, type InboundCall, type Simulator, type SimulatorDeps } from './simulator/simulator.ts'
-export { type ChangedStep, stepOf } from './simulator/step-of-change.ts'
+export { createSimulator, type Simulator } from './simulator/simulator.ts'
+export { stepOf } from './simulator/step-of-change.ts'
 export { keyOf as simulatedCallKey } from './simulator/step-runner.ts'
-export type { SimulatorStorage } from './simulator/storage.ts'

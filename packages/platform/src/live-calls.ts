@@ -7,7 +7,6 @@ export interface LiveCall {
   readonly state: CallState
 }
 
-/** Reads the live legs of an agent. */
 export type LiveCalls = (tenant: Tenant, agentUri: string) => Promise<readonly LiveCall[]>
 
 /** Whether a leg in this state occupies the agent, who can therefore not be connected to a second call. */

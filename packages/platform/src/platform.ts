@@ -23,7 +23,6 @@ export interface ProvisionedAgent {
   readonly remoteAnswer?: boolean
 }
 
-/** A part of a list of agents. */
 export interface AgentPage {
   readonly limit: number
   /** The URI after which the page begins; absent: the first page. */
@@ -51,7 +50,7 @@ export interface StoredRecord {
 /** Records of the command's tenant as they were read, by key. A write that relies on an outdated one conflicts. */
 export type KnownRecords = ReadonlyMap<string, StoredRecord>
 
-export interface DialCommand extends LegCommand {
+interface DialCommand extends LegCommand {
   /** Agent URI, extension or external number. */
   readonly destination: string
   /** The number to show to the called party; null: the platform's choice. */
@@ -68,7 +67,7 @@ export interface TalkCommand extends LegCommand {
   readonly holdFirst: readonly CallId[]
 }
 
-export interface TransferCommand extends LegCommand {
+interface TransferCommand extends LegCommand {
   /** Agent URI, extension or external number. */
   readonly target: string
   /** Replaces the correlation id in all later reports of this call and of its consultation; null: no change. */

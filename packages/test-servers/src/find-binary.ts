@@ -11,7 +11,6 @@ const SERVER_FOLDERS = [
   '/opt/homebrew/bin',
 ]
 
-/** Finds a program by its name, or by its path. */
 export function findBinary(name: string, folders: readonly string[] = []): string | undefined {
   const path = (process.env['PATH'] ?? '').split(delimiter)
   return [...folders, ...path, ...SERVER_FOLDERS].map((folder) => resolve(folder, name)).find(isExecutable)

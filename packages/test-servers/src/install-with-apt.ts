@@ -66,25 +66,19 @@ const isLocked = ({ ok, output }: CommandResult): boolean => !ok && LOCKED.test(
 const lastLines = (output: string): string => output.trim().split('\n').slice(-3).join(' / ')
 
 /**
- * Finds Prometheus on this machine, or installs it with apt without starting its service.
+ * Finds a program under one of its names, or installs its Debian package without starting a service.
  * @throws BackingUnavailable
  */
-export async function prometheusBinary(say: Say): Promise<string> {
-  if (findBinary('prometheus') === undefined) await installWithApt(['prometheus'], say)
-  const binary = findBinary('prometheus')
-  if (binary === undefined) throw new BackingUnavailable('prometheus is installed, but its program is not on PATH')
+async function findOrInstall(aptPackage: string, names: readonly string[], say: Say): Promise<string> {
+  const find = (): string | undefined => names.map((name) => findBinary(name)).find((path) => path !== undefined)
+  if (find() === undefined) await installWithApt([aptPackage], say)
+  const binary = find()
+  if (binary === undefined) throw new BackingUnavailable(`${aptPackage} is installed, but its program is not on PATH`)
   return binary
 }
 
-/**
- * Finds a Chromium on this machine, or installs Debian's. The tests of the console drive it.
- * @throws BackingUnavailable
- */
-export async function chromiumBinary(say: Say): Promise<string> {
-  if (findChromium() === undefined) await installWithApt(['chromium'], say)
-  const binary = findChromium()
-  if (binary === undefined) throw new BackingUnavailable('chromium is installed, but its program is not on PATH')
-  return binary
-}
+export const prometheusBinary = (say: Say): Promise<string> => findOrInstall('prometheus', ['prometheus'], say)
 
-const findChromium = (): string | undefined => findBinary('chromium') ?? findBinary('google-chrome')
+/** The tests of the console drive it. */
+export const chromiumBinary = (say: Say): Promise<string> =>
+  findOrInstall('chromium', ['chromium', 'google-chrome'], say)

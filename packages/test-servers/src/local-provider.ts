@@ -1,7 +1,8 @@
 import type { Home } from './home.ts'
 import { installWithApt } from './install-with-apt.ts'
 import { rabbitmqBinary, startPrivateRabbitmq, stopPrivateRabbitmq } from './private-rabbitmq.ts'
-import { redisBinary, startPrivateRedis, stopPrivateRedis } from './private-redis.ts'
+import { redisBinary, startPrivateRedis } from './private-redis.ts'
+import { stopDaemon } from './process/daemon.ts'
 import { type Say, withProgress } from './process/progress.ts'
 import { type BackingName, type BackingProvider, BackingUnavailable, startWanted } from './provider.ts'
 
@@ -18,7 +19,7 @@ const PROGRAMS: Readonly<
  */
 export function localProvider(home: Home, say: Say, options: { readonly stopGraceMs?: number } = {}): BackingProvider {
   const stop = async (): Promise<void> => {
-    await Promise.all([stopPrivateRabbitmq(home, options.stopGraceMs), stopPrivateRedis(home, options.stopGraceMs)])
+    await Promise.all([stopPrivateRabbitmq(home, options.stopGraceMs), stopDaemon(home, 'redis', options.stopGraceMs)])
   }
   return {
     name: 'local',

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type Home, openHome } from './home.ts'
 import {
-  controlCommand,
   nodeName,
   rabbitmqBinary,
   reserveAddress,
+  runControl,
   startEpmd,
   startPrivateRabbitmq,
   stopPrivateRabbitmq,
@@ -13,7 +13,6 @@ import {
 import { stopDaemon } from './process/daemon.ts'
 import { freePort } from './process/free-port.ts'
 import { runningPid } from './process/pid-file.ts'
-import { runCommand } from './process/run-command.ts'
 import { waitUntil } from './process/wait-until.ts'
 import { BackingUnavailable } from './provider.ts'
 import { rabbitmqMembersConfigFile } from './repository.ts'
@@ -29,23 +28,12 @@ export interface ClusterNode {
   start(): Promise<void>
 }
 
-export interface PrivateCluster {
-  readonly nodes: readonly ClusterNode[]
-  /** Gives every quorum queue a member on the node (`rabbitmq-queues grow`). */
-  grow(node: ClusterNode): Promise<void>
-  stop(): Promise<void>
-}
-
 /**
  * Starts a cluster of RabbitMQ nodes on loopback, each with its own home in the folder.
  * @param running how many of the `size` nodes to start now; the others join when they are started
  * @param growsItself whether RabbitMQ adds missing members to queues, which needs RabbitMQ 3.13
  */
-export async function startPrivateCluster(
-  folder: string,
-  size: number,
-  { running = size, growsItself = false } = {},
-): Promise<PrivateCluster> {
+export async function startPrivateCluster(folder: string, size: number, { running = size, growsItself = false } = {}) {
   const binary = rabbitmqBinary()
   if (binary === undefined) throw new BackingUnavailable('rabbitmq-server is not installed')
   const shared = openHome(join(folder, 'shared'))
@@ -89,6 +77,7 @@ export async function startPrivateCluster(
     const nodes: ClusterNode[] = []
     for (const home of homes) nodes.push(await openNode(home))
     for (const node of nodes.slice(0, running)) await node.start()
+    /** Gives every quorum queue a member on the node (`rabbitmq-queues grow`). */
     const grow = (node: ClusterNode): Promise<void> =>
       control(homes[0] ?? shared, 'rabbitmq-queues', ['grow', node.name, 'all'])
     return { nodes, grow, stop }
@@ -99,11 +88,7 @@ export async function startPrivateCluster(
 }
 
 async function control(home: Home, name: 'rabbitmqctl' | 'rabbitmq-queues', args: readonly string[]): Promise<void> {
-  const found = controlCommand(home, name)
-  if (found === undefined) throw new BackingUnavailable(`${name} is not installed`)
-  const said = await runCommand(found.command, [...found.args, ...args], {
-    env: { ...process.env, ...found.env },
-    timeoutMs: 60_000,
-  })
+  const said = await runControl(home, name, args)
+  if (said === undefined) throw new BackingUnavailable(`${name} is not installed`)
   if (!said.ok) throw new Error(`${name} ${args.join(' ')} failed: ${said.output}`)
 }

@@ -5,7 +5,7 @@ import { findBinary } from './find-binary.ts'
 import type { Home } from './home.ts'
 import { startDaemon, stopDaemon } from './process/daemon.ts'
 import { runningPid } from './process/pid-file.ts'
-import { runCommand } from './process/run-command.ts'
+import { type CommandResult, runCommand } from './process/run-command.ts'
 import type { RabbitmqAddress, RabbitmqControl } from './provider.ts'
 import { amqpAnswers, epmdAnswers, httpAnswers } from './reachable.ts'
 import { readPorts, rememberPorts } from './remember-ports.ts'
@@ -93,21 +93,23 @@ function addressOf(home: Home): RabbitmqAddress {
   }
 }
 
-/**
- * Runs `rabbitmqctl` for this home's RabbitMQ. Returns whether it succeeded; it fails while the broker is down, or if the
- * command is not installed.
- */
-export async function controlPrivateRabbitmq(home: Home, args: readonly string[]): Promise<boolean> {
-  const control = controlCommand(home, 'rabbitmqctl')
-  if (control === undefined) return false
+/** Runs a command-line tool of RabbitMQ for this home's node; undefined: it is not installed. */
+export async function runControl(
+  home: Home,
+  name: 'rabbitmqctl' | 'rabbitmq-queues',
+  args: readonly string[],
+): Promise<CommandResult | undefined> {
+  const control = controlCommand(home, name)
+  if (control === undefined) return undefined
   const env = { ...process.env, ...control.env }
-  const options = { env, cwd: dataDir(home), timeoutMs: 30_000 }
-  const { ok } = await runCommand(control.command, [...control.args, ...args], options)
-  return ok
+  return runCommand(control.command, [...control.args, ...args], { env, cwd: dataDir(home), timeoutMs: 60_000 })
 }
 
-/** A command-line tool of RabbitMQ for this home's node; undefined if it is not installed. */
-export function controlCommand(home: Home, name: 'rabbitmqctl' | 'rabbitmq-queues'): RabbitmqControl | undefined {
+/** Runs `rabbitmqctl`. Returns whether it succeeded; it fails while the broker is down. */
+export const controlPrivateRabbitmq = async (home: Home, args: readonly string[]): Promise<boolean> =>
+  (await runControl(home, 'rabbitmqctl', args))?.ok === true
+
+function controlCommand(home: Home, name: 'rabbitmqctl' | 'rabbitmq-queues'): RabbitmqControl | undefined {
   const command = findBinary(name, ['/usr/lib/rabbitmq/bin'])
   if (command === undefined) return undefined
   const dir = dataDir(home)

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { findBinary } from './find-binary.ts'
 import type { Home } from './home.ts'
-import { startDaemon, stopDaemon } from './process/daemon.ts'
+import { startDaemon } from './process/daemon.ts'
 import { runningPid } from './process/pid-file.ts'
 import type { RedisAddress } from './provider.ts'
 import { redisAnswers } from './reachable.ts'
@@ -31,8 +31,4 @@ export async function startPrivateRedis(home: Home, binary: string): Promise<Red
     })
   }
   return { redisUrl: `redis://127.0.0.1:${readPorts(portsFile(home))['redis']}` }
-}
-
-export async function stopPrivateRedis(home: Home, graceMs?: number): Promise<void> {
-  await stopDaemon(home, 'redis', graceMs)
 }

@@ -6,12 +6,7 @@ export interface BrokerNode extends ClusterNode {
   readonly management: Management
 }
 
-export interface BrokerCluster {
-  readonly nodes: readonly BrokerNode[]
-  /** Gives every quorum queue a member on the node, as an operator does with `rabbitmq-queues grow`. */
-  grow(node: BrokerNode): Promise<void>
-  close(): Promise<void>
-}
+export type BrokerCluster = Awaited<ReturnType<typeof startBrokerCluster>>
 
 /** Whether this machine's RabbitMQ knows the settings of `infra/rabbitmq/members.conf`. */
 export function canGrowQueues(): boolean {
@@ -24,13 +19,14 @@ export function canGrowQueues(): boolean {
  * others join when they are started. Three nodes take about half a minute.
  * @param options.growsItself whether RabbitMQ adds missing members to queues (`infra/rabbitmq/members.conf`)
  */
-export async function startBrokerCluster({ running = 3, growsItself = false } = {}): Promise<BrokerCluster> {
+export async function startBrokerCluster({ running = 3, growsItself = false } = {}) {
   const folder = temporaryFolder('switchhook-cluster-')
   const cluster = await startPrivateCluster(folder, 3, { running, growsItself })
   return {
-    nodes: cluster.nodes.map((node) => ({ ...node, management: openManagement(node.managementUrl, '/') })),
-    grow: (node) => cluster.grow(node),
-    close: async () => {
+    nodes: cluster.nodes.map((node): BrokerNode => ({ ...node, management: openManagement(node.managementUrl, '/') })),
+    /** Gives every quorum queue a member on the node, as an operator does with `rabbitmq-queues grow`. */
+    grow: cluster.grow,
+    close: async (): Promise<void> => {
       await cluster.stop()
       rmSync(folder, { recursive: true, force: true })
     },

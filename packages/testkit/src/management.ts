@@ -12,33 +12,10 @@ export interface QueueInfo {
   readonly messagesUnacknowledged: number
 }
 
-export interface BindingInfo {
-  readonly source: string
-  readonly routingKey: string
-  readonly destination: string
-}
+export type Management = ReturnType<typeof openManagement>
 
 /** RabbitMQ's management HTTP API within one virtual host, as far as tests need it. */
-export interface Management {
-  /** Any request to the API, such as `GET` of `overview`. */
-  readonly call: (method: string, path: string, body?: object) => Promise<unknown>
-  queues(): Promise<readonly QueueInfo[]>
-  /** @throws if there is no such queue */
-  queue(name: string): Promise<QueueInfo>
-  deleteQueue(name: string): Promise<void>
-  purgeQueue(name: string): Promise<void>
-  bindings(): Promise<readonly BindingInfo[]>
-  /** The names that clients gave their connections (`connection_name`). */
-  connectionNames(): Promise<readonly string[]>
-  /** The node of each connection. */
-  connectionNodes(): Promise<readonly string[]>
-  /** Makes the broker close every listed connection; new ones are listed with a delay. Returns their number. */
-  closeConnections(): Promise<number>
-  createVhost(): Promise<void>
-  deleteVhost(): Promise<void>
-}
-
-export function openManagement(baseUrl: string, vhost: string): Management {
+export function openManagement(baseUrl: string, vhost: string) {
   const { origin, username, password } = new URL(baseUrl)
   const authorization = `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`
   const v = encodeURIComponent(vhost)
@@ -61,20 +38,25 @@ export function openManagement(baseUrl: string, vhost: string): Management {
   const connections = (): Promise<readonly Json[]> => list(`vhosts/${v}/connections`)
 
   return {
+    /** Any request to the API, such as `GET` of `overview`. */
     call,
     queues: async () => (await list(`queues/${v}`)).map(toQueueInfo),
-    queue: async (name) => toQueueInfo((await call('GET', `queues/${v}/${encodeURIComponent(name)}`)) as Json),
-    deleteQueue: async (name) => void (await call('DELETE', `queues/${v}/${encodeURIComponent(name)}`)),
-    purgeQueue: async (name) => void (await call('DELETE', `queues/${v}/${encodeURIComponent(name)}/contents`)),
+    /** @throws if there is no such queue */
+    queue: async (name: string) => toQueueInfo((await call('GET', `queues/${v}/${encodeURIComponent(name)}`)) as Json),
+    deleteQueue: async (name: string) => void (await call('DELETE', `queues/${v}/${encodeURIComponent(name)}`)),
+    purgeQueue: async (name: string) => void (await call('DELETE', `queues/${v}/${encodeURIComponent(name)}/contents`)),
     bindings: async () =>
       (await list(`bindings/${v}`)).map((binding) => ({
         source: String(binding['source']),
         routingKey: String(binding['routing_key']),
         destination: String(binding['destination']),
       })),
+    /** The names that clients gave their connections (`connection_name`). */
     connectionNames: async () =>
       (await connections()).map(({ client_properties: properties }) => String((properties as Json)['connection_name'])),
+    /** The node of each connection. */
     connectionNodes: async () => (await connections()).map(({ node }) => String(node)),
+    /** Makes the broker close every listed connection; new ones are listed with a delay. Returns their number. */
     closeConnections: async () => {
       const open = await connections()
       await Promise.all(open.map(({ name }) => call('DELETE', `connections/${encodeURIComponent(String(name))}`)))

@@ -8,7 +8,6 @@ export interface Answer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
-  /** Delay before the answer. */
   readonly delayMs?: number
   /** hang: never answers. reset: resets the connection. endless: sends headers, then a body that never ends. */
   readonly instead?: 'hang' | 'reset' | 'endless'
@@ -35,24 +34,10 @@ export interface ReceivedRequest {
   readonly remotePort: number
 }
 
-export interface Receiver {
-  readonly port: number
-  url(path?: string): string
-  /** Sets the script of one path and restarts its request count. Other paths keep the script of `startReceiver`. */
-  answer(path: string, script: ReceiverScript): void
-  /** All requests so far, or those of one path, in order of arrival. */
-  requests(path?: string): readonly ReceivedRequest[]
-  /** Resolves with the requests once there are at least `count`; rejects after 10 s by default. */
-  waitFor(count: number, path?: string, options?: { readonly timeoutMs?: number }): Promise<readonly ReceivedRequest[]>
-  /** Stops listening and drops every connection. */
-  close(): Promise<void>
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
 /** Starts an HTTP server on loopback that acts as a subscriber's endpoint, on a free port unless one is given. */
-export async function startReceiver(
-  script: ReceiverScript = {},
-  options: { readonly port?: number } = {},
-): Promise<Receiver> {
+export async function startReceiver(script: ReceiverScript = {}, options: { readonly port?: number } = {}) {
   const received: ReceivedRequest[] = []
   const scripts = new Map<string, { readonly script: ReceiverScript; count: number }>()
   const others = new Map<string, number>()
@@ -84,16 +69,20 @@ export async function startReceiver(
 
   return {
     port,
-    url: (path = '/') => `http://127.0.0.1:${port}${path}`,
-    answer: (path, own) => void scripts.set(path, { script: own, count: 0 }),
+    url: (path = '/'): string => `http://127.0.0.1:${port}${path}`,
+    /** Sets the script of one path and restarts its request count. Other paths keep the script of `startReceiver`. */
+    answer: (path: string, own: ReceiverScript): void => void scripts.set(path, { script: own, count: 0 }),
+    /** All requests so far, or those of one path, in order of arrival. */
     requests,
-    waitFor: (count, path, options) =>
+    /** Resolves with the requests once there are at least `count`; rejects after 30 s by default. */
+    waitFor: (count: number, path?: string, options?: { readonly timeoutMs?: number }) =>
       eventually(() => {
         const found = requests(path)
         if (found.length >= count) return found
         throw new Error(`${found.length} of ${count} requests came${path === undefined ? '' : ` to ${path}`}`)
       }, options),
-    close: async () => {
+    /** Stops listening and drops every connection. */
+    close: async (): Promise<void> => {
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()

@@ -14,17 +14,7 @@ export interface RedisServer {
   start(): Promise<void>
 }
 
-/** Several private Redis servers on loopback, each with its own folder, from the program of this machine. */
-export interface RedisServers {
-  start(...args: readonly string[]): Promise<RedisServer>
-  /** Starts a server whose port takes TLS only; `args` name its certificate. */
-  startTls(...args: readonly string[]): Promise<RedisServer>
-  /** Starts a sentinel that watches a primary and promotes its replica. */
-  startSentinel(primary: RedisServer, name: string): Promise<RedisServer>
-  /** Runs `redis-cli` and returns its output. */
-  cli(...args: readonly string[]): Promise<string>
-  close(): Promise<void>
-}
+export type RedisServers = ReturnType<typeof redisServers>
 
 /** Whether Redis is installed on this machine. If not, tests that need a private server are skipped. */
 export const canStartRedis = (): boolean => redisBinary() !== undefined
@@ -32,10 +22,19 @@ export const canStartRedis = (): boolean => redisBinary() !== undefined
 const HERE = '127.0.0.1'
 const COMMON = ['--bind', HERE, '--appendonly', 'yes', '--save', '']
 
-export function redisServers(): RedisServers {
+/** Several private Redis servers on loopback, each with its own folder, from the program of this machine. */
+export function redisServers() {
   const folder = temporaryFolder('switchhook-redis-')
   const running = new Set<ChildProcess>()
   const binary = redisBinary() ?? 'redis-server'
+
+  async function end(child: ChildProcess | undefined): Promise<void> {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+    running.delete(child)
+  }
 
   async function startServer(
     port: number,
@@ -54,28 +53,25 @@ export function redisServers(): RedisServers {
         running.add(started)
         if (!(await waitUntil(isUp, 10_000))) throw new Error(`Redis does not answer on port ${port}`)
       },
-      kill: async () => {
-        if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-        const ended = once(child, 'exit')
-        child.kill('SIGKILL')
-        await ended
-        running.delete(child)
-      },
+      kill: () => end(child),
     }
     await server.start()
     return server
   }
 
   return {
-    start: async (...args) => await startServer(await freePort(), [...COMMON, ...args]),
-    startTls: async (...args) => {
+    start: async (...args: readonly string[]): Promise<RedisServer> =>
+      await startServer(await freePort(), [...COMMON, ...args]),
+    /** Starts a server whose port takes TLS only; `args` name its certificate. */
+    startTls: async (...args: readonly string[]): Promise<RedisServer> => {
       const [port, plainPort] = [await freePort(), await freePort()]
-      const server = await startServer(plainPort, [...COMMON, '--tls-port', String(port), ...args], async () =>
+      const server = await startServer(plainPort, [...COMMON, '--tls-port', String(port), ...args], () =>
         acceptsConnections(port),
       )
       return { ...server, port }
     },
-    startSentinel: async (primary, name) => {
+    /** Starts a sentinel that watches a primary and promotes its replica. */
+    startSentinel: async (primary: RedisServer, name: string): Promise<RedisServer> => {
       const file = join(folder, `${name}.conf`)
       const monitor = [
         `sentinel monitor ${name} ${HERE} ${primary.port} 1`,
@@ -86,24 +82,18 @@ export function redisServers(): RedisServers {
       writeFileSync(file, `${monitor.join('\n')}\n`)
       return await startServer(await freePort(), [file, '--sentinel'])
     },
-    cli: async (...args) => (await promisify(execFile)('redis-cli', args, { timeout: 60_000 })).stdout,
-    close: async () => {
-      const ended = [...running].map(async (child) => {
-        if (child.exitCode !== null || child.signalCode !== null) return
-        const exit = once(child, 'exit')
-        child.kill('SIGKILL')
-        await exit
-      })
-      await Promise.all(ended)
+    /** Runs `redis-cli` and returns its output. */
+    cli: async (...args: readonly string[]): Promise<string> =>
+      (await promisify(execFile)('redis-cli', args, { timeout: 60_000 })).stdout,
+    close: async (): Promise<void> => {
+      await Promise.all([...running].map(end))
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-function acceptsConnections(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: HERE, port })
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+const acceptsConnections = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: HERE, port }, () => resolve(true)).once('error', () => resolve(false))
     socket.unref().on('connect', () => socket.destroy())
   })
-}

@@ -8,7 +8,6 @@ export interface CommandResult {
 }
 
 export interface RunningCommand {
-  /** What it has written so far. */
   readonly output: () => Omit<CommandResult, 'code'>
   readonly ended: Promise<CommandResult>
   kill(signal: NodeJS.Signals): void

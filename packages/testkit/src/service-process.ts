@@ -3,31 +3,18 @@ import { once } from 'node:events'
 import { eventually } from './eventually.ts'
 import { inherited } from './run-command.ts'
 
-/** A line that a service logged. */
 export interface LoggedLine extends Readonly<Record<string, unknown>> {
   readonly level: string
   readonly message: string
 }
 
-/** A service in its own process, configured only by its environment. */
-export interface ServiceProcess {
-  /** The lines logged so far. */
-  readonly lines: () => readonly LoggedLine[]
-  readonly healthPort: number
-  /** Sends SIGKILL, or another signal, and resolves once the process has ended. */
-  kill(signal?: NodeJS.Signals): Promise<void>
-  /** Sends SIGTERM. Resolves to the exit code. */
-  stop(): Promise<number | null>
-}
+export type ServiceProcess = Awaited<ReturnType<typeof startServiceProcess>>
 
 /**
- * Starts a service from its sources and resolves once it has logged `started`.
+ * Starts a service from its sources in its own process, configured only by `env`. Resolves once it has logged `started`.
  * @param main path of its `main.ts`
  */
-export async function startServiceProcess(
-  main: string,
-  env: Readonly<Record<string, string>>,
-): Promise<ServiceProcess> {
+export async function startServiceProcess(main: string, env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, ['--conditions=source', main], {
     env: { ...inherited(), HEALTH_PORT: '0', NODE_ENV: 'test', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -51,11 +38,13 @@ export async function startServiceProcess(
   return {
     lines,
     healthPort: Number(started['healthPort']),
-    kill: async (signal = 'SIGKILL') => {
+    /** Sends SIGKILL, or another signal, and resolves once the process has ended. */
+    kill: async (signal: NodeJS.Signals = 'SIGKILL'): Promise<void> => {
       child.kill(signal)
       await ended
     },
-    stop: async () => {
+    /** Sends SIGTERM. Resolves to the exit code. */
+    stop: async (): Promise<number | null> => {
       child.kill('SIGTERM')
       const [code] = (await ended) as [number | null]
       return code

@@ -4,38 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Direction = 'toServer' | 'toClient'
 
-/** A TCP proxy between a client and a server, whose connections a test can cut, freeze or alter. */
-export interface TcpProxy {
-  readonly port: number
-  /** The target's URL with the address of the proxy. */
-  readonly url: string
-  /** Number of open connections. */
-  connections(): number
-  /** Number of connections accepted so far. */
-  accepted(): number
-  /** Resets every open connection. New connections are accepted. */
-  cut(): void
-  /** Resets the first connection that carries a matching chunk, once. */
-  cutWhen(matches: (chunk: Buffer, direction: Direction) => boolean): void
-  /** From now on, replaces each chunk with the result of `change`. */
-  alter(change: (chunk: Buffer, direction: Direction) => Buffer): void
-  /** Resets every open and every new connection until `accept`. */
-  refuse(): void
-  accept(): void
-  /** Forwards nothing but keeps connections open until `thaw`, like a network that drops packets. */
-  freeze(): void
-  thaw(): void
-  /** Sends new connections to the host and port of this URL, for a server that restarted on another port. */
-  aim(target: string): void
-  close(): Promise<void>
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'amqp:': 5672, 'redis:': 6379, 'http:': 80 }
 
 const CLOSE_WITHIN_MS = 1_000
 
-/** Listens on a free loopback port and forwards to the host and port of the target URL. */
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
+/**
+ * A TCP proxy between a client and a server, whose connections a test can cut, freeze or alter. Listens on a free loopback
+ * port and forwards to the host and port of the target URL.
+ */
+export async function startTcpProxy(target: string) {
   let address = addressOf(target)
   const pairs = new Set<readonly [Socket, Socket]>()
   let refusing = false
@@ -91,21 +70,29 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   }
   return {
     port: own.port,
+    /** The target's URL with the address of the proxy. */
     url: url.href,
-    connections: () => pairs.size,
-    accepted: () => accepted,
+    connections: (): number => pairs.size,
+    /** Number of connections accepted so far. */
+    accepted: (): number => accepted,
+    /** Resets every open connection. New connections are accepted. */
     cut,
-    cutWhen: (matches) => (cutMatches = matches),
-    alter: (change) => (altered = change),
-    refuse: () => {
+    /** Resets the first connection that carries a matching chunk, once. */
+    cutWhen: (matches: (chunk: Buffer, direction: Direction) => boolean): void => void (cutMatches = matches),
+    /** From now on, replaces each chunk with the result of `change`. */
+    alter: (change: (chunk: Buffer, direction: Direction) => Buffer): void => void (altered = change),
+    /** Resets every open and every new connection until `accept`. */
+    refuse: (): void => {
       refusing = true
       cut()
     },
-    accept: () => (refusing = false),
-    freeze: () => setFrozen(true),
-    thaw: () => setFrozen(false),
-    aim: (next) => void (address = addressOf(next)),
-    close: async () => {
+    accept: (): void => void (refusing = false),
+    /** Forwards nothing but keeps connections open until `thaw`, like a network that drops packets. */
+    freeze: (): void => setFrozen(true),
+    thaw: (): void => setFrozen(false),
+    /** Sends new connections to the host and port of this URL, for a server that restarted on another port. */
+    aim: (next: string): void => void (address = addressOf(next)),
+    close: async (): Promise<void> => {
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()

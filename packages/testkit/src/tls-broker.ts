@@ -3,16 +3,11 @@ import { join } from 'node:path'
 import { freePort, localProvider, openHome, temporaryFolder } from '@switchhook/test-servers'
 import type { CertificateAuthority, ServerCertificate } from './certificates.ts'
 
-export interface TlsBroker {
-  readonly port: number
-  close(): Promise<void>
-}
-
 /** Starts a private RabbitMQ that serves TLS itself, with the program of this machine. Takes about ten seconds. */
 export async function startTlsBroker(
   { caFile }: CertificateAuthority,
   { certificateFile, keyFile }: ServerCertificate,
-): Promise<TlsBroker> {
+) {
   const folder = temporaryFolder('switchhook-tls-')
   const home = openHome(folder)
   const port = await freePort()
@@ -35,7 +30,7 @@ export async function startTlsBroker(
   await provider.start(['rabbitmq'])
   return {
     port,
-    close: async () => {
+    close: async (): Promise<void> => {
       await provider.stop()
       rmSync(folder, { recursive: true, force: true })
     },

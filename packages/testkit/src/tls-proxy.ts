@@ -3,15 +3,8 @@ import { type AddressInfo, connect } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
 import type { ServerCertificate } from './certificates.ts'
 
-export interface TlsProxy {
-  readonly port: number
-  /** Presents another certificate to new connections. */
-  use(certificate: ServerCertificate): void
-  close(): Promise<void>
-}
-
 /** Accepts TLS on 127.0.0.1 and passes what it decrypts on to a server without TLS. */
-export async function startTlsProxy(url: string, { key, certificate }: ServerCertificate): Promise<TlsProxy> {
+export async function startTlsProxy(url: string, { key, certificate }: ServerCertificate) {
   const { hostname, port } = new URL(url)
   const open = new Set<TLSSocket>()
   const server = createServer({ key, cert: certificate }, (client) => {
@@ -23,12 +16,12 @@ export async function startTlsProxy(url: string, { key, certificate }: ServerCer
     client.on('close', () => open.delete(client))
   })
   server.on('tlsClientError', () => {}) // The client under test reports it.
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    use: (other) => server.setSecureContext({ key: other.key, cert: other.certificate }),
-    close: async () => {
+    /** Presents another certificate to new connections. */
+    use: (other: ServerCertificate): void => server.setSecureContext({ key: other.key, cert: other.certificate }),
+    close: async (): Promise<void> => {
       const closed = once(server, 'close')
       server.close()
       for (const client of open) client.destroy()

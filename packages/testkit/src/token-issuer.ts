@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 
 export type Algorithm = 'RS256' | 'ES256'
 
-export interface TokenOptions {
+interface TokenOptions {
   readonly alg?: Algorithm
   /** Seconds from now; may be negative. One hour by default. */
   readonly expiresInS?: number
@@ -18,22 +18,7 @@ export interface TokenOptions {
   readonly forgery?: 'none' | 'HS256' | 'stranger' | 'tampered'
 }
 
-/** An identity provider that publishes signing keys and issues valid and forged tokens. */
-export interface TokenIssuer {
-  readonly issuer: string
-  readonly audience: string
-  readonly jwksUri: string
-  /** Claims with the value undefined are omitted. */
-  token(claims?: Readonly<Record<string, unknown>>, options?: TokenOptions): string
-  /** Replaces the keys: new tokens are signed with new keys, and only those are published. */
-  rotateKeys(): void
-  /** Number of requests for the keys. */
-  jwksRequests(): number
-  /** Stops the key server; `start` restarts it at the same address. */
-  stop(): Promise<void>
-  start(): Promise<void>
-  close(): Promise<void>
-}
+export type TokenIssuer = Awaited<ReturnType<typeof startTokenIssuer>>
 
 interface SigningKey {
   readonly kid: string
@@ -43,9 +28,11 @@ interface SigningKey {
 
 type Keys = Readonly<Record<Algorithm, SigningKey>>
 
-/** Starts the provider over HTTP on a free loopback port, with discovery at `/.well-known/openid-configuration`. */
-export async function startTokenIssuer(options: { readonly audience?: string } = {}): Promise<TokenIssuer> {
-  const audience = options.audience ?? 'switchhook'
+/**
+ * Starts an identity provider that publishes signing keys and issues valid and forged tokens, over HTTP on a free loopback
+ * port, with discovery at `/.well-known/openid-configuration`.
+ */
+export async function startTokenIssuer({ audience = 'switchhook' } = {}) {
   let generation = 1
   let keys = makeKeys(generation)
   let jwksRequests = 0
@@ -82,22 +69,20 @@ export async function startTokenIssuer(options: { readonly audience?: string } =
     issuer: issuer(),
     audience,
     jwksUri: `${issuer()}/jwks`,
-    token: (claims = {}, tokenOptions = {}) => {
+    /** Claims with the value undefined are omitted. */
+    token: (claims: Readonly<Record<string, unknown>> = {}, tokenOptions: TokenOptions = {}): string => {
       const now = Math.floor(Date.now() / 1_000)
-      const standard = {
-        iss: issuer(),
-        aud: audience,
-        sub: 'test-client',
-        iat: now,
-        exp: now + (tokenOptions.expiresInS ?? 3_600),
-      }
+      const exp = now + (tokenOptions.expiresInS ?? 3_600)
+      const standard = { iss: issuer(), aud: audience, sub: 'test-client', iat: now, exp }
       return makeToken({ ...standard, ...claims }, tokenOptions, keys)
     },
-    rotateKeys: () => {
+    /** Replaces the keys: new tokens are signed with new keys, and only those are published. */
+    rotateKeys: (): void => {
       generation += 1
       keys = makeKeys(generation)
     },
-    jwksRequests: () => jwksRequests,
+    jwksRequests: (): number => jwksRequests,
+    /** Stops the key server; `start` restarts it at the same address. */
     stop,
     start,
     close: stop,

@@ -13,13 +13,7 @@ export interface CollectedSpan {
   readonly isError: boolean
 }
 
-export interface TraceCollector {
-  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
-  readonly endpoint: string
-  /** All spans so far, or those of one trace. */
-  spans(traceId?: string): readonly CollectedSpan[]
-  close(): Promise<void>
-}
+export type TraceCollector = Awaited<ReturnType<typeof startTraceCollector>>
 
 /** An export request in JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp), reduced to the fields read here. */
 interface ExportRequest {
@@ -49,7 +43,7 @@ const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer
 const ERROR = 2
 
 /** Starts a collector for OTLP/HTTP in JSON on loopback, on a free port unless one is given. */
-export async function startTraceCollector(options: { readonly port?: number } = {}): Promise<TraceCollector> {
+export async function startTraceCollector(options: { readonly port?: number } = {}) {
   const receiver = await startReceiver(
     { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' },
     options,
@@ -57,8 +51,11 @@ export async function startTraceCollector(options: { readonly port?: number } = 
   const all = (): CollectedSpan[] =>
     receiver.requests('/v1/traces').flatMap(({ body }) => spansOf(JSON.parse(body.toString()) as ExportRequest))
   return {
+    /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
     endpoint: receiver.url('').replace(/\/$/, ''),
-    spans: (traceId) => all().filter((span) => traceId === undefined || span.traceId === traceId),
+    /** All spans so far, or those of one trace. */
+    spans: (traceId?: string): readonly CollectedSpan[] =>
+      all().filter((span) => traceId === undefined || span.traceId === traceId),
     close: () => receiver.close(),
   }
 }

@@ -1,15 +1,15 @@
 import type { Schemas } from '@switchhook/client'
-import { type Command, type Group, given } from '../command.ts'
+import { command, type Group, given } from '../command.ts'
 import { usage } from '../exit.ts'
 import { momentOf } from '../output/read-time.ts'
 import { callState, deviceStatus, moment } from '../output/words.ts'
 import { LIMIT, limitOf, take } from './take.ts'
 
-const list: Command = {
+const list = command({
   name: 'list',
   summary: 'list agents with their status and calls',
   options: [LIMIT],
-  run: async ({ client, out }, _args, options: { limit?: string }) =>
+  run: async ({ client, out }, _args, options) =>
     out.list(await take(client.agents.list(), limitOf(options)), [
       { title: 'AGENT', of: ({ agentUri }) => agentUri },
       { title: 'STATUS', of: ({ statusName }) => statusName },
@@ -17,15 +17,9 @@ const list: Command = {
       { title: 'DEVICE', of: (agent) => deviceStatus(agent.deviceStatus) },
       { title: 'CALLS', of: (agent) => agent.calls.map(({ state }) => callState(state)).join(', ') },
     ]),
-}
+})
 
-interface PresenceOptions {
-  readonly until?: string
-  readonly message?: string
-  readonly location?: string
-}
-
-const presence: Command = {
+const presence = command({
   name: 'presence',
   summary: "read an agent's status, or set it",
   args: [
@@ -37,7 +31,7 @@ const presence: Command = {
     ['--message <text>', 'a text for colleagues'],
     ['--location <text>', 'where the agent is'],
   ],
-  run: async ({ client, out }, [agentUri = '', statusCode], { until, message, location }: PresenceOptions) => {
+  run: async ({ client, out }, [agentUri = '', statusCode], { until, message, location }) => {
     const end = until === undefined ? undefined : momentOf(until, 1, Date.now())
     const more = given<Schemas['PresenceSetting']>({ statusCode, until: end, message, location })
     if (statusCode === undefined && Object.keys(more).length > 0) {
@@ -58,7 +52,7 @@ const presence: Command = {
       ['device', agent.deviceStatusName],
     ])
   },
-}
+})
 
 export const agents: Group = {
   name: 'agents',

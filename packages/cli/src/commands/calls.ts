@@ -1,14 +1,14 @@
 import { type Client, type Schemas } from '@switchhook/client'
-import { type Command, type Context, type Group, given } from '../command.ts'
+import { type Command, type Context, command, type Group, given } from '../command.ts'
 import { usage } from '../exit.ts'
 import { callState, direction, endReason, moment } from '../output/words.ts'
 import { LIMIT, limitOf, take } from './take.ts'
 
-const list: Command = {
+const list = command({
   name: 'list',
   summary: 'list calls, the live ones first',
   options: [['--live', 'only live calls'], ['--agent <uri>', 'only calls of this agent'], LIMIT],
-  run: async ({ client, out }, _args, options: { live?: true; agent?: string; limit?: string }) => {
+  run: async ({ client, out }, _args, options) => {
     const query = given<Schemas['ListCallsQuery']>({ live: options.live, agentUri: options.agent })
     out.list(await take(client.calls.list(query), limitOf(options)), [
       { title: 'CALL', of: ({ callId }) => callId },
@@ -20,9 +20,9 @@ const list: Command = {
       { title: 'END', of: (leg) => (leg.endReason === 0 ? '' : endReason(leg.endReason)) },
     ])
   },
-}
+})
 
-const dial: Command = {
+const dial = command({
   name: 'dial',
   summary: 'start a call of an agent',
   args: [
@@ -33,45 +33,45 @@ const dial: Command = {
     ['--cli <number>', 'the number that the other party sees'],
     ['--correlation-id <id>', 'your own id, repeated in the events of the call'],
   ],
-  run: async ({ client, out }, [agentUri = '', destination = ''], options: { cli?: string; correlationId?: string }) =>
+  run: async ({ client, out }, [agentUri = '', destination = ''], options) =>
     accepted(out, await client.calls.dial({ agentUri, destination, ...options })),
-}
+})
 
 type Verb = 'answer' | 'hold' | 'resume' | 'hangup'
 
 const CALL = ['<call>', 'the id of the call'] as const
 const AGENT = ['--agent <uri>', 'the agent, if several take part'] as const
 
-const command = (name: Verb, summary: string): Command => ({
-  name,
-  summary,
-  args: [CALL],
-  options: [AGENT],
-  run: async ({ client, out }, [callId = ''], { agent }: { agent?: string }) =>
-    accepted(out, await client.calls[name](callId, { agentUri: agent ?? (await agentIn(client, callId, name)) })),
-})
+const onCall = (name: Verb, summary: string): Command =>
+  command({
+    name,
+    summary,
+    args: [CALL],
+    options: [AGENT],
+    run: async ({ client, out }, [callId = ''], { agent }) =>
+      accepted(out, await client.calls[name](callId, { agentUri: agent ?? (await agentIn(client, callId, name)) })),
+  })
 
-const transfer: Command = {
+const transfer = command({
   name: 'transfer',
   summary: 'transfer a call, attended unless --blind',
   args: [CALL, ['<target>', 'an agent, an extension or a number']],
   options: [['--blind', 'without a consultation call'], AGENT],
-  run: async ({ client, out }, [callId = '', transferTarget = ''], options: { blind?: true; agent?: string }) => {
+  run: async ({ client, out }, [callId = '', transferTarget = ''], options) => {
     const agentUri = options.agent ?? (await agentIn(client, callId, 'transfer'))
     accepted(out, await client.calls.transfer(callId, { agentUri, transferTarget, blind: options.blind === true }))
   },
-}
+})
 
 /** The agent whose leg allows the command. Without one, the API says why with the only agent there is. */
 async function agentIn(client: Client, callId: string, verb: Verb | 'transfer'): Promise<string> {
   const { legs } = await client.calls.read(callId)
   const able = legs.filter(({ allowedCommands }) => allowedCommands.includes(verb))
-  const [leg, second] = able.length > 0 ? able : legs
+  const candidates = able.length > 0 ? able : legs
+  const [leg, second] = candidates
   if (leg === undefined) throw usage('The contact center has not reported this call yet: name the agent with --agent.')
   if (second === undefined) return leg.agentUri
-  throw usage(
-    `Name the agent with --agent: ${(able.length > 0 ? able : legs).map((one) => one.agentUri).join(' or ')}.`,
-  )
+  throw usage(`Name the agent with --agent: ${candidates.map((one) => one.agentUri).join(' or ')}.`)
 }
 
 function accepted(out: Context['out'], answer: Schemas['CommandAccepted'] & { consultationCallId?: string }): void {
@@ -94,10 +94,10 @@ export const calls: Group = {
   commands: [
     list,
     dial,
-    command('answer', 'answer a ringing call'),
-    command('hold', 'hold a call'),
-    command('resume', 'resume a held call'),
+    onCall('answer', 'answer a ringing call'),
+    onCall('hold', 'hold a call'),
+    onCall('resume', 'resume a held call'),
     transfer,
-    command('hangup', 'hang up'),
+    onCall('hangup', 'hang up'),
   ],
 }

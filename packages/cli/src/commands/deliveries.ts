@@ -1,20 +1,11 @@
 import { type Schemas, SwitchhookError } from '@switchhook/client'
-import { type Command, type Context, type Group, given } from '../command.ts'
+import { type Context, command, type Group, given } from '../command.ts'
 import { moment, outcome, toneOf } from '../output/words.ts'
 import { LIMIT, limitOf, take } from './take.ts'
 
 type Query = Schemas['ListTenantDeliveriesQuery']
 
-interface ListOptions {
-  readonly state?: string
-  readonly subscription?: string
-  readonly call?: string
-  readonly agent?: string
-  readonly type?: string
-  readonly limit?: string
-}
-
-const list: Command = {
+const list = command({
   name: 'list',
   summary: 'list deliveries, the latest first',
   options: [
@@ -25,7 +16,7 @@ const list: Command = {
     ['--type <type>', 'only of this event type'],
     LIMIT,
   ],
-  run: async ({ client, out }, _args, options: ListOptions) => {
+  run: async ({ client, out }, _args, options) => {
     const query = given<Query>({
       // The API knows the states and types, and names them if one is misspelt.
       state: (options.state ?? 'any') as Query['state'],
@@ -45,14 +36,14 @@ const list: Command = {
       { title: 'URL', of: ({ url }) => url },
     ])
   },
-}
+})
 
-const show: Command = {
+const show = command({
   name: 'show',
   summary: 'show a delivery and its attempts',
   args: [['<delivery>', 'the id of the delivery']],
   run: async ({ client, out }, [id = '']) => showDelivery(out, await client.deliveries.read(id)),
-}
+})
 
 export function showDelivery(out: Context['out'], delivery: Schemas['Delivery']): void {
   out.record(delivery, [
@@ -74,7 +65,7 @@ export function showDelivery(out: Context['out'], delivery: Schemas['Delivery'])
   ])
 }
 
-const redeliver: Command = {
+export const redeliver = command({
   name: 'redeliver',
   summary: 'send parked or delivered deliveries again',
   args: [['<deliveries...>', 'the ids of the deliveries']],
@@ -98,7 +89,6 @@ const redeliver: Command = {
     ])
     if (failure !== undefined) throw failure
   },
-}
+})
 
 export const deliveries: Group = { name: 'deliveries', summary: 'list and show deliveries', commands: [list, show] }
-export const sendAgain: Group = { name: '', summary: 'send again', commands: [redeliver] }

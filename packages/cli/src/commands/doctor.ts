@@ -1,5 +1,5 @@
 import { SignInFailed, SwitchhookError } from '@switchhook/client'
-import type { Command, Context, Group } from '../command.ts'
+import { type Context, command } from '../command.ts'
 import {
   type Diagnosis,
   judgeClock,
@@ -18,12 +18,7 @@ import { take } from './take.ts'
 const MOST_ENDPOINTS = 1_000
 const ROLES = ['viewer', 'operator', 'admin']
 
-interface DoctorOptions {
-  readonly needs?: string
-  readonly patience?: string
-}
-
-const doctor: Command = {
+export const doctor = command({
   name: 'doctor',
   summary: 'find what is wrong: address, clock, sign-in, role, live stream, endpoints; takes 16 s',
   options: [
@@ -33,7 +28,7 @@ const doctor: Command = {
       `multiplies the limits of ${FIRST_WITHIN_MS / 1_000} s and ${SECOND_WITHIN_MS / 1_000} s for the stream`,
     ],
   ],
-  run: async (context, _args, { needs = 'viewer', patience = '1' }: DoctorOptions) => {
+  run: async (context, _args, { needs = 'viewer', patience = '1' }) => {
     if (!ROLES.includes(needs)) throw usage(`The roles are ${ROLES.join(', ')}.`)
     const all = await examine(context, needs, countOf(patience, '--patience'))
     const { out } = context
@@ -45,7 +40,7 @@ const doctor: Command = {
     const findings = all.flatMap(({ check, repair }) => (repair === null ? [] : [`${check}: ${repair}`]))
     if (findings.length > 0) throw new CliError(Exit.finding, findings.join('\n'))
   },
-}
+})
 
 async function examine(context: Context, needs: string, patience: number): Promise<readonly Diagnosis[]> {
   const { client, session, out, connection } = context
@@ -85,5 +80,3 @@ async function examineStream({ session, connection }: Context, patience: number)
   }, patience)
   return judgeStream(timing)
 }
-
-export const examining: Group = { name: '', summary: 'examine', commands: [doctor] }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GROUPS } from '../groups.ts'
-import { completions } from './completion-script.ts'
+import { completions } from './completion.ts'
 
 const root = join(import.meta.dirname, '../../../..')
 const words = completions(GROUPS)

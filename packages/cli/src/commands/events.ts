@@ -1,19 +1,11 @@
 import type { Schemas, StreamMessage } from '@switchhook/client'
-import { type Command, type Group, given } from '../command.ts'
+import { command, type Group, given } from '../command.ts'
 import { momentOf } from '../output/read-time.ts'
 import { describeMessage } from './describe-message.ts'
 
 type Query = Schemas['StreamEventsQuery']
 
-interface TailOptions {
-  readonly call?: string
-  readonly agent?: string
-  readonly subscription?: string
-  readonly type?: string
-  readonly since?: string
-}
-
-const tail: Command = {
+const tail = command({
   name: 'tail',
   summary: 'follow events and delivery attempts as they happen, until Ctrl+C',
   options: [
@@ -23,7 +15,7 @@ const tail: Command = {
     ['--type <type>', 'only this event type'],
     ['--since <time>', 'begin earlier: 10m, or an ISO 8601 time'],
   ],
-  run: async ({ client, out }, _args, { call, agent, subscription, type, since }: TailOptions) => {
+  run: async ({ client, out }, _args, { call, agent, subscription, type, since }) => {
     const filter = given<Query>({
       callId: call,
       agentUri: agent,
@@ -38,7 +30,7 @@ const tail: Command = {
       else out.stream(message, () => describeMessage(message, out.style))
     }
   },
-}
+})
 
 const gapNote = ({ eventsLost }: Extract<StreamMessage, { type: 'gap' }>): string =>
   eventsLost

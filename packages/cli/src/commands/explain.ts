@@ -1,6 +1,6 @@
 import type { Client, Schemas } from '@switchhook/client'
 import { SwitchhookError } from '@switchhook/client'
-import type { Command, Context, Group } from '../command.ts'
+import { type Context, command } from '../command.ts'
 import { CliError, Exit } from '../exit.ts'
 import { withoutControls } from '../output/table.ts'
 import { moment, toneOf } from '../output/words.ts'
@@ -10,7 +10,7 @@ import { showSubscription } from './subscriptions.ts'
 
 type Explained = Schemas['ExplainedEvent']
 
-const explain: Command = {
+export const explain = command({
   name: 'explain',
   summary: 'say what happened to an event, a call, a delivery, a subscription or a recovery',
   args: [['<id>', 'any id, also inside a pasted line; an agent URI, a phone number or a correlation id']],
@@ -30,7 +30,7 @@ const explain: Command = {
     else if (recovery !== undefined) showRecovery(out, recovery)
     else await showEvents(client, out, await eventsAbout(client, id), id)
   },
-}
+})
 
 const GUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
 /** Each explanation is a request of its own. */
@@ -85,5 +85,3 @@ async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
     throw error
   }
 }
-
-export const explaining: Group = { name: '', summary: 'explain', commands: [explain] }

@@ -1,5 +1,5 @@
 import { type Schemas, SwitchhookError } from '@switchhook/client'
-import type { Command, Context, Group } from '../command.ts'
+import { type Context, command } from '../command.ts'
 import { ensureSubscription } from '../listen/ensure-subscription.ts'
 import { forward, untilListening } from '../listen/forward.ts'
 import { onKey } from '../listen/keys.ts'
@@ -7,22 +7,10 @@ import { listen } from '../listen/listen.ts'
 import { outcomeText } from '../listen/outcome.ts'
 import { skipBacklog } from '../listen/skip-backlog.ts'
 import { targetOf } from '../listen/target.ts'
-import { subscriptionState } from '../output/subscription-state.ts'
-import { clock, moment, toneOf } from '../output/words.ts'
+import { clock, moment, subscriptionState, toneOf } from '../output/words.ts'
 import { filterIn } from './subscriptions.ts'
 
-interface ListenOptions {
-  readonly forwardTo?: string
-  readonly name?: string
-  readonly events?: string
-  readonly filter?: string
-  readonly skipBacklog?: true
-  readonly printSecret?: true
-  readonly ephemeral?: true
-  readonly allowRemote?: true
-}
-
-const listening: Command = {
+export const listenCommand = command({
   name: 'listen',
   summary: 'receive deliveries on this machine, until Ctrl+C; deliveries that arrive meanwhile wait',
   options: [
@@ -35,7 +23,7 @@ const listening: Command = {
     ['--ephemeral', 'begin with nothing, and keep nothing after the end'],
     ['--allow-remote', 'forward to another machine'],
   ],
-  run: async ({ client, out }, _args, options: ListenOptions) => {
+  run: async ({ client, out }, _args, options) => {
     const { forwardTo, name, events, filter, allowRemote, ephemeral } = options
     const target = forwardTo === undefined ? undefined : targetOf(forwardTo, allowRemote === true)
     const subscription = await ensureSubscription(client, {
@@ -105,7 +93,7 @@ const listening: Command = {
       },
     })
   },
-}
+})
 
 /** Why nothing may arrive, by the state of the subscription. */
 const STOPPED: Readonly<Record<string, string>> = {
@@ -143,5 +131,3 @@ function lineOf(
   const now = clock(new Date().toISOString())
   return `${style('dim', now)}  ${headers['X-SVC-Event']}  attempt ${attempt}: ${style(tone, text)}${took}, ${then}  ${style('dim', deliveryId)}`
 }
-
-export const listens: Group = { name: '', summary: 'receive', commands: [listening] }

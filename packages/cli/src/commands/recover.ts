@@ -1,22 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Schemas } from '@switchhook/client'
-import { type Command, type Context, type Group, given } from '../command.ts'
+import { type Context, command, given } from '../command.ts'
 import { CliError, Exit } from '../exit.ts'
 import { countOf, momentOf } from '../output/read-time.ts'
 import { moment } from '../output/words.ts'
 
-interface RecoverOptions {
-  readonly dryRun?: true
-  readonly watch?: true
-  readonly from?: string
-  readonly to?: string
-  readonly types?: string
-  readonly perSecond?: string
-}
-
 const WATCH_EVERY_MS = 1_000
 
-const recover: Command = {
+export const recover = command({
   name: 'recover',
   summary: 'send the parked deliveries of a subscription again',
   args: [['<subscription>', 'the id of the subscription']],
@@ -28,7 +19,7 @@ const recover: Command = {
     ['--types <types>', 'only these event types, separated by commas'],
     ['--per-second <count>', 'at most so many per second'],
   ],
-  run: async ({ client, out }, [id = ''], { dryRun, watch, from, to, types, perSecond }: RecoverOptions) => {
+  run: async ({ client, out }, [id = ''], { dryRun, watch, from, to, types, perSecond }) => {
     const nowMs = Date.now()
     const body = given<Schemas['NewRecovery']>({
       from: from === undefined ? undefined : momentOf(from, -1, nowMs),
@@ -64,7 +55,7 @@ const recover: Command = {
       )
     }
   },
-}
+})
 
 /** `120 of 300 sent, 12/s, waiting for the endpoint` */
 export function progressOf({ sent, remaining, perSecond, waitingFor }: Schemas['Recovery']): string {
@@ -87,5 +78,3 @@ export function showRecovery(out: Context['out'], recovery: Schemas['Recovery'])
     ['ended', moment(recovery.endedAt)],
   ])
 }
-
-export const recovering: Group = { name: '', summary: 'recover', commands: [recover] }

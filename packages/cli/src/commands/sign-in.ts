@@ -1,5 +1,5 @@
 import { createClient } from '@switchhook/client'
-import type { Command, Context, Group } from '../command.ts'
+import { type Context, command } from '../command.ts'
 import { usage } from '../exit.ts'
 import { openBrowser, openCallback } from '../session/browser.ts'
 import { applicationScope, chosenIn, readOffer } from '../session/offer.ts'
@@ -15,7 +15,7 @@ interface LoginOptions {
   readonly tokenUrl?: string
 }
 
-const login: Command = {
+export const login = command({
   name: 'login',
   summary: 'sign in to an installation, and keep it as a profile',
   args: [['[url]', 'its address, such as https://switchhook.example.com']],
@@ -43,7 +43,7 @@ const login: Command = {
       ['roles', me.roles.join(', ')],
     ])
   },
-}
+})
 
 async function signInTo(url: string, context: Context, options: LoginOptions): Promise<SignIn> {
   const { organization, device, clientId, secretStdin, scope, tokenUrl } = options
@@ -82,7 +82,7 @@ async function signInTo(url: string, context: Context, options: LoginOptions): P
   }
 }
 
-const logout: Command = {
+export const logout = command({
   name: 'logout',
   summary: 'end the sign-in and remove the profile',
   run: async ({ session, profiles, out }) => {
@@ -92,9 +92,9 @@ const logout: Command = {
     out.note(`The profile "${session.profile}" is removed.`)
     if (stored.signIn !== undefined) await revoke(stored.signIn)
   },
-}
+})
 
-const profile: Command = {
+export const profile = command({
   name: 'profile',
   summary: 'list the profiles, or use another one from now on',
   args: [['[name]', 'the profile to use']],
@@ -118,6 +118,4 @@ const profile: Command = {
       { title: 'URL', of: ({ url }) => url },
     ])
   },
-}
-
-export const signIn: Group = { name: '', summary: 'sign in', commands: [login, logout, profile] }
+})

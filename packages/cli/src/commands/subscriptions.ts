@@ -1,9 +1,8 @@
 import type { Schemas } from '@switchhook/client'
-import { type Command, type Context, type Group, given } from '../command.ts'
+import { type Context, command, type Group, given } from '../command.ts'
 import { CliError, Exit, usage } from '../exit.ts'
 import { durationMs } from '../output/read-time.ts'
-import { subscriptionState } from '../output/subscription-state.ts'
-import { moment, toneOf } from '../output/words.ts'
+import { moment, subscriptionState, toneOf } from '../output/words.ts'
 import { LIMIT, limitOf, take } from './take.ts'
 
 const ID = ['<subscription>', 'the id of the subscription'] as const
@@ -15,11 +14,11 @@ const FILTER = [
 const EXPIRE_AFTER = ['--expire-after <time>', 'do not send older events, such as 5m; none: send all'] as const
 const TYPES = ['--types <types>', 'event types, separated by commas; * for all'] as const
 
-const list: Command = {
+const list = command({
   name: 'list',
   summary: 'list subscriptions and the health of their endpoints',
   options: [EXTERNAL_ID, LIMIT],
-  run: async ({ client, out }, _args, options: { externalId?: string; limit?: string }) => {
+  run: async ({ client, out }, _args, options) => {
     const query = given<Schemas['ListSubscriptionsQuery']>({ externalId: options.externalId })
     out.list(await take(client.subscriptions.list(query), limitOf(options)), [
       { title: 'SUBSCRIPTION', of: ({ id }) => id },
@@ -29,14 +28,14 @@ const list: Command = {
       { title: 'URL', of: ({ url }) => url },
     ])
   },
-}
+})
 
-const show: Command = {
+const show = command({
   name: 'show',
   summary: 'show a subscription',
   args: [ID],
   run: async ({ client, out }, [id = '']) => showSubscription(out, await client.subscriptions.read(id)),
-}
+})
 
 export function showSubscription(
   out: Context['out'],
@@ -81,16 +80,7 @@ export function filterIn(text: string): Schemas['NewSubscription']['filter'] {
   }
 }
 
-interface CreateOptions {
-  readonly types?: string
-  readonly description?: string
-  readonly externalId?: string
-  readonly filter?: string
-  readonly expireAfter?: string
-  readonly disabled?: true
-}
-
-const create: Command = {
+const create = command({
   name: 'create',
   summary: 'create a subscription; its secret is shown only now',
   args: [['<url>', 'the endpoint']],
@@ -102,7 +92,7 @@ const create: Command = {
     ['--description <text>', 'a label'],
     ['--disabled', 'create it disabled'],
   ],
-  run: async ({ client, out }, [url = ''], options: CreateOptions) => {
+  run: async ({ client, out }, [url = ''], options) => {
     const eventTypes = typesIn(options.types ?? 'call.status,agent.status')
     const more = given<Schemas['NewSubscription']>({
       url,
@@ -118,19 +108,9 @@ const create: Command = {
     showWarnings(out, created)
     out.note('Store the secret now: no later answer shows it.')
   },
-}
+})
 
-interface ChangeOptions {
-  readonly url?: string
-  readonly types?: string
-  readonly filter?: string
-  readonly description?: string
-  readonly expireAfter?: string
-  readonly enable?: true
-  readonly disable?: true
-}
-
-const change: Command = {
+const change = command({
   name: 'change',
   summary: 'change, enable or disable a subscription',
   args: [ID],
@@ -143,7 +123,7 @@ const change: Command = {
     ['--enable', 'deliver'],
     ['--disable', 'deliver nothing more'],
   ],
-  run: async ({ client, out }, [id = ''], options: ChangeOptions) => {
+  run: async ({ client, out }, [id = ''], options) => {
     const { url, types, filter, description, expireAfter, enable, disable } = options
     if (enable && disable) throw usage('Choose one: --enable or --disable.')
     const changed = given<Schemas['SubscriptionChange']>({
@@ -159,7 +139,7 @@ const change: Command = {
     showSubscription(out, after)
     showWarnings(out, after)
   },
-}
+})
 
 /** The API names the types that exist if one is misspelt. */
 const typesIn = (text: string): Schemas['SubscribedType'][] =>
@@ -169,7 +149,7 @@ const typesIn = (text: string): Schemas['SubscribedType'][] =>
 const secondsIn = (text: string | undefined): number | null | undefined =>
   text === undefined ? undefined : text === 'none' ? null : durationMs(text) / 1_000
 
-const remove: Command = {
+const remove = command({
   name: 'delete',
   summary: 'delete a subscription; deliveries that have failed keep their schedule',
   args: [ID],
@@ -177,14 +157,14 @@ const remove: Command = {
     await client.subscriptions.delete(id)
     out.note(`The subscription ${id} is deleted.`)
   },
-}
+})
 
-const rotate: Command = {
+const rotate = command({
   name: 'rotate-secret',
   summary: 'replace the signing secret; the new one is shown only now',
   args: [ID],
   options: [['--overlap <time>', 'how long the previous secret signs too, such as 24h; 0s if it has leaked']],
-  run: async ({ client, out }, [id = ''], { overlap }: { overlap?: string }) => {
+  run: async ({ client, out }, [id = ''], { overlap }) => {
     const body = overlap === undefined ? {} : { overlapSeconds: durationMs(overlap) / 1_000 }
     const rotated = await client.subscriptions.rotateSecret(id, body)
     out.record(rotated, [
@@ -192,9 +172,9 @@ const rotate: Command = {
       ['previous valid until', moment(rotated.previousValidUntil)],
     ])
   },
-}
+})
 
-const check: Command = {
+export const check = command({
   name: 'check',
   summary: 'check what the receiver of a subscription gets wrong; takes up to 20 s',
   args: [ID, ['[type]', 'the event type of the examples']],
@@ -212,11 +192,10 @@ const check: Command = {
     const advice = report.findings.flatMap(({ check, advice: text }) => (text === null ? [] : [`${check}: ${text}`]))
     if (report.verdict !== 'good') throw new CliError(Exit.finding, advice.join('\n') || 'The receiver needs work.')
   },
-}
+})
 
 export const subscriptions: Group = {
   name: 'subscriptions',
   summary: 'list, show, create, change and delete subscriptions',
   commands: [list, show, create, change, remove, rotate],
 }
-export const checking: Group = { name: '', summary: 'check', commands: [check] }

@@ -1,9 +1,8 @@
-import type { OptionSpec } from '../command.ts'
 import { countOf } from '../output/read-time.ts'
 
 const DEFAULT_LIMIT = 50
 
-export const LIMIT: OptionSpec = ['--limit <count>', `at most so many (default ${DEFAULT_LIMIT})`]
+export const LIMIT = ['--limit <count>', `at most so many (default ${DEFAULT_LIMIT})`] as const
 
 export const limitOf = ({ limit }: { readonly limit?: string }): number =>
   limit === undefined ? DEFAULT_LIMIT : countOf(limit, '--limit')

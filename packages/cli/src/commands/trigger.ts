@@ -1,7 +1,7 @@
 import type { Schemas } from '@switchhook/client'
-import { type Command, type Group, given } from '../command.ts'
+import { command, type Group, given } from '../command.ts'
 
-const test: Command = {
+const test = command({
   name: 'test',
   summary: 'send a test delivery to a subscription',
   args: [
@@ -17,21 +17,16 @@ const test: Command = {
     ])
     out.note(`See the result: switchhook explain ${sent.deliveryId}`)
   },
-}
+})
 
-interface CallOptions {
-  readonly to?: string
-  readonly from?: string
-}
-
-const call: Command = {
+const call = command({
   name: 'call',
   summary: 'ring an agent from outside (simulated contact center only)',
   options: [
     ['--to <uri>', 'the agent (default sip:alice@acme.example)'],
     ['--from <number>', 'the caller (default +15559000)'],
   ],
-  run: async ({ client, out }, _args, { to = 'sip:alice@acme.example', from = '+15559000' }: CallOptions) => {
+  run: async ({ client, out }, _args, { to = 'sip:alice@acme.example', from = '+15559000' }) => {
     const ringing = await client.simulator.call({ agentUri: to, from })
     out.record(ringing, [
       ['call', ringing.callId],
@@ -40,6 +35,6 @@ const call: Command = {
     ])
     out.note(`Answer it: switchhook calls answer ${ringing.callId}`)
   },
-}
+})
 
 export const trigger: Group = { name: 'trigger', summary: 'cause a test delivery or a call', commands: [test, call] }

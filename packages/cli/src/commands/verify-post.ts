@@ -46,18 +46,14 @@ export function verifyPost(file: Buffer, secrets: readonly string[], nowMs: numb
       })
     })
   const sentAtMs = Number(timestamp) * 1_000
-  const age = Math.abs(nowMs - sentAtMs) > REPLAY_MS
-  const notes = age ? ['It is more than 5 minutes old: a receiver would refuse it now, as a replay.'] : []
+  const isOld = Math.abs(nowMs - sentAtMs) > REPLAY_MS
+  const notes = isOld ? ['It is more than 5 minutes old: a receiver would refuse it now, as a replay.'] : []
   if (isSigned(body)) return { isValid: true, id, sentAtMs, notes }
   // Editors end a file with a line break.
   const trimmed = Buffer.from(body.toString('latin1').replace(/\r?\n$/, ''), 'latin1')
   if (isSigned(trimmed)) {
-    return {
-      isValid: true,
-      id,
-      sentAtMs,
-      notes: [...notes, 'The line break at the end of the file is not part of the body.'],
-    }
+    notes.push('The line break at the end of the file is not part of the body.')
+    return { isValid: true, id, sentAtMs, notes }
   }
   return invalid(
     'The signature does not match: the secret belongs to another subscription or is outdated, or the body was changed, for example parsed and written again.',

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import type { Command, Group } from '../command.ts'
+import { command } from '../command.ts'
 import { CliError, Exit, usage } from '../exit.ts'
 import { moment } from '../output/words.ts'
 import { verifyPost } from './verify-post.ts'
 
-const verify: Command = {
+export const verify = command({
   name: 'verify',
   summary: 'verify a stored webhook: a file with the headers, an empty line, and the body as it arrived',
   args: [['<file>', 'the file; the secret comes from stdin or SWITCHHOOK_WEBHOOK_SECRET']],
@@ -26,6 +26,4 @@ const verify: Command = {
     ])
     for (const note of result.notes) out.note(note)
   },
-}
-
-export const verifying: Group = { name: '', summary: 'verify', commands: [verify] }
+})

@@ -33,7 +33,6 @@ export async function forward(
   }
 }
 
-/** Resolves once a server listens at the target. */
 export async function untilListening({ hostname, port, protocol }: URL): Promise<void> {
   const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) }
   const isListening = (): Promise<boolean> =>

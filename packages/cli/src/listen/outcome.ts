@@ -1,6 +1,5 @@
 import type { Schemas } from '@switchhook/client'
 
-/** What forwarding a delivery led to. */
 export type Forwarded =
   | { readonly status: number; readonly durationMs: number; readonly answer?: string }
   /** `code`: of Node or undici, as in `error.cause.code`. */

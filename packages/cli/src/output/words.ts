@@ -1,4 +1,4 @@
-import { CallState, DeviceStatus, Direction, EndReason } from '@switchhook/client'
+import { CallState, DeviceStatus, Direction, EndReason, type Schemas } from '@switchhook/client'
 import type { Tone } from './style.ts'
 
 const nameIn =
@@ -44,3 +44,13 @@ const TONES: Readonly<Record<string, Tone>> = {
 }
 
 export const toneOf = (state: string): Tone | undefined => TONES[state]
+
+type Stated = Pick<Schemas['Subscription'], 'enabled' | 'paused' | 'pausedUntil' | 'health'>
+
+/** A subscription in a word. `failed`: its last attempt, without a cool-down. */
+export function subscriptionState({ enabled, paused, pausedUntil, health }: Stated, nowMs = Date.now()): string {
+  if (!enabled) return 'disabled'
+  if (paused === true || (pausedUntil !== null && Date.parse(pausedUntil) > nowMs)) return 'paused'
+  if (health.state !== 'closed') return health.state
+  return health.failingSince === null ? 'ok' : 'failed'
+}

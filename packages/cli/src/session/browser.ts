@@ -3,19 +3,15 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A web server on this machine that a browser is sent back to at the end of a sign-in. */
-export interface Callback {
-  readonly redirectUri: string
-  /** The address that the browser has requested. */
-  readonly returned: Promise<URL>
-  close(): void
-}
-
-/** The identity provider sends the browser to any port of `http://localhost/` (RFC 8252, section 7.3). */
-export async function openCallback(): Promise<Callback> {
+/**
+ * Opens a web server on this machine that a browser is sent back to at the end of a sign-in. The identity provider sends it
+ * to any port of `http://localhost/` (RFC 8252, section 7.3).
+ */
+export async function openCallback() {
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const redirectUri = `http://localhost:${(server.address() as AddressInfo).port}/`
+  /** The address that the browser has requested. */
   const returned = new Promise<URL>((resolve) => {
     server.on('request', (request, response) => {
       const url = new URL(redirectUri)

@@ -53,35 +53,25 @@ export async function withBrowser(
   /** Shows the address to the person, and resolves to the address that the browser is sent back to. */
   browse: (address: string) => Promise<URL>,
 ): Promise<SignIn> {
-  const {
-    randomPKCECodeVerifier,
-    calculatePKCECodeChallenge,
-    randomState,
-    buildAuthorizationUrl,
-    authorizationCodeGrant,
-  } = await openid()
+  const client = await openid()
   const config = await discover(provider)
-  const pkceCodeVerifier = randomPKCECodeVerifier()
-  const expectedState = randomState()
-  const address = buildAuthorizationUrl(config, {
+  const pkceCodeVerifier = client.randomPKCECodeVerifier()
+  const expectedState = client.randomState()
+  const address = client.buildAuthorizationUrl(config, {
     redirect_uri: redirectUri,
     scope: provider.scope,
     state: expectedState,
-    code_challenge: await calculatePKCECodeChallenge(pkceCodeVerifier),
+    code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
     code_challenge_method: 'S256',
   })
   const returned = await browse(address.href)
   const checks = { pkceCodeVerifier, expectedState, idTokenExpected: provider.scope.split(' ').includes('openid') }
-  const tokens = await step(provider.issuer, () => authorizationCodeGrant(config, returned, checks))
+  const tokens = await step(provider.issuer, () => client.authorizationCodeGrant(config, returned, checks))
   return { kind: 'person', ...provider, ...tokensOf(tokens) }
 }
 
 /** Signs a person in on another device. */
-export async function withDevice(
-  provider: Provider,
-  /** Shows the address and the code. */
-  show: (address: string, code: string) => void,
-): Promise<SignIn> {
+export async function withDevice(provider: Provider, show: (address: string, code: string) => void): Promise<SignIn> {
   const { initiateDeviceAuthorization, pollDeviceAuthorizationGrant } = await openid()
   const config = await discover(provider)
   const begun = await step(provider.issuer, () => initiateDeviceAuthorization(config, { scope: provider.scope }))
@@ -92,20 +82,19 @@ export async function withDevice(
 
 /** Gets another token, by the refresh token or by the secret. @throws SignInFailed */
 export async function renew(signIn: SignIn): Promise<SignIn> {
-  const { clientCredentialsGrant, refreshTokenGrant, Configuration, ClientSecretPost, allowInsecureRequests } =
-    await openid()
+  const client = await openid()
   if (signIn.kind === 'application') {
     const { tokenUrl, clientId, clientSecret, scope } = signIn
     const server = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl }
-    const config = new Configuration(server, clientId, undefined, ClientSecretPost(clientSecret))
-    if (isLoopback(tokenUrl)) allowInsecureRequests(config)
-    const tokens = await step(tokenUrl, () => clientCredentialsGrant(config, { scope }))
+    const config = new client.Configuration(server, clientId, undefined, client.ClientSecretPost(clientSecret))
+    if (isLoopback(tokenUrl)) client.allowInsecureRequests(config)
+    const tokens = await step(tokenUrl, () => client.clientCredentialsGrant(config, { scope }))
     return { ...signIn, ...tokensOf(tokens) }
   }
   const { issuer, refreshToken } = signIn
   if (refreshToken === undefined) throw signInProblem({ error: 'invalid_grant' }, issuer)
   const config = await discover(signIn)
-  const tokens = await step(issuer, () => refreshTokenGrant(config, refreshToken))
+  const tokens = await step(issuer, () => client.refreshTokenGrant(config, refreshToken))
   return { ...signIn, ...tokensOf(tokens) }
 }
 

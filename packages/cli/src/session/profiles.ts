@@ -27,19 +27,7 @@ export interface Profiles {
   readonly profiles: Readonly<Record<string, Profile>>
 }
 
-/** The profiles of this user, in a file that only the user can read. */
-export interface ProfileFile {
-  readonly path: string
-  read(): Profiles
-  /** Adds, replaces or (undefined) removes a profile. */
-  write(name: string, profile: Profile | undefined): void
-  use(name: string): void
-  /**
-   * Runs the work of one process at a time. A provider that sees a refresh token twice takes it for stolen, and ends the
-   * sign-in.
-   */
-  exclusively<T>(work: () => Promise<T>): Promise<T>
-}
+export type ProfileFile = ReturnType<typeof openProfiles>
 
 export const DEFAULT_PROFILE = 'default'
 
@@ -59,7 +47,8 @@ function takes(lock: string): boolean {
   }
 }
 
-export function openProfiles(env: NodeJS.ProcessEnv): ProfileFile {
+/** The profiles of this user, in a file that only the user can read. */
+export function openProfiles(env: NodeJS.ProcessEnv) {
   const path = join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'switchhook', 'profiles.json')
   const read = (): Profiles => {
     let text: string
@@ -84,16 +73,20 @@ export function openProfiles(env: NodeJS.ProcessEnv): ProfileFile {
     renameSync(fresh, path)
   }
   return {
-    path,
     read,
-    write: (name, profile) => {
+    /** Adds, replaces or (undefined) removes a profile. */
+    write: (name: string, profile: Profile | undefined): void => {
       const { current, profiles } = read()
       const { [name]: _, ...others } = profiles
       if (profile !== undefined) return save({ current, profiles: { ...others, [name]: profile } })
       save({ current: current === name ? (Object.keys(others)[0] ?? DEFAULT_PROFILE) : current, profiles: others })
     },
-    use: (name) => save({ ...read(), current: name }),
-    exclusively: async (work) => {
+    use: (name: string): void => save({ ...read(), current: name }),
+    /**
+     * Runs the work of one process at a time. A provider that sees a refresh token twice takes it for stolen, and ends the
+     * sign-in.
+     */
+    exclusively: async <T>(work: () => Promise<T>): Promise<T> => {
       const lock = `${path}.lock`
       while (!takes(lock)) await sleep(LOCK_AGAIN_MS)
       try {

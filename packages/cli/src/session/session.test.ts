@@ -14,7 +14,6 @@ const SIGN_IN: SignIn = {
 function profilesWith(all: Record<string, Profile>, current = 'default'): ProfileFile {
   let stored: Profiles = { current, profiles: all }
   return {
-    path: '',
     read: () => stored,
     write: (name, profile) => {
       if (profile !== undefined) stored = { ...stored, profiles: { ...stored.profiles, [name]: profile } }

@@ -2,27 +2,19 @@ import type { Auth } from '@switchhook/client'
 import { usage } from '../exit.ts'
 import { DEFAULT_PROFILE, type ProfileFile, type SignIn } from './profiles.ts'
 
-/** Which installation, and as whom. */
-export interface Session {
-  readonly profile: string
-  /** @throws CliError if no installation is named */
-  readonly url: string
-  /** Undefined: requests carry no token. */
-  readonly auth: Auth | undefined
-  readonly signIn: SignIn | undefined
-}
+export type Session = ReturnType<typeof openSession>
 
-/** Gets another token; undefined if it cannot, so that a person has to sign in. */
+/** Gets another token. @throws SignInFailed if a person has to sign in again */
 export type Renew = (signIn: SignIn) => Promise<SignIn>
 
 /** A token is renewed this long before its end. */
 const AHEAD_MS = 60_000
 
-/** The session of the environment and the profile. `SWITCHHOOK_URL` and `SWITCHHOOK_TOKEN` come first. */
+/** Which installation, and as whom: from the environment and the profile. `SWITCHHOOK_URL` and `SWITCHHOOK_TOKEN` come first. */
 export function openSession(
   { env, profiles, named }: { env: NodeJS.ProcessEnv; profiles: ProfileFile; named: string | undefined },
   renew: Renew,
-): Session {
+) {
   const { current, profiles: all } = profiles.read()
   const chosen = named ?? (env['SWITCHHOOK_PROFILE'] || undefined)
   const profile = chosen ?? current ?? DEFAULT_PROFILE
@@ -34,11 +26,12 @@ export function openSession(
   const own = env['SWITCHHOOK_URL'] || undefined
   // A token of one installation is never sent to another.
   const isOther = own !== undefined && stored !== undefined && sameAddress(own) !== sameAddress(stored.url)
-  const signIn = isOther ? undefined : stored?.signIn
+  const hasSignIn = !isOther && stored?.signIn !== undefined
   const url = own ?? stored?.url
   return {
     profile,
-    get url() {
+    /** @throws CliError if no installation is named */
+    get url(): string {
       if (url !== undefined) return url
       throw usage(
         chosen !== undefined && stored === undefined
@@ -46,8 +39,8 @@ export function openSession(
           : 'No installation is selected: sign in with "switchhook login <url>", or set SWITCHHOOK_URL.',
       )
     },
-    signIn,
-    auth: token !== undefined ? async () => token : signIn && authOf(profile, profiles, renew),
+    /** Undefined: requests carry no token. */
+    auth: token !== undefined ? async () => token : hasSignIn ? authOf(profile, profiles, renew) : undefined,
   }
 }
 

@@ -15,17 +15,10 @@ export interface PbxAgent {
   readonly answer: RemoteAnswer | 'none'
 }
 
-export interface PbxAgents {
-  find(tenant: Tenant, agentUri: string): PbxAgent | undefined
-  withExtension(tenant: Tenant, extension: string): PbxAgent | undefined
-  /** The agent that callers from outside reach under this number. */
-  calledAt(number: string): PbxAgent | undefined
-  atEndpoint(endpoint: string): PbxAgent | undefined
-  readonly all: readonly PbxAgent[]
-}
+export type PbxAgents = ReturnType<typeof pbxAgents>
 
 /** @throws TypeError if two agents share a URI, extension or endpoint, or an endpoint's name is invalid */
-export function pbxAgents(all: readonly PbxAgent[]): PbxAgents {
+export function pbxAgents(all: readonly PbxAgent[]) {
   const byUri = index(all, ({ tenant, agentUri }) => key(tenant, agentUri), 'tenant and URI')
   const byEndpoint = index(all, ({ endpoint }) => endpoint, 'endpoint')
   const reachable = all.filter(({ extension }) => extension !== null)
@@ -35,14 +28,15 @@ export function pbxAgents(all: readonly PbxAgent[]): PbxAgents {
   }
   return {
     all,
-    find: (tenant, agentUri) => byUri.get(key(tenant, agentUri)),
-    withExtension: (tenant, extension) => byExtension.get(key(tenant, extension)),
-    calledAt: (number) => {
+    find: (tenant: Tenant, agentUri: string): PbxAgent | undefined => byUri.get(key(tenant, agentUri)),
+    withExtension: (tenant: Tenant, extension: string): PbxAgent | undefined => byExtension.get(key(tenant, extension)),
+    /** The agent that callers from outside reach under this number. */
+    calledAt: (number: string): PbxAgent | undefined => {
       const found = reachable.filter(({ extension }) => extension === number)
       // Two tenants may use the same extension; then the number alone is ambiguous.
       return found.length === 1 ? found[0] : undefined
     },
-    atEndpoint: (endpoint) => byEndpoint.get(endpoint),
+    atEndpoint: (endpoint: string): PbxAgent | undefined => byEndpoint.get(endpoint),
   }
 }
 

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallId, type Tenant, Unavailable } from '@switchhook/contracts'
 import { holdOthers } from '../hold-others.ts'
 import { createAgentList } from '../list-agents.ts'
-import type { LiveCalls } from '../live-calls.ts'
 import {
   type LegCommand,
   type LegReport,
@@ -12,6 +11,7 @@ import {
   PlatformUnavailable,
   type TalkCommand,
 } from '../platform.ts'
+import type { Surroundings } from '../storage.ts'
 import { type PbxAgent, pbxAgents, provisioned } from './agents.ts'
 import { type AriServer, createAriClient } from './ari/ari-client.ts'
 import type { AriEvent } from './ari/ari-model.ts'
@@ -37,7 +37,7 @@ import type { PbxMemory } from './store/memory.ts'
 import { createSessionStore, type SessionTimer } from './store/session-store.ts'
 import { createSessions } from './store/sessions.ts'
 
-export interface AsteriskDeps {
+export interface AsteriskDeps extends Omit<Surroundings, 'listener'> {
   readonly server: AriServer
   /** For agents whose phones answer a NOTIFY; null: there are none. */
   readonly manager: ManagerLogin | null
@@ -49,15 +49,11 @@ export interface AsteriskDeps {
   readonly defaultCli: string
   readonly ringSeconds: number
   readonly memory: PbxMemory
-  readonly liveCalls: LiveCalls
   readonly leaseMs: number
   /** Rejects unless the memory holds the calls of this installation. Nothing in Asterisk is removed without it. */
   readonly verifyStorage: () => Promise<void>
-  readonly onError: (message: string, error: unknown) => void
   readonly onLink: (state: LinkState) => void
   readonly onUnknown: (unknown: UnknownChannels) => void
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 /** A real PBX behind the port: Asterisk over ARI. */
@@ -92,7 +88,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const ari = createAriClient(server)
   const reach = createReach(ari)
   const store = createSessionStore(memory)
-  const parties = createParties({ agents, trunk: deps.trunk, defaultCli: deps.defaultCli, liveCalls: deps.liveCalls })
+  const parties = createParties({ ...deps, agents })
   let listener: PlatformListener | undefined
   let isStopped = false
   let ending: Promise<void> | undefined
@@ -112,7 +108,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     onUnsettled: (session) => later(CHECK_AGAIN_MS, () => reconcile.one(session)),
     onConnected: (leg) => background(throughPause(() => oneTalk(leg))),
   })
-  const oneTalk = createOneTalk({ sessions, liveCalls: deps.liveCalls })
+  const oneTalk = createOneTalk(sessions, deps.liveCalls)
   const lines = createOpenLines({ agents, sessions, liveCalls: deps.liveCalls, now })
   const actionDeps = { ari, app, ringSeconds: deps.ringSeconds, talk, ...parties, openLineOf }
   const devices = createDevices({ memory, onError, now, listener: () => listener })
@@ -196,13 +192,16 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     })
   }
 
-  const onLeg = (command: LegCommand, input: CommandInput): Promise<void> =>
-    track(
-      (async () => {
-        await reach()
-        await sessions.apply(command.tenant, command.callId, input)
-      })(),
-    )
+  function onceReached(work: () => Promise<unknown>): Promise<void> {
+    const reached = async (): Promise<void> => {
+      await reach()
+      await work()
+    }
+    return track(reached())
+  }
+
+  const onLeg = ({ tenant, callId }: LegCommand, input: CommandInput): Promise<void> =>
+    onceReached(() => sessions.apply(tenant, callId, input))
 
   async function legsOf(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> {
     const session = await sessions.find(tenant, callId).catch((cause: unknown) => {
@@ -266,16 +265,13 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     },
     listAgents: async (tenant, page) => listAgents(tenant, page),
     dial: (command) =>
-      track(
-        (async () => {
-          await reach()
-          const { tenant, callId, agentUri, commandId, cli, correlationId } = command
-          const caller = parties.agent(tenant, agentUri)
-          const { party: called, refusal } = await parties.called(tenant, command.destination)
-          const dial = { tenant, callId, caller, called, commandId, cli, correlationId, refusal, channelId: null }
-          await sessions.begin(beginDial(dial, now()))
-        })(),
-      ),
+      onceReached(async () => {
+        const { tenant, callId, agentUri, commandId, cli, correlationId } = command
+        const caller = parties.agent(tenant, agentUri)
+        const { party: called, refusal } = await parties.called(tenant, command.destination)
+        const dial = { tenant, callId, caller, called, commandId, cli, correlationId, refusal, channelId: null }
+        await sessions.begin(beginDial(dial, now()))
+      }),
     answer: (command) => talkOn('answer', command),
     resume: (command) => talkOn('resume', command),
     hangup: (command) => onLeg(command, { kind: 'hangup', ...legOf(command) }),

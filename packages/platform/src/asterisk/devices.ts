@@ -1,13 +1,9 @@
-import type { PlatformListener } from '../platform.ts'
+import type { Surroundings } from '../storage.ts'
 import type { PbxAgent } from './agents.ts'
 import type { PbxMemory } from './store/memory.ts'
 
-export interface DevicesDeps {
+export interface DevicesDeps extends Pick<Surroundings, 'listener' | 'onError' | 'now'> {
   readonly memory: PbxMemory
-  readonly listener: () => PlatformListener | undefined
-  readonly onError: (message: string, error: unknown) => void
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 /** The payload of a device's timer. `since` is the order of the offline state that set it. */
@@ -16,12 +12,7 @@ export interface DeviceTimer {
   readonly since: number
 }
 
-export interface Devices {
-  /** Stores and reports the state, if it is a new one. */
-  set(agent: PbxAgent, online: boolean): Promise<void>
-  /** Whether the device is still offline since the timer was set. Also repeats the report, in case a process died before it. */
-  isStillGone(agent: PbxAgent, since: number): Promise<boolean>
-}
+export type Devices = ReturnType<typeof createDevices>
 
 interface Device {
   readonly online: boolean
@@ -36,7 +27,7 @@ const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 5_000
 
 /** Whether the agents' phones are registered. A phone without a stored state counts as online. */
-export function createDevices({ memory, listener, onError, now }: DevicesDeps): Devices {
+export function createDevices({ memory, listener, onError, now }: DevicesDeps) {
   async function read({ tenant, agentUri }: PbxAgent) {
     const [found] = await memory.read(tenant, [keyOf(agentUri)])
     return { version: found?.version ?? 0, device: found?.value as Device | undefined }
@@ -60,7 +51,8 @@ export function createDevices({ memory, listener, onError, now }: DevicesDeps): 
   }
 
   return {
-    async set(agent, online) {
+    /** Stores and reports the state, if it is a new one. */
+    async set(agent: PbxAgent, online: boolean): Promise<void> {
       for (;;) {
         const { version, device } = await read(agent)
         if ((device?.online ?? true) === online) return
@@ -74,7 +66,8 @@ export function createDevices({ memory, listener, onError, now }: DevicesDeps): 
         if (result === 'committed') return report(agent)
       }
     },
-    async isStillGone(agent, since) {
+    /** Whether the device is still offline since the timer was set. Also repeats the report, in case a process died before it. */
+    async isStillGone(agent: PbxAgent, since: number): Promise<boolean> {
       await report(agent)
       const { device } = await read(agent)
       return device !== undefined && !device.online && device.order === since

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { PbxAgents } from './agents.ts'
 import type { AriClient } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'
@@ -28,11 +29,9 @@ const ARRIVALS_REMEMBERED = 1_000
 export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<void> {
   const { agents, app, ari, devices, lines, parties, sessions, now } = deps
   /** Channels that arrived here, until Asterisk repeats our mark in their events. */
-  const arrived = new Map<string, SessionName>()
+  const arrived = new LRUCache<string, SessionName>({ max: ARRIVALS_REMEMBERED })
 
   const sessionOf = (channel: AriChannel): SessionName | undefined => readMark(app, channel) ?? arrived.get(channel.id)
-
-  const isOurs = (channel: AriChannel): boolean => sessionOf(channel) !== undefined
 
   /** The session of the call that the channel is in. */
   async function callOf(channel: AriChannel): Promise<SessionName | undefined> {
@@ -51,12 +50,6 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     if (input.kind === 'gone') arrived.delete(channel.id)
   }
 
-  function remember(channel: AriChannel, session: SessionName): void {
-    arrived.set(channel.id, session)
-    const [oldest] = arrived.keys()
-    if (arrived.size > ARRIVALS_REMEMBERED && oldest !== undefined) arrived.delete(oldest)
-  }
-
   const refuse = async ({ id }: AriChannel): Promise<void> =>
     void (await ari.request('DELETE', `/channels/${encodeURIComponent(id)}`, { reason_code: NO_SUCH_NUMBER }))
 
@@ -70,7 +63,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     if (agent === undefined) return refuse(channel)
     const { tenant, agentUri } = agent
     const callId = arrivedCallId(asteriskId, channel)
-    remember(channel, { tenant, sessionId: callId })
+    arrived.set(channel.id, { tenant, sessionId: callId })
     const { party, refusal } = await parties.called(tenant, agentUri)
     const arrival = { tenant, callId, channelId: channel.id, from: channel.caller.number, called: party, refusal }
     await sessions.begin(beginArrival(arrival, now()))
@@ -82,7 +75,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     if (agent === undefined) return refuse(channel)
     const { tenant, agentUri } = agent
     const callId = arrivedCallId(asteriskId, channel)
-    remember(channel, { tenant, sessionId: callId })
+    arrived.set(channel.id, { tenant, sessionId: callId })
     const { party: called, refusal } = await parties.called(tenant, event.called)
     const dial = { commandId: null, cli: null, correlationId: null, channelId: channel.id }
     const caller = parties.agent(tenant, agentUri)
@@ -94,12 +87,12 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     if (agent?.answer !== 'connected') return refuse(channel)
     // A marked channel was stored before. Redis may have lost it, or holds an older line that is gone.
     if (readMark(app, channel) !== undefined && (await lines.isOpen(agent))) return
-    remember(channel, lines.sessionOf(agent))
+    arrived.set(channel.id, lines.sessionOf(agent))
     await lines.opens(agent, channel.id)
   }
 
   async function phoneTransfers({ channel, target }: Extract<PbxEvent, { kind: 'phone-transfers' }>): Promise<void> {
-    if (!isOurs(channel)) return
+    if (sessionOf(channel) === undefined) return
     const call = await callOf(channel)
     if (target === null || call === undefined) return declineTransfer(channel)
     const { party, refusal } = await parties.called(call.tenant, target)
@@ -111,7 +104,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   }
 
   async function phoneJoins({ channel, other }: Extract<PbxEvent, { kind: 'phone-joins' }>): Promise<void> {
-    if (!isOurs(channel)) return
+    if (sessionOf(channel) === undefined) return
     const [call, otherCall] = await Promise.all([callOf(channel), callOf(other)])
     const how = { channelId: channel.id, otherChannelId: other.id }
     const joined = call && otherCall && (await sessions.join(call, otherCall, how))

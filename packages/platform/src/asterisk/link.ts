@@ -24,13 +24,7 @@ export interface LinkDeps {
 /** `standby`: another replica receives the events. `lost`: the stream is closed, or Redis does not say who has it. */
 export type LinkState = 'connected' | 'standby' | 'lost'
 
-export interface AsteriskLink {
-  /** Resolves when the stream is open, or another replica has it. */
-  start(): Promise<void>
-  /** Closes the stream. `release` false keeps the lease, like a process that dies. */
-  stop(release: boolean): Promise<void>
-  readonly state: LinkState
-}
+export type AsteriskLink = ReturnType<typeof createLink>
 
 const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 5_000
@@ -39,7 +33,7 @@ const MAX_PAUSE_MS = 5_000
  * Keeps one event stream open in one of all replicas, because Asterisk sends the events of an application only to its
  * newest client. The replica that holds the lease connects.
  */
-export function createLink(deps: LinkDeps): AsteriskLink {
+export function createLink(deps: LinkDeps) {
   const { memory, app, owner, leaseMs, onError } = deps
   const leaseName = `asterisk:${app}`
   const stopping = new AbortController()
@@ -138,18 +132,20 @@ export function createLink(deps: LinkDeps): AsteriskLink {
   }
 
   return {
-    async start() {
+    /** Resolves when the stream is open, or another replica has it. */
+    async start(): Promise<void> {
       const isSettled = once(settled, 'settled')
       running ??= run()
       await isSettled
     },
-    async stop(release) {
+    /** Closes the stream. `release` false keeps the lease, like a process that dies. */
+    async stop(release: boolean): Promise<void> {
       isReleased = release
       stopping.abort()
       socket?.close()
       await running
     },
-    get state() {
+    get state(): LinkState {
       return state
     },
   }

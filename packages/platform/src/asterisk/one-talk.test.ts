@@ -35,7 +35,7 @@ beforeEach(async () => {
       onConnected: (leg) => void checks.push(oneTalk(leg)),
       now: Date.now,
     })
-    const oneTalk = createOneTalk({ sessions: own, liveCalls })
+    const oneTalk = createOneTalk(own, liveCalls)
     return own
   }
   sessions = ofOneProcess()

@@ -8,17 +8,15 @@ import type { Sessions } from './store/sessions.ts'
 /** Longer than two processes can overlook each other, and than their clocks differ without a warning. */
 const AT_ONCE_MS = 1_000
 
-export interface OneTalkDeps {
-  readonly sessions: Pick<Sessions, 'apply' | 'find'>
-  readonly liveCalls: LiveCalls
-}
-
 /**
  * Keeps an agent from talking in two calls. A step sees one call only, and a phone answers seconds after the command that asked
  * for it, so another call may have been connected meanwhile. A call that has returned is then held; a call that was answered
  * holds the others.
  */
-export function createOneTalk({ sessions, liveCalls }: OneTalkDeps): (leg: ConnectedLeg) => Promise<void> {
+export function createOneTalk(
+  sessions: Pick<Sessions, 'apply' | 'find'>,
+  liveCalls: LiveCalls,
+): (leg: ConnectedLeg) => Promise<void> {
   /** One leg of an agent after the other, so that two calls never hold each other. */
   const lanes = createLanes()
 

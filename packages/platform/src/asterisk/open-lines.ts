@@ -1,5 +1,5 @@
 import type { Tenant } from '@switchhook/contracts'
-import type { LiveCalls } from '../live-calls.ts'
+import type { Surroundings } from '../storage.ts'
 import type { PbxAgent, PbxAgents } from './agents.ts'
 import { lineSession, type SessionName } from './ari/channel-mark.ts'
 import { beginLine } from './session/begin.ts'
@@ -7,38 +7,24 @@ import type { Input } from './session/input.ts'
 import { isLive } from './session/session.ts'
 import type { Sessions } from './store/sessions.ts'
 
-export interface OpenLinesDeps {
+export interface OpenLinesDeps extends Pick<Surroundings, 'liveCalls' | 'now'> {
   readonly agents: PbxAgents
   readonly sessions: Pick<Sessions, 'apply' | 'begin' | 'find'>
-  readonly liveCalls: LiveCalls
-  readonly now: () => number
 }
 
-/** The lines of agents with `answer: connected`, who open them at the phone and keep them open between calls. */
-export interface OpenLines {
-  /** The agent whose line has this session; undefined: it is a call. */
-  agentOf(session: SessionName): PbxAgent | undefined
-  sessionOf(agent: PbxAgent): SessionName
-  /** The line's channel; null: it is closed, or the agent has none. */
-  channelOf(tenant: Tenant, agentUri: string): Promise<string | null>
-  /** The agent has a line, which may not be answered yet. */
-  isOpen(agent: PbxAgent): Promise<boolean>
-  opens(agent: PbxAgent, channelId: string): Promise<void>
-  /** Applies an event of the line's channel to the line and to the calls that it concerns. */
-  apply(agent: PbxAgent, channelId: string, input: Input): Promise<void>
-  /** The call that is on the line now; undefined: none, or the call is on hold. */
-  callOn(agent: PbxAgent, channelId: string): Promise<SessionName | undefined>
-}
+export type OpenLines = ReturnType<typeof createOpenLines>
 
 const sessionOf = ({ tenant, agentUri }: PbxAgent): SessionName => lineSession(tenant, agentUri)
 
-export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesDeps): OpenLines {
+/** The lines of agents with `answer: connected`, who open them at the phone and keep them open between calls. */
+export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesDeps) {
   const withLine = agents.all.filter(({ answer }) => answer === 'connected')
   const bySession = new Map(withLine.map((agent) => [sessionOf(agent).sessionId, agent]))
 
   const callsOf = async ({ tenant, agentUri }: PbxAgent): Promise<readonly SessionName[]> =>
     (await liveCalls(tenant, agentUri)).map(({ callId }) => ({ tenant, sessionId: callId }))
 
+  /** The call that is on the line now; undefined: none, or the call is on hold. */
   async function callOn(agent: PbxAgent, channelId: string): Promise<SessionName | undefined> {
     for (const name of await callsOf(agent)) {
       const session = await sessions.find(name.tenant, name.sessionId)
@@ -60,27 +46,31 @@ export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesD
   return {
     sessionOf,
     callOn,
-    agentOf: ({ tenant, sessionId }) => {
+    /** The agent whose line has this session; undefined: it is a call. */
+    agentOf: ({ tenant, sessionId }: SessionName): PbxAgent | undefined => {
       const agent = bySession.get(sessionId)
       return agent?.tenant === tenant ? agent : undefined
     },
-    async channelOf(tenant, agentUri) {
+    /** The line's channel; null: it is closed, or the agent has none. */
+    async channelOf(tenant: Tenant, agentUri: string): Promise<string | null> {
       const agent = agents.find(tenant, agentUri)
       if (agent?.answer !== 'connected') return null
       const session = await sessions.find(tenant, sessionOf(agent).sessionId)
       return session?.channels.find(({ state, isLeaving }) => state === 'up' && !isLeaving)?.id ?? null
     },
-    async isOpen(agent) {
+    /** The agent has a line, which may not be answered yet. */
+    async isOpen(agent: PbxAgent): Promise<boolean> {
       const session = await sessions.find(agent.tenant, sessionOf(agent).sessionId)
       return session?.channels.some(isLive) === true
     },
-    async opens(agent, channelId) {
+    async opens(agent: PbxAgent, channelId: string): Promise<void> {
       const { tenant, agentUri } = agent
       const { sessionId } = sessionOf(agent)
       const isKnown = await sessions.apply(tenant, sessionId, { kind: 'line-opens', agentUri, channelId })
       if (!isKnown) await sessions.begin(beginLine({ tenant, sessionId, agentUri, channelId }, now()))
     },
-    async apply(agent, channelId, input) {
+    /** Applies an event of the line's channel to the line and to the calls that it concerns. */
+    async apply(agent: PbxAgent, channelId: string, input: Input): Promise<void> {
       const calls = await concerned(agent, channelId, input)
       for (const { tenant, sessionId } of [sessionOf(agent), ...calls]) await sessions.apply(tenant, sessionId, input)
     },

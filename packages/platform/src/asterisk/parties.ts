@@ -15,17 +15,10 @@ export interface PartiesDeps {
 /** One call to talk on, and one that rings or is held. Asterisk sets no limit. */
 const LINES = 2
 
-/** Resolves addresses to parties, and parties to the endpoints that Asterisk dials and the numbers that it shows. */
-export interface Parties {
-  agent(tenant: Tenant, agentUri: string): Party
-  /** An agent, an agent's extension or an outside address, and whether it can be called now. */
-  called(tenant: Tenant, address: string): Promise<{ readonly party: Party; readonly refusal: Refusal | null }>
-  endpointOf(tenant: Tenant, party: Party): string | null
-  shownAs(tenant: Tenant, party: Party): string
-  cliOf(wanted: string | null): string
-}
+export type Parties = ReturnType<typeof createParties>
 
-export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesDeps): Parties {
+/** Resolves addresses to parties, and parties to the endpoints that Asterisk dials and the numbers that it shows. */
+export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesDeps) {
   const agent = (tenant: Tenant, agentUri: string): Party => {
     const found = agents.find(tenant, agentUri)
     return { kind: 'agent', agentUri, device: found === undefined ? null : `PJSIP/${found.endpoint}` }
@@ -35,7 +28,11 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
 
   return {
     agent,
-    async called(tenant, address) {
+    /** An agent, an agent's extension or an outside address, and whether it can be called now. */
+    async called(
+      tenant: Tenant,
+      address: string,
+    ): Promise<{ readonly party: Party; readonly refusal: Refusal | null }> {
       const found = agents.find(tenant, address) ?? agents.withExtension(tenant, dialledNumber(address) ?? address)
       if (found === undefined) {
         const party: Party = { kind: 'outside', address }
@@ -44,15 +41,18 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
       const calls = await liveCalls(tenant, found.agentUri)
       return { party: agent(tenant, found.agentUri), refusal: calls.length < LINES ? null : 'busy' }
     },
-    endpointOf(tenant, party) {
+    /** Endpoint to dial; null: the party cannot be dialled. */
+    endpointOf(tenant: Tenant, party: Party): string | null {
       if (party.kind === 'outside') return dialString(party.address, trunk)
       const found = agents.find(tenant, party.agentUri)
       return found === undefined ? null : `PJSIP/${found.endpoint}`
     },
-    shownAs(tenant, party) {
+    /** The number that a phone shows for a party; only digits, letters and `+`. */
+    shownAs(tenant: Tenant, party: Party): string {
       if (party.kind === 'outside') return dialledNumber(party.address) ?? defaultNumber
       return agents.find(tenant, party.agentUri)?.extension ?? defaultNumber
     },
-    cliOf: (wanted) => dialledNumber(wanted ?? '') ?? defaultNumber,
+    /** The number that is shown to an outside party; a wish that is no number counts as none. */
+    cliOf: (wanted: string | null): string => dialledNumber(wanted ?? '') ?? defaultNumber,
   }
 }

@@ -15,9 +15,7 @@ export interface ReconcileDeps {
   readonly agents: PbxAgents
   readonly store: SessionStore
   readonly sessions: Sessions
-  /** Removes channels and bridges without a session. */
   readonly removeLeftovers: (found: Calls) => Promise<void>
-  /** Handles the event that was missed. */
   readonly handle: (event: PbxEvent) => Promise<void>
   /** Runs between two events of devices, so that no state is overwritten by an older one. */
   readonly amongDevices: (work: () => Promise<void>) => Promise<void>
@@ -30,40 +28,28 @@ interface Lists extends Calls {
   readonly startedAt: string
 }
 
-export interface Reconcile {
-  /** Compares every session with Asterisk, and removes channels and bridges without a session. */
-  all(): Promise<void>
-  one(session: SessionName): Promise<void>
-}
-
 /** These are most of Asterisk's events, and the adapter reads none of them. */
 const UNREAD_EVENTS = ['ChannelVarset', 'ChannelDialplan', 'ChannelConnectedLine', 'Dial']
 
-export function createReconcile(deps: ReconcileDeps): Reconcile {
+export function createReconcile(deps: ReconcileDeps) {
   const { ari, app, agents, store, sessions, handle, removeLeftovers, onError } = deps
   let startedAt: string | undefined
 
-  let reading: Promise<Calls> | undefined
-  let nextReading: Promise<Calls> | undefined
+  let reading: Promise<unknown> = Promise.resolve()
+  let next: Promise<Calls> | undefined
   /**
    * Reads the calls, beginning now or later: a reading that is under way may have missed a channel that has just been
    * created. Sessions that are compared at the same time share one.
    */
   function freshCalls(): Promise<Calls> {
-    if (reading === undefined) return startReading()
-    const restart = (): Promise<Calls> => {
-      nextReading = undefined
-      return startReading()
+    const start = (): Promise<Calls> => {
+      next = undefined
+      const started = readCalls(ari)
+      reading = started
+      return started
     }
-    nextReading ??= reading.then(restart, restart)
-    return nextReading
-  }
-  function startReading(): Promise<Calls> {
-    const mine = readCalls(ari).finally(() => {
-      if (reading === mine) reading = undefined
-    })
-    reading = mine
-    return mine
+    next ??= reading.then(start, start)
+    return next
   }
 
   async function lists(): Promise<Lists> {
@@ -83,7 +69,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     for (const eventSource of sources) await ari.request('POST', `${path}/subscription`, { eventSource })
   }
 
-  function inputFor(found: Calls, hasRestarted: boolean): Extract<SessionInput, { kind: 'listed' }> {
+  function inputFor(found: Calls, hasRestarted: boolean): SessionInput {
     const bridgeOf = new Map(found.bridges.flatMap(({ id, channels }) => channels.map((channel) => [channel, id])))
     const channels = found.channels.map((channel) => listed(channel, app, bridgeOf.get(channel.id) ?? null))
     return { kind: 'listed', channels, hasRestarted }
@@ -119,7 +105,8 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
   }
 
   return {
-    async all() {
+    /** Compares every session with Asterisk, and removes channels and bridges without a session. */
+    async all(): Promise<void> {
       const found = await lists()
       const hasRestarted = startedAt !== undefined && startedAt !== found.startedAt
       startedAt = found.startedAt
@@ -139,7 +126,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       await welcome(found)
       await deps.amongDevices(compareDevices)
     },
-    async one(name) {
+    async one(name: SessionName): Promise<void> {
       const session = await sessions.find(name.tenant, name.sessionId)
       if (session === undefined) return
       if (isFinished(session)) return sessions.report(name.tenant, name.sessionId)

@@ -11,10 +11,7 @@ const channel = {
 }
 
 test.each<[AriEvent, string | undefined]>([
-  [
-    { type: 'ContactStatusChange', endpoint: { technology: 'PJSIP', resource: 'alice', state: 'online' } },
-    'endpoint alice: online',
-  ],
+  [{ type: 'ContactStatusChange', endpoint: { resource: 'alice', state: 'online' } }, 'endpoint alice: online'],
   [{ type: 'ChannelCreated', channel }, 'PJSIP/alice-1: created, caller +15559000'],
   [{ type: 'ChannelStateChange', channel }, 'PJSIP/alice-1: ringing'],
   [{ type: 'ChannelHold', channel }, 'PJSIP/alice-1: holds'],

@@ -12,6 +12,8 @@ import type { LegReport } from '../platform.ts'
 
 type FailedCommand = NonNullable<LegReport['failedCommand']>
 
+const { unknown, initiated, proceeding, alerting, connected, held, ended } = CallState
+
 /** One agent's leg as stored: the latest snapshot, and the order of the report that it was made from. */
 export interface Leg {
   readonly order: number
@@ -24,26 +26,13 @@ export interface Leg {
  * lost.
  */
 export const NEXT: Readonly<Record<CallState, readonly CallState[]>> = {
-  [CallState.unknown]: [
-    CallState.initiated,
-    CallState.proceeding,
-    CallState.alerting,
-    CallState.connected,
-    CallState.held,
-    CallState.ended,
-  ],
-  [CallState.initiated]: [
-    CallState.proceeding,
-    CallState.connected,
-    CallState.held,
-    CallState.ended,
-    CallState.unknown,
-  ],
-  [CallState.proceeding]: [CallState.connected, CallState.held, CallState.ended, CallState.unknown],
-  [CallState.alerting]: [CallState.connected, CallState.held, CallState.ended, CallState.unknown],
-  [CallState.connected]: [CallState.held, CallState.ended, CallState.unknown],
-  [CallState.held]: [CallState.connected, CallState.ended, CallState.unknown],
-  [CallState.ended]: [],
+  [unknown]: [initiated, proceeding, alerting, connected, held, ended],
+  [initiated]: [proceeding, connected, held, ended, unknown],
+  [proceeding]: [connected, held, ended, unknown],
+  [alerting]: [connected, held, ended, unknown],
+  [connected]: [held, ended, unknown],
+  [held]: [connected, ended, unknown],
+  [ended]: [],
   // Reserved values of CSTA that no platform reports.
   [CallState.queued]: [],
   [CallState.failed]: [],
@@ -59,7 +48,7 @@ export function applyReport(leg: Leg | undefined, report: LegReport): Leg | unde
   if (report.order <= leg.order) return undefined
   const { status } = leg
   if (report.state !== status.state && !NEXT[status.state].includes(report.state)) return undefined
-  if (status.state === CallState.ended) return undefined
+  if (status.state === ended) return undefined
   const next = nextStatus(status, { ...report, at: occurredAfter(status.occurredAt, report.at) })
   return isNews(status, next) ? { order: report.order, status: next } : undefined
 }
@@ -68,7 +57,7 @@ function firstStatus(report: LegReport): CallStatus {
   return {
     callId: report.callId,
     agentUri: report.agentUri,
-    previousState: CallState.unknown,
+    previousState: unknown,
     sequence: 1,
     startedAt: report.at,
     ...fieldsOf(report),
@@ -90,7 +79,7 @@ function nextStatus(before: CallStatus, report: LegReport): CallStatus {
 function fieldsOf(report: LegReport) {
   const { state, at, commandId, direction, internal, role, remoteParty, cli, device, correlationId, failedCommand } =
     report
-  const isEnded = state === CallState.ended
+  const isEnded = state === ended
   return {
     state,
     occurredAt: at,
@@ -102,7 +91,7 @@ function fieldsOf(report: LegReport) {
     device,
     correlationId,
     commandId,
-    held: state === CallState.held,
+    held: state === held,
     remoteHeld: report.remoteHeld && !isEnded,
     transfer: report.transfer,
     consultation: report.consultation,
@@ -123,9 +112,9 @@ const commandResultOf = ({ commandId, command, reason }: FailedCommand): Command
 })
 
 function times({ state, at }: LegReport, answeredBefore: string | null) {
-  const isTalk = state === CallState.connected || state === CallState.held
+  const isTalk = state === connected || state === held
   const answeredAt = answeredBefore ?? (isTalk ? at : null)
-  if (state !== CallState.ended) return { answeredAt, endedAt: null, durationSeconds: null }
+  if (state !== ended) return { answeredAt, endedAt: null, durationSeconds: null }
   const talkMs = answeredAt === null ? 0 : Date.parse(at) - Date.parse(answeredAt)
   return { answeredAt, endedAt: at, durationSeconds: Math.max(0, Math.round(talkMs / 1_000)) }
 }

@@ -4,7 +4,6 @@ import type { Harness } from './harness.ts'
 
 const { initiated, alerting, proceeding, connected, held, ended } = CallState
 
-/** Calls, agents and devices. Transfers are in describe-transfers.ts. */
 export function describeCalls(fixture: Fixture): void {
   test('an outbound call rings, is answered, held, resumed and hung up', async () => {
     const callId = await fixture.dial(fixture.harness.addresses.answers)
@@ -15,17 +14,10 @@ export function describeCalls(fixture: Fixture): void {
     await fixture.untilState(callId, connected)
     const hangup = fixture.leg(callId)
     await fixture.platform.hangup(hangup)
-    expect(await fixture.untilState(callId, ended)).toMatchObject({
-      endReason: 1,
-      endedBy: 1,
-      commandId: hangup.commandId,
-    })
+    const end = await fixture.untilState(callId, ended)
+    expect(end).toMatchObject({ endReason: 1, endedBy: 1, commandId: hangup.commandId })
+    expect(end).toMatchObject({ cli: '+15550199', correlationId: 'crm-1', direction: 2 })
     expect(fixture.states(callId)).toEqual([initiated, proceeding, connected, held, connected, ended])
-    expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({
-      cli: '+15550199',
-      correlationId: 'crm-1',
-      direction: 2,
-    })
   })
 
   test.each<[keyof Harness['addresses'], number]>([
@@ -45,7 +37,7 @@ export function describeCalls(fixture: Fixture): void {
   })
 
   test('a call that the agent declines ends as rejected, and a dialled call hung up before the answer ends as cancelled', async () => {
-    const declined = await fixture.harness.ring(fixture.harness.alice)
+    const declined = await fixture.harness.ring(fixture.alice)
     await fixture.untilState(declined, alerting)
     await fixture.platform.hangup(fixture.leg(declined))
     expect(await fixture.untilState(declined, ended)).toMatchObject({ endReason: 6, endedBy: 1 })
@@ -56,25 +48,23 @@ export function describeCalls(fixture: Fixture): void {
   })
 
   test('a call between agents has two legs, each with the other agent as its remote party', async () => {
-    const callId = await fixture.dial(fixture.harness.bob)
-    expect(await fixture.untilState(callId, alerting, fixture.harness.bob)).toMatchObject({
-      internal: true,
-      remoteParty: { uri: fixture.harness.alice },
-    })
-    await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
+    const callId = await fixture.dial(fixture.bob)
+    const bobsLeg = await fixture.untilState(callId, alerting, fixture.bob)
+    expect(bobsLeg).toMatchObject({ internal: true, remoteParty: { uri: fixture.alice } })
+    await fixture.platform.answer(fixture.talk(callId, fixture.bob))
     await fixture.untilState(callId, connected)
     await fixture.platform.hold(fixture.leg(callId))
-    await fixture.harness.until(() => fixture.observer.latest(callId, fixture.harness.bob)?.remoteHeld === true)
-    await fixture.platform.hangup(fixture.leg(callId, fixture.harness.bob))
+    await fixture.harness.until(() => fixture.latest(callId, fixture.bob)?.remoteHeld === true)
+    await fixture.platform.hangup(fixture.leg(callId, fixture.bob))
     expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
-    expect(await fixture.untilState(callId, ended, fixture.harness.bob)).toMatchObject({ endReason: 1, endedBy: 1 })
+    expect(await fixture.untilState(callId, ended, fixture.bob)).toMatchObject({ endReason: 1, endedBy: 1 })
   })
 
   test('the first call is held before the second one is answered', async () => {
     const first = await fixture.customerCall()
-    const second = await fixture.harness.ring(fixture.harness.alice)
+    const second = await fixture.harness.ring(fixture.alice)
     await fixture.untilState(second, alerting)
-    await fixture.platform.answer(fixture.talk(second, fixture.harness.alice, [first]))
+    await fixture.platform.answer(fixture.talk(second, fixture.alice, [first]))
     await fixture.untilState(second, connected)
     await fixture.untilState(first, held)
     const order = fixture.observer.reports().filter(({ state }) => state === held || state === connected)
@@ -83,7 +73,7 @@ export function describeCalls(fixture: Fixture): void {
 
   test('dialling a callId twice makes one call, and repeating a command has no effect', async () => {
     const callId = await fixture.dial(fixture.harness.addresses.answers)
-    await fixture.dial(fixture.harness.addresses.answers, fixture.harness.alice, callId)
+    await fixture.dial(fixture.harness.addresses.answers, fixture.alice, callId)
     await fixture.untilState(callId, connected)
     const hold = fixture.leg(callId)
     await fixture.platform.hold(hold)
@@ -107,33 +97,28 @@ export function describeCalls(fixture: Fixture): void {
     await fixture.untilState(callId, proceeding)
     const hold = fixture.leg(callId)
     await fixture.platform.hold(hold)
-    await fixture.harness.until(() => fixture.observer.latest(callId, fixture.harness.alice)?.commandResult !== null)
-    expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({
+    await fixture.harness.until(() => fixture.latest(callId)?.commandResult !== null)
+    expect(fixture.latest(callId)).toMatchObject({
       state: proceeding,
       commandResult: { commandId: hold.commandId, command: CommandNumber.hold, result: 2 },
     })
   })
 
   test('lookUp returns the legs as reported, and none for an unknown call', async () => {
-    const callId = await fixture.dial(fixture.harness.bob)
-    await fixture.untilState(callId, alerting, fixture.harness.bob)
+    const callId = await fixture.dial(fixture.bob)
+    await fixture.untilState(callId, alerting, fixture.bob)
     const found = await fixture.platform.lookUp(fixture.harness.tenant, callId)
-    expect(new Map(found.map(({ agentUri, state }) => [agentUri, state]))).toEqual(
-      new Map([
-        [fixture.harness.alice, proceeding],
-        [fixture.harness.bob, alerting],
-      ]),
-    )
+    const states = Object.fromEntries(found.map(({ agentUri, state }) => [agentUri, state]))
+    expect(states).toEqual({ [fixture.alice]: proceeding, [fixture.bob]: alerting })
     expect(await fixture.platform.lookUp(fixture.harness.tenant, newCallId())).toEqual([])
   })
 
   test('an agent is found in its own tenant only', async () => {
-    expect(await fixture.platform.findAgent(fixture.harness.tenant, fixture.harness.alice)).toMatchObject({
-      agentUri: fixture.harness.alice,
-      tenant: fixture.harness.tenant,
-    })
-    expect(await fixture.platform.findAgent(fixture.harness.tenant, 'sip:nobody@nowhere.example')).toBeUndefined()
-    expect(await fixture.platform.findAgent('another tenant', fixture.harness.alice)).toBeUndefined()
+    const { platform, alice: agentUri } = fixture
+    const { tenant } = fixture.harness
+    expect(await platform.findAgent(tenant, agentUri)).toMatchObject({ agentUri, tenant })
+    expect(await platform.findAgent(tenant, 'sip:nobody@nowhere.example')).toBeUndefined()
+    expect(await platform.findAgent('another tenant', agentUri)).toBeUndefined()
   })
 
   test('the agents of a tenant are listed by URI, in pages', async () => {
@@ -150,10 +135,10 @@ export function describeCalls(fixture: Fixture): void {
 
   test('a device that goes offline ends its calls, and is reported offline and online again', async () => {
     const callId = await fixture.customerCall()
-    await fixture.harness.setDevice(fixture.harness.alice, false)
+    await fixture.harness.setDevice(fixture.alice, false)
     expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 10 })
-    await fixture.harness.setDevice(fixture.harness.alice, true)
-    const reported = () => fixture.observer.devices().filter(({ agentUri }) => agentUri === fixture.harness.alice)
+    await fixture.harness.setDevice(fixture.alice, true)
+    const reported = () => fixture.observer.devices().filter(({ agentUri }) => agentUri === fixture.alice)
     await fixture.harness.until(() => reported().length >= 2)
     expect(reported().map(({ online }) => online)).toEqual([false, true])
   })

@@ -23,7 +23,7 @@ function describeFaults(fixture: Fixture): void {
   describe('failures', () => {
     test('a call continues after the process dies, and no report is lost', async () => {
       const callId = await fixture.dial(fixture.harness.addresses.answers)
-      fixture.platform = await fixture.harness.restart(fixture.observer)
+      await fixture.restart()
       await fixture.untilState(callId, connected)
       expect(fixture.states(callId)).toEqual([initiated, proceeding, connected])
     })
@@ -33,7 +33,7 @@ function describeFaults(fixture: Fixture): void {
       await fixture.untilState(callId, connected)
       fixture.observer.outage = new Error('the store is unavailable')
       await fixture.platform.hold(fixture.leg(callId))
-      expect(fixture.observer.latest(callId, fixture.harness.alice)?.state).toBe(connected)
+      expect(fixture.latest(callId)?.state).toBe(connected)
       fixture.observer.outage = undefined
       await fixture.untilState(callId, held)
     })

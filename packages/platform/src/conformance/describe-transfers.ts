@@ -4,20 +4,17 @@ import type { Harness } from './harness.ts'
 
 const { alerting, proceeding, connected, held, ended } = CallState
 
-/** Blind and attended transfers. */
 export function describeTransfers(fixture: Fixture): void {
   describe('a blind transfer', () => {
     test('ends the leg with reason 9 when the target answers, and keeps the call id', async () => {
       const callId = await fixture.customerCall()
-      await fixture.transfer(callId, fixture.harness.bob, null)
-      expect(await fixture.untilState(callId, alerting, fixture.harness.bob)).toMatchObject({
-        role: 4,
-        transfer: { role: 3 },
-      })
-      expect(fixture.observer.latest(callId, fixture.harness.alice)?.state).toBe(held)
-      await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
+      await fixture.transfer(callId, fixture.bob)
+      const targetsLeg = await fixture.untilState(callId, alerting, fixture.bob)
+      expect(targetsLeg).toMatchObject({ role: 4, transfer: { role: 3 } })
+      expect(fixture.latest(callId)?.state).toBe(held)
+      await fixture.platform.answer(fixture.talk(callId, fixture.bob))
       expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 9, transfer: { status: 3 } })
-      expect(fixture.observer.latest(callId, fixture.harness.bob)?.state).toBe(connected)
+      expect(fixture.latest(callId, fixture.bob)?.state).toBe(connected)
     })
 
     test.each<[string, (harness: Harness) => string, number]>([
@@ -27,36 +24,30 @@ export function describeTransfers(fixture: Fixture): void {
       ['is an agent who does not answer', ({ bob }) => bob, 4],
     ])('to a target that %s returns the call to the agent', async (_name, target, failReason) => {
       const callId = await fixture.customerCall()
-      await fixture.transfer(callId, target(fixture.harness), null)
+      await fixture.transfer(callId, target(fixture.harness))
       await fixture.untilTransfer(callId, TransferStatus.failed)
-      expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({
-        state: connected,
-        transfer: { failReason },
-      })
+      expect(fixture.latest(callId)).toMatchObject({ state: connected, transfer: { failReason } })
     })
 
     test('that fails returns on hold to an agent who talks in another call', async () => {
       const callId = await fixture.customerCall()
-      const other = await fixture.harness.ring(fixture.harness.alice)
-      await fixture.transfer(callId, fixture.harness.addresses.neverAnswers, null)
+      const other = await fixture.harness.ring(fixture.alice)
+      await fixture.transfer(callId, fixture.harness.addresses.neverAnswers)
       await fixture.platform.answer(fixture.talk(other))
       await fixture.untilState(other, connected)
       await fixture.untilTransfer(callId, TransferStatus.failed)
-      expect(fixture.observer.latest(callId, fixture.harness.alice)?.state).toBe(held)
-      expect(fixture.observer.latest(other, fixture.harness.alice)?.state).toBe(connected)
-      await fixture.platform.resume(fixture.talk(callId, fixture.harness.alice, [other]))
+      expect(fixture.latest(callId)?.state).toBe(held)
+      expect(fixture.latest(other)?.state).toBe(connected)
+      await fixture.platform.resume(fixture.talk(callId, fixture.alice, [other]))
       await fixture.untilState(callId, connected)
-      expect(fixture.observer.latest(other, fixture.harness.alice)?.state).toBe(held)
+      expect(fixture.latest(other)?.state).toBe(held)
     })
 
     test('to the other party of the call is reported as failed', async () => {
-      const callId = await fixture.dial(fixture.harness.bob)
-      await fixture.untilState(callId, alerting, fixture.harness.bob)
-      await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
-      await fixture.untilState(callId, connected)
-      await fixture.transfer(callId, fixture.harness.bob, null)
-      await fixture.harness.until(() => fixture.observer.latest(callId, fixture.harness.alice)?.commandResult !== null)
-      expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({
+      const callId = await fixture.colleagueCall()
+      await fixture.transfer(callId, fixture.bob)
+      await fixture.harness.until(() => fixture.latest(callId)?.commandResult !== null)
+      expect(fixture.latest(callId)).toMatchObject({
         state: connected,
         transfer: null,
         commandResult: { command: CommandNumber.transfer, result: 2 },
@@ -64,148 +55,113 @@ export function describeTransfers(fixture: Fixture): void {
     })
 
     test('of a colleague keeps the colleague in the call and reports the new remote party', async () => {
-      const callId = await fixture.dial(fixture.harness.bob)
-      await fixture.untilState(callId, alerting, fixture.harness.bob)
-      await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
-      await fixture.untilState(callId, connected)
-      await fixture.transfer(callId, fixture.harness.carol, null)
-      await fixture.untilState(callId, alerting, fixture.harness.carol)
-      expect(fixture.observer.latest(callId, fixture.harness.bob)).toMatchObject({
-        remoteHeld: true,
-        transfer: { role: 2 },
-      })
-      await fixture.platform.answer(fixture.talk(callId, fixture.harness.carol))
+      const callId = await fixture.colleagueCall()
+      const { carol } = fixture.harness
+      await fixture.transfer(callId, carol)
+      await fixture.untilState(callId, alerting, carol)
+      expect(fixture.latest(callId, fixture.bob)).toMatchObject({ remoteHeld: true, transfer: { role: 2 } })
+      await fixture.platform.answer(fixture.talk(callId, carol))
       await fixture.untilState(callId, ended)
-      expect(fixture.observer.latest(callId, fixture.harness.bob)).toMatchObject({
+      expect(fixture.latest(callId, fixture.bob)).toMatchObject({
         state: connected,
         remoteHeld: false,
-        remoteParty: { uri: fixture.harness.carol },
+        remoteParty: { uri: carol },
         transfer: { role: 2, status: 3 },
       })
     })
 
     test('to an agent who has left the call connects the customer under a new call id', async () => {
       const callId = await fixture.customerCall()
-      await fixture.transfer(callId, fixture.harness.bob, null)
-      await fixture.untilState(callId, alerting, fixture.harness.bob)
-      await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
+      await fixture.transfer(callId, fixture.bob)
+      await fixture.answer(callId, fixture.bob)
       await fixture.untilState(callId, ended)
-      await fixture.platform.transfer({
-        ...fixture.leg(callId, fixture.harness.bob),
-        target: fixture.harness.alice,
-        correlationId: null,
-        consultationCallId: null,
-      })
-      await fixture.harness.until(() => fixture.observer.liveCalls(fixture.harness.alice).length === 1)
-      const [newId] = fixture.observer.liveCalls(fixture.harness.alice)
-      if (newId === undefined) throw new Error('alice does not ring')
+      await fixture.transfer(callId, fixture.alice, null, fixture.bob)
+      const newId = await fixture.onlyCall(fixture.alice)
       expect(newId).not.toBe(callId)
-      expect(fixture.observer.latest(newId, fixture.harness.alice)?.transfer).toMatchObject({
-        role: 3,
-        otherCallId: callId,
-      })
-      await fixture.platform.answer(fixture.talk(newId, fixture.harness.alice))
-      await fixture.untilState(newId, connected)
-      expect(await fixture.untilState(callId, ended, fixture.harness.bob)).toMatchObject({ endReason: 9 })
+      expect(fixture.latest(newId)?.transfer).toMatchObject({ role: 3, otherCallId: callId })
+      await fixture.answer(newId)
+      expect(await fixture.untilState(callId, ended, fixture.bob)).toMatchObject({ endReason: 9 })
       await fixture.harness.hangupRemotely(newId)
       await fixture.untilState(newId, ended)
     })
 
     test('of a colleague to an agent who has left the call moves the colleague to the new call', async () => {
-      const callId = await fixture.dial(fixture.harness.alice, fixture.harness.bob)
-      await fixture.untilState(callId, alerting)
-      await fixture.platform.answer(fixture.talk(callId))
-      await fixture.untilState(callId, connected)
-      await fixture.transfer(callId, fixture.harness.carol, null)
-      await fixture.untilState(callId, alerting, fixture.harness.carol)
-      await fixture.platform.answer(fixture.talk(callId, fixture.harness.carol))
+      const callId = await fixture.colleagueCall(fixture.alice, fixture.bob)
+      const { carol } = fixture.harness
+      await fixture.transfer(callId, carol)
+      await fixture.answer(callId, carol)
       await fixture.untilState(callId, ended)
-      const back = { target: fixture.harness.alice, correlationId: null, consultationCallId: null }
-      await fixture.platform.transfer({ ...fixture.leg(callId, fixture.harness.carol), ...back })
-      await fixture.harness.until(() => fixture.observer.liveCalls(fixture.harness.alice).length === 1)
-      const [newId] = fixture.observer.liveCalls(fixture.harness.alice)
-      if (newId === undefined) throw new Error('alice does not ring')
-      await fixture.platform.answer(fixture.talk(newId))
-      await fixture.untilState(newId, connected)
-      expect(await fixture.untilState(callId, ended, fixture.harness.bob)).toMatchObject({ endReason: 9 })
-      expect(await fixture.untilState(newId, connected, fixture.harness.bob)).toMatchObject({
-        remoteParty: { uri: fixture.harness.alice },
-      })
-      await fixture.platform.hangup(fixture.leg(newId, fixture.harness.bob))
+      await fixture.transfer(callId, fixture.alice, null, carol)
+      const newId = await fixture.onlyCall(fixture.alice)
+      await fixture.answer(newId)
+      expect(await fixture.untilState(callId, ended, fixture.bob)).toMatchObject({ endReason: 9 })
+      const bobsLeg = await fixture.untilState(newId, connected, fixture.bob)
+      expect(bobsLeg).toMatchObject({ remoteParty: { uri: fixture.alice } })
+      await fixture.platform.hangup(fixture.leg(newId, fixture.bob))
       await fixture.untilState(newId, ended)
     })
 
     test('is cancelled by resume', async () => {
       const callId = await fixture.customerCall()
-      await fixture.transfer(callId, fixture.harness.bob, null)
-      await fixture.untilState(callId, alerting, fixture.harness.bob)
+      await fixture.transfer(callId, fixture.bob)
+      await fixture.untilState(callId, alerting, fixture.bob)
       await fixture.platform.resume(fixture.talk(callId))
       expect(await fixture.untilState(callId, connected)).toMatchObject({ transfer: { status: 5 } })
-      expect(await fixture.untilState(callId, ended, fixture.harness.bob)).toMatchObject({ endReason: 5 })
+      expect(await fixture.untilState(callId, ended, fixture.bob)).toMatchObject({ endReason: 5 })
     })
 
     test('goes on without the agent who hangs up meanwhile', async () => {
       const callId = await fixture.customerCall()
-      await fixture.transfer(callId, fixture.harness.bob, null)
-      await fixture.untilState(callId, alerting, fixture.harness.bob)
+      await fixture.transfer(callId, fixture.bob)
+      await fixture.untilState(callId, alerting, fixture.bob)
       await fixture.platform.hangup(fixture.leg(callId))
       expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 9 })
-      await fixture.platform.answer(fixture.talk(callId, fixture.harness.bob))
-      await fixture.untilState(callId, connected, fixture.harness.bob)
+      await fixture.answer(callId, fixture.bob)
     })
 
     test('is over when the customer hangs up', async () => {
       const callId = await fixture.customerCall()
-      await fixture.transfer(callId, fixture.harness.bob, null)
-      await fixture.untilState(callId, alerting, fixture.harness.bob)
+      await fixture.transfer(callId, fixture.bob)
+      await fixture.untilState(callId, alerting, fixture.bob)
       await fixture.harness.hangupRemotely(callId)
-      expect(await fixture.untilState(callId, ended)).toMatchObject({
-        endReason: 1,
-        endedBy: 2,
-        transfer: { status: 5 },
-      })
-      expect(await fixture.untilState(callId, ended, fixture.harness.bob)).toMatchObject({ endReason: 5 })
+      const agentsLeg = await fixture.untilState(callId, ended)
+      expect(agentsLeg).toMatchObject({ endReason: 1, endedBy: 2, transfer: { status: 5 } })
+      expect(await fixture.untilState(callId, ended, fixture.bob)).toMatchObject({ endReason: 5 })
     })
   })
 
   describe('an attended transfer', () => {
     test('consults in a separate call, then connects the customer to the target', async () => {
       const [callId, consultation] = await fixture.consultation()
-      expect(await fixture.untilState(callId, held)).toMatchObject({
-        consultation: { callId: consultation, target: fixture.harness.bob },
-      })
-      expect(await fixture.untilState(consultation, alerting, fixture.harness.bob)).toMatchObject({ role: 3 })
-      await fixture.platform.answer(fixture.talk(consultation, fixture.harness.bob))
+      const original = await fixture.untilState(callId, held)
+      expect(original).toMatchObject({ consultation: { callId: consultation, target: fixture.bob } })
+      expect(await fixture.untilState(consultation, alerting, fixture.bob)).toMatchObject({ role: 3 })
+      await fixture.platform.answer(fixture.talk(consultation, fixture.bob))
       expect(await fixture.untilState(consultation, connected)).toMatchObject({ consultation: { forCallId: callId } })
       await fixture.platform.completeTransfer(fixture.leg(callId))
       expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 9, transfer: { status: 3 } })
       expect(await fixture.untilState(consultation, ended)).toMatchObject({ endReason: 9 })
-      expect(await fixture.untilState(consultation, ended, fixture.harness.bob)).toMatchObject({ endReason: 9 })
-      expect(await fixture.untilState(callId, connected, fixture.harness.bob)).toMatchObject({
-        role: 4,
-        transfer: { role: 3, status: 3 },
-      })
+      expect(await fixture.untilState(consultation, ended, fixture.bob)).toMatchObject({ endReason: 9 })
+      const targetsLeg = await fixture.untilState(callId, connected, fixture.bob)
+      expect(targetsLeg).toMatchObject({ role: 4, transfer: { role: 3, status: 3 } })
     })
 
     test.each(['original', 'consultation'] as const)('is completed by hanging up the %s leg', async (which) => {
-      const [callId, consultation] = await fixture.consultation()
-      await fixture.untilState(consultation, alerting, fixture.harness.bob)
-      await fixture.platform.answer(fixture.talk(consultation, fixture.harness.bob))
-      await fixture.untilState(consultation, connected)
+      const [callId, consultation] = await fixture.answeredConsultation()
       await fixture.platform.hangup(fixture.leg(which === 'original' ? callId : consultation))
       expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 9 })
-      await fixture.untilState(callId, connected, fixture.harness.bob)
+      await fixture.untilState(callId, connected, fixture.bob)
     })
 
     test('that is completed while the target rings returns the call to the agent if the target does not answer', async () => {
       const [callId, consultation] = await fixture.consultation()
-      await fixture.untilState(consultation, alerting, fixture.harness.bob)
+      await fixture.untilState(consultation, alerting, fixture.bob)
       await fixture.platform.completeTransfer(fixture.leg(callId))
-      await fixture.untilState(callId, alerting, fixture.harness.bob)
-      expect(fixture.observer.latest(callId, fixture.harness.alice)?.state).toBe(held)
-      expect(fixture.observer.latest(consultation, fixture.harness.alice)).toMatchObject({ state: ended, endReason: 9 })
+      await fixture.untilState(callId, alerting, fixture.bob)
+      expect(fixture.latest(callId)?.state).toBe(held)
+      expect(fixture.latest(consultation)).toMatchObject({ state: ended, endReason: 9 })
       await fixture.untilTransfer(callId, TransferStatus.failed)
-      expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({ state: connected })
+      expect(fixture.latest(callId)).toMatchObject({ state: connected })
     })
 
     test.each<[string, (harness: Harness) => string, number]>([
@@ -214,36 +170,30 @@ export function describeTransfers(fixture: Fixture): void {
     ])('to a target that %s returns the call to the agent', async (_name, target, failReason) => {
       const [callId, consultation] = await fixture.consultation(target(fixture.harness))
       expect(await fixture.untilState(consultation, ended)).toMatchObject({ endReason: failReason })
-      expect(await fixture.untilState(callId, connected)).toMatchObject({
-        transfer: { status: 4, failReason },
-        consultation: null,
-      })
+      const returned = await fixture.untilState(callId, connected)
+      expect(returned).toMatchObject({ transfer: { status: 4, failReason }, consultation: null })
     })
 
     test('whose target hangs up after answering returns the call to the agent', async () => {
-      const [callId, consultation] = await fixture.consultation()
-      await fixture.untilState(consultation, alerting, fixture.harness.bob)
-      await fixture.platform.answer(fixture.talk(consultation, fixture.harness.bob))
-      await fixture.untilState(consultation, connected)
-      await fixture.platform.hangup(fixture.leg(consultation, fixture.harness.bob))
+      const [callId, consultation] = await fixture.answeredConsultation()
+      await fixture.platform.hangup(fixture.leg(consultation, fixture.bob))
       expect(await fixture.untilState(consultation, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
       expect(await fixture.untilState(callId, connected)).toMatchObject({ transfer: { status: 5 } })
     })
 
     test('whose target hangs up returns on hold to an agent who talks in another call', async () => {
       const callId = await fixture.customerCall()
-      const other = await fixture.harness.ring(fixture.harness.alice)
+      const other = await fixture.harness.ring(fixture.alice)
       const consultation = newCallId()
-      await fixture.transfer(callId, fixture.harness.bob, consultation)
-      await fixture.untilState(consultation, alerting, fixture.harness.bob)
-      await fixture.platform.answer(fixture.talk(consultation, fixture.harness.bob))
+      await fixture.transfer(callId, fixture.bob, consultation)
+      await fixture.answer(consultation, fixture.bob)
       await fixture.untilState(consultation, connected)
-      await fixture.platform.answer(fixture.talk(other, fixture.harness.alice, [consultation]))
+      await fixture.platform.answer(fixture.talk(other, fixture.alice, [consultation]))
       await fixture.untilState(other, connected)
-      await fixture.platform.hangup(fixture.leg(consultation, fixture.harness.bob))
+      await fixture.platform.hangup(fixture.leg(consultation, fixture.bob))
       await fixture.untilTransfer(callId, TransferStatus.cancelled)
-      expect(fixture.observer.latest(callId, fixture.harness.alice)).toMatchObject({ state: held, consultation: null })
-      expect(fixture.observer.latest(other, fixture.harness.alice)?.state).toBe(connected)
+      expect(fixture.latest(callId)).toMatchObject({ state: held, consultation: null })
+      expect(fixture.latest(other)?.state).toBe(connected)
     })
 
     test('is cancelled by resume', async () => {
@@ -259,20 +209,14 @@ export function describeTransfers(fixture: Fixture): void {
       await fixture.untilState(consultation, connected)
       await fixture.harness.hangupRemotely(callId)
       expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
-      expect(fixture.observer.latest(consultation, fixture.harness.alice)).toMatchObject({
-        state: connected,
-        consultation: null,
-      })
+      expect(fixture.latest(consultation)).toMatchObject({ state: connected, consultation: null })
     })
 
     test("is completed without the agent if the agent's device goes offline", async () => {
-      const [callId, consultation] = await fixture.consultation()
-      await fixture.untilState(consultation, alerting, fixture.harness.bob)
-      await fixture.platform.answer(fixture.talk(consultation, fixture.harness.bob))
-      await fixture.untilState(consultation, connected)
-      await fixture.harness.setDevice(fixture.harness.alice, false)
+      const [callId] = await fixture.answeredConsultation()
+      await fixture.harness.setDevice(fixture.alice, false)
       expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 10 })
-      await fixture.untilState(callId, connected, fixture.harness.bob)
+      await fixture.untilState(callId, connected, fixture.bob)
     })
   })
 }

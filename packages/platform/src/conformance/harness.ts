@@ -20,7 +20,6 @@ export interface Harness {
   readonly until: (condition: () => boolean) => Promise<void>
   /** An outside party rings an agent. Resolves to the new call. */
   readonly ring: (agentUri: string) => Promise<CallId>
-  /** The outside party of a call hangs up. */
   readonly hangupRemotely: (callId: CallId) => Promise<void>
   readonly setDevice: (agentUri: string, online: boolean) => Promise<void>
   /** Cuts the adapter off from the platform or its storage (`true`), or connects it again. */

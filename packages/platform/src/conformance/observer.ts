@@ -1,25 +1,12 @@
 import { type CallId, CallState, type CallStatus } from '@switchhook/contracts'
 import { applyReport, type Leg, NEXT } from '../call-model/leg.ts'
 import type { LiveCall } from '../live-calls.ts'
-import type { DeviceReport, LegReport, PlatformListener } from '../platform.ts'
+import type { DeviceReport, LegReport } from '../platform.ts'
+
+export type Observer = ReturnType<typeof createObserver>
 
 /** A listener for tests. It applies the call model to the reports, as the api does. */
-export interface Observer {
-  readonly listener: PlatformListener
-  /** The events of a leg, as the api would publish them. */
-  eventsOf(callId: CallId, agentUri: string): readonly CallStatus[]
-  latest(callId: CallId, agentUri: string): CallStatus | undefined
-  reports(): readonly LegReport[]
-  devices(): readonly DeviceReport[]
-  liveLegs(agentUri: string): readonly LiveCall[]
-  liveCalls(agentUri: string): readonly CallId[]
-  /** If set, the listener rejects with it, so that reports must be repeated. */
-  outage: Error | undefined
-  /** @throws if a report has broken a rule that holds for every platform and every command */
-  verify(): void
-}
-
-export function createObserver(): Observer {
+export function createObserver() {
   const legs = new Map<string, Leg>()
   const events = new Map<string, CallStatus[]>()
   const received: LegReport[] = []
@@ -41,29 +28,34 @@ export function createObserver(): Observer {
     events.set(key, [...(events.get(key) ?? []), next.status])
   }
 
-  const observer: Observer = {
-    outage: undefined,
+  const liveLegs = (agentUri: string): readonly LiveCall[] =>
+    [...legs.values()]
+      .map(({ status }) => status)
+      .filter((status) => status.agentUri === agentUri && status.state !== CallState.ended)
+
+  const observer = {
+    /** If set, the listener rejects with it, so that reports must be repeated. */
+    outage: undefined as Error | undefined,
     listener: {
-      legs: async (reports) => {
+      legs: async (reports: readonly LegReport[]): Promise<void> => {
         if (observer.outage !== undefined) throw observer.outage
         received.push(...reports)
         for (const report of reports) apply(report)
       },
-      device: async (report) => {
+      device: async (report: DeviceReport): Promise<void> => {
         if (observer.outage !== undefined) throw observer.outage
         devices.push(report)
       },
     },
-    eventsOf: (callId, agentUri) => events.get(keyOf(callId, agentUri)) ?? [],
-    latest: (callId, agentUri) => legs.get(keyOf(callId, agentUri))?.status,
-    reports: () => received,
-    devices: () => devices,
-    liveLegs: (agentUri) =>
-      [...legs.values()]
-        .map(({ status }) => status)
-        .filter((status) => status.agentUri === agentUri && status.state !== CallState.ended),
-    liveCalls: (agentUri) => observer.liveLegs(agentUri).map(({ callId }) => callId),
-    verify() {
+    /** The events of a leg, as the api would publish them. */
+    eventsOf: (callId: CallId, agentUri: string): readonly CallStatus[] => events.get(keyOf(callId, agentUri)) ?? [],
+    latest: (callId: CallId, agentUri: string): CallStatus | undefined => legs.get(keyOf(callId, agentUri))?.status,
+    reports: (): readonly LegReport[] => received,
+    devices: (): readonly DeviceReport[] => devices,
+    liveLegs,
+    liveCalls: (agentUri: string): readonly CallId[] => liveLegs(agentUri).map(({ callId }) => callId),
+    /** @throws if a report has broken a rule that holds for every platform and every command */
+    verify(): void {
       expect(faults).toEqual([])
       for (const report of received) {
         expect(report.ending !== null).toBe(report.state === CallState.ended)

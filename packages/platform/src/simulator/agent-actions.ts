@@ -1,7 +1,7 @@
-import { type CallCommand, CallState, type CommandId, EndReason } from '@switchhook/contracts'
+import { CallState } from '@switchhook/contracts'
 import type { AgentStep, Party, SimulatedCall } from './call-group.ts'
 import { isSameParty, otherParty } from './call-group.ts'
-import { connect } from './calls.ts'
+import { connect, failedCommand, reportHold } from './calls.ts'
 import { behaviourOf } from './destinations.ts'
 import type { Draft } from './draft.ts'
 import { completeTransfer, hangup } from './leave-call.ts'
@@ -31,34 +31,18 @@ export function applyAgentStep(draft: Draft, step: AgentStep): void {
   const isHold = step.kind === 'hold'
   if ((isHold && state === CallState.held) || (step.kind === 'resume' && state === CallState.connected)) return
   if ((isHold || step.kind === 'resume') && isTalk && !(isHold && refusesHold(other))) {
-    draft.report(leg, { state: isHold ? CallState.held : CallState.connected })
-    if (other.kind === 'agent') draft.report(draft.leg(callId, other.agentUri), { remoteHeld: isHold })
-    return
+    return reportHold(draft, call, leg, isHold)
   }
-  if (step.commandId !== null) draft.report(leg, { failedCommand: failed(step.kind, step.commandId) })
+  if (step.commandId !== null) draft.report(leg, { failedCommand: failedCommand(commandOf(step), step.commandId) })
 }
+
+const commandOf = ({ kind }: AgentStep) =>
+  kind === 'fail-answer' ? 'answer' : kind === 'fail-resume' ? 'resume' : kind
 
 const refusesHold = (party: Party): boolean => {
   const behaviour = party.kind === 'outside' ? behaviourOf(party.address) : undefined
   return behaviour?.kind === 'answers' && behaviour.refusesHold === true
 }
-
-const COMMANDS: Readonly<Record<AgentStep['kind'], CallCommand>> = {
-  answer: 'answer',
-  hangup: 'hangup',
-  hold: 'hold',
-  resume: 'resume',
-  transfer: 'transfer',
-  completeTransfer: 'transfer',
-  'fail-answer': 'answer',
-  'fail-resume': 'resume',
-}
-
-const failed = (kind: AgentStep['kind'], commandId: CommandId) => ({
-  commandId,
-  command: COMMANDS[kind],
-  reason: EndReason.failed,
-})
 
 function answer(draft: Draft, call: SimulatedCall): void {
   const transferred = draft.transferRingingIn(call.callId)

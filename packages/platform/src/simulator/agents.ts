@@ -10,6 +10,29 @@ export interface AgentEntry {
   readonly count?: number
 }
 
+/** Default of `SIMULATOR_AGENTS`. */
+export const SIMULATED_AGENTS: readonly AgentEntry[] = [
+  { agentUri: 'sip:alice@acme.example', tenant: 'acme', device: 'SIM/alice' },
+  { agentUri: 'sip:bob@acme.example', tenant: 'acme', device: 'SIM/bob' },
+  { agentUri: 'sip:carol@globex.example', tenant: 'globex', device: 'SIM/carol' },
+]
+
+/** JSON Schema 2020-12 of `SIMULATOR_AGENTS`. */
+export const simulatedAgentsSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['agentUri', 'tenant'],
+    properties: {
+      agentUri: { type: 'string', minLength: 1, maxLength: 255 },
+      tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
+      device: { type: ['string', 'null'] },
+      count: { type: 'integer', minimum: 1, maximum: 100_000 },
+    },
+    additionalProperties: false,
+  },
+} as const
+
 export function provisionAgents(entries: readonly AgentEntry[]): readonly ProvisionedAgent[] {
   return entries.flatMap(({ agentUri, tenant, device = null, count }) =>
     count === undefined
@@ -24,7 +47,6 @@ export function provisionAgents(entries: readonly AgentEntry[]): readonly Provis
 
 const numbered = (text: string, n: number): string => text.replaceAll('{n}', String(n))
 
-/** Finds agents by tenant and URI. */
 export function createDirectory(agents: readonly ProvisionedAgent[]) {
   const byName = new Map(agents.map((agent) => [nameOf(agent.tenant, agent.agentUri), agent]))
   const find = (tenant: Tenant, agentUri: string): ProvisionedAgent | undefined => byName.get(nameOf(tenant, agentUri))

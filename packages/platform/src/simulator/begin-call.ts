@@ -1,5 +1,5 @@
 import { type CallId, CallState, type CommandId, Direction, LegRole, type Tenant } from '@switchhook/contracts'
-import type { CallGroup, Party, StepResult } from './call-group.ts'
+import { type CallGroup, newCall, type Party, type SimulatedCall, type StepResult } from './call-group.ts'
 import { RING_OUT_MS, ROUTING_MS } from './destinations.ts'
 import { Draft } from './draft.ts'
 
@@ -15,45 +15,41 @@ interface NewCall {
 function begin(
   { tenant, callId, caller, called, at }: NewCall,
   commandId: CommandId | null,
-  more: { readonly cli: string | null; readonly correlationId: string | null; readonly talkMs: number | null },
+  more: Partial<SimulatedCall>,
 ) {
   const empty: CallGroup = { tenant, sessionId: callId, step: 0, calls: {}, legs: [], commands: [] }
   const draft = new Draft(empty, { at, commandId })
   const phase = caller.kind === 'agent' ? 'seized' : 'ringing'
-  const call = draft.putCall({ callId, phase, caller, called, forCallId: null, transfer: null, ...more })
+  const call = draft.putCall(newCall({ callId, phase, caller, called, ...more }))
   return { draft, call }
 }
 
-/** An agent dials. */
 export function beginDial(
-  newCall: NewCall,
+  dialled: NewCall,
   dial: { readonly commandId: CommandId | null; readonly cli: string | null; readonly correlationId: string | null },
 ): StepResult {
-  const { draft, call } = begin(newCall, dial.commandId, {
-    cli: dial.cli,
-    correlationId: dial.correlationId,
-    talkMs: null,
-  })
-  draft.addLeg(call, newCall.caller, newCall.called, {
+  const { commandId, cli, correlationId } = dial
+  const { draft, call } = begin(dialled, commandId, { cli, correlationId })
+  draft.addLeg(call, dialled.caller, dialled.called, {
     state: CallState.initiated,
     direction: Direction.outbound,
     role: LegRole.originator,
   })
-  draft.schedule({ kind: 'route', callId: newCall.callId }, ROUTING_MS)
+  draft.schedule({ kind: 'route', callId: dialled.callId }, ROUTING_MS)
   return draft.finish()
 }
 
 /** An outside caller rings an agent. null: the default ringing and talking times. */
 export function beginInbound(
-  newCall: NewCall,
+  inbound: NewCall,
   customer: { readonly ringForMs: number | null; readonly talkForMs: number | null },
 ): StepResult {
-  const { draft, call } = begin(newCall, null, { cli: null, correlationId: null, talkMs: customer.talkForMs })
-  draft.addLeg(call, newCall.called, newCall.caller, {
+  const { draft, call } = begin(inbound, null, { talkMs: customer.talkForMs })
+  draft.addLeg(call, inbound.called, inbound.caller, {
     state: CallState.alerting,
     direction: Direction.inbound,
     role: LegRole.destination,
   })
-  draft.schedule({ kind: 'ring-out', callId: newCall.callId }, customer.ringForMs ?? RING_OUT_MS)
+  draft.schedule({ kind: 'ring-out', callId: inbound.callId }, customer.ringForMs ?? RING_OUT_MS)
   return draft.finish()
 }

@@ -10,7 +10,6 @@ export type Party =
   /** `address` as dialled, or as received from the caller. */
   | { readonly kind: 'outside'; readonly address: string }
 
-/** A transfer that has not ended yet. */
 export interface PendingTransfer {
   /** The agent who transfers. */
   readonly by: string
@@ -43,6 +42,10 @@ export interface SimulatedCall {
   readonly forCallId: CallId | null
   readonly transfer: PendingTransfer | null
 }
+
+export const newCall = (
+  call: Pick<SimulatedCall, 'callId' | 'phase' | 'caller' | 'called'> & Partial<SimulatedCall>,
+): SimulatedCall => ({ cli: null, correlationId: null, talkMs: null, forCallId: null, transfer: null, ...call })
 
 /**
  * A call and its consultations, stored as one record because they change together. `legs` has the latest report of

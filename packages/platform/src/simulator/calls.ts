@@ -1,6 +1,16 @@
-import { type CallId, CallState, Direction, EndReason, LegRole, TransferStatus } from '@switchhook/contracts'
+import {
+  type CallCommand,
+  type CallId,
+  CallState,
+  type CommandId,
+  Direction,
+  EndReason,
+  LegRole,
+  TransferStatus,
+} from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 import type { DeviceState, Party, RemoteAction, SimulatedCall } from './call-group.ts'
+import { otherParty } from './call-group.ts'
 import { behaviourOf, MAX_TALK_MS, RING_OUT_MS } from './destinations.ts'
 import type { Draft, EndedByParty, HowEnded } from './draft.ts'
 import { ENDINGS } from './end-reasons.ts'
@@ -8,18 +18,12 @@ import { ENDINGS } from './end-reasons.ts'
 /** Rings the called party, or ends the call. */
 export function route(draft: Draft, call: SimulatedCall, deviceOf: (agentUri: string) => DeviceState): void {
   if (call.phase !== 'seized') return
-  const { caller, called, callId } = call
+  const { called, callId } = call
   if (called.kind === 'agent') {
     const device = deviceOf(called.agentUri)
     if (device !== 'free')
       return endCall(draft, call, device === 'busy' ? ENDINGS.busy : ENDINGS.deviceUnavailable, 'outside')
     ring(draft, call)
-    draft.addLeg(call, called, caller, {
-      state: CallState.alerting,
-      direction: Direction.inbound,
-      role: call.forCallId === null ? LegRole.destination : LegRole.consultant,
-      consultation: call.forCallId === null ? null : { forCallId: call.forCallId },
-    })
     return draft.schedule({ kind: 'ring-out', callId }, RING_OUT_MS)
   }
   const behaviour = behaviourOf(called.address)
@@ -29,13 +33,18 @@ export function route(draft: Draft, call: SimulatedCall, deviceOf: (agentUri: st
   else draft.schedule({ kind: 'remote', callId, action: 'answer' }, behaviour.afterMs)
 }
 
-function ring(draft: Draft, call: SimulatedCall): void {
+export function ring(draft: Draft, call: SimulatedCall): void {
+  const { caller, called, callId, forCallId } = call
   draft.putCall({ ...call, phase: 'ringing' })
-  if (call.caller.kind === 'agent') {
-    draft.report(draft.leg(call.callId, call.caller.agentUri), { state: CallState.proceeding })
-  }
+  if (caller.kind === 'agent') draft.report(draft.leg(callId, caller.agentUri), { state: CallState.proceeding })
   const original = draft.originalOf(call)
   if (original !== undefined) reportTransfer(draft, original, TransferStatus.ringing)
+  draft.addLeg(call, called, caller, {
+    state: CallState.alerting,
+    direction: Direction.inbound,
+    role: forCallId === null ? LegRole.destination : LegRole.consultant,
+    consultation: forCallId === null ? null : { forCallId },
+  })
 }
 
 /** An outside caller gives up; a call by an agent ends with noAnswer. */
@@ -83,6 +92,20 @@ export function scheduleBehaviour(draft: Draft, { callId }: SimulatedCall, party
   draft.schedule({ kind: 'remote', callId, action: 'resume' }, afterMs + forMs)
 }
 
+/** The agent of `leg` puts the other party on hold, or resumes the call. */
+export function reportHold(draft: Draft, call: SimulatedCall, leg: LegReport, isHeld: boolean): void {
+  draft.report(leg, { state: isHeld ? CallState.held : CallState.connected })
+  const other = otherParty(call, leg.agentUri)
+  if (other.kind === 'agent') draft.report(draft.leg(call.callId, other.agentUri), { remoteHeld: isHeld })
+}
+
+/** In a report: the platform could not carry out the command. */
+export const failedCommand = (kind: CallCommand | 'completeTransfer', commandId: CommandId) => ({
+  commandId,
+  command: kind === 'completeTransfer' ? 'transfer' : kind,
+  reason: EndReason.failed,
+})
+
 /**
  * Ends a call with all its legs. A pending transfer of the call is cancelled, and the target stops ringing; its
  * consultation continues as an ordinary call. The end of a consultation returns the original call to its agent.
@@ -112,7 +135,6 @@ export function endRinging(draft: Draft, callId: CallId, how: HowEnded, by: Ende
   for (const leg of draft.legsOf(callId)) draft.endLeg(leg, howLegEnds(leg, how), by)
 }
 
-/** Turns a consultation into an ordinary call. */
 function makeOrdinary(draft: Draft, consultation: SimulatedCall): void {
   draft.putCall({ ...consultation, forCallId: null })
   for (const leg of draft.legsOf(consultation.callId)) draft.report(leg, { consultation: null })

@@ -1,28 +1,10 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
-import type { LiveCalls } from '../live-calls.ts'
-import type { PlatformListener } from '../platform.ts'
+import type { AdapterStorage, Surroundings } from '../storage.ts'
 import type { DeviceState } from './call-group.ts'
-import type { SimulatorStorage } from './storage.ts'
-
-export interface DevicesDeps {
-  readonly storage: SimulatorStorage
-  readonly liveCalls: LiveCalls
-  readonly listener: () => PlatformListener | undefined
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
 
 /** The stored payload of a device's timer. */
 export interface DeviceTimer {
   readonly deviceOf: string
-}
-
-export interface Devices {
-  stateOf(tenant: Tenant, agentUri: string): Promise<DeviceState>
-  /** Stores and reports the device. Resolves to the calls that must end because it is offline now. */
-  set(tenant: Tenant, agentUri: string, online: boolean): Promise<readonly CallId[]>
-  /** Reports a device again, in case a process died between storing and reporting. Resolves as `set` does. */
-  report(tenant: Tenant, agentUri: string): Promise<readonly CallId[]>
 }
 
 /** One active call, and one that rings or is held. */
@@ -38,12 +20,18 @@ interface Device {
 }
 
 /** The agents' phones. A device without a record is online. */
-export function createDevices({ storage, liveCalls, listener, now }: DevicesDeps): Devices {
+export function createDevices({
+  storage,
+  liveCalls,
+  listener,
+  now,
+}: Surroundings & { readonly storage: AdapterStorage }) {
   const read = async (tenant: Tenant, agentUri: string) => {
     const [found] = await storage.read(tenant, [keyOf(agentUri)])
     return { version: found?.version ?? 0, device: found?.value as Device | undefined }
   }
 
+  /** Reports a device again, in case a process died between storing and reporting. Resolves as `set` does. */
   async function report(tenant: Tenant, agentUri: string): Promise<readonly CallId[]> {
     const { device } = await read(tenant, agentUri)
     if (device === undefined) return []
@@ -53,12 +41,13 @@ export function createDevices({ storage, liveCalls, listener, now }: DevicesDeps
 
   return {
     report,
-    async stateOf(tenant, agentUri) {
+    async stateOf(tenant: Tenant, agentUri: string): Promise<DeviceState> {
       const [{ device }, calls] = await Promise.all([read(tenant, agentUri), liveCalls(tenant, agentUri)])
       if (device?.online === false) return 'offline'
       return calls.length < LINES ? 'free' : 'busy'
     },
-    async set(tenant, agentUri, online) {
+    /** Stores and reports the device. Resolves to the calls that must end because it is offline now. */
+    async set(tenant: Tenant, agentUri: string, online: boolean): Promise<readonly CallId[]> {
       for (;;) {
         const { version, device } = await read(tenant, agentUri)
         if ((device?.online ?? true) === online) return []

@@ -157,7 +157,6 @@ export class Draft {
     })
   }
 
-  /** Reports a change of a leg. */
   report(leg: LegReport | undefined, change: Partial<LegReport>): void {
     // A failed command is in one report only.
     if (leg !== undefined) this.#report({ ...leg, failedCommand: null, ...change })

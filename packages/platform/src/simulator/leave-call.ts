@@ -1,4 +1,5 @@
 import { type CallId, EndReason } from '@switchhook/contracts'
+import type { LegReport } from '../platform.ts'
 import type { PendingTransfer, SimulatedCall } from './call-group.ts'
 import { isAgent } from './call-group.ts'
 import { endCall } from './calls.ts'
@@ -53,6 +54,11 @@ function leaveTransfer(draft: Draft, call: SimulatedCall, leaving: Leaving): voi
   draft.putCall({ ...call, transfer: { ...transfer, isAbandoned: true } })
 }
 
+function leaveLeg(draft: Draft, leg: LegReport | undefined, by: string, leaving: Leaving): void {
+  if (leaving === 'completed') endTransferred(draft, leg, by)
+  else draft.endLeg(leg, ENDINGS.deviceUnavailable, 'switch')
+}
+
 /**
  * Completes an attended transfer. If the target has answered, it is connected to the customer. Otherwise it rings for
  * the customer from now on, and the agent's leg stays on hold until the target answers, so that the customer can
@@ -64,15 +70,12 @@ export function completeTransfer(draft: Draft, call: SimulatedCall, leaving: Lea
   if (transfer === null || consultation === undefined) return
   const { by } = transfer
   draft.putCall({ ...consultation, phase: 'over' })
-  const consulting = draft.leg(consultation.callId, by)
-  if (leaving === 'completed') endTransferred(draft, consulting, by)
-  else draft.endLeg(consulting, ENDINGS.deviceUnavailable, 'switch')
+  leaveLeg(draft, draft.leg(consultation.callId, by), by, leaving)
   for (const leg of draft.legsOf(consultation.callId)) endTransferred(draft, leg, by)
 
   const original = draft.leg(call.callId, by)
   if (consultation.phase === 'talking') {
-    if (leaving === 'completed') endTransferred(draft, original, by)
-    else draft.endLeg(original, ENDINGS.deviceUnavailable, 'switch')
+    leaveLeg(draft, original, by, leaving)
     return connectTarget(draft, call, transfer, draft.targetsCallId(call, transfer))
   }
   if (leaving === 'completed') draft.report(original, { consultation: null })

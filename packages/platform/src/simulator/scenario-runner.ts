@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type CallId, type Tenant, uuidV5 } from '@switchhook/contracts'
 import type { ProvisionedAgent } from '../platform.ts'
+import type { AdapterStorage, StorageChange } from '../storage.ts'
 import type { AgentStep } from './call-group.ts'
 import { type PlannedCall, planCall, type Scenario } from './scenario.ts'
-import type { SimulatorStorage, StorageChange } from './storage.ts'
 
 /** An agent's step in a scenario. A transfer names its target by address. */
 type Move =
@@ -17,7 +17,7 @@ export type ScenarioTimer =
 
 export interface ScenarioDeps {
   readonly agents: readonly ProvisionedAgent[]
-  readonly storage: SimulatorStorage
+  readonly storage: AdapterStorage
   readonly isIdle: (agent: ProvisionedAgent) => Promise<boolean>
   readonly ring: (
     agent: ProvisionedAgent,

@@ -15,8 +15,8 @@
 import { type CallId, newCallId, type Tenant } from '@switchhook/contracts'
 import { holdOthers } from '../hold-others.ts'
 import { createAgentList } from '../list-agents.ts'
-import type { LiveCalls } from '../live-calls.ts'
 import type { LegCommand, LegReport, Platform, PlatformListener, ProvisionedAgent, TalkCommand } from '../platform.ts'
+import type { AdapterStorage, Surroundings } from '../storage.ts'
 import { createDirectory } from './agents.ts'
 import { beginDial, beginInbound } from './begin-call.ts'
 import type { AgentStep, Party, RemoteAction } from './call-group.ts'
@@ -24,21 +24,16 @@ import { createDevices, type DeviceTimer } from './devices.ts'
 import type { Scenario } from './scenario.ts'
 import { createScenarioRunner, type ScenarioTimer } from './scenario-runner.ts'
 import { createStepRunner, type StepTimer } from './step-runner.ts'
-import type { SimulatorStorage } from './storage.ts'
 
-export interface SimulatorDeps {
+export interface SimulatorDeps extends Omit<Surroundings, 'listener'> {
   readonly agents: readonly ProvisionedAgent[]
   /** Generates calls; null: only clients and the development endpoints make calls. */
   readonly scenario: Scenario | null
-  readonly storage: SimulatorStorage
-  readonly liveCalls: LiveCalls
-  readonly onError: (message: string, error: unknown) => void
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly storage: AdapterStorage
 }
 
 /** A call from an outside party. null: the default time. */
-export interface InboundCall {
+interface InboundCall {
   readonly from: string
   /** How long the caller waits for an answer. */
   readonly ringForMs: number | null
@@ -66,9 +61,9 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
   const tenants = [...new Set(agents.map(({ tenant }) => tenant))]
   let listener: PlatformListener | undefined
   const inProgress = new Set<Promise<unknown>>()
-  const common = { storage, liveCalls, listener: () => listener, now }
+  const common = { storage, liveCalls, onError, listener: () => listener, now }
   const devices = createDevices(common)
-  const steps = createStepRunner({ ...common, onError, deviceOf: (tenant, uri) => devices.stateOf(tenant, uri) })
+  const steps = createStepRunner({ ...common, deviceOf: (tenant, uri) => devices.stateOf(tenant, uri) })
 
   /** Lets `stop` wait for the work. */
   function track<T>(work: Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import type { LegReport } from '../platform.ts'
+import type { StorageChange } from '../storage.ts'
 import { type CallGroup, reportsOfLastStep } from './call-group.ts'
 import type { StepTimer } from './step-runner.ts'
-import type { StorageChange } from './storage.ts'
 
 /** The part of a change that an api needs to record the reports in the same write. */
 export interface ChangedStep {

@@ -1,7 +1,8 @@
 import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
 import { LRUCache } from 'lru-cache'
-import { busyElsewhere, type LiveCalls } from '../live-calls.ts'
-import { type KnownRecords, type PlatformListener, PlatformUnavailable } from '../platform.ts'
+import { busyElsewhere } from '../live-calls.ts'
+import { type KnownRecords, PlatformUnavailable } from '../platform.ts'
+import type { AdapterStorage, Surroundings } from '../storage.ts'
 import { agentToRing, applyStep } from './apply-step.ts'
 import {
   type CallGroup,
@@ -11,44 +12,16 @@ import {
   reportsOfLastStep,
   type ScheduledStep,
 } from './call-group.ts'
-import type { SimulatorStorage } from './storage.ts'
 
-export interface StepRunnerDeps {
-  readonly storage: SimulatorStorage
+export interface StepRunnerDeps extends Surroundings {
+  readonly storage: AdapterStorage
   readonly deviceOf: (tenant: Tenant, agentUri: string) => Promise<DeviceState>
-  readonly liveCalls: LiveCalls
-  readonly listener: () => PlatformListener | undefined
-  readonly onError: (message: string, error: unknown) => void
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 /** The stored payload of a scheduled step's timer. */
 export interface StepTimer {
   readonly sessionId: CallId
   readonly cue: CallStep
-}
-
-export interface StepRunner {
-  /**
-   * Stores a new call group and reports its legs. If the call exists already, nothing happens. A rejection of the
-   * storage leaves open whether it was stored.
-   */
-  begin(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void>
-  /**
-   * The same for a command: resolves once the call group is stored. Rejects with the error of the storage if it may be.
-   * @throws PlatformUnavailable if the call group was certainly not stored
-   */
-  beginOnce(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void>
-  /**
-   * Applies a step to the group of a call. Resolves to `true` once the step is stored, and to `false` if the call does not
-   * exist. Rejects with the error of the storage if the step may be stored; a repeat then finds out. If the step cannot be
-   * reported now, its timer reports it later.
-   * @param known from the command that is the step
-   * @throws PlatformUnavailable if the step was certainly not stored
-   */
-  apply(tenant: Tenant, callId: CallId, step: CallStep, known?: KnownRecords): Promise<boolean>
-  find(tenant: Tenant, callId: CallId): Promise<CallGroup | undefined>
 }
 
 /** Longer than any call; each step starts the time again. */
@@ -69,7 +42,7 @@ interface Loaded {
  * schedules, and is then reported. A process that loads a group reports the last step again unless it has reported it
  * itself. So no report is lost when a process dies; repeated and late reports are recognised by their order.
  */
-export function createStepRunner({ storage, deviceOf, liveCalls, listener, onError, now }: StepRunnerDeps): StepRunner {
+export function createStepRunner({ storage, deviceOf, liveCalls, listener, onError, now }: StepRunnerDeps) {
   /** The last step that this process has reported of each call group. */
   const reportedSteps = new LRUCache<CallId, number>({ max: REMEMBERED_STEPS })
 
@@ -133,6 +106,10 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
     if (stored === undefined) throw new PlatformUnavailable('the simulator could not store the call', { cause })
   }
 
+  /**
+   * Stores a new call group and reports its legs. If the call exists already, nothing happens. A rejection of the
+   * storage leaves open whether it was stored.
+   */
   async function begin(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void> {
     const result = await store(group, 0, scheduled, [])
     if (result === 'committed') await reportNowOrLater(group)
@@ -140,8 +117,20 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
 
   return {
     begin,
-    beginOnce: (group, scheduled) => begin(group, scheduled).catch((cause: unknown) => requireStored(group, cause)),
-    async apply(tenant, callId, step, given) {
+    /**
+     * The same for a command: resolves once the call group is stored. Rejects with the error of the storage if it may be.
+     * @throws PlatformUnavailable if the call group was certainly not stored
+     */
+    beginOnce: (group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void> =>
+      begin(group, scheduled).catch((cause: unknown) => requireStored(group, cause)),
+    /**
+     * Applies a step to the group of a call. Resolves to `true` once the step is stored, and to `false` if the call does not
+     * exist. Rejects with the error of the storage if the step may be stored; a repeat then finds out. If the step cannot be
+     * reported now, its timer reports it later.
+     * @param given from the command that is the step
+     * @throws PlatformUnavailable if the step was certainly not stored
+     */
+    async apply(tenant: Tenant, callId: CallId, step: CallStep, given?: KnownRecords): Promise<boolean> {
       // After a conflict, everything is read again.
       for (let known = given; ; known = undefined) {
         const loaded = await load(tenant, callId, known).catch(unreadable)
@@ -166,7 +155,7 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
         return true
       }
     },
-    find: async (tenant, callId) => (await load(tenant, callId))?.group,
+    find: async (tenant: Tenant, callId: CallId) => (await load(tenant, callId))?.group,
   }
 }
 

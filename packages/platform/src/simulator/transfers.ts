@@ -10,7 +10,7 @@ import {
 } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 import type { AgentStep, DeviceState, Party, PendingTransfer, SimulatedCall } from './call-group.ts'
-import { otherParty } from './call-group.ts'
+import { newCall, otherParty } from './call-group.ts'
 import { endCall, endRinging, type Return, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
 import { behaviourOf, RING_OUT_MS, ROUTING_MS } from './destinations.ts'
 import { type Draft, remotePartyOf } from './draft.ts'
@@ -31,27 +31,33 @@ export function beginTransfer(draft: Draft, call: SimulatedCall, step: Extract<A
     begunAt: draft.step,
   }
   const held = draft.putCall({ ...call, transfer: pending, correlationId: correlationId ?? call.correlationId })
-  const transfer: Transfer = {
-    blind: consultationCallId === null,
-    target: asked,
-    role: TransferRole.transferring,
-    status: TransferStatus.started,
-    failReason: EndReason.none,
-    otherCallId: consultationCallId,
-  }
-  draft.report(draft.leg(call.callId, agentUri), {
-    state: CallState.held,
-    transfer,
-    consultation: consultationCallId === null ? null : { callId: consultationCallId, target: asked },
-    correlationId: held.correlationId,
-  })
-  draft.report(draft.customerLeg(held, agentUri), {
-    remoteHeld: true,
-    transfer: { ...transfer, role: TransferRole.transferred },
-    correlationId: held.correlationId,
-  })
+  reportBegun(draft, held, asked, TransferStatus.started, { correlationId: held.correlationId })
   if (consultationCallId === null) scheduleTransfer(draft, held, 'transfer-route', ROUTING_MS)
   else beginConsultation(draft, held, consultationCallId, agentUri, party)
+}
+
+/** Reports a transfer that has begun, on the legs of the agent and of a customer who is an agent. The customer is on hold. */
+export function reportBegun(
+  draft: Draft,
+  call: SimulatedCall,
+  asked: string,
+  status: TransferStatus,
+  change: Partial<LegReport> = {},
+): void {
+  if (call.transfer === null) return
+  const { by, consultation: callId } = call.transfer
+  const transfer: Transfer = {
+    blind: callId === null,
+    target: asked,
+    role: TransferRole.transferring,
+    status,
+    failReason: EndReason.none,
+    otherCallId: callId,
+  }
+  const consultation = callId === null ? null : { callId, target: asked }
+  draft.report(draft.leg(call.callId, by), { state: CallState.held, transfer, consultation, ...change })
+  const transferred = { ...transfer, role: TransferRole.transferred }
+  draft.report(draft.customerLeg(call, by), { remoteHeld: true, transfer: transferred, ...change })
 }
 
 function beginConsultation(
@@ -63,27 +69,18 @@ function beginConsultation(
 ): void {
   const device = draft.leg(original.callId, agentUri)?.device ?? null
   const caller: Party = { kind: 'agent', agentUri, device }
-  const consultation = draft.putCall({
-    callId,
-    phase: 'seized',
-    caller,
-    called: target,
-    cli: null,
-    correlationId: original.correlationId,
-    talkMs: null,
-    forCallId: original.callId,
-    transfer: null,
-  })
+  const { correlationId, callId: forCallId } = original
+  const call = newCall({ callId, phase: 'seized', caller, called: target, correlationId, forCallId })
+  const consultation = draft.putCall(call)
   draft.addLeg(consultation, caller, target, {
     state: CallState.initiated,
     direction: Direction.outbound,
     role: LegRole.originator,
-    consultation: { forCallId: original.callId },
+    consultation: { forCallId },
   })
   draft.schedule({ kind: 'route', callId }, ROUTING_MS)
 }
 
-/** Schedules a step of the pending transfer. */
 export function scheduleTransfer(
   draft: Draft,
   { callId, transfer }: SimulatedCall,

@@ -1,5 +1,7 @@
 import type { Tenant } from '@switchhook/contracts'
-import type { PbxChange, PbxMemory, PbxRecord } from '../asterisk/store/memory.ts'
+import type { PbxMemory, PbxRecordChange } from '../asterisk/store/memory.ts'
+import type { StoredRecord } from '../platform.ts'
+import type { StorageChange } from '../storage.ts'
 
 type Due = (timer: { readonly tenant: Tenant; readonly payload: unknown }) => Promise<void>
 
@@ -11,12 +13,12 @@ export class RealTimeMemory implements PbxMemory {
   outage: Error | undefined
   /** How many times `read` rejected because of the outage. */
   refusedReads = 0
-  #records = new Map<string, PbxRecord & { readonly tenant: Tenant; readonly key: string }>()
+  #records = new Map<string, StoredRecord & { readonly tenant: Tenant; readonly key: string }>()
   #listed = new Set<string>()
   #timers = new Map<string, NodeJS.Timeout>()
   #leases = new Map<string, { readonly owner: string; readonly untilMs: number }>()
 
-  async read(tenant: Tenant, keys: readonly string[]): Promise<readonly PbxRecord[]> {
+  async read(tenant: Tenant, keys: readonly string[]): Promise<readonly StoredRecord[]> {
     if (this.outage !== undefined) this.refusedReads += 1
     this.#requireAccess()
     return keys.map((key) =>
@@ -24,7 +26,7 @@ export class RealTimeMemory implements PbxMemory {
     )
   }
 
-  async write(tenant: Tenant, { records, timers }: PbxChange): Promise<'committed' | 'conflict'> {
+  async write(tenant: Tenant, { records, timers }: StorageChange<PbxRecordChange>): Promise<'committed' | 'conflict'> {
     this.#requireAccess()
     const versionOf = (key: string): number => this.#records.get(nameOf(tenant, key))?.version ?? 0
     if (records.some(({ key, expectedVersion }) => versionOf(key) !== expectedVersion)) return 'conflict'

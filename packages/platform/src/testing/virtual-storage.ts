@@ -1,6 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import type { StoredRecord } from '../platform.ts'
-import type { SimulatorStorage, StorageChange } from '../simulator/storage.ts'
+import type { AdapterStorage, StorageChange } from '../storage.ts'
 
 interface Timer {
   readonly id: string
@@ -10,7 +10,7 @@ interface Timer {
 }
 
 /** A storage in memory with the conflicts and timers of the real one, and a clock that only the test moves. */
-export class VirtualStorage implements SimulatorStorage {
+export class VirtualStorage implements AdapterStorage {
   nowMs = Date.UTC(2026, 0, 1)
   /** If set, every access rejects with it. */
   outage: Error | undefined

@@ -1,4 +1,3 @@
-/** Takes one line of text for a person. */
 export type Say = (line: string) => void
 
 /** Reports work that takes longer than a second, and then every ten seconds that it is still running. */

@@ -1,15 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
 
-/** A request that got no answer. `isSent` false: Asterisk certainly did not receive it. */
+/** A request that got no answer. Asterisk may have received it. */
 export class AriUnavailable extends Error {
   override readonly name = 'AriUnavailable'
-  readonly isSent: boolean
-
-  constructor(message: string, isSent: boolean, options?: ErrorOptions) {
-    super(message, options)
-    this.isSent = isSent
-  }
 }
 
 export interface AriAnswer {
@@ -29,36 +23,17 @@ export interface AriServer {
 
 export type Query = Readonly<Record<string, string>>
 
-export interface AriClient {
-  /**
-   * Resolves to any answer, refusals included.
-   * @param path below `/ari`, its parts encoded
-   * @throws AriUnavailable
-   */
-  request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, query?: Query, body?: unknown): Promise<AriAnswer>
-  /** A request to Asterisk's manager interface on the same server. The form is sent in the body, so no URL has a secret. */
-  manager(form: Query, cookie: string | null): Promise<{ readonly text: string; readonly cookie: string | null }>
-  close(): Promise<void>
-}
+export type AriClient = ReturnType<typeof createAriClient>
 
 const CONNECTIONS = 8
 const RETRY_PAUSE_MS = 20
 const CONNECT_WITHIN_MS = 3_000
 const ANSWER_WITHIN_MS = 5_000
-/** Of `connect`, before anything was sent. */
-const NOT_CONNECTED = [
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-]
 
 export const authorizationOf = ({ user, password }: AriServer): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 
-export function createAriClient(server: AriServer): AriClient {
+export function createAriClient(server: AriServer) {
   const prefix = server.url.pathname.replace(/\/$/, '')
   const pool = new Pool(server.url.origin, {
     connections: CONNECTIONS,
@@ -81,12 +56,22 @@ export function createAriClient(server: AriServer): AriClient {
         await sleep(RETRY_PAUSE_MS)
         return send(options, retries - 1)
       }
-      throw new AriUnavailable(`Asterisk did not answer ${options.method}`, isSent(cause), { cause })
+      throw new AriUnavailable(`Asterisk did not answer ${options.method}`, { cause })
     }
   }
 
   return {
-    async request(method, path, query = {}, body) {
+    /**
+     * Resolves to any answer, refusals included.
+     * @param path below `/ari`, its parts encoded
+     * @throws AriUnavailable
+     */
+    async request(
+      method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+      path: string,
+      query: Query = {},
+      body?: unknown,
+    ): Promise<AriAnswer> {
       const { response, text } = await send({
         method,
         path: `${prefix}/ari${path}${queryOf(query)}`,
@@ -95,7 +80,11 @@ export function createAriClient(server: AriServer): AriClient {
       })
       return { status: response.statusCode, body: text === '' ? undefined : parseBody(text) }
     },
-    async manager(form, cookie) {
+    /** A request to Asterisk's manager interface on the same server. The form is sent in the body, so no URL has a secret. */
+    async manager(
+      form: Query,
+      cookie: string | null,
+    ): Promise<{ readonly text: string; readonly cookie: string | null }> {
       const { response, text } = await send({
         method: 'POST',
         path: `${prefix}/rawman`,
@@ -105,7 +94,7 @@ export function createAriClient(server: AriServer): AriClient {
       const [set] = [response.headers['set-cookie'] ?? []].flat()
       return { text, cookie: set?.split(';')[0] ?? null }
     },
-    close: () => pool.close(),
+    close: (): Promise<void> => pool.close(),
   }
 }
 
@@ -125,9 +114,3 @@ function parseBody(text: string): unknown {
 
 const isReset = (error: unknown): boolean =>
   ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String((error as { readonly code?: string }).code))
-
-function isSent(error: unknown): boolean {
-  const { code, syscall } = error as { readonly code?: string; readonly syscall?: string }
-  const isTls = code !== undefined && /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/.test(code)
-  return !(isTls || syscall === 'connect' || (code !== undefined && NOT_CONNECTED.includes(code)))
-}

@@ -19,7 +19,6 @@ export interface AriBridge {
 }
 
 export interface AriEndpoint {
-  readonly technology: string
   readonly resource: string
   readonly state?: string
 }

@@ -1,19 +1,14 @@
 import type { Tenant } from '@switchhook/contracts'
+import type { Parties } from '../parties.ts'
 import type { Action } from '../session/action.ts'
 import type { Party } from '../session/call-flow.ts'
 import type { Input } from '../session/input.ts'
 import type { AriAnswer, AriClient, Query } from './ari-client.ts'
 import { MARK_VARIABLE, markOf, type SessionName } from './channel-mark.ts'
 
-export interface CarryOutDeps {
+export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs' | 'cliOf'> {
   readonly ari: AriClient
   readonly app: string
-  /** Endpoint to dial; null: the party cannot be dialled. */
-  readonly endpointOf: (tenant: Tenant, party: Party) => string | null
-  /** The number or name that a phone shows for a party; only digits, letters and `+`. */
-  readonly shownAs: (tenant: Tenant, party: Party) => string
-  /** The number that is shown to an outside party; a wish that is no number counts as none. */
-  readonly cliOf: (wanted: string | null) => string
   readonly ringSeconds: number
   readonly talk: (channelId: string) => Promise<void>
   /** The channel of the agent's open line; null: the phone must be called. */
@@ -51,7 +46,7 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       }
       const answer = await call(deps, session, action)
       const isRefused = answer === undefined || (answer.status >= 400 && answer.status !== EXISTS)
-      return isRefused ? { kind: 'refused', channelId: action.channelId, status: answer?.status ?? 400 } : undefined
+      return isRefused ? { kind: 'refused', channelId: action.channelId } : undefined
     }
     case 'dial':
       await ari.request('POST', `${channel(action.channelId)}/dial`, { timeout: String(ringSeconds) })

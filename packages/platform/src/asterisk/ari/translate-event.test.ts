@@ -93,7 +93,7 @@ test.each<[string, AriEvent, PbxEvent | undefined]>([
 ])('a channel %s', (_name, event, expected) => expect(translateEvent(event)).toEqual(expected))
 
 test('a registration changes the state of the device', () => {
-  const endpoint = { technology: 'PJSIP', resource: 'alice', state: 'offline' }
+  const endpoint = { resource: 'alice', state: 'offline' }
   expect(translateEvent({ type: 'ContactStatusChange', endpoint })).toEqual({
     kind: 'device',
     endpoint: 'alice',

@@ -1,3 +1,4 @@
+import type { Surroundings } from '../../storage.ts'
 import type { AriClient } from '../ari/ari-client.ts'
 import { bridgeName } from '../ari/carry-out.ts'
 import type { Calls } from '../ari/read-calls.ts'
@@ -5,15 +6,13 @@ import type { SessionStore } from '../store/session-store.ts'
 import { judgeUnknown, type Sightings } from './leftover-rule.ts'
 import { findUnknown } from './unknown-channels.ts'
 
-export interface LeftoversDeps {
+export interface LeftoversDeps extends Pick<Surroundings, 'now'> {
   readonly ari: Pick<AriClient, 'request'>
   readonly app: string
   readonly store: Pick<SessionStore, 'load' | 'unfinished'>
   /** Rejects unless the storage holds the calls of this installation. */
   readonly verifyStorage: () => Promise<void>
   readonly onUnknown: (unknown: UnknownChannels) => void
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 /** Channels that belong to no stored call, as of the latest round. */

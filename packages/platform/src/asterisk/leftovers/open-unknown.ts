@@ -13,36 +13,32 @@ export interface UnknownOptions {
   readonly verifyStorage: () => Promise<void>
 }
 
-/** For an operator: the channels in Asterisk that belong to no stored call. */
-export interface UnknownInAsterisk {
-  /** @throws PlatformUnavailable if Asterisk cannot be reached; rejects as `verifyStorage` does */
-  list(): Promise<readonly FoundUnknown[]>
-  /**
-   * Ends a channel, even during a conversation. Resolves if it is gone already.
-   * @throws AriUnavailable, or Error if Asterisk refuses
-   */
-  remove(channel: Pick<FoundUnknown, 'id'>): Promise<void>
-  close(): Promise<void>
-}
+export type UnknownInAsterisk = ReturnType<typeof openUnknown>
 
-export function openUnknown({ server, app, memory, verifyStorage }: UnknownOptions): UnknownInAsterisk {
+/** For an operator: the channels in Asterisk that belong to no stored call. */
+export function openUnknown({ server, app, memory, verifyStorage }: UnknownOptions) {
   const ari = createAriClient(server)
   const reach = createReach(ari)
   const store: Parameters<typeof findUnknown>[1] = { load: (tenant, callId) => loadSession(memory, tenant, callId) }
   return {
-    async list() {
+    /** @throws PlatformUnavailable if Asterisk cannot be reached; rejects as `verifyStorage` does */
+    async list(): Promise<readonly FoundUnknown[]> {
       await reach()
       const unknown = await findUnknown(app, store, await readCalls(ari))
       // After the reads: an emptied Redis knows no call.
       await verifyStorage()
       return unknown
     },
-    async remove({ id }) {
+    /**
+     * Ends a channel, even during a conversation. Resolves if it is gone already.
+     * @throws AriUnavailable, or Error if Asterisk refuses
+     */
+    async remove({ id }: Pick<FoundUnknown, 'id'>): Promise<void> {
       const path = `/channels/${encodeURIComponent(id)}`
       const { status } = await ari.request('DELETE', path)
       const isGone = (status >= 200 && status < 300) || status === 404
       if (!isGone) throw new Error(`Asterisk answered ${status} to DELETE ${path}`)
     },
-    close: () => ari.close(),
+    close: (): Promise<void> => ari.close(),
   }
 }

@@ -1,18 +1,19 @@
-import { CallState, Direction, EndReason, LegRole, TransferStatus } from '@switchhook/contracts'
+import { CallState, EndReason } from '@switchhook/contracts'
 import {
   connect,
   deviceOffline,
   type EndedByParty,
   endCall,
+  type HowEnded,
   hangup,
-  reportTransfer,
+  ring,
   ringForCustomer,
   type SimulatedCall,
   stopRinging,
   targetAnswered,
   targetFailed,
 } from './call-flow.ts'
-import { type HowEnded, howEnded, isByParty, PLATFORM_LOST } from './end-reason.ts'
+import { howEnded, isByParty, PLATFORM_LOST } from './end-reason.ts'
 import type { ChannelInput } from './input.ts'
 import { type Channel, lineOf } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
@@ -62,18 +63,7 @@ export function partyRings(draft: SessionDraft, line: string): void {
     return
   }
   const call = draft.liveCalls().find(({ called, phase }) => phase === 'seized' && lineOf(called) === line)
-  if (call === undefined) return
-  const ringing = calls.putCall({ ...call, phase: 'ringing' })
-  const { caller, called, callId } = ringing
-  if (caller.kind === 'agent') calls.report(calls.leg(callId, caller.agentUri), { state: CallState.proceeding })
-  const original = calls.originalOf(ringing)
-  if (original !== undefined) reportTransfer(calls, original, TransferStatus.ringing)
-  calls.addLeg(ringing, called, caller, {
-    state: CallState.alerting,
-    direction: Direction.inbound,
-    role: ringing.forCallId === null ? LegRole.destination : LegRole.consultant,
-    consultation: ringing.forCallId === null ? null : { forCallId: ringing.forCallId },
-  })
+  if (call !== undefined) ring(calls, call)
 }
 
 const isUp = ({ state, isReady }: Channel): boolean => state === 'up' && isReady
@@ -118,7 +108,6 @@ export function partyLeft(draft: SessionDraft, { line, state }: Channel, how: Ho
   }
 }
 
-/** Whether the party with this line is in the call. */
 export const isIn = ({ caller, called }: SimulatedCall, line: string): boolean =>
   lineOf(caller) === line || lineOf(called) === line
 

@@ -1,4 +1,4 @@
-import { type CallCommand, CallState, type CommandId, EndReason } from '@switchhook/contracts'
+import { CallState } from '@switchhook/contracts'
 import type { LegReport } from '../../platform.ts'
 import {
   beginTransfer,
@@ -6,9 +6,11 @@ import {
   completeTransfer,
   ENDINGS,
   endCall,
+  failedCommand,
   hangup,
   isSameParty,
   otherParty,
+  reportHold,
   type SimulatedCall,
   targetFailed,
 } from './call-flow.ts'
@@ -34,7 +36,7 @@ export function applyCommand(draft: SessionDraft, input: CommandInput): void {
   const leg = draft.calls.leg(input.callId, input.agentUri)
   if (call === undefined || leg === undefined) return
   if (!isCarriedOut(draft, input, { call, leg }) && input.commandId !== null) {
-    draft.calls.report(leg, { failedCommand: failed(input.kind, input.commandId) })
+    draft.calls.report(leg, { failedCommand: failedCommand(input.kind, input.commandId) })
   }
 }
 
@@ -83,7 +85,7 @@ function answer(draft: SessionDraft, { callId, agentUri, commandId, how, isInVai
 function hold(draft: SessionDraft, { call, leg }: Subject): boolean {
   if (leg.state === CallState.held) return true
   if (leg.state !== CallState.connected) return false
-  reportHold(draft, { call, leg }, true)
+  reportHold(draft.calls, call, leg, true)
   return true
 }
 
@@ -98,7 +100,7 @@ function resume(draft: SessionDraft, { agentUri, commandId, how, isInVain }: Tal
   if (leg.state !== CallState.held) return false
   const channel = draft.channelOf(agentUri)
   if (channel?.isHeldAtPhone !== true) {
-    reportHold(draft, subject, false)
+    reportHold(draft.calls, call, leg, false)
     return true
   }
   // The phone itself holds the call, so the phone has to resume it.
@@ -106,12 +108,6 @@ function resume(draft: SessionDraft, { agentUri, commandId, how, isInVain }: Tal
   draft.accepted = commandId
   draft.actions.push({ kind: 'talk', channelId: channel.id })
   return true
-}
-
-function reportHold({ calls }: SessionDraft, { call, leg }: Subject, isHeld: boolean): void {
-  calls.report(leg, { state: isHeld ? CallState.held : CallState.connected })
-  const other = otherParty(call, leg.agentUri)
-  if (other.kind === 'agent') calls.report(calls.leg(call.callId, other.agentUri), { remoteHeld: isHeld })
 }
 
 function transfer(
@@ -135,18 +131,3 @@ function transfer(
   else if (begun !== undefined) targetFailed(draft.calls, begun, ENDINGS[refusal].endReason)
   return true
 }
-
-const COMMANDS: Readonly<Record<CommandInput['kind'], CallCommand>> = {
-  answer: 'answer',
-  hangup: 'hangup',
-  hold: 'hold',
-  resume: 'resume',
-  transfer: 'transfer',
-  completeTransfer: 'transfer',
-}
-
-export const failed = (kind: CommandInput['kind'], commandId: CommandId) => ({
-  commandId,
-  command: COMMANDS[kind],
-  reason: EndReason.failed,
-})

@@ -1,7 +1,7 @@
 import type { CallId, CommandId, Tenant } from '@switchhook/contracts'
-import { beginDial as beginGroup, type CallGroup, ENDINGS, endCall, type Party } from './call-flow.ts'
+import { beginDial as beginGroup, type CallGroup, ENDINGS, endCall, newCall, type Party } from './call-flow.ts'
 import type { Refusal } from './input.ts'
-import { newChannel, newSession } from './session.ts'
+import { lineOf, newChannel, newSession } from './session.ts'
 import { SessionDraft } from './session-draft.ts'
 import { finishStep, type Stepped, step } from './step.ts'
 
@@ -19,7 +19,6 @@ export interface Dial {
   readonly channelId: string | null
 }
 
-/** An agent dials. */
 export function beginDial(dial: Dial, atMs: number): Stepped {
   const { tenant, callId, caller, commandId, refusal, channelId } = dial
   const called = named(dial.called, callId)
@@ -49,18 +48,8 @@ export function beginArrival({ tenant, callId, channelId, from, called, refusal 
   const caller = named({ kind: 'outside', address: from }, callId)
   const group: CallGroup = { tenant, sessionId: callId, step: 0, calls: {}, legs: [], commands: [] }
   const draft = new SessionDraft(newSession(group, 1), atMs, { commandId: null })
-  const call = draft.calls.putCall({
-    callId,
-    phase: refusal === null ? 'seized' : 'over',
-    caller,
-    called,
-    cli: null,
-    correlationId: null,
-    talkMs: null,
-    forCallId: null,
-    transfer: null,
-  })
-  arrive(draft, channelId, 'line' in call.caller ? String(call.caller.line) : from)
+  draft.calls.putCall(newCall({ callId, phase: refusal === null ? 'seized' : 'over', caller, called }))
+  arrive(draft, channelId, lineOf(caller))
   return finishStep(draft)
 }
 

@@ -5,14 +5,15 @@
 
 export { beginDial } from '../../simulator/begin-call.ts'
 export type { CallGroup, Party, SimulatedCall } from '../../simulator/call-group.ts'
-export { isSameParty, otherParty } from '../../simulator/call-group.ts'
-export { connect, endCall, reportTransfer } from '../../simulator/calls.ts'
-export { Draft, type DraftContext, type EndedByParty } from '../../simulator/draft.ts'
+export { isSameParty, newCall, otherParty } from '../../simulator/call-group.ts'
+export { connect, endCall, failedCommand, reportHold, ring } from '../../simulator/calls.ts'
+export { Draft, type DraftContext, type EndedByParty, type HowEnded } from '../../simulator/draft.ts'
 export { ENDINGS } from '../../simulator/end-reasons.ts'
 export { completeTransfer, deviceOffline, hangup } from '../../simulator/leave-call.ts'
 export {
   beginTransfer,
   cancelTransfer,
+  reportBegun,
   ringForCustomer,
   stopRinging,
   targetAnswered,

@@ -1,8 +1,6 @@
 import { EndReason } from '@switchhook/contracts'
-import type { Ending } from '../../platform.ts'
+import type { HowEnded } from './call-flow.ts'
 import type { Channel } from './session.ts'
-
-export type HowEnded = Omit<Ending, 'endedBy'>
 
 const { normal, busy, badAddress, noAnswer, cancelled, rejected, failed, deviceUnavailable, answeredElsewhere } =
   EndReason

@@ -6,7 +6,6 @@ import type { RemoteAnswer } from './session.ts'
 /** Why a party cannot be called. */
 export type Refusal = 'badAddress' | 'busy' | 'deviceUnavailable'
 
-/** A channel as Asterisk lists it. */
 export interface ListedChannel {
   readonly id: string
   readonly state: 'ringing' | 'up' | 'other'
@@ -26,7 +25,7 @@ export type ChannelInput = { readonly channelId: string } & (
   | { readonly kind: 'end-asked'; readonly by: 'party' | 'shutdown' }
   | { readonly kind: 'gone'; readonly cause: number; readonly sipCode: number | null }
   /** Asterisk refused to create it. */
-  | { readonly kind: 'refused'; readonly status: number }
+  | { readonly kind: 'refused' }
   /** The agent asked for a blind transfer at the phone. */
   | { readonly kind: 'phone-transfers'; readonly target: Target }
 )

@@ -1,5 +1,5 @@
-import { CallState, EndReason, type Transfer, TransferRole, TransferStatus } from '@switchhook/contracts'
-import { Draft, otherParty, type SimulatedCall } from './call-flow.ts'
+import { TransferStatus } from '@switchhook/contracts'
+import { Draft, otherParty, reportBegun, type SimulatedCall } from './call-flow.ts'
 import { drop } from './plan-channels.ts'
 import { type Channel, isLive, type PbxSession } from './session.ts'
 import { SessionDraft } from './session-draft.ts'
@@ -69,22 +69,11 @@ function consult(calls: Draft, call: SimulatedCall, consultation: SimulatedCall,
   const target = otherParty(consultation, agentUri)
   const asked = target.kind === 'agent' ? target.agentUri : target.address
   const { callId } = consultation
-  calls.putCall({
+  const transferred = calls.putCall({
     ...call,
     transfer: { by: agentUri, target, ringsIn: null, consultation: callId, isAbandoned: false },
   })
   calls.putCall({ ...consultation, forCallId: call.callId })
-  const transfer: Transfer = {
-    blind: false,
-    target: asked,
-    role: TransferRole.transferring,
-    status: TransferStatus.ringing,
-    failReason: EndReason.none,
-    otherCallId: callId,
-  }
-  const agentLeg = calls.leg(call.callId, agentUri)
-  calls.report(agentLeg, { state: CallState.held, transfer, consultation: { callId, target: asked } })
-  const customerLeg = calls.customerLeg(call, agentUri)
-  calls.report(customerLeg, { remoteHeld: true, transfer: { ...transfer, role: TransferRole.transferred } })
+  reportBegun(calls, transferred, asked, TransferStatus.ringing)
   for (const leg of calls.legsOf(callId)) calls.report(leg, { consultation: { forCallId: call.callId } })
 }

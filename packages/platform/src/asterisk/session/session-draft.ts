@@ -2,7 +2,7 @@ import { type CallId, CallState, type CommandId } from '@switchhook/contracts'
 import type { Action } from './action.ts'
 import { Draft, type DraftContext, type Party, type SimulatedCall } from './call-flow.ts'
 import type { Input } from './input.ts'
-import { type Channel, channelOf, isLive, lineOf, type PbxSession, type PendingAnswer } from './session.ts'
+import { type Channel, isLive, lineOf, type PbxSession, type PendingAnswer } from './session.ts'
 
 /** An input to apply later. */
 export interface LaterInput {
@@ -57,7 +57,7 @@ export class SessionDraft {
 
   /** The channel that serves a party now. */
   channelOf(line: string): Channel | undefined {
-    return channelOf(this.channels(), line)
+    return this.liveChannels().find((channel) => channel.line === line && !channel.isLeaving)
   }
 
   put(channel: Channel): Channel {
@@ -69,10 +69,6 @@ export class SessionDraft {
   newName(): string {
     this.#named += 1
     return `${this.#before.group.sessionId}-${this.#named}`
-  }
-
-  isConnected(callId: CallId, agentUri: string): boolean {
-    return this.calls.leg(callId, agentUri)?.state === CallState.connected
   }
 
   isHeldBy(callId: CallId, party: Party): boolean {

@@ -70,10 +70,6 @@ export const lineOf = (party: Party): string =>
 
 export const isLive = ({ state }: Channel): boolean => state !== 'gone'
 
-/** The channel that serves a line now. */
-export const channelOf = (channels: readonly Channel[], line: string): Channel | undefined =>
-  channels.find((channel) => channel.line === line && isLive(channel) && !channel.isLeaving)
-
 /** Every call is over, and every channel and bridge has ended. The session of a line, which has no calls, is kept. */
 export const isFinished = ({ group, channels, bridges }: PbxSession): boolean => {
   const calls = Object.values(group.calls)

@@ -49,7 +49,7 @@ function inputOf(session: PbxSession, { what, which, cause, isAttended, target }
           { kind: 'phone-holds', channelId },
           { kind: 'phone-resumes', channelId },
           { kind: 'end-asked', channelId, by: isAttended ? 'party' : 'shutdown' },
-          { kind: 'refused', channelId, status: 500 },
+          { kind: 'refused', channelId },
           { kind: 'phone-transfers', channelId, target: { ...target, asked: 'x', refusal: null } },
           ...ofLine(session, channelId),
         ]

@@ -1,9 +1,9 @@
 import { CallState, type CommandId } from '@switchhook/contracts'
 import type { Action } from './action.ts'
 import { applyChannelInput } from './apply-channel-input.ts'
-import { applyCommand, failed } from './apply-command.ts'
+import { applyCommand } from './apply-command.ts'
 import { applyList } from './apply-list.ts'
-import { deviceOffline } from './call-flow.ts'
+import { deviceOffline, failedCommand } from './call-flow.ts'
 import type { Input } from './input.ts'
 import { applyLineInput, closeLine } from './open-line.ts'
 import { planChannels } from './plan-channels.ts'
@@ -77,15 +77,16 @@ function answerOverdue(draft: SessionDraft, commandId: CommandId): void {
   if (pending === undefined) return
   draft.pendingAnswers = draft.pendingAnswers.filter((one) => one !== pending)
   const leg = draft.calls.leg(pending.callId, pending.agentUri)
-  if (leg?.state === CallState.alerting) draft.calls.report(leg, { failedCommand: failed('answer', commandId) })
+  if (leg?.state === CallState.alerting) draft.calls.report(leg, { failedCommand: failedCommand('answer', commandId) })
 }
 
 /** Asterisk leaves the transfer to the adapter, which applies it like the command. */
 function phoneTransfers(draft: SessionDraft, input: Extract<Input, { kind: 'phone-transfers' }>): void {
   const line = draft.channel(input.channelId)?.line ?? ''
-  const call = draft.calls
-    .callsOf(line)
-    .find(({ callId }) => draft.isConnected(callId, line) || draft.calls.leg(callId, line)?.state === CallState.held)
+  const call = draft.calls.callsOf(line).find(({ callId }) => {
+    const state = draft.calls.leg(callId, line)?.state
+    return state === CallState.connected || state === CallState.held
+  })
   if (call !== undefined) {
     const { callId } = call
     const transfer = { callId, agentUri: line, commandId: null, correlationId: null, consultationCallId: null }

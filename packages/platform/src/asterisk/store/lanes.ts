@@ -1,14 +1,8 @@
 /** Work with the same key runs in order, other work concurrently. */
-export interface Lanes {
-  run<T>(key: string, work: () => Promise<T>): Promise<T>
-  /** Resolves when no work is left. */
-  idle(): Promise<void>
-}
-
-export function createLanes(): Lanes {
+export function createLanes() {
   const last = new Map<string, Promise<unknown>>()
   return {
-    async run(key, work) {
+    async run<T>(key: string, work: () => Promise<T>): Promise<T> {
       const before = last.get(key)
       const mine = before === undefined ? work() : before.then(work, work)
       last.set(key, mine)
@@ -18,7 +12,8 @@ export function createLanes(): Lanes {
         if (last.get(key) === mine) last.delete(key)
       }
     },
-    async idle() {
+    /** Resolves when no work is left. */
+    async idle(): Promise<void> {
       while (last.size > 0) await Promise.allSettled(last.values())
     },
   }

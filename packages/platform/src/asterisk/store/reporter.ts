@@ -1,28 +1,19 @@
-import type { CallId } from '@switchhook/contracts'
-import type { PlatformListener } from '../../platform.ts'
-import type { SessionName } from '../ari/channel-mark.ts'
+import type { CallId, Tenant } from '@switchhook/contracts'
+import { LRUCache } from 'lru-cache'
+import type { Surroundings } from '../../storage.ts'
 import type { PbxSession } from '../session/session.ts'
 
-export interface ReporterDeps {
-  readonly listener: () => PlatformListener | undefined
-  readonly find: (session: SessionName) => Promise<PbxSession | undefined>
-  readonly onError: (message: string, error: unknown) => void
-}
-
-export interface Reporter {
-  /** Reports every changed leg. Reports that cannot be stored are repeated with growing pauses. */
-  report(session: PbxSession): Promise<void>
-  forget(sessionId: CallId): void
-  stop(): void
+export interface ReporterDeps extends Pick<Surroundings, 'listener' | 'onError'> {
+  readonly find: (tenant: Tenant, callId: CallId) => Promise<PbxSession | undefined>
 }
 
 const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 5_000
 const SESSIONS_REMEMBERED = 10_000
 
-export function createReporter({ listener, find, onError }: ReporterDeps): Reporter {
+export function createReporter({ listener, find, onError }: ReporterDeps) {
   /** The last step of each session that this process has reported. */
-  const reported = new Map<CallId, number>()
+  const reported = new LRUCache<CallId, number>({ max: SESSIONS_REMEMBERED })
   const waiting = new Map<CallId, NodeJS.Timeout>()
   let isStopped = false
 
@@ -34,10 +25,7 @@ export function createReporter({ listener, find, onError }: ReporterDeps): Repor
     if (to === undefined) return true
     const news = legs.filter(({ order }) => order > known)
     if (news.length > 0) await to.legs(news)
-    reported.delete(sessionId)
     reported.set(sessionId, Math.max(step, known))
-    const [oldest] = reported.keys()
-    if (reported.size > SESSIONS_REMEMBERED && oldest !== undefined) reported.delete(oldest)
     return true
   }
 
@@ -50,7 +38,7 @@ export function createReporter({ listener, find, onError }: ReporterDeps): Repor
     if (isReported || isStopped || waiting.has(sessionId)) return
     const again = async (): Promise<void> => {
       waiting.delete(sessionId)
-      const newest = await find({ tenant, sessionId }).catch(() => session)
+      const newest = await find(tenant, sessionId).catch(() => session)
       await attempt(newest ?? session, Math.min(pauseMs * 2, MAX_PAUSE_MS))
     }
     waiting.set(
@@ -61,9 +49,10 @@ export function createReporter({ listener, find, onError }: ReporterDeps): Repor
   }
 
   return {
-    report: (session) => attempt(session, FIRST_PAUSE_MS),
-    forget: (sessionId) => void reported.delete(sessionId),
-    stop() {
+    /** Reports every changed leg. Reports that cannot be stored are repeated with growing pauses. */
+    report: (session: PbxSession): Promise<void> => attempt(session, FIRST_PAUSE_MS),
+    forget: (sessionId: CallId): void => void reported.delete(sessionId),
+    stop(): void {
       isStopped = true
       for (const timer of waiting.values()) clearTimeout(timer)
       waiting.clear()

@@ -1,4 +1,5 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
+import type { SessionName } from '../ari/channel-mark.ts'
 import type { Input } from '../session/input.ts'
 import { isFinished, isLive, type PbxSession } from '../session/session.ts'
 import type { LaterInput } from '../session/session-draft.ts'
@@ -30,22 +31,7 @@ interface Alias {
   readonly alias: CallId
 }
 
-export interface SessionStore {
-  load(tenant: Tenant, callId: CallId): Promise<Loaded | undefined>
-  /**
-   * @param known calls that have been stored before
-   * @param absorbed a session whose calls are part of this one now
-   */
-  save(
-    session: PbxSession,
-    expectedVersion: number,
-    later: readonly LaterInput[],
-    known: readonly CallId[],
-    absorbed?: Loaded,
-  ): Promise<'committed' | 'conflict'>
-  /** Sessions that are not finished, and perhaps some that are. */
-  unfinished(): Promise<readonly { readonly tenant: Tenant; readonly sessionId: CallId }[]>
-}
+export type SessionStore = ReturnType<typeof createSessionStore>
 
 /** Resolves to the session that contains the call. */
 export async function loadSession(
@@ -59,10 +45,20 @@ export async function loadSession(
   return 'alias' in value ? loadSession(memory, tenant, value.alias) : { session: value, version: found.version }
 }
 
-export function createSessionStore(memory: PbxMemory): SessionStore {
+export function createSessionStore(memory: PbxMemory) {
   return {
-    load: (tenant, callId) => loadSession(memory, tenant, callId),
-    save(session, expectedVersion, later, known, absorbed) {
+    load: (tenant: Tenant, callId: CallId) => loadSession(memory, tenant, callId),
+    /**
+     * @param known calls that have been stored before
+     * @param absorbed a session whose calls are part of this one now
+     */
+    save(
+      session: PbxSession,
+      expectedVersion: number,
+      later: readonly LaterInput[],
+      known: readonly CallId[],
+      absorbed?: Loaded,
+    ): Promise<'committed' | 'conflict'> {
       const { tenant, sessionId, calls } = session.group
       const isOver = isFinished(session)
       const consultations = Object.keys(calls).filter((id) => id !== sessionId && !known.includes(id as CallId))
@@ -70,7 +66,6 @@ export function createSessionStore(memory: PbxMemory): SessionStore {
       if (absorbed !== undefined) {
         aliases.push({ id: absorbed.session.group.sessionId, expectedVersion: absorbed.version })
       }
-      const timers: readonly SessionTimer[] = [{ sessionId, input: null }]
       return memory.write(tenant, {
         records: [
           {
@@ -89,7 +84,11 @@ export function createSessionStore(memory: PbxMemory): SessionStore {
           })),
         ],
         timers: [
-          ...timers.map((payload) => ({ id: `${PREFIX}${sessionId}:check`, dueInMs: CHECK_AFTER_MS, payload })),
+          {
+            id: `${PREFIX}${sessionId}:check`,
+            dueInMs: CHECK_AFTER_MS,
+            payload: { sessionId, input: null } satisfies SessionTimer,
+          },
           ...later.map(({ input, dueInMs }) => ({
             id: `${PREFIX}${sessionId}:${input.kind}:${subjectOf(input)}`,
             dueInMs,
@@ -98,7 +97,8 @@ export function createSessionStore(memory: PbxMemory): SessionStore {
         ],
       })
     },
-    async unfinished() {
+    /** Sessions that are not finished, and perhaps some that are. */
+    async unfinished(): Promise<readonly SessionName[]> {
       const listed = await memory.list()
       return listed.flatMap(({ tenant, key }) =>
         key.startsWith(PREFIX) ? [{ tenant, sessionId: key.slice(PREFIX.length) as CallId }] : [],

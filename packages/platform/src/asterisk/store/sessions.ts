@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
-import { busyElsewhere, type LiveCalls } from '../../live-calls.ts'
-import { type PlatformListener, PlatformUnavailable } from '../../platform.ts'
+import { busyElsewhere } from '../../live-calls.ts'
+import { PlatformUnavailable } from '../../platform.ts'
+import type { Surroundings } from '../../storage.ts'
 import { AriUnavailable } from '../ari/ari-client.ts'
 import type { SessionName } from '../ari/channel-mark.ts'
 import type { Action } from '../session/action.ts'
@@ -14,60 +15,28 @@ import { createLanes } from './lanes.ts'
 import { createReporter } from './reporter.ts'
 import type { Loaded, SessionStore } from './session-store.ts'
 
-export interface SessionsDeps {
+export interface SessionsDeps extends Surroundings {
   readonly store: SessionStore
   readonly carryOut: (session: SessionName, action: Action) => Promise<Input | undefined>
-  readonly listener: () => PlatformListener | undefined
-  readonly liveCalls: LiveCalls
-  readonly onError: (message: string, error: unknown) => void
   /** An action of a step failed, so the session must be compared with Asterisk. */
   readonly onUnsettled: (session: SessionName) => void
   /** A step has connected this leg (`connectedBy`). */
   readonly onConnected: (leg: ConnectedLeg) => void
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
-export interface Sessions {
-  /**
-   * Stores a new session and carries out its first step. An existing session is not changed.
-   * @throws PlatformUnavailable when the session has certainly not been stored
-   */
-  begin(stepped: Stepped): Promise<void>
-  /**
-   * Resolves to `true` when the step is stored, or may be, and to `false` if there is no such call.
-   * @param input a function is called once the session's earlier steps are carried out
-   * @throws PlatformUnavailable when the step has certainly not been stored
-   */
-  apply(tenant: Tenant, callId: CallId, input: Input | (() => Promise<Input>)): Promise<boolean>
-  /**
-   * Makes one session of two, and carries out the step. undefined: the two calls cannot be joined, and nothing has changed.
-   * @param session the session of the call that is transferred
-   * @throws PlatformUnavailable when the step has certainly not been stored
-   */
-  join(session: SessionName, other: SessionName, how: Join): Promise<Joined['call'] | undefined>
-  find(tenant: Tenant, callId: CallId): Promise<PbxSession | undefined>
-  /** Repeats the reports that were not stored. */
-  report(tenant: Tenant, callId: CallId): Promise<void>
-  /** Ends all repeating. Resolves when no work is in progress. */
-  stop(): Promise<void>
-}
+export type Sessions = ReturnType<typeof createSessions>
 
 /**
  * Runs the steps of the sessions, one at a time per session. A step is stored with compare-and-set, then carried out, and
  * reported last, so that no report is ahead of the requests to Asterisk. A process may die at any point: every action can
  * be repeated, and the stored session shows which ones are due.
  */
-export function createSessions(deps: SessionsDeps): Sessions {
+export function createSessions(deps: SessionsDeps) {
   const { store, onError, now } = deps
   const lanes = createLanes()
-  const reporter = createReporter({
-    listener: deps.listener,
-    onError,
-    find: (name) => find(name.tenant, name.sessionId),
-  })
-
-  const find = async (tenant: Tenant, callId: CallId) => (await store.load(tenant, callId))?.session
+  const find = async (tenant: Tenant, callId: CallId): Promise<PbxSession | undefined> =>
+    (await store.load(tenant, callId))?.session
+  const reporter = createReporter({ listener: deps.listener, onError, find })
 
   async function settle(stepped: Stepped): Promise<readonly Input[] | 'unsettled'> {
     const { tenant, sessionId } = stepped.session.group
@@ -125,7 +94,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   return {
     find,
-    async begin(stepped) {
+    /**
+     * Stores a new session and carries out its first step. An existing session is not changed.
+     * @throws PlatformUnavailable when the session has certainly not been stored
+     */
+    async begin(stepped: Stepped): Promise<void> {
       const { sessionId, tenant } = stepped.session.group
       await lanes.run(sessionId, async () => {
         const result = await store.save(stepped.session, 0, stepped.later, []).catch(inDoubt)
@@ -134,7 +107,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
         if (inputs !== 'unsettled') await applyAll(tenant, sessionId, inputs)
       })
     },
-    async join({ tenant, sessionId: callId }, other, how) {
+    /**
+     * Makes one session of two, and carries out the step. undefined: the two calls cannot be joined, and nothing has changed.
+     * @param session the session of the call that is transferred
+     * @throws PlatformUnavailable when the step has certainly not been stored
+     */
+    async join(session: SessionName, other: SessionName, how: Join): Promise<Joined['call'] | undefined> {
+      const { tenant, sessionId: callId } = session
       if (tenant !== other.tenant) return undefined
       const sessionId = (await loaded(tenant, callId))?.session.group.sessionId
       if (sessionId === undefined) return undefined
@@ -154,7 +133,12 @@ export function createSessions(deps: SessionsDeps): Sessions {
         }
       })
     },
-    async apply(tenant, callId, input) {
+    /**
+     * Resolves to `true` when the step is stored, or may be, and to `false` if there is no such call.
+     * @param input a function is called once the session's earlier steps are carried out
+     * @throws PlatformUnavailable when the step has certainly not been stored
+     */
+    async apply(tenant: Tenant, callId: CallId, input: Input | (() => Promise<Input>)): Promise<boolean> {
       const found = await loaded(tenant, callId)
       if (found === undefined) return false
       const { sessionId } = found.session.group
@@ -164,11 +148,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
       if (isFinished(found.session)) reporter.forget(sessionId)
       return isDone
     },
-    async report(tenant, callId) {
+    /** Repeats the reports that were not stored. */
+    async report(tenant: Tenant, callId: CallId): Promise<void> {
       const session = await find(tenant, callId)
       if (session !== undefined) await lanes.run(session.group.sessionId, () => reporter.report(session))
     },
-    async stop() {
+    /** Ends all repeating. Resolves when no work is in progress. */
+    async stop(): Promise<void> {
       reporter.stop()
       await lanes.idle()
     },

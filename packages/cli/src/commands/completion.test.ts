@@ -1,5 +1,5 @@
 import { GROUPS } from '../groups.ts'
-import { completionScript, completions, SHELLS } from './completion-script.ts'
+import { completionScript, completions, SHELLS } from './completion.ts'
 
 test('the first word is a group or a command, the second a command or an option', () => {
   const words = completions(GROUPS)

@@ -1,6 +1,6 @@
 import type { Quarantine } from '@switchhook/messaging'
 import type { Help } from './command-line.ts'
-import { parseCommand, type QuarantineCommand, runCommand } from './quarantine-command.ts'
+import { parseCommand, type QuarantineCommand, runCommand } from './quarantine.ts'
 
 test.each<[string, QuarantineCommand | Help]>([
   ['list', { name: 'list', limit: 20 }],

@@ -1,6 +1,6 @@
 import { newCallId } from '@switchhook/contracts'
 import type { Help } from './command-line.ts'
-import { parseCommand, runCommand, type UnknownChannelsCommand } from './unknown-channels-command.ts'
+import { parseCommand, runCommand, type UnknownChannelsCommand } from './unknown-channels.ts'
 
 const WRONG = { name: 'help', problem: 'expected list, remove <id>… or remove all' } as const
 

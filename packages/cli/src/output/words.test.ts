@@ -1,5 +1,5 @@
 import type { Schemas } from '@switchhook/client'
-import { subscriptionState } from './subscription-state.ts'
+import { subscriptionState } from './words.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 const health: Schemas['EndpointHealth'] = {
