@@ -7,6 +7,7 @@ import {
   useContext,
   useEffect,
   useId,
+  useRef,
   useState,
 } from 'react'
 import type { Faults } from '../rules/faults.ts'
@@ -124,12 +125,17 @@ export function TextFilter({
   readonly onChange: (value: string) => void
 }) {
   const [text, setText] = useState(value)
+  // A screen that is drawn again has another `onChange`: that must not begin the pause again.
+  const change = useRef(onChange)
+  useEffect(() => {
+    change.current = onChange
+  })
   useEffect(() => setText(value), [value])
   useEffect(() => {
     if (text === value) return undefined
-    const timer = setTimeout(() => onChange(text), TYPING_PAUSE_MS)
+    const timer = setTimeout(() => change.current(text), TYPING_PAUSE_MS)
     return () => clearTimeout(timer)
-  }, [text, value, onChange])
+  }, [text, value])
   return (
     <Field label={label}>
       <input
