@@ -40,6 +40,9 @@ export const DELIVERY_FILTERS = [
   'to',
 ] as const
 
+/** Of the deliveries of one endpoint. */
+export const ENDPOINT_FILTERS = ['state', 'outcome', 'eventType', 'from', 'to'] as const
+
 /** The filters of the current screen, and a function that changes some of them. An empty text removes a filter. */
 export function useFilters(): readonly [Filters, (patch: Filters) => void] {
   const filters: Filters = useSearch({ strict: false })
