@@ -1,6 +1,7 @@
 import type { ParkedGroup, Recovery, SummaryItem } from '../api/model.ts'
 import { type EndpointState, endpointState } from './endpoint-state.ts'
-import { counted, outcomePhrase, recoveryWait, shortUrl } from './words.ts'
+import { RANK_OF_TONE } from './tone.ts'
+import { deliveries, outcomePhrase, recoveryWait, shortUrl } from './words.ts'
 
 /** One thing that a person should look at now. */
 export interface Attention {
@@ -61,7 +62,7 @@ export function attentionOf(
             key: recovery.recoveryId,
             tone: 'warn',
             title: 'Recovery is waiting',
-            detail: `It waits for ${recoveryWait(recovery.waitingFor ?? 'broker')}. ${counted(recovery.remaining, 'delivery', 'deliveries')} remain.`,
+            detail: `It waits for ${recoveryWait(recovery.waitingFor ?? 'broker')}. ${deliveries(recovery.remaining)} remain.`,
             since: recovery.updatedAt,
             subscriptionId: recovery.subscriptionId,
             recoveryId: recovery.recoveryId,
@@ -70,10 +71,8 @@ export function attentionOf(
         ]
       : [],
   )
-  return [...ill, ...waiting].toSorted((a, b) => rank(a) - rank(b) || b.parked - a.parked)
+  return [...ill, ...waiting].toSorted((a, b) => RANK_OF_TONE[a.tone] - RANK_OF_TONE[b.tone] || b.parked - a.parked)
 }
-
-const rank = ({ tone }: Attention): number => (tone === 'bad' ? 0 : 1)
 
 function sentencesOf(
   { health, waiting, held, parked }: SummaryItem,
@@ -87,9 +86,9 @@ function sentencesOf(
       ? outcomePhrase(health.lastFailureOutcome, health.lastFailureStatus)
       : outcomePhrase(largest.outcome, largest.status)
   const backlog = [
-    ...(parked > 0 ? [`${counted(parked, 'delivery', 'deliveries')} parked`] : []),
-    ...(waiting > 0 ? [`${counted(waiting, 'delivery', 'deliveries')} waiting for a retry`] : []),
-    ...(held > 0 ? [`${counted(held, 'delivery', 'deliveries')} held`] : []),
+    ...(parked > 0 ? [`${deliveries(parked)} parked`] : []),
+    ...(waiting > 0 ? [`${deliveries(waiting)} waiting for a retry`] : []),
+    ...(held > 0 ? [`${deliveries(held)} held`] : []),
   ]
   const first = isFailing ? `${label}: ${why?.replace(/^I/, 'i')}` : `It works again, but it ${cause} before.`
   return backlog.length === 0 ? first : `${first} ${capital(backlog.join(', '))}.`

@@ -1,5 +1,5 @@
 import type { Health } from '../api/model.ts'
-import type { Tone } from './repair.ts'
+import type { Tone } from './tone.ts'
 import { outcomePhrase } from './words.ts'
 
 interface Endpoint {

@@ -1,5 +1,5 @@
 import type { Explanation } from '../api/model.ts'
-import type { Tone } from './repair.ts'
+import type { Tone } from './tone.ts'
 import { agentName, callState } from './words.ts'
 
 type Data = Readonly<Record<string, unknown>>

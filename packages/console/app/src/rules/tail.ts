@@ -1,6 +1,6 @@
 import type { StreamMessage } from '@switchhook/client'
 import { eventPhrase } from './event.ts'
-import type { Tone } from './repair.ts'
+import type { Tone } from './tone.ts'
 import { duration, outcomePhrase } from './words.ts'
 
 /** A message of the live stream, as a row. */

@@ -30,6 +30,8 @@ export const count = (n: number): string => numberFormat.format(n)
 /** `1 delivery`, `1,204 deliveries`. */
 export const counted = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
 
+export const deliveries = (n: number): string => counted(n, 'delivery', 'deliveries')
+
 /** `42 ms`, `1.2 s`, `5 min`, `2 h 5 min`, `3 d`. */
 export function duration(ms: number): string {
   if (ms < 0) return duration(0)

@@ -1,24 +1,18 @@
-import { Link } from '@tanstack/react-router'
 import type { AuditEntry } from '../api/model.ts'
-import { agentName } from '../rules/words.ts'
-import { ShortId, Time } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
-import { EndpointLink } from './endpoint-link.tsx'
+import { Time } from '../ui/parts.tsx'
+import { type Column, Table, type TableProps } from '../ui/table.tsx'
+import { Agent, CallLink, EndpointLink } from './links.tsx'
+
+interface AuditTableProps extends Pick<TableProps<AuditEntry>, 'rows' | 'more'> {
+  readonly isOfOneEndpoint?: boolean
+}
 
 /** Entries of the audit log. */
-export const AuditTable = ({
-  entries,
-  more,
-  isOfOneEndpoint = false,
-}: {
-  readonly isOfOneEndpoint?: boolean
-  readonly entries: readonly AuditEntry[]
-  readonly more?: { readonly isLoading: boolean; readonly load: () => void } | undefined
-}) => (
+export const AuditTable = ({ rows, more, isOfOneEndpoint = false }: AuditTableProps) => (
   <Table
     label="Audit log"
     columns={isOfOneEndpoint ? COLUMNS.filter(({ title }) => title !== 'On') : COLUMNS}
-    rows={entries}
+    rows={rows}
     keyOf={({ id }) => id}
     more={more}
   />
@@ -42,15 +36,10 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     isOptional: true,
     cell: ({ on: { subscriptionId, agentUri, callId } }) => {
       if (subscriptionId !== undefined) return <EndpointLink subscriptionId={subscriptionId} />
-      if (agentUri === undefined) return <span className="muted">–</span>
-      const agent = <span title={agentUri}>{agentName(agentUri)}</span>
-      if (callId === undefined) return agent
+      if (agentUri === undefined) return null
       return (
         <>
-          {agent}{' '}
-          <Link to="/events" search={{ q: callId }} className="row-link quiet">
-            <ShortId value={callId} />
-          </Link>
+          <Agent agentUri={agentUri} /> {callId !== undefined && <CallLink callId={callId} />}
         </>
       )
     },

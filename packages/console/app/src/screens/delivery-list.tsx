@@ -1,35 +1,36 @@
-import { Link } from '@tanstack/react-router'
 import type { DeliverySummary } from '../api/model.ts'
 import { deliveriesQuery } from '../api/queries.ts'
-import { toneOfState } from '../rules/repair.ts'
+import { toneOfState } from '../rules/tone.ts'
 import { count, outcomeLabel } from '../rules/words.ts'
-import { DELIVERY_FILTERS, useFilters } from '../search-params.ts'
-import { Choice, TextFilter } from '../ui/fields.tsx'
-import { MomentFilter } from '../ui/moment-filter.tsx'
+import { DELIVERY_FILTERS, ENDPOINT_FILTERS, useFilters } from '../search-params.ts'
+import { ChoiceFilter, PeriodFilters, TextFilter } from '../ui/filters.tsx'
 import { Button, Empty, QueryState, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useList } from '../ui/use-list.ts'
-import { EndpointLink } from './endpoint-link.tsx'
-
-type DeliveryFilter = (typeof DELIVERY_FILTERS)[number]
+import { EndpointLink, EventLink } from './links.tsx'
 
 /** Deliveries with filters. With a `subscriptionId`, those of one endpoint. */
-export function DeliveryList({
-  subscriptionId,
-  filters: offered = DELIVERY_FILTERS,
-}: {
-  readonly subscriptionId?: string
-  readonly filters?: readonly DeliveryFilter[]
-}) {
+export function DeliveryList({ subscriptionId }: { readonly subscriptionId?: string }) {
   const [all, filter] = useFilters()
+  const isOfAll = subscriptionId === undefined
+  const offered = isOfAll ? DELIVERY_FILTERS : ENDPOINT_FILTERS
   const set = Object.fromEntries(offered.map((name) => [name, all[name]]))
-  const chosen = { ...set, ...(subscriptionId !== undefined && { subscriptionId }) }
-  const { query, rows, isEmpty, more } = useList(deliveriesQuery(chosen))
+  const { query, rows, isEmpty, more } = useList(deliveriesQuery(isOfAll ? set : { ...set, subscriptionId }))
   const isFiltered = Object.values(set).some((value) => value !== undefined)
-  const columns = subscriptionId === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Endpoint')
+  const columns = isOfAll ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Endpoint')
   return (
     <>
-      <FilterBar offered={offered} values={all} onChange={filter} />
+      <div className="filters">
+        <ChoiceFilter name="state" label="State" options={STATES} />
+        <ChoiceFilter name="outcome" label="Last outcome" options={OUTCOMES} />
+        {isOfAll && <TextFilter name="status" label="Last status" />}
+        {isOfAll && <ChoiceFilter name="parkedReason" label="Parked because" options={REASONS} />}
+        <ChoiceFilter name="eventType" label="Event type" options={EVENT_TYPES} />
+        {isOfAll && <TextFilter name="agentUri" label="Agent" />}
+        {isOfAll && <TextFilter name="callId" label="Call" />}
+        {isOfAll && <TextFilter name="subscriptionId" label="Endpoint id" />}
+        <PeriodFilters />
+      </div>
       <QueryState query={query} />
       {isEmpty && (
         <Empty title={isFiltered ? 'No delivery matches the filters.' : 'There are no deliveries.'}>
@@ -94,56 +95,16 @@ const REASONS = [
   ['rejected', 'Rejected'],
 ] as const
 
-function FilterBar({
-  offered,
-  values,
-  onChange,
-}: {
-  readonly offered: readonly DeliveryFilter[]
-  readonly values: Readonly<Record<string, string | undefined>>
-  readonly onChange: (patch: Readonly<Record<string, string>>) => void
-}) {
-  const choice = (name: DeliveryFilter, label: string, options: readonly (readonly [string, string])[]) =>
-    offered.includes(name) && (
-      <Choice
-        label={label}
-        value={values[name] ?? ''}
-        options={options}
-        onChange={(value) => onChange({ [name]: value })}
-      />
-    )
-  const text = (name: DeliveryFilter, label: string) =>
-    offered.includes(name) && (
-      <TextFilter label={label} value={values[name] ?? ''} onChange={(value) => onChange({ [name]: value.trim() })} />
-    )
-  return (
-    <div className="filters">
-      {choice('state', 'State', STATES)}
-      {choice('outcome', 'Last outcome', OUTCOMES)}
-      {text('status', 'Last status')}
-      {choice('parkedReason', 'Parked because', REASONS)}
-      {choice('eventType', 'Event type', EVENT_TYPES)}
-      {text('agentUri', 'Agent')}
-      {text('callId', 'Call')}
-      {text('subscriptionId', 'Endpoint id')}
-      {offered.includes('from') && (
-        <MomentFilter label="From" value={values['from']} onChange={(from) => onChange({ from })} />
-      )}
-      {offered.includes('to') && <MomentFilter label="To" value={values['to']} onChange={(to) => onChange({ to })} />}
-    </div>
-  )
-}
-
 const COLUMNS: readonly Column<DeliverySummary>[] = [
   { title: 'Due', cell: ({ firstDueAt }) => <Time at={firstDueAt} /> },
   {
     title: 'Event',
     isWide: true,
     cell: ({ eventId, eventType, test }) => (
-      <Link to="/events/$eventId" params={{ eventId }} className="row-link">
+      <EventLink eventId={eventId}>
         {eventType}
         {test && <span className="tag">test</span>}
-      </Link>
+      </EventLink>
     ),
   },
   {
@@ -157,7 +118,7 @@ const COLUMNS: readonly Column<DeliverySummary>[] = [
     title: 'Last result',
     cell: ({ attempts }) => {
       const last = attempts.at(-1)
-      return last === undefined ? <span className="muted">–</span> : outcomeLabel(last.outcome, last.status)
+      return last && outcomeLabel(last.outcome, last.status)
     },
   },
   { title: 'Next attempt', isOptional: true, cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} ago /> },

@@ -1,41 +1,28 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, Navigate } from '@tanstack/react-router'
+import { Navigate } from '@tanstack/react-router'
 import type { ListedEvent } from '../api/model.ts'
 import { eventsQuery, happenedQuery } from '../api/queries.ts'
 import { eventState, progressOf } from '../rules/event.ts'
 import { recognise, type Sought } from '../rules/recognise.ts'
-import { agentName } from '../rules/words.ts'
 import { type Filters, useFilters } from '../search-params.ts'
-import { Choice, TextFilter } from '../ui/fields.tsx'
-import { MomentFilter } from '../ui/moment-filter.tsx'
-import { Empty, Failure, Loading, QueryState, Screen, ShortId, Status, Time } from '../ui/parts.tsx'
+import { ChoiceFilter, PeriodFilters, TextFilter } from '../ui/filters.tsx'
+import { Empty, Failure, Loading, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useList } from '../ui/use-list.ts'
 import { EVENT_TYPES } from './delivery-list.tsx'
 import { findById } from './find-by-id.ts'
+import { Agent, CallLink, EventLink } from './links.tsx'
 
 /** Finds events by whatever a person has at hand. */
 export function Events() {
-  const [filters, filter] = useFilters()
-  const { q = '', eventType, from, to } = filters
+  const [{ q = '', eventType, from, to }] = useFilters()
   const sought = recognise(q)
   return (
     <Screen title="Events" lead="Search by any id, SIP URI, phone number or correlation id.">
       <div className="filters">
-        <TextFilter
-          label="Search"
-          value={q}
-          placeholder="sip:alice@acme.example, +1 555 9000, crm-4711"
-          onChange={(q) => filter({ q: q.trim() })}
-        />
-        <Choice
-          label="Event type"
-          value={eventType ?? ''}
-          options={EVENT_TYPES}
-          onChange={(eventType) => filter({ eventType })}
-        />
-        <MomentFilter label="From" value={from} onChange={(from) => filter({ from })} />
-        <MomentFilter label="To" value={to} onChange={(to) => filter({ to })} />
+        <TextFilter name="q" label="Search" placeholder="sip:alice@acme.example, +1 555 9000, crm-4711" />
+        <ChoiceFilter name="eventType" label="Event type" options={EVENT_TYPES} />
+        <PeriodFilters />
       </div>
       {sought.kind === 'id' ? (
         <FoundById id={sought.id} filters={{ eventType, from, to }} />
@@ -134,35 +121,12 @@ const COLUMNS: readonly Column<ListedEvent>[] = [
   {
     title: 'Event',
     isWide: true,
-    cell: ({ eventId, eventType }) => (
-      <Link to="/events/$eventId" params={{ eventId }} className="row-link">
-        {eventType}
-      </Link>
-    ),
+    cell: ({ eventId, eventType }) => <EventLink eventId={eventId}>{eventType}</EventLink>,
   },
-  {
-    title: 'Agent',
-    cell: ({ agentUri }) =>
-      agentUri === null ? <span className="muted">–</span> : <span title={agentUri}>{agentName(agentUri)}</span>,
-  },
-  { title: 'With', isOptional: true, cell: ({ number }) => number ?? <span className="muted">–</span> },
-  {
-    title: 'Call',
-    isOptional: true,
-    cell: ({ callId }) =>
-      callId === null ? (
-        <span className="muted">–</span>
-      ) : (
-        <Link to="/events" search={{ q: callId }} className="row-link quiet">
-          <ShortId value={callId} />
-        </Link>
-      ),
-  },
-  {
-    title: CORRELATION,
-    isOptional: true,
-    cell: ({ correlationId }) => correlationId ?? <span className="muted">–</span>,
-  },
+  { title: 'Agent', cell: ({ agentUri }) => agentUri && <Agent agentUri={agentUri} /> },
+  { title: 'With', isOptional: true, cell: ({ number }) => number },
+  { title: 'Call', isOptional: true, cell: ({ callId }) => callId && <CallLink callId={callId} /> },
+  { title: CORRELATION, isOptional: true, cell: ({ correlationId }) => correlationId },
 ]
 
 /** Of what was searched for, the list also tells what happened. Only visible rows are looked up. */

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { client } from '../api/client.ts'
 import type { EventType, NewRecovery, RecoveryCount } from '../api/model.ts'
 import { eventTypesQuery } from '../api/queries.ts'
-import { counted } from '../rules/words.ts'
+import { deliveries } from '../rules/words.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/fields.tsx'
 import { Failure, Time } from '../ui/parts.tsx'
@@ -47,7 +47,7 @@ export function RecoverDialog({
   return (
     <FormDialog
       title="Recover parked deliveries"
-      submitLabel={found ? `Send ${counted(found, 'delivery', 'deliveries')} again` : 'Send again'}
+      submitLabel={found ? `Send ${deliveries(found)} again` : 'Send again'}
       onClose={onClose}
       isBusy={start.isPending || found === undefined || found === 0}
       error={start.error}
@@ -96,13 +96,11 @@ function WhatWillHappen({
         'There is nothing to send.'
       ) : (
         <>
-          This sends <strong>{counted(count, 'delivery', 'deliveries')}</strong> to <strong>{name}</strong>, parked
-          between <Time at={oldest} /> and <Time at={newest} />. It pauses while the endpoint fails, and can be
-          cancelled.
+          This sends <strong>{deliveries(count)}</strong> to <strong>{name}</strong>, parked between{' '}
+          <Time at={oldest} /> and <Time at={newest} />. It pauses while the endpoint fails, and can be cancelled.
         </>
       )}
-      {withoutBody > 0 &&
-        ` ${counted(withoutBody, 'delivery', 'deliveries')} cannot be sent: the body is no longer kept.`}
+      {withoutBody > 0 && ` ${deliveries(withoutBody)} cannot be sent: the body is no longer kept.`}
     </p>
   )
 }

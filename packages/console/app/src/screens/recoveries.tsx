@@ -2,11 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Recovery } from '../api/model.ts'
 import { recoveriesQuery } from '../api/queries.ts'
+import { toneOfState } from '../rules/tone.ts'
 import { count } from '../rules/words.ts'
 import { Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { EndpointLink } from './endpoint-link.tsx'
-import { toneOfRecovery } from './recovery-tone.ts'
+import { EndpointLink } from './links.tsx'
 
 /** The recoveries and backfills of all endpoints. */
 export function Recoveries() {
@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Recovery>[] = [
     cell: ({ subscriptionId }) => <EndpointLink subscriptionId={subscriptionId} />,
   },
   { title: 'Kind', isOptional: true, cell: ({ kind }) => kind ?? 'recovery' },
-  { title: 'State', cell: ({ state }) => <Status tone={toneOfRecovery(state)}>{state}</Status> },
+  { title: 'State', cell: ({ state }) => <Status tone={toneOfState(state)}>{state}</Status> },
   { title: 'Sent', align: 'end', cell: ({ sent }) => count(sent) },
   { title: 'Remaining', align: 'end', isOptional: true, cell: ({ remaining }) => count(remaining) },
 ]

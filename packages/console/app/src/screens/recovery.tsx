@@ -4,11 +4,11 @@ import { useState } from 'react'
 import { client, isMissing } from '../api/client.ts'
 import type { Recovery } from '../api/model.ts'
 import { namesQuery, recoveryQuery } from '../api/queries.ts'
-import { count, counted, recoveryWait } from '../rules/words.ts'
+import { toneOfState } from '../rules/tone.ts'
+import { count, counted, deliveries, recoveryWait } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
 import { CommandDialog } from '../ui/dialog.tsx'
 import { Button, Empty, Facts, Failure, Id, Loading, Panel, Screen, Status, Tile, Time } from '../ui/parts.tsx'
-import { toneOfRecovery } from './recovery-tone.ts'
 
 const route = getRouteApi('/recoveries/$recoveryId')
 
@@ -40,10 +40,10 @@ export function RecoveryScreen() {
               </Link>,
             ],
             ['Recovery', <Id value={data.recoveryId} label="the id of the recovery" />],
-            ...(data.kind === 'backfill' ? [] : [['Reason', data.reason ?? 'exhausted and rejected'] as const]),
+            data.kind !== 'backfill' && ['Reason', data.reason ?? 'exhausted and rejected'],
             ['Event types', data.eventTypes?.join(', ') ?? 'all'],
-            ...(data.from == null ? [] : [['From', <Time at={data.from} />] as const]),
-            ...(data.to == null ? [] : [['To', <Time at={data.to} />] as const]),
+            data.from != null && ['From', <Time at={data.from} />],
+            data.to != null && ['To', <Time at={data.to} />],
             [
               'At most per second',
               data.maxPerSecond === null ? 'as the installation allows' : count(data.maxPerSecond),
@@ -75,8 +75,8 @@ function Lead({ recovery }: { readonly recovery: Recovery }) {
   const isInVain = state === 'done' && parkedSince > 0
   return (
     <p role="status">
-      <Status tone={isInVain ? 'warn' : toneOfRecovery(state)}>{state}</Status>{' '}
-      {state === 'running' && `${counted(remaining, 'delivery', 'deliveries')} to go.`}
+      <Status tone={isInVain ? 'warn' : toneOfState(state)}>{state}</Status>{' '}
+      {state === 'running' && `${deliveries(remaining)} to go.`}
       {state === 'paused' &&
         waitingFor !== null &&
         `It waits for ${recoveryWait(waitingFor)}, then continues automatically.`}
@@ -137,8 +137,8 @@ function Cancel({ recovery }: { readonly recovery: Recovery }) {
           done={() => 'The recovery was cancelled.'}
         >
           <p>
-            {counted(recovery.remaining, 'delivery', 'deliveries')} stay parked. What was sent stays sent. You can start
-            a new recovery at any time.
+            {deliveries(recovery.remaining)} stay parked. What was sent stays sent. You can start a new recovery at any
+            time.
           </p>
         </CommandDialog>
       )}

@@ -5,10 +5,7 @@ import {
   type ReactElement,
   type ReactNode,
   useContext,
-  useEffect,
   useId,
-  useRef,
-  useState,
 } from 'react'
 import type { Faults } from '../rules/faults.ts'
 
@@ -89,7 +86,7 @@ export const Options = ({ of }: { readonly of: readonly (readonly [value: string
     </option>
   ))
 
-/** A choice in a filter bar. */
+/** A choice that takes effect immediately. */
 export function Choice({
   label,
   value,
@@ -110,40 +107,30 @@ export function Choice({
   )
 }
 
-const TYPING_PAUSE_MS = 400
-
-/** A text in a filter bar: it takes effect after a pause, or on Enter. */
-export function TextFilter({
+/** A moment: entered in local time, kept in UTC. */
+export function Moment({
   label,
   value,
-  placeholder,
   onChange,
 }: {
   readonly label: string
   readonly value: string
-  readonly placeholder?: string
   readonly onChange: (value: string) => void
 }) {
-  const [text, setText] = useState(value)
-  // A screen that is drawn again has another `onChange`: that must not begin the pause again.
-  const change = useRef(onChange)
-  useEffect(() => {
-    change.current = onChange
-  })
-  useEffect(() => setText(value), [value])
-  useEffect(() => {
-    if (text === value) return undefined
-    const timer = setTimeout(() => change.current(text), TYPING_PAUSE_MS)
-    return () => clearTimeout(timer)
-  }, [text, value])
   return (
     <Field label={label}>
       <input
-        value={text}
-        placeholder={placeholder}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => event.key === 'Enter' && onChange(text)}
+        type="datetime-local"
+        value={localOf(value)}
+        onChange={({ target }) => onChange(target.value === '' ? '' : new Date(target.value).toISOString())}
       />
     </Field>
   )
+}
+
+/** `2026-11-20T14:02` in the browser's zone. */
+function localOf(iso: string): string {
+  const at = new Date(iso)
+  if (Number.isNaN(at.getTime())) return ''
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

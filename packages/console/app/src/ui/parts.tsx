@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import type { Tone } from '../rules/repair.ts'
+import type { Tone } from '../rules/tone.ts'
 import { clock, fullMoment, relative } from '../rules/words.ts'
 import { useNow } from './use-now.ts'
 
@@ -8,10 +8,12 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
   return <span className={`status ${tone}`}>{children}</span>
 }
 
+export const NO_VALUE = <span className="muted">–</span>
+
 /** A moment: `14:02:11`, with the whole date as tooltip. With `ago`, how long ago it is. */
 export function Time({ at, ago = false }: { readonly at: string | null; readonly ago?: boolean }) {
   const nowMs = useNow(ago ? 1_000 : 60_000)
-  if (at === null) return <span className="muted">–</span>
+  if (at === null) return NO_VALUE
   return (
     <time dateTime={at} title={fullMoment(at)}>
       {ago ? relative(at, nowMs) : clock(at, nowMs)}
@@ -228,14 +230,17 @@ export function Tile({
   )
 }
 
-export const Facts = ({ rows }: { readonly rows: readonly (readonly [string, ReactNode])[] }) => (
+/** @param rows names and values; false: a row that does not apply */
+export const Facts = ({ rows }: { readonly rows: readonly (readonly [string, ReactNode] | false)[] }) => (
   <dl className="facts">
-    {rows.map(([name, value]) => (
-      <div key={name}>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
-      </div>
-    ))}
+    {rows
+      .filter((row) => row !== false)
+      .map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
   </dl>
 )
 

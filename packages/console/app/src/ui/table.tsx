@@ -1,8 +1,9 @@
 import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { Button } from './parts.tsx'
+import { Button, NO_VALUE } from './parts.tsx'
 
 export interface Column<Row> {
   readonly title: string
+  /** Null is shown as a dash. */
   readonly cell: (row: Row) => ReactNode
   readonly align?: 'end'
   /** Hidden on narrow screens. */
@@ -11,7 +12,7 @@ export interface Column<Row> {
   readonly isWide?: boolean
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
@@ -58,7 +59,7 @@ export function Table<Row>({ label, columns, rows, keyOf, more }: TableProps<Row
             <tr key={keyOf(row)} aria-rowindex={first + index + 2}>
               {columns.map((column) => (
                 <td key={column.title} className={classOf(column)}>
-                  {column.cell(row)}
+                  {column.cell(row) ?? NO_VALUE}
                 </td>
               ))}
             </tr>

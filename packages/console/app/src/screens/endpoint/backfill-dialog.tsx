@@ -6,8 +6,7 @@ import type { EventType, RecoveryCount, Subscription } from '../../api/model.ts'
 import { eventTypesQuery } from '../../api/queries.ts'
 import { counted } from '../../rules/words.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Field, Options } from '../../ui/fields.tsx'
-import { MomentFilter } from '../../ui/moment-filter.tsx'
+import { Field, Moment, Options } from '../../ui/fields.tsx'
 import { Notice, Time } from '../../ui/parts.tsx'
 import { useAction } from '../../ui/use-action.ts'
 
@@ -80,8 +79,8 @@ export function BackfillDialog({
       </Field>
       {hours === '' && (
         <div className="field-pair">
-          <MomentFilter label="From" value={from} onChange={choosing((from) => setRange({ from, to }))} />
-          <MomentFilter label="To" value={to} onChange={choosing((to) => setRange({ from, to }))} />
+          <Moment label="From" value={from} onChange={choosing((from) => setRange({ from, to }))} />
+          <Moment label="To" value={to} onChange={choosing((to) => setRange({ from, to }))} />
         </div>
       )}
       {!isPeriod && <Notice tone="warn">Choose a beginning and a later end.</Notice>}

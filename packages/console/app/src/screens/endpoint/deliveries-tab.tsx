@@ -3,5 +3,5 @@ import { DeliveryList } from '../delivery-list.tsx'
 
 /** The deliveries of one endpoint, with filters. */
 export function DeliveriesTab({ subscription }: { readonly subscription: Subscription }) {
-  return <DeliveryList subscriptionId={subscription.id} filters={['state', 'outcome', 'eventType', 'from', 'to']} />
+  return <DeliveryList subscriptionId={subscription.id} />
 }

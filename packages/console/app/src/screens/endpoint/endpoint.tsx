@@ -6,7 +6,7 @@ import type { Subscription } from '../../api/model.ts'
 import { subscriptionQuery } from '../../api/queries.ts'
 import { endpointName } from '../../rules/attention.ts'
 import { endpointState } from '../../rules/endpoint-state.ts'
-import { counted } from '../../rules/words.ts'
+import { deliveries } from '../../rules/words.ts'
 import { Empty, Failure, Id, Loading, Screen, Status, Time } from '../../ui/parts.tsx'
 import { CheckTab } from './check-tab.tsx'
 import { DeliveriesTab } from './deliveries-tab.tsx'
@@ -99,7 +99,7 @@ function Lead({ subscription }: { readonly subscription: Subscription }) {
             It is not contacted until <Time at={health.openUntil} />.{' '}
           </>
         )}
-        {parked.count > 0 && `${counted(parked.count, 'delivery', 'deliveries')} parked.`}
+        {parked.count > 0 && `${deliveries(parked.count)} parked.`}
       </p>
       <HeldLine subscription={subscription} />
       <p className="muted url">{subscription.url ?? 'Clients receive its deliveries.'}</p>

@@ -5,7 +5,7 @@ import type { Subscription } from '../../api/model.ts'
 import { heldTypesQuery, subscriptionQuery } from '../../api/queries.ts'
 import { endpointName } from '../../rules/attention.ts'
 import { isPaused } from '../../rules/endpoint-state.ts'
-import { count, counted } from '../../rules/words.ts'
+import { count, deliveries } from '../../rules/words.ts'
 import { CommandDialog } from '../../ui/dialog.tsx'
 import { Field, Options } from '../../ui/fields.tsx'
 import { Failure, Time } from '../../ui/parts.tsx'
@@ -17,8 +17,6 @@ interface Props {
 interface DialogProps extends Props {
   readonly onClose: () => void
 }
-
-const deliveries = (n: number): string => counted(n, 'delivery', 'deliveries')
 
 /** Who receives the deliveries of a pull subscription, what is held, and for how long. */
 export function HeldLine({ subscription }: Props) {

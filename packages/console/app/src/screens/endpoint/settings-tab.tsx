@@ -19,9 +19,10 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
             ['External id', subscription.externalId ?? <span className="muted">none</span>],
             ['Headers', Object.keys(subscription.headers ?? {}).join(', ') || <span className="muted">none</span>],
             ['Expire after', secondsOrNever(subscription.expireAfterSeconds)],
-            ...(subscription.mode === 'pull'
-              ? [['Delete if unused for', secondsOrNever(subscription.deleteAfterUnusedSeconds)] as const]
-              : []),
+            subscription.mode === 'pull' && [
+              'Delete if unused for',
+              secondsOrNever(subscription.deleteAfterUnusedSeconds),
+            ],
             ['Rejected deliveries', subscription.recoverRejected ? 'sent again after the next 2xx' : 'stay parked'],
             ['In flight at most', subscription.maxInFlight ?? <span className="muted">any number</span>],
             ['Per second at most', subscription.maxPerSecond ?? <span className="muted">any number</span>],
@@ -67,9 +68,9 @@ const secondsOrNever = (seconds: number | null) =>
   seconds === null ? <span className="muted">never</span> : counted(seconds, 'second')
 
 function Changes({ subscriptionId }: { readonly subscriptionId: string }) {
-  const { query, rows, more } = useList(auditQuery({ list: 'webhooks' }))
+  const { query, rows: all, more } = useList(auditQuery({ list: 'webhooks' }))
   if (query.error || query.isPending) return <QueryState query={query} />
-  const entries = rows.filter(({ on }) => on['subscriptionId'] === subscriptionId)
-  if (entries.length === 0 && more === undefined) return <Empty title="No change is recorded." />
-  return <AuditTable isOfOneEndpoint entries={entries} more={more} />
+  const rows = all.filter(({ on }) => on['subscriptionId'] === subscriptionId)
+  if (rows.length === 0 && more === undefined) return <Empty title="No change is recorded." />
+  return <AuditTable isOfOneEndpoint rows={rows} more={more} />
 }

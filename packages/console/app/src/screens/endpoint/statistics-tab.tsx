@@ -5,38 +5,36 @@ import { policyQuery, statisticsQuery } from '../../api/queries.ts'
 import { answerTimeMs, fillPoints } from '../../rules/fill-points.ts'
 import { count, counted, duration } from '../../rules/words.ts'
 import { useFilters } from '../../search-params.ts'
-import { Choice } from '../../ui/fields.tsx'
+import { ChoiceFilter } from '../../ui/filters.tsx'
 import { Empty, Panel, QueryState } from '../../ui/parts.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import type { Band, Series } from '../../ui/plot-props.ts'
 
+const PERIODS = [
+  ['', 'Last hour'],
+  ['6', 'Last 6 hours'],
+  ['24', 'Last 24 hours'],
+  ['168', 'Last 7 days'],
+] as const
+
 /** Answer time compared with the deadline, delay, and outcomes over time; cool-downs as bands. */
 export function StatisticsTab({ subscription }: { readonly subscription: Subscription }) {
-  const [{ hours = '1' }, filter] = useFilters()
-  const query = useQuery(statisticsQuery(subscription.id, Number(hours) || 1))
+  const [filters] = useFilters()
+  const hours = Number(filters['hours']) || 1
+  const query = useQuery(statisticsQuery(subscription.id, hours))
   const { data } = query
   const { data: policy } = useQuery(policyQuery)
   return (
     <>
       <div className="filters">
-        <Choice
-          label="Period"
-          value={hours}
-          options={[
-            ['1', 'Last hour'],
-            ['6', 'Last 6 hours'],
-            ['24', 'Last 24 hours'],
-            ['168', 'Last 7 days'],
-          ]}
-          onChange={(hours) => filter({ hours: hours === '1' ? '' : hours })}
-        />
+        <ChoiceFilter name="hours" label="Period" options={PERIODS} />
       </div>
       <QueryState query={query} />
       {data !== undefined && !data.points.some(({ attempts }) => attempts > 0) && (
         <Empty title="Nothing was sent to this endpoint in this period." />
       )}
       {data?.points.some(({ attempts }) => attempts > 0) === true && (
-        <Plots statistics={data} hours={Number(hours) || 1} policy={policy} subscription={subscription} />
+        <Plots statistics={data} hours={hours} policy={policy} subscription={subscription} />
       )}
     </>
   )

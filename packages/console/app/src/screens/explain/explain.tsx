@@ -6,6 +6,7 @@ import type { ExplainedEvent, Explanation } from '../../api/model.ts'
 import { eventQuery } from '../../api/queries.ts'
 import { eventPhrase } from '../../rules/event.ts'
 import { toneOfVerdict } from '../../rules/repair.ts'
+import { RANK_OF_TONE } from '../../rules/tone.ts'
 import { counted } from '../../rules/words.ts'
 import { Empty, Facts, Failure, Id, Json, Loading, Panel, Screen, Time } from '../../ui/parts.tsx'
 import { Verdict } from './verdict.tsx'
@@ -58,9 +59,6 @@ function Lead({
   )
 }
 
-/** Endpoints with trouble first, and open. */
-const RANK = { bad: 0, warn: 1, good: 2, quiet: 3 } as const
-
 /** Keeps the order in which endpoints were shown first: a repair must not move another button below the pointer. */
 function useFirstOrder(ranked: readonly Explanation[]): readonly Explanation[] {
   const [first] = useState(() => new Map(ranked.map(({ subscriptionId }, at) => [subscriptionId, at])))
@@ -68,10 +66,11 @@ function useFirstOrder(ranked: readonly Explanation[]): readonly Explanation[] {
   return ranked.toSorted((a, b) => place(a) - place(b))
 }
 
+const rank = ({ verdict }: Explanation): number => RANK_OF_TONE[toneOfVerdict(verdict)]
+
+/** Endpoints with trouble first, and open. */
 function Verdicts({ event }: { readonly event: ExplainedEvent }) {
-  const ordered = useFirstOrder(
-    event.subscriptions.toSorted((a, b) => RANK[toneOfVerdict(a.verdict)] - RANK[toneOfVerdict(b.verdict)]),
-  )
+  const ordered = useFirstOrder(event.subscriptions.toSorted((a, b) => rank(a) - rank(b)))
   if (event.subscriptions.length === 0)
     return (
       <Empty title="No endpoint existed when this event occurred.">
@@ -97,36 +96,23 @@ function Payload({ event: { data } }: { readonly event: ExplainedEvent }) {
         <p className="muted">The journal no longer has the data of this event.</p>
       </Panel>
     )
-  const text = (name: string): string | null => {
-    const value = data[name]
-    return typeof value === 'string' ? value : null
-  }
-  const callId = text('callId')
-  const agentUri = text('agentUri')
+  const { agentUri, callId } = data
   return (
     <Panel title="Data">
       <Facts
         rows={[
-          ...(agentUri === null
-            ? []
-            : [
-                [
-                  'Agent',
-                  <Link to="/events" search={{ q: agentUri }}>
-                    {agentUri}
-                  </Link>,
-                ] as const,
-              ]),
-          ...(callId === null
-            ? []
-            : [
-                [
-                  'Call',
-                  <Link to="/events" search={{ q: callId }}>
-                    <code>{callId}</code>
-                  </Link>,
-                ] as const,
-              ]),
+          typeof agentUri === 'string' && [
+            'Agent',
+            <Link to="/events" search={{ q: agentUri }}>
+              {agentUri}
+            </Link>,
+          ],
+          typeof callId === 'string' && [
+            'Call',
+            <Link to="/events" search={{ q: callId }}>
+              <code>{callId}</code>
+            </Link>,
+          ],
         ]}
       />
       <Json value={data} label="the data of the event" />

@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { namesQuery } from '../api/queries.ts'
+import { agentName, shortUrl } from '../rules/words.ts'
+import { ShortId } from '../ui/parts.tsx'
+
+/** What stands in the rows of several screens. */
+
+interface EndpointLinkProps {
+  readonly subscriptionId: string
+  readonly url?: string | null
+}
+
+/** An endpoint in a row: its name or, if that is not known, its URL or the beginning of its id. */
+export function EndpointLink({ subscriptionId, url }: EndpointLinkProps) {
+  const { data: names } = useQuery(namesQuery)
+  return (
+    <Link
+      to="/endpoints/$subscriptionId"
+      params={{ subscriptionId }}
+      className="row-link quiet"
+      title={url ?? undefined}
+    >
+      {names?.get(subscriptionId) ?? (url === undefined ? <ShortId value={subscriptionId} /> : shortUrl(url))}
+    </Link>
+  )
+}
+
+export const EventLink = ({ eventId, children }: { readonly eventId: string; readonly children: ReactNode }) => (
+  <Link to="/events/$eventId" params={{ eventId }} className="row-link">
+    {children}
+  </Link>
+)
+
+export const CallLink = ({ callId }: { readonly callId: string }) => (
+  <Link to="/events" search={{ q: callId }} className="row-link quiet">
+    <ShortId value={callId} />
+  </Link>
+)
+
+export const Agent = ({ agentUri }: { readonly agentUri: string }) => (
+  <span title={agentUri}>{agentName(agentUri)}</span>
+)
