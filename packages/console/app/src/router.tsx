@@ -32,7 +32,7 @@ const screens = [
   ),
   screen('/events', ['q', 'eventType', 'from', 'to'], async () => (await import('./screens/events.tsx')).Events),
   screen('/events/$eventId', [], async () => (await import('./screens/explain/explain.tsx')).Explain),
-  screen('/deliveries', DELIVERY_FILTERS, async () => (await import('./screens/deliveries.tsx')).Deliveries),
+  screen('/deliveries', DELIVERY_FILTERS, async () => (await import('./screens/delivery-list.tsx')).Deliveries),
   screen('/parked', [], async () => (await import('./screens/parked.tsx')).Parked),
   screen('/recoveries', [], async () => (await import('./screens/recoveries.tsx')).Recoveries),
   screen('/recoveries/$recoveryId', [], async () => (await import('./screens/recovery.tsx')).RecoveryScreen),

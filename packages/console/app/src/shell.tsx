@@ -3,6 +3,7 @@ import { Link, Outlet, useNavigate } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { meQuery, summaryQuery } from './api/queries.ts'
 import { useFreshness } from './live/freshness.ts'
+import { sumOf } from './rules/sum-of.ts'
 import { count } from './rules/words.ts'
 import { usePerson } from './session/person.ts'
 import { signOut } from './session/session.ts'
@@ -70,7 +71,7 @@ function Navigation() {
   const { data: me } = useQuery(meQuery)
   const { data: parked = 0 } = useQuery({
     ...summaryQuery,
-    select: ({ items }) => items.reduce((sum, item) => sum + item.parked, 0),
+    select: ({ items }) => sumOf(items, 'parked'),
   })
   return (
     <ul>

@@ -4,10 +4,17 @@ import { toneOfState } from '../rules/tone.ts'
 import { count, outcomeLabel } from '../rules/words.ts'
 import { DELIVERY_FILTERS, ENDPOINT_FILTERS, useFilters } from '../search-params.ts'
 import { ChoiceFilter, PeriodFilters, TextFilter } from '../ui/filters.tsx'
-import { Button, Empty, QueryState, Status, Time } from '../ui/parts.tsx'
+import { Button, Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useList } from '../ui/use-list.ts'
 import { EndpointLink, EventLink } from './links.tsx'
+
+/** The deliveries of all endpoints. */
+export const Deliveries = () => (
+  <Screen title="Deliveries" lead="One delivery is one event for one endpoint.">
+    <DeliveryList />
+  </Screen>
+)
 
 /** Deliveries with filters. With a `subscriptionId`, those of one endpoint. */
 export function DeliveryList({ subscriptionId }: { readonly subscriptionId?: string }) {

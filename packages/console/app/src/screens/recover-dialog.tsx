@@ -6,23 +6,26 @@ import type { EventType, NewRecovery, RecoveryCount } from '../api/model.ts'
 import { eventTypesQuery } from '../api/queries.ts'
 import { deliveries } from '../rules/words.ts'
 import { FormDialog } from '../ui/dialog.tsx'
-import { Field } from '../ui/fields.tsx'
+import { Choice, Field } from '../ui/fields.tsx'
 import { Failure, Time } from '../ui/parts.tsx'
 import { useAction } from '../ui/use-action.ts'
 
-/** Sends parked deliveries again. The count of the dry run is shown before anything is sent. */
-export function RecoverDialog({
-  subscriptionId,
-  name,
-  reason: startReason = '',
-  onClose,
-}: {
+const REASONS = [
+  ['', 'All parked deliveries'],
+  ['exhausted', 'Exhausted: the endpoint was away for too long'],
+  ['rejected', 'Rejected: the endpoint refused them'],
+] as const
+
+interface RecoverDialogProps {
   readonly subscriptionId: string
   /** Of the endpoint. */
   readonly name: string
   readonly reason?: string
   readonly onClose: () => void
-}) {
+}
+
+/** Sends parked deliveries again. The count of the dry run is shown before anything is sent. */
+export function RecoverDialog({ subscriptionId, name, reason: startReason = '', onClose }: RecoverDialogProps) {
   const navigate = useNavigate()
   const [reason, setReason] = useState(startReason)
   const [eventType, setEventType] = useState('')
@@ -53,21 +56,13 @@ export function RecoverDialog({
       error={start.error}
       onSubmit={() => start.mutate(undefined)}
     >
-      <Field label="Which">
-        <select value={reason} onChange={(event) => setReason(event.target.value)}>
-          <option value="">All parked deliveries</option>
-          <option value="exhausted">Exhausted: the endpoint was away for too long</option>
-          <option value="rejected">Rejected: the endpoint refused them</option>
-        </select>
-      </Field>
-      <Field label="Event type">
-        <select value={eventType} onChange={(event) => setEventType(event.target.value)}>
-          <option value="">All</option>
-          {eventTypes?.items.map(({ type }) => (
-            <option key={type}>{type}</option>
-          ))}
-        </select>
-      </Field>
+      <Choice label="Which" value={reason} options={REASONS} onChange={setReason} />
+      <Choice
+        label="Event type"
+        value={eventType}
+        options={[['', 'All'], ...(eventTypes?.items ?? []).map(({ type }) => [type, type] as const)]}
+        onChange={setEventType}
+      />
       <Field label="At most, per second" hint="Empty: as fast as the installation allows. It always starts slowly.">
         <input
           type="number"
@@ -83,13 +78,8 @@ export function RecoverDialog({
   )
 }
 
-function WhatWillHappen({
-  found: { count, oldest, newest, withoutBody },
-  name,
-}: {
-  readonly found: RecoveryCount
-  readonly name: string
-}) {
+function WhatWillHappen({ found, name }: { readonly found: RecoveryCount; readonly name: string }) {
+  const { count, oldest, newest, withoutBody } = found
   return (
     <p role="status">
       {count === 0 ? (

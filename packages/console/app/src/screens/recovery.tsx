@@ -8,14 +8,15 @@ import { toneOfState } from '../rules/tone.ts'
 import { count, counted, deliveries, recoveryWait } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
 import { CommandDialog } from '../ui/dialog.tsx'
-import { Button, Empty, Facts, Failure, Id, Loading, Panel, Screen, Status, Tile, Time } from '../ui/parts.tsx'
+import { Button, Empty, Facts, Id, Panel, QueryState, Screen, Status, Tile, Time } from '../ui/parts.tsx'
 
 const route = getRouteApi('/recoveries/$recoveryId')
 
 /** One recovery: how far it is, how fast, and why it waits. */
 export function RecoveryScreen() {
   const { recoveryId } = route.useParams()
-  const { data, error, refetch } = useQuery(recoveryQuery(recoveryId))
+  const query = useQuery(recoveryQuery(recoveryId))
+  const { data, error } = query
   const { data: names } = useQuery(namesQuery)
   if (isMissing(error))
     return (
@@ -23,7 +24,7 @@ export function RecoveryScreen() {
         <Empty title="There is no such recovery." />
       </Screen>
     )
-  if (data === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
+  if (data === undefined) return <QueryState query={query} />
   const kind = data.kind === 'backfill' ? 'Backfill' : 'Recovery'
   const name = names?.get(data.subscriptionId)
   const title = name === undefined ? kind : `${kind} of ${name}`

@@ -3,7 +3,7 @@ import type { Agent, Leg } from '../api/model.ts'
 import { agentsQuery, callsQuery } from '../api/queries.ts'
 import { agentName, callState, stopwatch } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
-import { Field, textIn } from '../ui/fields.tsx'
+import { Choice, Field, textIn } from '../ui/fields.tsx'
 import { Button, Empty, Failure, Panel, QueryState, Screen, SubmitButton } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useAction } from '../ui/use-action.ts'
@@ -55,15 +55,7 @@ function Ring({ agents }: { readonly agents: readonly Agent[] }) {
         <Field label="From">
           <input name="from" required defaultValue="+15559000" />
         </Field>
-        <Field label="Agent">
-          <select name="agent">
-            {agents.map(({ agentUri }) => (
-              <option key={agentUri} value={agentUri}>
-                {agentUri}
-              </option>
-            ))}
-          </select>
-        </Field>
+        <Choice label="Agent" name="agent" options={agents.map(({ agentUri }) => [agentUri, agentUri])} />
         {why === null ? (
           <SubmitButton isBusy={ring.isPending}>Ring</SubmitButton>
         ) : (

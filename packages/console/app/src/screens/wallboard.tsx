@@ -7,7 +7,7 @@ import { type WallRow, wallRows } from '../rules/wallboard.ts'
 import { agentName, callDirection, callState, counted, stopwatch } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
 import { usePerson } from '../session/person.ts'
-import { CommandDialog, FormDialog } from '../ui/dialog.tsx'
+import { CommandDialog } from '../ui/dialog.tsx'
 import { Field, textIn } from '../ui/fields.tsx'
 import { ChoiceFilter, TextFilter } from '../ui/filters.tsx'
 import { Button, Empty, QueryState, Screen, Status } from '../ui/parts.tsx'
@@ -108,13 +108,16 @@ const LABELS: Readonly<Record<CallCommand, string>> = {
   hangup: 'Hang up',
 }
 
+/** Commands that a dialog asks about. */
+type Asked = 'hangup' | 'transfer'
+
 function Commands({ leg }: { readonly leg: Leg }) {
   const { refusal } = usePerson()
-  const [asking, setAsking] = useState<'hangup' | 'transfer' | null>(null)
+  const [asking, setAsking] = useState<Asked | null>(null)
+  const close = (): void => setAsking(null)
   const command = useAction({
-    run: (command: Exclude<CallCommand, 'transfer'>) => client.calls[command](leg.callId, { agentUri: leg.agentUri }),
+    run: (command: Exclude<CallCommand, Asked>) => client.calls[command](leg.callId, { agentUri: leg.agentUri }),
     done: (_result, command) => `${LABELS[command]}: accepted.`,
-    onDone: () => setAsking(null),
   })
   return (
     <span className="row-buttons">
@@ -131,21 +134,20 @@ function Commands({ leg }: { readonly leg: Leg }) {
           </Button>
         ))}
       {asking === 'hangup' && (
-        <FormDialog
+        <CommandDialog
           title="Hang up?"
           submitLabel="Hang up"
           kind="danger"
-          onClose={() => setAsking(null)}
-          isBusy={command.isPending}
-          error={command.error}
-          onSubmit={() => command.mutate('hangup')}
+          onClose={close}
+          run={() => client.calls.hangup(leg.callId, { agentUri: leg.agentUri })}
+          done={() => 'Hang up: accepted.'}
         >
           <p>
             This ends the call of {agentName(leg.agentUri)} with {leg.remoteParty.number ?? leg.remoteParty.uri}.
           </p>
-        </FormDialog>
+        </CommandDialog>
       )}
-      {asking === 'transfer' && <TransferDialog leg={leg} onClose={() => setAsking(null)} />}
+      {asking === 'transfer' && <TransferDialog leg={leg} onClose={close} />}
     </span>
   )
 }

@@ -107,12 +107,12 @@ export function FormDialog({
   )
 }
 
-interface CommandDialogProps<Result> extends Omit<FormDialogProps, 'isBusy' | 'error' | 'onSubmit'> {
+interface CommandDialogProps<Result> extends Omit<FormDialogProps, 'staysOpen' | 'isBusy' | 'error' | 'onSubmit'> {
   readonly run: (form: FormData) => Promise<Result>
-  /** The announcement of success. */
-  readonly done: (result: Result) => string
+  /** The announcement of success. Absent: `onDone` shows the result, so the dialog cannot be closed before it arrives. */
+  readonly done?: (result: Result) => string
   /** Absent: the dialog closes. */
-  readonly onDone?: () => void
+  readonly onDone?: (result: Result) => void
 }
 
 /** A dialog for one command. */
@@ -121,6 +121,7 @@ export function CommandDialog<Result>({ run, done, onDone, ...dialog }: CommandD
   return (
     <FormDialog
       {...dialog}
+      staysOpen={done === undefined && command.isPending}
       isBusy={command.isPending}
       error={command.error}
       onSubmit={(form) => command.mutate(form)}

@@ -1,5 +1,6 @@
 import {
   type AriaAttributes,
+  type ComponentProps,
   cloneElement,
   createContext,
   type ReactElement,
@@ -42,19 +43,16 @@ export function useDescription(name: string | undefined, hint?: ReactNode, ownFa
   }
 }
 
-/** A control with its label, hint and faults. A screen reader reads all of them. */
-export function Field({
-  label,
-  hint,
-  fault,
-  children,
-}: {
+interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
   /** Found while the person types. */
   readonly fault?: string | undefined
-  readonly children: ReactElement<AriaAttributes & { readonly name?: string }>
-}) {
+  readonly children: ReactElement<AriaAttributes & { readonly name?: string | undefined }>
+}
+
+/** A control with its label, hint and faults. A screen reader reads all of them. */
+export function Field({ label, hint, fault, children }: FieldProps) {
   const { control, texts } = useDescription(children.props.name, hint, fault)
   return (
     <div className="field">
@@ -79,44 +77,34 @@ export function numberIn(form: FormData, name: string): number | null {
   return text === '' ? null : Number(text)
 }
 
-export const Options = ({ of }: { readonly of: readonly (readonly [value: string, label: string])[] }) =>
-  of.map(([value, label]) => (
-    <option key={value} value={value}>
-      {label}
-    </option>
-  ))
-
-/** A choice that takes effect immediately. */
-export function Choice({
-  label,
-  value,
-  options,
-  onChange,
-}: {
+interface ChoiceProps extends Pick<ComponentProps<'select'>, 'name' | 'value' | 'defaultValue'> {
   readonly label: string
-  readonly value: string
+  readonly hint?: string
   readonly options: readonly (readonly [value: string, label: string])[]
+  readonly onChange?: (value: string) => void
+}
+
+export const Choice = ({ label, hint, options, onChange, ...select }: ChoiceProps) => (
+  <Field label={label} hint={hint}>
+    <select {...select} onChange={({ target }) => onChange?.(target.value)}>
+      {options.map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  </Field>
+)
+
+interface MomentProps {
+  readonly label: string
+  /** ISO 8601; empty: none. */
+  readonly value: string
   readonly onChange: (value: string) => void
-}) {
-  return (
-    <Field label={label}>
-      <select value={value} onChange={(event) => onChange(event.target.value)}>
-        <Options of={options} />
-      </select>
-    </Field>
-  )
 }
 
 /** A moment: entered in local time, kept in UTC. */
-export function Moment({
-  label,
-  value,
-  onChange,
-}: {
-  readonly label: string
-  readonly value: string
-  readonly onChange: (value: string) => void
-}) {
+export function Moment({ label, value, onChange }: MomentProps) {
   return (
     <Field label={label}>
       <input

@@ -53,7 +53,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   )
 }
 
-type ButtonKind = 'plain' | 'primary' | 'danger'
+export type ButtonKind = 'plain' | 'primary' | 'danger'
 
 interface ButtonProps {
   readonly children: ReactNode
@@ -89,15 +89,9 @@ export function Button({ children, onClick, kind = 'plain', refusal, isBusy = fa
   )
 }
 
-export function SubmitButton({
-  children,
-  kind = 'primary',
-  isBusy,
-}: {
-  readonly children: ReactNode
-  readonly kind?: ButtonKind
-  readonly isBusy: boolean
-}) {
+type SubmitButtonProps = Pick<ButtonProps, 'children' | 'kind' | 'isBusy'>
+
+export function SubmitButton({ children, kind = 'primary', isBusy = false }: SubmitButtonProps) {
   return (
     <button type="submit" className={`button ${kind}`} aria-disabled={isBusy}>
       {children}
@@ -150,21 +144,17 @@ export const QueryState = ({
   </>
 )
 
+interface PanelProps {
+  readonly title: string
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
 /** The browser announces the first screen: it is a new page. */
 let isFirstScreen = true
 
 /** A screen. Its heading takes the focus if the navigation removed what had it, so that a screen reader reads it. */
-export function Screen({
-  title,
-  lead,
-  actions,
-  children,
-}: {
-  readonly title: string
-  readonly lead?: ReactNode
-  readonly actions?: ReactNode
-  readonly children: ReactNode
-}) {
+export function Screen({ title, lead, actions, children }: PanelProps & { readonly lead?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Switchhook`
@@ -189,15 +179,7 @@ export function Screen({
   )
 }
 
-export function Panel({
-  title,
-  actions,
-  children,
-}: {
-  readonly title: string
-  readonly actions?: ReactNode
-  readonly children: ReactNode
-}) {
+export function Panel({ title, actions, children }: PanelProps) {
   const id = useId()
   return (
     <section className="panel" aria-labelledby={id}>
@@ -210,17 +192,14 @@ export function Panel({
   )
 }
 
-export function Tile({
-  label,
-  value,
-  note,
-  tone = 'quiet',
-}: {
+interface TileProps {
   readonly label: string
   readonly value: string
   readonly note?: string
   readonly tone?: Tone
-}) {
+}
+
+export function Tile({ label, value, note, tone = 'quiet' }: TileProps) {
   return (
     <div className={`tile ${tone}`}>
       <dt>{label}</dt>

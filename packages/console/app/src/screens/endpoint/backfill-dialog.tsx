@@ -6,7 +6,7 @@ import type { EventType, RecoveryCount, Subscription } from '../../api/model.ts'
 import { eventTypesQuery } from '../../api/queries.ts'
 import { counted } from '../../rules/words.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Field, Moment, Options } from '../../ui/fields.tsx'
+import { Choice, Moment } from '../../ui/fields.tsx'
 import { Notice, Time } from '../../ui/parts.tsx'
 import { useAction } from '../../ui/use-action.ts'
 
@@ -19,14 +19,13 @@ const PERIODS = [
   ['', 'From … to …'],
 ] as const
 
-/** Sends earlier events to an endpoint that was created or enabled later: counts first, then sends. */
-export function BackfillDialog({
-  subscription,
-  onClose,
-}: {
+interface BackfillDialogProps {
   readonly subscription: Subscription
   readonly onClose: () => void
-}) {
+}
+
+/** Sends earlier events to an endpoint that was created or enabled later: counts first, then sends. */
+export function BackfillDialog({ subscription, onClose }: BackfillDialogProps) {
   const navigate = useNavigate()
   // The end is fixed when the dialog opens, so that the count is true for what is sent.
   const [nowMs] = useState(Date.now)
@@ -72,11 +71,7 @@ export function BackfillDialog({
         Sends events of the past that did not go to this endpoint, as far as the journal still has them. Nothing is sent
         before you have seen their number.
       </p>
-      <Field label="Period">
-        <select value={hours} onChange={({ target }) => choosing(setHours)(target.value)}>
-          <Options of={PERIODS} />
-        </select>
-      </Field>
+      <Choice label="Period" value={hours} options={PERIODS} onChange={choosing(setHours)} />
       {hours === '' && (
         <div className="field-pair">
           <Moment label="From" value={from} onChange={choosing((from) => setRange({ from, to }))} />
@@ -84,14 +79,12 @@ export function BackfillDialog({
         </div>
       )}
       {!isPeriod && <Notice tone="warn">Choose a beginning and a later end.</Notice>}
-      <Field label="Event type">
-        <select value={eventType} onChange={({ target }) => choosing(setEventType)(target.value)}>
-          <option value="">All types of this endpoint</option>
-          {types.map((type) => (
-            <option key={type}>{type}</option>
-          ))}
-        </select>
-      </Field>
+      <Choice
+        label="Event type"
+        value={eventType}
+        options={[['', 'All types of this endpoint'], ...types.map((type) => [type, type] as const)]}
+        onChange={choosing(setEventType)}
+      />
       {counting.data && <WhatWillHappen found={counting.data} />}
     </FormDialog>
   )
@@ -104,11 +97,8 @@ function labelOf(found: number | undefined): string {
 
 const momentAt = (atMs: number): string => new Date(atMs).toISOString()
 
-function WhatWillHappen({
-  found: { count, oldest, newest, withoutBody, unknown = 0 },
-}: {
-  readonly found: RecoveryCount
-}) {
+function WhatWillHappen({ found }: { readonly found: RecoveryCount }) {
+  const { count, oldest, newest, withoutBody, unknown = 0 } = found
   return (
     <p role="status">
       {count === 0 ? (

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react'
 import type { Subscription } from '../../api/model.ts'
 import { eventTypesQuery } from '../../api/queries.ts'
 import { headerLines, KEPT } from '../../rules/header-lines.ts'
-import { Field, Options, useDescription } from '../../ui/fields.tsx'
+import { Choice, Field, useDescription } from '../../ui/fields.tsx'
 import { FilterField } from './filter-field.tsx'
 
 const MODES = [
@@ -18,11 +18,14 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
   return (
     <>
       {subscription === undefined && (
-        <Field label="Deliveries are" hint="This cannot be changed later.">
-          <select name="mode" value={mode} onChange={({ target }) => setMode(target.value)}>
-            <Options of={MODES} />
-          </select>
-        </Field>
+        <Choice
+          label="Deliveries are"
+          hint="This cannot be changed later."
+          name="mode"
+          value={mode}
+          options={MODES}
+          onChange={setMode}
+        />
       )}
       <Part isLeftOut={isPull}>
         <Field label="URL" hint="The address that receives each event as an HTTP POST.">

@@ -7,15 +7,19 @@ import { subscriptionQuery } from '../../api/queries.ts'
 import { endpointName } from '../../rules/attention.ts'
 import { endpointState } from '../../rules/endpoint-state.ts'
 import { deliveries } from '../../rules/words.ts'
-import { Empty, Failure, Id, Loading, Screen, Status, Time } from '../../ui/parts.tsx'
+import { Empty, Id, QueryState, Screen, Status, Time } from '../../ui/parts.tsx'
+import { DeliveryList } from '../delivery-list.tsx'
 import { CheckTab } from './check-tab.tsx'
-import { DeliveriesTab } from './deliveries-tab.tsx'
 import { EndpointActions } from './endpoint-actions.tsx'
 import { HeldLine } from './held.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { StatisticsTab } from './statistics-tab.tsx'
 
 const route = getRouteApi('/endpoints/$subscriptionId')
+
+const DeliveriesTab = ({ subscription }: { readonly subscription: Subscription }) => (
+  <DeliveryList subscriptionId={subscription.id} />
+)
 
 const TABS = {
   deliveries: ['Deliveries', DeliveriesTab],
@@ -31,7 +35,8 @@ type Tab = keyof typeof TABS
 export function Endpoint() {
   const { subscriptionId } = route.useParams()
   const { tab = 'deliveries' } = route.useSearch()
-  const { data, error, refetch } = useQuery(subscriptionQuery(subscriptionId))
+  const query = useQuery(subscriptionQuery(subscriptionId))
+  const { data, error } = query
   if (isMissing(error))
     return (
       <Screen title="Endpoint">
@@ -42,7 +47,7 @@ export function Endpoint() {
         </Empty>
       </Screen>
     )
-  if (data === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
+  if (data === undefined) return <QueryState query={query} />
   const shown: Tab = tab in TABS ? (tab as Tab) : 'deliveries'
   const [, Content] = TABS[shown]
   return (

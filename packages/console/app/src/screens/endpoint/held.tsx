@@ -7,7 +7,7 @@ import { endpointName } from '../../rules/attention.ts'
 import { isPaused } from '../../rules/endpoint-state.ts'
 import { count, deliveries } from '../../rules/words.ts'
 import { CommandDialog } from '../../ui/dialog.tsx'
-import { Field, Options } from '../../ui/fields.tsx'
+import { Choice } from '../../ui/fields.tsx'
 import { Failure, Time } from '../../ui/parts.tsx'
 
 interface Props {
@@ -99,11 +99,7 @@ export function PauseDialog({ subscription, onClose }: DialogProps) {
         follow when it is resumed. Of more than {count(subscription.parked.limit)} held deliveries, the oldest are
         parked.
       </p>
-      <Field label="For">
-        <select name="seconds" defaultValue="0">
-          <Options of={PAUSES} />
-        </select>
-      </Field>
+      <Choice label="For" name="seconds" defaultValue="0" options={PAUSES} />
     </CommandDialog>
   )
 }

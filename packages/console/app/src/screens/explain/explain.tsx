@@ -8,7 +8,7 @@ import { eventPhrase } from '../../rules/event.ts'
 import { toneOfVerdict } from '../../rules/repair.ts'
 import { RANK_OF_TONE } from '../../rules/tone.ts'
 import { counted } from '../../rules/words.ts'
-import { Empty, Facts, Failure, Id, Json, Loading, Panel, Screen, Time } from '../../ui/parts.tsx'
+import { Empty, Facts, Id, Json, Panel, QueryState, Screen, Time } from '../../ui/parts.tsx'
 import { Verdict } from './verdict.tsx'
 
 const route = getRouteApi('/events/$eventId')
@@ -16,7 +16,8 @@ const route = getRouteApi('/events/$eventId')
 /** Why each endpoint got an event or not, and what repairs it. */
 export function Explain() {
   const { eventId } = route.useParams()
-  const { data, error, refetch } = useQuery(eventQuery(eventId))
+  const query = useQuery(eventQuery(eventId))
+  const { data, error } = query
   if (isMissing(error))
     return (
       <Screen title="Event">
@@ -25,7 +26,7 @@ export function Explain() {
         </Empty>
       </Screen>
     )
-  if (data === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
+  if (data === undefined) return <QueryState query={query} />
   return (
     <Screen title={data.eventType} lead={<Lead event={data} />}>
       <Verdicts key={eventId} event={data} />
@@ -37,11 +38,8 @@ export function Explain() {
   )
 }
 
-function Lead({
-  event: { eventId, occurredAt, fannedOutAt, data, subscriptions, nextCursor },
-}: {
-  readonly event: ExplainedEvent
-}) {
+function Lead({ event }: { readonly event: ExplainedEvent }) {
+  const { eventId, occurredAt, fannedOutAt, data, subscriptions, nextCursor } = event
   const delivered = subscriptions.filter(({ verdict }) => verdict === 'delivered').length
   const phrase = eventPhrase(data ?? {})
   return (

@@ -10,21 +10,23 @@ import { duration, outcomePhrase, shortUrl } from '../../rules/words.ts'
 import { usePerson } from '../../session/person.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Button, Failure, Id, Loading, Status, Time } from '../../ui/parts.tsx'
-import { Sentence } from '../../ui/sentence.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { Report } from '../endpoint/check-tab.tsx'
 import { SlotLine } from './slot-line.tsx'
 
-/** One endpoint: the verdict in a sentence, the button that repairs it, and the history on demand. */
-export function Verdict({
-  event,
-  explanation,
-  isOpen,
-}: {
+const MOMENT = /(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z)/
+
+/** A sentence of the API, with its moments in the person's own time. */
+const withLocalTimes = (text: string) =>
+  text.split(MOMENT).map((part, index) => (MOMENT.test(part) ? <Time key={index} at={part} /> : part))
+
+interface VerdictProps {
   readonly event: ExplainedEvent
   readonly explanation: Explanation
-  readonly isOpen: boolean
-}) {
+}
+
+/** One endpoint: the verdict in a sentence, the button that repairs it, and the history on demand. */
+export function Verdict({ event, explanation, isOpen }: VerdictProps & { readonly isOpen: boolean }) {
   const [isShown, setShown] = useState(isOpen)
   const { data: names } = useQuery(namesQuery)
   const { data: isDeleted = false } = useQuery(isDeletedQuery(explanation.subscriptionId))
@@ -53,9 +55,7 @@ export function Verdict({
         </h2>
         {repair && <RepairButton event={event} explanation={explanation} repair={repair} />}
       </div>
-      <p className="sentence">
-        <Sentence text={explanation.explanation} />
-      </p>
+      <p className="sentence">{withLocalTimes(explanation.explanation)}</p>
       {repair && <p className="hint">{repair.promise}</p>}
       {explanation.deliveryId !== null && explanation.verdict !== 'not-subscribed' && (
         <details open={isShown} onToggle={(toggled) => setShown(toggled.currentTarget.open)}>
@@ -67,15 +67,7 @@ export function Verdict({
   )
 }
 
-function RepairButton({
-  event,
-  explanation,
-  repair,
-}: {
-  readonly event: ExplainedEvent
-  readonly explanation: Explanation
-  readonly repair: Repair
-}) {
+function RepairButton({ event, explanation, repair }: VerdictProps & { readonly repair: Repair }) {
   const { refusal } = usePerson()
   const { subscriptionId, deliveryId } = explanation
   const act = useAction({
