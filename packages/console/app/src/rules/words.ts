@@ -53,6 +53,8 @@ export function relative(iso: string, nowMs: number): string {
   return ms > 0 ? `${duration(whole)} ago` : `in ${duration(whole)}`
 }
 
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 const pad = (n: number): string => String(n).padStart(2, '0')
 
 /** `03:12`, for the time in a state. */

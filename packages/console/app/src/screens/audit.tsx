@@ -24,7 +24,7 @@ export function Audit() {
       </div>
       <QueryState query={query} />
       {isEmpty && <Empty title="No entry matches." />}
-      {(rows.length > 0 || more) && <AuditTable rows={rows} more={more} />}
+      <AuditTable rows={rows} more={more} />
     </Screen>
   )
 }

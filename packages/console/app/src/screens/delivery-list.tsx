@@ -48,9 +48,7 @@ export function DeliveryList({ subscriptionId }: { readonly subscriptionId?: str
           )}
         </Empty>
       )}
-      {(rows.length > 0 || more) && (
-        <Table label="Deliveries" columns={columns} rows={rows} keyOf={({ deliveryId }) => deliveryId} more={more} />
-      )}
+      <Table label="Deliveries" columns={columns} rows={rows} keyOf={({ deliveryId }) => deliveryId} more={more} />
     </>
   )
 }

@@ -50,9 +50,7 @@ export function Endpoints() {
           {data.items.length === 0 && <p>Add one to receive call and agent events.</p>}
         </Empty>
       )}
-      {rows.length > 0 && (
-        <Table label="Endpoints" columns={COLUMNS} rows={rows} keyOf={({ subscriptionId }) => subscriptionId} />
-      )}
+      <Table label="Endpoints" columns={COLUMNS} rows={rows} keyOf={({ subscriptionId }) => subscriptionId} />
       {data?.isComplete === false && (
         <div className="more-endpoints" role="status">
           <p>The list and its filters have the {count(data.items.length)} oldest endpoints. There are more.</p>

@@ -10,19 +10,18 @@ import { ShortId } from '../ui/parts.tsx'
 interface EndpointLinkProps {
   readonly subscriptionId: string
   readonly url?: string | null
+  readonly className?: string
+  /** Shown if its name is not known. Default: its URL, or the beginning of its id. */
+  readonly children?: ReactNode
 }
 
-/** An endpoint in a row: its name or, if that is not known, its URL or the beginning of its id. */
-export function EndpointLink({ subscriptionId, url }: EndpointLinkProps) {
+/** An endpoint, by its name. */
+export function EndpointLink({ subscriptionId, url, className = 'row-link quiet', children }: EndpointLinkProps) {
   const { data: names } = useQuery(namesQuery)
+  const address = url === undefined ? <ShortId value={subscriptionId} /> : shortUrl(url)
   return (
-    <Link
-      to="/endpoints/$subscriptionId"
-      params={{ subscriptionId }}
-      className="row-link quiet"
-      title={url ?? undefined}
-    >
-      {names?.get(subscriptionId) ?? (url === undefined ? <ShortId value={subscriptionId} /> : shortUrl(url))}
+    <Link to="/endpoints/$subscriptionId" params={{ subscriptionId }} className={className} title={url ?? undefined}>
+      {names?.get(subscriptionId) ?? children ?? address}
     </Link>
   )
 }

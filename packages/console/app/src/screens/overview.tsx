@@ -14,7 +14,7 @@ import { type Attention, attentionOf } from '../rules/attention.ts'
 import { answerTimeMs, fillPoints } from '../rules/fill-points.ts'
 import { sumOf } from '../rules/sum-of.ts'
 import { count, counted, duration } from '../rules/words.ts'
-import { Empty, Panel, QueryState, Screen, Status, Tile, Time } from '../ui/parts.tsx'
+import { Empty, Panel, QueryState, Screen, Status, Tile, TimeAfter } from '../ui/parts.tsx'
 import { attemptSeries, Plot } from '../ui/plot.tsx'
 
 const HOURS = 1
@@ -83,11 +83,7 @@ function AttentionItem({ entry }: { readonly entry: Attention }) {
         <p>{entry.detail}</p>
       </div>
       <div className="since">
-        {entry.since !== null && (
-          <>
-            since <Time at={entry.since} />
-          </>
-        )}
+        <TimeAfter words="since" at={entry.since} />
       </div>
       <div className="next">
         {entry.recoveryId !== undefined ? (

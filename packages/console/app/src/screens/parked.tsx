@@ -6,6 +6,7 @@ import { isDeletedQuery, namesQuery, parkedQuery } from '../api/queries.ts'
 import { count, outcomePhrase, shortUrl } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
 import { Button, Empty, QueryState, Screen, Time } from '../ui/parts.tsx'
+import { EndpointLink } from './links.tsx'
 import { RecoverDialog } from './recover-dialog.tsx'
 
 const CAUSES = {
@@ -36,7 +37,6 @@ export function Parked() {
           <Group
             key={`${group.subscriptionId} ${group.parkedReason} ${group.outcome} ${group.status}`}
             group={group}
-            name={names?.get(group.subscriptionId)}
             recover={() => setRecovering(group)}
           />
         ))}
@@ -53,15 +53,7 @@ export function Parked() {
   )
 }
 
-function Group({
-  group,
-  name,
-  recover,
-}: {
-  readonly group: ParkedGroup
-  readonly name: string | undefined
-  readonly recover: () => void
-}) {
+function Group({ group, recover }: { readonly group: ParkedGroup; readonly recover: () => void }) {
   const { refusal } = usePerson()
   const { data: isDeleted = false } = useQuery(isDeletedQuery(group.subscriptionId))
   const address = group.url === '' ? group.subscriptionId : shortUrl(group.url)
@@ -73,14 +65,9 @@ function Group({
           {isDeleted ? (
             <strong>Deleted endpoint</strong>
           ) : (
-            <Link
-              to="/endpoints/$subscriptionId"
-              params={{ subscriptionId: group.subscriptionId }}
-              className="url"
-              title={group.url}
-            >
-              {name ?? address}
-            </Link>
+            <EndpointLink subscriptionId={group.subscriptionId} url={group.url} className="url">
+              {address}
+            </EndpointLink>
           )}{' '}
           {group.parkedReason !== null && outcomePhrase(group.outcome, group.status)}
         </p>

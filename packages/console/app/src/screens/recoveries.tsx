@@ -22,9 +22,7 @@ export function Recoveries() {
           </p>
         </Empty>
       )}
-      {data !== undefined && data.items.length > 0 && (
-        <Table label="Recoveries" columns={COLUMNS} rows={data.items} keyOf={({ recoveryId }) => recoveryId} />
-      )}
+      <Table label="Recoveries" columns={COLUMNS} rows={data?.items ?? []} keyOf={({ recoveryId }) => recoveryId} />
     </Screen>
   )
 }

@@ -9,6 +9,7 @@ import { count, counted, deliveries, recoveryWait } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
 import { CommandDialog } from '../ui/dialog.tsx'
 import { Button, Empty, Facts, Id, Panel, QueryState, Screen, Status, Tile, Time } from '../ui/parts.tsx'
+import { EndpointLink } from './links.tsx'
 
 const route = getRouteApi('/recoveries/$recoveryId')
 
@@ -36,9 +37,9 @@ export function RecoveryScreen() {
           rows={[
             [
               'Endpoint',
-              <Link to="/endpoints/$subscriptionId" params={{ subscriptionId: data.subscriptionId }}>
-                {name ?? <code>{data.subscriptionId}</code>}
-              </Link>,
+              <EndpointLink subscriptionId={data.subscriptionId} className="">
+                <code>{data.subscriptionId}</code>
+              </EndpointLink>,
             ],
             ['Recovery', <Id value={data.recoveryId} label="the id of the recovery" />],
             data.kind !== 'backfill' && ['Reason', data.reason ?? 'exhausted and rejected'],

@@ -22,14 +22,12 @@ export function Simulator() {
       {agents.length > 0 && <Ring agents={agents} />}
       <Calls />
       <Panel title="Devices">
-        {agents.length > 0 && (
-          <Table
-            label="Devices of the agents"
-            columns={DEVICE_COLUMNS}
-            rows={agents}
-            keyOf={({ agentUri }) => agentUri}
-          />
-        )}
+        <Table
+          label="Devices of the agents"
+          columns={DEVICE_COLUMNS}
+          rows={agents}
+          keyOf={({ agentUri }) => agentUri}
+        />
       </Panel>
     </Screen>
   )
@@ -76,14 +74,12 @@ function Calls() {
     <Panel title="Calls now">
       {query.error && <Failure error={query.error} />}
       {query.data && legs.length === 0 && <Empty title="There is no call." />}
-      {legs.length > 0 && (
-        <Table
-          label="Calls now"
-          columns={callColumns(nowMs)}
-          rows={legs}
-          keyOf={({ callId, agentUri }) => `${callId} ${agentUri}`}
-        />
-      )}
+      <Table
+        label="Calls now"
+        columns={callColumns(nowMs)}
+        rows={legs}
+        keyOf={({ callId, agentUri }) => `${callId} ${agentUri}`}
+      />
     </Panel>
   )
 }

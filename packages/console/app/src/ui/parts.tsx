@@ -21,6 +21,22 @@ export function Time({ at, ago = false }: { readonly at: string | null; readonly
   )
 }
 
+interface TimeAfterProps {
+  readonly words: string
+  readonly at: string | null
+  readonly ago?: boolean
+  readonly end?: string
+}
+
+/** A part of a sentence with a moment; nothing if there is none. */
+export const TimeAfter = ({ words, at, ago = false, end }: TimeAfterProps) =>
+  at !== null && (
+    <>
+      {words} <Time at={at} ago={ago} />
+      {end}
+    </>
+  )
+
 /** The beginning of an id, which is enough to tell rows apart. The whole id is its tooltip. */
 export const ShortId = ({ value }: { readonly value: string }) => <code title={value}>{value.slice(0, 8)}</code>
 

@@ -35,15 +35,13 @@ const AXIS_HEIGHT_PX = 30
 const AXIS_WIDTH_PX = 56
 
 /** Steps of the vertical axis: whole numbers, or times that people count in. */
-const STEPS = [1, 2, 5].flatMap((digit) =>
-  [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000].map((power) => digit * power),
-)
+const STEPS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000].flatMap((power) => [power, 2 * power, 5 * power])
 const UNITS = {
-  count: { format: count, incrs: STEPS.toSorted((a, b) => a - b) },
+  count: { format: count, incrs: STEPS },
   duration: {
     format: duration,
     incrs: [
-      ...STEPS.filter((step) => step <= 5_000).toSorted((a, b) => a - b),
+      ...STEPS.filter((step) => step <= 5_000),
       ...[10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400].map((seconds) => seconds * 1_000),
     ],
   },

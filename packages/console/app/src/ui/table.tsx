@@ -27,7 +27,7 @@ const MARGIN_ROWS = 20
 
 /**
  * A table of any length: only the rows near the visible part exist in the document. It scrolls with the page, and loads
- * more when its end comes near.
+ * more when its end comes near. Nothing is shown if there are no rows.
  */
 export function Table<Row>({ label, columns, rows, keyOf, more }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
@@ -41,6 +41,7 @@ export function Table<Row>({ label, columns, rows, keyOf, more }: TableProps<Row
         <td colSpan={columns.length} />
       </tr>
     )
+  if (rows.length === 0 && more === undefined) return null
   return (
     <div className="table-frame">
       <table aria-label={label} aria-rowcount={more === undefined ? rows.length + 1 : -1}>

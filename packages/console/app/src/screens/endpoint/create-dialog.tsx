@@ -17,8 +17,6 @@ interface CreateDialogProps {
 /** Adds an endpoint, then shows its secret once. */
 export function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
   const [created, setCreated] = useState<CreatedSubscription>()
-  const create = (form: FormData) =>
-    client.subscriptions.create({ ...fieldsOf(form), mode: isPull(form) ? 'pull' : 'post', enabled: true })
   if (created !== undefined)
     return (
       <SecretDialog title="The endpoint was added" secret={created.secret} onClose={() => onCreated(created.id)}>
@@ -32,7 +30,12 @@ export function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
   )
 }
 
-const isPull = (form: FormData): boolean => textIn(form, 'mode') === 'pull'
+const create = (form: FormData): Promise<CreatedSubscription> =>
+  client.subscriptions.create({
+    ...fieldsOf(form),
+    mode: textIn(form, 'mode') === 'pull' ? 'pull' : 'post',
+    enabled: true,
+  })
 
 /**
  * The entered endpoint, as the API takes it.

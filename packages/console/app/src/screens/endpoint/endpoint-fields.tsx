@@ -104,20 +104,16 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
   )
 }
 
-/** An optional whole number. */
-const NumberField = ({
-  label,
-  hint,
-  name,
-  range: [min, max],
-  value,
-}: {
+interface NumberFieldProps {
   readonly label: string
   readonly hint: string
   readonly name: string
   readonly range: readonly [min: number, max: number]
   readonly value: number | null | undefined
-}) => (
+}
+
+/** An optional whole number. */
+const NumberField = ({ label, hint, name, range: [min, max], value }: NumberFieldProps) => (
   <Field label={label} hint={hint}>
     <input name={name} type="number" min={min} max={max} defaultValue={value ?? ''} />
   </Field>

@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { isMissing } from '../../api/client.ts'
 import type { Subscription } from '../../api/model.ts'
 import { subscriptionQuery } from '../../api/queries.ts'
 import { endpointName } from '../../rules/attention.ts'
 import { endpointState } from '../../rules/endpoint-state.ts'
 import { deliveries } from '../../rules/words.ts'
-import { Empty, Id, QueryState, Screen, Status, Time } from '../../ui/parts.tsx'
+import { Empty, Id, QueryState, Screen, Status, Time, TimeAfter } from '../../ui/parts.tsx'
 import { DeliveryList } from '../delivery-list.tsx'
 import { CheckTab } from './check-tab.tsx'
 import { EndpointActions } from './endpoint-actions.tsx'
@@ -26,9 +25,7 @@ const TABS = {
   statistics: ['Statistics', StatisticsTab],
   check: ['Test and check', CheckTab],
   settings: ['Settings and changes', SettingsTab],
-} as const satisfies Readonly<
-  Record<string, readonly [string, (props: { readonly subscription: Subscription }) => ReactNode]>
->
+} as const
 
 type Tab = keyof typeof TABS
 
@@ -83,27 +80,12 @@ function Lead({ subscription }: { readonly subscription: Subscription }) {
         <Status tone={tone}>{label}</Status> {why}{' '}
         {health.lastFailureAt !== null && tone !== 'good' && (
           <>
-            {health.failingSince !== null && (
-              <>
-                Failing since <Time at={health.failingSince} />.{' '}
-              </>
-            )}
-            Last failure <Time at={health.lastFailureAt} />,{' '}
-            {health.lastSuccessAt === null ? (
-              'no success so far'
-            ) : (
-              <>
-                last success <Time at={health.lastSuccessAt} />
-              </>
-            )}
-            .{' '}
+            <TimeAfter words="Failing since" at={health.failingSince} end=". " />
+            Last failure <Time at={health.lastFailureAt} />, {health.lastSuccessAt === null && 'no success so far'}
+            <TimeAfter words="last success" at={health.lastSuccessAt} />.{' '}
           </>
         )}
-        {health.state === 'open' && health.openUntil !== null && (
-          <>
-            It is not contacted until <Time at={health.openUntil} />.{' '}
-          </>
-        )}
+        {health.state === 'open' && <TimeAfter words="It is not contacted until" at={health.openUntil} end=". " />}
         {parked.count > 0 && `${deliveries(parked.count)} parked.`}
       </p>
       <HeldLine subscription={subscription} />

@@ -8,7 +8,7 @@ import { isPaused } from '../../rules/endpoint-state.ts'
 import { count, deliveries } from '../../rules/words.ts'
 import { CommandDialog } from '../../ui/dialog.tsx'
 import { Choice } from '../../ui/fields.tsx'
-import { Failure, Time } from '../../ui/parts.tsx'
+import { Failure, Time, TimeAfter } from '../../ui/parts.tsx'
 
 interface Props {
   readonly subscription: Subscription
@@ -24,21 +24,14 @@ export function HeldLine({ subscription }: Props) {
   return (
     <p>
       {mode === 'pull' && <Receivers subscription={subscription} />}
-      {paused !== true && pausedUntil !== null && isPaused(subscription) && (
-        <>
-          It resumes automatically at <Time at={pausedUntil} />.{' '}
-        </>
+      {paused !== true && isPaused(subscription) && (
+        <TimeAfter words="It resumes automatically at" at={pausedUntil} end=". " />
       )}
       {held.count > 0 && (
         <>
           {deliveries(held.count)} held
           {held.leased > 0 && `, ${count(held.leased)} of them with a client`}
-          {held.oldestAt !== null && (
-            <>
-              ; the first was due <Time at={held.oldestAt} ago />
-            </>
-          )}
-          .
+          <TimeAfter words="; the first was due" at={held.oldestAt} ago />.
         </>
       )}
     </p>
@@ -50,12 +43,7 @@ function Receivers({ subscription: { held, receivers } }: Props) {
     return (
       <>
         No client receives
-        {held.lastReceivedAt !== null && (
-          <>
-            ; the last one asked <Time at={held.lastReceivedAt} ago />
-          </>
-        )}
-        .{' '}
+        <TimeAfter words="; the last one asked" at={held.lastReceivedAt} ago />.{' '}
       </>
     )
   return (
@@ -137,12 +125,8 @@ function WhatFollows({ subscription }: Props) {
           </>
         )}
         , the oldest first
-        {held.oldestAt !== null && (
-          <>
-            : it was due <Time at={held.oldestAt} />
-          </>
-        )}
-        .{mode === 'post' && ' It begins with 100 a second, speeds up, and waits while the endpoint fails.'}
+        <TimeAfter words=": it was due" at={held.oldestAt} />.
+        {mode === 'post' && ' It begins with 100 a second, speeds up, and waits while the endpoint fails.'}
       </p>
       {types.error && <Failure error={types.error} retry={() => void types.refetch()} />}
       {types.data && types.data.looked > 0 && (

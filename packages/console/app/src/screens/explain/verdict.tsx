@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
 import type { Delivery, ExplainedEvent, Explanation } from '../../api/model.ts'
-import { deliveryQuery, isDeletedQuery, namesQuery, policyQuery } from '../../api/queries.ts'
+import { deliveryQuery, isDeletedQuery, policyQuery } from '../../api/queries.ts'
 import { type Repair, repairOf, toneOfVerdict } from '../../rules/repair.ts'
 import { slotsOf } from '../../rules/slots.ts'
 import { duration, outcomePhrase, shortUrl } from '../../rules/words.ts'
@@ -12,6 +11,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Button, Failure, Id, Loading, Status, Time } from '../../ui/parts.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { Report } from '../endpoint/check-tab.tsx'
+import { EndpointLink } from '../links.tsx'
 import { SlotLine } from './slot-line.tsx'
 
 const MOMENT = /(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z)/
@@ -28,7 +28,6 @@ interface VerdictProps {
 /** One endpoint: the verdict in a sentence, the button that repairs it, and the history on demand. */
 export function Verdict({ event, explanation, isOpen }: VerdictProps & { readonly isOpen: boolean }) {
   const [isShown, setShown] = useState(isOpen)
-  const { data: names } = useQuery(namesQuery)
   const { data: isDeleted = false } = useQuery(isDeletedQuery(explanation.subscriptionId))
   const repair = isDeleted ? null : repairOf(explanation.verdict)
   const address = explanation.url === null ? '' : shortUrl(explanation.url)
@@ -43,14 +42,7 @@ export function Verdict({ event, explanation, isOpen }: VerdictProps & { readonl
           {isDeleted || address === '' ? (
             <>Deleted endpoint {address}</>
           ) : (
-            <Link
-              to="/endpoints/$subscriptionId"
-              params={{ subscriptionId: explanation.subscriptionId }}
-              className="url"
-              title={explanation.url ?? ''}
-            >
-              {names?.get(explanation.subscriptionId) ?? address}
-            </Link>
+            <EndpointLink subscriptionId={explanation.subscriptionId} url={explanation.url} className="url" />
           )}
         </h2>
         {repair && <RepairButton event={event} explanation={explanation} repair={repair} />}
