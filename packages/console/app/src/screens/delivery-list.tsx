@@ -1,15 +1,15 @@
 import type { DeliverySummary } from '../api/model.ts'
 import { deliveriesQuery } from '../api/queries.ts'
 import { toneOfState } from '../rules/tone.ts'
-import { count, outcomeLabel } from '../rules/words.ts'
+import { capital, count, outcomeLabel } from '../rules/words.ts'
 import { DELIVERY_FILTERS, ENDPOINT_FILTERS, useFilters } from '../search-params.ts'
+import { optionsOf } from '../ui/fields.tsx'
 import { ChoiceFilter, PeriodFilters, TextFilter } from '../ui/filters.tsx'
 import { Button, Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useList } from '../ui/use-list.ts'
 import { EndpointLink, EventLink } from './links.tsx'
 
-/** The deliveries of all endpoints. */
 export const Deliveries = () => (
   <Screen title="Deliveries" lead="One delivery is one event for one endpoint.">
     <DeliveryList />
@@ -28,11 +28,11 @@ export function DeliveryList({ subscriptionId }: { readonly subscriptionId?: str
   return (
     <>
       <div className="filters">
-        <ChoiceFilter name="state" label="State" options={STATES} />
-        <ChoiceFilter name="outcome" label="Last outcome" options={OUTCOMES} />
+        <ChoiceFilter name="state" label="State" options={STATE_OPTIONS} />
+        <ChoiceFilter name="outcome" label="Last outcome" options={OUTCOME_OPTIONS} />
         {isOfAll && <TextFilter name="status" label="Last status" />}
-        {isOfAll && <ChoiceFilter name="parkedReason" label="Parked because" options={REASONS} />}
-        <ChoiceFilter name="eventType" label="Event type" options={EVENT_TYPES} />
+        {isOfAll && <ChoiceFilter name="parkedReason" label="Parked because" options={REASON_OPTIONS} />}
+        <ChoiceFilter name="eventType" label="Event type" options={EVENT_TYPE_OPTIONS} />
         {isOfAll && <TextFilter name="agentUri" label="Agent" />}
         {isOfAll && <TextFilter name="callId" label="Call" />}
         {isOfAll && <TextFilter name="subscriptionId" label="Endpoint id" />}
@@ -53,52 +53,33 @@ export function DeliveryList({ subscriptionId }: { readonly subscriptionId?: str
   )
 }
 
-const STATES = [
-  ['', 'Any'],
-  ['pending', 'Pending'],
-  ['waiting', 'Waiting'],
-  ['held', 'Held'],
-  ['acknowledged', 'Acknowledged'],
-  ['parked', 'Parked'],
-  ['withdrawn', 'Withdrawn'],
-  ['expired', 'Expired'],
-] as const
+const STATES = ['pending', 'waiting', 'held', 'acknowledged', 'parked', 'withdrawn', 'expired']
+const STATE_OPTIONS = optionsOf('Any', STATES, capital)
+const REASON_OPTIONS = optionsOf('Any', ['exhausted', 'rejected'], capital)
 
-const OUTCOMES = [
-  ['', 'Any'],
-  ...[
-    'delivered',
-    'answered',
-    'timeout',
-    'dns',
-    'refused',
-    'tls',
-    'reset',
-    'network',
-    'malformed',
-    'blocked',
-    'proxy',
-  ].map((outcome) => [outcome, outcome] as const),
-] as const
+const OUTCOME_OPTIONS = optionsOf('Any', [
+  'delivered',
+  'answered',
+  'timeout',
+  'dns',
+  'refused',
+  'tls',
+  'reset',
+  'network',
+  'malformed',
+  'blocked',
+  'proxy',
+])
 
-export const EVENT_TYPES = [
-  ['', 'Any'],
-  ...[
-    'call.status',
-    'agent.status',
-    'webhook.endpoint.failing',
-    'webhook.endpoint.recovered',
-    'webhook.delivery.parked',
-    'webhook.parked.limit',
-    'webhook.held.limit',
-  ].map((type) => [type, type] as const),
-] as const
-
-const REASONS = [
-  ['', 'Any'],
-  ['exhausted', 'Exhausted'],
-  ['rejected', 'Rejected'],
-] as const
+export const EVENT_TYPE_OPTIONS = optionsOf('Any', [
+  'call.status',
+  'agent.status',
+  'webhook.endpoint.failing',
+  'webhook.endpoint.recovered',
+  'webhook.delivery.parked',
+  'webhook.parked.limit',
+  'webhook.held.limit',
+])
 
 const COLUMNS: readonly Column<DeliverySummary>[] = [
   { title: 'Due', cell: ({ firstDueAt }) => <Time at={firstDueAt} /> },

@@ -8,9 +8,9 @@ import { endpointState } from '../rules/endpoint-state.ts'
 import { RANK_OF_TONE } from '../rules/tone.ts'
 import { count, outcomeLabel, shortUrl } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
-import { usePerson } from '../session/person.ts'
 import { ChoiceFilter, TextFilter } from '../ui/filters.tsx'
 import { Button, Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
+import { RoleButton } from '../ui/role-button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { CreateDialog } from './endpoint/create-dialog.tsx'
 
@@ -24,7 +24,6 @@ const SHOWN = [
 export function Endpoints() {
   const [{ q = '', show, most = '' }, filter] = useFilters()
   const limit = Math.max(FIRST_ENDPOINTS, Number(most) || 0)
-  const { refusal } = usePerson()
   const navigate = useNavigate()
   const [isCreating, setCreating] = useState(false)
   const query = useQuery(endpointsQuery(limit))
@@ -35,9 +34,9 @@ export function Endpoints() {
       title="Endpoints"
       lead="Each endpoint is one subscription: a URL and the event types that it receives."
       actions={
-        <Button kind="primary" refusal={refusal('admin')} onClick={() => setCreating(true)}>
+        <RoleButton kind="primary" needs="admin" onClick={() => setCreating(true)}>
           Add an endpoint
-        </Button>
+        </RoleButton>
       }
     >
       <div className="filters">
@@ -47,7 +46,7 @@ export function Endpoints() {
       <QueryState query={query} />
       {data !== undefined && rows.length === 0 && (
         <Empty title={data.items.length === 0 ? 'There is no endpoint yet.' : 'No endpoint matches the filters.'}>
-          {data.items.length === 0 && <p>Add one to receive call and agent events.</p>}
+          {data.items.length === 0 && 'Add one to receive call and agent events.'}
         </Empty>
       )}
       <Table label="Endpoints" columns={COLUMNS} rows={rows} keyOf={({ subscriptionId }) => subscriptionId} />

@@ -10,7 +10,7 @@ import { ChoiceFilter, PeriodFilters, TextFilter } from '../ui/filters.tsx'
 import { Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useList } from '../ui/use-list.ts'
-import { EVENT_TYPES } from './delivery-list.tsx'
+import { EVENT_TYPE_OPTIONS } from './delivery-list.tsx'
 import { Agent, CallLink, EventLink } from './links.tsx'
 
 const NAMES = { agentUri: 'the agent', number: 'the phone number', correlationId: 'the correlation id' } as const
@@ -24,7 +24,7 @@ export function Events() {
     <Screen title="Events" lead="Search by any id, SIP URI, phone number or correlation id.">
       <div className="filters">
         <TextFilter name="q" label="Search" placeholder="sip:alice@acme.example, +1 555 9000, crm-4711" />
-        <ChoiceFilter name="eventType" label="Event type" options={EVENT_TYPES} />
+        <ChoiceFilter name="eventType" label="Event type" options={EVENT_TYPE_OPTIONS} />
         <PeriodFilters />
       </div>
       {sought?.kind === 'id' ? (
@@ -53,10 +53,8 @@ function FoundById({ id, filters }: { readonly id: string; readonly filters: Fil
   if (data.isCall) return <EventList what={`the call ${id}`} filters={{ ...filters, callId: id }} />
   return (
     <Empty title="Nothing has this id.">
-      <p>
-        It is not the id of a stored event, delivery, call, endpoint or recovery of your tenant. Records are kept for a
-        limited time.
-      </p>
+      It is not the id of a stored event, delivery, call, endpoint or recovery of your tenant. Records are kept for a
+      limited time.
     </Empty>
   )
 }
@@ -96,7 +94,7 @@ function EventList({ what, filters }: { readonly what: string | null; readonly f
       )}
       {isEmpty ? (
         <Empty title="No event was found.">
-          <p>Events are listed for a limited time, even if no endpoint receives them.</p>
+          Events are listed for a limited time, even if no endpoint receives them.
         </Empty>
       ) : (
         <Table

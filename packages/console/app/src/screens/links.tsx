@@ -5,8 +5,6 @@ import { namesQuery } from '../api/queries.ts'
 import { agentName, shortUrl } from '../rules/words.ts'
 import { ShortId } from '../ui/parts.tsx'
 
-/** What stands in the rows of several screens. */
-
 interface EndpointLinkProps {
   readonly subscriptionId: string
   readonly url?: string | null

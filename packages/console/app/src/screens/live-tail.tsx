@@ -3,6 +3,7 @@ import { openStream, type StreamState } from '../live/stream.ts'
 import { addRows, MAX_TAIL_ROWS, rowOf, type TailRow } from '../rules/tail.ts'
 import { count } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
+import { optionsOf } from '../ui/fields.tsx'
 import { ChoiceFilter, TextFilter } from '../ui/filters.tsx'
 import { Button, Empty, Notice, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -17,13 +18,8 @@ const SHOWN = [
   ['attempt', 'Attempts'],
 ] as const
 
-const EVENT_TYPES = [
-  ['', 'Any'],
-  ['call.status', 'call.status'],
-  ['agent.status', 'agent.status'],
-] as const
+const EVENT_TYPES = optionsOf('Any', ['call.status', 'agent.status'])
 
-/** Events and attempts as they happen. */
 export function LiveTail() {
   const [{ show = 'all', eventType = '', callId = '', agentUri = '', subscriptionId = '' }] = useFilters()
   const [isPaused, setPaused] = useState(false)
@@ -63,15 +59,9 @@ export function LiveTail() {
   )
 }
 
-interface Tail {
-  readonly rows: readonly TailRow[]
-  readonly state: StreamState
-  /** Messages that arrived during the pause. */
-  readonly held: number
-}
-
-function useTail(filters: Readonly<Record<string, string>>, isPaused: boolean): Tail {
+function useTail(filters: Readonly<Record<string, string>>, isPaused: boolean) {
   const [rows, setRows] = useState<readonly TailRow[]>([])
+  /** Messages that arrived during the pause. */
   const [held, setHeld] = useState(0)
   const [state, setState] = useState<StreamState>('connecting')
   const waiting = useRef<TailRow[]>([])

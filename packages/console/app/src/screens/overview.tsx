@@ -34,9 +34,7 @@ export function Overview() {
       <QueryState query={summary} />
       {summary.data?.items.length === 0 && (
         <Empty title="There is no endpoint yet.">
-          <p>
-            <Link to="/endpoints">Add an endpoint</Link> to receive call and agent events.
-          </p>
+          <Link to="/endpoints">Add an endpoint</Link> to receive call and agent events.
         </Empty>
       )}
       {attention.length > 0 && (

@@ -4,8 +4,8 @@ import { useState } from 'react'
 import type { ParkedGroup } from '../api/model.ts'
 import { isDeletedQuery, namesQuery, parkedQuery } from '../api/queries.ts'
 import { count, outcomePhrase, shortUrl } from '../rules/words.ts'
-import { usePerson } from '../session/person.ts'
-import { Button, Empty, QueryState, Screen, Time } from '../ui/parts.tsx'
+import { Empty, QueryState, Screen, Time } from '../ui/parts.tsx'
+import { RoleButton } from '../ui/role-button.tsx'
 import { EndpointLink } from './links.tsx'
 import { RecoverDialog } from './recover-dialog.tsx'
 
@@ -28,9 +28,7 @@ export function Parked() {
     >
       <QueryState query={query} />
       {data?.items.length === 0 && (
-        <Empty title="Nothing is parked.">
-          <p>Every delivery was acknowledged, or is still being retried.</p>
-        </Empty>
+        <Empty title="Nothing is parked.">Every delivery was acknowledged, or is still being retried.</Empty>
       )}
       <ul className="groups">
         {data?.items.map((group) => (
@@ -54,7 +52,6 @@ export function Parked() {
 }
 
 function Group({ group, recover }: { readonly group: ParkedGroup; readonly recover: () => void }) {
-  const { refusal } = usePerson()
   const { data: isDeleted = false } = useQuery(isDeletedQuery(group.subscriptionId))
   const address = group.url === '' ? group.subscriptionId : shortUrl(group.url)
   return (
@@ -96,9 +93,9 @@ function Group({ group, recover }: { readonly group: ParkedGroup; readonly recov
           Show
         </Link>
         {!isDeleted && (
-          <Button kind="primary" refusal={refusal('operator')} onClick={recover}>
+          <RoleButton kind="primary" needs="operator" onClick={recover}>
             Recover
-          </Button>
+          </RoleButton>
         )}
       </div>
     </li>

@@ -5,10 +5,9 @@ import { client } from '../api/client.ts'
 import type { EventType, NewRecovery, RecoveryCount } from '../api/model.ts'
 import { eventTypesQuery } from '../api/queries.ts'
 import { deliveries } from '../rules/words.ts'
-import { FormDialog } from '../ui/dialog.tsx'
-import { Choice, Field } from '../ui/fields.tsx'
+import { CommandDialog } from '../ui/dialog.tsx'
+import { Choice, Field, optionsOf } from '../ui/fields.tsx'
 import { Failure, Time } from '../ui/parts.tsx'
-import { useAction } from '../ui/use-action.ts'
 
 const REASONS = [
   ['', 'All parked deliveries'],
@@ -40,27 +39,22 @@ export function RecoverDialog({ subscriptionId, name, reason: startReason = '', 
     queryKey: ['delivery', 'recovery-count', subscriptionId, reason, eventType],
     queryFn: () => client.subscriptions.recover(subscriptionId, { ...wish, dryRun: true }),
   })
-  const start = useAction({
-    run: () => client.subscriptions.recover(subscriptionId, wish),
-    done: () => 'The recovery has begun.',
-    onDone: ({ recoveryId }) => void navigate({ to: '/recoveries/$recoveryId', params: { recoveryId } }),
-    showsErrors: true,
-  })
   const found = counting.data?.count
   return (
-    <FormDialog
+    <CommandDialog
       title="Recover parked deliveries"
       submitLabel={found ? `Send ${deliveries(found)} again` : 'Send again'}
       onClose={onClose}
-      isBusy={start.isPending || found === undefined || found === 0}
-      error={start.error}
-      onSubmit={() => start.mutate(undefined)}
+      isBusy={!found}
+      run={() => client.subscriptions.recover(subscriptionId, wish)}
+      done={() => 'The recovery has begun.'}
+      onDone={({ recoveryId }) => void navigate({ to: '/recoveries/$recoveryId', params: { recoveryId } })}
     >
       <Choice label="Which" value={reason} options={REASONS} onChange={setReason} />
       <Choice
         label="Event type"
         value={eventType}
-        options={[['', 'All'], ...(eventTypes?.items ?? []).map(({ type }) => [type, type] as const)]}
+        options={optionsOf('All', eventTypes?.items.map(({ type }) => type) ?? [])}
         onChange={setEventType}
       />
       <Field label="At most, per second" hint="Empty: as fast as the installation allows. It always starts slowly.">
@@ -74,7 +68,7 @@ export function RecoverDialog({ subscriptionId, name, reason: startReason = '', 
       </Field>
       {counting.error && <Failure error={counting.error} retry={() => void counting.refetch()} />}
       {counting.data && <WhatWillHappen found={counting.data} name={name} />}
-    </FormDialog>
+    </CommandDialog>
   )
 }
 

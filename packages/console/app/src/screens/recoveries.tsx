@@ -8,7 +8,6 @@ import { Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { EndpointLink } from './links.tsx'
 
-/** The recoveries and backfills of all endpoints. */
 export function Recoveries() {
   const query = useQuery(recoveriesQuery)
   const { data } = query
@@ -17,9 +16,7 @@ export function Recoveries() {
       <QueryState query={query} />
       {data?.items.length === 0 && (
         <Empty title="There was no recovery yet.">
-          <p>
-            Start one from <Link to="/parked">parked deliveries</Link> or from an endpoint.
-          </p>
+          Start one from <Link to="/parked">parked deliveries</Link> or from an endpoint.
         </Empty>
       )}
       <Table label="Recoveries" columns={COLUMNS} rows={data?.items ?? []} keyOf={({ recoveryId }) => recoveryId} />

@@ -6,9 +6,9 @@ import type { Recovery } from '../api/model.ts'
 import { namesQuery, recoveryQuery } from '../api/queries.ts'
 import { toneOfState } from '../rules/tone.ts'
 import { count, counted, deliveries, recoveryWait } from '../rules/words.ts'
-import { usePerson } from '../session/person.ts'
 import { CommandDialog } from '../ui/dialog.tsx'
-import { Button, Empty, Facts, Id, Panel, QueryState, Screen, Status, Tile, Time } from '../ui/parts.tsx'
+import { Empty, Facts, Id, Panel, QueryState, Screen, Status, Tile, Time } from '../ui/parts.tsx'
+import { RoleButton } from '../ui/role-button.tsx'
 import { EndpointLink } from './links.tsx'
 
 const route = getRouteApi('/recoveries/$recoveryId')
@@ -121,14 +121,13 @@ function Progress({ recovery }: { readonly recovery: Recovery }) {
 }
 
 function Cancel({ recovery }: { readonly recovery: Recovery }) {
-  const { refusal } = usePerson()
   const [isAsking, setAsking] = useState(false)
   if (recovery.endedAt !== null) return null
   return (
     <>
-      <Button kind="danger" refusal={refusal('operator')} onClick={() => setAsking(true)}>
+      <RoleButton kind="danger" needs="operator" onClick={() => setAsking(true)}>
         Cancel
-      </Button>
+      </RoleButton>
       {isAsking && (
         <CommandDialog
           title="Cancel the recovery?"

@@ -39,10 +39,8 @@ function Choices({ offer, begin }: { readonly offer: Offer; readonly begin: (ent
   if (issuers.length === 0 && !asksOrganization) {
     return (
       <Empty title="Nobody can sign in yet.">
-        <p>
-          An operator has to register the console with the identity provider and add <code>console</code> to its entry
-          in <code>AUTH_ISSUERS</code>.
-        </p>
+        An operator has to register the console with the identity provider and add <code>console</code> to its entry in{' '}
+        <code>AUTH_ISSUERS</code>.
       </Empty>
     )
   }

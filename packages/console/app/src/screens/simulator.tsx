@@ -4,7 +4,8 @@ import { agentsQuery, callsQuery } from '../api/queries.ts'
 import { agentName, callState, stopwatch } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
 import { Choice, Field, textIn } from '../ui/fields.tsx'
-import { Button, Empty, Failure, Panel, QueryState, Screen, SubmitButton } from '../ui/parts.tsx'
+import { Button, Empty, Failure, Panel, QueryState, Screen } from '../ui/parts.tsx'
+import { RoleButton } from '../ui/role-button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useAction } from '../ui/use-action.ts'
 import { useList } from '../ui/use-list.ts'
@@ -54,13 +55,9 @@ function Ring({ agents }: { readonly agents: readonly Agent[] }) {
           <input name="from" required defaultValue="+15559000" />
         </Field>
         <Choice label="Agent" name="agent" options={agents.map(({ agentUri }) => [agentUri, agentUri])} />
-        {why === null ? (
-          <SubmitButton isBusy={ring.isPending}>Ring</SubmitButton>
-        ) : (
-          <Button kind="primary" refusal={why} onClick={() => undefined}>
-            Ring
-          </Button>
-        )}
+        <Button kind="primary" refusal={why} isBusy={ring.isPending}>
+          Ring
+        </Button>
       </form>
       {ring.error && <Failure error={ring.error} />}
     </Panel>
@@ -112,7 +109,6 @@ function remoteActionsOf({ state, remoteHeld }: Leg): readonly string[] {
 }
 
 function RemoteActions({ leg }: { readonly leg: Leg }) {
-  const { refusal } = usePerson()
   const act = useAction({
     run: (action: (typeof REMOTE_ACTIONS)[number][0]) => client.simulator.remote(leg.callId, { action }),
     done: () => 'Done.',
@@ -121,9 +117,9 @@ function RemoteActions({ leg }: { readonly leg: Leg }) {
   return (
     <span className="row-buttons">
       {REMOTE_ACTIONS.filter(([action]) => possible.includes(action)).map(([action, label]) => (
-        <Button key={action} refusal={refusal('operator')} isBusy={act.isPending} onClick={() => act.mutate(action)}>
+        <RoleButton key={action} needs="operator" isBusy={act.isPending} onClick={() => act.mutate(action)}>
           {label}
-        </Button>
+        </RoleButton>
       ))}
     </span>
   )
@@ -138,7 +134,6 @@ const DEVICE_COLUMNS: readonly Column<Agent>[] = [
 ]
 
 function Plug({ agent }: { readonly agent: Agent }) {
-  const { refusal } = usePerson()
   const isOnline = agent.deviceStatus !== UNAVAILABLE
   const plug = useAction({
     run: (online: boolean) => client.simulator.device(agent.agentUri, { online }),
@@ -146,9 +141,9 @@ function Plug({ agent }: { readonly agent: Agent }) {
   })
   return (
     <span className="row-buttons">
-      <Button refusal={refusal('operator')} isBusy={plug.isPending} onClick={() => plug.mutate(!isOnline)}>
+      <RoleButton needs="operator" isBusy={plug.isPending} onClick={() => plug.mutate(!isOnline)}>
         {isOnline ? 'Unplug' : 'Plug in'}
-      </Button>
+      </RoleButton>
     </span>
   )
 }

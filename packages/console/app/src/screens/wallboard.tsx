@@ -6,11 +6,11 @@ import { agentsQuery } from '../api/queries.ts'
 import { type WallRow, wallRows } from '../rules/wallboard.ts'
 import { agentName, callDirection, callState, counted, stopwatch } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
-import { usePerson } from '../session/person.ts'
 import { CommandDialog } from '../ui/dialog.tsx'
 import { Field, textIn } from '../ui/fields.tsx'
 import { ChoiceFilter, TextFilter } from '../ui/filters.tsx'
-import { Button, Empty, QueryState, Screen, Status } from '../ui/parts.tsx'
+import { Empty, QueryState, Screen, Status } from '../ui/parts.tsx'
+import { RoleButton } from '../ui/role-button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useAction } from '../ui/use-action.ts'
 import { useList } from '../ui/use-list.ts'
@@ -112,7 +112,6 @@ const LABELS: Readonly<Record<CallCommand, string>> = {
 type Asked = 'hangup' | 'transfer'
 
 function Commands({ leg }: { readonly leg: Leg }) {
-  const { refusal } = usePerson()
   const [asking, setAsking] = useState<Asked | null>(null)
   const close = (): void => setAsking(null)
   const command = useAction({
@@ -124,14 +123,14 @@ function Commands({ leg }: { readonly leg: Leg }) {
       {leg.allowedCommands
         .filter((name) => name !== 'dial')
         .map((name) => (
-          <Button
+          <RoleButton
             key={name}
-            refusal={refusal('operator')}
+            needs="operator"
             isBusy={command.isPending}
             onClick={() => (name === 'hangup' || name === 'transfer' ? setAsking(name) : command.mutate(name))}
           >
             {LABELS[name]}
-          </Button>
+          </RoleButton>
         ))}
       {asking === 'hangup' && (
         <CommandDialog

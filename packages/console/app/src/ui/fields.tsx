@@ -77,10 +77,18 @@ export function numberIn(form: FormData, name: string): number | null {
   return text === '' ? null : Number(text)
 }
 
+export type Option = readonly [value: string, label: string]
+
+/** @param all the label of the empty value, which selects everything */
+export const optionsOf = (all: string, values: readonly string[], labelOf = (value: string) => value): Option[] => [
+  ['', all],
+  ...values.map((value): Option => [value, labelOf(value)]),
+]
+
 interface ChoiceProps extends Pick<ComponentProps<'select'>, 'name' | 'value' | 'defaultValue'> {
   readonly label: string
   readonly hint?: string
-  readonly options: readonly (readonly [value: string, label: string])[]
+  readonly options: readonly Option[]
   readonly onChange?: (value: string) => void
 }
 

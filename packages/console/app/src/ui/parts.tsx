@@ -73,7 +73,8 @@ export type ButtonKind = 'plain' | 'primary' | 'danger'
 
 interface ButtonProps {
   readonly children: ReactNode
-  readonly onClick: () => void
+  /** Absent: the button submits its form. */
+  readonly onClick?: () => void
   readonly kind?: ButtonKind
   /** Why the button cannot be used. It stays reachable by keyboard, and the reason is read out and shown. */
   readonly refusal?: string | null | undefined
@@ -86,12 +87,12 @@ export function Button({ children, onClick, kind = 'plain', refusal, isBusy = fa
   return (
     <span className="button-with-reason">
       <button
-        type="button"
+        type={onClick === undefined ? 'submit' : 'button'}
         className={`button ${kind}`}
         aria-disabled={isRefused || isBusy}
         aria-describedby={isRefused ? id : undefined}
         onClick={() => {
-          if (!isRefused && !isBusy) onClick()
+          if (!isRefused && !isBusy) onClick?.()
         }}
       >
         {children}
@@ -102,16 +103,6 @@ export function Button({ children, onClick, kind = 'plain', refusal, isBusy = fa
         </span>
       )}
     </span>
-  )
-}
-
-type SubmitButtonProps = Pick<ButtonProps, 'children' | 'kind' | 'isBusy'>
-
-export function SubmitButton({ children, kind = 'primary', isBusy = false }: SubmitButtonProps) {
-  return (
-    <button type="submit" className={`button ${kind}`} aria-disabled={isBusy}>
-      {children}
-    </button>
   )
 }
 
@@ -137,7 +128,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   return (
     <div className="empty">
       <p className="empty-title">{title}</p>
-      {children}
+      {children && <p>{children}</p>}
     </div>
   )
 }

@@ -48,7 +48,7 @@ const UNITS = {
 } as const
 
 /** Draws with uPlot, in the colours of the page. */
-export function PlotCanvas({ times, series, unit, bands = NO_BANDS }: PlotProps) {
+export function PlotCanvas({ times, series, unit, bands }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = frame.current
@@ -83,7 +83,7 @@ export function PlotCanvas({ times, series, unit, bands = NO_BANDS }: PlotProps)
             },
           ],
           series: [{}, ...series.map((one) => seriesOf(one, colour))],
-          hooks: { drawClear: [(plot) => drawBands(plot, bands, colour('band'))] },
+          hooks: { drawClear: [(plot) => drawBands(plot, bands ?? [], colour('band'))] },
         },
         [times.map((at) => Date.parse(at) / 1_000), ...series.map(({ values }) => [...values])],
         element,
@@ -107,8 +107,6 @@ export function PlotCanvas({ times, series, unit, bands = NO_BANDS }: PlotProps)
   }, [times, series, unit, bands])
   return <div ref={frame} className="plot-frame" />
 }
-
-const NO_BANDS: NonNullable<PlotProps['bands']> = []
 
 type Colour = (name: string) => string
 
@@ -145,7 +143,7 @@ const seriesOf = ({ label, tone, isFilled, isDashed }: Series, colour: Colour): 
   ...(isDashed === true && { dash: [6, 4] }),
 })
 
-function drawBands(plot: UPlot, bands: NonNullable<PlotProps['bands']>, fill: string): void {
+function drawBands(plot: UPlot, bands: readonly Band[], fill: string): void {
   const { ctx, bbox } = plot
   ctx.save()
   ctx.fillStyle = fill

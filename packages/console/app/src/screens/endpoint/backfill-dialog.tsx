@@ -2,13 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
-import type { EventType, RecoveryCount, Subscription } from '../../api/model.ts'
+import type { EventType, RecoveryCount } from '../../api/model.ts'
 import { eventTypesQuery } from '../../api/queries.ts'
 import { counted } from '../../rules/words.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Choice, Moment } from '../../ui/fields.tsx'
+import { Choice, Moment, optionsOf } from '../../ui/fields.tsx'
 import { Notice, Time } from '../../ui/parts.tsx'
 import { useAction } from '../../ui/use-action.ts'
+import type { EndpointDialogProps } from './held.tsx'
 
 const HOUR_MS = 3_600_000
 
@@ -19,13 +20,8 @@ const PERIODS = [
   ['', 'From … to …'],
 ] as const
 
-interface BackfillDialogProps {
-  readonly subscription: Subscription
-  readonly onClose: () => void
-}
-
 /** Sends earlier events to an endpoint that was created or enabled later: counts first, then sends. */
-export function BackfillDialog({ subscription, onClose }: BackfillDialogProps) {
+export function BackfillDialog({ subscription, onClose }: EndpointDialogProps) {
   const navigate = useNavigate()
   // The end is fixed when the dialog opens, so that the count is true for what is sent.
   const [nowMs] = useState(Date.now)
@@ -82,7 +78,7 @@ export function BackfillDialog({ subscription, onClose }: BackfillDialogProps) {
       <Choice
         label="Event type"
         value={eventType}
-        options={[['', 'All types of this endpoint'], ...types.map((type) => [type, type] as const)]}
+        options={optionsOf('All types of this endpoint', types)}
         onChange={choosing(setEventType)}
       />
       {counting.data && <WhatWillHappen found={counting.data} />}

@@ -6,35 +6,29 @@ import { endpointName } from '../../rules/attention.ts'
 import { changedFields } from '../../rules/changed-fields.ts'
 import { isPaused } from '../../rules/endpoint-state.ts'
 import { counted } from '../../rules/words.ts'
-import { usePerson } from '../../session/person.ts'
 import { CommandDialog } from '../../ui/dialog.tsx'
 import { Choice } from '../../ui/fields.tsx'
-import { Button, type ButtonKind } from '../../ui/parts.tsx'
+import { type ButtonKind } from '../../ui/parts.tsx'
+import { RoleButton } from '../../ui/role-button.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { RecoverDialog } from '../recover-dialog.tsx'
 import { BackfillDialog } from './backfill-dialog.tsx'
 import { fieldsOf } from './create-dialog.tsx'
 import { EndpointFields } from './endpoint-fields.tsx'
-import { PauseDialog, ResumeDialog } from './held.tsx'
+import { type EndpointDialogProps, PauseDialog, ResumeDialog } from './held.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 
-interface DialogProps {
-  readonly subscription: Subscription
-  readonly onClose: () => void
-}
-
 /** What can be done with an endpoint. What a click would do is said before it is done. */
-export function EndpointActions({ subscription }: Pick<DialogProps, 'subscription'>) {
+export function EndpointActions({ subscription }: { readonly subscription: Subscription }) {
   const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null)
-  const { refusal } = usePerson()
   const enable = useAction({
     run: () => client.subscriptions.change(subscription.id, { enabled: true }),
     done: () => 'The endpoint is enabled.',
   })
   const opening = (dialog: keyof typeof DIALOGS, role: Role, label: string, kind: ButtonKind = 'plain') => (
-    <Button kind={kind} refusal={refusal(role)} onClick={() => setOpen(dialog)}>
+    <RoleButton kind={kind} needs={role} onClick={() => setOpen(dialog)}>
       {label}
-    </Button>
+    </RoleButton>
   )
   const Opened = open && DIALOGS[open]
   return (
@@ -47,9 +41,9 @@ export function EndpointActions({ subscription }: Pick<DialogProps, 'subscriptio
       {subscription.enabled ? (
         opening('disable', 'admin', 'Disable')
       ) : (
-        <Button refusal={refusal('admin')} isBusy={enable.isPending} onClick={() => enable.mutate(undefined)}>
+        <RoleButton needs="admin" isBusy={enable.isPending} onClick={() => enable.mutate(undefined)}>
           Enable
-        </Button>
+        </RoleButton>
       )}
       {opening('delete', 'admin', 'Delete', 'danger')}
       {Opened && <Opened subscription={subscription} onClose={() => setOpen(null)} />}
@@ -57,17 +51,17 @@ export function EndpointActions({ subscription }: Pick<DialogProps, 'subscriptio
   )
 }
 
-const RecoverParked = ({ subscription, onClose }: DialogProps) => (
+const RecoverParked = ({ subscription, onClose }: EndpointDialogProps) => (
   <RecoverDialog subscriptionId={subscription.id} name={endpointName(subscription)} onClose={onClose} />
 )
 
 /** What the dialog was opened for stays: a pause can end while it is open. */
-function PauseOrResume(props: DialogProps) {
+function PauseOrResume(props: EndpointDialogProps) {
   const [Chosen] = useState(() => (isPaused(props.subscription) ? ResumeDialog : PauseDialog))
   return <Chosen {...props} />
 }
 
-function EditDialog({ subscription, onClose }: DialogProps) {
+function EditDialog({ subscription, onClose }: EndpointDialogProps) {
   // The screen is read again while the dialog is open, and its fields keep what they were opened with.
   const [opened] = useState(subscription)
   return (
@@ -107,7 +101,7 @@ const OVERLAPS = [
   ['0', 'Not at all: the secret has leaked'],
 ] as const
 
-function RotateDialog({ subscription, onClose }: DialogProps) {
+function RotateDialog({ subscription, onClose }: EndpointDialogProps) {
   const [rotated, setRotated] = useState<RotatedSecret>()
   if (rotated !== undefined)
     return <SecretDialog title="The secret was rotated" secret={rotated.secret} onClose={onClose} />
@@ -130,7 +124,7 @@ function RotateDialog({ subscription, onClose }: DialogProps) {
   )
 }
 
-function DisableDialog({ subscription, onClose }: DialogProps) {
+function DisableDialog({ subscription, onClose }: EndpointDialogProps) {
   return (
     <CommandDialog
       title="Disable the endpoint?"
@@ -148,7 +142,7 @@ function DisableDialog({ subscription, onClose }: DialogProps) {
   )
 }
 
-function DeleteDialog({ subscription, onClose }: DialogProps) {
+function DeleteDialog({ subscription, onClose }: EndpointDialogProps) {
   const navigate = useNavigate()
   const parked = subscription.parked.count
   return (

@@ -38,9 +38,7 @@ export function Endpoint() {
     return (
       <Screen title="Endpoint">
         <Empty title="There is no such endpoint.">
-          <p>
-            It was deleted, or it belongs to another tenant. <Link to="/endpoints">Show all endpoints</Link>
-          </p>
+          It was deleted, or it belongs to another tenant. <Link to="/endpoints">Show all endpoints</Link>
         </Empty>
       </Screen>
     )

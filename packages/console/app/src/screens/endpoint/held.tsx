@@ -14,7 +14,7 @@ interface Props {
   readonly subscription: Subscription
 }
 
-interface DialogProps extends Props {
+export interface EndpointDialogProps extends Props {
   readonly onClose: () => void
 }
 
@@ -68,7 +68,7 @@ const PAUSES = [
   ['86400', '24 hours'],
 ] as const
 
-export function PauseDialog({ subscription, onClose }: DialogProps) {
+export function PauseDialog({ subscription, onClose }: EndpointDialogProps) {
   const pause = (seconds: number) =>
     client.subscriptions.change(
       subscription.id,
@@ -93,7 +93,7 @@ export function PauseDialog({ subscription, onClose }: DialogProps) {
 }
 
 /** What will be sent is shown before anything is sent. */
-export function ResumeDialog({ subscription: shown, onClose }: DialogProps) {
+export function ResumeDialog({ subscription: shown, onClose }: EndpointDialogProps) {
   // Read again: what the page shows can be some seconds old.
   const { data: subscription = shown } = useQuery({ ...subscriptionQuery(shown.id), refetchOnMount: 'always' })
   const found = subscription.held.count

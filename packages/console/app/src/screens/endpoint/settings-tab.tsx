@@ -3,7 +3,7 @@ import { auditQuery } from '../../api/queries.ts'
 import { count, counted } from '../../rules/words.ts'
 import { Empty, Facts, Panel, QueryState, Time, TimeAfter } from '../../ui/parts.tsx'
 import { useList } from '../../ui/use-list.ts'
-import { AuditTable } from '../audit-table.tsx'
+import { AuditTable } from '../audit.tsx'
 import { Warnings } from './filter-field.tsx'
 
 const NONE = <span className="muted">none</span>

@@ -22,7 +22,7 @@ export function Explain() {
     return (
       <Screen title="Event">
         <Empty title="There is no record of this event.">
-          <p>It does not exist, is too old, or belongs to another tenant.</p>
+          It does not exist, is too old, or belongs to another tenant.
         </Empty>
       </Screen>
     )
@@ -72,9 +72,7 @@ function Verdicts({ event }: { readonly event: ExplainedEvent }) {
   if (event.subscriptions.length === 0)
     return (
       <Empty title="No endpoint existed when this event occurred.">
-        <p>
-          <Link to="/endpoints">Add an endpoint</Link>, then send this event to it.
-        </p>
+        <Link to="/endpoints">Add an endpoint</Link>, then send this event to it.
       </Empty>
     )
   return ordered.map((explanation, index) => (

@@ -4,15 +4,14 @@ import { client } from '../../api/client.ts'
 import type { Delivery, ExplainedEvent, Explanation } from '../../api/model.ts'
 import { deliveryQuery, isDeletedQuery, policyQuery } from '../../api/queries.ts'
 import { type Repair, repairOf, toneOfVerdict } from '../../rules/repair.ts'
-import { slotsOf } from '../../rules/slots.ts'
-import { duration, outcomePhrase, shortUrl } from '../../rules/words.ts'
-import { usePerson } from '../../session/person.ts'
+import { type Slot, slotsOf } from '../../rules/slots.ts'
+import { duration, outcomeLabel, outcomePhrase, shortUrl } from '../../rules/words.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Button, Failure, Id, Loading, Status, Time } from '../../ui/parts.tsx'
+import { RoleButton } from '../../ui/role-button.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { Report } from '../endpoint/check-tab.tsx'
 import { EndpointLink } from '../links.tsx'
-import { SlotLine } from './slot-line.tsx'
 
 const MOMENT = /(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z)/
 
@@ -60,7 +59,6 @@ export function Verdict({ event, explanation, isOpen }: VerdictProps & { readonl
 }
 
 function RepairButton({ event, explanation, repair }: VerdictProps & { readonly repair: Repair }) {
-  const { refusal } = usePerson()
   const { subscriptionId, deliveryId } = explanation
   const act = useAction({
     run: async () => {
@@ -83,14 +81,14 @@ function RepairButton({ event, explanation, repair }: VerdictProps & { readonly 
   const kind = explanation.verdict === 'delivered' ? 'plain' : 'primary'
   return (
     <>
-      <Button
+      <RoleButton
         kind={kind}
-        refusal={refusal(repair.action === 'enable' ? 'admin' : 'operator')}
+        needs={repair.action === 'enable' ? 'admin' : 'operator'}
         isBusy={act.isPending}
         onClick={() => act.mutate(undefined)}
       >
         {repair.label}
-      </Button>
+      </RoleButton>
       {typeof act.data === 'object' && (
         <Dialog title="Receiver check" onClose={act.reset}>
           <Report report={act.data} />
@@ -116,6 +114,32 @@ function History({ deliveryId }: { readonly deliveryId: string }) {
         Delivery <Id value={deliveryId} label="the id of the delivery" />
       </p>
     </>
+  )
+}
+
+const SLOT_WORDS: Readonly<Record<Slot['kind'], string>> = {
+  failed: 'failed',
+  acknowledged: 'acknowledged',
+  skipped: 'cool-down',
+  next: 'next',
+  later: 'if needed',
+  unused: 'not needed',
+}
+
+/** The schedule as a row: what was attempted, what comes, and how long the waits are. */
+function SlotLine({ slots, waitsMs }: { readonly slots: readonly Slot[]; readonly waitsMs: readonly number[] }) {
+  return (
+    <ol className="slots" aria-label="Schedule of this run">
+      {slots.map(({ slot, kind, at, attempt }) => (
+        <li key={slot} className={kind}>
+          <span className="slot-wait">{slot === 0 ? 'immediately' : `+${duration(waitsMs[slot - 1] ?? 0)}`}</span>
+          <span className="slot-word">
+            {kind === 'failed' && attempt ? outcomeLabel(attempt.outcome, attempt.status) : SLOT_WORDS[kind]}
+          </span>
+          <span className="slot-time">{at === null ? ' ' : <Time at={at} />}</span>
+        </li>
+      ))}
+    </ol>
   )
 }
 
