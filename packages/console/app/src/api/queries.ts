@@ -33,10 +33,7 @@ const LONG_LIST_REFRESH_MS = 120_000
 
 /** @param data of any query */
 export const isLongList = (data: unknown): boolean =>
-  typeof data === 'object' &&
-  data !== null &&
-  'pages' in data &&
-  (data.pages as readonly unknown[]).length > SHORT_PAGES
+  ((data as { readonly pages?: readonly unknown[] } | null | undefined)?.pages?.length ?? 0) > SHORT_PAGES
 
 /** @param name with `filters`, it identifies the query in the cache */
 const pages = <P extends Page>(

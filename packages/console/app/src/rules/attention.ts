@@ -79,10 +79,10 @@ function sentencesOf(
       ? outcomePhrase(health.lastFailureOutcome, health.lastFailureStatus)
       : outcomePhrase(group.outcome, group.status)
   const backlog = [
-    ...(parked > 0 ? [`${deliveries(parked)} parked`] : []),
-    ...(waiting > 0 ? [`${deliveries(waiting)} waiting for a retry`] : []),
-    ...(held > 0 ? [`${deliveries(held)} held`] : []),
-  ]
+    parked > 0 && `${deliveries(parked)} parked`,
+    waiting > 0 && `${deliveries(waiting)} waiting for a retry`,
+    held > 0 && `${deliveries(held)} held`,
+  ].filter(Boolean)
   const first = isFailing ? `${label}: ${why?.replace(/^I/, 'i')}` : `It works again, but it ${cause} before.`
   return backlog.length === 0 ? first : `${first} ${capital(backlog.join(', '))}.`
 }

@@ -1,4 +1,4 @@
-import type { Attempt } from '../api/model.ts'
+import type { Attempt, Delivery } from '../api/model.ts'
 
 /** One position of the schedule in the current run of a delivery. */
 export interface Slot {
@@ -13,12 +13,7 @@ export interface Slot {
   readonly attempt: Attempt | null
 }
 
-interface Scheduled {
-  readonly run: number
-  readonly attempts: readonly Attempt[]
-  readonly nextAttemptAt: string | null
-  readonly firstDueAt: string
-}
+type Scheduled = Pick<Delivery, 'run' | 'attempts' | 'nextAttemptAt' | 'firstDueAt'>
 
 /**
  * All slots of the current run, past and to come. The API reports attempts and the time of the next one; which slots a

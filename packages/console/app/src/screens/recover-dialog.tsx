@@ -6,7 +6,7 @@ import type { EventType, NewRecovery, RecoveryCount } from '../api/model.ts'
 import { eventTypesQuery } from '../api/queries.ts'
 import { deliveries } from '../rules/words.ts'
 import { CommandDialog } from '../ui/dialog.tsx'
-import { Choice, Field, optionsOf } from '../ui/fields.tsx'
+import { Choice, Field, numberIn, optionsOf } from '../ui/fields.tsx'
 import { Failure, Time } from '../ui/parts.tsx'
 
 const REASONS = [
@@ -28,12 +28,10 @@ export function RecoverDialog({ subscriptionId, name, reason: startReason = '', 
   const navigate = useNavigate()
   const [reason, setReason] = useState(startReason)
   const [eventType, setEventType] = useState('')
-  const [maxPerSecond, setMaxPerSecond] = useState('')
   const { data: eventTypes } = useQuery(eventTypesQuery)
   const wish: NewRecovery = {
     ...(reason !== '' && { reason: reason as 'exhausted' | 'rejected' }),
     ...(eventType !== '' && { eventTypes: [eventType as EventType] }),
-    ...(Number(maxPerSecond) > 0 && { maxPerSecond: Number(maxPerSecond) }),
   }
   const counting = useQuery({
     queryKey: ['delivery', 'recovery-count', subscriptionId, reason, eventType],
@@ -46,7 +44,9 @@ export function RecoverDialog({ subscriptionId, name, reason: startReason = '', 
       submitLabel={found ? `Send ${deliveries(found)} again` : 'Send again'}
       onClose={onClose}
       isBusy={!found}
-      run={() => client.subscriptions.recover(subscriptionId, wish)}
+      run={(form) =>
+        client.subscriptions.recover(subscriptionId, { ...wish, maxPerSecond: numberIn(form, 'maxPerSecond') })
+      }
       done={() => 'The recovery has begun.'}
       onDone={({ recoveryId }) => void navigate({ to: '/recoveries/$recoveryId', params: { recoveryId } })}
     >
@@ -58,13 +58,7 @@ export function RecoverDialog({ subscriptionId, name, reason: startReason = '', 
         onChange={setEventType}
       />
       <Field label="At most, per second" hint="Empty: as fast as the installation allows. It always starts slowly.">
-        <input
-          type="number"
-          min={1}
-          max={1000}
-          value={maxPerSecond}
-          onChange={(event) => setMaxPerSecond(event.target.value)}
-        />
+        <input name="maxPerSecond" type="number" min={1} max={1000} />
       </Field>
       {counting.error && <Failure error={counting.error} retry={() => void counting.refetch()} />}
       {counting.data && <WhatWillHappen found={counting.data} name={name} />}

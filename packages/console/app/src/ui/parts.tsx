@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Tone } from '../rules/tone.ts'
 import { clock, fullMoment, relative } from '../rules/words.ts'
 import { useNow } from './use-now.ts'
@@ -21,18 +21,16 @@ export function Time({ at, ago = false }: { readonly at: string | null; readonly
   )
 }
 
-interface TimeAfterProps {
+interface TimeAfterProps extends ComponentProps<typeof Time> {
   readonly words: string
-  readonly at: string | null
-  readonly ago?: boolean
   readonly end?: string
 }
 
 /** A part of a sentence with a moment; nothing if there is none. */
-export const TimeAfter = ({ words, at, ago = false, end }: TimeAfterProps) =>
-  at !== null && (
+export const TimeAfter = ({ words, end, ...time }: TimeAfterProps) =>
+  time.at !== null && (
     <>
-      {words} <Time at={at} ago={ago} />
+      {words} <Time {...time} />
       {end}
     </>
   )
