@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate } from '@tanstack/react-router'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { meQuery, summaryQuery } from './api/queries.ts'
 import { useFreshness } from './live/freshness.ts'
 import { sumOf } from './rules/sum-of.ts'
@@ -90,7 +90,18 @@ function Navigation() {
 function SearchBox() {
   const navigate = useNavigate()
   const input = useRef<HTMLInputElement>(null)
-  useFocusKey(input)
+  // `/` or Ctrl+K puts the cursor into the search box.
+  useEffect(() => {
+    const focus = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
+      const isShortcut = event.key === '/' ? !isTyping : event.key === 'k' && (event.ctrlKey || event.metaKey)
+      if (!isShortcut || document.querySelector('dialog[open]') !== null) return
+      event.preventDefault()
+      input.current?.select()
+    }
+    document.addEventListener('keydown', focus)
+    return () => document.removeEventListener('keydown', focus)
+  }, [])
   return (
     <form
       className="search"
@@ -116,21 +127,6 @@ function SearchBox() {
       <kbd aria-hidden="true">/</kbd>
     </form>
   )
-}
-
-/** `/` or Ctrl+K puts the cursor into the search box. */
-function useFocusKey(input: RefObject<HTMLInputElement | null>): void {
-  useEffect(() => {
-    const focus = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
-      const isShortcut = event.key === '/' ? !isTyping : event.key === 'k' && (event.ctrlKey || event.metaKey)
-      if (!isShortcut || document.querySelector('dialog[open]') !== null) return
-      event.preventDefault()
-      input.current?.select()
-    }
-    document.addEventListener('keydown', focus)
-    return () => document.removeEventListener('keydown', focus)
-  }, [input])
 }
 
 const SIGNS = {

@@ -19,14 +19,6 @@ const PAGE_SIZE = 100
 /** Lists can have empty pages with a cursor: the reader goes on until it has rows or the end, a few pages at a time. */
 const PAGES_AT_ONCE = 5
 
-async function readPage<P extends Page>(pageAt: (cursor: string | undefined) => Pages<P>): Promise<P> {
-  let page = await pageAt(undefined).page()
-  for (let n = 1; n < PAGES_AT_ONCE && page.items.length === 0 && page.nextCursor !== null; n++) {
-    page = await pageAt(page.nextCursor).page()
-  }
-  return page
-}
-
 /** A longer list, in pages, is not read again with each message of the stream. */
 const SHORT_PAGES = 5
 const LONG_LIST_REFRESH_MS = 120_000
@@ -44,8 +36,13 @@ const pages = <P extends Page>(
 ) =>
   infiniteQueryOptions({
     queryKey: [group, name, filters],
-    queryFn: ({ pageParam, signal }) =>
-      readPage((cursor = pageParam) => list({ ...filters, limit: PAGE_SIZE, cursor }, { signal })),
+    queryFn: async ({ pageParam, signal }) => {
+      const read = (cursor: string | undefined) => list({ ...filters, limit: PAGE_SIZE, cursor }, { signal }).page()
+      let page = await read(pageParam)
+      for (let n = 1; n < PAGES_AT_ONCE && page.items.length === 0 && page.nextCursor !== null; n++)
+        page = await read(page.nextCursor)
+      return page
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     // To read a list again is one request for each of its pages.

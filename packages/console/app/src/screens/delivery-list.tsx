@@ -1,4 +1,4 @@
-import type { DeliverySummary } from '../api/model.ts'
+import type { DeliverySummary, Subscription } from '../api/model.ts'
 import { deliveriesQuery } from '../api/queries.ts'
 import { toneOfState } from '../rules/tone.ts'
 import { capital, count, outcomeLabel } from '../rules/words.ts'
@@ -16,13 +16,15 @@ export const Deliveries = () => (
   </Screen>
 )
 
-/** Deliveries with filters. With a `subscriptionId`, those of one endpoint. */
-export function DeliveryList({ subscriptionId }: { readonly subscriptionId?: string }) {
+/** Deliveries with filters. With a `subscription`, those of one endpoint. */
+export function DeliveryList({ subscription }: { readonly subscription?: Subscription }) {
   const [all, filter] = useFilters()
-  const isOfAll = subscriptionId === undefined
+  const isOfAll = subscription === undefined
   const offered = isOfAll ? DELIVERY_FILTERS : ENDPOINT_FILTERS
   const set = Object.fromEntries(offered.map((name) => [name, all[name]]))
-  const { query, rows, isEmpty, more } = useList(deliveriesQuery(isOfAll ? set : { ...set, subscriptionId }))
+  const { query, rows, isEmpty, more } = useList(
+    deliveriesQuery(isOfAll ? set : { ...set, subscriptionId: subscription.id }),
+  )
   const isFiltered = Object.values(set).some((value) => value !== undefined)
   const columns = isOfAll ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Endpoint')
   return (

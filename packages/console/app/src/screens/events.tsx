@@ -29,13 +29,11 @@ export function Events() {
       </div>
       {sought?.kind === 'id' ? (
         <FoundById id={sought.value} filters={filters} />
-      ) : sought === null ? (
-        <EventList what={null} filters={filters} />
       ) : (
-        // The name shows the person how the text was understood.
         <EventList
-          what={`${NAMES[sought.kind]} ${sought.value}`}
-          filters={{ ...filters, [sought.kind]: sought.value }}
+          // Shows the person how the text was understood.
+          what={sought && `${NAMES[sought.kind]} ${sought.value}`}
+          filters={{ ...filters, ...(sought && { [sought.kind]: sought.value }) }}
         />
       )}
     </Screen>

@@ -4,9 +4,9 @@ import { clock, fullMoment, relative } from '../rules/words.ts'
 import { useNow } from './use-now.ts'
 
 /** A state with a dot and a word: colour is never the only sign. */
-export function Status({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
-  return <span className={`status ${tone}`}>{children}</span>
-}
+export const Status = ({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) => (
+  <span className={`status ${tone}`}>{children}</span>
+)
 
 export const NO_VALUE = <span className="muted">–</span>
 
@@ -39,14 +39,12 @@ export const TimeAfter = ({ words, end, ...time }: TimeAfterProps) =>
 export const ShortId = ({ value }: { readonly value: string }) => <code title={value}>{value.slice(0, 8)}</code>
 
 /** An id that can be copied. It is never cut. */
-export function Id({ value, label }: { readonly value: string; readonly label: string }) {
-  return (
-    <span className="id">
-      <code>{value}</code>
-      <CopyButton text={value} label={`Copy ${label}`} />
-    </span>
-  )
-}
+export const Id = ({ value, label }: { readonly value: string; readonly label: string }) => (
+  <span className="id">
+    <code>{value}</code>
+    <CopyButton text={value} label={`Copy ${label}`} />
+  </span>
+)
 
 export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
   const [isCopied, setCopied] = useState(false)
@@ -105,31 +103,25 @@ export function Button({ children, onClick, kind = 'plain', refusal, isBusy = fa
 }
 
 /** A message next to the thing that it is about. */
-export function Notice({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
-  return (
-    <div className={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
-      {children}
-    </div>
-  )
-}
+export const Notice = ({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) => (
+  <div className={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
+    {children}
+  </div>
+)
 
-export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
-  return (
-    <Notice tone="bad">
-      <p>{error instanceof Error ? error.message : 'Something went wrong.'}</p>
-      {retry && <Button onClick={retry}>Try again</Button>}
-    </Notice>
-  )
-}
+export const Failure = ({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) => (
+  <Notice tone="bad">
+    <p>{error instanceof Error ? error.message : 'Something went wrong.'}</p>
+    {retry && <Button onClick={retry}>Try again</Button>}
+  </Notice>
+)
 
-export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
-  return (
-    <div className="empty">
-      <p className="empty-title">{title}</p>
-      {children && <p>{children}</p>}
-    </div>
-  )
-}
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+  <div className="empty">
+    <p className="empty-title">{title}</p>
+    {children && <p>{children}</p>}
+  </div>
+)
 
 export const Loading = () => (
   <div className="loading" role="status">
@@ -204,15 +196,13 @@ interface TileProps {
   readonly tone?: Tone
 }
 
-export function Tile({ label, value, note, tone = 'quiet' }: TileProps) {
-  return (
-    <div className={`tile ${tone}`}>
-      <dt>{label}</dt>
-      <dd>{value}</dd>
-      {note && <dd className="note">{note}</dd>}
-    </div>
-  )
-}
+export const Tile = ({ label, value, note, tone = 'quiet' }: TileProps) => (
+  <div className={`tile ${tone}`}>
+    <dt>{label}</dt>
+    <dd>{value}</dd>
+    {note && <dd className="note">{note}</dd>}
+  </div>
+)
 
 /** @param rows names and values; false: a row that does not apply */
 export const Facts = ({ rows }: { readonly rows: readonly (readonly [string, ReactNode] | false)[] }) => (

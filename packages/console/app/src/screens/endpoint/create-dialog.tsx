@@ -24,18 +24,23 @@ export function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
       </SecretDialog>
     )
   return (
-    <CommandDialog title="Add an endpoint" submitLabel="Add" onClose={onClose} run={create} onDone={setCreated}>
+    <CommandDialog
+      title="Add an endpoint"
+      submitLabel="Add"
+      onClose={onClose}
+      run={(form) =>
+        client.subscriptions.create({
+          ...fieldsOf(form),
+          mode: textIn(form, 'mode') === 'pull' ? 'pull' : 'post',
+          enabled: true,
+        })
+      }
+      onDone={setCreated}
+    >
       <EndpointFields />
     </CommandDialog>
   )
 }
-
-const create = (form: FormData): Promise<CreatedSubscription> =>
-  client.subscriptions.create({
-    ...fieldsOf(form),
-    mode: textIn(form, 'mode') === 'pull' ? 'pull' : 'post',
-    enabled: true,
-  })
 
 /**
  * The entered endpoint, as the API takes it.

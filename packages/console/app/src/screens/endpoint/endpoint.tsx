@@ -16,12 +16,8 @@ import { StatisticsTab } from './statistics-tab.tsx'
 
 const route = getRouteApi('/endpoints/$subscriptionId')
 
-const DeliveriesTab = ({ subscription }: { readonly subscription: Subscription }) => (
-  <DeliveryList subscriptionId={subscription.id} />
-)
-
 const TABS = {
-  deliveries: ['Deliveries', DeliveriesTab],
+  deliveries: ['Deliveries', DeliveryList],
   statistics: ['Statistics', StatisticsTab],
   check: ['Test and check', CheckTab],
   settings: ['Settings and changes', SettingsTab],

@@ -29,7 +29,6 @@ export function Verdict({ event, explanation, isOpen }: VerdictProps & { readonl
   const [isShown, setShown] = useState(isOpen)
   const { data: isDeleted = false } = useQuery(isDeletedQuery(explanation.subscriptionId))
   const repair = isDeleted ? null : repairOf(explanation.verdict)
-  const address = explanation.url === null ? '' : shortUrl(explanation.url)
   return (
     <section
       className={`panel verdict ${toneOfVerdict(explanation.verdict)}`}
@@ -38,8 +37,8 @@ export function Verdict({ event, explanation, isOpen }: VerdictProps & { readonl
       <div className="panel-head">
         <h2>
           <Status tone={toneOfVerdict(explanation.verdict)}>{explanation.verdict}</Status>{' '}
-          {isDeleted || address === '' ? (
-            <>Deleted endpoint {address}</>
+          {isDeleted || !explanation.url ? (
+            <>Deleted endpoint {explanation.url && shortUrl(explanation.url)}</>
           ) : (
             <EndpointLink subscriptionId={explanation.subscriptionId} url={explanation.url} className="url" />
           )}
