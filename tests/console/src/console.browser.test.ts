@@ -211,6 +211,17 @@ scenes('the console in a browser', () => {
     await eventually(async () => expect(await table.locator('[aria-rowindex="2"]').count()).toBe(1))
   }, 90_000)
 
+  test('a filter of the live screen takes effect while messages keep arriving', async () => {
+    const { page, open, signIn } = await visitor('globex-admin')
+    await open('live')
+    await signIn()
+    const traffic = publishEvents(200, 'globex', { everyMs: 100 })
+    await page.getByRole('table', { name: 'Live messages, newest first' }).waitFor()
+    await page.getByRole('textbox', { name: 'Agent' }).fill('sip:agent-1@globex.example')
+    await page.waitForURL(/agentUri=/, { timeout: 5_000 })
+    await traffic
+  })
+
   test('more than 1,000 endpoints: the list says so, and loads more', async () => {
     const { page, open, signIn } = await visitor('acme-viewer')
     const total = 1_250

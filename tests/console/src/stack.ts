@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { eventually } from '@switchhook/testkit'
 import { connect } from 'amqplib'
 
@@ -71,11 +72,12 @@ export async function callAndHangUp(agentUri: string, from: string): Promise<voi
  * Publishes events on the public exchange, as any platform can. Resolves to the id of the last one, once the broker has
  * stored them.
  */
-export async function publishEvents(count: number, tenant: Tenant): Promise<string> {
+export async function publishEvents(count: number, tenant: Tenant, { everyMs = 0 } = {}): Promise<string> {
   let eventId = ''
   const model = await connect(readStack().urls.amqp)
   const channel = await model.createConfirmChannel()
   for (let n = 0; n < count; n++) {
+    if (everyMs > 0) await setTimeout(everyMs)
     const data = { callId: randomUUID(), agentUri: `sip:agent-${n}@${tenant}.example`, state: 2, sequence: 1 }
     eventId = randomUUID()
     const event = {

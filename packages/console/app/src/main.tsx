@@ -1,13 +1,13 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { StrictMode, useEffect, useMemo, useSyncExternalStore } from 'react'
+import { StrictMode, useEffect, useMemo } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isAway, isForbidden } from './api/client.ts'
-import { createFreshness } from './live/freshness.ts'
-import { FreshnessContext } from './live/use-freshness.ts'
+import { createFreshness, FreshnessContext } from './live/freshness.ts'
 import { router } from './router.tsx'
 import { SignInScreen } from './screens/sign-in.tsx'
 import { resumeSignIn, sessionStore } from './session/session.ts'
+import { useStore } from './store.ts'
 import './styles/tokens.css'
 import './styles/page.css'
 import './styles/parts.css'
@@ -47,7 +47,7 @@ function SignedIn() {
 }
 
 function Console() {
-  const session = useSyncExternalStore(sessionStore.subscribe, sessionStore.get)
+  const session = useStore(sessionStore)
   return session.kind === 'signed-in' ? <SignedIn key={session.signIn.issuer} /> : <SignInScreen session={session} />
 }
 

@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { DELIVERY_FILTERS, only, parseSearch, stringifySearch } from './search-params.ts'
+import type { ReactNode } from 'react'
+import { DELIVERY_FILTERS, ENDPOINT_FILTERS, only, parseSearch, stringifySearch } from './search-params.ts'
 import { Shell } from './shell.tsx'
 import { Empty, Failure, Loading } from './ui/parts.tsx'
 
@@ -8,82 +9,45 @@ const root = createRootRoute({
   notFoundComponent: () => <Empty title="There is no such page." />,
 })
 
-const route = { getParentRoute: () => root }
+/** @param filters the parameters of its address; it ignores others */
+const screen = <const Path extends string, Filter extends string>(
+  path: Path,
+  filters: readonly Filter[],
+  load: () => Promise<() => ReactNode>,
+) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    validateSearch: only(...filters),
+    component: lazyRouteComponent(async () => ({ default: await load() })),
+  })
 
-/** One line per screen: its address, its filters, its code. */
 const screens = [
-  createRoute({
-    ...route,
-    path: '/',
-    component: lazyRouteComponent(() => import('./screens/overview.tsx'), 'Overview'),
-  }),
-  createRoute({
-    ...route,
-    path: '/endpoints',
-    validateSearch: only('q', 'show', 'most'),
-    component: lazyRouteComponent(() => import('./screens/endpoints.tsx'), 'Endpoints'),
-  }),
-  createRoute({
-    ...route,
-    path: '/endpoints/$subscriptionId',
-    validateSearch: only('tab', 'state', 'outcome', 'eventType', 'from', 'to', 'hours'),
-    component: lazyRouteComponent(() => import('./screens/endpoint/endpoint.tsx'), 'Endpoint'),
-  }),
-  createRoute({
-    ...route,
-    path: '/events',
-    validateSearch: only('q', 'eventType', 'from', 'to'),
-    component: lazyRouteComponent(() => import('./screens/events.tsx'), 'Events'),
-  }),
-  createRoute({
-    ...route,
-    path: '/events/$eventId',
-    component: lazyRouteComponent(() => import('./screens/explain/explain.tsx'), 'Explain'),
-  }),
-  createRoute({
-    ...route,
-    path: '/deliveries',
-    validateSearch: only(...DELIVERY_FILTERS),
-    component: lazyRouteComponent(() => import('./screens/deliveries.tsx'), 'Deliveries'),
-  }),
-  createRoute({
-    ...route,
-    path: '/parked',
-    component: lazyRouteComponent(() => import('./screens/parked.tsx'), 'Parked'),
-  }),
-  createRoute({
-    ...route,
-    path: '/recoveries',
-    component: lazyRouteComponent(() => import('./screens/recoveries.tsx'), 'Recoveries'),
-  }),
-  createRoute({
-    ...route,
-    path: '/recoveries/$recoveryId',
-    component: lazyRouteComponent(() => import('./screens/recovery.tsx'), 'RecoveryScreen'),
-  }),
-  createRoute({
-    ...route,
-    path: '/live',
-    validateSearch: only('show', 'eventType', 'callId', 'agentUri', 'subscriptionId'),
-    component: lazyRouteComponent(() => import('./screens/live-tail.tsx'), 'LiveTail'),
-  }),
-  createRoute({
-    ...route,
-    path: '/agents',
-    validateSearch: only('q', 'show'),
-    component: lazyRouteComponent(() => import('./screens/wallboard.tsx'), 'Wallboard'),
-  }),
-  createRoute({
-    ...route,
-    path: '/simulator',
-    component: lazyRouteComponent(() => import('./screens/simulator.tsx'), 'Simulator'),
-  }),
-  createRoute({
-    ...route,
-    path: '/audit',
-    validateSearch: only('list', 'action', 'subscriptionId', 'from', 'to'),
-    component: lazyRouteComponent(() => import('./screens/audit.tsx'), 'Audit'),
-  }),
+  screen('/', [], async () => (await import('./screens/overview.tsx')).Overview),
+  screen('/endpoints', ['q', 'show', 'most'], async () => (await import('./screens/endpoints.tsx')).Endpoints),
+  screen(
+    '/endpoints/$subscriptionId',
+    ['tab', 'hours', ...ENDPOINT_FILTERS],
+    async () => (await import('./screens/endpoint/endpoint.tsx')).Endpoint,
+  ),
+  screen('/events', ['q', 'eventType', 'from', 'to'], async () => (await import('./screens/events.tsx')).Events),
+  screen('/events/$eventId', [], async () => (await import('./screens/explain/explain.tsx')).Explain),
+  screen('/deliveries', DELIVERY_FILTERS, async () => (await import('./screens/delivery-list.tsx')).Deliveries),
+  screen('/parked', [], async () => (await import('./screens/parked.tsx')).Parked),
+  screen('/recoveries', [], async () => (await import('./screens/recoveries.tsx')).Recoveries),
+  screen('/recoveries/$recoveryId', [], async () => (await import('./screens/recovery.tsx')).RecoveryScreen),
+  screen(
+    '/live',
+    ['show', 'eventType', 'callId', 'agentUri', 'subscriptionId'],
+    async () => (await import('./screens/live-tail.tsx')).LiveTail,
+  ),
+  screen('/agents', ['q', 'show'], async () => (await import('./screens/wallboard.tsx')).Wallboard),
+  screen('/simulator', [], async () => (await import('./screens/simulator.tsx')).Simulator),
+  screen(
+    '/audit',
+    ['list', 'action', 'subscriptionId', 'from', 'to'],
+    async () => (await import('./screens/audit.tsx')).Audit,
+  ),
 ] as const
 
 export const router = createRouter({

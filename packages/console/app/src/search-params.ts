@@ -7,24 +7,18 @@ export type Filters = Readonly<Record<string, string | undefined>>
 export const parseSearch = (search: string): Filters => Object.fromEntries(new URLSearchParams(search))
 
 export function stringifySearch(search: Readonly<Record<string, unknown>>): string {
-  const set = Object.entries(search).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
-  )
-  const text = new URLSearchParams(set).toString()
+  const set = Object.entries(search).filter(([, value]) => typeof value === 'string' && value !== '')
+  const text = new URLSearchParams(set as [string, string][]).toString()
   return text === '' ? '' : `?${text}`
 }
 
 /** Keeps the named parameters of an address. Anything else in it has no effect. */
 export const only =
   <Name extends string>(...names: readonly Name[]) =>
-  (search: Readonly<Record<string, unknown>>): { readonly [name in Name]?: string } => {
-    const kept: { [name in Name]?: string } = {}
-    for (const name of names) {
-      const value = search[name]
-      if (typeof value === 'string' && value !== '') kept[name] = value
-    }
-    return kept
-  }
+  (search: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(
+      names.map((name) => [name, search[name]]).filter(([, value]) => typeof value === 'string' && value !== ''),
+    ) as { readonly [name in Name]?: string }
 
 /** Of a list of deliveries. */
 export const DELIVERY_FILTERS = [
@@ -39,6 +33,9 @@ export const DELIVERY_FILTERS = [
   'from',
   'to',
 ] as const
+
+/** Of the deliveries of one endpoint. */
+export const ENDPOINT_FILTERS = ['state', 'outcome', 'eventType', 'from', 'to'] as const
 
 /** The filters of the current screen, and a function that changes some of them. An empty text removes a filter. */
 export function useFilters(): readonly [Filters, (patch: Filters) => void] {

@@ -1,15 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate } from '@tanstack/react-router'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { meQuery, summaryQuery } from './api/queries.ts'
-import { useFreshness } from './live/use-freshness.ts'
+import { useFreshness } from './live/freshness.ts'
+import { sumOf } from './rules/sum-of.ts'
 import { count } from './rules/words.ts'
 import { usePerson } from './session/person.ts'
 import { signOut } from './session/session.ts'
+import { useStore } from './store.ts'
 import { Announcements } from './ui/announce.tsx'
-import { textIn } from './ui/fields.tsx'
-import { Notice, Status, Time } from './ui/parts.tsx'
-import { chooseTheme, type Theme, theme } from './ui/theme.ts'
+import { Choice, textIn } from './ui/fields.tsx'
+import { Facts, Notice, Status, Time } from './ui/parts.tsx'
+import { chooseTheme, theme } from './ui/theme.ts'
 
 /** What every screen has: navigation, search, freshness, the person. */
 export function Shell() {
@@ -49,51 +51,38 @@ export function Shell() {
   )
 }
 
+const SCREENS = [
+  ['/', 'Overview'],
+  ['/endpoints', 'Endpoints'],
+  ['/events', 'Events'],
+  ['/deliveries', 'Deliveries'],
+  ['/parked', 'Parked'],
+  ['/recoveries', 'Recoveries'],
+  ['/live', 'Live'],
+  ['/agents', 'Agents'],
+  ['/simulator', 'Simulator'],
+  ['/audit', 'Audit'],
+] as const
+
+/** Screens that begin a group. */
+const FIRST_OF_GROUP: readonly string[] = ['/live', '/audit']
+
 function Navigation() {
   const { data: me } = useQuery(meQuery)
   const { data: parked = 0 } = useQuery({
     ...summaryQuery,
-    select: ({ items }) => items.reduce((sum, item) => sum + item.parked, 0),
+    select: ({ items }) => sumOf(items, 'parked'),
   })
   return (
     <ul>
-      <li>
-        <Link to="/" activeOptions={{ exact: true }}>
-          Overview
-        </Link>
-      </li>
-      <li>
-        <Link to="/endpoints">Endpoints</Link>
-      </li>
-      <li>
-        <Link to="/events">Events</Link>
-      </li>
-      <li>
-        <Link to="/deliveries">Deliveries</Link>
-      </li>
-      <li>
-        <Link to="/parked">
-          Parked
-          {parked > 0 && <span className="badge">{count(parked)}</span>}
-        </Link>
-      </li>
-      <li>
-        <Link to="/recoveries">Recoveries</Link>
-      </li>
-      <li className="gap">
-        <Link to="/live">Live</Link>
-      </li>
-      <li>
-        <Link to="/agents">Agents</Link>
-      </li>
-      {me?.features.simulator === true && (
-        <li>
-          <Link to="/simulator">Simulator</Link>
+      {SCREENS.filter(([to]) => to !== '/simulator' || me?.features.simulator === true).map(([to, label]) => (
+        <li key={to} className={FIRST_OF_GROUP.includes(to) ? 'gap' : undefined}>
+          <Link to={to} activeOptions={{ exact: to === '/' }}>
+            {label}
+            {to === '/parked' && parked > 0 && <span className="badge">{count(parked)}</span>}
+          </Link>
         </li>
-      )}
-      <li className="gap">
-        <Link to="/audit">Audit</Link>
-      </li>
+      ))}
     </ul>
   )
 }
@@ -101,7 +90,18 @@ function Navigation() {
 function SearchBox() {
   const navigate = useNavigate()
   const input = useRef<HTMLInputElement>(null)
-  useFocusKey(input)
+  // `/` or Ctrl+K puts the cursor into the search box.
+  useEffect(() => {
+    const focus = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
+      const isShortcut = event.key === '/' ? !isTyping : event.key === 'k' && (event.ctrlKey || event.metaKey)
+      if (!isShortcut || document.querySelector('dialog[open]') !== null) return
+      event.preventDefault()
+      input.current?.select()
+    }
+    document.addEventListener('keydown', focus)
+    return () => document.removeEventListener('keydown', focus)
+  }, [])
   return (
     <form
       className="search"
@@ -127,21 +127,6 @@ function SearchBox() {
       <kbd aria-hidden="true">/</kbd>
     </form>
   )
-}
-
-/** `/` or Ctrl+K puts the cursor into the search box. */
-function useFocusKey(input: RefObject<HTMLInputElement | null>): void {
-  useEffect(() => {
-    const focus = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
-      const isShortcut = event.key === '/' ? !isTyping : event.key === 'k' && (event.ctrlKey || event.metaKey)
-      if (!isShortcut || document.querySelector('dialog[open]') !== null) return
-      event.preventDefault()
-      input.current?.select()
-    }
-    document.addEventListener('keydown', focus)
-    return () => document.removeEventListener('keydown', focus)
-  }, [input])
 }
 
 const SIGNS = {
@@ -171,41 +156,28 @@ function AwayNotice() {
   )
 }
 
+const THEMES = [
+  ['auto', 'As the system'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+] as const
+
 function PersonMenu() {
   const { name, role } = usePerson()
   const { data: me } = useQuery(meQuery)
-  const [chosen, setChosen] = useState(theme)
   return (
     <>
       <button type="button" className="person" popoverTarget="person-menu">
         {name === '' ? 'Account' : name}
       </button>
       <div id="person-menu" popover="auto">
-        <dl className="facts">
-          <div>
-            <dt>Tenant</dt>
-            <dd>{me === undefined ? '' : (me.tenant ?? 'The installation')}</dd>
-          </div>
-          <div>
-            <dt>Role</dt>
-            <dd>{role}</dd>
-          </div>
-        </dl>
-        <label className="field">
-          <span className="field-label">Colours</span>
-          <select
-            value={chosen}
-            onChange={(event) => {
-              const next = event.target.value as Theme
-              chooseTheme(next)
-              setChosen(next)
-            }}
-          >
-            <option value="auto">As the system</option>
-            <option value="light">Light</option>
-            <option value="dark">Dark</option>
-          </select>
-        </label>
+        <Facts
+          rows={[
+            ['Tenant', me && (me.tenant ?? 'The installation')],
+            ['Role', role],
+          ]}
+        />
+        <Choice label="Colours" value={useStore(theme)} options={THEMES} onChange={chooseTheme} />
         <button type="button" className="button plain" onClick={() => void signOut()}>
           Sign out
         </button>

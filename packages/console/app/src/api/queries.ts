@@ -1,8 +1,9 @@
 import type { CallOptions, Page, Pages } from '@switchhook/client'
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { endpointName } from '../rules/attention.ts'
+import type { Filters } from '../search-params.ts'
 import { client } from './client.ts'
-import type { Recovery, SummaryItem } from './model.ts'
+import type { SummaryItem } from './model.ts'
 
 /**
  * Everything that the console reads. The first part of a key says what makes the answer old: `delivery` and `voice` follow
@@ -12,23 +13,11 @@ import type { Recovery, SummaryItem } from './model.ts'
 /** The stream says what has changed; this is for what it does not report, such as a cool-down that ends. */
 const REFRESH_MS = 15_000
 
-const live = { refetchInterval: REFRESH_MS } as const
-
 /** Rows per request of a long list. */
 const PAGE_SIZE = 100
 
-type Filters = Readonly<Record<string, string | undefined>>
-
 /** Lists can have empty pages with a cursor: the reader goes on until it has rows or the end, a few pages at a time. */
 const PAGES_AT_ONCE = 5
-
-async function readPage<P extends Page>(pageAt: (cursor: string | undefined) => Pages<P>): Promise<P> {
-  let page = await pageAt(undefined).page()
-  for (let n = 1; n < PAGES_AT_ONCE && page.items.length === 0 && page.nextCursor !== null; n++) {
-    page = await pageAt(page.nextCursor).page()
-  }
-  return page
-}
 
 /** A longer list, in pages, is not read again with each message of the stream. */
 const SHORT_PAGES = 5
@@ -36,44 +25,45 @@ const LONG_LIST_REFRESH_MS = 120_000
 
 /** @param data of any query */
 export const isLongList = (data: unknown): boolean =>
-  typeof data === 'object' &&
-  data !== null &&
-  'pages' in data &&
-  (data.pages as readonly unknown[]).length > SHORT_PAGES
-
-/** To read a list again is one request for each of its pages. */
-const liveList = {
-  refetchInterval: ({ state: { data } }: { readonly state: { readonly data?: unknown } }) =>
-    isLongList(data) ? LONG_LIST_REFRESH_MS : REFRESH_MS,
-}
+  ((data as { readonly pages?: readonly unknown[] } | null | undefined)?.pages?.length ?? 0) > SHORT_PAGES
 
 /** @param name with `filters`, it identifies the query in the cache */
 const pages = <P extends Page>(
-  group: string,
+  group: 'delivery' | 'voice' | 'setup',
   name: string,
   filters: Filters,
   list: (query: object, options: CallOptions) => Pages<P>,
 ) =>
   infiniteQueryOptions({
     queryKey: [group, name, filters],
-    queryFn: ({ pageParam, signal }) =>
-      readPage((cursor = pageParam) => list({ ...filters, limit: PAGE_SIZE, cursor }, { signal })),
+    queryFn: async ({ pageParam, signal }) => {
+      const read = (cursor: string | undefined) => list({ ...filters, limit: PAGE_SIZE, cursor }, { signal }).page()
+      let page = await read(pageParam)
+      for (let n = 1; n < PAGES_AT_ONCE && page.items.length === 0 && page.nextCursor !== null; n++)
+        page = await read(page.nextCursor)
+      return page
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    // To read a list again is one request for each of its pages.
+    refetchInterval: ({ state: { data } }) =>
+      group !== 'setup' && (isLongList(data) ? LONG_LIST_REFRESH_MS : REFRESH_MS),
   })
 
 /** A list that is read in pages. */
 export type ListQuery<P extends Page> = ReturnType<typeof pages<P>>
 
-const one = <T>(group: string, name: string, read: (options: CallOptions) => Promise<T>) =>
-  queryOptions({ queryKey: [group, name], queryFn: ({ signal }) => read({ signal }) })
+type Read<T> = (options: CallOptions) => Promise<T>
 
-export const meQuery = { ...one('setup', 'me', client.me.read), staleTime: 300_000 }
-export const policyQuery = { ...one('setup', 'policy', client.deliveries.policy), staleTime: 300_000 }
-export const eventTypesQuery = {
-  ...one('setup', 'event types', client.events.types),
-  staleTime: 300_000,
-}
+const setup = <T>(name: string, read: Read<T>) =>
+  queryOptions({ queryKey: ['setup', name], queryFn: ({ signal }) => read({ signal }), staleTime: 300_000 })
+
+const live = <T>(name: string, read: Read<T>) =>
+  queryOptions({ queryKey: ['delivery', name], queryFn: ({ signal }) => read({ signal }), refetchInterval: REFRESH_MS })
+
+export const meQuery = setup('me', client.me.read)
+export const policyQuery = setup('policy', client.deliveries.policy)
+export const eventTypesQuery = setup('event types', client.events.types)
 
 /** Endpoints that every screen looks at. The list of endpoints loads as many again on request. */
 export const FIRST_ENDPOINTS = 1_000
@@ -119,73 +109,53 @@ export const namesQuery = {
   select: ({ items }: Endpoints): ReadonlyMap<string, string> =>
     new Map(items.map((item) => [item.subscriptionId, endpointName(item)])),
 }
-export const parkedQuery = { ...one('delivery', 'parked', client.deliveries.parked), ...live }
-export const recoveriesQuery = {
-  ...one('delivery', 'recoveries', (options) => client.recoveries.list({}, options).page()),
-  ...live,
-}
-export const recoveryQuery = (id: string) => ({
-  ...one('delivery', `recovery ${id}`, (options) => client.recoveries.read(id, options)),
-  refetchInterval: ({ state: { data } }: { readonly state: { readonly data?: Recovery | undefined } }) =>
-    data?.endedAt != null ? (false as const) : 1_000,
-})
-export const subscriptionQuery = (id: string) => ({
-  ...one('delivery', `subscription ${id}`, (options) => client.subscriptions.read(id, options)),
-  ...live,
-})
+
+export const parkedQuery = live('parked', client.deliveries.parked)
+export const recoveriesQuery = live('recoveries', (options) => client.recoveries.list({}, options).page())
+export const recoveryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['delivery', `recovery ${id}`],
+    queryFn: ({ signal }) => client.recoveries.read(id, { signal }),
+    refetchInterval: ({ state: { data } }) => (data?.endedAt != null ? false : 1_000),
+  })
+export const subscriptionQuery = (id: string) =>
+  live(`subscription ${id}`, (options) => client.subscriptions.read(id, options))
 /** The event types of the latest held deliveries, the most frequent first. */
-export const heldTypesQuery = (id: string) => ({
-  ...one('delivery', `held types ${id}`, async (options) => {
+export const heldTypesQuery = (id: string) =>
+  live(`held types ${id}`, async (options) => {
     const { items } = await client.subscriptions.deliveries(id, { state: 'held', limit: PAGE_SIZE }, options).page()
-    const counts = new Map<string, number>()
-    for (const { eventType } of items) counts.set(eventType, (counts.get(eventType) ?? 0) + 1)
-    return { looked: items.length, counts: [...counts].toSorted(([, a], [, b]) => b - a) }
-  }),
-  ...live,
-})
-export const eventQuery = (id: string) => ({
-  ...one('delivery', `event ${id}`, (options) => client.events.explain(id, { limit: 200 }, options)),
-  ...live,
-})
+    const byType = Map.groupBy(items, ({ eventType }) => eventType)
+    const counts = [...byType].map(([type, { length }]) => [type, length] as const)
+    return { looked: items.length, counts: counts.toSorted(([, a], [, b]) => b - a) }
+  })
+export const eventQuery = (id: string) =>
+  live(`event ${id}`, (options) => client.events.explain(id, { limit: 200 }, options))
 /** The same for one row among many: the stream does not make it old, because each row is a request. */
-export const happenedQuery = (id: string) => ({
-  ...one('happened', `event ${id}`, (options) => client.events.explain(id, { limit: 100 }, options)),
-  staleTime: REFRESH_MS,
-  ...live,
-})
-export const deliveryQuery = (id: string) => ({
-  ...one('delivery', `delivery ${id}`, (options) => client.deliveries.read(id, options)),
-  ...live,
-})
+export const happenedQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['happened', `event ${id}`],
+    queryFn: ({ signal }) => client.events.explain(id, { limit: 100 }, { signal }),
+    staleTime: REFRESH_MS,
+    refetchInterval: REFRESH_MS,
+  })
+export const deliveryQuery = (id: string) => live(`delivery ${id}`, (options) => client.deliveries.read(id, options))
 
 /** @param subscriptionId undefined: over all endpoints */
 export const statisticsQuery = (subscriptionId: string | undefined, hours: number) =>
-  queryOptions({
-    queryKey: ['delivery', 'statistics', subscriptionId ?? 'all', hours],
-    queryFn: ({ signal }) =>
-      client.deliveries.statistics(
-        {
-          ...(subscriptionId && { subscriptionId }),
-          from: new Date(Date.now() - hours * 3_600_000).toISOString(),
-          step: hours > 24 ? '1h' : '1m',
-        },
-        { signal },
-      ),
-    ...live,
-  })
+  live(`statistics ${subscriptionId ?? 'all'} ${hours}`, (options) =>
+    client.deliveries.statistics(
+      {
+        ...(subscriptionId && { subscriptionId }),
+        from: new Date(Date.now() - hours * 3_600_000).toISOString(),
+        step: hours > 24 ? '1h' : '1m',
+      },
+      options,
+    ),
+  )
 
-export const eventsQuery = (filters: Filters) => ({
-  ...pages('delivery', 'events', filters, client.events.list),
-  ...liveList,
-})
-export const deliveriesQuery = (filters: Filters) => ({
-  ...pages('delivery', 'deliveries', { ...filters, state: filters['state'] ?? 'any' }, client.deliveries.list),
-  ...liveList,
-})
+export const eventsQuery = (filters: Filters) => pages('delivery', 'events', filters, client.events.list)
+export const deliveriesQuery = (filters: Filters) =>
+  pages('delivery', 'deliveries', { ...filters, state: filters['state'] ?? 'any' }, client.deliveries.list)
 export const auditQuery = (filters: Filters) => pages('setup', 'audit', filters, client.audit.list)
-
-export const agentsQuery = { ...pages('voice', 'agents', {}, client.agents.list), ...liveList }
-export const callsQuery = (filters: Filters) => ({
-  ...pages('voice', 'calls', filters, client.calls.list),
-  ...liveList,
-})
+export const agentsQuery = pages('voice', 'agents', {}, client.agents.list)
+export const callsQuery = (filters: Filters) => pages('voice', 'calls', filters, client.calls.list)

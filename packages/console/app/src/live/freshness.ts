@@ -1,6 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
+import { createContext, useContext } from 'react'
 import { isAway as isAwayFor } from '../api/client.ts'
 import { isLongList } from '../api/queries.ts'
+import { createStore, useStore } from '../store.ts'
 import { paced } from './paced.ts'
 import { openStream, type StreamState } from './stream.ts'
 
@@ -20,29 +22,23 @@ export function createFreshness(queries: QueryClient) {
   let stream: StreamState = 'connecting'
   let isAway = false
   let answeredAtMs = Date.now()
-  let current: Freshness = { state: 'connecting', answeredAtMs }
-  const listeners = new Set<() => void>()
+  const store = createStore<Freshness>({ state: 'connecting', answeredAtMs })
 
   function publish(): void {
     const state = isAway || stream === 'away' ? 'away' : stream === 'unavailable' ? 'polling' : stream
-    if (state === current.state && (state !== 'away' || answeredAtMs === current.answeredAtMs)) return
-    current = { state, answeredAtMs }
-    for (const listener of listeners) listener()
+    const shown = store.get()
+    if (state === shown.state && (state !== 'away' || answeredAtMs === shown.answeredAtMs)) return
+    store.set({ state, answeredAtMs })
   }
 
   const refreshAll = (): void => void queries.invalidateQueries()
   const wake = (): void => {
     if (!document.hidden) refreshAll()
   }
-  const refreshers = new Map<string, () => void>()
-  function refresh(group: 'delivery' | 'voice'): void {
-    const known = refreshers.get(group)
-    const run =
-      known ??
-      paced(() => queries.invalidateQueries({ queryKey: [group], predicate: ({ state }) => !isLongList(state.data) }))
-    refreshers.set(group, run)
-    run()
-  }
+  const refresherOf = (group: 'delivery' | 'voice') =>
+    paced(() => queries.invalidateQueries({ queryKey: [group], predicate: ({ state }) => !isLongList(state.data) }))
+  const refreshDelivery = refresherOf('delivery')
+  const refreshVoice = refresherOf('voice')
 
   queries.getQueryCache().subscribe(({ type, query }) => {
     if (type !== 'updated') return
@@ -61,8 +57,8 @@ export function createFreshness(queries: QueryClient) {
     const close = openStream({
       onMessage: (message) => {
         if (message.type === 'gap') return refreshAll()
-        refresh('delivery')
-        if (message.type === 'event' && /^(call|agent)\./.test(message.event.eventType)) refresh('voice')
+        refreshDelivery()
+        if (message.type === 'event' && /^(call|agent)\./.test(message.event.eventType)) refreshVoice()
       },
       onState: (state) => {
         if (state === 'live' && stream === 'away') refreshAll()
@@ -77,12 +73,13 @@ export function createFreshness(queries: QueryClient) {
     }
   }
 
-  return {
-    follow,
-    subscribe: (listener: () => void): (() => void) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    get: (): Freshness => current,
-  }
+  return { follow, store }
+}
+
+export const FreshnessContext = createContext<ReturnType<typeof createFreshness> | null>(null)
+
+export function useFreshness(): Freshness {
+  const freshness = useContext(FreshnessContext)
+  if (freshness === null) throw new Error('no FreshnessContext')
+  return useStore(freshness.store)
 }

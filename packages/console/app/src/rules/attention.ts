@@ -1,6 +1,7 @@
 import type { ParkedGroup, Recovery, SummaryItem } from '../api/model.ts'
 import { type EndpointState, endpointState } from './endpoint-state.ts'
-import { counted, outcomePhrase, recoveryWait, shortUrl } from './words.ts'
+import { RANK_OF_TONE } from './tone.ts'
+import { capital, deliveries, outcomePhrase, recoveryWait, shortUrl } from './words.ts'
 
 /** One thing that a person should look at now. */
 export interface Attention {
@@ -18,13 +19,8 @@ export interface Attention {
   readonly isPull?: boolean
 }
 
-export const endpointName = ({
-  description,
-  url,
-}: {
-  readonly description: string | null
-  readonly url: string | null
-}): string => (description === null || description === '' ? shortUrl(url) : description)
+export const endpointName = ({ description, url }: Pick<SummaryItem, 'description' | 'url'>): string =>
+  description || shortUrl(url)
 
 /**
  * What needs attention, the worst first: endpoints that fail or have parked deliveries (one entry per endpoint), and
@@ -39,71 +35,65 @@ export function attentionOf(
     const state = endpointState(endpoint)
     const isFailing = state.tone === 'bad' || state.tone === 'warn'
     if (!isFailing && endpoint.parked === 0) return []
-    const groups = parked.filter(({ subscriptionId }) => subscriptionId === endpoint.subscriptionId)
+    // The API has the largest first.
+    const group = parked.find(({ subscriptionId }) => subscriptionId === endpoint.subscriptionId)
     const tone = state.tone === 'bad' || endpoint.parked > 0 ? 'bad' : 'warn'
     return [
       {
         key: endpoint.subscriptionId,
         tone,
         title: endpointName(endpoint),
-        detail: sentencesOf(endpoint, state, isFailing, groups),
-        since: sinceOf(endpoint, isFailing, groups),
+        detail: sentencesOf(endpoint, state, isFailing, group),
+        since: sinceOf(endpoint, isFailing, group),
         subscriptionId: endpoint.subscriptionId,
         parked: endpoint.parked,
         isPull: endpoint.mode === 'pull',
       },
     ]
   })
-  const waiting = recoveries.flatMap((recovery): Attention[] =>
-    recovery.state === 'paused'
-      ? [
-          {
-            key: recovery.recoveryId,
-            tone: 'warn',
-            title: 'Recovery is waiting',
-            detail: `It waits for ${recoveryWait(recovery.waitingFor ?? 'broker')}. ${counted(recovery.remaining, 'delivery', 'deliveries')} remain.`,
-            since: recovery.updatedAt,
-            subscriptionId: recovery.subscriptionId,
-            recoveryId: recovery.recoveryId,
-            parked: 0,
-          },
-        ]
-      : [],
-  )
-  return [...ill, ...waiting].toSorted((a, b) => rank(a) - rank(b) || b.parked - a.parked)
+  const waiting = recoveries
+    .filter(({ state }) => state === 'paused')
+    .map(
+      ({ recoveryId, subscriptionId, waitingFor, remaining, updatedAt }): Attention => ({
+        key: recoveryId,
+        tone: 'warn',
+        title: 'Recovery is waiting',
+        detail: `It waits for ${recoveryWait(waitingFor ?? 'broker')}. ${deliveries(remaining)} remain.`,
+        since: updatedAt,
+        subscriptionId,
+        recoveryId,
+        parked: 0,
+      }),
+    )
+  return [...ill, ...waiting].toSorted((a, b) => RANK_OF_TONE[a.tone] - RANK_OF_TONE[b.tone] || b.parked - a.parked)
 }
-
-const rank = ({ tone }: Attention): number => (tone === 'bad' ? 0 : 1)
 
 function sentencesOf(
   { health, waiting, held, parked }: SummaryItem,
   { label, why }: EndpointState,
   isFailing: boolean,
-  groups: readonly ParkedGroup[],
+  group: ParkedGroup | undefined,
 ): string {
-  const [largest] = groups
   const cause =
-    largest === undefined
+    group === undefined
       ? outcomePhrase(health.lastFailureOutcome, health.lastFailureStatus)
-      : outcomePhrase(largest.outcome, largest.status)
+      : outcomePhrase(group.outcome, group.status)
   const backlog = [
-    ...(parked > 0 ? [`${counted(parked, 'delivery', 'deliveries')} parked`] : []),
-    ...(waiting > 0 ? [`${counted(waiting, 'delivery', 'deliveries')} waiting for a retry`] : []),
-    ...(held > 0 ? [`${counted(held, 'delivery', 'deliveries')} held`] : []),
-  ]
+    parked > 0 && `${deliveries(parked)} parked`,
+    waiting > 0 && `${deliveries(waiting)} waiting for a retry`,
+    held > 0 && `${deliveries(held)} held`,
+  ].filter(Boolean)
   const first = isFailing ? `${label}: ${why?.replace(/^I/, 'i')}` : `It works again, but it ${cause} before.`
   return backlog.length === 0 ? first : `${first} ${capital(backlog.join(', '))}.`
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** An endpoint is ill since its first failure after a success; parked deliveries exist since the oldest. */
 function sinceOf(
   { mode, health, oldestHeldAt, oldestParkedAt }: SummaryItem,
   isFailing: boolean,
-  groups: readonly ParkedGroup[],
+  group: ParkedGroup | undefined,
 ): string | null {
-  const parkedSince = oldestParkedAt ?? groups[0]?.since ?? null
+  const parkedSince = oldestParkedAt ?? group?.since ?? null
   const failingSince = mode === 'pull' ? (oldestHeldAt ?? health.failingSince) : health.failingSince
   return isFailing ? (failingSince ?? parkedSince) : parkedSince
 }

@@ -1,16 +1,12 @@
-import type { Health } from '../api/model.ts'
-import type { Tone } from './repair.ts'
+import type { Health, SummaryItem } from '../api/model.ts'
+import type { Tone } from './tone.ts'
 import { outcomePhrase } from './words.ts'
 
-interface Endpoint {
-  readonly mode: 'post' | 'pull'
-  readonly enabled: boolean
+interface Endpoint
+  extends Pick<SummaryItem, 'mode' | 'enabled' | 'oldestHeldAt' | 'deleteAfterUnusedSeconds' | 'health'> {
   readonly paused: boolean | null
   /** ISO 8601; of a summary, `paused` says it. */
   readonly pausedUntil?: string | null
-  readonly oldestHeldAt: string | null
-  readonly deleteAfterUnusedSeconds: number | null
-  readonly health: Health
 }
 
 /** How an endpoint is, in a word, for lists and headings. */

@@ -1,5 +1,5 @@
 import type { Explanation } from '../api/model.ts'
-import type { Tone } from './repair.ts'
+import type { Tone } from './tone.ts'
 import { agentName, callState } from './words.ts'
 
 type Data = Readonly<Record<string, unknown>>
@@ -34,9 +34,9 @@ export function progressOf(explanations: readonly Pick<Explanation, 'verdict'>[]
   const tone = parked > 0 ? 'bad' : late > 0 ? 'warn' : 'good'
   if (delivered === total) return { tone, text: total === 1 ? 'delivered' : `all ${total} delivered` }
   const parts = [
-    ...(parked > 0 ? [`${parked} parked`] : []),
-    ...(late > 0 ? [`${late} waiting`] : []),
-    ...(delivered > 0 ? [`${delivered} delivered`] : []),
-  ]
+    parked > 0 && `${parked} parked`,
+    late > 0 && `${late} waiting`,
+    delivered > 0 && `${delivered} delivered`,
+  ].filter(Boolean)
   return { tone, text: total === 1 ? (parked === 1 ? 'parked' : 'waiting') : parts.join(', ') }
 }

@@ -1,4 +1,5 @@
 import { SwitchhookError } from '@switchhook/client'
+import { capital } from './words.ts'
 
 /** What is wrong with the fields of a form, by their names. */
 export type Faults = ReadonlyMap<string, readonly string[]>
@@ -25,8 +26,7 @@ export function faultsIn(error: unknown): Faults {
   const faults = new Map<string, string[]>()
   for (const { pointer, detail } of error.problem.errors ?? []) {
     const [name = '', ...inside] = pointer.split('/').slice(1).map(unescaped)
-    const text =
-      inside.length > 0 ? `${inside.join('/')} ${detail}` : `${detail.charAt(0).toUpperCase()}${detail.slice(1)}`
+    const text = inside.length > 0 ? `${inside.join('/')} ${detail}` : capital(detail)
     faults.set(name, [...(faults.get(name) ?? []), /[.?]$/.test(text) ? text : `${text}.`])
   }
   return faults

@@ -1,10 +1,11 @@
 import type { FilterPreview, SubscriptionFilter } from '../api/model.ts'
 import { count, counted } from './words.ts'
 
-/** A filter as it was entered; null: none. */
-export type EnteredFilter =
-  | { readonly filter: SubscriptionFilter | null; readonly fault?: never }
-  | { readonly filter?: never; readonly fault: string }
+/** A filter as it was entered, null if none was, or why it cannot be read. */
+interface EnteredFilter {
+  readonly filter?: SubscriptionFilter | null
+  readonly fault?: string
+}
 
 /** The service says what is wrong with a filter that is JSON. */
 export function readFilter(text: string): EnteredFilter {

@@ -1,4 +1,5 @@
 import type { Explanation } from '../api/model.ts'
+import type { Tone } from './tone.ts'
 
 /** The one action that gets a delivery through, by its verdict. */
 export interface Repair {
@@ -26,65 +27,35 @@ const check: Repair = {
   promise: 'Sends a few test requests and reports what the endpoint does wrong. The delivery keeps its schedule.',
 }
 
-const REPAIRS: Readonly<Record<Explanation['verdict'], Repair | null>> = {
-  delivered: redeliver('Send again'),
+const enable: Repair = {
+  action: 'enable',
+  label: 'Enable the endpoint',
+  promise: 'The endpoint receives new events again. Then send this event to it.',
+}
+
+/** How each verdict is shown, and its repair; null if nothing has to be or can be repaired. */
+const VERDICTS: Readonly<Record<Explanation['verdict'], { readonly tone: Tone; readonly repair: Repair | null }>> = {
+  delivered: { tone: 'good', repair: redeliver('Send again') },
   // An attempt is under way.
-  pending: null,
-  waiting: redeliver('Try again now'),
+  pending: { tone: 'quiet', repair: null },
+  waiting: { tone: 'warn', repair: redeliver('Try again now') },
   // It is sent when its endpoint is resumed, or received by its client.
-  held: null,
-  'cooling-down': check,
-  parked: redeliver('Send again'),
-  withdrawn: deliver,
-  expired: deliver,
-  'not-subscribed': deliver,
-  filtered: deliver,
-  'created-later': deliver,
-  'changed-later': deliver,
-  disabled: {
-    action: 'enable',
-    label: 'Enable the endpoint',
-    promise: 'The endpoint receives new events again. Then send this event to it.',
-  },
+  held: { tone: 'quiet', repair: null },
+  'cooling-down': { tone: 'warn', repair: check },
+  parked: { tone: 'bad', repair: redeliver('Send again') },
+  withdrawn: { tone: 'bad', repair: deliver },
+  expired: { tone: 'quiet', repair: deliver },
+  'not-subscribed': { tone: 'quiet', repair: deliver },
+  filtered: { tone: 'quiet', repair: deliver },
+  'created-later': { tone: 'quiet', repair: deliver },
+  'changed-later': { tone: 'quiet', repair: deliver },
+  disabled: { tone: 'warn', repair: enable },
   // There is no endpoint any more.
-  deleted: null,
-  unknown: deliver,
+  deleted: { tone: 'quiet', repair: null },
+  unknown: { tone: 'quiet', repair: deliver },
 }
 
-/** Null if nothing has to be or can be repaired. A verdict of a later version has no repair. */
-export const repairOf = (verdict: Explanation['verdict']): Repair | null => REPAIRS[verdict] ?? null
+/** Null for a verdict of a later version, too. */
+export const repairOf = (verdict: Explanation['verdict']): Repair | null => VERDICTS[verdict]?.repair ?? null
 
-/** How a verdict is shown. */
-export type Tone = 'good' | 'warn' | 'bad' | 'quiet'
-
-const TONES: Readonly<Record<Explanation['verdict'], Tone>> = {
-  delivered: 'good',
-  pending: 'quiet',
-  waiting: 'warn',
-  held: 'quiet',
-  'cooling-down': 'warn',
-  parked: 'bad',
-  withdrawn: 'bad',
-  expired: 'quiet',
-  'not-subscribed': 'quiet',
-  filtered: 'quiet',
-  'created-later': 'quiet',
-  'changed-later': 'quiet',
-  disabled: 'warn',
-  deleted: 'quiet',
-  unknown: 'quiet',
-}
-
-export const toneOfVerdict = (verdict: Explanation['verdict']): Tone => TONES[verdict] ?? 'quiet'
-
-const DELIVERY_TONES: Readonly<Record<string, Tone>> = {
-  acknowledged: 'good',
-  pending: 'quiet',
-  held: 'quiet',
-  waiting: 'warn',
-  parked: 'bad',
-  withdrawn: 'quiet',
-  expired: 'quiet',
-}
-
-export const toneOfState = (state: string): Tone => DELIVERY_TONES[state] ?? 'quiet'
+export const toneOfVerdict = (verdict: Explanation['verdict']): Tone => VERDICTS[verdict]?.tone ?? 'quiet'

@@ -1,4 +1,4 @@
-import type { Attempt } from '../api/model.ts'
+import type { Attempt, Delivery } from '../api/model.ts'
 
 /** One position of the schedule in the current run of a delivery. */
 export interface Slot {
@@ -13,12 +13,7 @@ export interface Slot {
   readonly attempt: Attempt | null
 }
 
-interface Scheduled {
-  readonly run: number
-  readonly attempts: readonly Attempt[]
-  readonly nextAttemptAt: string | null
-  readonly firstDueAt: string
-}
+type Scheduled = Pick<Delivery, 'run' | 'attempts' | 'nextAttemptAt' | 'firstDueAt'>
 
 /**
  * All slots of the current run, past and to come. The API reports attempts and the time of the next one; which slots a
@@ -32,16 +27,15 @@ export function slotsOf(delivery: Scheduled, waitsMs: readonly number[]): readon
       .filter(({ run }) => run === delivery.run)
       .map((attempt) => [Math.min(attempt.slot, waitsMs.length), attempt]),
   )
-  const next = nextSlotOf(delivery, attempts, waitsMs)
   const last = Math.max(-1, ...attempts.keys())
+  const next = nextSlotOf(delivery, last, attempts.get(last), waitsMs)
   return Array.from({ length: waitsMs.length + 1 }, (_, slot): Slot => {
     const attempt = attempts.get(slot)
     if (attempt !== undefined)
       return { slot, kind: attempt.outcome === 'delivered' ? 'acknowledged' : 'failed', at: attempt.at, attempt }
-    const planned = next === undefined || slot < next.slot ? null : plannedAt(next, slot, waitsMs)
-    if (next !== undefined && slot === next.slot) return { slot, kind: 'next', at: planned, attempt: null }
-    if (next !== undefined && slot > next.slot) return { slot, kind: 'later', at: planned, attempt: null }
-    const isPassed = next === undefined ? slot < last : slot < next.slot
+    if (next !== undefined && slot >= next.slot)
+      return { slot, kind: slot === next.slot ? 'next' : 'later', at: plannedAt(next, slot, waitsMs), attempt: null }
+    const isPassed = next !== undefined || slot < last
     return { slot, kind: isPassed ? 'skipped' : 'unused', at: null, attempt: null }
   })
 }
@@ -53,15 +47,14 @@ interface NextSlot {
 
 function nextSlotOf(
   { nextAttemptAt, firstDueAt }: Scheduled,
-  attempts: ReadonlyMap<number, Attempt>,
+  last: number,
+  lastAttempt: Attempt | undefined,
   waitsMs: readonly number[],
 ): NextSlot | undefined {
   if (nextAttemptAt === null) return undefined
   const atMs = Date.parse(nextAttemptAt)
-  const last = Math.max(-1, ...attempts.keys())
-  const lastAttempt = attempts.get(last)
   // Each later slot has an expected time; the next slot is the one whose time fits best.
-  let expectedMs = lastAttempt === undefined ? Date.parse(firstDueAt) : Date.parse(lastAttempt.at)
+  let expectedMs = Date.parse(lastAttempt?.at ?? firstDueAt)
   let best = { slot: Math.min(last + 1, waitsMs.length), differenceMs: Number.POSITIVE_INFINITY }
   for (let slot = last + 1; slot <= waitsMs.length; slot++) {
     if (slot > 0) expectedMs += waitsMs[slot - 1] ?? 0

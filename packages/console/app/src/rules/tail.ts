@@ -1,6 +1,6 @@
 import type { StreamMessage } from '@switchhook/client'
 import { eventPhrase } from './event.ts'
-import type { Tone } from './repair.ts'
+import type { Tone } from './tone.ts'
 import { duration, outcomePhrase } from './words.ts'
 
 /** A message of the live stream, as a row. */
@@ -27,38 +27,23 @@ export const addRows = (shown: readonly TailRow[], arrived: readonly TailRow[]):
 let rowNumber = 0
 
 export function rowOf(message: StreamMessage): TailRow {
-  const key = String(++rowNumber)
+  const base = { key: String(++rowNumber), eventType: '', eventId: null, subscriptionId: null }
   switch (message.type) {
     case 'event':
     case 'other': {
       const { eventId, eventType, occurredAt, data } = message.event
-      return {
-        key,
-        kind: 'event',
-        tone: 'quiet',
-        at: occurredAt,
-        eventType,
-        eventId,
-        subscriptionId: null,
-        text: data === null ? '' : eventPhrase(data),
-      }
+      const text = data === null ? '' : eventPhrase(data)
+      return { ...base, kind: 'event', tone: 'quiet', at: occurredAt, eventType, eventId, text }
     }
     case 'attempt': {
       const { eventId, subscriptionId, eventType, at, attempt, outcome, status, durationMs, state } = message.attempt
       const tone = outcome === 'delivered' ? 'good' : state === 'parked' ? 'bad' : 'warn'
       const text = `attempt ${attempt} ${outcomePhrase(outcome, status)} after ${duration(durationMs)}, ${state}`
-      return { key, kind: 'attempt', tone, at, eventType, eventId, subscriptionId, text }
+      return { ...base, kind: 'attempt', tone, at, eventType, eventId, subscriptionId, text }
     }
-    case 'gap':
-      return {
-        key,
-        kind: 'gap',
-        tone: 'warn',
-        at: new Date().toISOString(),
-        eventType: '',
-        eventId: null,
-        subscriptionId: null,
-        text: message.eventsLost ? 'some messages were lost' : 'some attempts are missing',
-      }
+    case 'gap': {
+      const text = message.eventsLost ? 'some messages were lost' : 'some attempts are missing'
+      return { ...base, kind: 'gap', tone: 'warn', at: new Date().toISOString(), text }
+    }
   }
 }

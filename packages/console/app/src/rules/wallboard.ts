@@ -21,7 +21,8 @@ const WRAP_UP_TOO_LONG_MS = 300_000
 
 /** One row per leg; agents whose calls stand out come first, then agents in calls, then the others by name. */
 export function wallRows(agents: readonly Agent[], nowMs: number): readonly WallRow[] {
-  const rows = agents.map((agent): readonly WallRow[] => {
+  const byName = agents.toSorted((a, b) => a.agentUri.localeCompare(b.agentUri, undefined, { numeric: true }))
+  const rows = byName.map((agent): readonly WallRow[] => {
     const legs = agent.calls.length === 0 ? [null] : agent.calls
     return legs.map((leg, index) => ({
       key: `${agent.agentUri} ${leg?.callId ?? ''}`,
@@ -31,14 +32,11 @@ export function wallRows(agents: readonly Agent[], nowMs: number): readonly Wall
       concern: leg === null ? concernOfAgent(agent, nowMs) : concernOfLeg(leg, nowMs),
     }))
   })
-  return rows.toSorted((a, b) => rank(a) - rank(b) || compareNames(a, b)).flat()
+  return rows.toSorted((a, b) => rank(a) - rank(b)).flat()
 }
 
 const rank = (rows: readonly WallRow[]): number =>
   rows.some(({ concern }) => concern !== null) ? 0 : rows.some(({ leg }) => leg !== null) ? 1 : 2
-
-const compareNames = (a: readonly WallRow[], b: readonly WallRow[]): number =>
-  (a[0]?.agent.agentUri ?? '').localeCompare(b[0]?.agent.agentUri ?? '', undefined, { numeric: true })
 
 function concernOfLeg({ state, occurredAt }: Leg, nowMs: number): string | null {
   const ageMs = nowMs - Date.parse(occurredAt)

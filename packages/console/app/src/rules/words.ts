@@ -30,6 +30,8 @@ export const count = (n: number): string => numberFormat.format(n)
 /** `1 delivery`, `1,204 deliveries`. */
 export const counted = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
 
+export const deliveries = (n: number): string => counted(n, 'delivery', 'deliveries')
+
 /** `42 ms`, `1.2 s`, `5 min`, `2 h 5 min`, `3 d`. */
 export function duration(ms: number): string {
   if (ms < 0) return duration(0)
@@ -50,6 +52,8 @@ export function relative(iso: string, nowMs: number): string {
   const whole = Math.floor(Math.abs(ms) / 1_000) * 1_000
   return ms > 0 ? `${duration(whole)} ago` : `in ${duration(whole)}`
 }
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const pad = (n: number): string => String(n).padStart(2, '0')
 

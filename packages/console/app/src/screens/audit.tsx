@@ -1,40 +1,75 @@
+import type { AuditEntry } from '../api/model.ts'
 import { auditQuery } from '../api/queries.ts'
 import { useFilters } from '../search-params.ts'
-import { Choice, TextFilter } from '../ui/fields.tsx'
-import { MomentFilter } from '../ui/moment-filter.tsx'
-import { Empty, QueryState, Screen } from '../ui/parts.tsx'
+import { ChoiceFilter, PeriodFilters, TextFilter } from '../ui/filters.tsx'
+import { Empty, QueryState, Screen, Time } from '../ui/parts.tsx'
+import { type Column, Table, type TableProps } from '../ui/table.tsx'
 import { useList } from '../ui/use-list.ts'
-import { AuditTable } from './audit-table.tsx'
+import { Agent, CallLink, EndpointLink } from './links.tsx'
+
+const LISTS = [
+  ['', 'Everything'],
+  ['webhooks', 'Changes and sendings'],
+  ['commands', 'Calls and presence'],
+] as const
 
 /** Who changed, sent or commanded what. */
 export function Audit() {
-  const [{ list, action, from, to }, filter] = useFilters()
-  const { query, rows: entries, isEmpty, more } = useList(auditQuery({ list, action, from, to }))
+  const [{ list, action, from, to }] = useFilters()
+  const { query, rows, isEmpty, more } = useList(auditQuery({ list, action, from, to }))
   return (
     <Screen title="Audit" lead="Every change, every sending and every command, with who did it and from where.">
       <div className="filters">
-        <Choice
-          label="Show"
-          value={list ?? ''}
-          options={[
-            ['', 'Everything'],
-            ['webhooks', 'Changes and sendings'],
-            ['commands', 'Calls and presence'],
-          ]}
-          onChange={(list) => filter({ list })}
-        />
-        <TextFilter
-          label="Action"
-          value={action ?? ''}
-          placeholder="subscription.changed"
-          onChange={(action) => filter({ action: action.trim() })}
-        />
-        <MomentFilter label="From" value={from} onChange={(from) => filter({ from })} />
-        <MomentFilter label="To" value={to} onChange={(to) => filter({ to })} />
+        <ChoiceFilter name="list" label="Show" options={LISTS} />
+        <TextFilter name="action" label="Action" placeholder="subscription.changed" />
+        <PeriodFilters />
       </div>
       <QueryState query={query} />
       {isEmpty && <Empty title="No entry matches." />}
-      {(entries.length > 0 || more) && <AuditTable entries={entries} more={more} />}
+      <AuditTable rows={rows} more={more} />
     </Screen>
   )
 }
+
+interface AuditTableProps extends Pick<TableProps<AuditEntry>, 'rows' | 'more'> {
+  readonly isOfOneEndpoint?: boolean
+}
+
+export const AuditTable = ({ rows, more, isOfOneEndpoint = false }: AuditTableProps) => (
+  <Table
+    label="Audit log"
+    columns={isOfOneEndpoint ? COLUMNS.filter(({ title }) => title !== 'On') : COLUMNS}
+    rows={rows}
+    keyOf={({ id }) => id}
+    more={more}
+  />
+)
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { title: 'When', cell: ({ at }) => <Time at={at} /> },
+  { title: 'Who', cell: ({ subject, clientId }) => <span title={clientId}>{subject ?? clientId}</span> },
+  {
+    title: 'What',
+    isWide: true,
+    cell: ({ action, fields }) => (
+      <>
+        {action}
+        {fields.length > 0 && <span className="muted"> {fields.join(', ')}</span>}
+      </>
+    ),
+  },
+  {
+    title: 'On',
+    isOptional: true,
+    cell: ({ on: { subscriptionId, agentUri, callId } }) => {
+      if (subscriptionId !== undefined) return <EndpointLink subscriptionId={subscriptionId} />
+      if (agentUri === undefined) return null
+      return (
+        <>
+          <Agent agentUri={agentUri} /> {callId !== undefined && <CallLink callId={callId} />}
+        </>
+      )
+    },
+  },
+  { title: 'From', isOptional: true, cell: ({ address }) => address ?? '–' },
+]

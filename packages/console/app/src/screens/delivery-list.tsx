@@ -1,35 +1,45 @@
-import { Link } from '@tanstack/react-router'
-import type { DeliverySummary } from '../api/model.ts'
+import type { DeliverySummary, Subscription } from '../api/model.ts'
 import { deliveriesQuery } from '../api/queries.ts'
-import { toneOfState } from '../rules/repair.ts'
-import { count, outcomeLabel } from '../rules/words.ts'
-import { DELIVERY_FILTERS, useFilters } from '../search-params.ts'
-import { Choice, TextFilter } from '../ui/fields.tsx'
-import { MomentFilter } from '../ui/moment-filter.tsx'
-import { Button, Empty, QueryState, Status, Time } from '../ui/parts.tsx'
+import { toneOfState } from '../rules/tone.ts'
+import { capital, count, outcomeLabel } from '../rules/words.ts'
+import { DELIVERY_FILTERS, ENDPOINT_FILTERS, useFilters } from '../search-params.ts'
+import { optionsOf } from '../ui/fields.tsx'
+import { ChoiceFilter, PeriodFilters, TextFilter } from '../ui/filters.tsx'
+import { Button, Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useList } from '../ui/use-list.ts'
-import { EndpointLink } from './endpoint-link.tsx'
+import { EndpointLink, EventLink } from './links.tsx'
 
-type DeliveryFilter = (typeof DELIVERY_FILTERS)[number]
+export const Deliveries = () => (
+  <Screen title="Deliveries" lead="One delivery is one event for one endpoint.">
+    <DeliveryList />
+  </Screen>
+)
 
-/** Deliveries with filters. With a `subscriptionId`, those of one endpoint. */
-export function DeliveryList({
-  subscriptionId,
-  filters: offered = DELIVERY_FILTERS,
-}: {
-  readonly subscriptionId?: string
-  readonly filters?: readonly DeliveryFilter[]
-}) {
+/** Deliveries with filters. With a `subscription`, those of one endpoint. */
+export function DeliveryList({ subscription }: { readonly subscription?: Subscription }) {
   const [all, filter] = useFilters()
+  const isOfAll = subscription === undefined
+  const offered = isOfAll ? DELIVERY_FILTERS : ENDPOINT_FILTERS
   const set = Object.fromEntries(offered.map((name) => [name, all[name]]))
-  const chosen = { ...set, ...(subscriptionId !== undefined && { subscriptionId }) }
-  const { query, rows, isEmpty, more } = useList(deliveriesQuery(chosen))
+  const { query, rows, isEmpty, more } = useList(
+    deliveriesQuery(isOfAll ? set : { ...set, subscriptionId: subscription.id }),
+  )
   const isFiltered = Object.values(set).some((value) => value !== undefined)
-  const columns = subscriptionId === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Endpoint')
+  const columns = isOfAll ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Endpoint')
   return (
     <>
-      <FilterBar offered={offered} values={all} onChange={filter} />
+      <div className="filters">
+        <ChoiceFilter name="state" label="State" options={STATE_OPTIONS} />
+        <ChoiceFilter name="outcome" label="Last outcome" options={OUTCOME_OPTIONS} />
+        {isOfAll && <TextFilter name="status" label="Last status" />}
+        {isOfAll && <ChoiceFilter name="parkedReason" label="Parked because" options={REASON_OPTIONS} />}
+        <ChoiceFilter name="eventType" label="Event type" options={EVENT_TYPE_OPTIONS} />
+        {isOfAll && <TextFilter name="agentUri" label="Agent" />}
+        {isOfAll && <TextFilter name="callId" label="Call" />}
+        {isOfAll && <TextFilter name="subscriptionId" label="Endpoint id" />}
+        <PeriodFilters />
+      </div>
       <QueryState query={query} />
       {isEmpty && (
         <Empty title={isFiltered ? 'No delivery matches the filters.' : 'There are no deliveries.'}>
@@ -40,99 +50,38 @@ export function DeliveryList({
           )}
         </Empty>
       )}
-      {(rows.length > 0 || more) && (
-        <Table label="Deliveries" columns={columns} rows={rows} keyOf={({ deliveryId }) => deliveryId} more={more} />
-      )}
+      <Table label="Deliveries" columns={columns} rows={rows} keyOf={({ deliveryId }) => deliveryId} more={more} />
     </>
   )
 }
 
-const STATES = [
-  ['', 'Any'],
-  ['pending', 'Pending'],
-  ['waiting', 'Waiting'],
-  ['held', 'Held'],
-  ['acknowledged', 'Acknowledged'],
-  ['parked', 'Parked'],
-  ['withdrawn', 'Withdrawn'],
-  ['expired', 'Expired'],
-] as const
+const STATES = ['pending', 'waiting', 'held', 'acknowledged', 'parked', 'withdrawn', 'expired']
+const STATE_OPTIONS = optionsOf('Any', STATES, capital)
+const REASON_OPTIONS = optionsOf('Any', ['exhausted', 'rejected'], capital)
 
-const OUTCOMES = [
-  ['', 'Any'],
-  ...[
-    'delivered',
-    'answered',
-    'timeout',
-    'dns',
-    'refused',
-    'tls',
-    'reset',
-    'network',
-    'malformed',
-    'blocked',
-    'proxy',
-  ].map((outcome) => [outcome, outcome] as const),
-] as const
+const OUTCOME_OPTIONS = optionsOf('Any', [
+  'delivered',
+  'answered',
+  'timeout',
+  'dns',
+  'refused',
+  'tls',
+  'reset',
+  'network',
+  'malformed',
+  'blocked',
+  'proxy',
+])
 
-export const EVENT_TYPES = [
-  ['', 'Any'],
-  ...[
-    'call.status',
-    'agent.status',
-    'webhook.endpoint.failing',
-    'webhook.endpoint.recovered',
-    'webhook.delivery.parked',
-    'webhook.parked.limit',
-    'webhook.held.limit',
-  ].map((type) => [type, type] as const),
-] as const
-
-const REASONS = [
-  ['', 'Any'],
-  ['exhausted', 'Exhausted'],
-  ['rejected', 'Rejected'],
-] as const
-
-function FilterBar({
-  offered,
-  values,
-  onChange,
-}: {
-  readonly offered: readonly DeliveryFilter[]
-  readonly values: Readonly<Record<string, string | undefined>>
-  readonly onChange: (patch: Readonly<Record<string, string>>) => void
-}) {
-  const choice = (name: DeliveryFilter, label: string, options: readonly (readonly [string, string])[]) =>
-    offered.includes(name) && (
-      <Choice
-        label={label}
-        value={values[name] ?? ''}
-        options={options}
-        onChange={(value) => onChange({ [name]: value })}
-      />
-    )
-  const text = (name: DeliveryFilter, label: string) =>
-    offered.includes(name) && (
-      <TextFilter label={label} value={values[name] ?? ''} onChange={(value) => onChange({ [name]: value.trim() })} />
-    )
-  return (
-    <div className="filters">
-      {choice('state', 'State', STATES)}
-      {choice('outcome', 'Last outcome', OUTCOMES)}
-      {text('status', 'Last status')}
-      {choice('parkedReason', 'Parked because', REASONS)}
-      {choice('eventType', 'Event type', EVENT_TYPES)}
-      {text('agentUri', 'Agent')}
-      {text('callId', 'Call')}
-      {text('subscriptionId', 'Endpoint id')}
-      {offered.includes('from') && (
-        <MomentFilter label="From" value={values['from']} onChange={(from) => onChange({ from })} />
-      )}
-      {offered.includes('to') && <MomentFilter label="To" value={values['to']} onChange={(to) => onChange({ to })} />}
-    </div>
-  )
-}
+export const EVENT_TYPE_OPTIONS = optionsOf('Any', [
+  'call.status',
+  'agent.status',
+  'webhook.endpoint.failing',
+  'webhook.endpoint.recovered',
+  'webhook.delivery.parked',
+  'webhook.parked.limit',
+  'webhook.held.limit',
+])
 
 const COLUMNS: readonly Column<DeliverySummary>[] = [
   { title: 'Due', cell: ({ firstDueAt }) => <Time at={firstDueAt} /> },
@@ -140,10 +89,10 @@ const COLUMNS: readonly Column<DeliverySummary>[] = [
     title: 'Event',
     isWide: true,
     cell: ({ eventId, eventType, test }) => (
-      <Link to="/events/$eventId" params={{ eventId }} className="row-link">
+      <EventLink eventId={eventId}>
         {eventType}
         {test && <span className="tag">test</span>}
-      </Link>
+      </EventLink>
     ),
   },
   {
@@ -157,7 +106,7 @@ const COLUMNS: readonly Column<DeliverySummary>[] = [
     title: 'Last result',
     cell: ({ attempts }) => {
       const last = attempts.at(-1)
-      return last === undefined ? <span className="muted">–</span> : outcomeLabel(last.outcome, last.status)
+      return last && outcomeLabel(last.outcome, last.status)
     },
   },
   { title: 'Next attempt', isOptional: true, cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} ago /> },

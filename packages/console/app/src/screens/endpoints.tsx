@@ -5,19 +5,25 @@ import type { SummaryItem } from '../api/model.ts'
 import { endpointsQuery, FIRST_ENDPOINTS } from '../api/queries.ts'
 import { endpointName } from '../rules/attention.ts'
 import { endpointState } from '../rules/endpoint-state.ts'
+import { RANK_OF_TONE } from '../rules/tone.ts'
 import { count, outcomeLabel, shortUrl } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
-import { usePerson } from '../session/person.ts'
-import { Choice, TextFilter } from '../ui/fields.tsx'
+import { ChoiceFilter, TextFilter } from '../ui/filters.tsx'
 import { Button, Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
+import { RoleButton } from '../ui/role-button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { CreateDialog } from './endpoint/create-dialog.tsx'
 
+const SHOWN = [
+  ['', 'All'],
+  ['ill', 'Ill or with parked deliveries'],
+  ['disabled', 'Disabled'],
+] as const
+
 /** All endpoints of the tenant, the ill ones first. */
 export function Endpoints() {
-  const [{ q = '', show = 'all', most = '' }, filter] = useFilters()
+  const [{ q = '', show, most = '' }, filter] = useFilters()
   const limit = Math.max(FIRST_ENDPOINTS, Number(most) || 0)
-  const { refusal } = usePerson()
   const navigate = useNavigate()
   const [isCreating, setCreating] = useState(false)
   const query = useQuery(endpointsQuery(limit))
@@ -28,33 +34,22 @@ export function Endpoints() {
       title="Endpoints"
       lead="Each endpoint is one subscription: a URL and the event types that it receives."
       actions={
-        <Button kind="primary" refusal={refusal('admin')} onClick={() => setCreating(true)}>
+        <RoleButton kind="primary" needs="admin" onClick={() => setCreating(true)}>
           Add an endpoint
-        </Button>
+        </RoleButton>
       }
     >
       <div className="filters">
-        <TextFilter label="URL or description" value={q} onChange={(q) => filter({ q })} />
-        <Choice
-          label="Show"
-          value={show}
-          options={[
-            ['all', 'All'],
-            ['ill', 'Ill or with parked deliveries'],
-            ['disabled', 'Disabled'],
-          ]}
-          onChange={(show) => filter({ show: show === 'all' ? '' : show })}
-        />
+        <TextFilter name="q" label="URL or description" />
+        <ChoiceFilter name="show" label="Show" options={SHOWN} />
       </div>
       <QueryState query={query} />
       {data !== undefined && rows.length === 0 && (
         <Empty title={data.items.length === 0 ? 'There is no endpoint yet.' : 'No endpoint matches the filters.'}>
-          {data.items.length === 0 && <p>Add one to receive call and agent events.</p>}
+          {data.items.length === 0 && 'Add one to receive call and agent events.'}
         </Empty>
       )}
-      {rows.length > 0 && (
-        <Table label="Endpoints" columns={COLUMNS} rows={rows} keyOf={({ subscriptionId }) => subscriptionId} />
-      )}
+      <Table label="Endpoints" columns={COLUMNS} rows={rows} keyOf={({ subscriptionId }) => subscriptionId} />
       {data?.isComplete === false && (
         <div className="more-endpoints" role="status">
           <p>The list and its filters have the {count(data.items.length)} oldest endpoints. There are more.</p>
@@ -75,14 +70,13 @@ export function Endpoints() {
   )
 }
 
-function matches(item: SummaryItem, q: string, show: string): boolean {
+function matches(item: SummaryItem, q: string, show: string | undefined): boolean {
   const fits = `${shortUrl(item.url)} ${item.description ?? ''}`.toLowerCase().includes(q.toLowerCase())
   if (show === 'ill') return fits && (item.parked > 0 || ['bad', 'warn'].includes(endpointState(item).tone))
   return fits && (show !== 'disabled' || !item.enabled)
 }
 
-const RANK = { bad: 0, warn: 1, good: 2, quiet: 3 } as const
-const rank = (item: SummaryItem): number => RANK[endpointState(item).tone] - (item.parked > 0 ? 0.5 : 0)
+const rank = (item: SummaryItem): number => RANK_OF_TONE[endpointState(item).tone] - (item.parked > 0 ? 0.5 : 0)
 
 const COLUMNS: readonly Column<SummaryItem>[] = [
   {
@@ -133,9 +127,7 @@ const COLUMNS: readonly Column<SummaryItem>[] = [
     title: 'Last failure',
     isOptional: true,
     cell: ({ health }) =>
-      health.lastFailureAt === null ? (
-        <span className="muted">–</span>
-      ) : (
+      health.lastFailureAt && (
         <>
           {outcomeLabel(health.lastFailureOutcome, health.lastFailureStatus)}, <Time at={health.lastFailureAt} ago />
         </>

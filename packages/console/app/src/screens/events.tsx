@@ -1,104 +1,84 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, Navigate } from '@tanstack/react-router'
+import { Navigate } from '@tanstack/react-router'
+import { client, isMissing } from '../api/client.ts'
 import type { ListedEvent } from '../api/model.ts'
 import { eventsQuery, happenedQuery } from '../api/queries.ts'
 import { eventState, progressOf } from '../rules/event.ts'
-import { recognise, type Sought } from '../rules/recognise.ts'
-import { agentName } from '../rules/words.ts'
+import { recognise } from '../rules/recognise.ts'
 import { type Filters, useFilters } from '../search-params.ts'
-import { Choice, TextFilter } from '../ui/fields.tsx'
-import { MomentFilter } from '../ui/moment-filter.tsx'
-import { Empty, Failure, Loading, QueryState, Screen, ShortId, Status, Time } from '../ui/parts.tsx'
+import { ChoiceFilter, PeriodFilters, TextFilter } from '../ui/filters.tsx'
+import { Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useList } from '../ui/use-list.ts'
-import { EVENT_TYPES } from './delivery-list.tsx'
-import { findById } from './find-by-id.ts'
+import { EVENT_TYPE_OPTIONS } from './delivery-list.tsx'
+import { Agent, CallLink, EventLink } from './links.tsx'
+
+const NAMES = { agentUri: 'the agent', number: 'the phone number', correlationId: 'the correlation id' } as const
 
 /** Finds events by whatever a person has at hand. */
 export function Events() {
-  const [filters, filter] = useFilters()
-  const { q = '', eventType, from, to } = filters
+  const [{ q = '', eventType, from, to }] = useFilters()
+  const filters = { eventType, from, to }
   const sought = recognise(q)
   return (
     <Screen title="Events" lead="Search by any id, SIP URI, phone number or correlation id.">
       <div className="filters">
-        <TextFilter
-          label="Search"
-          value={q}
-          placeholder="sip:alice@acme.example, +1 555 9000, crm-4711"
-          onChange={(q) => filter({ q: q.trim() })}
-        />
-        <Choice
-          label="Event type"
-          value={eventType ?? ''}
-          options={EVENT_TYPES}
-          onChange={(eventType) => filter({ eventType })}
-        />
-        <MomentFilter label="From" value={from} onChange={(from) => filter({ from })} />
-        <MomentFilter label="To" value={to} onChange={(to) => filter({ to })} />
+        <TextFilter name="q" label="Search" placeholder="sip:alice@acme.example, +1 555 9000, crm-4711" />
+        <ChoiceFilter name="eventType" label="Event type" options={EVENT_TYPE_OPTIONS} />
+        <PeriodFilters />
       </div>
-      {sought.kind === 'id' ? (
-        <FoundById id={sought.id} filters={{ eventType, from, to }} />
+      {sought?.kind === 'id' ? (
+        <FoundById id={sought.value} filters={filters} />
       ) : (
-        <EventList what={nameOf(sought)} filters={{ ...querySelecting(sought), eventType, from, to }} />
+        <EventList
+          // Shows the person how the text was understood.
+          what={sought && `${NAMES[sought.kind]} ${sought.value}`}
+          filters={{ ...filters, ...(sought && { [sought.kind]: sought.value }) }}
+        />
       )}
     </Screen>
   )
 }
 
-function querySelecting(sought: Sought): Filters {
-  switch (sought.kind) {
-    case 'agent':
-      return { agentUri: sought.agentUri }
-    case 'number':
-      return { number: sought.number }
-    case 'correlation':
-      return { correlationId: sought.correlationId }
-    default:
-      return {}
-  }
-}
-
-/** What is searched for, so that the person sees how the text was understood. */
-function nameOf(sought: Sought): string | null {
-  switch (sought.kind) {
-    case 'agent':
-      return `the agent ${sought.agentUri}`
-    case 'number':
-      return `the phone number ${sought.number}`
-    case 'correlation':
-      return `the correlation id ${sought.correlationId}`
-    default:
-      return null
-  }
-}
-
 /** An id alone does not say what it is the id of, so all kinds are tried together. */
 function FoundById({ id, filters }: { readonly id: string; readonly filters: Filters }) {
-  const { data, error, refetch } = useQuery({ queryKey: ['delivery', 'find', id], queryFn: () => findById(id) })
-  if (error) return <Failure error={error} retry={() => void refetch()} />
-  switch (data?.kind) {
-    case undefined:
-      return <Loading />
-    case 'event':
-      return <Navigate to="/events/$eventId" params={{ eventId: data.eventId }} replace />
-    case 'subscription':
-      return <Navigate to="/endpoints/$subscriptionId" params={{ subscriptionId: id }} replace />
-    case 'recovery':
-      return <Navigate to="/recoveries/$recoveryId" params={{ recoveryId: id }} replace />
-    case 'call':
-      return <EventList what={`the call ${id}`} filters={{ ...filters, callId: id }} />
-    case 'nothing':
-      return (
-        <Empty title="Nothing has this id.">
-          <p>
-            It is not the id of a stored event, delivery, call, endpoint or recovery of your tenant. Records are kept
-            for a limited time.
-          </p>
-        </Empty>
-      )
+  const query = useQuery({ queryKey: ['delivery', 'find', id], queryFn: () => findById(id) })
+  const { data } = query
+  if (query.error || data === undefined) return <QueryState query={query} />
+  if (data.eventId !== undefined) return <Navigate to="/events/$eventId" params={{ eventId: data.eventId }} replace />
+  if (data.isEndpoint) return <Navigate to="/endpoints/$subscriptionId" params={{ subscriptionId: id }} replace />
+  if (data.isRecovery) return <Navigate to="/recoveries/$recoveryId" params={{ recoveryId: id }} replace />
+  if (data.isCall) return <EventList what={`the call ${id}`} filters={{ ...filters, callId: id }} />
+  return (
+    <Empty title="Nothing has this id.">
+      It is not the id of a stored event, delivery, call, endpoint or recovery of your tenant. Records are kept for a
+      limited time.
+    </Empty>
+  )
+}
+
+/** Finds out what an id belongs to. A delivery leads to its event. */
+async function findById(id: string) {
+  const [event, delivery, subscription, recovery, call] = await Promise.all([
+    orNothing(client.events.explain(id)),
+    orNothing(client.deliveries.read(id)),
+    orNothing(client.subscriptions.read(id)),
+    orNothing(client.recoveries.read(id)),
+    client.events.list({ callId: id, limit: 1 }).page(),
+  ])
+  return {
+    eventId: event?.eventId ?? delivery?.eventId,
+    isEndpoint: subscription !== undefined,
+    isRecovery: recovery !== undefined,
+    isCall: call.items.length > 0 || call.nextCursor !== null,
   }
 }
+
+const orNothing = <T,>(answer: Promise<T>): Promise<T | undefined> =>
+  answer.catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
 
 function EventList({ what, filters }: { readonly what: string | null; readonly filters: Filters }) {
   const { query, rows, isEmpty, more } = useList(eventsQuery(filters))
@@ -112,7 +92,7 @@ function EventList({ what, filters }: { readonly what: string | null; readonly f
       )}
       {isEmpty ? (
         <Empty title="No event was found.">
-          <p>Events are listed for a limited time, even if no endpoint receives them.</p>
+          Events are listed for a limited time, even if no endpoint receives them.
         </Empty>
       ) : (
         <Table
@@ -134,35 +114,12 @@ const COLUMNS: readonly Column<ListedEvent>[] = [
   {
     title: 'Event',
     isWide: true,
-    cell: ({ eventId, eventType }) => (
-      <Link to="/events/$eventId" params={{ eventId }} className="row-link">
-        {eventType}
-      </Link>
-    ),
+    cell: ({ eventId, eventType }) => <EventLink eventId={eventId}>{eventType}</EventLink>,
   },
-  {
-    title: 'Agent',
-    cell: ({ agentUri }) =>
-      agentUri === null ? <span className="muted">–</span> : <span title={agentUri}>{agentName(agentUri)}</span>,
-  },
-  { title: 'With', isOptional: true, cell: ({ number }) => number ?? <span className="muted">–</span> },
-  {
-    title: 'Call',
-    isOptional: true,
-    cell: ({ callId }) =>
-      callId === null ? (
-        <span className="muted">–</span>
-      ) : (
-        <Link to="/events" search={{ q: callId }} className="row-link quiet">
-          <ShortId value={callId} />
-        </Link>
-      ),
-  },
-  {
-    title: CORRELATION,
-    isOptional: true,
-    cell: ({ correlationId }) => correlationId ?? <span className="muted">–</span>,
-  },
+  { title: 'Agent', cell: ({ agentUri }) => agentUri && <Agent agentUri={agentUri} /> },
+  { title: 'With', isOptional: true, cell: ({ number }) => number },
+  { title: 'Call', isOptional: true, cell: ({ callId }) => callId && <CallLink callId={callId} /> },
+  { title: CORRELATION, isOptional: true, cell: ({ correlationId }) => correlationId },
 ]
 
 /** Of what was searched for, the list also tells what happened. Only visible rows are looked up. */

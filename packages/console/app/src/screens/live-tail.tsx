@@ -1,20 +1,27 @@
-import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { openStream, type StreamState } from '../live/stream.ts'
 import { addRows, MAX_TAIL_ROWS, rowOf, type TailRow } from '../rules/tail.ts'
 import { count } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
-import { Choice, TextFilter } from '../ui/fields.tsx'
+import { optionsOf } from '../ui/fields.tsx'
+import { ChoiceFilter, TextFilter } from '../ui/filters.tsx'
 import { Button, Empty, Notice, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { EndpointLink } from './endpoint-link.tsx'
+import { EndpointLink, EventLink } from './links.tsx'
 
 /** The screen is drawn at most this often, however many messages arrive. */
 const DRAW_EVERY_MS = 250
 
-/** Events and attempts as they happen. */
+const SHOWN = [
+  ['', 'Both'],
+  ['event', 'Events'],
+  ['attempt', 'Attempts'],
+] as const
+
+const EVENT_TYPES = optionsOf('Any', ['call.status', 'agent.status'])
+
 export function LiveTail() {
-  const [{ show = 'all', eventType = '', callId = '', agentUri = '', subscriptionId = '' }, filter] = useFilters()
+  const [{ show = 'all', eventType = '', callId = '', agentUri = '', subscriptionId = '' }] = useFilters()
   const [isPaused, setPaused] = useState(false)
   const tail = useTail({ eventType, callId, agentUri, subscriptionId }, isPaused)
   const rows = tail.rows.filter(({ kind }) => show === 'all' || kind === show)
@@ -31,33 +38,11 @@ export function LiveTail() {
       }
     >
       <div className="filters">
-        <Choice
-          label="Show"
-          value={show}
-          options={[
-            ['all', 'Both'],
-            ['event', 'Events'],
-            ['attempt', 'Attempts'],
-          ]}
-          onChange={(show) => filter({ show: show === 'all' ? '' : show })}
-        />
-        <Choice
-          label="Event type"
-          value={eventType}
-          options={[
-            ['', 'Any'],
-            ['call.status', 'call.status'],
-            ['agent.status', 'agent.status'],
-          ]}
-          onChange={(eventType) => filter({ eventType })}
-        />
-        <TextFilter label="Agent" value={agentUri} onChange={(agentUri) => filter({ agentUri: agentUri.trim() })} />
-        <TextFilter label="Call" value={callId} onChange={(callId) => filter({ callId: callId.trim() })} />
-        <TextFilter
-          label="Endpoint id"
-          value={subscriptionId}
-          onChange={(subscriptionId) => filter({ subscriptionId: subscriptionId.trim() })}
-        />
+        <ChoiceFilter name="show" label="Show" options={SHOWN} />
+        <ChoiceFilter name="eventType" label="Event type" options={EVENT_TYPES} />
+        <TextFilter name="agentUri" label="Agent" />
+        <TextFilter name="callId" label="Call" />
+        <TextFilter name="subscriptionId" label="Endpoint id" />
       </div>
       {tail.state === 'unavailable' && (
         <Notice tone="warn">
@@ -74,15 +59,9 @@ export function LiveTail() {
   )
 }
 
-interface Tail {
-  readonly rows: readonly TailRow[]
-  readonly state: StreamState
-  /** Messages that arrived during the pause. */
-  readonly held: number
-}
-
-function useTail(filters: Readonly<Record<string, string>>, isPaused: boolean): Tail {
+function useTail(filters: Readonly<Record<string, string>>, isPaused: boolean) {
   const [rows, setRows] = useState<readonly TailRow[]>([])
+  /** Messages that arrived during the pause. */
   const [held, setHeld] = useState(0)
   const [state, setState] = useState<StreamState>('connecting')
   const waiting = useRef<TailRow[]>([])
@@ -122,13 +101,7 @@ const COLUMNS: readonly Column<TailRow>[] = [
   {
     title: 'Event',
     cell: ({ eventId, eventType }) =>
-      eventId === null ? (
-        eventType
-      ) : (
-        <Link to="/events/$eventId" params={{ eventId }} className="row-link">
-          {eventType}
-        </Link>
-      ),
+      eventId === null ? eventType : <EventLink eventId={eventId}>{eventType}</EventLink>,
   },
   {
     title: 'Endpoint',

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import type { Percentiles, Statistics, StatisticsPoint } from '../api/model.ts'
+import type { Statistics } from '../api/model.ts'
 import {
   type Endpoints,
   parkedQuery,
@@ -12,9 +12,10 @@ import {
 } from '../api/queries.ts'
 import { type Attention, attentionOf } from '../rules/attention.ts'
 import { answerTimeMs, fillPoints } from '../rules/fill-points.ts'
+import { sumOf } from '../rules/sum-of.ts'
 import { count, counted, duration } from '../rules/words.ts'
-import { Empty, Failure, Loading, Panel, Screen, Status, Tile, Time } from '../ui/parts.tsx'
-import { Plot } from '../ui/plot.tsx'
+import { Empty, Panel, QueryState, Screen, Status, Tile, TimeAfter } from '../ui/parts.tsx'
+import { attemptSeries, Plot } from '../ui/plot.tsx'
 
 const HOURS = 1
 
@@ -30,13 +31,10 @@ export function Overview() {
   )
   return (
     <Screen title="Overview" lead={summary.data && <Headline summary={summary.data} attention={attention} />}>
-      {summary.error && <Failure error={summary.error} retry={() => void summary.refetch()} />}
-      {summary.isPending && <Loading />}
+      <QueryState query={summary} />
       {summary.data?.items.length === 0 && (
         <Empty title="There is no endpoint yet.">
-          <p>
-            <Link to="/endpoints">Add an endpoint</Link> to receive call and agent events.
-          </p>
+          <Link to="/endpoints">Add an endpoint</Link> to receive call and agent events.
         </Empty>
       )}
       {attention.length > 0 && (
@@ -83,11 +81,7 @@ function AttentionItem({ entry }: { readonly entry: Attention }) {
         <p>{entry.detail}</p>
       </div>
       <div className="since">
-        {entry.since !== null && (
-          <>
-            since <Time at={entry.since} />
-          </>
-        )}
+        <TimeAfter words="since" at={entry.since} />
       </div>
       <div className="next">
         {entry.recoveryId !== undefined ? (
@@ -114,15 +108,15 @@ function AttentionItem({ entry }: { readonly entry: Attention }) {
 }
 
 function Tiles({ summary, statistics }: { readonly summary: Endpoints; readonly statistics: Statistics | undefined }) {
-  const total = (pick: (item: Endpoints['items'][number]) => number): number =>
-    summary.items.reduce((sum, item) => sum + pick(item), 0)
-  const held = total((item) => item.held)
+  const { items } = summary
   const { data: policy } = useQuery(policyQuery)
   const points = statistics?.points ?? []
-  const attempts = points.reduce((sum, point) => sum + point.attempts, 0)
-  const acknowledged = points.reduce((sum, point) => sum + point.acknowledged, 0)
-  const answer = latest(points, ({ answerMs }) => answerMs)
-  const delay = latest(points, ({ delayMs }) => delayMs)
+  const attempts = sumOf(points, 'attempts')
+  const acknowledged = sumOf(points, 'acknowledged')
+  const answer = points.findLast(({ answerMs }) => answerMs !== null)?.answerMs
+  const delay = points.findLast(({ delayMs }) => delayMs !== null)?.delayMs
+  const held = sumOf(items, 'held')
+  const parked = sumOf(items, 'parked')
   return (
     <dl className="tiles">
       <Tile label="Attempts" value={count(attempts)} note="last hour" />
@@ -133,53 +127,25 @@ function Tiles({ summary, statistics }: { readonly summary: Endpoints; readonly 
       />
       <Tile
         label="Answer time"
-        value={answer === undefined ? '–' : duration(answerTimeMs(answer.p95, policy?.deliveryTimeoutMs))}
+        value={answer == null ? '–' : duration(answerTimeMs(answer.p95, policy?.deliveryTimeoutMs))}
         note="p95, latest"
       />
-      <Tile label="Event to POST" value={delay === undefined ? '–' : duration(delay.p95)} note="p95, latest" />
+      <Tile label="Event to POST" value={delay == null ? '–' : duration(delay.p95)} note="p95, latest" />
       <Tile
         label="Waiting"
-        value={count(total(({ waiting }) => waiting))}
+        value={count(sumOf(items, 'waiting'))}
         note={held > 0 ? `for a retry; ${count(held)} held` : 'for a retry'}
       />
-      <Tile
-        label="Parked"
-        value={count(total(({ parked }) => parked))}
-        note="no longer retried"
-        tone={total(({ parked }) => parked) > 0 ? 'bad' : 'quiet'}
-      />
+      <Tile label="Parked" value={count(parked)} note="no longer retried" tone={parked > 0 ? 'bad' : 'quiet'} />
     </dl>
   )
 }
 
-const latest = (
-  points: readonly StatisticsPoint[],
-  pick: (point: StatisticsPoint) => Percentiles | null,
-): Percentiles | undefined => points.map(pick).findLast((percentiles) => percentiles !== null) ?? undefined
-
 function Traffic({ statistics }: { readonly statistics: Statistics }) {
   const points = useMemo(() => fillPoints(statistics.points, statistics.step, HOURS, Date.now()), [statistics])
-  const plot = useMemo(
-    () => ({
-      times: points.map(({ at }) => at),
-      series: [
-        {
-          label: 'Acknowledged',
-          values: points.map(({ acknowledged }) => acknowledged),
-          tone: 'accent',
-          isFilled: true,
-        },
-        {
-          label: 'Failed',
-          values: points.map(({ attempts, acknowledged }) => attempts - acknowledged),
-          tone: 'bad',
-        },
-      ] as const,
-    }),
-    [points],
-  )
+  const plot = useMemo(() => ({ times: points.map(({ at }) => at), series: attemptSeries(points) }), [points])
   if (statistics.points.length === 0) return null
-  const failed = points.reduce((sum, { attempts, acknowledged }) => sum + attempts - acknowledged, 0)
+  const failed = sumOf(points, 'attempts') - sumOf(points, 'acknowledged')
   return (
     <Panel title="Attempts per minute">
       <Plot {...plot} unit="count" summary={`Attempts per minute in the last hour; ${count(failed)} failed.`} />

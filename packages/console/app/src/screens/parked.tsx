@@ -4,8 +4,9 @@ import { useState } from 'react'
 import type { ParkedGroup } from '../api/model.ts'
 import { isDeletedQuery, namesQuery, parkedQuery } from '../api/queries.ts'
 import { count, outcomePhrase, shortUrl } from '../rules/words.ts'
-import { usePerson } from '../session/person.ts'
-import { Button, Empty, QueryState, Screen, Time } from '../ui/parts.tsx'
+import { Empty, QueryState, Screen, Time } from '../ui/parts.tsx'
+import { RoleButton } from '../ui/role-button.tsx'
+import { EndpointLink } from './links.tsx'
 import { RecoverDialog } from './recover-dialog.tsx'
 
 const CAUSES = {
@@ -27,16 +28,13 @@ export function Parked() {
     >
       <QueryState query={query} />
       {data?.items.length === 0 && (
-        <Empty title="Nothing is parked.">
-          <p>Every delivery was acknowledged, or is still being retried.</p>
-        </Empty>
+        <Empty title="Nothing is parked.">Every delivery was acknowledged, or is still being retried.</Empty>
       )}
       <ul className="groups">
         {data?.items.map((group) => (
           <Group
             key={`${group.subscriptionId} ${group.parkedReason} ${group.outcome} ${group.status}`}
             group={group}
-            name={names?.get(group.subscriptionId)}
             recover={() => setRecovering(group)}
           />
         ))}
@@ -53,16 +51,7 @@ export function Parked() {
   )
 }
 
-function Group({
-  group,
-  name,
-  recover,
-}: {
-  readonly group: ParkedGroup
-  readonly name: string | undefined
-  readonly recover: () => void
-}) {
-  const { refusal } = usePerson()
+function Group({ group, recover }: { readonly group: ParkedGroup; readonly recover: () => void }) {
   const { data: isDeleted = false } = useQuery(isDeletedQuery(group.subscriptionId))
   const address = group.url === '' ? group.subscriptionId : shortUrl(group.url)
   return (
@@ -73,14 +62,9 @@ function Group({
           {isDeleted ? (
             <strong>Deleted endpoint</strong>
           ) : (
-            <Link
-              to="/endpoints/$subscriptionId"
-              params={{ subscriptionId: group.subscriptionId }}
-              className="url"
-              title={group.url}
-            >
-              {name ?? address}
-            </Link>
+            <EndpointLink subscriptionId={group.subscriptionId} url={group.url} className="url">
+              {address}
+            </EndpointLink>
           )}{' '}
           {group.parkedReason !== null && outcomePhrase(group.outcome, group.status)}
         </p>
@@ -109,9 +93,9 @@ function Group({
           Show
         </Link>
         {!isDeleted && (
-          <Button kind="primary" refusal={refusal('operator')} onClick={recover}>
+          <RoleButton kind="primary" needs="operator" onClick={recover}>
             Recover
-          </Button>
+          </RoleButton>
         )}
       </div>
     </li>

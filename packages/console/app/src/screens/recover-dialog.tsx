@@ -4,105 +4,81 @@ import { useState } from 'react'
 import { client } from '../api/client.ts'
 import type { EventType, NewRecovery, RecoveryCount } from '../api/model.ts'
 import { eventTypesQuery } from '../api/queries.ts'
-import { counted } from '../rules/words.ts'
-import { FormDialog } from '../ui/dialog.tsx'
-import { Field } from '../ui/fields.tsx'
+import { deliveries } from '../rules/words.ts'
+import { CommandDialog } from '../ui/dialog.tsx'
+import { Choice, Field, numberIn, optionsOf } from '../ui/fields.tsx'
 import { Failure, Time } from '../ui/parts.tsx'
-import { useAction } from '../ui/use-action.ts'
 
-/** Sends parked deliveries again. The count of the dry run is shown before anything is sent. */
-export function RecoverDialog({
-  subscriptionId,
-  name,
-  reason: startReason = '',
-  onClose,
-}: {
+const REASONS = [
+  ['', 'All parked deliveries'],
+  ['exhausted', 'Exhausted: the endpoint was away for too long'],
+  ['rejected', 'Rejected: the endpoint refused them'],
+] as const
+
+interface RecoverDialogProps {
   readonly subscriptionId: string
   /** Of the endpoint. */
   readonly name: string
   readonly reason?: string
   readonly onClose: () => void
-}) {
+}
+
+/** Sends parked deliveries again. The count of the dry run is shown before anything is sent. */
+export function RecoverDialog({ subscriptionId, name, reason: startReason = '', onClose }: RecoverDialogProps) {
   const navigate = useNavigate()
   const [reason, setReason] = useState(startReason)
   const [eventType, setEventType] = useState('')
-  const [maxPerSecond, setMaxPerSecond] = useState('')
   const { data: eventTypes } = useQuery(eventTypesQuery)
   const wish: NewRecovery = {
     ...(reason !== '' && { reason: reason as 'exhausted' | 'rejected' }),
     ...(eventType !== '' && { eventTypes: [eventType as EventType] }),
-    ...(Number(maxPerSecond) > 0 && { maxPerSecond: Number(maxPerSecond) }),
   }
   const counting = useQuery({
     queryKey: ['delivery', 'recovery-count', subscriptionId, reason, eventType],
     queryFn: () => client.subscriptions.recover(subscriptionId, { ...wish, dryRun: true }),
   })
-  const start = useAction({
-    run: () => client.subscriptions.recover(subscriptionId, wish),
-    done: () => 'The recovery has begun.',
-    onDone: ({ recoveryId }) => void navigate({ to: '/recoveries/$recoveryId', params: { recoveryId } }),
-    showsErrors: true,
-  })
   const found = counting.data?.count
   return (
-    <FormDialog
+    <CommandDialog
       title="Recover parked deliveries"
-      submitLabel={found ? `Send ${counted(found, 'delivery', 'deliveries')} again` : 'Send again'}
+      submitLabel={found ? `Send ${deliveries(found)} again` : 'Send again'}
       onClose={onClose}
-      isBusy={start.isPending || found === undefined || found === 0}
-      error={start.error}
-      onSubmit={() => start.mutate(undefined)}
+      isBusy={!found}
+      run={(form) =>
+        client.subscriptions.recover(subscriptionId, { ...wish, maxPerSecond: numberIn(form, 'maxPerSecond') })
+      }
+      done={() => 'The recovery has begun.'}
+      onDone={({ recoveryId }) => void navigate({ to: '/recoveries/$recoveryId', params: { recoveryId } })}
     >
-      <Field label="Which">
-        <select value={reason} onChange={(event) => setReason(event.target.value)}>
-          <option value="">All parked deliveries</option>
-          <option value="exhausted">Exhausted: the endpoint was away for too long</option>
-          <option value="rejected">Rejected: the endpoint refused them</option>
-        </select>
-      </Field>
-      <Field label="Event type">
-        <select value={eventType} onChange={(event) => setEventType(event.target.value)}>
-          <option value="">All</option>
-          {eventTypes?.items.map(({ type }) => (
-            <option key={type}>{type}</option>
-          ))}
-        </select>
-      </Field>
+      <Choice label="Which" value={reason} options={REASONS} onChange={setReason} />
+      <Choice
+        label="Event type"
+        value={eventType}
+        options={optionsOf('All', eventTypes?.items.map(({ type }) => type) ?? [])}
+        onChange={setEventType}
+      />
       <Field label="At most, per second" hint="Empty: as fast as the installation allows. It always starts slowly.">
-        <input
-          type="number"
-          min={1}
-          max={1000}
-          value={maxPerSecond}
-          onChange={(event) => setMaxPerSecond(event.target.value)}
-        />
+        <input name="maxPerSecond" type="number" min={1} max={1000} />
       </Field>
       {counting.error && <Failure error={counting.error} retry={() => void counting.refetch()} />}
       {counting.data && <WhatWillHappen found={counting.data} name={name} />}
-    </FormDialog>
+    </CommandDialog>
   )
 }
 
-function WhatWillHappen({
-  found: { count, oldest, newest, withoutBody },
-  name,
-}: {
-  readonly found: RecoveryCount
-  readonly name: string
-}) {
+function WhatWillHappen({ found, name }: { readonly found: RecoveryCount; readonly name: string }) {
+  const { count, oldest, newest, withoutBody } = found
   return (
     <p role="status">
       {count === 0 ? (
         'There is nothing to send.'
       ) : (
         <>
-          This sends <strong>{counted(count, 'delivery', 'deliveries')}</strong> to <strong>{name}</strong>, parked
-          between <Time at={oldest} /> and <Time at={newest} />. It pauses while the endpoint fails, and can be
-          cancelled.
+          This sends <strong>{deliveries(count)}</strong> to <strong>{name}</strong>, parked between{' '}
+          <Time at={oldest} /> and <Time at={newest} />. It pauses while the endpoint fails, and can be cancelled.
         </>
       )}
-      {withoutBody > 0 &&
-        ` ${counted(withoutBody, 'delivery', 'deliveries')} cannot be sent: the body is no longer kept.`}
+      {withoutBody > 0 && ` ${deliveries(withoutBody)} cannot be sent: the body is no longer kept.`}
     </p>
   )
 }

@@ -2,13 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Recovery } from '../api/model.ts'
 import { recoveriesQuery } from '../api/queries.ts'
+import { toneOfState } from '../rules/tone.ts'
 import { count } from '../rules/words.ts'
 import { Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { EndpointLink } from './endpoint-link.tsx'
-import { toneOfRecovery } from './recovery-tone.ts'
+import { EndpointLink } from './links.tsx'
 
-/** The recoveries and backfills of all endpoints. */
 export function Recoveries() {
   const query = useQuery(recoveriesQuery)
   const { data } = query
@@ -17,14 +16,10 @@ export function Recoveries() {
       <QueryState query={query} />
       {data?.items.length === 0 && (
         <Empty title="There was no recovery yet.">
-          <p>
-            Start one from <Link to="/parked">parked deliveries</Link> or from an endpoint.
-          </p>
+          Start one from <Link to="/parked">parked deliveries</Link> or from an endpoint.
         </Empty>
       )}
-      {data !== undefined && data.items.length > 0 && (
-        <Table label="Recoveries" columns={COLUMNS} rows={data.items} keyOf={({ recoveryId }) => recoveryId} />
-      )}
+      <Table label="Recoveries" columns={COLUMNS} rows={data?.items ?? []} keyOf={({ recoveryId }) => recoveryId} />
     </Screen>
   )
 }
@@ -44,7 +39,7 @@ const COLUMNS: readonly Column<Recovery>[] = [
     cell: ({ subscriptionId }) => <EndpointLink subscriptionId={subscriptionId} />,
   },
   { title: 'Kind', isOptional: true, cell: ({ kind }) => kind ?? 'recovery' },
-  { title: 'State', cell: ({ state }) => <Status tone={toneOfRecovery(state)}>{state}</Status> },
+  { title: 'State', cell: ({ state }) => <Status tone={toneOfState(state)}>{state}</Status> },
   { title: 'Sent', align: 'end', cell: ({ sent }) => count(sent) },
   { title: 'Remaining', align: 'end', isOptional: true, cell: ({ remaining }) => count(remaining) },
 ]

@@ -4,18 +4,20 @@ import { useState } from 'react'
 import { client, isMissing } from '../api/client.ts'
 import type { Recovery } from '../api/model.ts'
 import { namesQuery, recoveryQuery } from '../api/queries.ts'
-import { count, counted, recoveryWait } from '../rules/words.ts'
-import { usePerson } from '../session/person.ts'
+import { toneOfState } from '../rules/tone.ts'
+import { count, counted, deliveries, recoveryWait } from '../rules/words.ts'
 import { CommandDialog } from '../ui/dialog.tsx'
-import { Button, Empty, Facts, Failure, Id, Loading, Panel, Screen, Status, Tile, Time } from '../ui/parts.tsx'
-import { toneOfRecovery } from './recovery-tone.ts'
+import { Empty, Facts, Id, Panel, QueryState, Screen, Status, Tile, Time } from '../ui/parts.tsx'
+import { RoleButton } from '../ui/role-button.tsx'
+import { EndpointLink } from './links.tsx'
 
 const route = getRouteApi('/recoveries/$recoveryId')
 
 /** One recovery: how far it is, how fast, and why it waits. */
 export function RecoveryScreen() {
   const { recoveryId } = route.useParams()
-  const { data, error, refetch } = useQuery(recoveryQuery(recoveryId))
+  const query = useQuery(recoveryQuery(recoveryId))
+  const { data, error } = query
   const { data: names } = useQuery(namesQuery)
   if (isMissing(error))
     return (
@@ -23,7 +25,7 @@ export function RecoveryScreen() {
         <Empty title="There is no such recovery." />
       </Screen>
     )
-  if (data === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
+  if (data === undefined) return <QueryState query={query} />
   const kind = data.kind === 'backfill' ? 'Backfill' : 'Recovery'
   const name = names?.get(data.subscriptionId)
   const title = name === undefined ? kind : `${kind} of ${name}`
@@ -35,15 +37,15 @@ export function RecoveryScreen() {
           rows={[
             [
               'Endpoint',
-              <Link to="/endpoints/$subscriptionId" params={{ subscriptionId: data.subscriptionId }}>
-                {name ?? <code>{data.subscriptionId}</code>}
-              </Link>,
+              <EndpointLink subscriptionId={data.subscriptionId} className="">
+                <code>{data.subscriptionId}</code>
+              </EndpointLink>,
             ],
             ['Recovery', <Id value={data.recoveryId} label="the id of the recovery" />],
-            ...(data.kind === 'backfill' ? [] : [['Reason', data.reason ?? 'exhausted and rejected'] as const]),
+            data.kind !== 'backfill' && ['Reason', data.reason ?? 'exhausted and rejected'],
             ['Event types', data.eventTypes?.join(', ') ?? 'all'],
-            ...(data.from == null ? [] : [['From', <Time at={data.from} />] as const]),
-            ...(data.to == null ? [] : [['To', <Time at={data.to} />] as const]),
+            data.from != null && ['From', <Time at={data.from} />],
+            data.to != null && ['To', <Time at={data.to} />],
             [
               'At most per second',
               data.maxPerSecond === null ? 'as the installation allows' : count(data.maxPerSecond),
@@ -75,8 +77,8 @@ function Lead({ recovery }: { readonly recovery: Recovery }) {
   const isInVain = state === 'done' && parkedSince > 0
   return (
     <p role="status">
-      <Status tone={isInVain ? 'warn' : toneOfRecovery(state)}>{state}</Status>{' '}
-      {state === 'running' && `${counted(remaining, 'delivery', 'deliveries')} to go.`}
+      <Status tone={isInVain ? 'warn' : toneOfState(state)}>{state}</Status>{' '}
+      {state === 'running' && `${deliveries(remaining)} to go.`}
       {state === 'paused' &&
         waitingFor !== null &&
         `It waits for ${recoveryWait(waitingFor)}, then continues automatically.`}
@@ -119,14 +121,13 @@ function Progress({ recovery }: { readonly recovery: Recovery }) {
 }
 
 function Cancel({ recovery }: { readonly recovery: Recovery }) {
-  const { refusal } = usePerson()
   const [isAsking, setAsking] = useState(false)
   if (recovery.endedAt !== null) return null
   return (
     <>
-      <Button kind="danger" refusal={refusal('operator')} onClick={() => setAsking(true)}>
+      <RoleButton kind="danger" needs="operator" onClick={() => setAsking(true)}>
         Cancel
-      </Button>
+      </RoleButton>
       {isAsking && (
         <CommandDialog
           title="Cancel the recovery?"
@@ -137,8 +138,8 @@ function Cancel({ recovery }: { readonly recovery: Recovery }) {
           done={() => 'The recovery was cancelled.'}
         >
           <p>
-            {counted(recovery.remaining, 'delivery', 'deliveries')} stay parked. What was sent stays sent. You can start
-            a new recovery at any time.
+            {deliveries(recovery.remaining)} stay parked. What was sent stays sent. You can start a new recovery at any
+            time.
           </p>
         </CommandDialog>
       )}

@@ -1,11 +1,9 @@
 import { useEffect, useState } from 'react'
 import type { SignIn } from '../session/oauth.ts'
 import { nameOrganization, type Offer, readOffer } from '../session/offer.ts'
-import { type SessionState, signIn } from '../session/session.ts'
+import { type SignedOutState, signIn } from '../session/session.ts'
 import { Field, textIn } from '../ui/fields.tsx'
 import { Button, Empty, Loading, Notice } from '../ui/parts.tsx'
-
-type SignedOutState = Extract<SessionState, { kind: 'signed-out' }>
 
 /** Offers the issuers that the service shows to this browser. */
 export function SignInScreen({ session }: { readonly session: SignedOutState }) {
@@ -41,10 +39,8 @@ function Choices({ offer, begin }: { readonly offer: Offer; readonly begin: (ent
   if (issuers.length === 0 && !asksOrganization) {
     return (
       <Empty title="Nobody can sign in yet.">
-        <p>
-          An operator has to register the console with the identity provider and add <code>console</code> to its entry
-          in <code>AUTH_ISSUERS</code>.
-        </p>
+        An operator has to register the console with the identity provider and add <code>console</code> to its entry in{' '}
+        <code>AUTH_ISSUERS</code>.
       </Empty>
     )
   }

@@ -3,8 +3,9 @@ import type { Agent, Leg } from '../api/model.ts'
 import { agentsQuery, callsQuery } from '../api/queries.ts'
 import { agentName, callState, stopwatch } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
-import { Field, textIn } from '../ui/fields.tsx'
-import { Button, Empty, Failure, Panel, QueryState, Screen, SubmitButton } from '../ui/parts.tsx'
+import { Choice, Field, textIn } from '../ui/fields.tsx'
+import { Button, Empty, Failure, Panel, QueryState, Screen } from '../ui/parts.tsx'
+import { RoleButton } from '../ui/role-button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useAction } from '../ui/use-action.ts'
 import { useList } from '../ui/use-list.ts'
@@ -22,14 +23,12 @@ export function Simulator() {
       {agents.length > 0 && <Ring agents={agents} />}
       <Calls />
       <Panel title="Devices">
-        {agents.length > 0 && (
-          <Table
-            label="Devices of the agents"
-            columns={DEVICE_COLUMNS}
-            rows={agents}
-            keyOf={({ agentUri }) => agentUri}
-          />
-        )}
+        <Table
+          label="Devices of the agents"
+          columns={DEVICE_COLUMNS}
+          rows={agents}
+          keyOf={({ agentUri }) => agentUri}
+        />
       </Panel>
     </Screen>
   )
@@ -55,22 +54,10 @@ function Ring({ agents }: { readonly agents: readonly Agent[] }) {
         <Field label="From">
           <input name="from" required defaultValue="+15559000" />
         </Field>
-        <Field label="Agent">
-          <select name="agent">
-            {agents.map(({ agentUri }) => (
-              <option key={agentUri} value={agentUri}>
-                {agentUri}
-              </option>
-            ))}
-          </select>
-        </Field>
-        {why === null ? (
-          <SubmitButton isBusy={ring.isPending}>Ring</SubmitButton>
-        ) : (
-          <Button kind="primary" refusal={why} onClick={() => undefined}>
-            Ring
-          </Button>
-        )}
+        <Choice label="Agent" name="agent" options={agents.map(({ agentUri }) => [agentUri, agentUri])} />
+        <Button kind="primary" refusal={why} isBusy={ring.isPending}>
+          Ring
+        </Button>
       </form>
       {ring.error && <Failure error={ring.error} />}
     </Panel>
@@ -84,14 +71,12 @@ function Calls() {
     <Panel title="Calls now">
       {query.error && <Failure error={query.error} />}
       {query.data && legs.length === 0 && <Empty title="There is no call." />}
-      {legs.length > 0 && (
-        <Table
-          label="Calls now"
-          columns={callColumns(nowMs)}
-          rows={legs}
-          keyOf={({ callId, agentUri }) => `${callId} ${agentUri}`}
-        />
-      )}
+      <Table
+        label="Calls now"
+        columns={callColumns(nowMs)}
+        rows={legs}
+        keyOf={({ callId, agentUri }) => `${callId} ${agentUri}`}
+      />
     </Panel>
   )
 }
@@ -124,7 +109,6 @@ function remoteActionsOf({ state, remoteHeld }: Leg): readonly string[] {
 }
 
 function RemoteActions({ leg }: { readonly leg: Leg }) {
-  const { refusal } = usePerson()
   const act = useAction({
     run: (action: (typeof REMOTE_ACTIONS)[number][0]) => client.simulator.remote(leg.callId, { action }),
     done: () => 'Done.',
@@ -133,9 +117,9 @@ function RemoteActions({ leg }: { readonly leg: Leg }) {
   return (
     <span className="row-buttons">
       {REMOTE_ACTIONS.filter(([action]) => possible.includes(action)).map(([action, label]) => (
-        <Button key={action} refusal={refusal('operator')} isBusy={act.isPending} onClick={() => act.mutate(action)}>
+        <RoleButton key={action} needs="operator" isBusy={act.isPending} onClick={() => act.mutate(action)}>
           {label}
-        </Button>
+        </RoleButton>
       ))}
     </span>
   )
@@ -150,7 +134,6 @@ const DEVICE_COLUMNS: readonly Column<Agent>[] = [
 ]
 
 function Plug({ agent }: { readonly agent: Agent }) {
-  const { refusal } = usePerson()
   const isOnline = agent.deviceStatus !== UNAVAILABLE
   const plug = useAction({
     run: (online: boolean) => client.simulator.device(agent.agentUri, { online }),
@@ -158,9 +141,9 @@ function Plug({ agent }: { readonly agent: Agent }) {
   })
   return (
     <span className="row-buttons">
-      <Button refusal={refusal('operator')} isBusy={plug.isPending} onClick={() => plug.mutate(!isOnline)}>
+      <RoleButton needs="operator" isBusy={plug.isPending} onClick={() => plug.mutate(!isOnline)}>
         {isOnline ? 'Unplug' : 'Plug in'}
-      </Button>
+      </RoleButton>
     </span>
   )
 }

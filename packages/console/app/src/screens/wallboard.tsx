@@ -6,18 +6,25 @@ import { agentsQuery } from '../api/queries.ts'
 import { type WallRow, wallRows } from '../rules/wallboard.ts'
 import { agentName, callDirection, callState, counted, stopwatch } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
-import { usePerson } from '../session/person.ts'
-import { CommandDialog, FormDialog } from '../ui/dialog.tsx'
-import { Choice, Field, TextFilter, textIn } from '../ui/fields.tsx'
-import { Button, Empty, QueryState, Screen, Status } from '../ui/parts.tsx'
+import { CommandDialog } from '../ui/dialog.tsx'
+import { Field, textIn } from '../ui/fields.tsx'
+import { ChoiceFilter, TextFilter } from '../ui/filters.tsx'
+import { Empty, QueryState, Screen, Status } from '../ui/parts.tsx'
+import { RoleButton } from '../ui/role-button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useAction } from '../ui/use-action.ts'
 import { useList } from '../ui/use-list.ts'
 import { useNow } from '../ui/use-now.ts'
 
+const SHOWN = [
+  ['', 'All agents'],
+  ['calls', 'In a call'],
+  ['concern', 'Needs attention'],
+] as const
+
 /** Agents and their calls, those that need help first. */
 export function Wallboard() {
-  const [{ q = '', show = 'all' }, filter] = useFilters()
+  const [{ q = '', show = 'all' }] = useFilters()
   const { query, rows: agents, more } = useList(agentsQuery)
   const nowMs = useNow(1_000)
   const rows = wallRows(
@@ -28,17 +35,8 @@ export function Wallboard() {
   return (
     <Screen title="Agents" lead={query.data && `${counted(inCalls, 'agent')} in a call.`}>
       <div className="filters">
-        <TextFilter label="Agent" value={q} onChange={(q) => filter({ q })} />
-        <Choice
-          label="Show"
-          value={show}
-          options={[
-            ['all', 'All agents'],
-            ['calls', 'In a call'],
-            ['concern', 'Needs attention'],
-          ]}
-          onChange={(show) => filter({ show: show === 'all' ? '' : show })}
-        />
+        <TextFilter name="q" label="Agent" />
+        <ChoiceFilter name="show" label="Show" options={SHOWN} />
       </div>
       <QueryState query={query} />
       {query.data && rows.length === 0 && (
@@ -51,8 +49,7 @@ export function Wallboard() {
   )
 }
 
-const since = (iso: string | null, nowMs: number) =>
-  iso === null ? <span className="muted">–</span> : stopwatch(nowMs - Date.parse(iso))
+const since = (iso: string | null, nowMs: number) => iso && stopwatch(nowMs - Date.parse(iso))
 
 const columnsAt = (nowMs: number): readonly Column<WallRow>[] => [
   {
@@ -92,15 +89,15 @@ const columnsAt = (nowMs: number): readonly Column<WallRow>[] => [
   {
     title: 'With',
     cell: ({ leg }) =>
-      leg && (
+      leg !== null && (
         <span title={callDirection(leg.direction)}>
           {leg.direction === 2 ? '→ ' : '← '}
           {leg.remoteParty.number ?? leg.remoteParty.uri}
         </span>
       ),
   },
-  { title: 'Since', align: 'end', isOptional: true, cell: ({ leg }) => leg && since(leg.occurredAt, nowMs) },
-  { title: 'Commands', isOptional: true, cell: ({ leg }) => leg && <Commands leg={leg} /> },
+  { title: 'Since', align: 'end', isOptional: true, cell: ({ leg }) => leg !== null && since(leg.occurredAt, nowMs) },
+  { title: 'Commands', isOptional: true, cell: ({ leg }) => leg !== null && <Commands leg={leg} /> },
 ]
 
 const LABELS: Readonly<Record<CallCommand, string>> = {
@@ -111,44 +108,45 @@ const LABELS: Readonly<Record<CallCommand, string>> = {
   hangup: 'Hang up',
 }
 
+/** Commands that a dialog asks about. */
+type Asked = 'hangup' | 'transfer'
+
 function Commands({ leg }: { readonly leg: Leg }) {
-  const { refusal } = usePerson()
-  const [asking, setAsking] = useState<'hangup' | 'transfer' | null>(null)
+  const [asking, setAsking] = useState<Asked | null>(null)
+  const close = (): void => setAsking(null)
   const command = useAction({
-    run: (command: Exclude<CallCommand, 'transfer'>) => client.calls[command](leg.callId, { agentUri: leg.agentUri }),
+    run: (command: Exclude<CallCommand, Asked>) => client.calls[command](leg.callId, { agentUri: leg.agentUri }),
     done: (_result, command) => `${LABELS[command]}: accepted.`,
-    onDone: () => setAsking(null),
   })
   return (
     <span className="row-buttons">
       {leg.allowedCommands
         .filter((name) => name !== 'dial')
         .map((name) => (
-          <Button
+          <RoleButton
             key={name}
-            refusal={refusal('operator')}
+            needs="operator"
             isBusy={command.isPending}
             onClick={() => (name === 'hangup' || name === 'transfer' ? setAsking(name) : command.mutate(name))}
           >
             {LABELS[name]}
-          </Button>
+          </RoleButton>
         ))}
       {asking === 'hangup' && (
-        <FormDialog
+        <CommandDialog
           title="Hang up?"
           submitLabel="Hang up"
           kind="danger"
-          onClose={() => setAsking(null)}
-          isBusy={command.isPending}
-          error={command.error}
-          onSubmit={() => command.mutate('hangup')}
+          onClose={close}
+          run={() => client.calls.hangup(leg.callId, { agentUri: leg.agentUri })}
+          done={() => 'Hang up: accepted.'}
         >
           <p>
             This ends the call of {agentName(leg.agentUri)} with {leg.remoteParty.number ?? leg.remoteParty.uri}.
           </p>
-        </FormDialog>
+        </CommandDialog>
       )}
-      {asking === 'transfer' && <TransferDialog leg={leg} onClose={() => setAsking(null)} />}
+      {asking === 'transfer' && <TransferDialog leg={leg} onClose={close} />}
     </span>
   )
 }

@@ -40,9 +40,7 @@ export async function requestSignIn(
   const state = oauth.generateRandomState()
   const pending: Pending = { signIn, verifier, state, returnTo: options.returnTo }
   sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))
-  const url = new URL(server.authorization_endpoint)
-  url.search = new URLSearchParams({
-    ...Object.fromEntries(url.searchParams),
+  return addressOf(server.authorization_endpoint, {
     client_id: signIn.clientId,
     redirect_uri: options.redirectUri,
     response_type: 'code',
@@ -51,8 +49,7 @@ export async function requestSignIn(
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
     ...(options.chooseAgain && { prompt: 'login' }),
-  }).toString()
-  return url.href
+  })
 }
 
 /**
@@ -124,13 +121,17 @@ export async function endAtIssuer(signIn: SignIn, tokens: Tokens, returnTo: stri
   const server = await discover(signIn)
   await revokeTokens(signIn, tokens)
   if (server.end_session_endpoint === undefined) return undefined
-  const url = new URL(server.end_session_endpoint)
-  url.search = new URLSearchParams({
-    ...Object.fromEntries(url.searchParams),
+  return addressOf(server.end_session_endpoint, {
     client_id: signIn.clientId,
     post_logout_redirect_uri: returnTo,
     ...(tokens.idToken !== undefined && { id_token_hint: tokens.idToken }),
-  }).toString()
+  })
+}
+
+/** @param endpoint can have parameters of its own */
+function addressOf(endpoint: string, parameters: Readonly<Record<string, string>>): string {
+  const url = new URL(endpoint)
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   return url.href
 }
 

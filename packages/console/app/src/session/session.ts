@@ -1,3 +1,4 @@
+import { createStore } from '../store.ts'
 import {
   completeSignIn,
   endAtIssuer,
@@ -13,14 +14,17 @@ interface Session extends Tokens {
   readonly signIn: SignIn
 }
 
-export type SessionState =
-  | { readonly kind: 'signed-in'; readonly signIn: SignIn }
-  | {
-      readonly kind: 'signed-out'
-      /** `withdrawn`: the service does not offer the person's issuer any more. */
-      readonly reason: 'none' | 'expired' | 'withdrawn' | 'signed-out' | 'failed'
-      readonly detail?: string
-    }
+export interface SignedOutState {
+  readonly kind: 'signed-out'
+  /**
+   * `expired`: the API rejected a fresh token, or the issuer will not renew it. `withdrawn`: the service does not offer the
+   * person's issuer any more.
+   */
+  readonly reason: 'none' | 'expired' | 'withdrawn' | 'signed-out' | 'failed'
+  readonly detail?: string
+}
+
+type SessionState = { readonly kind: 'signed-in'; readonly signIn: SignIn } | SignedOutState
 
 /** Refresh this long before the token expires. */
 const REFRESH_AHEAD_MS = 60_000
@@ -31,21 +35,14 @@ const SESSION_KEY = 'switchhook.session'
 const SIGNED_OUT_KEY = 'switchhook.signed-out'
 
 let session = readSession()
-let state: SessionState =
-  session === undefined
-    ? { kind: 'signed-out', reason: sessionStorage.getItem(SIGNED_OUT_KEY) === null ? 'none' : 'signed-out' }
-    : { kind: 'signed-in', signIn: session.signIn }
-const listeners = new Set<() => void>()
 let refreshing: Promise<string> | undefined
 
-/** The person's session, as a store for React. */
-export const sessionStore = {
-  subscribe: (listener: () => void): (() => void) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  },
-  get: (): SessionState => state,
-}
+/** Whether a person is signed in, and with which issuer. */
+export const sessionStore = createStore<SessionState>(
+  session === undefined
+    ? { kind: 'signed-out', reason: sessionStorage.getItem(SIGNED_OUT_KEY) === null ? 'none' : 'signed-out' }
+    : { kind: 'signed-in', signIn: session.signIn },
+)
 
 /** Ends the sign-in if the page was opened by the issuer's redirect. Removes the code from the address immediately. */
 export async function resumeSignIn(): Promise<void> {
@@ -58,7 +55,8 @@ export async function resumeSignIn(): Promise<void> {
     begin({ ...tokens, signIn })
     history.replaceState(null, '', returnTo)
   } catch (error) {
-    setState({ kind: 'signed-out', reason: 'failed', detail: error instanceof Error ? error.message : String(error) })
+    const detail = error instanceof Error ? error.message : String(error)
+    sessionStore.set({ kind: 'signed-out', reason: 'failed', detail })
   }
 }
 
@@ -77,7 +75,7 @@ export async function signIn(entry: SignIn): Promise<void> {
 export async function signOut(): Promise<void> {
   const ended = session
   sessionStorage.setItem(SIGNED_OUT_KEY, '1')
-  end({ kind: 'signed-out', reason: 'signed-out' })
+  end('signed-out')
   if (ended === undefined) return
   try {
     const address = await endAtIssuer(ended.signIn, ended, root())
@@ -86,9 +84,6 @@ export async function signOut(): Promise<void> {
     // The issuer cannot be reached. The person is signed out of the console.
   }
 }
-
-/** The API rejected a fresh token, or the issuer will not renew it. */
-const expire = (): void => end({ kind: 'signed-out', reason: 'expired' })
 
 /**
  * A valid access token. Several callers share one refresh.
@@ -113,26 +108,18 @@ export class SignedOut extends Error {
 }
 
 async function renew(from: Session): Promise<string> {
-  if (from.refreshToken === undefined) {
-    expire()
-    throw new SignedOut()
-  }
+  if (from.refreshToken === undefined) throw end('expired')
   // First, because the policy of this page forbids requests to an issuer that was not offered when it was loaded.
   const { issuers } = await readOffer()
-  if (session === from && !issuers.some(({ issuer }) => issuer === from.signIn.issuer)) {
-    end({ kind: 'signed-out', reason: 'withdrawn', detail: from.signIn.issuer })
-    throw new SignedOut()
-  }
+  if (session === from && !issuers.some(({ issuer }) => issuer === from.signIn.issuer))
+    throw end('withdrawn', from.signIn.issuer)
   const tokens = await refreshTokens(from.signIn, from.refreshToken)
   if (session !== from) {
     // The person has signed out meanwhile.
     if (tokens !== undefined) await revokeTokens(from.signIn, tokens)
     throw new SignedOut()
   }
-  if (tokens === undefined) {
-    expire()
-    throw new SignedOut()
-  }
+  if (tokens === undefined) throw end('expired')
   begin({ ...from, ...tokens })
   return tokens.accessToken
 }
@@ -140,19 +127,17 @@ async function renew(from: Session): Promise<string> {
 function begin(next: Session): void {
   session = next
   sessionStorage.setItem(SESSION_KEY, JSON.stringify(next))
-  setState({ kind: 'signed-in', signIn: next.signIn })
+  const shown = sessionStore.get()
+  // Another issuer is another person.
+  if (shown.kind !== 'signed-in' || shown.signIn.issuer !== next.signIn.issuer)
+    sessionStore.set({ kind: 'signed-in', signIn: next.signIn })
 }
 
-function end(next: SessionState): void {
+function end(reason: SignedOutState['reason'], detail?: string): SignedOut {
   session = undefined
   sessionStorage.removeItem(SESSION_KEY)
-  setState(next)
-}
-
-function setState(next: SessionState): void {
-  if (state.kind === 'signed-in' && next.kind === 'signed-in' && state.signIn.issuer === next.signIn.issuer) return
-  state = next
-  for (const listener of listeners) listener()
+  sessionStore.set({ kind: 'signed-out', reason, ...(detail !== undefined && { detail }) })
+  return new SignedOut()
 }
 
 function readSession(): Session | undefined {

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { faultsIn } from '../rules/faults.ts'
 import { FaultsContext } from './fields.tsx'
-import { Button, Failure, Notice, SubmitButton } from './parts.tsx'
+import { Button, Failure, Notice } from './parts.tsx'
 import { useAction } from './use-action.ts'
 
 interface DialogProps {
@@ -98,30 +98,33 @@ export function FormDialog({
           <Button isBusy={staysOpen} onClick={dialog.onClose}>
             Cancel
           </Button>
-          <SubmitButton kind={kind} isBusy={isBusy}>
+          <Button kind={kind} isBusy={isBusy}>
             {submitLabel}
-          </SubmitButton>
+          </Button>
         </div>
       </form>
     </Dialog>
   )
 }
 
-interface CommandDialogProps<Result> extends Omit<FormDialogProps, 'isBusy' | 'error' | 'onSubmit'> {
+interface CommandDialogProps<Result> extends Omit<FormDialogProps, 'staysOpen' | 'isBusy' | 'error' | 'onSubmit'> {
+  /** The command cannot be sent yet. */
+  readonly isBusy?: boolean
   readonly run: (form: FormData) => Promise<Result>
-  /** The announcement of success. */
-  readonly done: (result: Result) => string
+  /** The announcement of success. Absent: `onDone` shows the result, so the dialog cannot be closed before it arrives. */
+  readonly done?: (result: Result) => string
   /** Absent: the dialog closes. */
-  readonly onDone?: () => void
+  readonly onDone?: (result: Result) => void
 }
 
 /** A dialog for one command. */
-export function CommandDialog<Result>({ run, done, onDone, ...dialog }: CommandDialogProps<Result>) {
+export function CommandDialog<Result>({ run, done, onDone, isBusy = false, ...dialog }: CommandDialogProps<Result>) {
   const command = useAction({ run, done, onDone: onDone ?? dialog.onClose, showsErrors: true })
   return (
     <FormDialog
       {...dialog}
-      isBusy={command.isPending}
+      staysOpen={done === undefined && command.isPending}
+      isBusy={isBusy || command.isPending}
       error={command.error}
       onSubmit={(form) => command.mutate(form)}
     />

@@ -1,13 +1,12 @@
 import {
   type AriaAttributes,
+  type ComponentProps,
   cloneElement,
   createContext,
   type ReactElement,
   type ReactNode,
   useContext,
-  useEffect,
   useId,
-  useState,
 } from 'react'
 import type { Faults } from '../rules/faults.ts'
 
@@ -44,19 +43,16 @@ export function useDescription(name: string | undefined, hint?: ReactNode, ownFa
   }
 }
 
-/** A control with its label, hint and faults. A screen reader reads all of them. */
-export function Field({
-  label,
-  hint,
-  fault,
-  children,
-}: {
+interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
   /** Found while the person types. */
   readonly fault?: string | undefined
-  readonly children: ReactElement<AriaAttributes & { readonly name?: string }>
-}) {
+  readonly children: ReactElement<AriaAttributes & { readonly name?: string | undefined }>
+}
+
+/** A control with its label, hint and faults. A screen reader reads all of them. */
+export function Field({ label, hint, fault, children }: FieldProps) {
   const { control, texts } = useDescription(children.props.name, hint, fault)
   return (
     <div className="field">
@@ -81,63 +77,56 @@ export function numberIn(form: FormData, name: string): number | null {
   return text === '' ? null : Number(text)
 }
 
-export const Options = ({ of }: { readonly of: readonly (readonly [value: string, label: string])[] }) =>
-  of.map(([value, label]) => (
-    <option key={value} value={value}>
-      {label}
-    </option>
-  ))
+export type Option = readonly [value: string, label: string]
 
-/** A choice in a filter bar. */
-export function Choice({
-  label,
-  value,
-  options,
-  onChange,
-}: {
+/** @param all the label of the empty value, which selects everything */
+export const optionsOf = (all: string, values: readonly string[], labelOf = (value: string) => value): Option[] => [
+  ['', all],
+  ...values.map((value): Option => [value, labelOf(value)]),
+]
+
+interface ChoiceProps extends Pick<ComponentProps<'select'>, 'name' | 'value' | 'defaultValue'> {
   readonly label: string
+  readonly hint?: string
+  readonly options: readonly Option[]
+  readonly onChange?: (value: string) => void
+}
+
+export const Choice = ({ label, hint, options, onChange, ...select }: ChoiceProps) => (
+  <Field label={label} hint={hint}>
+    <select {...select} onChange={({ target }) => onChange?.(target.value)}>
+      {options.map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  </Field>
+)
+
+interface MomentProps {
+  readonly label: string
+  /** ISO 8601; empty: none. */
   readonly value: string
-  readonly options: readonly (readonly [value: string, label: string])[]
   readonly onChange: (value: string) => void
-}) {
+}
+
+/** A moment: entered in local time, kept in UTC. */
+export function Moment({ label, value, onChange }: MomentProps) {
   return (
     <Field label={label}>
-      <select value={value} onChange={(event) => onChange(event.target.value)}>
-        <Options of={options} />
-      </select>
+      <input
+        type="datetime-local"
+        value={localOf(value)}
+        onChange={({ target }) => onChange(target.value === '' ? '' : new Date(target.value).toISOString())}
+      />
     </Field>
   )
 }
 
-const TYPING_PAUSE_MS = 400
-
-/** A text in a filter bar: it takes effect after a pause, or on Enter. */
-export function TextFilter({
-  label,
-  value,
-  placeholder,
-  onChange,
-}: {
-  readonly label: string
-  readonly value: string
-  readonly placeholder?: string
-  readonly onChange: (value: string) => void
-}) {
-  const [text, setText] = useState(value)
-  useEffect(() => setText(value), [value])
-  useEffect(() => {
-    if (text === value) return undefined
-    const timer = setTimeout(() => onChange(text), TYPING_PAUSE_MS)
-    return () => clearTimeout(timer)
-  }, [text, value, onChange])
-  return (
-    <Field label={label}>
-      <input
-        value={text}
-        placeholder={placeholder}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => event.key === 'Enter' && onChange(text)}
-      />
-    </Field>
-  )
+/** `2026-11-20T14:02` in the browser's zone. */
+function localOf(iso: string): string {
+  const at = new Date(iso)
+  if (Number.isNaN(at.getTime())) return ''
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

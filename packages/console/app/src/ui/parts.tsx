@@ -1,17 +1,19 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import type { Tone } from '../rules/repair.ts'
+import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import type { Tone } from '../rules/tone.ts'
 import { clock, fullMoment, relative } from '../rules/words.ts'
 import { useNow } from './use-now.ts'
 
 /** A state with a dot and a word: colour is never the only sign. */
-export function Status({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
-  return <span className={`status ${tone}`}>{children}</span>
-}
+export const Status = ({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) => (
+  <span className={`status ${tone}`}>{children}</span>
+)
+
+export const NO_VALUE = <span className="muted">–</span>
 
 /** A moment: `14:02:11`, with the whole date as tooltip. With `ago`, how long ago it is. */
 export function Time({ at, ago = false }: { readonly at: string | null; readonly ago?: boolean }) {
   const nowMs = useNow(ago ? 1_000 : 60_000)
-  if (at === null) return <span className="muted">–</span>
+  if (at === null) return NO_VALUE
   return (
     <time dateTime={at} title={fullMoment(at)}>
       {ago ? relative(at, nowMs) : clock(at, nowMs)}
@@ -19,18 +21,30 @@ export function Time({ at, ago = false }: { readonly at: string | null; readonly
   )
 }
 
+interface TimeAfterProps extends ComponentProps<typeof Time> {
+  readonly words: string
+  readonly end?: string
+}
+
+/** A part of a sentence with a moment; nothing if there is none. */
+export const TimeAfter = ({ words, end, ...time }: TimeAfterProps) =>
+  time.at !== null && (
+    <>
+      {words} <Time {...time} />
+      {end}
+    </>
+  )
+
 /** The beginning of an id, which is enough to tell rows apart. The whole id is its tooltip. */
 export const ShortId = ({ value }: { readonly value: string }) => <code title={value}>{value.slice(0, 8)}</code>
 
 /** An id that can be copied. It is never cut. */
-export function Id({ value, label }: { readonly value: string; readonly label: string }) {
-  return (
-    <span className="id">
-      <code>{value}</code>
-      <CopyButton text={value} label={`Copy ${label}`} />
-    </span>
-  )
-}
+export const Id = ({ value, label }: { readonly value: string; readonly label: string }) => (
+  <span className="id">
+    <code>{value}</code>
+    <CopyButton text={value} label={`Copy ${label}`} />
+  </span>
+)
 
 export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
   const [isCopied, setCopied] = useState(false)
@@ -51,11 +65,12 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   )
 }
 
-type ButtonKind = 'plain' | 'primary' | 'danger'
+export type ButtonKind = 'plain' | 'primary' | 'danger'
 
 interface ButtonProps {
   readonly children: ReactNode
-  readonly onClick: () => void
+  /** Absent: the button submits its form. */
+  readonly onClick?: () => void
   readonly kind?: ButtonKind
   /** Why the button cannot be used. It stays reachable by keyboard, and the reason is read out and shown. */
   readonly refusal?: string | null | undefined
@@ -68,12 +83,12 @@ export function Button({ children, onClick, kind = 'plain', refusal, isBusy = fa
   return (
     <span className="button-with-reason">
       <button
-        type="button"
+        type={onClick === undefined ? 'submit' : 'button'}
         className={`button ${kind}`}
         aria-disabled={isRefused || isBusy}
         aria-describedby={isRefused ? id : undefined}
         onClick={() => {
-          if (!isRefused && !isBusy) onClick()
+          if (!isRefused && !isBusy) onClick?.()
         }}
       >
         {children}
@@ -87,48 +102,26 @@ export function Button({ children, onClick, kind = 'plain', refusal, isBusy = fa
   )
 }
 
-export function SubmitButton({
-  children,
-  kind = 'primary',
-  isBusy,
-}: {
-  readonly children: ReactNode
-  readonly kind?: ButtonKind
-  readonly isBusy: boolean
-}) {
-  return (
-    <button type="submit" className={`button ${kind}`} aria-disabled={isBusy}>
-      {children}
-    </button>
-  )
-}
-
 /** A message next to the thing that it is about. */
-export function Notice({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
-  return (
-    <div className={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
-      {children}
-    </div>
-  )
-}
+export const Notice = ({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) => (
+  <div className={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
+    {children}
+  </div>
+)
 
-export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
-  return (
-    <Notice tone="bad">
-      <p>{error instanceof Error ? error.message : 'Something went wrong.'}</p>
-      {retry && <Button onClick={retry}>Try again</Button>}
-    </Notice>
-  )
-}
+export const Failure = ({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) => (
+  <Notice tone="bad">
+    <p>{error instanceof Error ? error.message : 'Something went wrong.'}</p>
+    {retry && <Button onClick={retry}>Try again</Button>}
+  </Notice>
+)
 
-export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
-  return (
-    <div className="empty">
-      <p className="empty-title">{title}</p>
-      {children}
-    </div>
-  )
-}
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+  <div className="empty">
+    <p className="empty-title">{title}</p>
+    {children && <p>{children}</p>}
+  </div>
+)
 
 export const Loading = () => (
   <div className="loading" role="status">
@@ -148,21 +141,17 @@ export const QueryState = ({
   </>
 )
 
+interface PanelProps {
+  readonly title: string
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
 /** The browser announces the first screen: it is a new page. */
 let isFirstScreen = true
 
 /** A screen. Its heading takes the focus if the navigation removed what had it, so that a screen reader reads it. */
-export function Screen({
-  title,
-  lead,
-  actions,
-  children,
-}: {
-  readonly title: string
-  readonly lead?: ReactNode
-  readonly actions?: ReactNode
-  readonly children: ReactNode
-}) {
+export function Screen({ title, lead, actions, children }: PanelProps & { readonly lead?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Switchhook`
@@ -187,15 +176,7 @@ export function Screen({
   )
 }
 
-export function Panel({
-  title,
-  actions,
-  children,
-}: {
-  readonly title: string
-  readonly actions?: ReactNode
-  readonly children: ReactNode
-}) {
+export function Panel({ title, actions, children }: PanelProps) {
   const id = useId()
   return (
     <section className="panel" aria-labelledby={id}>
@@ -208,34 +189,32 @@ export function Panel({
   )
 }
 
-export function Tile({
-  label,
-  value,
-  note,
-  tone = 'quiet',
-}: {
+interface TileProps {
   readonly label: string
   readonly value: string
   readonly note?: string
   readonly tone?: Tone
-}) {
-  return (
-    <div className={`tile ${tone}`}>
-      <dt>{label}</dt>
-      <dd>{value}</dd>
-      {note && <dd className="note">{note}</dd>}
-    </div>
-  )
 }
 
-export const Facts = ({ rows }: { readonly rows: readonly (readonly [string, ReactNode])[] }) => (
+export const Tile = ({ label, value, note, tone = 'quiet' }: TileProps) => (
+  <div className={`tile ${tone}`}>
+    <dt>{label}</dt>
+    <dd>{value}</dd>
+    {note && <dd className="note">{note}</dd>}
+  </div>
+)
+
+/** @param rows names and values; false: a row that does not apply */
+export const Facts = ({ rows }: { readonly rows: readonly (readonly [string, ReactNode] | false)[] }) => (
   <dl className="facts">
-    {rows.map(([name, value]) => (
-      <div key={name}>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
-      </div>
-    ))}
+    {rows
+      .filter((row) => row !== false)
+      .map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
   </dl>
 )
 

@@ -2,7 +2,31 @@ import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { axisMoment, count, duration } from '../rules/words.ts'
-import type { PlotProps, Series } from './plot-props.ts'
+
+export interface Series {
+  readonly label: string
+  readonly values: readonly (number | null)[]
+  readonly tone: 'accent' | 'good' | 'warn' | 'bad' | 'quiet'
+  readonly isFilled?: boolean
+  readonly isDashed?: boolean
+}
+
+/** A cool-down, shown as a band. In ms since 1970. */
+export interface Band {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export interface PlotProps {
+  /** Read to a screen reader: what the plot shows, with its latest values. */
+  readonly summary: string
+  /** ISO 8601. */
+  readonly times: readonly string[]
+  readonly series: readonly Series[]
+  /** `duration`: in ms. */
+  readonly unit: 'count' | 'duration'
+  readonly bands?: readonly Band[]
+}
 
 const HEIGHT_PX = 180
 /** A short cool-down in a long period stays visible. */
@@ -11,22 +35,20 @@ const AXIS_HEIGHT_PX = 30
 const AXIS_WIDTH_PX = 56
 
 /** Steps of the vertical axis: whole numbers, or times that people count in. */
-const STEPS = [1, 2, 5].flatMap((digit) =>
-  [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000].map((power) => digit * power),
-)
+const STEPS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000].flatMap((power) => [power, 2 * power, 5 * power])
 const UNITS = {
-  count: { format: count, incrs: STEPS.toSorted((a, b) => a - b) },
+  count: { format: count, incrs: STEPS },
   duration: {
     format: duration,
     incrs: [
-      ...STEPS.filter((step) => step <= 5_000).toSorted((a, b) => a - b),
+      ...STEPS.filter((step) => step <= 5_000),
       ...[10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400].map((seconds) => seconds * 1_000),
     ],
   },
 } as const
 
 /** Draws with uPlot, in the colours of the page. */
-export function PlotCanvas({ times, series, unit, bands = NO_BANDS }: PlotProps) {
+export function PlotCanvas({ times, series, unit, bands }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = frame.current
@@ -61,7 +83,7 @@ export function PlotCanvas({ times, series, unit, bands = NO_BANDS }: PlotProps)
             },
           ],
           series: [{}, ...series.map((one) => seriesOf(one, colour))],
-          hooks: { drawClear: [(plot) => drawBands(plot, bands, colour('band'))] },
+          hooks: { drawClear: [(plot) => drawBands(plot, bands ?? [], colour('band'))] },
         },
         [times.map((at) => Date.parse(at) / 1_000), ...series.map(({ values }) => [...values])],
         element,
@@ -85,8 +107,6 @@ export function PlotCanvas({ times, series, unit, bands = NO_BANDS }: PlotProps)
   }, [times, series, unit, bands])
   return <div ref={frame} className="plot-frame" />
 }
-
-const NO_BANDS: NonNullable<PlotProps['bands']> = []
 
 type Colour = (name: string) => string
 
@@ -123,7 +143,7 @@ const seriesOf = ({ label, tone, isFilled, isDashed }: Series, colour: Colour): 
   ...(isDashed === true && { dash: [6, 4] }),
 })
 
-function drawBands(plot: UPlot, bands: NonNullable<PlotProps['bands']>, fill: string): void {
+function drawBands(plot: UPlot, bands: readonly Band[], fill: string): void {
   const { ctx, bbox } = plot
   ctx.save()
   ctx.fillStyle = fill

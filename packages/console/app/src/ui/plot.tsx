@@ -1,6 +1,7 @@
 import { lazy, Suspense } from 'react'
+import type { StatisticsPoint } from '../api/model.ts'
 import { Loading } from './parts.tsx'
-import type { PlotProps } from './plot-props.ts'
+import type { PlotProps, Series } from './plot-canvas.tsx'
 
 /** The plot library is loaded when the first plot is shown. */
 const Canvas = lazy(() => import('./plot-canvas.tsx').then(({ PlotCanvas }) => ({ default: PlotCanvas })))
@@ -21,3 +22,9 @@ export function Plot(props: PlotProps) {
     </div>
   )
 }
+
+/** The attempts of each point, by their result. */
+export const attemptSeries = (points: readonly StatisticsPoint[]): readonly Series[] => [
+  { label: 'Acknowledged', values: points.map(({ acknowledged }) => acknowledged), tone: 'accent', isFilled: true },
+  { label: 'Failed', values: points.map(({ attempts, acknowledged }) => attempts - acknowledged), tone: 'bad' },
+]

@@ -1,8 +1,9 @@
 import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { Button } from './parts.tsx'
+import { Button, NO_VALUE } from './parts.tsx'
 
 export interface Column<Row> {
   readonly title: string
+  /** Null is shown as a dash. */
   readonly cell: (row: Row) => ReactNode
   readonly align?: 'end'
   /** Hidden on narrow screens. */
@@ -11,7 +12,7 @@ export interface Column<Row> {
   readonly isWide?: boolean
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
@@ -26,7 +27,7 @@ const MARGIN_ROWS = 20
 
 /**
  * A table of any length: only the rows near the visible part exist in the document. It scrolls with the page, and loads
- * more when its end comes near.
+ * more when its end comes near. Nothing is shown if there are no rows.
  */
 export function Table<Row>({ label, columns, rows, keyOf, more }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
@@ -40,6 +41,7 @@ export function Table<Row>({ label, columns, rows, keyOf, more }: TableProps<Row
         <td colSpan={columns.length} />
       </tr>
     )
+  if (rows.length === 0 && more === undefined) return null
   return (
     <div className="table-frame">
       <table aria-label={label} aria-rowcount={more === undefined ? rows.length + 1 : -1}>
@@ -58,7 +60,7 @@ export function Table<Row>({ label, columns, rows, keyOf, more }: TableProps<Row
             <tr key={keyOf(row)} aria-rowindex={first + index + 2}>
               {columns.map((column) => (
                 <td key={column.title} className={classOf(column)}>
-                  {column.cell(row)}
+                  {column.cell(row) ?? NO_VALUE}
                 </td>
               ))}
             </tr>

@@ -1,15 +1,17 @@
-export type Theme = 'auto' | 'light' | 'dark'
+import { createStore } from '../store.ts'
 
 /** A preference, not a secret, so it outlives the tab. */
 const KEY = 'switchhook.theme'
 
-export const theme = (): Theme => (localStorage.getItem(KEY) as Theme | null) ?? 'auto'
+/** `auto`, `light` or `dark`. */
+export const theme = createStore(localStorage.getItem(KEY) ?? 'auto')
 
-export function chooseTheme(next: Theme): void {
+export function chooseTheme(next: string): void {
   localStorage.setItem(KEY, next)
+  theme.set(next)
   applyTheme()
 }
 
 export function applyTheme(): void {
-  document.documentElement.style.colorScheme = theme() === 'auto' ? 'light dark' : theme()
+  document.documentElement.style.colorScheme = theme.get() === 'auto' ? 'light dark' : theme.get()
 }

@@ -8,7 +8,7 @@ import { announce } from './announce.tsx'
 export function useAction<Input, Result>(options: {
   readonly run: (input: Input) => Promise<Result>
   /** The announcement of success. */
-  readonly done?: (result: Result, input: Input) => string
+  readonly done?: ((result: Result, input: Input) => string) | undefined
   readonly onDone?: (result: Result, input: Input) => void
   readonly showsErrors?: boolean
 }): UseMutationResult<Result, Error, Input> {

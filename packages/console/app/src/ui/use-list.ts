@@ -2,7 +2,6 @@ import type { Page } from '@switchhook/client'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ListQuery } from '../api/queries.ts'
 
-/** A list that is read in pages. */
 export function useList<P extends Page>(options: ListQuery<P>) {
   const query = useInfiniteQuery(options)
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = query

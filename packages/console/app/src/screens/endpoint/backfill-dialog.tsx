@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
-import type { EventType, RecoveryCount, Subscription } from '../../api/model.ts'
+import type { EventType, RecoveryCount } from '../../api/model.ts'
 import { eventTypesQuery } from '../../api/queries.ts'
 import { counted } from '../../rules/words.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Field, Options } from '../../ui/fields.tsx'
-import { MomentFilter } from '../../ui/moment-filter.tsx'
+import { Choice, Moment, optionsOf } from '../../ui/fields.tsx'
 import { Notice, Time } from '../../ui/parts.tsx'
 import { useAction } from '../../ui/use-action.ts'
+import type { EndpointDialogProps } from './held.tsx'
 
 const HOUR_MS = 3_600_000
 
@@ -21,13 +21,7 @@ const PERIODS = [
 ] as const
 
 /** Sends earlier events to an endpoint that was created or enabled later: counts first, then sends. */
-export function BackfillDialog({
-  subscription,
-  onClose,
-}: {
-  readonly subscription: Subscription
-  readonly onClose: () => void
-}) {
+export function BackfillDialog({ subscription, onClose }: EndpointDialogProps) {
   const navigate = useNavigate()
   // The end is fixed when the dialog opens, so that the count is true for what is sent.
   const [nowMs] = useState(Date.now)
@@ -73,26 +67,20 @@ export function BackfillDialog({
         Sends events of the past that did not go to this endpoint, as far as the journal still has them. Nothing is sent
         before you have seen their number.
       </p>
-      <Field label="Period">
-        <select value={hours} onChange={({ target }) => choosing(setHours)(target.value)}>
-          <Options of={PERIODS} />
-        </select>
-      </Field>
+      <Choice label="Period" value={hours} options={PERIODS} onChange={choosing(setHours)} />
       {hours === '' && (
         <div className="field-pair">
-          <MomentFilter label="From" value={from} onChange={choosing((from) => setRange({ from, to }))} />
-          <MomentFilter label="To" value={to} onChange={choosing((to) => setRange({ from, to }))} />
+          <Moment label="From" value={from} onChange={choosing((from) => setRange({ from, to }))} />
+          <Moment label="To" value={to} onChange={choosing((to) => setRange({ from, to }))} />
         </div>
       )}
       {!isPeriod && <Notice tone="warn">Choose a beginning and a later end.</Notice>}
-      <Field label="Event type">
-        <select value={eventType} onChange={({ target }) => choosing(setEventType)(target.value)}>
-          <option value="">All types of this endpoint</option>
-          {types.map((type) => (
-            <option key={type}>{type}</option>
-          ))}
-        </select>
-      </Field>
+      <Choice
+        label="Event type"
+        value={eventType}
+        options={optionsOf('All types of this endpoint', types)}
+        onChange={choosing(setEventType)}
+      />
       {counting.data && <WhatWillHappen found={counting.data} />}
     </FormDialog>
   )
@@ -105,11 +93,8 @@ function labelOf(found: number | undefined): string {
 
 const momentAt = (atMs: number): string => new Date(atMs).toISOString()
 
-function WhatWillHappen({
-  found: { count, oldest, newest, withoutBody, unknown = 0 },
-}: {
-  readonly found: RecoveryCount
-}) {
+function WhatWillHappen({ found }: { readonly found: RecoveryCount }) {
+  const { count, oldest, newest, withoutBody, unknown = 0 } = found
   return (
     <p role="status">
       {count === 0 ? (

@@ -1,13 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { client } from '../../api/client.ts'
 import type { ReceiverReport, Subscription } from '../../api/model.ts'
-import { usePerson } from '../../session/person.ts'
-import { Button, Failure, Notice, Panel, Status } from '../../ui/parts.tsx'
+import { Failure, Notice, Panel, Status } from '../../ui/parts.tsx'
+import { RoleButton } from '../../ui/role-button.tsx'
 import { useAction } from '../../ui/use-action.ts'
 
 /** Two ways to try an endpoint: one test delivery, and a check of what the receiver gets wrong. */
 export function CheckTab({ subscription }: { readonly subscription: Subscription }) {
-  const { refusal } = usePerson()
   const test = useAction({ run: () => client.subscriptions.test(subscription.id), showsErrors: true })
   const check = useAction({ run: () => client.subscriptions.check(subscription.id), showsErrors: true })
   return (
@@ -15,9 +14,9 @@ export function CheckTab({ subscription }: { readonly subscription: Subscription
       <Panel
         title="Test delivery"
         actions={
-          <Button refusal={refusal('operator')} isBusy={test.isPending} onClick={() => test.mutate(undefined)}>
+          <RoleButton needs="operator" isBusy={test.isPending} onClick={() => test.mutate(undefined)}>
             Send a test
-          </Button>
+          </RoleButton>
         }
       >
         <p>Sends one example event, signed and retried like a real one, and marked as a test.</p>
@@ -34,13 +33,14 @@ export function CheckTab({ subscription }: { readonly subscription: Subscription
       <Panel
         title="Receiver check"
         actions={
-          <Button
-            refusal={subscription.mode === 'pull' ? 'Clients receive its deliveries.' : refusal('operator')}
+          <RoleButton
+            needs="operator"
+            refusal={subscription.mode === 'pull' ? 'Clients receive its deliveries.' : null}
             isBusy={check.isPending}
             onClick={() => check.mutate(undefined)}
           >
             {check.isPending ? 'Checking…' : 'Check the receiver'}
-          </Button>
+          </RoleButton>
         }
       >
         <p>

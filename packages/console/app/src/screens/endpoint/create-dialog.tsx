@@ -3,57 +3,44 @@ import { client } from '../../api/client.ts'
 import type { CreatedSubscription, SubscribedType, Subscription } from '../../api/model.ts'
 import { readFilter } from '../../rules/filter.ts'
 import { headersIn } from '../../rules/header-lines.ts'
-import { Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { CommandDialog } from '../../ui/dialog.tsx'
 import { numberIn, textIn } from '../../ui/fields.tsx'
-import { Button } from '../../ui/parts.tsx'
-import { useAction } from '../../ui/use-action.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
 import { Warnings } from './filter-field.tsx'
-import { SecretOnce } from './secret-once.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
 
-/** Adds an endpoint, then shows its secret once. */
-export function CreateDialog({
-  onClose,
-  onCreated,
-}: {
+interface CreateDialogProps {
   readonly onClose: () => void
   readonly onCreated: (subscriptionId: string) => void
-}) {
-  const [created, setCreated] = useState<CreatedSubscription>()
-  const create = useAction({
-    run: (form: FormData) =>
-      client.subscriptions.create({ ...fieldsOf(form), mode: isPull(form) ? 'pull' : 'post', enabled: true }),
-    onDone: setCreated,
-    showsErrors: true,
-  })
-  if (created !== undefined)
-    return (
-      <Dialog staysOpen title="The endpoint was added" onClose={() => onCreated(created.id)}>
-        <SecretOnce secret={created.secret} />
-        <Warnings warnings={created.warnings} />
-        <div className="dialog-buttons">
-          <Button kind="primary" onClick={() => onCreated(created.id)}>
-            I have stored the secret
-          </Button>
-        </div>
-      </Dialog>
-    )
-  return (
-    <FormDialog
-      title="Add an endpoint"
-      submitLabel="Add"
-      staysOpen={create.isPending}
-      onClose={onClose}
-      isBusy={create.isPending}
-      error={create.error}
-      onSubmit={(form) => create.mutate(form)}
-    >
-      <EndpointFields />
-    </FormDialog>
-  )
 }
 
-const isPull = (form: FormData): boolean => textIn(form, 'mode') === 'pull'
+/** Adds an endpoint, then shows its secret once. */
+export function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
+  const [created, setCreated] = useState<CreatedSubscription>()
+  if (created !== undefined)
+    return (
+      <SecretDialog title="The endpoint was added" secret={created.secret} onClose={() => onCreated(created.id)}>
+        <Warnings warnings={created.warnings} />
+      </SecretDialog>
+    )
+  return (
+    <CommandDialog
+      title="Add an endpoint"
+      submitLabel="Add"
+      onClose={onClose}
+      run={(form) =>
+        client.subscriptions.create({
+          ...fieldsOf(form),
+          mode: textIn(form, 'mode') === 'pull' ? 'pull' : 'post',
+          enabled: true,
+        })
+      }
+      onDone={setCreated}
+    >
+      <EndpointFields />
+    </CommandDialog>
+  )
+}
 
 /**
  * The entered endpoint, as the API takes it.

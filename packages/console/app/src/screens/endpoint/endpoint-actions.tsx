@@ -1,90 +1,67 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
-import type { RotatedSecret, Subscription } from '../../api/model.ts'
+import type { Role, RotatedSecret, Subscription } from '../../api/model.ts'
 import { endpointName } from '../../rules/attention.ts'
 import { changedFields } from '../../rules/changed-fields.ts'
 import { isPaused } from '../../rules/endpoint-state.ts'
 import { counted } from '../../rules/words.ts'
-import { usePerson } from '../../session/person.ts'
-import { CommandDialog, Dialog, FormDialog } from '../../ui/dialog.tsx'
-import { Field, Options } from '../../ui/fields.tsx'
-import { Button } from '../../ui/parts.tsx'
+import { CommandDialog } from '../../ui/dialog.tsx'
+import { Choice } from '../../ui/fields.tsx'
+import { type ButtonKind } from '../../ui/parts.tsx'
+import { RoleButton } from '../../ui/role-button.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { RecoverDialog } from '../recover-dialog.tsx'
 import { BackfillDialog } from './backfill-dialog.tsx'
 import { fieldsOf } from './create-dialog.tsx'
 import { EndpointFields } from './endpoint-fields.tsx'
-import { PauseDialog, ResumeDialog } from './held.tsx'
-import { SecretOnce } from './secret-once.tsx'
-
-type Open = 'edit' | 'pause' | 'disable' | 'rotate' | 'delete' | 'recover' | 'backfill' | null
+import { type EndpointDialogProps, PauseDialog, ResumeDialog } from './held.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
 
 /** What can be done with an endpoint. What a click would do is said before it is done. */
 export function EndpointActions({ subscription }: { readonly subscription: Subscription }) {
-  const [open, setOpen] = useState<Open>(null)
-  const { refusal } = usePerson()
-  const close = (): void => setOpen(null)
+  const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null)
   const enable = useAction({
     run: () => client.subscriptions.change(subscription.id, { enabled: true }),
     done: () => 'The endpoint is enabled.',
   })
+  const opening = (dialog: keyof typeof DIALOGS, role: Role, label: string, kind: ButtonKind = 'plain') => (
+    <RoleButton kind={kind} needs={role} onClick={() => setOpen(dialog)}>
+      {label}
+    </RoleButton>
+  )
+  const Opened = open && DIALOGS[open]
   return (
     <>
-      {subscription.parked.count > 0 && (
-        <Button kind="primary" refusal={refusal('operator')} onClick={() => setOpen('recover')}>
-          Recover parked
-        </Button>
-      )}
-      <Button refusal={refusal('operator')} onClick={() => setOpen('backfill')}>
-        Backfill
-      </Button>
-      <Button refusal={refusal('admin')} onClick={() => setOpen('edit')}>
-        Edit
-      </Button>
-      <Button refusal={refusal('admin')} onClick={() => setOpen('rotate')}>
-        Rotate secret
-      </Button>
-      <Button refusal={refusal('admin')} onClick={() => setOpen('pause')}>
-        {isPaused(subscription) ? 'Resume' : 'Pause'}
-      </Button>
+      {subscription.parked.count > 0 && opening('recover', 'operator', 'Recover parked', 'primary')}
+      {opening('backfill', 'operator', 'Backfill')}
+      {opening('edit', 'admin', 'Edit')}
+      {opening('rotate', 'admin', 'Rotate secret')}
+      {opening('pause', 'admin', isPaused(subscription) ? 'Resume' : 'Pause')}
       {subscription.enabled ? (
-        <Button refusal={refusal('admin')} onClick={() => setOpen('disable')}>
-          Disable
-        </Button>
+        opening('disable', 'admin', 'Disable')
       ) : (
-        <Button refusal={refusal('admin')} isBusy={enable.isPending} onClick={() => enable.mutate(undefined)}>
+        <RoleButton needs="admin" isBusy={enable.isPending} onClick={() => enable.mutate(undefined)}>
           Enable
-        </Button>
+        </RoleButton>
       )}
-      <Button kind="danger" refusal={refusal('admin')} onClick={() => setOpen('delete')}>
-        Delete
-      </Button>
-      {open === 'recover' && (
-        <RecoverDialog subscriptionId={subscription.id} name={endpointName(subscription)} onClose={close} />
-      )}
-      {open === 'backfill' && <BackfillDialog subscription={subscription} onClose={close} />}
-      {open === 'edit' && <EditDialog subscription={subscription} onClose={close} />}
-      {open === 'rotate' && <RotateDialog subscription={subscription} onClose={close} />}
-      {open === 'pause' && <PauseOrResume subscription={subscription} onClose={close} />}
-      {open === 'disable' && <DisableDialog subscription={subscription} onClose={close} />}
-      {open === 'delete' && <DeleteDialog subscription={subscription} onClose={close} />}
+      {opening('delete', 'admin', 'Delete', 'danger')}
+      {Opened && <Opened subscription={subscription} onClose={() => setOpen(null)} />}
     </>
   )
 }
 
-interface DialogProps {
-  readonly subscription: Subscription
-  readonly onClose: () => void
-}
+const RecoverParked = ({ subscription, onClose }: EndpointDialogProps) => (
+  <RecoverDialog subscriptionId={subscription.id} name={endpointName(subscription)} onClose={onClose} />
+)
 
 /** What the dialog was opened for stays: a pause can end while it is open. */
-function PauseOrResume(props: DialogProps) {
+function PauseOrResume(props: EndpointDialogProps) {
   const [Chosen] = useState(() => (isPaused(props.subscription) ? ResumeDialog : PauseDialog))
   return <Chosen {...props} />
 }
 
-function EditDialog({ subscription, onClose }: DialogProps) {
+function EditDialog({ subscription, onClose }: EndpointDialogProps) {
   // The screen is read again while the dialog is open, and its fields keep what they were opened with.
   const [opened] = useState(subscription)
   return (
@@ -124,48 +101,30 @@ const OVERLAPS = [
   ['0', 'Not at all: the secret has leaked'],
 ] as const
 
-function RotateDialog({ subscription, onClose }: DialogProps) {
+function RotateDialog({ subscription, onClose }: EndpointDialogProps) {
   const [rotated, setRotated] = useState<RotatedSecret>()
-  const rotate = useAction({
-    run: (overlapSeconds: number) => client.subscriptions.rotateSecret(subscription.id, { overlapSeconds }),
-    onDone: setRotated,
-    showsErrors: true,
-  })
   if (rotated !== undefined)
-    return (
-      <Dialog staysOpen title="The secret was rotated" onClose={onClose}>
-        <SecretOnce secret={rotated.secret} />
-        <div className="dialog-buttons">
-          <Button kind="primary" onClick={onClose}>
-            I have stored the secret
-          </Button>
-        </div>
-      </Dialog>
-    )
+    return <SecretDialog title="The secret was rotated" secret={rotated.secret} onClose={onClose} />
   return (
-    <FormDialog
+    <CommandDialog
       title="Rotate the secret"
       submitLabel="Create a new secret"
-      staysOpen={rotate.isPending}
       onClose={onClose}
-      isBusy={rotate.isPending}
-      error={rotate.error}
-      onSubmit={(form) => rotate.mutate(Number(form.get('overlap')))}
+      run={(form) =>
+        client.subscriptions.rotateSecret(subscription.id, { overlapSeconds: Number(form.get('overlap')) })
+      }
+      onDone={setRotated}
     >
       <p>
         All deliveries are signed with the new secret from now on. While the old one also signs, a receiver accepts
         both, and you can replace it without a pause.
       </p>
-      <Field label="The old secret keeps signing for">
-        <select name="overlap" defaultValue="86400">
-          <Options of={OVERLAPS} />
-        </select>
-      </Field>
-    </FormDialog>
+      <Choice label="The old secret keeps signing for" name="overlap" defaultValue="86400" options={OVERLAPS} />
+    </CommandDialog>
   )
 }
 
-function DisableDialog({ subscription, onClose }: DialogProps) {
+function DisableDialog({ subscription, onClose }: EndpointDialogProps) {
   return (
     <CommandDialog
       title="Disable the endpoint?"
@@ -183,7 +142,7 @@ function DisableDialog({ subscription, onClose }: DialogProps) {
   )
 }
 
-function DeleteDialog({ subscription, onClose }: DialogProps) {
+function DeleteDialog({ subscription, onClose }: EndpointDialogProps) {
   const navigate = useNavigate()
   const parked = subscription.parked.count
   return (
@@ -208,3 +167,13 @@ function DeleteDialog({ subscription, onClose }: DialogProps) {
     </CommandDialog>
   )
 }
+
+const DIALOGS = {
+  recover: RecoverParked,
+  backfill: BackfillDialog,
+  edit: EditDialog,
+  rotate: RotateDialog,
+  pause: PauseOrResume,
+  disable: DisableDialog,
+  delete: DeleteDialog,
+} as const

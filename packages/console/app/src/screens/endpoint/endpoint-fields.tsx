@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react'
 import type { Subscription } from '../../api/model.ts'
 import { eventTypesQuery } from '../../api/queries.ts'
 import { headerLines, KEPT } from '../../rules/header-lines.ts'
-import { Field, Options, useDescription } from '../../ui/fields.tsx'
+import { Choice, Field, useDescription } from '../../ui/fields.tsx'
 import { FilterField } from './filter-field.tsx'
 
 const MODES = [
@@ -13,16 +13,20 @@ const MODES = [
 
 /** The fields of an endpoint, for creating and editing. */
 export function EndpointFields({ subscription }: { readonly subscription?: Subscription }) {
-  const [mode, setMode] = useState<string>(subscription?.mode ?? 'post')
+  const stored: Partial<Subscription> = subscription ?? {}
+  const [mode, setMode] = useState<string>(stored.mode ?? 'post')
   const isPull = mode === 'pull'
   return (
     <>
       {subscription === undefined && (
-        <Field label="Deliveries are" hint="This cannot be changed later.">
-          <select name="mode" value={mode} onChange={({ target }) => setMode(target.value)}>
-            <Options of={MODES} />
-          </select>
-        </Field>
+        <Choice
+          label="Deliveries are"
+          hint="This cannot be changed later."
+          name="mode"
+          value={mode}
+          options={MODES}
+          onChange={setMode}
+        />
       )}
       <Part isLeftOut={isPull}>
         <Field label="URL" hint="The address that receives each event as an HTTP POST.">
@@ -30,13 +34,13 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
             name="url"
             type="url"
             required
-            defaultValue={subscription?.url ?? ''}
+            defaultValue={stored.url ?? ''}
             placeholder="https://client.example/hooks/calls"
           />
         </Field>
       </Part>
       <Field label="Description" hint="A name of your choice. The console shows it instead of the URL.">
-        <input name="description" maxLength={1024} defaultValue={subscription?.description ?? ''} />
+        <input name="description" maxLength={1024} defaultValue={stored.description ?? ''} />
       </Field>
       <Field
         label="External id"
@@ -47,78 +51,67 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
           maxLength={255}
           pattern="[!-~]+"
           title="Letters, digits and signs of ASCII, without spaces."
-          defaultValue={subscription?.externalId ?? ''}
+          defaultValue={stored.externalId ?? ''}
         />
       </Field>
-      <NumberField
+      <Field
         label="Expire after"
         hint="Optional: seconds, 10 to 86,400. Older events are not sent, except the end of a call. Useful where old news harms."
-        name="expireAfterSeconds"
-        range={[10, 86_400]}
-        value={subscription?.expireAfterSeconds}
-      />
+      >
+        <input
+          name="expireAfterSeconds"
+          type="number"
+          min={10}
+          max={86_400}
+          defaultValue={stored.expireAfterSeconds ?? ''}
+        />
+      </Field>
       <Part isLeftOut={!isPull}>
-        <NumberField
+        <Field
           label="Delete after"
           hint="Optional: seconds, 60 to 604,800. It is deleted when no client has asked for its deliveries for so long."
-          name="deleteAfterUnusedSeconds"
-          range={[60, 604_800]}
-          value={subscription?.deleteAfterUnusedSeconds}
-        />
+        >
+          <input
+            name="deleteAfterUnusedSeconds"
+            type="number"
+            min={60}
+            max={604_800}
+            defaultValue={stored.deleteAfterUnusedSeconds ?? ''}
+          />
+        </Field>
       </Part>
       <Part isLeftOut={isPull}>
         <label className="check">
-          <input type="checkbox" name="recoverRejected" defaultChecked={subscription?.recoverRejected === true} />
+          <input type="checkbox" name="recoverRejected" defaultChecked={stored.recoverRejected === true} />
           <span>
             Recover rejected deliveries{' '}
             <span className="hint">What the endpoint answers with 4xx is sent again, once, after its next 2xx.</span>
           </span>
         </label>
-        <NumberField
+        <Field
           label="In flight at most"
           hint="Optional: attempts that may be in progress at a time, 1 to 1,000. Deliveries beyond it are held, then sent."
-          name="maxInFlight"
-          range={[1, 1_000]}
-          value={subscription?.maxInFlight}
-        />
-        <NumberField
+        >
+          <input name="maxInFlight" type="number" min={1} max={1_000} defaultValue={stored.maxInFlight ?? ''} />
+        </Field>
+        <Field
           label="Per second at most"
           hint="Optional: attempts that may begin in any second, 1 to 1,000. Deliveries beyond it are held, then sent."
-          name="maxPerSecond"
-          range={[1, 1_000]}
-          value={subscription?.maxPerSecond}
-        />
+        >
+          <input name="maxPerSecond" type="number" min={1} max={1_000} defaultValue={stored.maxPerSecond ?? ''} />
+        </Field>
         <Field
           label="Headers"
           hint={`Optional: one per line, such as "Authorization: Bearer 3fQ9". Stored values are shown as ${KEPT}: leave them to keep them.`}
         >
-          <textarea name="headers" rows={2} spellCheck={false} defaultValue={headerLines(subscription?.headers)} />
+          <textarea name="headers" rows={2} spellCheck={false} defaultValue={headerLines(stored.headers)} />
         </Field>
       </Part>
-      <EventTypes chosen={subscription?.eventTypes ?? ['call.status', 'agent.status']} />
-      <FilterField filter={subscription?.filter} />
+      <EventTypes chosen={stored.eventTypes ?? ['call.status', 'agent.status']} />
+      <FilterField filter={stored.filter} />
     </>
   )
 }
-
-/** An optional whole number. */
-const NumberField = ({
-  label,
-  hint,
-  name,
-  range: [min, max],
-  value,
-}: {
-  readonly label: string
-  readonly hint: string
-  readonly name: string
-  readonly range: readonly [min: number, max: number]
-  readonly value: number | null | undefined
-}) => (
-  <Field label={label} hint={hint}>
-    <input name={name} type="number" min={min} max={max} defaultValue={value ?? ''} />
-  </Field>
-)
 
 /** Fields of one mode. In the other they keep what was entered, and are neither checked nor sent. */
 const Part = ({ isLeftOut, children }: { readonly isLeftOut: boolean; readonly children: ReactNode }) => (

@@ -1,15 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { isMissing } from '../../api/client.ts'
 import type { Subscription } from '../../api/model.ts'
 import { subscriptionQuery } from '../../api/queries.ts'
 import { endpointName } from '../../rules/attention.ts'
 import { endpointState } from '../../rules/endpoint-state.ts'
-import { counted } from '../../rules/words.ts'
-import { Empty, Failure, Id, Loading, Screen, Status, Time } from '../../ui/parts.tsx'
+import { deliveries } from '../../rules/words.ts'
+import { Empty, Id, QueryState, Screen, Status, Time, TimeAfter } from '../../ui/parts.tsx'
+import { DeliveryList } from '../delivery-list.tsx'
 import { CheckTab } from './check-tab.tsx'
-import { DeliveriesTab } from './deliveries-tab.tsx'
 import { EndpointActions } from './endpoint-actions.tsx'
 import { HeldLine } from './held.tsx'
 import { SettingsTab } from './settings-tab.tsx'
@@ -18,31 +17,28 @@ import { StatisticsTab } from './statistics-tab.tsx'
 const route = getRouteApi('/endpoints/$subscriptionId')
 
 const TABS = {
-  deliveries: ['Deliveries', DeliveriesTab],
+  deliveries: ['Deliveries', DeliveryList],
   statistics: ['Statistics', StatisticsTab],
   check: ['Test and check', CheckTab],
   settings: ['Settings and changes', SettingsTab],
-} as const satisfies Readonly<
-  Record<string, readonly [string, (props: { readonly subscription: Subscription }) => ReactNode]>
->
+} as const
 
 type Tab = keyof typeof TABS
 
 export function Endpoint() {
   const { subscriptionId } = route.useParams()
   const { tab = 'deliveries' } = route.useSearch()
-  const { data, error, refetch } = useQuery(subscriptionQuery(subscriptionId))
+  const query = useQuery(subscriptionQuery(subscriptionId))
+  const { data, error } = query
   if (isMissing(error))
     return (
       <Screen title="Endpoint">
         <Empty title="There is no such endpoint.">
-          <p>
-            It was deleted, or it belongs to another tenant. <Link to="/endpoints">Show all endpoints</Link>
-          </p>
+          It was deleted, or it belongs to another tenant. <Link to="/endpoints">Show all endpoints</Link>
         </Empty>
       </Screen>
     )
-  if (data === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
+  if (data === undefined) return <QueryState query={query} />
   const shown: Tab = tab in TABS ? (tab as Tab) : 'deliveries'
   const [, Content] = TABS[shown]
   return (
@@ -78,28 +74,13 @@ function Lead({ subscription }: { readonly subscription: Subscription }) {
         <Status tone={tone}>{label}</Status> {why}{' '}
         {health.lastFailureAt !== null && tone !== 'good' && (
           <>
-            {health.failingSince !== null && (
-              <>
-                Failing since <Time at={health.failingSince} />.{' '}
-              </>
-            )}
-            Last failure <Time at={health.lastFailureAt} />,{' '}
-            {health.lastSuccessAt === null ? (
-              'no success so far'
-            ) : (
-              <>
-                last success <Time at={health.lastSuccessAt} />
-              </>
-            )}
-            .{' '}
+            <TimeAfter words="Failing since" at={health.failingSince} end=". " />
+            Last failure <Time at={health.lastFailureAt} />, {health.lastSuccessAt === null && 'no success so far'}
+            <TimeAfter words="last success" at={health.lastSuccessAt} />.{' '}
           </>
         )}
-        {health.state === 'open' && health.openUntil !== null && (
-          <>
-            It is not contacted until <Time at={health.openUntil} />.{' '}
-          </>
-        )}
-        {parked.count > 0 && `${counted(parked.count, 'delivery', 'deliveries')} parked.`}
+        {health.state === 'open' && <TimeAfter words="It is not contacted until" at={health.openUntil} end=". " />}
+        {parked.count > 0 && `${deliveries(parked.count)} parked.`}
       </p>
       <HeldLine subscription={subscription} />
       <p className="muted url">{subscription.url ?? 'Clients receive its deliveries.'}</p>

@@ -5,20 +5,18 @@ import type { Subscription } from '../../api/model.ts'
 import { heldTypesQuery, subscriptionQuery } from '../../api/queries.ts'
 import { endpointName } from '../../rules/attention.ts'
 import { isPaused } from '../../rules/endpoint-state.ts'
-import { count, counted } from '../../rules/words.ts'
+import { count, deliveries } from '../../rules/words.ts'
 import { CommandDialog } from '../../ui/dialog.tsx'
-import { Field, Options } from '../../ui/fields.tsx'
-import { Failure, Time } from '../../ui/parts.tsx'
+import { Choice } from '../../ui/fields.tsx'
+import { Failure, Time, TimeAfter } from '../../ui/parts.tsx'
 
 interface Props {
   readonly subscription: Subscription
 }
 
-interface DialogProps extends Props {
+export interface EndpointDialogProps extends Props {
   readonly onClose: () => void
 }
-
-const deliveries = (n: number): string => counted(n, 'delivery', 'deliveries')
 
 /** Who receives the deliveries of a pull subscription, what is held, and for how long. */
 export function HeldLine({ subscription }: Props) {
@@ -26,21 +24,14 @@ export function HeldLine({ subscription }: Props) {
   return (
     <p>
       {mode === 'pull' && <Receivers subscription={subscription} />}
-      {paused !== true && pausedUntil !== null && isPaused(subscription) && (
-        <>
-          It resumes automatically at <Time at={pausedUntil} />.{' '}
-        </>
+      {paused !== true && isPaused(subscription) && (
+        <TimeAfter words="It resumes automatically at" at={pausedUntil} end=". " />
       )}
       {held.count > 0 && (
         <>
           {deliveries(held.count)} held
           {held.leased > 0 && `, ${count(held.leased)} of them with a client`}
-          {held.oldestAt !== null && (
-            <>
-              ; the first was due <Time at={held.oldestAt} ago />
-            </>
-          )}
-          .
+          <TimeAfter words="; the first was due" at={held.oldestAt} ago />.
         </>
       )}
     </p>
@@ -52,12 +43,7 @@ function Receivers({ subscription: { held, receivers } }: Props) {
     return (
       <>
         No client receives
-        {held.lastReceivedAt !== null && (
-          <>
-            ; the last one asked <Time at={held.lastReceivedAt} ago />
-          </>
-        )}
-        .{' '}
+        <TimeAfter words="; the last one asked" at={held.lastReceivedAt} ago />.{' '}
       </>
     )
   return (
@@ -82,7 +68,7 @@ const PAUSES = [
   ['86400', '24 hours'],
 ] as const
 
-export function PauseDialog({ subscription, onClose }: DialogProps) {
+export function PauseDialog({ subscription, onClose }: EndpointDialogProps) {
   const pause = (seconds: number) =>
     client.subscriptions.change(
       subscription.id,
@@ -101,17 +87,13 @@ export function PauseDialog({ subscription, onClose }: DialogProps) {
         follow when it is resumed. Of more than {count(subscription.parked.limit)} held deliveries, the oldest are
         parked.
       </p>
-      <Field label="For">
-        <select name="seconds" defaultValue="0">
-          <Options of={PAUSES} />
-        </select>
-      </Field>
+      <Choice label="For" name="seconds" defaultValue="0" options={PAUSES} />
     </CommandDialog>
   )
 }
 
 /** What will be sent is shown before anything is sent. */
-export function ResumeDialog({ subscription: shown, onClose }: DialogProps) {
+export function ResumeDialog({ subscription: shown, onClose }: EndpointDialogProps) {
   // Read again: what the page shows can be some seconds old.
   const { data: subscription = shown } = useQuery({ ...subscriptionQuery(shown.id), refetchOnMount: 'always' })
   const found = subscription.held.count
@@ -143,12 +125,8 @@ function WhatFollows({ subscription }: Props) {
           </>
         )}
         , the oldest first
-        {held.oldestAt !== null && (
-          <>
-            : it was due <Time at={held.oldestAt} />
-          </>
-        )}
-        .{mode === 'post' && ' It begins with 100 a second, speeds up, and waits while the endpoint fails.'}
+        <TimeAfter words=": it was due" at={held.oldestAt} />.
+        {mode === 'post' && ' It begins with 100 a second, speeds up, and waits while the endpoint fails.'}
       </p>
       {types.error && <Failure error={types.error} retry={() => void types.refetch()} />}
       {types.data && types.data.looked > 0 && (

@@ -1,10 +1,13 @@
 import type { Subscription } from '../../api/model.ts'
 import { auditQuery } from '../../api/queries.ts'
 import { count, counted } from '../../rules/words.ts'
-import { Empty, Facts, Panel, QueryState, Time } from '../../ui/parts.tsx'
+import { Empty, Facts, Panel, QueryState, Time, TimeAfter } from '../../ui/parts.tsx'
 import { useList } from '../../ui/use-list.ts'
-import { AuditTable } from '../audit-table.tsx'
+import { AuditTable } from '../audit.tsx'
 import { Warnings } from './filter-field.tsx'
+
+const NONE = <span className="muted">none</span>
+const UNLIMITED = <span className="muted">any number</span>
 
 /** How the endpoint is set up, and who changed it. */
 export function SettingsTab({ subscription }: { readonly subscription: Subscription }) {
@@ -15,36 +18,26 @@ export function SettingsTab({ subscription }: { readonly subscription: Subscript
         <Facts
           rows={[
             ['URL', <span className="url">{subscription.url ?? 'none: clients receive the deliveries'}</span>],
-            ['Description', subscription.description ?? <span className="muted">none</span>],
-            ['External id', subscription.externalId ?? <span className="muted">none</span>],
-            ['Headers', Object.keys(subscription.headers ?? {}).join(', ') || <span className="muted">none</span>],
+            ['Description', subscription.description ?? NONE],
+            ['External id', subscription.externalId ?? NONE],
+            ['Headers', Object.keys(subscription.headers ?? {}).join(', ') || NONE],
             ['Expire after', secondsOrNever(subscription.expireAfterSeconds)],
-            ...(subscription.mode === 'pull'
-              ? [['Delete if unused for', secondsOrNever(subscription.deleteAfterUnusedSeconds)] as const]
-              : []),
-            ['Rejected deliveries', subscription.recoverRejected ? 'sent again after the next 2xx' : 'stay parked'],
-            ['In flight at most', subscription.maxInFlight ?? <span className="muted">any number</span>],
-            ['Per second at most', subscription.maxPerSecond ?? <span className="muted">any number</span>],
-            ['Event types', subscription.eventTypes.join(', ')],
-            [
-              'Filter',
-              subscription.filter === null ? (
-                <span className="muted">none</span>
-              ) : (
-                <code>{JSON.stringify(subscription.filter)}</code>
-              ),
+            subscription.mode === 'pull' && [
+              'Delete if unused for',
+              secondsOrNever(subscription.deleteAfterUnusedSeconds),
             ],
+            ['Rejected deliveries', subscription.recoverRejected ? 'sent again after the next 2xx' : 'stay parked'],
+            ['In flight at most', subscription.maxInFlight ?? UNLIMITED],
+            ['Per second at most', subscription.maxPerSecond ?? UNLIMITED],
+            ['Event types', subscription.eventTypes.join(', ')],
+            ['Filter', subscription.filter ? <code>{JSON.stringify(subscription.filter)}</code> : NONE],
             ['Created', <Time at={subscription.createdAt} />],
             [
               'Signature',
               signing.state === 'signed' ? (
                 <>
                   signed; the secret is from <Time at={signing.since} />
-                  {signing.previousValidUntil !== null && (
-                    <>
-                      , the previous one signs until <Time at={signing.previousValidUntil} />
-                    </>
-                  )}
+                  <TimeAfter words=", the previous one signs until" at={signing.previousValidUntil} />
                 </>
               ) : (
                 'not signed; rotate the secret to sign deliveries'
@@ -67,9 +60,9 @@ const secondsOrNever = (seconds: number | null) =>
   seconds === null ? <span className="muted">never</span> : counted(seconds, 'second')
 
 function Changes({ subscriptionId }: { readonly subscriptionId: string }) {
-  const { query, rows, more } = useList(auditQuery({ list: 'webhooks' }))
+  const { query, rows: all, more } = useList(auditQuery({ list: 'webhooks' }))
   if (query.error || query.isPending) return <QueryState query={query} />
-  const entries = rows.filter(({ on }) => on['subscriptionId'] === subscriptionId)
-  if (entries.length === 0 && more === undefined) return <Empty title="No change is recorded." />
-  return <AuditTable isOfOneEndpoint entries={entries} more={more} />
+  const rows = all.filter(({ on }) => on['subscriptionId'] === subscriptionId)
+  if (rows.length === 0 && more === undefined) return <Empty title="No change is recorded." />
+  return <AuditTable isOfOneEndpoint rows={rows} more={more} />
 }

@@ -1,97 +1,79 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { Health, Percentiles, Policy, Statistics, Subscription } from '../../api/model.ts'
+import type { Health, Percentiles, Statistics, Subscription } from '../../api/model.ts'
 import { policyQuery, statisticsQuery } from '../../api/queries.ts'
 import { answerTimeMs, fillPoints } from '../../rules/fill-points.ts'
+import { sumOf } from '../../rules/sum-of.ts'
 import { count, counted, duration } from '../../rules/words.ts'
 import { useFilters } from '../../search-params.ts'
-import { Choice } from '../../ui/fields.tsx'
+import { ChoiceFilter } from '../../ui/filters.tsx'
 import { Empty, Panel, QueryState } from '../../ui/parts.tsx'
-import { Plot } from '../../ui/plot.tsx'
-import type { Band, Series } from '../../ui/plot-props.ts'
+import { attemptSeries, Plot } from '../../ui/plot.tsx'
+import type { Band, Series } from '../../ui/plot-canvas.tsx'
+
+const PERIODS = [
+  ['', 'Last hour'],
+  ['6', 'Last 6 hours'],
+  ['24', 'Last 24 hours'],
+  ['168', 'Last 7 days'],
+] as const
 
 /** Answer time compared with the deadline, delay, and outcomes over time; cool-downs as bands. */
 export function StatisticsTab({ subscription }: { readonly subscription: Subscription }) {
-  const [{ hours = '1' }, filter] = useFilters()
-  const query = useQuery(statisticsQuery(subscription.id, Number(hours) || 1))
+  const [filters] = useFilters()
+  const hours = Number(filters['hours']) || 1
+  const query = useQuery(statisticsQuery(subscription.id, hours))
   const { data } = query
-  const { data: policy } = useQuery(policyQuery)
   return (
     <>
       <div className="filters">
-        <Choice
-          label="Period"
-          value={hours}
-          options={[
-            ['1', 'Last hour'],
-            ['6', 'Last 6 hours'],
-            ['24', 'Last 24 hours'],
-            ['168', 'Last 7 days'],
-          ]}
-          onChange={(hours) => filter({ hours: hours === '1' ? '' : hours })}
-        />
+        <ChoiceFilter name="hours" label="Period" options={PERIODS} />
       </div>
       <QueryState query={query} />
-      {data !== undefined && !data.points.some(({ attempts }) => attempts > 0) && (
-        <Empty title="Nothing was sent to this endpoint in this period." />
-      )}
-      {data?.points.some(({ attempts }) => attempts > 0) === true && (
-        <Plots statistics={data} hours={Number(hours) || 1} policy={policy} subscription={subscription} />
-      )}
+      {data !== undefined &&
+        (sumOf(data.points, 'attempts') === 0 ? (
+          <Empty title="Nothing was sent to this endpoint in this period." />
+        ) : (
+          <Plots statistics={data} hours={hours} state={subscription.health.state} />
+        ))}
     </>
   )
 }
 
-function Plots({
-  statistics,
-  hours,
-  policy,
-  subscription,
-}: {
+interface PlotsProps {
   readonly statistics: Statistics
   readonly hours: number
-  readonly policy: Policy | undefined
-  readonly subscription: Subscription
-}) {
+  readonly state: Health['state']
+}
+
+function Plots({ statistics, hours, state }: PlotsProps) {
+  const { data: policy } = useQuery(policyQuery)
+  const deadlineMs = policy?.deliveryTimeoutMs
   const { step } = statistics
   const points = useMemo(() => fillPoints(statistics.points, step, hours, Date.now()), [statistics, step, hours])
-  const times = useMemo(() => points.map(({ at }) => at), [points])
-  const { state } = subscription.health
-  const bands = useMemo(() => bandsOf(statistics, state, Date.now()), [statistics, state])
-  const answers = useMemo((): readonly Series[] => {
-    const deadline = policy?.deliveryTimeoutMs
-    const timesOf = (name: keyof Percentiles) =>
-      points.map(({ answerMs }) => (answerMs === null ? null : answerTimeMs(answerMs[name], deadline)))
-    return [
-      { label: 'p50', values: timesOf('p50'), tone: 'quiet' },
-      { label: 'p95', values: timesOf('p95'), tone: 'accent' },
-      { label: 'p99', values: timesOf('p99'), tone: 'warn' },
-      ...(deadline === undefined
-        ? []
-        : [{ label: 'Deadline', values: points.map(() => deadline), tone: 'bad', isDashed: true } as const]),
-    ]
-  }, [points, policy])
-  const delays = useMemo(
-    (): readonly Series[] => [
-      { label: 'p50', values: points.map(({ delayMs }) => delayMs?.p50 ?? null), tone: 'quiet' },
-      { label: 'p95', values: points.map(({ delayMs }) => delayMs?.p95 ?? null), tone: 'accent' },
-    ],
-    [points],
-  )
-  const outcomes = useMemo(
-    (): readonly Series[] => [
-      { label: 'Acknowledged', values: points.map(({ acknowledged }) => acknowledged), tone: 'accent', isFilled: true },
-      { label: 'Failed', values: points.map(({ attempts, acknowledged }) => attempts - acknowledged), tone: 'bad' },
-      { label: 'Parked', values: points.map(({ parked }) => parked), tone: 'warn' },
-    ],
-    [points],
+  // A plot draws itself again if one of these is another object.
+  const { times, bands, attempts, answers, delays } = useMemo(
+    () => ({
+      times: points.map(({ at }) => at),
+      bands: bandsOf(statistics, state, Date.now()),
+      attempts: [
+        ...attemptSeries(points),
+        { label: 'Parked', values: points.map(({ parked }) => parked), tone: 'warn' } as const,
+      ],
+      answers: answerSeries(points, deadlineMs),
+      delays: [
+        { label: 'p50', values: points.map(({ delayMs }) => delayMs?.p50 ?? null), tone: 'quiet' } as const,
+        { label: 'p95', values: points.map(({ delayMs }) => delayMs?.p95 ?? null), tone: 'accent' } as const,
+      ],
+    }),
+    [points, statistics, state, deadlineMs],
   )
   const latest = points.findLast(({ answerMs }) => answerMs !== null)?.answerMs
   const per = step === '1m' ? 'minute' : 'hour'
   return (
     <>
       <Panel title={`Attempts per ${per}`}>
-        <Plot times={times} series={outcomes} bands={bands} unit="count" summary={attemptsSummary(points, bands)} />
+        <Plot times={times} series={attempts} bands={bands} unit="count" summary={attemptsSummary(points, bands)} />
       </Panel>
       <Panel title="Answer time">
         <Plot
@@ -102,7 +84,7 @@ function Plots({
           summary={
             latest == null
               ? 'Answer time: no answer in this period.'
-              : `Answer time: latest p95 ${duration(answerTimeMs(latest.p95, policy?.deliveryTimeoutMs))}, deadline ${duration(policy?.deliveryTimeoutMs ?? 0)}.`
+              : `Answer time: latest p95 ${duration(answerTimeMs(latest.p95, deadlineMs))}, deadline ${duration(deadlineMs ?? 0)}.`
           }
         />
       </Panel>
@@ -113,10 +95,21 @@ function Plots({
   )
 }
 
+function answerSeries(points: Statistics['points'], deadlineMs: number | undefined): readonly Series[] {
+  const timesOf = (name: keyof Percentiles) =>
+    points.map(({ answerMs }) => (answerMs === null ? null : answerTimeMs(answerMs[name], deadlineMs)))
+  const answers: readonly Series[] = [
+    { label: 'p50', values: timesOf('p50'), tone: 'quiet' },
+    { label: 'p95', values: timesOf('p95'), tone: 'accent' },
+    { label: 'p99', values: timesOf('p99'), tone: 'warn' },
+  ]
+  if (deadlineMs === undefined) return answers
+  return [...answers, { label: 'Deadline', values: points.map(() => deadlineMs), tone: 'bad', isDashed: true }]
+}
+
 function attemptsSummary(points: Statistics['points'], coolDowns: readonly Band[]): string {
-  const attempts = points.reduce((sum, point) => sum + point.attempts, 0)
-  const acknowledged = points.reduce((sum, point) => sum + point.acknowledged, 0)
-  return `${counted(attempts, 'attempt')}, ${count(acknowledged)} acknowledged, ${counted(coolDowns.length, 'cool-down')}.`
+  const acknowledged = sumOf(points, 'acknowledged')
+  return `${counted(sumOf(points, 'attempts'), 'attempt')}, ${count(acknowledged)} acknowledged, ${counted(coolDowns.length, 'cool-down')}.`
 }
 
 /** The cool-downs. One that an answer has ended before its time ends now at the latest. */

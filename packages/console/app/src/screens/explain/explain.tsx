@@ -6,8 +6,9 @@ import type { ExplainedEvent, Explanation } from '../../api/model.ts'
 import { eventQuery } from '../../api/queries.ts'
 import { eventPhrase } from '../../rules/event.ts'
 import { toneOfVerdict } from '../../rules/repair.ts'
+import { RANK_OF_TONE } from '../../rules/tone.ts'
 import { counted } from '../../rules/words.ts'
-import { Empty, Facts, Failure, Id, Json, Loading, Panel, Screen, Time } from '../../ui/parts.tsx'
+import { Empty, Facts, Id, Json, Panel, QueryState, Screen, Time } from '../../ui/parts.tsx'
 import { Verdict } from './verdict.tsx'
 
 const route = getRouteApi('/events/$eventId')
@@ -15,16 +16,17 @@ const route = getRouteApi('/events/$eventId')
 /** Why each endpoint got an event or not, and what repairs it. */
 export function Explain() {
   const { eventId } = route.useParams()
-  const { data, error, refetch } = useQuery(eventQuery(eventId))
+  const query = useQuery(eventQuery(eventId))
+  const { data, error } = query
   if (isMissing(error))
     return (
       <Screen title="Event">
         <Empty title="There is no record of this event.">
-          <p>It does not exist, is too old, or belongs to another tenant.</p>
+          It does not exist, is too old, or belongs to another tenant.
         </Empty>
       </Screen>
     )
-  if (data === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
+  if (data === undefined) return <QueryState query={query} />
   return (
     <Screen title={data.eventType} lead={<Lead event={data} />}>
       <Verdicts key={eventId} event={data} />
@@ -36,11 +38,8 @@ export function Explain() {
   )
 }
 
-function Lead({
-  event: { eventId, occurredAt, fannedOutAt, data, subscriptions, nextCursor },
-}: {
-  readonly event: ExplainedEvent
-}) {
+function Lead({ event }: { readonly event: ExplainedEvent }) {
+  const { eventId, occurredAt, fannedOutAt, data, subscriptions, nextCursor } = event
   const delivered = subscriptions.filter(({ verdict }) => verdict === 'delivered').length
   const phrase = eventPhrase(data ?? {})
   return (
@@ -58,9 +57,6 @@ function Lead({
   )
 }
 
-/** Endpoints with trouble first, and open. */
-const RANK = { bad: 0, warn: 1, good: 2, quiet: 3 } as const
-
 /** Keeps the order in which endpoints were shown first: a repair must not move another button below the pointer. */
 function useFirstOrder(ranked: readonly Explanation[]): readonly Explanation[] {
   const [first] = useState(() => new Map(ranked.map(({ subscriptionId }, at) => [subscriptionId, at])))
@@ -68,16 +64,15 @@ function useFirstOrder(ranked: readonly Explanation[]): readonly Explanation[] {
   return ranked.toSorted((a, b) => place(a) - place(b))
 }
 
+const rank = ({ verdict }: Explanation): number => RANK_OF_TONE[toneOfVerdict(verdict)]
+
+/** Endpoints with trouble first, and open. */
 function Verdicts({ event }: { readonly event: ExplainedEvent }) {
-  const ordered = useFirstOrder(
-    event.subscriptions.toSorted((a, b) => RANK[toneOfVerdict(a.verdict)] - RANK[toneOfVerdict(b.verdict)]),
-  )
+  const ordered = useFirstOrder(event.subscriptions.toSorted((a, b) => rank(a) - rank(b)))
   if (event.subscriptions.length === 0)
     return (
       <Empty title="No endpoint existed when this event occurred.">
-        <p>
-          <Link to="/endpoints">Add an endpoint</Link>, then send this event to it.
-        </p>
+        <Link to="/endpoints">Add an endpoint</Link>, then send this event to it.
       </Empty>
     )
   return ordered.map((explanation, index) => (
@@ -97,36 +92,23 @@ function Payload({ event: { data } }: { readonly event: ExplainedEvent }) {
         <p className="muted">The journal no longer has the data of this event.</p>
       </Panel>
     )
-  const text = (name: string): string | null => {
-    const value = data[name]
-    return typeof value === 'string' ? value : null
-  }
-  const callId = text('callId')
-  const agentUri = text('agentUri')
+  const { agentUri, callId } = data
   return (
     <Panel title="Data">
       <Facts
         rows={[
-          ...(agentUri === null
-            ? []
-            : [
-                [
-                  'Agent',
-                  <Link to="/events" search={{ q: agentUri }}>
-                    {agentUri}
-                  </Link>,
-                ] as const,
-              ]),
-          ...(callId === null
-            ? []
-            : [
-                [
-                  'Call',
-                  <Link to="/events" search={{ q: callId }}>
-                    <code>{callId}</code>
-                  </Link>,
-                ] as const,
-              ]),
+          typeof agentUri === 'string' && [
+            'Agent',
+            <Link to="/events" search={{ q: agentUri }}>
+              {agentUri}
+            </Link>,
+          ],
+          typeof callId === 'string' && [
+            'Call',
+            <Link to="/events" search={{ q: callId }}>
+              <code>{callId}</code>
+            </Link>,
+          ],
         ]}
       />
       <Json value={data} label="the data of the event" />

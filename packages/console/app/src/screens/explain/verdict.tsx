@@ -1,35 +1,34 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
 import type { Delivery, ExplainedEvent, Explanation } from '../../api/model.ts'
-import { deliveryQuery, isDeletedQuery, namesQuery, policyQuery } from '../../api/queries.ts'
+import { deliveryQuery, isDeletedQuery, policyQuery } from '../../api/queries.ts'
 import { type Repair, repairOf, toneOfVerdict } from '../../rules/repair.ts'
-import { slotsOf } from '../../rules/slots.ts'
-import { duration, outcomePhrase, shortUrl } from '../../rules/words.ts'
-import { usePerson } from '../../session/person.ts'
+import { type Slot, slotsOf } from '../../rules/slots.ts'
+import { duration, outcomeLabel, outcomePhrase, shortUrl } from '../../rules/words.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Button, Failure, Id, Loading, Status, Time } from '../../ui/parts.tsx'
-import { Sentence } from '../../ui/sentence.tsx'
+import { RoleButton } from '../../ui/role-button.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { Report } from '../endpoint/check-tab.tsx'
-import { SlotLine } from './slot-line.tsx'
+import { EndpointLink } from '../links.tsx'
 
-/** One endpoint: the verdict in a sentence, the button that repairs it, and the history on demand. */
-export function Verdict({
-  event,
-  explanation,
-  isOpen,
-}: {
+const MOMENT = /(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z)/
+
+/** A sentence of the API, with its moments in the person's own time. */
+const withLocalTimes = (text: string) =>
+  text.split(MOMENT).map((part, index) => (MOMENT.test(part) ? <Time key={index} at={part} /> : part))
+
+interface VerdictProps {
   readonly event: ExplainedEvent
   readonly explanation: Explanation
-  readonly isOpen: boolean
-}) {
+}
+
+/** One endpoint: the verdict in a sentence, the button that repairs it, and the history on demand. */
+export function Verdict({ event, explanation, isOpen }: VerdictProps & { readonly isOpen: boolean }) {
   const [isShown, setShown] = useState(isOpen)
-  const { data: names } = useQuery(namesQuery)
   const { data: isDeleted = false } = useQuery(isDeletedQuery(explanation.subscriptionId))
   const repair = isDeleted ? null : repairOf(explanation.verdict)
-  const address = explanation.url === null ? '' : shortUrl(explanation.url)
   return (
     <section
       className={`panel verdict ${toneOfVerdict(explanation.verdict)}`}
@@ -38,24 +37,15 @@ export function Verdict({
       <div className="panel-head">
         <h2>
           <Status tone={toneOfVerdict(explanation.verdict)}>{explanation.verdict}</Status>{' '}
-          {isDeleted || address === '' ? (
-            <>Deleted endpoint {address}</>
+          {isDeleted || !explanation.url ? (
+            <>Deleted endpoint {explanation.url && shortUrl(explanation.url)}</>
           ) : (
-            <Link
-              to="/endpoints/$subscriptionId"
-              params={{ subscriptionId: explanation.subscriptionId }}
-              className="url"
-              title={explanation.url ?? ''}
-            >
-              {names?.get(explanation.subscriptionId) ?? address}
-            </Link>
+            <EndpointLink subscriptionId={explanation.subscriptionId} url={explanation.url} className="url" />
           )}
         </h2>
         {repair && <RepairButton event={event} explanation={explanation} repair={repair} />}
       </div>
-      <p className="sentence">
-        <Sentence text={explanation.explanation} />
-      </p>
+      <p className="sentence">{withLocalTimes(explanation.explanation)}</p>
       {repair && <p className="hint">{repair.promise}</p>}
       {explanation.deliveryId !== null && explanation.verdict !== 'not-subscribed' && (
         <details open={isShown} onToggle={(toggled) => setShown(toggled.currentTarget.open)}>
@@ -67,16 +57,7 @@ export function Verdict({
   )
 }
 
-function RepairButton({
-  event,
-  explanation,
-  repair,
-}: {
-  readonly event: ExplainedEvent
-  readonly explanation: Explanation
-  readonly repair: Repair
-}) {
-  const { refusal } = usePerson()
+function RepairButton({ event, explanation, repair }: VerdictProps & { readonly repair: Repair }) {
   const { subscriptionId, deliveryId } = explanation
   const act = useAction({
     run: async () => {
@@ -99,14 +80,14 @@ function RepairButton({
   const kind = explanation.verdict === 'delivered' ? 'plain' : 'primary'
   return (
     <>
-      <Button
+      <RoleButton
         kind={kind}
-        refusal={refusal(repair.action === 'enable' ? 'admin' : 'operator')}
+        needs={repair.action === 'enable' ? 'admin' : 'operator'}
         isBusy={act.isPending}
         onClick={() => act.mutate(undefined)}
       >
         {repair.label}
-      </Button>
+      </RoleButton>
       {typeof act.data === 'object' && (
         <Dialog title="Receiver check" onClose={act.reset}>
           <Report report={act.data} />
@@ -132,6 +113,32 @@ function History({ deliveryId }: { readonly deliveryId: string }) {
         Delivery <Id value={deliveryId} label="the id of the delivery" />
       </p>
     </>
+  )
+}
+
+const SLOT_WORDS: Readonly<Record<Slot['kind'], string>> = {
+  failed: 'failed',
+  acknowledged: 'acknowledged',
+  skipped: 'cool-down',
+  next: 'next',
+  later: 'if needed',
+  unused: 'not needed',
+}
+
+/** The schedule as a row: what was attempted, what comes, and how long the waits are. */
+function SlotLine({ slots, waitsMs }: { readonly slots: readonly Slot[]; readonly waitsMs: readonly number[] }) {
+  return (
+    <ol className="slots" aria-label="Schedule of this run">
+      {slots.map(({ slot, kind, at, attempt }) => (
+        <li key={slot} className={kind}>
+          <span className="slot-wait">{slot === 0 ? 'immediately' : `+${duration(waitsMs[slot - 1] ?? 0)}`}</span>
+          <span className="slot-word">
+            {kind === 'failed' && attempt ? outcomeLabel(attempt.outcome, attempt.status) : SLOT_WORDS[kind]}
+          </span>
+          <span className="slot-time">{at === null ? ' ' : <Time at={at} />}</span>
+        </li>
+      ))}
+    </ol>
   )
 }
 
