@@ -11,7 +11,6 @@ export interface Expiries {
 
 export const EVENTS = '/api/v1/webhooks/events'
 
-/** Records of ended deliveries are kept for an hour, and a long run takes longer. */
 const LOOK_EVERY_MS = 5_000
 /** Most retries have ended by then. */
 const SETTLED_AFTER_MS = 45_000
