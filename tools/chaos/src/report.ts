@@ -42,7 +42,7 @@ export function summaryOf({
     ['changes that had to stop first attempts', reconciliation.closures],
     ['notices', `${parked} parked, ${failing} failing, ${recovered} recovered`],
     ['kills of the receivers with SQLite and PostgreSQL', receiverKills],
-    ['events that each applied exactly once', reconciliation.applied / 2],
+    ['events that each applied exactly once', Math.floor(reconciliation.applied / 2)],
     ['lost or otherwise wrong', reconciliation.problems.length + otherProblems.length],
     ['POSTs, each with its signature verified', reconciliation.posts],
     [

@@ -95,13 +95,18 @@ export function openRecoveries(client: Client, subscribers: Subscribers): Recove
 
 interface ListedDelivery {
   readonly deliveryId: string
+  readonly eventId: string
   readonly run: number
   readonly parkedReason: string
 }
 
+interface ListedParked extends Parked {
+  readonly eventId: string
+}
+
 /** Lists every parked delivery of an endpoint's subscription. */
-export async function listParked(client: Client, endpoint: string, subscriptionId: string): Promise<Parked[]> {
-  const all: Parked[] = []
+export async function listParked(client: Client, endpoint: string, subscriptionId: string): Promise<ListedParked[]> {
+  const all: ListedParked[] = []
   let cursor: string | null = null
   do {
     const query = new URLSearchParams({ state: 'parked', limit: '100', ...(cursor !== null && { cursor }) })
@@ -109,7 +114,9 @@ export async function listParked(client: Client, endpoint: string, subscriptionI
     const { status, body } = await client.insist('GET', path)
     if (status !== 200) throw new Error(`listing parked deliveries was answered ${status}`)
     const items = body['items'] as readonly ListedDelivery[]
-    all.push(...items.map(({ deliveryId, run, parkedReason }) => ({ endpoint, deliveryId, run, reason: parkedReason })))
+    for (const { deliveryId, eventId, run, parkedReason: reason } of items) {
+      all.push({ endpoint, deliveryId, eventId, run, reason })
+    }
     cursor = body['nextCursor'] as string | null
   } while (cursor !== null)
   return all

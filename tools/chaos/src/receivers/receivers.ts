@@ -18,9 +18,12 @@ import type { Door, Message, Point, ReceiverSettings } from './receiver-process.
 /** Subscribers with `@switchhook/receiver` in processes of their own, which are killed again and again. */
 export interface Receivers {
   kills(): number
-  /** Ends the kills with a last one. Resolves when each receiver has read the state of the API. */
+  /**
+   * Ends the kills with a last one. When each receiver has read the state of the API, sends again what was parked while it
+   * was away.
+   */
   rest(): Promise<void>
-  /** Sends again what was parked while a receiver was away, and reads what each has done. */
+  /** Reads what each has done. */
   look(): Promise<readonly ReceiverSeen[]>
   close(): Promise<void>
 }
@@ -127,7 +130,7 @@ async function openOne({ stack, client, random, store, location }: Opening): Pro
   })()
   // Reported when it is awaited.
   killing.catch(() => undefined)
-  const rejected: string[] = []
+  const subscriptionIds = made.map(({ id }) => id)
   return {
     kills: () => kills,
     rest: async () => {
@@ -135,16 +138,20 @@ async function openOne({ stack, client, random, store, location }: Opening): Pro
       await killing
       await killAndStart()
       await receiver.reconciled
+      const parked = await Promise.all(subscriptionIds.map((id) => listParked(client, store, id)))
+      for (const { deliveryId, reason } of parked.flat()) {
+        if (reason === 'exhausted') await client.insist('POST', `/api/v1/webhooks/deliveries/${deliveryId}/redeliver`)
+      }
     },
     look: async () => {
-      for (const { id } of made) {
-        for (const { deliveryId, reason } of await listParked(client, store, id)) {
-          if (reason === 'rejected') rejected.push(deliveryId)
-          else await client.insist('POST', `/api/v1/webhooks/deliveries/${deliveryId}/redeliver`)
-        }
+      const [each = [], latest = []] = await Promise.all(subscriptionIds.map((id) => listParked(client, store, id)))
+      return {
+        name: store,
+        subscriptionIds,
+        rejected: [...each, ...latest].flatMap(({ deliveryId, reason }) => (reason === 'exhausted' ? [] : deliveryId)),
+        parked: each.flatMap(({ eventId, reason }) => (reason === 'exhausted' ? eventId : [])),
+        ...(await readDatabase(database)),
       }
-      const subscriptionIds = made.map(({ id }) => id)
-      return { name: store, subscriptionIds, rejected: [...new Set(rejected)], ...(await readDatabase(database)) }
     },
     close: async () => {
       ending.abort()

@@ -42,7 +42,7 @@ interface Envelope {
   readonly eventType: string
   readonly occurredAt: string
   readonly data: {
-    /** Set by `load/platform-events.ts`. */
+    /** Set by `load/platform-events.ts`, and in notices. */
     readonly eventId?: string
     readonly callId?: string
     readonly agentUri?: string
@@ -68,8 +68,9 @@ function contentOf({ eventType, data }: Envelope): Content {
 }
 
 function noticeOf(eventType: string, data: Envelope['data']): Notice {
-  const { subscriptionId = '', deliveryId = '', eventType: ofType = '', run = 0, since = '' } = data
-  if (eventType === 'webhook.delivery.parked') return { kind: 'parked', subscriptionId, deliveryId, run, ofType }
+  const { subscriptionId = '', deliveryId = '', eventId = '', eventType: ofType = '', run = 0, since = '' } = data
+  if (eventType === 'webhook.delivery.parked')
+    return { kind: 'parked', subscriptionId, deliveryId, run, eventId, ofType }
   if (eventType === 'webhook.endpoint.failing') return { kind: 'failing', subscriptionId, since }
   return { kind: 'recovered', subscriptionId, since, recoveredAt: data.recoveredAt ?? '' }
 }
