@@ -88,7 +88,7 @@ export async function runChaos(
       reconciliation,
       otherProblems: [...(await stack.unexpectedExits()), ...otherProblemsOf(injections, client.unusual)],
       answers: client.answers,
-      repeatedPublishes: load.repeatedPublishes(),
+      repeatedPublishes: load.events.repeats(),
       receiverKills: receivers.kills(),
       loadMs,
       settlingMs: Date.now() - startedAt - loadMs,

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { REPLICAS } from '../faults/plan.ts'
 import { openConfirmedPublisher } from '../load/platform-events.ts'
-import { type Load, type LoadOptions, startLoad } from '../load/start-load.ts'
+import { listDeliveries } from '../load/recoveries.ts'
+import { everyServiceIsReady, type Load, type LoadOptions, startLoad } from '../load/start-load.ts'
 import type { Observation } from '../reconcile/observation.ts'
 import type { Reconciliation } from '../reconcile/reconcile.ts'
 import { settle } from '../reconcile/settle.ts'
@@ -154,7 +155,7 @@ async function loseBroker(load: Load, stack: ChaosStack, backups: Backups, say: 
   say(`RabbitMQ's definitions are saved; the load continues for ${PERIODS_MS.sinceBackup / 1_000} s`)
   await sleep(PERIODS_MS.sinceBackup)
 
-  const confirmed = new Set(load.confirmed)
+  const confirmed = new Set(load.events.confirmed)
   await stack.end('rabbitmq', 'SIGKILL')
   const lostAtMs = Date.now()
   await rm(folder, { recursive: true })
@@ -198,33 +199,15 @@ const nothingWasRestarted = async (stack: ChaosStack): Promise<Finding> => ({
 })
 
 async function isWell(load: Load, stack: ChaosStack): Promise<void> {
-  await eventually(
-    async () => {
-      const names = await stack.notReady()
-      if (names.length > 0) throw new Error(`not ready: ${names.join(', ')}`)
-    },
-    { timeoutMs: READY_WITHIN_MS, intervalMs: 200 },
-  )
+  await everyServiceIsReady(stack, READY_WITHIN_MS)
   await load.newEventArrives()
 }
-
-const UNFINISHED = ['pending', 'waiting']
-const PAGE = 100
 
 /** Counts the deliveries that the delivery log shows as pending or waiting. */
 async function countUnfinished({ client, subscribers }: Load): Promise<number> {
   let count = 0
   for (const { subscriptionId } of subscribers.subscriptions) {
-    for (const state of UNFINISHED) {
-      let cursor: string | null = null
-      do {
-        const query = new URLSearchParams({ state, limit: String(PAGE), ...(cursor !== null && { cursor }) })
-        const path = `/api/v1/webhooks/subscriptions/${subscriptionId}/deliveries?${query.toString()}`
-        const { body } = await client.insist('GET', path)
-        count += (body['items'] as readonly unknown[]).length
-        cursor = body['nextCursor'] as string | null
-      } while (cursor !== null)
-    }
+    for (const state of ['pending', 'waiting']) count += (await listDeliveries(client, subscriptionId, state)).length
   }
   return count
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { answerWithin } from '@switchhook/runtime'
 import { eventually } from '@switchhook/testkit'
-import type { Load } from '../load/start-load.ts'
+import { everyServiceIsReady, type Load } from '../load/start-load.ts'
 import type { Lapse } from '../reconcile/observation.ts'
 import { closeConnection, countHeldPackets, deleteEmptyQueue, isConsumed } from '../stack/broker-management.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
@@ -30,7 +30,7 @@ export interface Injection {
 export interface Targets {
   readonly stack: ChaosStack
   readonly subscribers: Pick<Subscribers, 'guest' | 'pause' | 'rotate' | 'exhaust'>
-  readonly load: Pick<Load, 'burst' | 'newEventArrives'>
+  readonly load: Pick<Load, 'events' | 'newEventArrives'>
 }
 
 /** The effect of a fault. */
@@ -114,7 +114,7 @@ async function apply({ stack, subscribers, load }: Targets, fault: Fault): Promi
     case 'exhaust':
       return subscribers.exhaust() ? {} : { skipped: 'the endpoint is already down' }
     case 'burst':
-      load.burst(fault.events)
+      load.events.burst(fault.events)
       return {}
   }
 }
@@ -226,14 +226,8 @@ async function raiseAlarm({ rabbitmqctl }: ChaosStack, forMs: number): Promise<A
 async function recovers({ stack, load }: Targets): Promise<boolean> {
   const isWell = async (): Promise<boolean> => {
     await load.newEventArrives()
-    return eventually(
-      async () => {
-        const names = await stack.notReady()
-        if (names.length > 0) throw new Error(`not ready: ${names.join(', ')}`)
-        return true
-      },
-      { timeoutMs: RECOVERS_WITHIN_MS },
-    )
+    await everyServiceIsReady(stack, RECOVERS_WITHIN_MS)
+    return true
   }
   return await answerWithin(RECOVERS_WITHIN_MS, isWell(), 'not recovered in time').catch(() => false)
 }

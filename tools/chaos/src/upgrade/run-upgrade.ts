@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningFleet } from '@switchhook/local'
 import { eventually } from '@switchhook/testkit'
 import { openManagementPublisher } from '../load/platform-events.ts'
-import { type LoadTarget, startLoad } from '../load/start-load.ts'
+import { everyServiceIsReady, type LoadTarget, startLoad } from '../load/start-load.ts'
 import type { Disturbance } from '../reconcile/observation.ts'
 import type { Reconciliation } from '../reconcile/reconcile.ts'
 import { settle } from '../reconcile/settle.ts'
@@ -79,13 +79,9 @@ export async function runUpgrade(
         await eventually(empty, { timeoutMs: EMPTY_WITHIN_MS, intervalMs: 500 })
       }
       await fleet.become(wanted)
-      await eventually(
-        async () => {
-          const names = await fleet.notReady()
-          if (names.length > 0) throw new Error(`${name}: not ready: ${names.join(', ')}`)
-        },
-        { timeoutMs: READY_WITHIN_MS, intervalMs: 200 },
-      )
+      await everyServiceIsReady(target, READY_WITHIN_MS).catch((error: unknown) => {
+        throw new Error(`${name}: ${String(error)}`)
+      })
       disturbances.push({ fromMs, toMs: Date.now() })
       if (!isGuarded && !wanted.api.includes('old')) {
         await guarded.subscribe()
