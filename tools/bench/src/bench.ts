@@ -17,5 +17,9 @@ export interface Bench {
   readonly bringUp: (more?: Setting, replicas?: Partial<StackOptions['replicas']>) => Promise<StackFile>
 }
 
+/** Deadline and cool-down for figures with hanging endpoints: shorter than the defaults, to keep the runs short. */
+export const DEADLINE_MS = 5_000
+export const COOLDOWN_MS = 10_000
+
 /** Environment variables of the services. Figures with the same settings share a stack. */
 export type Setting = Readonly<Record<string, string>>

@@ -104,18 +104,18 @@ function deskRounds(api: JsonClient, clients: number): readonly Round[] {
       next += clients
       const { callId } = await api.post('/simulator/v1/calls', { ...body, from: '+15559000' })
       for (const name of ['answer', 'hold', 'resume', 'hangup']) {
-        await timed(note, name, () => api.post(command(callId, name), body))
+        await timed(note, () => api.post(command(callId, name), body))
       }
-      const dialled = await timed(note, 'dial', () =>
+      const dialled = await timed(note, () =>
         api.post('/api/v1/voice/calls/dial', { ...body, destination: '+15550102' }),
       )
-      await timed(note, 'hangup', () => api.post(command(dialled['callId'], 'hangup'), body))
+      await timed(note, () => api.post(command(dialled['callId'], 'hangup'), body))
     }
   })
 }
 
 function bareRounds(baseline: JsonClient, clients: number): readonly Round[] {
   return Array.from({ length: clients }, (_, client) => async (note) => {
-    await timed(note, 'command', () => baseline.post('/command', { agentUri: agentUri(client) }))
+    await timed(note, () => baseline.post('/command', { agentUri: agentUri(client) }))
   })
 }

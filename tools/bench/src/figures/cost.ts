@@ -1,4 +1,5 @@
 import type { StackFile } from '@switchhook/local'
+import { openHome, stopDaemon } from '@switchhook/test-servers'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
 import { callData, publishEvent } from '../load/events.ts'
@@ -9,7 +10,7 @@ import { residentMib } from '../measure/process-usage.ts'
 import { type CostUs, createMeter } from '../measure/processor-cost.ts'
 import { round } from '../measure/statistics.ts'
 import { type Child, startChild } from '../processes/child.ts'
-import { endProcess, pidsOf } from './stack-pids.ts'
+import { pidsOf } from './stack-pids.ts'
 
 /** The usual number of worker processes, and of subscriptions while something else varies. */
 const WORKERS = 2
@@ -144,10 +145,10 @@ function createTeam({ stack, bringUp }: Bench): (count: number) => Promise<Stack
   let present = stack
   return async (count) => {
     const next = await bringUp({}, { 'delivery-worker': count })
-    const surplus = Object.entries(present.processes).filter(
-      ([name]) => name.startsWith('delivery-worker') && next.processes[name] === undefined,
+    const surplus = Object.keys(present.processes).filter(
+      (name) => name.startsWith('delivery-worker') && next.processes[name] === undefined,
     )
-    for (const [, { pid }] of surplus) await endProcess(pid)
+    for (const name of surplus) await stopDaemon(openHome(stack.home), name)
     present = next
     return next
   }

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ConfirmChannel, connect } from 'amqplib'
-import type { Bench } from '../bench.ts'
+import { type Bench, DEADLINE_MS } from '../bench.ts'
 import { observeLatency } from '../load/arrivals.ts'
 import { openEndpoints } from '../load/endpoints.ts'
 import { publishEvent, publishMany, timedData } from '../load/events.ts'
-import { subscribe } from '../load/subscriptions.ts'
-import { openManagement } from '../measure/management.ts'
+import { purgeQueues, subscribe } from '../load/subscriptions.ts'
 import type { Spread } from '../measure/statistics.ts'
-import { DEADLINE_MS } from './short-deadline.ts'
 
 const BURSTING = 'tenant-1'
 const HANGING = 'tenant-50'
@@ -59,7 +57,6 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
   const endpoints = await openEndpoints([OTHERS, BURST_ENDPOINTS - 1, 1, HANGING_ENDPOINTS])
   const [ofOthers = [], many = [], last = [], ofHanging = []] = endpoints.urls
   const others = Array.from({ length: OTHERS }, (_, n) => `tenant-${n + 2}`)
-  const management = openManagement(stack)
   // On one connection, the events of the others would wait for those of the burst.
   const models = [await connect(stack.urls.amqp), await connect(stack.urls.amqp)] as const
   const [channel, burstChannel] = [await models[0].createConfirmChannel(), await models[1].createConfirmChannel()]
@@ -96,7 +93,7 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
     await endpoints.behave(OF_HANGING, 'hang')
     await publishMany(burstChannel, HANGING_DELIVERIES / HANGING_ENDPOINTS, HANGING)
     const seen = await observeOthers(HANGING_MS)
-    await management.purge('delivery.')
+    await purgeQueues(stack, 'delivery.')
     say(`  while ${HANGING_DELIVERIES} deliveries hang: p50 ${seen.p50Ms} ms, p99 ${seen.p99Ms} ms`)
     return seen
   }
@@ -114,7 +111,7 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
       .finally(() => (isOver = true))
     const [seen, isDrained] = await Promise.all([observeOthers(() => isOver), bursting])
     const observedMs = Math.round(performance.now() - startedAt)
-    for (const prefix of ['fanout.', 'delivery.']) await management.purge(prefix)
+    for (const prefix of ['fanout.', 'delivery.']) await purgeQueues(stack, prefix)
     say(`  during a burst with ${hanging} hanging endpoints: p50 ${seen.p50Ms} ms, p99 ${seen.p99Ms} ms`)
     return { hanging, publishedMs, observedMs, isDrained, others: seen }
   }

@@ -4,8 +4,7 @@ import { observeLatency } from '../load/arrivals.ts'
 import { type Endpoints, openEndpoints } from '../load/endpoints.ts'
 import { publishEvent, timedData } from '../load/events.ts'
 import { keepPace } from '../load/pace.ts'
-import { subscribe } from '../load/subscriptions.ts'
-import { openManagement } from '../measure/management.ts'
+import { purgeQueues, subscribe } from '../load/subscriptions.ts'
 import { medianSpread, round, type Spread } from '../measure/statistics.ts'
 
 /** The neighbours get 500 deliveries a second. */
@@ -33,7 +32,6 @@ export interface LimitedFigure {
 
 /** The neighbours of a subscription that gets ten times what its limits allow, and of the same without limits, in turns. */
 export async function measureLimited({ stack, token, say }: Bench): Promise<LimitedFigure> {
-  const management = openManagement(stack)
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
   const endpoints = await openEndpoints([NEIGHBOURS, 1])
@@ -72,7 +70,7 @@ export async function measureLimited({ stack, token, say }: Bench): Promise<Limi
     for (const unsubscribe of ends) await unsubscribe()
     await channel.waitForConfirms()
     await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
-    await management.purge('delivery.')
+    await purgeQueues(stack, 'delivery.')
     return spread
   }
 }

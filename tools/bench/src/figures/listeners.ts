@@ -58,7 +58,10 @@ export async function measureListeners({ stack, token, say, options }: Bench): P
   const unsubscribe = await subscribe(stack, token, endpoints.urls[0] ?? [])
   const stream = `${stack.urls.apis[0] ?? ''}/api/v1/webhooks/stream`
   const names = Object.keys(AUDIENCES) as AudienceName[]
-  const sides = Object.fromEntries(names.map((name) => [name, createSide(name)])) as Record<AudienceName, Side>
+  const sides = Object.fromEntries(names.map((name) => [name, createSide(name)])) as Record<
+    AudienceName,
+    ReturnType<typeof createSide>
+  >
   try {
     await publishFor(WARM_UP_MS)
     for (let run = 1; run <= RUNS; run++) {
@@ -81,13 +84,13 @@ export async function measureListeners({ stack, token, say, options }: Bench): P
     })
   }
 
-  function createSide(name: AudienceName): Side {
+  function createSide(name: AudienceName) {
     const runs: Spread[] = []
     const pids = pidsOf(stack, 'api', 'workers', 'fanout', 'rabbitmq', 'redis')
     const meter = createMeter(pids)
     let [messages, gaps, apiMib] = [0, 0, 0]
     return {
-      async run() {
+      async run(): Promise<void> {
         const queries = AUDIENCES[name]
         const child =
           queries.length === 0 ? undefined : await startChild('listeners-client.js', [stream, token, ...queries])
@@ -102,7 +105,7 @@ export async function measureListeners({ stack, token, say, options }: Bench): P
         }
       },
       last: () => `p50 ${runs.at(-1)?.p50Ms} ms, p99 ${runs.at(-1)?.p99Ms} ms`,
-      audience: () => ({
+      audience: (): Audience => ({
         ...medianSpread(runs),
         runs,
         costUs: meter.costUs(runs.reduce((sum, { count }) => sum + count, 0)),
@@ -112,10 +115,4 @@ export async function measureListeners({ stack, token, say, options }: Bench): P
       }),
     }
   }
-}
-
-interface Side {
-  run(): Promise<void>
-  last(): string
-  audience(): Audience
 }

@@ -3,8 +3,7 @@ import type { Bench } from '../bench.ts'
 import { type Behaviour, openEndpoints } from '../load/endpoints.ts'
 import { callData, publishEvent } from '../load/events.ts'
 import { keepPace } from '../load/pace.ts'
-import { subscribe } from '../load/subscriptions.ts'
-import { openManagement } from '../measure/management.ts'
+import { purgeQueues, subscribe } from '../load/subscriptions.ts'
 import { residentMib } from '../measure/process-usage.ts'
 import { round } from '../measure/statistics.ts'
 import { checkMemory, type MemorySample, type MemoryVerdict } from './check-memory.ts'
@@ -60,7 +59,7 @@ export async function measureMemory({ stack, token, say, options }: Bench): Prom
     clearInterval(sampling)
     for (const at of WILD.keys()) await endpoints.behave(at + 1, 'quick')
     await unsubscribe()
-    await openManagement(stack).purge('delivery.')
+    await purgeQueues(stack, 'delivery.')
     await model.close()
     await endpoints.stop()
   }

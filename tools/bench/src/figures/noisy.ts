@@ -1,15 +1,14 @@
-import { type ConfirmChannel, connect } from 'amqplib'
-import { jobOf, openBullmq } from '../baselines/bullmq.ts'
-import type { Bench } from '../bench.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'amqplib'
+import { discard, jobOf, openBullmq } from '../baselines/bullmq.ts'
+import { type Bench, DEADLINE_MS } from '../bench.ts'
 import { observeArrivals } from '../load/arrivals.ts'
 import { type Arrival, type Endpoints, openEndpoints } from '../load/endpoints.ts'
 import { publishEvent, timedData } from '../load/events.ts'
-import { subscribe } from '../load/subscriptions.ts'
+import { purgeQueues, subscribe } from '../load/subscriptions.ts'
 import { monotonicMs } from '../measure/clock.ts'
-import { openManagement } from '../measure/management.ts'
 import { medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
 import { startChild } from '../processes/child.ts'
-import { DEADLINE_MS } from './short-deadline.ts'
 
 /** Each event becomes a delivery for every endpoint: 500 deliveries a second at both sizes. */
 interface Size {
@@ -58,7 +57,6 @@ type Send = (data: object) => void
  * with BullMQ and axios, which has no isolation.
  */
 export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyFigure> {
-  const management = openManagement(stack)
   const model = await connect(stack.urls.amqp)
   const channel = await model.createConfirmChannel()
   try {
@@ -93,8 +91,9 @@ export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyF
     const neighbours = await compare(size, endpoints, (data) => publishEvent(channel, 'call.status', data), forMs)
     await unsubscribe()
     // Deliveries that wait for a retry would disturb the next run.
-    await settle(channel)
-    await management.purge('delivery.')
+    await channel.waitForConfirms()
+    await sleep(1_000)
+    await purgeQueues(stack, 'delivery.')
     return neighbours
   }
 }
@@ -137,11 +136,6 @@ const load = (size: Size, endpoints: Endpoints, send: Send, forMs: number): Prom
     patienceMs: 2 * DEADLINE_MS,
   })
 
-async function settle(channel: ConfirmChannel): Promise<void> {
-  await channel.waitForConfirms()
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
-}
-
 async function measureBullmq(redisUrl: string, size: Size, endpoints: Endpoints): Promise<Neighbours> {
   const urls = endpoints.urls.flat()
   const queue = openBullmq(redisUrl, BULLMQ_QUEUE)
@@ -153,8 +147,7 @@ async function measureBullmq(redisUrl: string, size: Size, endpoints: Endpoints)
     return await compare(size, endpoints, send)
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()))
-    await queue.obliterate({ force: true })
-    await queue.close()
+    await discard(queue)
   }
 }
 

@@ -1,14 +1,12 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { amqpAnswers } from '@switchhook/test-servers'
+import { startReceiver } from '@switchhook/testkit'
 import type { Bench } from '../bench.ts'
 import { openClient } from '../load/client.ts'
 import { keepPace } from '../load/pace.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { checkOutage, type OutageResult, type ReceivedEvent } from './check-outage.ts'
-import { AGENTS } from './commands.ts'
+import { agentUri } from './commands.ts'
 
 /** An incoming call is answered and hung up: two commands. */
 const CALLS_PER_SECOND = 10
@@ -33,15 +31,17 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
     return undefined
   }
   const told: ReceivedEvent[] = []
-  const receiver = await openReceiver(told)
-  const port = (receiver.address() as AddressInfo).port
-  const unsubscribe = await subscribe(stack, token, [`http://127.0.0.1:${port}/hook`])
+  const receiver = await startReceiver(({ body, receivedAt: atMs }) => {
+    told.push({ ...(JSON.parse(body.toString()) as Omit<ReceivedEvent, 'atMs'>), atMs })
+    return {}
+  })
+  const unsubscribe = await subscribe(stack, token, [receiver.url('/hook')])
   const api = openClient(stack.urls.apis[0] ?? '', 32, token)
   const calls: string[] = []
   let refused = 0
   const turns: Promise<void>[] = []
   const call = async (n: number): Promise<void> => {
-    const body = { agentUri: `sip:agent-${(n % AGENTS) + 1}@acme.example` }
+    const body = { agentUri: agentUri(n) }
     try {
       const { callId } = await api.post('/simulator/v1/calls', { ...body, from: '+15559000' })
       calls.push(String(callId))
@@ -79,24 +79,8 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
     await bringUp()
     await unsubscribe()
     await api.close()
-    receiver.close()
+    await receiver.close()
   }
-}
-
-/** Collects the event and the arrival time of each POST. */
-async function openReceiver(told: ReceivedEvent[]): Promise<Server> {
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Omit<ReceivedEvent, 'atMs'>
-      told.push({ ...body, atMs: Date.now() })
-      response.writeHead(204).end()
-    })
-  })
-  server.keepAliveTimeout = 60_000
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return server
 }
 
 /** Repeats until nothing is missing, or until missing events count as lost. */

@@ -1,7 +1,5 @@
-import { EventEmitter, once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { AsteriskUnavailable, type StackFile } from '@switchhook/local'
+import { eventually, startReceiver } from '@switchhook/testkit'
 import type { Bench } from '../bench.ts'
 import { type JsonClient, openClient } from '../load/client.ts'
 import { subscribe } from '../load/subscriptions.ts'
@@ -19,7 +17,8 @@ const ALERTING = 2
 /** Commands of an incoming call, in their order. */
 const COMMANDS = ['answer', 'hold', 'resume', 'hangup'] as const
 
-type Latencies = Readonly<Record<(typeof COMMANDS)[number], Spread>>
+type Command = (typeof COMMANDS)[number]
+type Latencies = Readonly<Record<Command, Spread>>
 
 export interface PlatformsFigure {
   readonly simulator: Latencies
@@ -68,37 +67,28 @@ async function measureOn(
   const api = openClient(stack.urls.apis[0] ?? '', 2, token)
   const webhook = await openWebhook()
   const unsubscribe = await subscribe(stack, token, [webhook.url])
-  const latenciesMs: Readonly<Record<(typeof COMMANDS)[number], number[]>> = {
-    answer: [],
-    hold: [],
-    resume: [],
-    hangup: [],
-  }
+  const latenciesMs: Readonly<Record<Command, number[]>> = { answer: [], hold: [], resume: [], hangup: [] }
   try {
     for (let round = 1; round <= WARM_UP_ROUNDS + ROUNDS; round += 1) {
-      const alerting = webhook.first(({ data }) => data.state === ALERTING && data.agentUri === AGENT.agentUri)
+      const ofCall = webhook.collect()
       await ring(api)
-      const { callId } = (await alerting).data
+      const isAlerting = ({ data }: Arrived): boolean => data.state === ALERTING && data.agentUri === AGENT.agentUri
+      const { callId } = (await ofCall(isAlerting)).data
       for (const command of COMMANDS) {
         const sentAtMs = performance.now()
         // The webhook may arrive before the answer to the command.
         const ofCommand = webhook.collect()
         const { commandId } = await api.post(`/api/v1/voice/calls/${callId}/${command}`, { agentUri: AGENT.agentUri })
-        const { atMs } = await ofCommand.first(({ data }) => data.commandId === commandId)
+        const { atMs } = await ofCommand(({ data }) => data.commandId === commandId)
         if (round > WARM_UP_ROUNDS) latenciesMs[command].push(atMs - sentAtMs)
       }
     }
   } finally {
     await unsubscribe()
     await api.close()
-    webhook.close()
+    await webhook.close()
   }
-  return {
-    answer: spreadOf(latenciesMs.answer),
-    hold: spreadOf(latenciesMs.hold),
-    resume: spreadOf(latenciesMs.resume),
-    hangup: spreadOf(latenciesMs.hangup),
-  }
+  return Object.fromEntries(COMMANDS.map((command) => [command, spreadOf(latenciesMs[command])])) as Latencies
 }
 
 interface Arrived {
@@ -112,47 +102,29 @@ interface Arrived {
   }
 }
 
-/** An endpoint that answers immediately and keeps no events, except those of a collection. */
+/** An endpoint that answers immediately. */
 async function openWebhook() {
-  const news = new EventEmitter()
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const atMs = performance.now()
-      response.writeHead(204).end()
-      const { data } = JSON.parse(Buffer.concat(chunks).toString()) as Pick<Arrived, 'data'>
-      news.emit('arrived', { atMs, data } satisfies Arrived)
-    })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-
-  function collect() {
-    const arrived: Arrived[] = []
-    const keep = (one: Arrived): void => void arrived.push(one)
-    news.on('arrived', keep)
-    return {
-      async first(isWanted: (one: Arrived) => boolean): Promise<Arrived> {
-        try {
-          for (;;) {
-            const found = arrived.find(isWanted)
-            if (found !== undefined) return found
-            await once(news, 'arrived', { signal: AbortSignal.timeout(PATIENCE_MS) })
-          }
-        } finally {
-          news.off('arrived', keep)
-        }
-      },
-    }
-  }
-
+  const arrived: Arrived[] = []
+  const receiver = await startReceiver(({ body }) => {
+    const { data } = JSON.parse(body.toString()) as Pick<Arrived, 'data'>
+    arrived.push({ atMs: performance.now(), data })
+    return {}
+  })
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/calls`,
-    collect,
-    first: (isWanted: (one: Arrived) => boolean) => collect().first(isWanted),
-    close(): void {
-      server.close()
-      server.closeAllConnections()
+    url: receiver.url('/calls'),
+    close: () => receiver.close(),
+    /** What arrives from now on. Resolves to the first event that is wanted. */
+    collect: () => {
+      const from = arrived.length
+      return (isWanted: (one: Arrived) => boolean): Promise<Arrived> =>
+        eventually(
+          () => {
+            const found = arrived.slice(from).find(isWanted)
+            if (found === undefined) throw new Error('the webhook has not arrived')
+            return found
+          },
+          { timeoutMs: PATIENCE_MS, intervalMs: 1 },
+        )
     },
   }
 }
