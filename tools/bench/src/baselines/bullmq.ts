@@ -24,11 +24,7 @@ export const jobOf = (url: string, data: object) => ({
 })
 
 /** Adds `count` jobs, a thousand per round trip. */
-export async function addJobs(
-  queue: Queue,
-  count: number,
-  job: (n: number) => ReturnType<typeof jobOf>,
-): Promise<void> {
+async function addJobs(queue: Queue, count: number, job: (n: number) => ReturnType<typeof jobOf>): Promise<void> {
   for (let from = 0; from < count; from += JOBS_AT_ONCE) {
     const size = Math.min(JOBS_AT_ONCE, count - from)
     await queue.addBulk(Array.from({ length: size }, (_, n) => job(from + n)))
