@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from 'amqplib'
 import { discard, jobOf, openBullmq } from '../baselines/bullmq.ts'
 import { type Bench, DEADLINE_MS } from '../bench.ts'
 import { observeArrivals } from '../load/arrivals.ts'
 import { type Arrival, type Endpoints, openEndpoints } from '../load/endpoints.ts'
-import { publishEvent, timedData } from '../load/events.ts'
+import { openChannel, publishEvent, timedData } from '../load/events.ts'
 import { purgeQueues, subscribe } from '../load/subscriptions.ts'
 import { monotonicMs } from '../measure/clock.ts'
 import { medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
 import { startChild } from '../processes/child.ts'
 
 /** Each event becomes a delivery for every endpoint: 500 deliveries a second at both sizes. */
-interface Size {
+export interface Size {
   readonly endpoints: number
   readonly hanging: number
   readonly eventsPerSecond: number
@@ -33,7 +32,7 @@ const CONCURRENCY = 200
 const BULLMQ_QUEUE = 'bench-noisy'
 
 /** Of the endpoints that answer, from the event to its first POST. */
-interface Neighbours {
+export interface Neighbours {
   /** While all endpoints answer. */
   readonly quiet: Spread
   /** While some hang and nothing has been learnt of it yet. */
@@ -44,11 +43,6 @@ interface Neighbours {
   readonly steadyRatio: number
 }
 
-export interface NoisyFigure {
-  readonly few: Size & { readonly ours: Neighbours; readonly runs: readonly Neighbours[]; readonly bullmq: Neighbours }
-  readonly many: Size & { readonly ours: Neighbours; readonly runs: readonly Neighbours[] }
-}
-
 /** Publishes one event, or adds the equivalent jobs. */
 type Send = (data: object) => void
 
@@ -56,25 +50,21 @@ type Send = (data: object) => void
  * Effect of hanging endpoints on the others: alternating runs with all endpoints answering and with some hanging, compared
  * with BullMQ and axios, which has no isolation.
  */
-export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyFigure> {
-  const model = await connect(stack.urls.amqp)
-  const channel = await model.createConfirmChannel()
-  try {
-    const few = await withEndpoints(FEW, async (endpoints) => {
-      await runOurs(FEW, endpoints, WARM_UP_MS)
-      const runs = await repeat(RUNS, () => runOurs(FEW, endpoints))
-      const bullmq = await measureBullmq(stack.urls.redis, FEW, endpoints)
-      say(`  BullMQ with axios: ${describe(bullmq)}`)
-      return { ...FEW, ours: medianOf(runs), runs, bullmq }
-    })
-    const many = await withEndpoints(MANY, async (endpoints) => {
-      const runs = await repeat(RUNS_OF_MANY, () => runOurs(MANY, endpoints))
-      return { ...MANY, ours: medianOf(runs), runs }
-    })
-    return { few, many }
-  } finally {
-    await model.close()
-  }
+export async function measureNoisy(bench: Bench) {
+  const { stack, token, say } = bench
+  const channel = await openChannel(bench)
+  const few = await withEndpoints(FEW, async (endpoints) => {
+    await runOurs(FEW, endpoints, WARM_UP_MS)
+    const runs = await repeat(RUNS, () => runOurs(FEW, endpoints))
+    const bullmq = await measureBullmq(stack.urls.redis, FEW, endpoints)
+    say(`  BullMQ with axios: ${describe(bullmq)}`)
+    return { ...FEW, ours: medianOf(runs), runs, bullmq }
+  })
+  const many = await withEndpoints(MANY, async (endpoints) => {
+    const runs = await repeat(RUNS_OF_MANY, () => runOurs(MANY, endpoints))
+    return { ...MANY, ours: medianOf(runs), runs }
+  })
+  return { few, many }
 
   async function repeat(times: number, run: () => Promise<Neighbours>): Promise<readonly Neighbours[]> {
     const runs: Neighbours[] = []

@@ -14,17 +14,12 @@ const BEFORE_MS = 5_000
 const AFTER_MS = 5_000
 const GIVE_UP_MS = 120_000
 
-export interface OutageFigure extends OutageResult {
-  readonly awayMs: number
-  /** Calls and commands that the api refused. */
-  readonly refused: number
-}
-
 /**
  * Kills the broker under load and starts it again later. Measures what the api accepted meanwhile and when all of it was
  * delivered. Undefined where the broker does not belong to the stack.
  */
-export async function measureOutage({ stack, token, say, options, bringUp }: Bench): Promise<OutageFigure | undefined> {
+export async function measureOutage(bench: Bench) {
+  const { stack, token, say, options, bringUp, defer } = bench
   const broker = stack.processes['rabbitmq']
   if (broker === undefined || stack.providers.rabbitmq !== 'local') {
     say('  not measured: the broker must be a process of this stack (BACKING=local), as it will be killed')
@@ -35,8 +30,11 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
     told.push({ ...(JSON.parse(body.toString()) as Omit<ReceivedEvent, 'atMs'>), atMs })
     return {}
   })
-  const unsubscribe = await subscribe(stack, token, [receiver.url('/hook')])
+  defer(() => receiver.close())
   const api = openClient(stack.urls.apis[0] ?? '', 32, token)
+  defer(() => api.close())
+  defer(await subscribe(stack, token, [receiver.url('/hook')]))
+  defer(() => bringUp())
   const calls: string[] = []
   let refused = 0
   const turns: Promise<void>[] = []
@@ -51,36 +49,30 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
       if (refused === 1) say(`  refused: ${String(error)}`)
     }
   }
-  try {
-    let isOver = false
-    const load = keepPace(
-      CALLS_PER_SECOND,
-      () => isOver,
-      (n) => void turns.push(call(n)),
-    )
-    await sleep(BEFORE_MS)
-    process.kill(broker.pid, 'SIGKILL')
-    const diedAtMs = Date.now()
-    say(`  the broker is away for ${options.OUTAGE / 1_000} s; calls come in all the same`)
-    await sleep(options.OUTAGE)
-    const starting = bringUp()
-    while (!(await amqpAnswers(Number(new URL(stack.urls.amqp).port)))) await sleep(20)
-    const returnedAtMs = Date.now()
-    await Promise.all([starting, sleep(AFTER_MS)])
-    isOver = true
-    await load
-    await Promise.all(turns)
-    const result = await untilComplete(() => checkOutage(calls, told, diedAtMs, returnedAtMs))
-    say(
-      `  ${result.accepted} events accepted while it was away; first ${result.firstMs} ms after its return, all after ${result.allMs} ms; lost: ${result.lost}`,
-    )
-    return { awayMs: returnedAtMs - diedAtMs, refused, ...result }
-  } finally {
-    await bringUp()
-    await unsubscribe()
-    await api.close()
-    await receiver.close()
-  }
+
+  let isOver = false
+  const load = keepPace(
+    CALLS_PER_SECOND,
+    () => isOver,
+    (n) => void turns.push(call(n)),
+  )
+  await sleep(BEFORE_MS)
+  process.kill(broker.pid, 'SIGKILL')
+  const diedAtMs = Date.now()
+  say(`  the broker is away for ${options.OUTAGE / 1_000} s; calls come in all the same`)
+  await sleep(options.OUTAGE)
+  const starting = bringUp()
+  while (!(await amqpAnswers(Number(new URL(stack.urls.amqp).port)))) await sleep(20)
+  const returnedAtMs = Date.now()
+  await Promise.all([starting, sleep(AFTER_MS)])
+  isOver = true
+  await load
+  await Promise.all(turns)
+  const result = await untilComplete(() => checkOutage(calls, told, diedAtMs, returnedAtMs))
+  say(
+    `  ${result.accepted} events accepted while it was away; first ${result.firstMs} ms after its return, all after ${result.allMs} ms; lost: ${result.lost}`,
+  )
+  return { awayMs: returnedAtMs - diedAtMs, refused, ...result }
 }
 
 /** Repeats until nothing is missing, or until missing events count as lost. */

@@ -20,18 +20,12 @@ const COMMANDS = ['answer', 'hold', 'resume', 'hangup'] as const
 type Command = (typeof COMMANDS)[number]
 type Latencies = Readonly<Record<Command, Spread>>
 
-export interface PlatformsFigure {
-  readonly simulator: Latencies
-  readonly asterisk: Latencies
-  /** Part of the machine's processor time that nothing used meanwhile, 0 to 1; null: the system does not say. */
-  readonly idle: number | null
-}
-
 /**
  * Time from the request of a command to the webhook with the event of its effect, on the simulator and on a real Asterisk with
  * SIP phones: one call at a time on a stack that does nothing else. undefined: Asterisk cannot be started here.
  */
-export async function measurePlatforms({ stack, token, say, bringUp }: Bench): Promise<PlatformsFigure | undefined> {
+export async function measurePlatforms(bench: Bench) {
+  const { stack, token, say, bringUp, defer } = bench
   const meter = createMeter({})
   const simulator = await meter.during(() =>
     measureOn(stack, token, async (api) => {
@@ -45,17 +39,14 @@ export async function measurePlatforms({ stack, token, say, bringUp }: Bench): P
   })
   if (pbx?.urls.telephones == null) return undefined
   const telephones = openClient(pbx.urls.telephones, 1, null)
-  try {
-    const asterisk = await meter.during(() =>
-      measureOn(pbx, token, async () => {
-        await telephones.post('/calls', { number: AGENT.extension, from: CUSTOMER })
-      }),
-    )
-    say(`  asterisk: ${describeLatencies(asterisk)}`)
-    return { simulator, asterisk, idle: meter.idle() }
-  } finally {
-    await telephones.close()
-  }
+  defer(() => telephones.close())
+  const asterisk = await meter.during(() =>
+    measureOn(pbx, token, async () => {
+      await telephones.post('/calls', { number: AGENT.extension, from: CUSTOMER })
+    }),
+  )
+  say(`  asterisk: ${describeLatencies(asterisk)}`)
+  return { simulator, asterisk, idle: meter.idle() }
 }
 
 /** @param ring a customer calls the agent */

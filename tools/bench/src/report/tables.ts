@@ -1,4 +1,4 @@
-import { bullmqSpread, ratioTo, SIDES, type SideName } from '../figures/deliveries.ts'
+import { bullmqSpread, ratioTo, SIDES, type SideName, type Workload } from '../figures/deliveries.ts'
 import { toHops } from '../figures/latency.ts'
 import { slowdownOf } from '../figures/listeners.ts'
 import type { FigureName, Figures } from '../figures.ts'
@@ -43,34 +43,24 @@ const SIDE_NAMES: Readonly<Record<SideName, string>> = {
 const BASELINES = SIDES.filter((side) => side !== 'switchhook')
 
 /** A column for each side. */
-const column = <T>(sides: readonly SideName[], cell: (side: SideName) => T): Record<string, T> =>
-  Object.fromEntries(sides.map((side) => [SIDE_NAMES[side], cell(side)]))
+const column = <Row>(sides: readonly SideName[], cell: (side: SideName, row: Row) => Cell) =>
+  Object.fromEntries(sides.map((side) => [SIDE_NAMES[side], (row: Row) => cell(side, row)]))
 
 /** The generated tables of each figure in `docs/benchmarks.md`. The prose around them is written by hand. */
 export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) => readonly string[] } = {
   deliveries: ({ workloads }) => {
-    const all = Object.entries(workloads)
-    const each = all.flatMap(([workload, { sides }]) => SIDES.map((side) => ({ workload, side, ...sides[side] })))
+    const all = Object.entries(workloads).map(([name, workload]) => ({ name, ...workload }))
+    const each = all.flatMap(({ name, sides }) => SIDES.map((side) => ({ workload: name, side, ...sides[side] })))
     return [
       table(all, {
-        'deliveries per second': ([name]) => name,
-        ...column(
-          SIDES,
-          (side) =>
-            ([, { sides }]: (typeof all)[number]) =>
-              `${sides[side].perSecond} (${sides[side].runs.join(', ')})`,
-        ),
+        'deliveries per second': ({ name }) => name,
+        ...column(SIDES, (side, { sides }: Workload) => `${sides[side].perSecond} (${sides[side].runs.join(', ')})`),
       }),
       table(all, {
-        'Switchhook relative to': ([name]) => name,
-        ...column(
-          BASELINES,
-          (side) =>
-            ([, workload]: (typeof all)[number]) =>
-              ratioTo(side, workload),
-        ),
-        "spread of BullMQ's runs": ([, workload]) => percent(bullmqSpread(workload)),
-        "Switchhook's deliveries": ([, { carriage }]) => describeCarriage(carriage),
+        'Switchhook relative to': ({ name }) => name,
+        ...column(BASELINES, ratioTo),
+        "spread of BullMQ's runs": (workload) => percent(bullmqSpread(workload)),
+        "Switchhook's deliveries": ({ carriage }) => describeCarriage(carriage),
       }),
       table(each, {
         workload: ({ workload }) => workload,

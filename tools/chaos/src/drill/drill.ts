@@ -6,7 +6,6 @@ import { openConfirmedPublisher } from '../load/platform-events.ts'
 import { listDeliveries } from '../load/recoveries.ts'
 import { everyServiceIsReady, type Load, type LoadOptions, startLoad } from '../load/start-load.ts'
 import type { Observation } from '../reconcile/observation.ts'
-import type { Reconciliation } from '../reconcile/reconcile.ts'
 import { settle } from '../reconcile/settle.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
 import { BEHAVIOURS, BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
@@ -15,18 +14,7 @@ import { type Finding, openWitness } from './witness.ts'
 
 export type DrillKind = 'redis' | 'broker'
 
-export interface DrillResult {
-  readonly kind: DrillKind
-  readonly findings: readonly Finding[]
-  /** From the end of the backup to the loss, in ms: the period that a restore of Redis undoes. */
-  readonly sinceBackupMs: number
-  /** From the loss until every service was ready and a new event was delivered, in ms. */
-  readonly recoveryMs: number
-  readonly reconciliation: Reconciliation
-  readonly otherProblems: readonly string[]
-  /** Deliveries that the delivery log shows as unfinished when all queues are empty. */
-  readonly unfinished: number
-}
+export type DrillResult = Awaited<ReturnType<typeof runDrill>>
 
 /** How long the load runs before the backup, between the backup and the loss, while Redis is empty, and afterwards. */
 const PERIODS_MS = { before: 8_000, sinceBackup: 20_000, empty: 3_000, after: 10_000 }
@@ -46,7 +34,7 @@ const WITHOUT_NOTICES = LASTING.filter(({ eventTypes }) => eventTypes.every((typ
 type Say = (line: string) => void
 
 /** Puts the stack under load, takes a backup, loses Redis or the broker, restores, and reconciles every event. */
-export async function runDrill(kind: DrillKind, stack: ChaosStack, backups: Backups, say: Say): Promise<DrillResult> {
+export async function runDrill(kind: DrillKind, stack: ChaosStack, backups: Backups, say: Say) {
   const options: LoadOptions = {
     seed: SEED,
     openPublisher: () => openConfirmedPublisher(stack.amqpUrl),
@@ -86,6 +74,7 @@ export async function runDrill(kind: DrillKind, stack: ChaosStack, backups: Back
           .filter(({ status, atMs }) => !(status === 404 && lapse !== undefined && atMs >= lapse.fromMs))
           .map(({ request, status }) => `${request} was answered ${status}`),
       ],
+      /** Deliveries that the delivery log shows as unfinished when all queues are empty. */
       unfinished: await countUnfinished(load),
     }
   } finally {
@@ -96,7 +85,9 @@ export async function runDrill(kind: DrillKind, stack: ChaosStack, backups: Back
 
 interface Lost {
   readonly findings: readonly Finding[]
+  /** From the end of the backup to the loss, in ms: the period that a restore of Redis undoes. */
   readonly sinceBackupMs: number
+  /** From the loss until every service was ready and a new event was delivered, in ms. */
   readonly recoveryMs: number
   /** What the loss excuses. */
   readonly excused: Pick<Observation, 'disturbances' | 'lapses' | 'brokerLosses'>

@@ -147,7 +147,7 @@ function startProcess(settings: ReceiverSettings) {
   const child = fork(PROGRAM, [JSON.stringify(settings)], { detached: true })
   const ended = once(child, 'exit')
   return {
-    port: Promise.race([messageOf(child, 'port').then(({ port }) => port), ended.then(unexpected)]),
+    port: Promise.race([messageOf(child, 'port').then(({ port = 0 }) => port), ended.then(unexpected)]),
     reconciled: messageOf(child, 'reconciled'),
     /** `kill -9`, when the process has reached the point. */
     kill: async (at?: Point): Promise<void> => {
@@ -171,16 +171,11 @@ function unexpected(): never {
   throw new Error('a receiver ended unexpectedly; its error is above')
 }
 
-type MessageWith<Name extends string> = Extract<Message, Readonly<Record<Name, unknown>>>
-
 /** Resolves with the first message that has this field. Never rejects: a process that ends sends none. */
-function messageOf<Name extends 'port' | 'reached' | 'reconciled'>(
-  child: ChildProcess,
-  name: Name,
-): Promise<MessageWith<Name>> {
+function messageOf(child: ChildProcess, name: keyof Message): Promise<Message> {
   return new Promise((resolve) => {
     child.on('message', (message: Message) => {
-      if (name in message) resolve(message as MessageWith<Name>)
+      if (name in message) resolve(message)
     })
   })
 }
