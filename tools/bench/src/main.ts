@@ -34,11 +34,10 @@ function write(results: Results): void {
 async function measure(name: FigureName, bench: Omit<Bench, 'defer'>, loadAverage: number): Promise<void> {
   say(MEASUREMENTS[name].title)
   const closers: (() => unknown)[] = []
-  const figure = await MEASUREMENTS[name]
-    .measure({ ...bench, defer: (close) => void closers.push(close) })
-    .finally(async () => {
-      for (const close of closers.toReversed()) await close()
-    })
+  const measuring = MEASUREMENTS[name].measure({ ...bench, defer: (close) => void closers.push(close) })
+  await Promise.allSettled([measuring])
+  for (const close of closers.toReversed()) await close()
+  const figure = await measuring
   if (figure === undefined) return
   const taken = {
     at: new Date().toISOString(),
