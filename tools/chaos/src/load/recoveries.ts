@@ -11,7 +11,7 @@ const EXHAUSTED_PER_SECOND = 200
 /** A long run has thousands of deliveries to read. */
 const READ_AT_ONCE = 20
 const REPEAT_MS = 250
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 90_000
 
 interface Begun {
   readonly endpoint: string
