@@ -1,4 +1,4 @@
-import type { Bench, Setting } from './bench.ts'
+import { type Bench, COOLDOWN_MS, DEADLINE_MS, type Setting } from './bench.ts'
 import { AGENTS, measureCommands } from './figures/commands.ts'
 import { measureConsole } from './figures/console.ts'
 import { measureCost } from './figures/cost.ts'
@@ -12,7 +12,6 @@ import { measureNoisy } from './figures/noisy.ts'
 import { measureOutage } from './figures/outage.ts'
 import { measurePlatforms } from './figures/platforms.ts'
 import { measurePull } from './figures/pull.ts'
-import { COOLDOWN_MS, DEADLINE_MS } from './figures/short-deadline.ts'
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
 const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }

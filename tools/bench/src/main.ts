@@ -31,9 +31,13 @@ function write(results: Results): void {
   writeFileSync(pageFile, fillPage(readFileSync(pageFile, 'utf8'), results))
 }
 
-async function measure(name: FigureName, bench: Bench, loadAverage: number): Promise<void> {
+async function measure(name: FigureName, bench: Omit<Bench, 'defer'>, loadAverage: number): Promise<void> {
   say(MEASUREMENTS[name].title)
-  const figure = await MEASUREMENTS[name].measure(bench)
+  const closers: (() => unknown)[] = []
+  const measuring = MEASUREMENTS[name].measure({ ...bench, defer: (close) => void closers.push(close) })
+  await Promise.allSettled([measuring])
+  for (const close of closers.toReversed()) await close()
+  const figure = await measuring
   if (figure === undefined) return
   const taken = {
     at: new Date().toISOString(),

@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { devTenants, requestToken } from '@switchhook/dev-idp'
 import { readStackOptions, startStack, stopStack } from '@switchhook/local'
 import { loadConfig } from '@switchhook/runtime'
-import type { Bench } from './bench.ts'
+import { type Bench, benchFields } from './bench.ts'
 import { TENANTS } from './figures/deliveries.ts'
-import { benchFields } from './options.ts'
 
 const say = (line: string): void => console.log(line)
 
@@ -16,7 +15,7 @@ const COUNTED_ONLY = '999999999/1m'
 export async function withStack(
   env: NodeJS.ProcessEnv,
   setting: object,
-  use: (bench: Bench) => Promise<void>,
+  use: (bench: Omit<Bench, 'defer'>) => Promise<void>,
 ): Promise<void> {
   const home = join(env['SWITCHHOOK_HOME'] || '.local', 'bench')
   const options = { ...readStackOptions(env), home, apiPort: 0, idpPort: 0 }

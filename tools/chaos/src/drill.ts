@@ -4,7 +4,6 @@ import { loadConfig, text } from '@switchhook/runtime'
 import { openBackups } from './drill/backups.ts'
 import { type DrillKind, type DrillResult, runDrill } from './drill/drill.ts'
 import { someOf } from './options.ts'
-import type { Reconciliation } from './reconcile/reconcile.ts'
 import { conclude, problemsOf } from './report.ts'
 import { SETTINGS } from './settings.ts'
 import { startChaosStack } from './stack/chaos-stack.ts'
@@ -33,28 +32,24 @@ async function main(): Promise<void> {
   }
 }
 
-/** The figures that only one of the drills has. */
-const figuresOf: Readonly<
-  Record<DrillKind, (reconciliation: Reconciliation, unfinished: number) => readonly [string, string | number][]>
-> = {
-  redis: ({ repeated, recordedAgain, forgotten, changedNotices }) => [
-    ['sequence numbers used again', repeated],
-    ['deliveries of events recorded again', recordedAgain],
-    ['parked records lost', forgotten],
-    ['notices repeated with another body', changedNotices],
-  ],
-  broker: ({ lostWithBroker }, unfinished) => [
-    ['deliveries lost with the broker', lostWithBroker],
-    ['deliveries that the delivery log shows as unfinished', unfinished],
-  ],
-}
-
 function report({ kind, findings, reconciliation, otherProblems, ...times }: DrillResult): void {
   for (const { what, holds } of findings) say(`  ${holds ? 'yes' : 'NO '}  ${what}`)
   const problems = [
     ...findings.filter(({ holds }) => !holds).map(({ what }) => `does not hold: ${what}`),
     ...problemsOf({ reconciliation, otherProblems }),
   ]
+  const figures: [string, number][] =
+    kind === 'redis'
+      ? [
+          ['sequence numbers used again', reconciliation.repeated],
+          ['deliveries of events recorded again', reconciliation.recordedAgain],
+          ['parked records lost', reconciliation.forgotten],
+          ['notices repeated with another body', reconciliation.changedNotices],
+        ]
+      : [
+          ['deliveries lost with the broker', reconciliation.lostWithBroker],
+          ['deliveries that the delivery log shows as unfinished', times.unfinished],
+        ]
   const rows: [string, string | number][] = [
     ['from the backup to the loss', seconds(times.sinceBackupMs)],
     ['from the loss until all was well', seconds(times.recoveryMs)],
@@ -63,7 +58,7 @@ function report({ kind, findings, reconciliation, otherProblems, ...times }: Dri
     ['acknowledged', reconciliation.acknowledged],
     ['parked as rejected', reconciliation.parked],
     ['POSTs of deliveries that were acknowledged before', reconciliation.duplicates],
-    ...figuresOf[kind](reconciliation, times.unfinished),
+    ...figures,
     ['lost without an excuse, or otherwise wrong', reconciliation.problems.length + otherProblems.length],
   ]
   conclude(rows, problems, { good: 'the restore did what docs/backup.md promises', bad: 'something is wrong' })

@@ -15,7 +15,8 @@ async function main(): Promise<void> {
     if (!(await runAsterisk(process.env, say))) process.exitCode = 1
     return
   }
-  const { kills, seeds, kinds, report, home } = readOptions(process.env)
+  const options = readOptions(process.env)
+  const { kills, seeds, kinds, report, home } = options
   const [seed = 0] = seeds
   const ending = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort())
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
       bad: `something is wrong; to repeat these faults: SEED=${seeds.join(',')} KILLS=${kills}`,
     })
     if (problemsOf(result).length > 0) say(`the logs of the services are kept in ${stack.keepLogs()}`)
-    if (report !== undefined) writeFileSync(report, renderReport(result, { seeds, kills, kinds }))
+    if (report !== undefined) writeFileSync(report, renderReport(result, options))
   } finally {
     await stack.stop()
     rmSync(home, { recursive: true, force: true })

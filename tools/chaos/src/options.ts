@@ -1,18 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { type Field, FieldError, integer, loadConfig, optional, text } from '@switchhook/runtime'
-import { FAULT_KINDS, type FaultKind } from './faults/plan.ts'
-
-export interface ChaosOptions {
-  /** The number of faults for each seed. */
-  readonly kills: number
-  readonly seeds: readonly number[]
-  /** The kinds of faults to draw from. */
-  readonly kinds: readonly FaultKind[]
-  /** The file for the report in Markdown, if one is wanted. */
-  readonly report: string | undefined
-  readonly home: string
-}
+import { FAULT_KINDS } from './faults/plan.ts'
 
 const HIGHEST_SEED = 999_999_999
 
@@ -27,15 +16,20 @@ export const someOf = <Name extends string>(known: readonly Name[]): Field<reado
 })
 
 const fields = {
+  /** The number of faults for each seed. */
   KILLS: integer({ min: 1, max: 10_000 }, 27),
   SEED: text('random'),
+  /** The kinds of faults to draw from. */
   FAULTS: someOf(FAULT_KINDS),
+  /** The file for the report in Markdown, if one is wanted. */
   REPORT: optional(text()),
   SWITCHHOOK_HOME: text('.local'),
 }
 
+export type ChaosOptions = ReturnType<typeof readOptions>
+
 /** Several seeds, separated by commas, run one after the other; `random` draws one. @throws ConfigError */
-export function readOptions(env: NodeJS.ProcessEnv): ChaosOptions {
+export function readOptions(env: NodeJS.ProcessEnv) {
   const { KILLS, SEED, FAULTS, REPORT, SWITCHHOOK_HOME } = loadConfig(fields, env, [
     ({ SEED }) =>
       /^(\d{1,9}|random)(,(\d{1,9}|random))*$/.test(SEED)

@@ -1,5 +1,6 @@
 import type { Injection } from './faults/inject.ts'
-import { FAULT_KINDS, type FaultKind, killsWorker, nameOfKind } from './faults/plan.ts'
+import { FAULT_KINDS, killsWorker, nameOfKind } from './faults/plan.ts'
+import type { ChaosOptions } from './options.ts'
 import type { ChaosResult } from './run-chaos.ts'
 
 /** The rows of the summary: the name and the value of each figure. */
@@ -20,7 +21,7 @@ export function summaryOf({
   return [
     ['faults', `${recoveries.length}${skipped > 0 ? ` (${skipped} skipped)` : ''}`],
     ['load', `${seconds(times.loadMs)} s, then ${seconds(times.settlingMs)} s until the last delivery had ended`],
-    ['longest recovery', `${seconds(Math.max(0, ...recoveries))} s`],
+    ['longest recovery', `${longest(recoveries)} s`],
     [
       'kills of a worker while workers held packets',
       `${workerKills.filter(({ heldPackets }) => heldPackets > 0).length} of ${workerKills.length}`,
@@ -42,7 +43,7 @@ export function summaryOf({
     ['changes that had to stop first attempts', reconciliation.closures],
     ['notices', `${parked} parked, ${failing} failing, ${recovered} recovered`],
     ['kills of the receivers with SQLite and PostgreSQL', receiverKills],
-    ['events that each applied exactly once', reconciliation.applied / 2],
+    ['events that each applied exactly once', Math.floor(reconciliation.applied / 2)],
     ['lost or otherwise wrong', reconciliation.problems.length + otherProblems.length],
     ['POSTs, each with its signature verified', reconciliation.posts],
     [
@@ -92,38 +93,23 @@ export const answersInWords = (answers: ReadonlyMap<number, number>): string =>
     .map(([status, count]) => `${count} × ${status === 0 ? 'no answer' : status}`)
     .join(', ')
 
-interface KindRow {
-  readonly recoveriesMs: number[]
-  skipped: number
-}
-
-function rowsByKind(injections: readonly Injection[]): [string, KindRow][] {
-  const kinds = new Map<string, KindRow>()
-  for (const { fault, fromMs, toMs, skipped } of injections) {
-    const name = nameOfKind(fault)
-    const row = kinds.get(name) ?? { recoveriesMs: [], skipped: 0 }
-    kinds.set(name, row)
-    if (skipped === undefined) row.recoveriesMs.push(toMs - fromMs)
-    else row.skipped += 1
-  }
-  return [...kinds].toSorted(([a], [b]) => a.localeCompare(b))
-}
-
-interface Run {
-  readonly seeds: readonly number[]
-  readonly kills: number
-  readonly kinds: readonly FaultKind[]
+/** A row for each kind of fault: how often it struck and was skipped, and the median and longest time until the recovery. */
+function rowsByKind(injections: readonly Injection[]): string[] {
+  const kinds = Map.groupBy(injections, ({ fault }) => nameOfKind(fault))
+  return [...kinds]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([kind, of]) => {
+      const timesMs = of.flatMap(({ fromMs, toMs, skipped }) => (skipped === undefined ? toMs - fromMs : []))
+      const cells = [kind, timesMs.length, of.length - timesMs.length, seconds(median(timesMs)), longest(timesMs)]
+      return `| ${cells.join(' | ')} |`
+    })
 }
 
 /** Renders the faults and the result as Markdown. */
-export function renderReport(result: ChaosResult, { seeds, kills, kinds }: Run): string {
+export function renderReport(result: ChaosResult, { seeds, kills, kinds }: ChaosOptions): string {
   const problems = problemsOf(result)
   const rows = summaryOf(result).map(([name, value]) => `| ${name} | ${value} |`)
   const only = kinds.length < FAULT_KINDS.length ? ` FAULTS=${kinds.join(',')}` : ''
-  const faults = rowsByKind(result.injections).map(
-    ([kind, { recoveriesMs, skipped }]) =>
-      `| ${kind} | ${recoveriesMs.length} | ${skipped} | ${seconds(median(recoveriesMs))} | ${seconds(Math.max(0, ...recoveriesMs))} |`,
-  )
   return `# Fault suite
 
 What was killed, cut and frozen under load in the last run of \`make chaos\` (${new Date().toISOString().slice(0, 10)}), and with
@@ -150,11 +136,12 @@ be applied, for example because another fault has just killed its target.
 
 | fault | times | skipped | median | longest |
 | --- | --- | --- | --- | --- |
-${faults.join('\n')}
+${rowsByKind(result.injections).join('\n')}
 `
 }
 
 const seconds = (ms: number): string => (ms / 1_000).toFixed(1)
+const longest = (timesMs: readonly number[]): string => seconds(Math.max(0, ...timesMs))
 
 function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b)

@@ -8,22 +8,10 @@ import { openRecoveries } from './load/recoveries.ts'
 import { startLoad } from './load/start-load.ts'
 import { startReceivers } from './receivers/receivers.ts'
 import type { Observation } from './reconcile/observation.ts'
-import type { Reconciliation } from './reconcile/reconcile.ts'
 import { settle } from './reconcile/settle.ts'
 import type { ChaosStack } from './stack/chaos-stack.ts'
 
-export interface ChaosResult {
-  readonly injections: readonly Injection[]
-  readonly reconciliation: Reconciliation
-  /** Problems of processes and of the api's answers, one sentence each. */
-  readonly otherProblems: readonly string[]
-  readonly answers: Client['answers']
-  readonly repeatedPublishes: number
-  readonly receiverKills: number
-  readonly loadMs: number
-  /** From the end of the load until every delivery had ended. */
-  readonly settlingMs: number
-}
+export type ChaosResult = Awaited<ReturnType<typeof runChaos>>
 
 /** A recovery runs in one api replica. Both are killed, so that for a moment none is left. */
 const KILLS_DURING_RECOVERY: readonly PlannedFault[] = [
@@ -43,7 +31,7 @@ export async function runChaos(
   seed: number,
   say: (line: string) => void,
   signal: AbortSignal,
-): Promise<ChaosResult> {
+) {
   // First, so that every event of the load is owed to them.
   const receivers = await startReceivers(stack, folder, seed)
   const load = await startLoad(stack, { seed, openPublisher: () => openConfirmedPublisher(stack.amqpUrl) }).catch(
@@ -58,8 +46,7 @@ export async function runChaos(
     await load.newEventArrives()
     const recoveries = openRecoveries(client, subscribers)
     say(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
-    const targets: Targets = { stack, subscribers, load }
-    const injections = await injectAll(targets, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
+    const injections = await injectAll({ stack, load }, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
     await subscribers.lastOutage()
     await load.stop()
     await receivers.rest()
@@ -86,11 +73,13 @@ export async function runChaos(
     return {
       injections,
       reconciliation,
+      /** Problems of processes and of the api's answers, one sentence each. */
       otherProblems: [...(await stack.unexpectedExits()), ...otherProblemsOf(injections, client.unusual)],
       answers: client.answers,
-      repeatedPublishes: load.repeatedPublishes(),
+      repeatedPublishes: load.events.repeats(),
       receiverKills: receivers.kills(),
       loadMs,
+      /** From the end of the load until every delivery had ended. */
       settlingMs: Date.now() - startedAt - loadMs,
     }
   } finally {

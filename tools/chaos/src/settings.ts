@@ -7,6 +7,8 @@ export const SETTINGS = {
   DELIVERY_RETRY_WAITS: '1s,2s,3s,5s,5s,8s,8s',
   DELIVERY_TIMEOUT: '3s',
   SHUTDOWN_GRACE: '8s',
+  // The records of a run are read at its end, and ten thousand faults take half a day.
+  DELIVERY_RETENTION: '1d',
   BREAKER_FAILURES: '5',
   BREAKER_COOLDOWN: '2s',
   WRAP_UP_SECONDS: '0',

@@ -5,12 +5,6 @@ import { loadSigningKeys } from './signing-keys.ts'
 import { tenantProvider } from './tenant-provider.ts'
 import type { DevTenant } from './tenants.ts'
 
-export interface IdentityProvider {
-  /** The issuer of a tenant is this URL plus the tenant's name. */
-  readonly baseUrl: string
-  close(): Promise<void>
-}
-
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 /**
@@ -22,7 +16,7 @@ export async function startIdentityProvider(options: {
   readonly port: number
   readonly keysFile: string | undefined
   readonly tenants: readonly DevTenant[]
-}): Promise<IdentityProvider> {
+}) {
   const handlers = new Map<string, Handler>()
   const server = createServer((request, response) => {
     const [, tenant = '', rest = ''] = /^\/([^/?]*)(.*)$/.exec(request.url ?? '') ?? []
@@ -51,8 +45,9 @@ export async function startIdentityProvider(options: {
     if (key !== undefined) handlers.set(tenant.tenant, tenantProvider(baseUrl, tenant, key))
   }
   return {
+    /** The issuer of a tenant is this URL plus the tenant's name. */
     baseUrl,
-    close: async () => {
+    close: async (): Promise<void> => {
       const closed = once(server, 'close')
       server.close()
       server.closeIdleConnections()

@@ -12,6 +12,11 @@ export function openBullmq(redisUrl: string, name: string): Queue {
   return new Queue(name, { connection: { host: hostname, port: Number(port), username, password } })
 }
 
+export async function discard(queue: Queue): Promise<void> {
+  await queue.obliterate({ force: true })
+  await queue.close()
+}
+
 /** A POST as a job, for `bullmq-worker.ts`. */
 export const jobOf = (url: string, data: object) => ({
   name: 'deliver',
@@ -19,11 +24,7 @@ export const jobOf = (url: string, data: object) => ({
 })
 
 /** Adds `count` jobs, a thousand per round trip. */
-export async function addJobs(
-  queue: Queue,
-  count: number,
-  job: (n: number) => ReturnType<typeof jobOf>,
-): Promise<void> {
+async function addJobs(queue: Queue, count: number, job: (n: number) => ReturnType<typeof jobOf>): Promise<void> {
   for (let from = 0; from < count; from += JOBS_AT_ONCE) {
     const size = Math.min(JOBS_AT_ONCE, count - from)
     await queue.addBulk(Array.from({ length: size }, (_, n) => job(from + n)))
@@ -39,8 +40,35 @@ export async function openBullmqSide({ stack, url, concurrency }: BaselineOption
     publish: (deliveries) => addJobs(queue, deliveries, (n) => jobOf(url, callData(n))),
     close: async () => {
       await worker.stop()
-      await queue.obliterate({ force: true })
-      await queue.close()
+      await discard(queue)
+    },
+  }
+}
+
+const EQUAL_EVENTS = 'bench-equal-events'
+const EQUAL_DELIVERIES = 'bench-equal-deliveries'
+const EQUAL_WORKERS = 2
+
+/**
+ * BullMQ that does the work of Switchhook: an event is a job that adds its deliveries with `addBulk`; a delivery has eight
+ * attempts, is signed, POSTed by axios over undici, logged in one line, and its result is kept for an hour. Two processes.
+ */
+export async function openEqualBullmqSide(options: BaselineOptions): Promise<Baseline> {
+  const { stack, url, perEvent, concurrency } = options
+  const events = openBullmq(stack.urls.redis, EQUAL_EVENTS)
+  const deliveries = openBullmq(stack.urls.redis, EQUAL_DELIVERIES)
+  const args = [stack.urls.redis, EQUAL_EVENTS, EQUAL_DELIVERIES, String(perEvent), String(concurrency / EQUAL_WORKERS)]
+  const workers = await Promise.all(Array.from({ length: EQUAL_WORKERS }, () => startChild('bullmq-equal.js', args)))
+  return {
+    processes: { workers: workers.map(({ pid }) => pid), ...pidsOf(stack, 'redis') },
+    publish: (count) =>
+      addJobs(events, count / perEvent, (n) => ({
+        name: 'event',
+        data: { url, body: envelope(callData(n)), headers: WEBHOOK_HEADERS },
+      })),
+    close: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()))
+      for (const queue of [events, deliveries]) await discard(queue)
     },
   }
 }

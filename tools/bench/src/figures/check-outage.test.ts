@@ -5,10 +5,9 @@ const RETURNED = 70_000
 
 const told = (sequence: number, state: number, occurredMs: number, atMs: number, callId = 'one'): ReceivedEvent => ({
   deliveryId: `${callId} ${sequence}`,
-  eventType: 'call.status',
   occurredAt: new Date(occurredMs).toISOString(),
   atMs,
-  data: { callId, agentUri: 'sip:a@b.example', sequence, state },
+  data: { callId, sequence, state },
 })
 const whole = [told(1, 2, 9_000, 9_010), told(2, 3, 20_000, 72_000), told(3, 7, 30_000, 75_000)]
 const check = (calls: string[], events: ReceivedEvent[]) => checkOutage(calls, events, DIED, RETURNED)

@@ -1,12 +1,13 @@
-import { checkEvents, type HeardEvent } from './check-events.ts'
+import { CallState } from '@switchhook/contracts'
 
-/** An event that an endpoint received. */
-export interface ReceivedEvent extends HeardEvent {
+/** A `call.status` event that an endpoint received. */
+export interface ReceivedEvent {
   readonly deliveryId: string
   /** ISO 8601. */
   readonly occurredAt: string
   /** Arrival of its POST, ms since 1970. */
   readonly atMs: number
+  readonly data: { readonly callId: string; readonly sequence: number; readonly state: number }
 }
 
 export interface OutageResult {
@@ -17,7 +18,7 @@ export interface OutageResult {
   /** From the broker's return to the first POST, and to the last POST of events that occurred before the return. */
   readonly firstMs: number
   readonly allMs: number
-  /** Calls without events, gaps within calls, and calls without an end. */
+  /** Calls of which an event is missing. */
   readonly lost: number
   /** Deliveries that arrived more than once. */
   readonly repeated: number
@@ -32,9 +33,7 @@ export function checkOutage(
 ): OutageResult {
   const byDelivery = new Map(told.toReversed().map((event) => [event.deliveryId, event]))
   const events = [...byDelivery.values()]
-  const { missing, unended } = checkEvents(events)
-  const known = new Set(events.map(({ data }) => data.callId))
-  const untold = calls.filter((callId) => !known.has(callId)).length
+  const byCall = Map.groupBy(events, ({ data }) => data.callId)
   const occurredMs = ({ occurredAt }: ReceivedEvent): number => Date.parse(occurredAt)
   const after = events.filter(({ atMs }) => atMs >= returnedAtMs)
   const late = after.filter((event) => occurredMs(event) < returnedAtMs).map(({ atMs }) => atMs - returnedAtMs)
@@ -43,7 +42,13 @@ export function checkOutage(
     accepted: events.filter((event) => occurredMs(event) >= diedAtMs && occurredMs(event) < returnedAtMs).length,
     firstMs: late.reduce((least, ms) => Math.min(least, ms), late[0] ?? 0),
     allMs: late.reduce((most, ms) => Math.max(most, ms), 0),
-    lost: untold + missing + unended,
+    lost: calls.filter((callId) => !isWhole(byCall.get(callId) ?? [])).length,
     repeated: told.length - events.length,
   }
+}
+
+/** The events of a call are numbered from 1 without a gap, and the last one is its end. */
+function isWhole(events: readonly ReceivedEvent[]): boolean {
+  const states = new Map(events.map(({ data: { sequence, state } }) => [sequence, state]))
+  return states.get(states.size) === CallState.ended
 }

@@ -13,7 +13,7 @@ const RUNS = 3
 const WARM_UP_MS = 2_000
 
 /** Rates and latencies of one side: medians of the runs. */
-interface Side {
+export interface Side {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
@@ -22,24 +22,15 @@ interface Side {
   readonly costUs: CostUs
 }
 
-export interface CommandsFigure {
-  readonly byClients: readonly {
-    readonly clients: number
-    readonly commands: Side
-    readonly baseline: Side
-    /** Commands per second relative to the baseline's writes per second. */
-    readonly ratio: number
-  }[]
-}
-
 /**
  * Commands per second that the api accepts, from 1 000 agents on the simulator. Runs alternate with a bare Express
  * server that makes one write to the same Redis.
  */
-export async function measureCommands(bench: Bench): Promise<CommandsFigure> {
-  const byClients: CommandsFigure['byClients'][number][] = []
+export async function measureCommands(bench: Bench) {
+  const byClients = []
   for (const clients of CLIENTS) {
     const { commands, baseline } = await measureRates(bench, clients)
+    // The ratio is that of the commands to the baseline's writes, per second.
     byClients.push({ clients, commands, baseline, ratio: round(commands.perSecond / baseline.perSecond, 2) })
   }
   return { byClients }
@@ -104,18 +95,18 @@ function deskRounds(api: JsonClient, clients: number): readonly Round[] {
       next += clients
       const { callId } = await api.post('/simulator/v1/calls', { ...body, from: '+15559000' })
       for (const name of ['answer', 'hold', 'resume', 'hangup']) {
-        await timed(note, name, () => api.post(command(callId, name), body))
+        await timed(note, () => api.post(command(callId, name), body))
       }
-      const dialled = await timed(note, 'dial', () =>
+      const dialled = await timed(note, () =>
         api.post('/api/v1/voice/calls/dial', { ...body, destination: '+15550102' }),
       )
-      await timed(note, 'hangup', () => api.post(command(dialled['callId'], 'hangup'), body))
+      await timed(note, () => api.post(command(dialled['callId'], 'hangup'), body))
     }
   })
 }
 
 function bareRounds(baseline: JsonClient, clients: number): readonly Round[] {
   return Array.from({ length: clients }, (_, client) => async (note) => {
-    await timed(note, 'command', () => baseline.post('/command', { agentUri: agentUri(client) }))
+    await timed(note, () => baseline.post('/command', { agentUri: agentUri(client) }))
   })
 }

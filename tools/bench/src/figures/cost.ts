@@ -1,15 +1,17 @@
+import { spawnSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import type { StackFile } from '@switchhook/local'
-import { type ConfirmChannel, connect } from 'amqplib'
+import { openHome, stopDaemon } from '@switchhook/test-servers'
+import type { ConfirmChannel } from 'amqplib'
 import type { Bench } from '../bench.ts'
-import { callData, publishEvent } from '../load/events.ts'
+import { callData, openChannel, publishEvent } from '../load/events.ts'
 import { openPopulation, type Population } from '../load/population.ts'
 import { timePosts } from '../load/time-posts.ts'
-import { pinToCores } from '../measure/pin-to-cores.ts'
 import { residentMib } from '../measure/process-usage.ts'
 import { type CostUs, createMeter } from '../measure/processor-cost.ts'
 import { round } from '../measure/statistics.ts'
 import { type Child, startChild } from '../processes/child.ts'
-import { endProcess, pidsOf } from './stack-pids.ts'
+import { pidsOf } from './stack-pids.ts'
 
 /** The usual number of worker processes, and of subscriptions while something else varies. */
 const WORKERS = 2
@@ -18,7 +20,7 @@ const WARM_UP_ROUNDS = 3
 const WARM_UP_DELIVERIES = 4_000
 
 /** One point of a curve. */
-interface CostPoint {
+export interface CostPoint {
   /** The quantity that varies: subscriptions, waiting deliveries or workers. */
   readonly at: number
   readonly perSecond: number
@@ -32,24 +34,18 @@ interface CostPoint {
 
 type CurveName = 'subscriptions' | 'waiting' | 'workers'
 
-export interface CostFigure {
-  readonly runMs: number
-  /** Whether each worker was bound to one core. */
-  readonly pinned: boolean
-  readonly curves: Readonly<Record<CurveName, readonly CostPoint[]>>
-}
-
 /**
  * Cost of a delivery, one per event, while one quantity grows and the others stay. Each subscription has a tenant of its
  * own, and the events take turns among the tenants: with many of them, nothing that a process remembers is used twice.
  */
-export async function measureCost(bench: Bench): Promise<CostFigure> {
-  const { stack, say, options } = bench
+export async function measureCost(bench: Bench) {
+  const { stack, say, options, defer } = bench
   const { COST_SUBSCRIPTIONS: sizes, COST_WAITING: backlogs, COST_WORKERS: teams, RUN_TIME: runMs } = options
   const receiver = await startChild('receiver-server.js')
+  defer(() => receiver.stop())
   const population = await openPopulation(stack, `http://127.0.0.1:${receiver.ready['port']}/hook`)
-  const model = await connect(stack.urls.amqp)
-  const channel = await model.createConfirmChannel()
+  defer(() => population.close())
+  const channel = await openChannel(bench)
   const withWorkers = createTeam(bench)
   const load = { channel, receiver, population, runMs }
   let pinned = true
@@ -72,24 +68,19 @@ export async function measureCost(bench: Bench): Promise<CostFigure> {
     return points
   }
 
-  try {
-    await population.growTo(SUBSCRIPTIONS)
-    const workers = await curve('workers', teams, async (count) => ({ stack: await withWorkers(count) }))
-    const usual = await withWorkers(WORKERS)
-    const subscriptions = await curve('subscriptions', sizes, async (count) => {
-      await population.growTo(count)
-      return { stack: usual, subscriptions: count }
-    })
-    const waiting = await curve('waiting', backlogs, async (count) => {
-      await population.waitingTo(count)
-      return { stack: usual }
-    })
-    return { runMs, pinned, curves: { subscriptions, waiting, workers } }
-  } finally {
-    await population.close()
-    await receiver.stop()
-    await model.close()
-  }
+  await population.growTo(SUBSCRIPTIONS)
+  const workers = await curve('workers', teams, async (count) => ({ stack: await withWorkers(count) }))
+  const usual = await withWorkers(WORKERS)
+  const subscriptions = await curve('subscriptions', sizes, async (count) => {
+    await population.growTo(count)
+    return { stack: usual, subscriptions: count }
+  })
+  const waiting = await curve('waiting', backlogs, async (count) => {
+    await population.waitingTo(count)
+    return { stack: usual }
+  })
+  // Pinned: each worker was bound to one core.
+  return { runMs, pinned, curves: { subscriptions, waiting, workers } }
 }
 
 interface Setup {
@@ -144,11 +135,23 @@ function createTeam({ stack, bringUp }: Bench): (count: number) => Promise<Stack
   let present = stack
   return async (count) => {
     const next = await bringUp({}, { 'delivery-worker': count })
-    const surplus = Object.entries(present.processes).filter(
-      ([name]) => name.startsWith('delivery-worker') && next.processes[name] === undefined,
+    const surplus = Object.keys(present.processes).filter(
+      (name) => name.startsWith('delivery-worker') && next.processes[name] === undefined,
     )
-    for (const [, { pid }] of surplus) await endProcess(pid)
+    for (const name of surplus) await stopDaemon(openHome(stack.home), name)
     present = next
     return next
   }
+}
+
+/**
+ * Binds each process, with all its threads, to one core: the first process to the first core, and so on, beginning again
+ * after the last core. Returns whether that worked; systems other than Linux have no `taskset`.
+ */
+function pinToCores(pids: readonly number[]): boolean {
+  const cores = availableParallelism()
+  return pids.every((pid, index) => {
+    const pinned = spawnSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(index % cores), String(pid)])
+    return pinned.status === 0
+  })
 }

@@ -2,15 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Queue } from '@switchhook/messaging'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Baseline } from '../baselines/baseline.ts'
-import { openBullmqSide } from '../baselines/bullmq.ts'
-import { openEqualBullmqSide } from '../baselines/bullmq-equal.ts'
+import { openBullmqSide, openEqualBullmqSide } from '../baselines/bullmq.ts'
 import { openDurableLoop } from '../baselines/durable-loop.ts'
 import type { Bench } from '../bench.ts'
 import { callData, messagesOf, publishEvent, publishEventPack } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { timePosts } from '../load/time-posts.ts'
 import { type Carriage, countCarriage, describeCarriage } from '../measure/carriage.ts'
-import { type CostUs, createMeter, type Meter } from '../measure/processor-cost.ts'
+import { type CostUs, createMeter } from '../measure/processor-cost.ts'
 import { median, round } from '../measure/statistics.ts'
 import { type Child, startChild } from '../processes/child.ts'
 import { pidsOf } from './stack-pids.ts'
@@ -171,35 +170,27 @@ async function packsTaken(channel: ConfirmChannel): Promise<void> {
   while ((await channel.checkQueue(Queue.eventPacks)).messageCount > MAX_WAITING_PACKS) await delay(5)
 }
 
-interface Side {
-  warmUp(): Promise<void>
-  run(runMs: number): Promise<void>
-  last(): number
-  /** Deliveries so far, warm-up included. */
-  made(): number
-  rate(): Rate
-}
-
-function createSide(baseline: Baseline | undefined, receiver: Child, perEvent: number): Side {
+function createSide(baseline: Baseline | undefined, receiver: Child, perEvent: number) {
   if (baseline === undefined) throw new Error('a side was not opened')
   const { processes, publish } = baseline
   const runs: number[] = []
-  const meter: Meter = createMeter(processes)
-  const harness: Meter = createMeter({ publisher: [process.pid], receiver: [receiver.pid] })
+  const meter = createMeter(processes)
+  const harness = createMeter({ publisher: [process.pid], receiver: [receiver.pid] })
   let [delivered, perSecond] = [0, 0]
   const post = (deliveries: number): Promise<number> => timePosts(receiver, () => publish(deliveries), deliveries)
   return {
-    async warmUp() {
+    async warmUp(): Promise<void> {
       for (let round = 0; round < WARM_UP_ROUNDS; round++) perSecond = await post(WARM_UP_DELIVERIES)
     },
-    async run(runMs) {
+    async run(runMs: number): Promise<void> {
       const deliveries = Math.ceil((perSecond * runMs) / 1_000 / perEvent) * perEvent
       runs.push(await harness.during(() => meter.during(() => post(deliveries))))
       delivered += deliveries
     },
     last: () => runs.at(-1) ?? 0,
+    /** Deliveries so far, warm-up included. */
     made: () => WARM_UP_ROUNDS * WARM_UP_DELIVERIES + delivered,
-    rate: () => ({
+    rate: (): Rate => ({
       perSecond: median(runs),
       runs,
       costUs: meter.costUs(delivered),

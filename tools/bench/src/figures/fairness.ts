@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ConfirmChannel, connect } from 'amqplib'
-import type { Bench } from '../bench.ts'
+import type { ConfirmChannel } from 'amqplib'
+import { type Bench, DEADLINE_MS } from '../bench.ts'
 import { observeLatency } from '../load/arrivals.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { publishEvent, publishMany, timedData } from '../load/events.ts'
-import { subscribe } from '../load/subscriptions.ts'
-import { openManagement } from '../measure/management.ts'
+import { openChannel, publishEvent, publishMany, timedData } from '../load/events.ts'
+import { purgeQueues, subscribe } from '../load/subscriptions.ts'
 import type { Spread } from '../measure/statistics.ts'
-import { DEADLINE_MS } from './short-deadline.ts'
 
 const BURSTING = 'tenant-1'
 const HANGING = 'tenant-50'
@@ -27,7 +25,7 @@ const LOOK_EVERY_MS = 500
 /** Groups of endpoints. */
 const [OF_OTHERS, , LAST_OF_BURST, OF_HANGING] = [0, 1, 2, 3] as const
 
-interface Burst {
+export interface Burst {
   /** Endpoints of the bursting tenant that never answer. */
   readonly hanging: number
   /** How long publishing all its events took. */
@@ -40,48 +38,31 @@ interface Burst {
   readonly others: Spread
 }
 
-export interface FairnessFigure {
-  /** Events of the tenant's burst. */
-  readonly events: number
-  readonly perEvent: number
-  readonly alone: Spread
-  /** While so many deliveries of one tenant get no answer, and until their endpoints are in a cool-down. */
-  readonly hanging: { readonly deliveries: number; readonly others: Spread }
-  readonly bursts: readonly Burst[]
-}
-
 /**
  * Latency of other tenants while the deliveries of one tenant hang, and during a burst of another one: first all its
  * endpoints answer, then one hangs.
  * The rest of a burst that is not delivered after `BURST_TIME` is discarded.
  */
-export async function measureFairness({ stack, tokenOf, say, options }: Bench): Promise<FairnessFigure> {
+export async function measureFairness(bench: Bench) {
+  const { stack, tokenOf, say, options, defer } = bench
   const endpoints = await openEndpoints([OTHERS, BURST_ENDPOINTS - 1, 1, HANGING_ENDPOINTS])
   const [ofOthers = [], many = [], last = [], ofHanging = []] = endpoints.urls
   const others = Array.from({ length: OTHERS }, (_, n) => `tenant-${n + 2}`)
-  const management = openManagement(stack)
+  defer(() => endpoints.stop())
   // On one connection, the events of the others would wait for those of the burst.
-  const models = [await connect(stack.urls.amqp), await connect(stack.urls.amqp)] as const
-  const [channel, burstChannel] = [await models[0].createConfirmChannel(), await models[1].createConfirmChannel()]
-  const unsubscribers = [
-    await subscribe(stack, await tokenOf(BURSTING), [...many, ...last]),
-    await subscribe(stack, await tokenOf(HANGING), ofHanging),
-  ]
+  const [channel, burstChannel] = [await openChannel(bench), await openChannel(bench)]
+  defer(await subscribe(stack, await tokenOf(BURSTING), [...many, ...last]))
+  defer(await subscribe(stack, await tokenOf(HANGING), ofHanging))
   for (const [at, tenant] of others.entries()) {
-    unsubscribers.push(await subscribe(stack, await tokenOf(tenant), ofOthers.slice(at, at + 1)))
+    defer(await subscribe(stack, await tokenOf(tenant), ofOthers.slice(at, at + 1)))
   }
-  try {
-    await observeOthers(2_000)
-    const alone = await observeOthers(ALONE_MS)
-    say(`  other tenants alone: p50 ${alone.p50Ms} ms, p99 ${alone.p99Ms} ms`)
-    const hanging = { deliveries: HANGING_DELIVERIES, others: await measureHanging() }
-    const bursts = [await measureBurst(0), await measureBurst(1)]
-    return { events: options.BURST, perEvent: BURST_ENDPOINTS, alone, hanging, bursts }
-  } finally {
-    for (const unsubscribe of unsubscribers) await unsubscribe()
-    for (const model of models) await model.close()
-    await endpoints.stop()
-  }
+
+  await observeOthers(2_000)
+  const alone = await observeOthers(ALONE_MS)
+  say(`  other tenants alone: p50 ${alone.p50Ms} ms, p99 ${alone.p99Ms} ms`)
+  const hanging = { deliveries: HANGING_DELIVERIES, others: await measureHanging() }
+  const bursts = [await measureBurst(0), await measureBurst(1)]
+  return { events: options.BURST, perEvent: BURST_ENDPOINTS, alone, hanging, bursts }
 
   function observeOthers(until: number | (() => boolean)): Promise<Spread> {
     return observeLatency(endpoints, OF_OTHERS, {
@@ -96,7 +77,7 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
     await endpoints.behave(OF_HANGING, 'hang')
     await publishMany(burstChannel, HANGING_DELIVERIES / HANGING_ENDPOINTS, HANGING)
     const seen = await observeOthers(HANGING_MS)
-    await management.purge('delivery.')
+    await purgeQueues(stack, 'delivery.')
     say(`  while ${HANGING_DELIVERIES} deliveries hang: p50 ${seen.p50Ms} ms, p99 ${seen.p99Ms} ms`)
     return seen
   }
@@ -114,7 +95,7 @@ export async function measureFairness({ stack, tokenOf, say, options }: Bench): 
       .finally(() => (isOver = true))
     const [seen, isDrained] = await Promise.all([observeOthers(() => isOver), bursting])
     const observedMs = Math.round(performance.now() - startedAt)
-    for (const prefix of ['fanout.', 'delivery.']) await management.purge(prefix)
+    for (const prefix of ['fanout.', 'delivery.']) await purgeQueues(stack, prefix)
     say(`  during a burst with ${hanging} hanging endpoints: p50 ${seen.p50Ms} ms, p99 ${seen.p99Ms} ms`)
     return { hanging, publishedMs, observedMs, isDrained, others: seen }
   }

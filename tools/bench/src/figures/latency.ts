@@ -1,10 +1,9 @@
-import { connect } from 'amqplib'
-import { type DurableLoop, openDurableLoop } from '../baselines/durable-loop.ts'
+import { openDurableLoop } from '../baselines/durable-loop.ts'
 import type { Bench } from '../bench.ts'
 import { observeLatency } from '../load/arrivals.ts'
 import { openClient } from '../load/client.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { publishEvent, timedData } from '../load/events.ts'
+import { openChannel, publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { type Carriage, countCarriage, describeCarriage } from '../measure/carriage.ts'
 import { monotonicMs } from '../measure/clock.ts'
@@ -57,20 +56,22 @@ type Send = (n: number) => Promise<unknown> | void
  * alternate with two bare hops of quorum queues at the same rate: one process consumes events and publishes deliveries,
  * another consumes deliveries and POSTs.
  */
-export async function measureLatency({ stack, token, say, options }: Bench): Promise<LatencyFigure> {
+export async function measureLatency(bench: Bench): Promise<LatencyFigure> {
+  const { stack, token, say, options, defer } = bench
   const endpoints = await openEndpoints([1])
+  defer(() => endpoints.stop())
   const [[url = ''] = []] = endpoints.urls
-  const model = await connect(stack.urls.amqp)
-  const channel = await model.createConfirmChannel()
+  const channel = await openChannel(bench)
   const api = openClient(stack.urls.apis[0] ?? '', CONNECTIONS, token)
-  const unsubscribers = [
-    await subscribe(stack, token, [url], 'call.status'),
-    await subscribe(stack, token, [url], 'agent.status'),
-  ]
-  const hops: DurableLoop = await openDurableLoop(
+  defer(() => api.close())
+  for (const eventType of ['call.status', 'agent.status'] as const) {
+    defer(await subscribe(stack, token, [url], eventType))
+  }
+  const hops = await openDurableLoop(
     { stack, channel, url, perEvent: 1, eventsPerMessage: 1, concurrency: CONCURRENCY },
     { packed: 1, workers: 1, records: false },
   )
+  defer(() => hops.close())
   const bare: Send = (n) => hops.send(timedData(n))
   const sends: Readonly<Record<LoadName, Send>> = {
     event: (n) => publishEvent(channel, 'call.status', timedData(n)),
@@ -105,16 +106,8 @@ export async function measureLatency({ stack, token, say, options }: Bench): Pro
     return load
   }
 
-  try {
-    return {
-      runMs: options.RUN_TIME,
-      loads: { event: await measureLoad('event'), presence: await measureLoad('presence') },
-    }
-  } finally {
-    await hops.close()
-    for (const unsubscribe of unsubscribers) await unsubscribe()
-    await api.close()
-    await model.close()
-    await endpoints.stop()
+  return {
+    runMs: options.RUN_TIME,
+    loads: { event: await measureLoad('event'), presence: await measureLoad('presence') },
   }
 }

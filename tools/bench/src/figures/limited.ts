@@ -1,11 +1,11 @@
-import { type ConfirmChannel, connect } from 'amqplib'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ConfirmChannel } from 'amqplib'
 import type { Bench } from '../bench.ts'
 import { observeLatency } from '../load/arrivals.ts'
 import { type Endpoints, openEndpoints } from '../load/endpoints.ts'
-import { publishEvent, timedData } from '../load/events.ts'
+import { openChannel, publishEvent, timedData } from '../load/events.ts'
 import { keepPace } from '../load/pace.ts'
-import { subscribe } from '../load/subscriptions.ts'
-import { openManagement } from '../measure/management.ts'
+import { purgeQueues, subscribe } from '../load/subscriptions.ts'
 import { medianSpread, round, type Spread } from '../measure/statistics.ts'
 
 /** The neighbours get 500 deliveries a second. */
@@ -19,47 +19,32 @@ const RUN_MS = 8_000
 const WARM_UP_MS = 1_000
 const QUIET_MS = 1_000
 
-/** From the event to the first POST at the neighbours. */
-export interface LimitedFigure {
-  readonly neighbours: number
-  readonly limits: typeof LIMITS
-  /** Medians of the runs. */
-  readonly unlimited: Spread
-  readonly limited: Spread
-  readonly runs: readonly { readonly unlimited: Spread; readonly limited: Spread }[]
-  /** Of the p99. */
-  readonly ratio: number
-}
-
 /** The neighbours of a subscription that gets ten times what its limits allow, and of the same without limits, in turns. */
-export async function measureLimited({ stack, token, say }: Bench): Promise<LimitedFigure> {
-  const management = openManagement(stack)
-  const model = await connect(stack.urls.amqp)
-  const channel = await model.createConfirmChannel()
+export async function measureLimited(bench: Bench) {
+  const { stack, token, say, defer } = bench
+  const channel = await openChannel(bench)
   const endpoints = await openEndpoints([NEIGHBOURS, 1])
-  try {
-    await measure({}, WARM_UP_MS)
-    const runs: { unlimited: Spread; limited: Spread }[] = []
-    for (let n = 1; n <= RUNS; n++) {
-      const [first, second] = n % 2 === 0 ? [LIMITS, {}] : [{}, LIMITS]
-      const [one, other] = [await measure(first), await measure(second)]
-      const run = first === LIMITS ? { unlimited: other, limited: one } : { unlimited: one, limited: other }
-      runs.push(run)
-      say(`  run ${n} of ${RUNS}: p99 ${run.unlimited.p99Ms} ms; with limits ${run.limited.p99Ms} ms`)
-    }
-    const unlimited = medianSpread(runs.map((run) => run.unlimited))
-    const limited = medianSpread(runs.map((run) => run.limited))
-    return {
-      neighbours: NEIGHBOURS,
-      limits: LIMITS,
-      unlimited,
-      limited,
-      runs,
-      ratio: round(limited.p99Ms / unlimited.p99Ms, 2),
-    }
-  } finally {
-    await endpoints.stop()
-    await model.close()
+  defer(() => endpoints.stop())
+
+  await measure({}, WARM_UP_MS)
+  const runs: { unlimited: Spread; limited: Spread }[] = []
+  for (let n = 1; n <= RUNS; n++) {
+    const [first, second] = n % 2 === 0 ? [LIMITS, {}] : [{}, LIMITS]
+    const [one, other] = [await measure(first), await measure(second)]
+    const run = first === LIMITS ? { unlimited: other, limited: one } : { unlimited: one, limited: other }
+    runs.push(run)
+    say(`  run ${n} of ${RUNS}: p99 ${run.unlimited.p99Ms} ms; with limits ${run.limited.p99Ms} ms`)
+  }
+  const unlimited = medianSpread(runs.map((run) => run.unlimited))
+  const limited = medianSpread(runs.map((run) => run.limited))
+  return {
+    neighbours: NEIGHBOURS,
+    limits: LIMITS,
+    /** From the event to the first POST at the neighbours: medians of the runs, and the ratio of their p99. */
+    unlimited,
+    limited,
+    runs,
+    ratio: round(limited.p99Ms / unlimited.p99Ms, 2),
   }
 
   async function measure(settings: object, forMs = RUN_MS): Promise<Spread> {
@@ -71,8 +56,8 @@ export async function measureLimited({ stack, token, say }: Bench): Promise<Limi
     const spread = await load(endpoints, channel, forMs)
     for (const unsubscribe of ends) await unsubscribe()
     await channel.waitForConfirms()
-    await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
-    await management.purge('delivery.')
+    await sleep(QUIET_MS)
+    await purgeQueues(stack, 'delivery.')
     return spread
   }
 }

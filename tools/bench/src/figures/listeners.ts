@@ -1,8 +1,7 @@
-import { connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
 import { observeLatency } from '../load/arrivals.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { publishEvent, timedData } from '../load/events.ts'
+import { openChannel, publishEvent, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { residentMib } from '../measure/process-usage.ts'
 import { type CostUs, createMeter } from '../measure/processor-cost.ts'
@@ -51,27 +50,26 @@ export const slowdownOf = (name: AudienceName, { audiences }: ListenersFigure): 
  * Time from publishing an event to its first POST, at a steady rate, without listeners on the live stream and with two
  * kinds of listeners. The three alternate.
  */
-export async function measureListeners({ stack, token, say, options }: Bench): Promise<ListenersFigure> {
+export async function measureListeners(bench: Bench): Promise<ListenersFigure> {
+  const { stack, token, say, options, defer } = bench
   const endpoints = await openEndpoints([1])
-  const model = await connect(stack.urls.amqp)
-  const channel = await model.createConfirmChannel()
-  const unsubscribe = await subscribe(stack, token, endpoints.urls[0] ?? [])
+  defer(() => endpoints.stop())
+  const channel = await openChannel(bench)
+  defer(await subscribe(stack, token, endpoints.urls[0] ?? []))
   const stream = `${stack.urls.apis[0] ?? ''}/api/v1/webhooks/stream`
   const names = Object.keys(AUDIENCES) as AudienceName[]
-  const sides = Object.fromEntries(names.map((name) => [name, createSide(name)])) as Record<AudienceName, Side>
-  try {
-    await publishFor(WARM_UP_MS)
-    for (let run = 1; run <= RUNS; run++) {
-      for (const name of names) await sides[name].run()
-      say(`  run ${run} of ${RUNS}: ${names.map((name) => `${name} ${sides[name].last()}`).join(', ')}`)
-    }
-    const audiences = Object.fromEntries(names.map((name) => [name, sides[name].audience()]))
-    return { listeners: LISTENERS, audiences: audiences as ListenersFigure['audiences'] }
-  } finally {
-    await unsubscribe()
-    await model.close()
-    await endpoints.stop()
+  const sides = Object.fromEntries(names.map((name) => [name, createSide(name)])) as Record<
+    AudienceName,
+    ReturnType<typeof createSide>
+  >
+
+  await publishFor(WARM_UP_MS)
+  for (let run = 1; run <= RUNS; run++) {
+    for (const name of names) await sides[name].run()
+    say(`  run ${run} of ${RUNS}: ${names.map((name) => `${name} ${sides[name].last()}`).join(', ')}`)
   }
+  const audiences = Object.fromEntries(names.map((name) => [name, sides[name].audience()]))
+  return { listeners: LISTENERS, audiences: audiences as ListenersFigure['audiences'] }
 
   function publishFor(forMs: number): Promise<Spread> {
     return observeLatency(endpoints, 0, {
@@ -81,13 +79,13 @@ export async function measureListeners({ stack, token, say, options }: Bench): P
     })
   }
 
-  function createSide(name: AudienceName): Side {
+  function createSide(name: AudienceName) {
     const runs: Spread[] = []
     const pids = pidsOf(stack, 'api', 'workers', 'fanout', 'rabbitmq', 'redis')
     const meter = createMeter(pids)
     let [messages, gaps, apiMib] = [0, 0, 0]
     return {
-      async run() {
+      async run(): Promise<void> {
         const queries = AUDIENCES[name]
         const child =
           queries.length === 0 ? undefined : await startChild('listeners-client.js', [stream, token, ...queries])
@@ -102,7 +100,7 @@ export async function measureListeners({ stack, token, say, options }: Bench): P
         }
       },
       last: () => `p50 ${runs.at(-1)?.p50Ms} ms, p99 ${runs.at(-1)?.p99Ms} ms`,
-      audience: () => ({
+      audience: (): Audience => ({
         ...medianSpread(runs),
         runs,
         costUs: meter.costUs(runs.reduce((sum, { count }) => sum + count, 0)),
@@ -112,10 +110,4 @@ export async function measureListeners({ stack, token, say, options }: Bench): P
       }),
     }
   }
-}
-
-interface Side {
-  run(): Promise<void>
-  last(): string
-  audience(): Audience
 }

@@ -1,18 +1,16 @@
-import { type ConfirmChannel, connect } from 'amqplib'
-import { jobOf, openBullmq } from '../baselines/bullmq.ts'
-import type { Bench } from '../bench.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { discard, jobOf, openBullmq } from '../baselines/bullmq.ts'
+import { type Bench, DEADLINE_MS } from '../bench.ts'
 import { observeArrivals } from '../load/arrivals.ts'
 import { type Arrival, type Endpoints, openEndpoints } from '../load/endpoints.ts'
-import { publishEvent, timedData } from '../load/events.ts'
-import { subscribe } from '../load/subscriptions.ts'
+import { openChannel, publishEvent, timedData } from '../load/events.ts'
+import { purgeQueues, subscribe } from '../load/subscriptions.ts'
 import { monotonicMs } from '../measure/clock.ts'
-import { openManagement } from '../measure/management.ts'
 import { medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
 import { startChild } from '../processes/child.ts'
-import { DEADLINE_MS } from './short-deadline.ts'
 
 /** Each event becomes a delivery for every endpoint: 500 deliveries a second at both sizes. */
-interface Size {
+export interface Size {
   readonly endpoints: number
   readonly hanging: number
   readonly eventsPerSecond: number
@@ -34,7 +32,7 @@ const CONCURRENCY = 200
 const BULLMQ_QUEUE = 'bench-noisy'
 
 /** Of the endpoints that answer, from the event to its first POST. */
-interface Neighbours {
+export interface Neighbours {
   /** While all endpoints answer. */
   readonly quiet: Spread
   /** While some hang and nothing has been learnt of it yet. */
@@ -45,11 +43,6 @@ interface Neighbours {
   readonly steadyRatio: number
 }
 
-export interface NoisyFigure {
-  readonly few: Size & { readonly ours: Neighbours; readonly runs: readonly Neighbours[]; readonly bullmq: Neighbours }
-  readonly many: Size & { readonly ours: Neighbours; readonly runs: readonly Neighbours[] }
-}
-
 /** Publishes one event, or adds the equivalent jobs. */
 type Send = (data: object) => void
 
@@ -57,26 +50,21 @@ type Send = (data: object) => void
  * Effect of hanging endpoints on the others: alternating runs with all endpoints answering and with some hanging, compared
  * with BullMQ and axios, which has no isolation.
  */
-export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyFigure> {
-  const management = openManagement(stack)
-  const model = await connect(stack.urls.amqp)
-  const channel = await model.createConfirmChannel()
-  try {
-    const few = await withEndpoints(FEW, async (endpoints) => {
-      await runOurs(FEW, endpoints, WARM_UP_MS)
-      const runs = await repeat(RUNS, () => runOurs(FEW, endpoints))
-      const bullmq = await measureBullmq(stack.urls.redis, FEW, endpoints)
-      say(`  BullMQ with axios: ${describe(bullmq)}`)
-      return { ...FEW, ours: medianOf(runs), runs, bullmq }
-    })
-    const many = await withEndpoints(MANY, async (endpoints) => {
-      const runs = await repeat(RUNS_OF_MANY, () => runOurs(MANY, endpoints))
-      return { ...MANY, ours: medianOf(runs), runs }
-    })
-    return { few, many }
-  } finally {
-    await model.close()
-  }
+export async function measureNoisy(bench: Bench) {
+  const { stack, token, say } = bench
+  const channel = await openChannel(bench)
+  const few = await withEndpoints(FEW, async (endpoints) => {
+    await runOurs(FEW, endpoints, WARM_UP_MS)
+    const runs = await repeat(RUNS, () => runOurs(FEW, endpoints))
+    const bullmq = await measureBullmq(stack.urls.redis, FEW, endpoints)
+    say(`  BullMQ with axios: ${describe(bullmq)}`)
+    return { ...FEW, ours: medianOf(runs), runs, bullmq }
+  })
+  const many = await withEndpoints(MANY, async (endpoints) => {
+    const runs = await repeat(RUNS_OF_MANY, () => runOurs(MANY, endpoints))
+    return { ...MANY, ours: medianOf(runs), runs }
+  })
+  return { few, many }
 
   async function repeat(times: number, run: () => Promise<Neighbours>): Promise<readonly Neighbours[]> {
     const runs: Neighbours[] = []
@@ -93,8 +81,9 @@ export async function measureNoisy({ stack, token, say }: Bench): Promise<NoisyF
     const neighbours = await compare(size, endpoints, (data) => publishEvent(channel, 'call.status', data), forMs)
     await unsubscribe()
     // Deliveries that wait for a retry would disturb the next run.
-    await settle(channel)
-    await management.purge('delivery.')
+    await channel.waitForConfirms()
+    await sleep(1_000)
+    await purgeQueues(stack, 'delivery.')
     return neighbours
   }
 }
@@ -137,11 +126,6 @@ const load = (size: Size, endpoints: Endpoints, send: Send, forMs: number): Prom
     patienceMs: 2 * DEADLINE_MS,
   })
 
-async function settle(channel: ConfirmChannel): Promise<void> {
-  await channel.waitForConfirms()
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
-}
-
 async function measureBullmq(redisUrl: string, size: Size, endpoints: Endpoints): Promise<Neighbours> {
   const urls = endpoints.urls.flat()
   const queue = openBullmq(redisUrl, BULLMQ_QUEUE)
@@ -153,8 +137,7 @@ async function measureBullmq(redisUrl: string, size: Size, endpoints: Endpoints)
     return await compare(size, endpoints, send)
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()))
-    await queue.obliterate({ force: true })
-    await queue.close()
+    await discard(queue)
   }
 }
 

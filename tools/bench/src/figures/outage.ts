@@ -1,14 +1,12 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { amqpAnswers } from '@switchhook/test-servers'
+import { startReceiver } from '@switchhook/testkit'
 import type { Bench } from '../bench.ts'
 import { openClient } from '../load/client.ts'
 import { keepPace } from '../load/pace.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import { checkOutage, type OutageResult, type ReceivedEvent } from './check-outage.ts'
-import { AGENTS } from './commands.ts'
+import { agentUri } from './commands.ts'
 
 /** An incoming call is answered and hung up: two commands. */
 const CALLS_PER_SECOND = 10
@@ -16,32 +14,32 @@ const BEFORE_MS = 5_000
 const AFTER_MS = 5_000
 const GIVE_UP_MS = 120_000
 
-export interface OutageFigure extends OutageResult {
-  readonly awayMs: number
-  /** Calls and commands that the api refused. */
-  readonly refused: number
-}
-
 /**
  * Kills the broker under load and starts it again later. Measures what the api accepted meanwhile and when all of it was
  * delivered. Undefined where the broker does not belong to the stack.
  */
-export async function measureOutage({ stack, token, say, options, bringUp }: Bench): Promise<OutageFigure | undefined> {
+export async function measureOutage(bench: Bench) {
+  const { stack, token, say, options, bringUp, defer } = bench
   const broker = stack.processes['rabbitmq']
   if (broker === undefined || stack.providers.rabbitmq !== 'local') {
     say('  not measured: the broker must be a process of this stack (BACKING=local), as it will be killed')
     return undefined
   }
   const told: ReceivedEvent[] = []
-  const receiver = await openReceiver(told)
-  const port = (receiver.address() as AddressInfo).port
-  const unsubscribe = await subscribe(stack, token, [`http://127.0.0.1:${port}/hook`])
+  const receiver = await startReceiver(({ body, receivedAt: atMs }) => {
+    told.push({ ...(JSON.parse(body.toString()) as Omit<ReceivedEvent, 'atMs'>), atMs })
+    return {}
+  })
+  defer(() => receiver.close())
   const api = openClient(stack.urls.apis[0] ?? '', 32, token)
+  defer(() => api.close())
+  defer(await subscribe(stack, token, [receiver.url('/hook')]))
+  defer(() => bringUp())
   const calls: string[] = []
   let refused = 0
   const turns: Promise<void>[] = []
   const call = async (n: number): Promise<void> => {
-    const body = { agentUri: `sip:agent-${(n % AGENTS) + 1}@acme.example` }
+    const body = { agentUri: agentUri(n) }
     try {
       const { callId } = await api.post('/simulator/v1/calls', { ...body, from: '+15559000' })
       calls.push(String(callId))
@@ -51,52 +49,30 @@ export async function measureOutage({ stack, token, say, options, bringUp }: Ben
       if (refused === 1) say(`  refused: ${String(error)}`)
     }
   }
-  try {
-    let isOver = false
-    const load = keepPace(
-      CALLS_PER_SECOND,
-      () => isOver,
-      (n) => void turns.push(call(n)),
-    )
-    await sleep(BEFORE_MS)
-    process.kill(broker.pid, 'SIGKILL')
-    const diedAtMs = Date.now()
-    say(`  the broker is away for ${options.OUTAGE / 1_000} s; calls come in all the same`)
-    await sleep(options.OUTAGE)
-    const starting = bringUp()
-    while (!(await amqpAnswers(Number(new URL(stack.urls.amqp).port)))) await sleep(20)
-    const returnedAtMs = Date.now()
-    await Promise.all([starting, sleep(AFTER_MS)])
-    isOver = true
-    await load
-    await Promise.all(turns)
-    const result = await untilComplete(() => checkOutage(calls, told, diedAtMs, returnedAtMs))
-    say(
-      `  ${result.accepted} events accepted while it was away; first ${result.firstMs} ms after its return, all after ${result.allMs} ms; lost: ${result.lost}`,
-    )
-    return { awayMs: returnedAtMs - diedAtMs, refused, ...result }
-  } finally {
-    await bringUp()
-    await unsubscribe()
-    await api.close()
-    receiver.close()
-  }
-}
 
-/** Collects the event and the arrival time of each POST. */
-async function openReceiver(told: ReceivedEvent[]): Promise<Server> {
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Omit<ReceivedEvent, 'atMs'>
-      told.push({ ...body, atMs: Date.now() })
-      response.writeHead(204).end()
-    })
-  })
-  server.keepAliveTimeout = 60_000
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return server
+  let isOver = false
+  const load = keepPace(
+    CALLS_PER_SECOND,
+    () => isOver,
+    (n) => void turns.push(call(n)),
+  )
+  await sleep(BEFORE_MS)
+  process.kill(broker.pid, 'SIGKILL')
+  const diedAtMs = Date.now()
+  say(`  the broker is away for ${options.OUTAGE / 1_000} s; calls come in all the same`)
+  await sleep(options.OUTAGE)
+  const starting = bringUp()
+  while (!(await amqpAnswers(Number(new URL(stack.urls.amqp).port)))) await sleep(20)
+  const returnedAtMs = Date.now()
+  await Promise.all([starting, sleep(AFTER_MS)])
+  isOver = true
+  await load
+  await Promise.all(turns)
+  const result = await untilComplete(() => checkOutage(calls, told, diedAtMs, returnedAtMs))
+  say(
+    `  ${result.accepted} events accepted while it was away; first ${result.firstMs} ms after its return, all after ${result.allMs} ms; lost: ${result.lost}`,
+  )
+  return { awayMs: returnedAtMs - diedAtMs, refused, ...result }
 }
 
 /** Repeats until nothing is missing, or until missing events count as lost. */

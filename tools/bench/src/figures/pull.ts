@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
 import { observeLatency } from '../load/arrivals.ts'
 import { openClient } from '../load/client.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { publishEvent, publishMany, timedData } from '../load/events.ts'
+import { openChannel, publishEvent, publishMany, timedData } from '../load/events.ts'
 import { subscribe } from '../load/subscriptions.ts'
 import type { Spread } from '../measure/statistics.ts'
 
@@ -15,50 +14,44 @@ const ALONE_MS = 12_000
 const LOOK_EVERY_MS = 250
 const RECEIVE = { max: 100, waitSeconds: 1, leaseSeconds: 60 }
 
-export interface PullFigure {
-  readonly held: number
-  /** From the first event until all of them are held. */
-  readonly holdingMs: number
-  readonly receivedPerSecond: number
-  /** Latency of the other tenant: before, beside what is held, and while one client receives it. */
-  readonly alone: Spread
-  readonly beside: Spread
-  readonly during: Spread
-}
-
 interface Received {
   readonly items: readonly { readonly deliveryId: string; readonly leaseToken: string }[]
 }
 
 /** Latency of another tenant beside the held deliveries of a pull subscription, and while one client receives all of them. */
-export async function measurePull({ stack, token, tokenOf, say, options }: Bench): Promise<PullFigure> {
+export async function measurePull(bench: Bench) {
+  const { stack, token, tokenOf, say, options, defer } = bench
   const { HELD: held } = options
   const endpoints = await openEndpoints([1])
-  const model = await connect(stack.urls.amqp)
-  const channel = await model.createConfirmChannel()
+  defer(() => endpoints.stop())
+  const channel = await openChannel(bench)
   const api = openClient(stack.urls.apis[0] ?? '', 4, token)
-  const unsubscribe = await subscribe(stack, await tokenOf(OTHER), endpoints.urls[0] ?? [])
+  defer(() => api.close())
+  defer(await subscribe(stack, await tokenOf(OTHER), endpoints.urls[0] ?? []))
   const { id } = await api.post('/api/v1/webhooks/subscriptions', { mode: 'pull', eventTypes: ['call.status'] })
   const path = `/api/v1/webhooks/subscriptions/${String(id)}`
-  try {
-    await observe(WARM_UP_MS)
-    const alone = await observe(ALONE_MS)
-    say(`  another tenant alone: p99 ${alone.p99Ms} ms`)
-    const holdingMs = await hold()
-    await observe(WARM_UP_MS)
-    const beside = await observe(ALONE_MS)
-    say(`  beside ${held} held deliveries: p99 ${beside.p99Ms} ms`)
-    let isOver = false
-    const receiving = receiveAll().finally(() => (isOver = true))
-    const [during, receivedPerSecond] = await Promise.all([observe(() => isOver), receiving])
-    say(`  while one client receives ${receivedPerSecond} a second: p99 ${during.p99Ms} ms`)
-    return { held, holdingMs, receivedPerSecond, alone, beside, during }
-  } finally {
-    await api.delete(path)
-    await api.close()
-    await unsubscribe()
-    await model.close()
-    await endpoints.stop()
+  defer(() => api.delete(path))
+
+  await observe(WARM_UP_MS)
+  const alone = await observe(ALONE_MS)
+  say(`  another tenant alone: p99 ${alone.p99Ms} ms`)
+  const holdingMs = await hold()
+  await observe(WARM_UP_MS)
+  const beside = await observe(ALONE_MS)
+  say(`  beside ${held} held deliveries: p99 ${beside.p99Ms} ms`)
+  let isOver = false
+  const receiving = receiveAll().finally(() => (isOver = true))
+  const [during, receivedPerSecond] = await Promise.all([observe(() => isOver), receiving])
+  say(`  while one client receives ${receivedPerSecond} a second: p99 ${during.p99Ms} ms`)
+  return {
+    held,
+    /** From the first event until all of them are held. */
+    holdingMs,
+    receivedPerSecond,
+    /** Latency of the other tenant: before, beside what is held, and while one client receives it. */
+    alone,
+    beside,
+    during,
   }
 
   function observe(until: number | (() => boolean)): Promise<Spread> {

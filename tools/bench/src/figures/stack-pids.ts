@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { StackFile } from '@switchhook/local'
 
 /** The parts of a stack, and how the names of their processes begin. */
@@ -18,18 +17,4 @@ export const pidsOf = <Part extends keyof typeof PREFIXES>(
   const pids = (part: Part): number[] =>
     Object.entries(processes).flatMap(([name, { pid }]) => (name.startsWith(PREFIXES[part]) ? [pid] : []))
   return Object.fromEntries(parts.map((part) => [part, pids(part)])) as Record<Part, number[]>
-}
-
-/** Ends a process with SIGTERM; resolves once it is gone. */
-export async function endProcess(pid: number): Promise<void> {
-  process.kill(pid, 'SIGTERM')
-  while (isAlive(pid)) await sleep(20)
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }

@@ -19,27 +19,24 @@ interface Heard {
   readonly answered: Readonly<Partial<Record<Behaviour, number>>>
 }
 
-/** Endpoints in a process of their own, each with an origin of its own, in groups that behave alike. */
-export interface Endpoints {
-  /** One list of urls for each group. */
-  readonly urls: readonly (readonly string[])[]
-  behave(group: number, behaviour: Behaviour): Promise<void>
-  /** First POSTs and answers since the previous call. */
-  take(): Promise<Heard>
-  /** Collects until a group has `count` first POSTs, or none has arrived for `patienceMs`. */
-  takeOf(group: number, count: number, patienceMs?: number): Promise<readonly Arrival[]>
-  stop(): Promise<void>
-}
+export type Endpoints = Awaited<ReturnType<typeof openEndpoints>>
 
-/** Every group answers immediately until `behave` changes it. */
-export async function openEndpoints(sizes: readonly number[]): Promise<Endpoints> {
+/**
+ * Opens endpoints in a process of their own, each with an origin of its own, in groups that behave alike. Every group answers
+ * immediately until `behave` changes it.
+ */
+export async function openEndpoints(sizes: readonly number[]) {
   const child = await startChild<{ ports: number[][] }>('endpoints-server.js', sizes.map(String))
   const take = (question: EndpointsQuestion = {}): Promise<Heard> => child.ask<Heard>(question)
   return {
+    /** One list of urls for each group. */
     urls: child.ready.ports.map((ports) => ports.map((port) => `http://127.0.0.1:${port}/hook`)),
-    behave: async (group, behaviour) => void (await take({ behave: [group, behaviour] })),
-    take: () => take(),
-    takeOf: async (group, count, patienceMs = 5_000) => {
+    behave: async (group: number, behaviour: Behaviour): Promise<void> =>
+      void (await take({ behave: [group, behaviour] })),
+    /** First POSTs and answers since the previous call. */
+    take: (): Promise<Heard> => take(),
+    /** Collects until a group has `count` first POSTs, or none has arrived for `patienceMs`. */
+    takeOf: async (group: number, count: number, patienceMs = 5_000): Promise<readonly Arrival[]> => {
       const taken: Arrival[] = []
       let lastAt = performance.now()
       while (taken.length < count && performance.now() - lastAt < patienceMs) {
@@ -51,6 +48,6 @@ export async function openEndpoints(sizes: readonly number[]): Promise<Endpoints
       }
       return taken
     },
-    stop: () => child.stop(),
+    stop: (): Promise<void> => child.stop(),
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { EVENT_PACK, packEvents, Queue } from '@switchhook/messaging'
-import type { ConfirmChannel } from 'amqplib'
+import { type ConfirmChannel, connect } from 'amqplib'
+import type { Bench } from '../bench.ts'
 import { monotonicMs } from '../measure/clock.ts'
 
 export type EventType = 'call.status' | 'agent.status'
@@ -24,6 +25,13 @@ const eventOf = (eventType: EventType, data: object, tenant: string) => ({
   tenant,
   data,
 })
+
+/** Opens a connection to the stack's broker with one channel, for one figure. */
+export async function openChannel({ stack, defer }: Pick<Bench, 'stack' | 'defer'>): Promise<ConfirmChannel> {
+  const connection = await connect(stack.urls.amqp)
+  defer(() => connection.close())
+  return connection.createConfirmChannel()
+}
 
 /** Publishes an event on the public exchange. It is stored once the channel's `waitForConfirms` has resolved. */
 export function publishEvent(channel: ConfirmChannel, eventType: EventType, data: object, tenant = 'acme'): void {

@@ -1,12 +1,12 @@
 /** One round of a client: requests one after the other, each with its latency noted. */
-export type Round = (note: (name: string, ms: number) => void) => Promise<void>
+export type Round = (note: Note) => Promise<void>
+type Note = (ms: number) => void
 
 /** Result of a load. */
 export interface Load {
-  /** Requests during the measurement. */
-  readonly requests: number
   /** Requests in all, warm-up included: what the processor time was spent on. */
   readonly allRequests: number
+  /** Requests during the measurement. */
   readonly perSecond: number
   readonly latenciesMs: readonly number[]
 }
@@ -17,11 +17,10 @@ export async function applyLoad(
   options: { warmUpMs: number; measureMs: number },
 ): Promise<Load> {
   const latenciesMs: number[] = []
-  const startedAt = performance.now()
-  const from = startedAt + options.warmUpMs
+  const from = performance.now() + options.warmUpMs
   const to = from + options.measureMs
   let allRequests = 0
-  const note = (_name: string, ms: number): void => {
+  const note: Note = (ms) => {
     allRequests += 1
     const now = performance.now()
     if (now >= from && now <= to) latenciesMs.push(ms)
@@ -31,17 +30,12 @@ export async function applyLoad(
       while (performance.now() < to) await round(note)
     }),
   )
-  const { length: requests } = latenciesMs
-  return { requests, allRequests, perSecond: (requests * 1_000) / options.measureMs, latenciesMs }
+  return { allRequests, perSecond: (latenciesMs.length * 1_000) / options.measureMs, latenciesMs }
 }
 
-export async function timed<T>(
-  note: (name: string, ms: number) => void,
-  name: string,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function timed<T>(note: Note, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now()
   const result = await work()
-  note(name, performance.now() - startedAt)
+  note(performance.now() - startedAt)
   return result
 }

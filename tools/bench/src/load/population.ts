@@ -13,16 +13,7 @@ import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/sig
 import { createDeliveryStore, createSubscriptionStore, openInstallation, openRedis } from '@switchhook/store'
 import { callData } from './events.ts'
 
-/** Fills a stack with subscriptions and waiting deliveries, by the same functions as the services but without their load. */
-export interface Population {
-  /** The tenant of the nth subscription, from 0. */
-  readonly tenantOf: (n: number) => string
-  /** Adds subscriptions, each of a tenant of its own, until there are `count`. */
-  growTo(count: number): Promise<void>
-  /** Adds deliveries that wait for the last attempt of the schedule, until there are `count`: a message and a record each. */
-  waitingTo(count: number): Promise<void>
-  close(): Promise<void>
-}
+export type Population = Awaited<ReturnType<typeof openPopulation>>
 
 /** The last wait of the default schedule, 6 h: nothing falls due during a benchmark. */
 const WAIT_MS = 21_600_000
@@ -32,8 +23,11 @@ const RETENTION_MS = 86_400_000
 
 const tenantOf = (n: number): string => `bench-${n}`
 
-/** @param url of every subscription */
-export async function openPopulation({ urls }: StackFile, url: string): Promise<Population> {
+/**
+ * Fills a stack with subscriptions and waiting deliveries, by the same functions as the services but without their load.
+ * @param url of every subscription
+ */
+export async function openPopulation({ urls }: StackFile, url: string) {
   const log = createLogger('bench', 'error')
   const redis = await openRedis({ url: urls.redis, log, name: 'bench' })
   const installation = await openInstallation({ redis, log })
@@ -71,17 +65,20 @@ export async function openPopulation({ urls }: StackFile, url: string): Promise<
   }
 
   return {
+    /** The tenant of the nth subscription, from 0. */
     tenantOf,
-    async growTo(count) {
+    /** Adds subscriptions, each of a tenant of its own, until there are `count`. */
+    async growTo(count: number): Promise<void> {
       await inChunks(created.length, count, async (n) => {
         created[n] = await store.create(newSubscription(n))
       })
     },
-    async waitingTo(count) {
+    /** Adds deliveries that wait for the last attempt of the schedule, until there are `count`: a message and a record each. */
+    async waitingTo(count: number): Promise<void> {
       await inChunks(waiting, count, addWaiting)
       waiting = Math.max(waiting, count)
     },
-    async close() {
+    async close(): Promise<void> {
       await broker.close()
       installation.close()
       await redis.close()

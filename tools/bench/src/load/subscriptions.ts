@@ -1,8 +1,15 @@
 import { type StackFile } from '@switchhook/local'
+import { openManagement } from '@switchhook/testkit'
 import { openClient } from './client.ts'
 import type { EventType } from './events.ts'
 
 const AT_ONCE = 8
+
+/** Purges the queues whose names start with `prefix`. @throws if the stack's broker has no management API */
+export async function purgeQueues({ urls }: StackFile, prefix: string): Promise<void> {
+  const management = openManagement(urls.rabbitmqManagement ?? '', '/')
+  for (const { name } of await management.queues()) if (name.startsWith(prefix)) await management.purgeQueue(name)
+}
 
 /**
  * Creates a subscription for each url. Resolves to a function that deletes them.

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { StackFile } from '@switchhook/local'
-import { openManagement } from './management.ts'
+import { openManagement } from '@switchhook/testkit'
 import { round } from './statistics.ts'
 
 /** How first attempts travelled from fan-out to the workers, by the broker's counters. */
@@ -29,16 +30,45 @@ export function carriageOf(published: ReadonlyMap<string, number>, deliveries: n
   }
 }
 
+/** Longer than the broker's statistics interval, also when it is busy: 1 s as the stack configures it, 5 s by default. */
+const COUNTS_LAG_MS = { local: 2_500, others: 6_000 } as const
+const MOST_READINGS = 7
+
+/**
+ * Messages published to each queue since it was declared, once the counters no longer grow: the broker updates its statistics
+ * at intervals.
+ */
+async function countPublished(managementUrl: string, lagMs: number): Promise<ReadonlyMap<string, number>> {
+  const management = openManagement(managementUrl, '/')
+  const names = (await management.queues()).map(({ name }) => name).filter((name) => QUEUES.test(name))
+  /** Asks for one queue: the broker answers the list of all from a cache. */
+  const read = async (name: string): Promise<[string, number]> => {
+    const queue = (await management.call('GET', `queues/%2F/${name}`)) as { message_stats?: { publish?: number } }
+    return [name, queue.message_stats?.publish ?? 0]
+  }
+  let last: [string, number][] = []
+  for (let readings = 0; readings < MOST_READINGS; readings++) {
+    if (readings > 0) await sleep(lagMs)
+    const counts = await Promise.all(names.map(read))
+    if (JSON.stringify(counts) === JSON.stringify(last)) break
+    last = counts
+  }
+  return new Map(last)
+}
+
 /** Counts the messages during `work`, which resolves to its deliveries. Null if the broker has no management API. */
-export async function countCarriage(stack: StackFile, work: () => Promise<number>): Promise<Carriage | null> {
-  if (stack.urls.rabbitmqManagement === null) {
+export async function countCarriage(
+  { urls: { rabbitmqManagement: url }, providers }: StackFile,
+  work: () => Promise<number>,
+): Promise<Carriage | null> {
+  if (url === null) {
     await work()
     return null
   }
-  const management = openManagement(stack)
-  const before = await management.publishedTo(QUEUES)
+  const lagMs = COUNTS_LAG_MS[providers.rabbitmq === 'local' ? 'local' : 'others']
+  const before = await countPublished(url, lagMs)
   const deliveries = await work()
-  const after = await management.publishedTo(QUEUES)
+  const after = await countPublished(url, lagMs)
   return carriageOf(new Map([...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)])), deliveries)
 }
 

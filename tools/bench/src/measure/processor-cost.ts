@@ -4,23 +4,15 @@ import { round } from './statistics.ts'
 /** Processor time of a delivery by part, in microseconds. */
 export type CostUs = Readonly<Record<string, number>>
 
-export interface Meter {
-  /** Measures the processor time of every part during `work`. */
-  during<T>(work: () => Promise<T>): Promise<T>
-  /** The measured time divided by the number of deliveries. */
-  costUs(deliveries: number): CostUs
-  /** Idle part of the machine's processor time during all work, 0 to 1; null where the system does not tell. */
-  idle(): number | null
-}
-
-/** @param parts the processes of each part */
-export function createMeter(parts: Readonly<Record<string, readonly number[]>>): Meter {
+/** Measures processor time. @param parts the processes of each part */
+export function createMeter(parts: Readonly<Record<string, readonly number[]>>) {
   const spentMs = new Map<string, number>()
   const machine = { idle: 0, all: 0 }
   const read = (): Map<string, number> =>
     new Map(Object.entries(parts).map(([part, pids]) => [part, pids.reduce((sum, pid) => sum + cpuMs(pid), 0)]))
   return {
-    async during(work) {
+    /** Measures every part during `work`. */
+    async during<T>(work: () => Promise<T>): Promise<T> {
       const [before, ticksBefore] = [read(), machineTicks()]
       const result = await work()
       const ticks = machineTicks()
@@ -31,8 +23,10 @@ export function createMeter(parts: Readonly<Record<string, readonly number[]>>):
       }
       return result
     },
-    idle: () => (machine.all === 0 ? null : round(machine.idle / machine.all, 2)),
-    costUs: (deliveries) =>
+    /** Idle part of the machine's processor time during all work, 0 to 1; null where the system does not tell. */
+    idle: (): number | null => (machine.all === 0 ? null : round(machine.idle / machine.all, 2)),
+    /** The measured time divided by the number of deliveries. */
+    costUs: (deliveries: number): CostUs =>
       Object.fromEntries([...spentMs].map(([part, ms]) => [part, round((ms * 1_000) / deliveries, 0)])),
   }
 }

@@ -1,4 +1,4 @@
-import { bullmqSpread, ratioTo, SIDES, type SideName } from '../figures/deliveries.ts'
+import { bullmqSpread, ratioTo, SIDES, type SideName, type Workload } from '../figures/deliveries.ts'
 import { toHops } from '../figures/latency.ts'
 import { slowdownOf } from '../figures/listeners.ts'
 import type { FigureName, Figures } from '../figures.ts'
@@ -28,6 +28,11 @@ const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`
 const pairs = (runs: readonly { readonly p50Ms: number; readonly p99Ms: number }[]): string =>
   runs.map(({ p50Ms, p99Ms }) => `${p50Ms} / ${p99Ms}`).join(', ')
 
+const LATENCY = {
+  'p50, ms': ({ p50Ms }: { readonly p50Ms: number }) => p50Ms,
+  'p99, ms': ({ p99Ms }: { readonly p99Ms: number }) => p99Ms,
+}
+
 const SIDE_NAMES: Readonly<Record<SideName, string>> = {
   switchhook: 'Switchhook',
   bullmq: 'BullMQ with axios',
@@ -38,34 +43,24 @@ const SIDE_NAMES: Readonly<Record<SideName, string>> = {
 const BASELINES = SIDES.filter((side) => side !== 'switchhook')
 
 /** A column for each side. */
-const column = <T>(sides: readonly SideName[], cell: (side: SideName) => T): Record<string, T> =>
-  Object.fromEntries(sides.map((side) => [SIDE_NAMES[side], cell(side)]))
+const column = <Row>(sides: readonly SideName[], cell: (side: SideName, row: Row) => Cell) =>
+  Object.fromEntries(sides.map((side) => [SIDE_NAMES[side], (row: Row) => cell(side, row)]))
 
 /** The generated tables of each figure in `docs/benchmarks.md`. The prose around them is written by hand. */
 export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) => readonly string[] } = {
   deliveries: ({ workloads }) => {
-    const all = Object.entries(workloads)
-    const each = all.flatMap(([workload, { sides }]) => SIDES.map((side) => ({ workload, side, ...sides[side] })))
+    const all = Object.entries(workloads).map(([name, workload]) => ({ name, ...workload }))
+    const each = all.flatMap(({ name, sides }) => SIDES.map((side) => ({ workload: name, side, ...sides[side] })))
     return [
       table(all, {
-        'deliveries per second': ([name]) => name,
-        ...column(
-          SIDES,
-          (side) =>
-            ([, { sides }]: (typeof all)[number]) =>
-              `${sides[side].perSecond} (${sides[side].runs.join(', ')})`,
-        ),
+        'deliveries per second': ({ name }) => name,
+        ...column(SIDES, (side, { sides }: Workload) => `${sides[side].perSecond} (${sides[side].runs.join(', ')})`),
       }),
       table(all, {
-        'Switchhook relative to': ([name]) => name,
-        ...column(
-          BASELINES,
-          (side) =>
-            ([, workload]: (typeof all)[number]) =>
-              ratioTo(side, workload),
-        ),
-        "spread of BullMQ's runs": ([, workload]) => percent(bullmqSpread(workload)),
-        "Switchhook's deliveries": ([, { carriage }]) => describeCarriage(carriage),
+        'Switchhook relative to': ({ name }) => name,
+        ...column(BASELINES, ratioTo),
+        "spread of BullMQ's runs": (workload) => percent(bullmqSpread(workload)),
+        "Switchhook's deliveries": ({ carriage }) => describeCarriage(carriage),
       }),
       table(each, {
         workload: ({ workload }) => workload,
@@ -96,8 +91,7 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       {
         from: ({ from }) => from,
         side: ({ side }) => side,
-        'p50, ms': ({ p50Ms }) => p50Ms,
-        'p99, ms': ({ p99Ms }) => p99Ms,
+        ...LATENCY,
         'p50 and p99, to two bare hops': ({ ratio }) => ratio,
         'runs, p50 / p99': ({ runs }) => pairs(runs),
         "Switchhook's deliveries": ({ carriage }) => carriage,
@@ -109,8 +103,7 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       (['nobody', 'one agent each', 'everything'] as const).map((name) => ({ name, ...figure.audiences[name] })),
       {
         listeners: ({ name }) => (name === 'nobody' ? 'none' : `${figure.listeners}, ${name}`),
-        'p50, ms': ({ p50Ms }) => p50Ms,
-        'p99, ms': ({ p99Ms }) => p99Ms,
+        ...LATENCY,
         'relative to none': ({ name }) => slowdownOf(name, figure),
         'runs, p50 / p99': ({ runs }) => pairs(runs),
         'messages/s': ({ messagesPerSecond }) => messagesPerSecond,
@@ -180,39 +173,33 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
     ),
   ],
   fairness: ({ events, perEvent, alone, hanging, bursts }) => [
-    table<{ who: string; published?: string; observed?: string; others: Spread }>(
+    table<Spread & { who: string; published?: string; observed?: string }>(
       [
-        { who: 'alone', others: alone },
-        { who: `${hanging.deliveries} deliveries of one tenant hang`, others: hanging.others },
+        { who: 'alone', ...alone },
+        { who: `${hanging.deliveries} deliveries of one tenant hang`, ...hanging.others },
         ...bursts.map(({ hanging, publishedMs, observedMs, isDrained, others }) => ({
           who: `burst of ${events} events, ${hanging} of ${perEvent} endpoints hang`,
           published: seconds(publishedMs),
           observed: `${seconds(observedMs)}${isDrained ? ', all attempted' : ''}`,
-          others,
+          ...others,
         })),
       ],
       {
         'other tenants': ({ who }) => who,
         'publishing the burst took': ({ published }) => published,
         observed: ({ observed }) => observed,
-        'p50, ms': ({ others }) => others.p50Ms,
-        'p99, ms': ({ others }) => others.p99Ms,
+        ...LATENCY,
       },
     ),
   ],
   pull: ({ held, holdingMs, receivedPerSecond, alone, beside, during }) => [
-    table<{ who: string; others: Spread; seen?: string }>(
+    table<Spread & { who: string; seen?: string }>(
       [
-        { who: 'alone', others: alone },
-        { who: `beside ${held} held deliveries`, others: beside, seen: `all were held after ${seconds(holdingMs)}` },
-        { who: 'while one client receives them', others: during, seen: `${receivedPerSecond} received per second` },
+        { who: 'alone', ...alone },
+        { who: `beside ${held} held deliveries`, ...beside, seen: `all were held after ${seconds(holdingMs)}` },
+        { who: 'while one client receives them', ...during, seen: `${receivedPerSecond} received per second` },
       ],
-      {
-        'the other tenant': ({ who }) => who,
-        'p50, ms': ({ others }) => others.p50Ms,
-        'p99, ms': ({ others }) => others.p99Ms,
-        'pull subscription': ({ seen }) => seen,
-      },
+      { 'the other tenant': ({ who }) => who, ...LATENCY, 'pull subscription': ({ seen }) => seen },
     ),
   ],
   memory: ({ wild, workers }) => [
@@ -253,8 +240,7 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
         clients: ({ clients }) => clients,
         side: ({ side }) => side,
         'per second': ({ perSecond }) => perSecond,
-        'p50, ms': ({ p50Ms }) => p50Ms,
-        'p99, ms': ({ p99Ms }) => p99Ms,
+        ...LATENCY,
         runs: ({ runs }) => runs.join(', '),
         'processor time of a request, µs': ({ costUs }) => `${sumOf(costUs)}: ${parts(costUs)}`,
       },

@@ -11,36 +11,16 @@ import {
 } from '@switchhook/local'
 import { httpSucceeds, openHome, runningPid, type Say, waitUntil } from '@switchhook/test-servers'
 import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
-import { parseChannelLog } from './channel-log.ts'
-import type { ChannelRecord } from './check-calls.ts'
+import { type ChannelRecord, parseChannelLog } from './check-calls.ts'
 
-/** A stack with two api replicas that reach a private Asterisk through a proxy. */
-export interface AsteriskStack {
-  readonly apis: () => readonly string[]
-  readonly devIdp: string
-  readonly telephonesUrl: () => string
-  /** Between the api replicas and Asterisk. The phones do not use it. */
-  readonly link: TcpProxy
-  /** Ends an api replica or Asterisk, and resolves once it is gone. */
-  end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
-  /** Starts what was ended, and resolves when api, Asterisk and phones are ready. */
-  restore(): Promise<void>
-  channelLog(): readonly ChannelRecord[]
-  /** Channels and bridges that Asterisk has. */
-  leftovers(): Promise<number>
-  stop(): Promise<void>
-}
+export type AsteriskStack = Awaited<ReturnType<typeof startAsteriskStack>>
 
 const READY_WITHIN_MS = 60_000
 const GONE_WITHIN_MS = 15_000
 const silent = (): void => {}
 
-export async function startAsteriskStack(
-  folder: string,
-  env: NodeJS.ProcessEnv,
-  people: readonly Person[],
-  say: Say,
-): Promise<AsteriskStack> {
+/** Starts a stack with two api replicas that reach a private Asterisk through a proxy. */
+export async function startAsteriskStack(folder: string, env: NodeJS.ProcessEnv, people: readonly Person[], say: Say) {
   const options: StackOptions = {
     home: join(folder, 'services'),
     apiPort: 0,
@@ -63,11 +43,13 @@ export async function startAsteriskStack(
     let services = await startStack(options, environment, say)
     const homeOf = (name: string) => (name === 'asterisk' ? pbxHome : openHome(options.home))
     return {
-      apis: () => services.urls.apis,
+      apis: (): readonly string[] => services.urls.apis,
       devIdp: services.urls.devIdp,
-      telephonesUrl: () => asterisk.telephonesUrl,
+      telephonesUrl: (): string => asterisk.telephonesUrl,
+      /** Between the api replicas and Asterisk. The phones do not use it. */
       link: proxy,
-      end: async (name, signal) => {
+      /** Ends an api replica or Asterisk, and resolves once it is gone. */
+      end: async (name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
         const home = homeOf(name)
         const pid = await runningPid(home, name)
         if (pid === undefined) return
@@ -75,16 +57,18 @@ export async function startAsteriskStack(
         const isGone = await waitUntil(async () => (await runningPid(home, name)) !== pid, GONE_WITHIN_MS, 10)
         if (!isGone) throw new Error(`${name} did not end on ${signal}`)
       },
-      restore: async () => {
+      /** Starts what was ended, and resolves when api, Asterisk and phones are ready. */
+      restore: async (): Promise<void> => {
         asterisk = await startLocalAsterisk(pbxHome, silent, people)
         proxy.aim(asterisk.url)
         services = await startStack(options, environment, silent)
         const isReady = await waitUntil(() => httpSucceeds(asterisk.telephonesUrl), READY_WITHIN_MS, 100)
         if (!isReady) throw new Error('the phones did not register again')
       },
-      channelLog: () => parseChannelLog(readFileSync(asterisk.channelLog, 'utf8')),
-      leftovers: () => countLeftovers(asterisk),
-      stop: async () => {
+      channelLog: (): readonly ChannelRecord[] => parseChannelLog(readFileSync(asterisk.channelLog, 'utf8')),
+      /** Channels and bridges that Asterisk has. */
+      leftovers: (): Promise<number> => countLeftovers(asterisk),
+      stop: async (): Promise<void> => {
         await stopStack(options.home, say, { discardData: true })
         await proxy.close()
         await stopLocalAsterisk(pbxHome)

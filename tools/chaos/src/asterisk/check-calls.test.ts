@@ -1,5 +1,4 @@
-import { parseChannelLog } from './channel-log.ts'
-import { type ChannelRecord, checkCalls, type LegEvent, type Observed } from './check-calls.ts'
+import { type ChannelRecord, checkCalls, type LegEvent, type Observed, parseChannelLog } from './check-calls.ts'
 
 const callId = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
 const agentUri = 'sip:agent-1@acme.example'

@@ -3,24 +3,10 @@ import type { Person } from '@switchhook/local'
 import { waitUntil } from '@switchhook/test-servers'
 import { startReceiver } from '@switchhook/testkit'
 import type { Client, Reply } from '../load/client.ts'
+import { subscribe } from '../subscribers/subscribe.ts'
 import type { LegEvent } from './check-calls.ts'
 
-/** The client's side: commands over REST, results from webhooks only, and the people at the phones. */
-export interface Desk {
-  readonly events: readonly LegEvent[]
-  /** Repeats a command while the api does not answer or answers 503, and notes when it was sent. */
-  command(path: string, body: object): Promise<Reply>
-  /** From the request of each command to the arrival of the first event with its id, in ms. */
-  latencies(): readonly { readonly command: string; readonly ms: number; readonly sentAtMs: number }[]
-  /** The latest event of a leg. */
-  latest(callId: string, agentUri: string): LegEvent | undefined
-  /** Calls of the agent that have begun and not ended. */
-  live(agentUri: string): readonly string[]
-  until(isSo: () => boolean, withinMs: number): Promise<boolean>
-  /** Steers a phone or an outside party; undefined if that was not possible. */
-  telephone(method: 'POST' | 'DELETE', path: string, body?: object): Promise<{ readonly id?: string } | undefined>
-  close(): Promise<void>
-}
+export type Desk = Awaited<ReturnType<typeof openDesk>>
 
 const TRIES = 40
 const PATIENCE_MS = 5_000
@@ -33,7 +19,8 @@ const isLater = (event: LegEvent, before: LegEvent): boolean =>
   event.occurredAtMs > before.occurredAtMs ||
   (event.occurredAtMs === before.occurredAtMs && event.sequence > before.sequence)
 
-export async function openDesk(client: Client, telephonesUrl: () => string, people: readonly Person[]): Promise<Desk> {
+/** The client's side: commands over REST, results from webhooks only, and the people at the phones. */
+export async function openDesk(client: Client, telephonesUrl: () => string, people: readonly Person[]) {
   const events: LegEvent[] = []
   const byLeg = new Map<string, LegEvent>()
   const liveOf = new Map<string, Set<string>>(people.map(({ agentUri }) => [agentUri, new Set()]))
@@ -55,15 +42,12 @@ export async function openDesk(client: Client, telephonesUrl: () => string, peop
     else live?.add(event.callId)
   }
 
-  const subscribed = await client.insist('POST', '/api/v1/webhooks/subscriptions', {
-    url: receiver.url('/calls'),
-    eventTypes: ['call.status'],
-  })
-  if (subscribed.status !== 201) throw new Error(`the subscription was answered ${subscribed.status}`)
+  await subscribe(client, { url: receiver.url('/calls'), eventTypes: ['call.status'] })
 
   return {
-    events,
-    async command(path, body) {
+    events: events as readonly LegEvent[],
+    /** Repeats a command while the api does not answer or answers 503, and notes when it was sent. */
+    async command(path: string, body: object): Promise<Reply> {
       for (let tries = 1; ; tries++) {
         const sentAtMs = Date.now()
         const reply = await client.request('POST', `/api/v1/voice/calls/${path}`, body)
@@ -73,7 +57,8 @@ export async function openDesk(client: Client, telephonesUrl: () => string, peop
         await sleep(REPEAT_MS)
       }
     },
-    latencies: () => {
+    /** From the request of each command to the arrival of the first event with its id, in ms. */
+    latencies: (): readonly { readonly command: string; readonly ms: number; readonly sentAtMs: number }[] => {
       const first = new Map<string, number>()
       for (const { commandId, receivedAtMs } of events) {
         if (commandId !== null && !first.has(commandId)) first.set(commandId, receivedAtMs)
@@ -83,10 +68,17 @@ export async function openDesk(client: Client, telephonesUrl: () => string, peop
         return atMs === undefined ? [] : [{ command, sentAtMs, ms: atMs - sentAtMs }]
       })
     },
-    latest: (callId, agentUri) => byLeg.get(`${callId} ${agentUri}`),
-    live: (agentUri) => [...(liveOf.get(agentUri) ?? [])],
-    until: (isSo, withinMs) => waitUntil(isSo, withinMs, POLL_MS),
-    async telephone(method, path, body) {
+    /** The latest event of a leg. */
+    latest: (callId: string, agentUri: string): LegEvent | undefined => byLeg.get(`${callId} ${agentUri}`),
+    /** Calls of the agent that have begun and not ended. */
+    live: (agentUri: string): readonly string[] => [...(liveOf.get(agentUri) ?? [])],
+    until: (isSo: () => boolean, withinMs: number): Promise<boolean> => waitUntil(isSo, withinMs, POLL_MS),
+    /** Steers a phone or an outside party; undefined if that was not possible. */
+    async telephone(
+      method: 'POST' | 'DELETE',
+      path: string,
+      body?: object,
+    ): Promise<{ readonly id?: string } | undefined> {
       try {
         // Without Asterisk, a call from outside is never set up.
         const signal = AbortSignal.timeout(PATIENCE_MS)
@@ -97,6 +89,6 @@ export async function openDesk(client: Client, telephonesUrl: () => string, peop
         return undefined
       }
     },
-    close: () => receiver.close(),
+    close: (): Promise<void> => receiver.close(),
   }
 }

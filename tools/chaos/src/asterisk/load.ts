@@ -3,17 +3,6 @@ import type { Person } from '@switchhook/local'
 import type { Random } from '../faults/random.ts'
 import type { Desk } from './desk.ts'
 
-export interface AsteriskLoad {
-  /** The calls whose dial was accepted. */
-  readonly dialled: readonly { readonly callId: string; readonly agentUri: string }[]
-  /** Calls that were connected. */
-  readonly talks: () => number
-  /** The most agents who were in a connected call at the same time. */
-  readonly mostAtOnce: () => number
-  /** Makes no new calls. Resolves when the open calls have ended, or when they cannot be ended. */
-  stop(): Promise<void>
-}
-
 const ANSWERS = '+15550100'
 /** Busy, a number that does not exist, and a trunk that refuses. */
 const FAILING = ['+15550101', '+15550103', '+15550104'] as const
@@ -26,7 +15,7 @@ const GIVES_UP_AFTER_MS = 45_000
 const PAUSE_MS = 200
 
 /** Every agent is in one call after the other: dials, is called, holds, resumes, and one of the two sides hangs up. */
-export function startAsteriskLoad(desk: Desk, people: readonly Person[], random: Random, talkMs: number): AsteriskLoad {
+export function startAsteriskLoad(desk: Desk, people: readonly Person[], random: Random, talkMs: number) {
   const dialled: { callId: string; agentUri: string }[] = []
   const talking = new Set<string>()
   let talks = 0
@@ -96,10 +85,14 @@ export function startAsteriskLoad(desk: Desk, people: readonly Person[], random:
 
   const working = Promise.all(people.map(work))
   return {
+    /** The calls whose dial was accepted. */
     dialled,
+    /** Calls that were connected. */
     talks: () => talks,
+    /** The most agents who were in a connected call at the same time. */
     mostAtOnce: () => mostAtOnce,
-    stop: async () => {
+    /** Makes no new calls. Resolves when the open calls have ended, or when they cannot be ended. */
+    stop: async (): Promise<void> => {
       stopping.abort()
       await working
     },

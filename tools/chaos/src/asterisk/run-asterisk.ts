@@ -74,7 +74,7 @@ interface Run extends Pick<Config<typeof fields>, 'KILLS' | 'FAULTS' | 'SECONDS'
 }
 
 /** Load, then faults under load, then quiet. Resolves to the comparison with Asterisk. */
-async function runOn(stack: AsteriskStack, { people, random, say, ...config }: Run): Promise<Result> {
+async function runOn(stack: AsteriskStack, { people, random, say, ...config }: Run) {
   const desk = await openDesk(await openClient(stack.apis, stack.devIdp, random), stack.telephonesUrl, people)
   try {
     const load = startAsteriskLoad(desk, people, random, config.TALK_SECONDS * 1_000)
@@ -94,10 +94,12 @@ async function runOn(stack: AsteriskStack, { people, random, say, ...config }: R
     const isUndisturbed = ({ sentAtMs }: { readonly sentAtMs: number }): boolean =>
       !disturbances.some(({ fromMs, toMs }) => sentAtMs >= fromMs && sentAtMs <= toMs)
     return {
+      /** Legs that the subscriber received events of. */
       legs: new Set(events.map(({ callId, agentUri }) => `${callId} ${agentUri}`)).size,
       channels: channels.length,
       talks: load.talks(),
       mostAtOnce: load.mostAtOnce(),
+      /** Of commands that were sent while nothing was disturbed, ascending. */
       latenciesMs: desk
         .latencies()
         .filter(isUndisturbed)
@@ -111,17 +113,7 @@ async function runOn(stack: AsteriskStack, { people, random, say, ...config }: R
   }
 }
 
-interface Result {
-  /** Legs that the subscriber received events of. */
-  readonly legs: number
-  readonly channels: number
-  readonly talks: number
-  readonly mostAtOnce: number
-  /** Of commands that were sent while nothing was disturbed, ascending. */
-  readonly latenciesMs: readonly number[]
-  readonly leftovers: number
-  readonly problems: readonly string[]
-}
+type Result = Awaited<ReturnType<typeof runOn>>
 
 const isRight = ({ problems, leftovers }: Result): boolean => problems.length === 0 && leftovers === 0
 

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { REPLICAS } from '../faults/plan.ts'
 import { openConfirmedPublisher } from '../load/platform-events.ts'
-import { type Load, type LoadOptions, startLoad } from '../load/start-load.ts'
+import { listDeliveries } from '../load/recoveries.ts'
+import { everyServiceIsReady, type Load, type LoadOptions, startLoad } from '../load/start-load.ts'
 import type { Observation } from '../reconcile/observation.ts'
-import type { Reconciliation } from '../reconcile/reconcile.ts'
 import { settle } from '../reconcile/settle.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
 import { BEHAVIOURS, BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
@@ -14,18 +14,7 @@ import { type Finding, openWitness } from './witness.ts'
 
 export type DrillKind = 'redis' | 'broker'
 
-export interface DrillResult {
-  readonly kind: DrillKind
-  readonly findings: readonly Finding[]
-  /** From the end of the backup to the loss, in ms: the period that a restore of Redis undoes. */
-  readonly sinceBackupMs: number
-  /** From the loss until every service was ready and a new event was delivered, in ms. */
-  readonly recoveryMs: number
-  readonly reconciliation: Reconciliation
-  readonly otherProblems: readonly string[]
-  /** Deliveries that the delivery log shows as unfinished when all queues are empty. */
-  readonly unfinished: number
-}
+export type DrillResult = Awaited<ReturnType<typeof runDrill>>
 
 /** How long the load runs before the backup, between the backup and the loss, while Redis is empty, and afterwards. */
 const PERIODS_MS = { before: 8_000, sinceBackup: 20_000, empty: 3_000, after: 10_000 }
@@ -45,7 +34,7 @@ const WITHOUT_NOTICES = LASTING.filter(({ eventTypes }) => eventTypes.every((typ
 type Say = (line: string) => void
 
 /** Puts the stack under load, takes a backup, loses Redis or the broker, restores, and reconciles every event. */
-export async function runDrill(kind: DrillKind, stack: ChaosStack, backups: Backups, say: Say): Promise<DrillResult> {
+export async function runDrill(kind: DrillKind, stack: ChaosStack, backups: Backups, say: Say) {
   const options: LoadOptions = {
     seed: SEED,
     openPublisher: () => openConfirmedPublisher(stack.amqpUrl),
@@ -85,6 +74,7 @@ export async function runDrill(kind: DrillKind, stack: ChaosStack, backups: Back
           .filter(({ status, atMs }) => !(status === 404 && lapse !== undefined && atMs >= lapse.fromMs))
           .map(({ request, status }) => `${request} was answered ${status}`),
       ],
+      /** Deliveries that the delivery log shows as unfinished when all queues are empty. */
       unfinished: await countUnfinished(load),
     }
   } finally {
@@ -95,7 +85,9 @@ export async function runDrill(kind: DrillKind, stack: ChaosStack, backups: Back
 
 interface Lost {
   readonly findings: readonly Finding[]
+  /** From the end of the backup to the loss, in ms: the period that a restore of Redis undoes. */
   readonly sinceBackupMs: number
+  /** From the loss until every service was ready and a new event was delivered, in ms. */
   readonly recoveryMs: number
   /** What the loss excuses. */
   readonly excused: Pick<Observation, 'disturbances' | 'lapses' | 'brokerLosses'>
@@ -154,7 +146,7 @@ async function loseBroker(load: Load, stack: ChaosStack, backups: Backups, say: 
   say(`RabbitMQ's definitions are saved; the load continues for ${PERIODS_MS.sinceBackup / 1_000} s`)
   await sleep(PERIODS_MS.sinceBackup)
 
-  const confirmed = new Set(load.confirmed)
+  const confirmed = new Set(load.events.confirmed)
   await stack.end('rabbitmq', 'SIGKILL')
   const lostAtMs = Date.now()
   await rm(folder, { recursive: true })
@@ -198,33 +190,15 @@ const nothingWasRestarted = async (stack: ChaosStack): Promise<Finding> => ({
 })
 
 async function isWell(load: Load, stack: ChaosStack): Promise<void> {
-  await eventually(
-    async () => {
-      const names = await stack.notReady()
-      if (names.length > 0) throw new Error(`not ready: ${names.join(', ')}`)
-    },
-    { timeoutMs: READY_WITHIN_MS, intervalMs: 200 },
-  )
+  await everyServiceIsReady(stack, READY_WITHIN_MS)
   await load.newEventArrives()
 }
-
-const UNFINISHED = ['pending', 'waiting']
-const PAGE = 100
 
 /** Counts the deliveries that the delivery log shows as pending or waiting. */
 async function countUnfinished({ client, subscribers }: Load): Promise<number> {
   let count = 0
   for (const { subscriptionId } of subscribers.subscriptions) {
-    for (const state of UNFINISHED) {
-      let cursor: string | null = null
-      do {
-        const query = new URLSearchParams({ state, limit: String(PAGE), ...(cursor !== null && { cursor }) })
-        const path = `/api/v1/webhooks/subscriptions/${subscriptionId}/deliveries?${query.toString()}`
-        const { body } = await client.insist('GET', path)
-        count += (body['items'] as readonly unknown[]).length
-        cursor = body['nextCursor'] as string | null
-      } while (cursor !== null)
-    }
+    for (const state of ['pending', 'waiting']) count += (await listDeliveries(client, subscriptionId, state)).length
   }
   return count
 }

@@ -3,12 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { answerWithin } from '@switchhook/runtime'
 import { eventually } from '@switchhook/testkit'
-import type { Load } from '../load/start-load.ts'
+import { everyServiceIsReady, type Load } from '../load/start-load.ts'
 import type { Lapse } from '../reconcile/observation.ts'
 import { closeConnection, countHeldPackets, deleteEmptyQueue, isConsumed } from '../stack/broker-management.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
 import { setMaxmemory } from '../stack/redis-memory.ts'
-import type { Subscribers } from '../subscribers/subscribers.ts'
 import { type Fault, killsWorker, REPLICAS } from './plan.ts'
 
 /** One fault that was injected, and the recovery from it. Times in ms since 1970. */
@@ -29,16 +28,11 @@ export interface Injection {
 /** The parts of a run that faults act on. */
 export interface Targets {
   readonly stack: ChaosStack
-  readonly subscribers: Pick<Subscribers, 'guest' | 'pause' | 'rotate' | 'exhaust'>
-  readonly load: Pick<Load, 'burst' | 'newEventArrives'>
+  readonly load: Load
 }
 
 /** The effect of a fault. */
-interface Applied {
-  readonly skipped?: string
-  readonly lapse?: Lapse
-  readonly heldPackets?: number
-}
+type Applied = Partial<Pick<Injection, 'skipped' | 'lapse' | 'heldPackets'>>
 
 const RECOVERS_WITHIN_MS = 90_000
 
@@ -58,7 +52,8 @@ export async function inject(targets: Targets, fault: Fault): Promise<Injection>
   return { fault, fromMs, toMs: Date.now(), skipped, hasRecovered, lapse, heldPackets }
 }
 
-async function apply({ stack, subscribers, load }: Targets, fault: Fault): Promise<Applied> {
+async function apply({ stack, load }: Targets, fault: Fault): Promise<Applied> {
+  const { subscribers, events } = load
   switch (fault.kind) {
     case 'kill':
     case 'stop': {
@@ -114,7 +109,7 @@ async function apply({ stack, subscribers, load }: Targets, fault: Fault): Promi
     case 'exhaust':
       return subscribers.exhaust() ? {} : { skipped: 'the endpoint is already down' }
     case 'burst':
-      load.burst(fault.events)
+      events.burst(fault.events)
       return {}
   }
 }
@@ -226,14 +221,8 @@ async function raiseAlarm({ rabbitmqctl }: ChaosStack, forMs: number): Promise<A
 async function recovers({ stack, load }: Targets): Promise<boolean> {
   const isWell = async (): Promise<boolean> => {
     await load.newEventArrives()
-    return eventually(
-      async () => {
-        const names = await stack.notReady()
-        if (names.length > 0) throw new Error(`not ready: ${names.join(', ')}`)
-        return true
-      },
-      { timeoutMs: RECOVERS_WITHIN_MS },
-    )
+    await everyServiceIsReady(stack, RECOVERS_WITHIN_MS)
+    return true
   }
   return await answerWithin(RECOVERS_WITHIN_MS, isWell(), 'not recovered in time').catch(() => false)
 }

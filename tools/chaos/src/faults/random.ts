@@ -1,14 +1,10 @@
-/** Pseudo-random numbers, the same for the same seed. */
-export interface Random {
-  /** From 0 to below 1. */
-  next(): number
-  /** An integer, both ends included. */
-  between(least: number, most: number): number
-  pick<T>(list: readonly [T, ...T[]]): T
-}
+export type Random = ReturnType<typeof createRandom>
 
-/** mulberry32, by Tommy Ettinger (public domain): 32 bits of state, the same numbers on every machine. */
-export function createRandom(seed: number): Random {
+/**
+ * Pseudo-random numbers, the same for the same seed on every machine: mulberry32, by Tommy Ettinger (public domain), with 32
+ * bits of state.
+ */
+export function createRandom(seed: number) {
   let state = seed | 0
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0
@@ -18,8 +14,10 @@ export function createRandom(seed: number): Random {
   }
   const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1))
   return {
+    /** From 0 to below 1. */
     next,
+    /** An integer, both ends included. */
     between,
-    pick: (list) => list[between(0, list.length - 1)] ?? list[0],
+    pick: <T>(list: readonly [T, ...T[]]): T => list[between(0, list.length - 1)] ?? list[0],
   }
 }

@@ -2,14 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AcceptedCall } from '../reconcile/observation.ts'
 import type { Client, Reply } from './client.ts'
 
-/** A continuous load of calls: agents dial, are called, answer and hang up. */
-export interface Calls {
-  /** The calls that the api has accepted. */
-  readonly accepted: readonly AcceptedCall[]
-  /** Makes no new calls. Resolves when the open calls have ended, or when we have tried to end them. */
-  stop(): Promise<void>
-}
-
 export const AGENTS = 60
 const EVERY_MS = 900
 const TRIES = 8
@@ -19,11 +11,14 @@ const PATIENCE_SECONDS = 5
 /** The simulator's busy number. */
 const BUSY = '+15550101'
 
-/** @param isReported resolves to true once a webhook has reported the call; applications act on it only then */
+/**
+ * A continuous load of calls: agents dial, are called, answer and hang up. Returns the calls that the api has accepted.
+ * @param isReported resolves to true once a webhook has reported the call; applications act on it only then
+ */
 export function startCalls(
   client: Client,
   isReported: (call: { readonly callId: string; readonly agentUri: string }) => Promise<boolean>,
-): Calls {
+) {
   const accepted: AcceptedCall[] = []
   const underWay = new Set<Promise<unknown>>()
   let next = 0
@@ -63,7 +58,8 @@ export function startCalls(
 
   return {
     accepted,
-    stop: async () => {
+    /** Makes no new calls. Resolves when the open calls have ended, or when we have tried to end them. */
+    stop: async (): Promise<void> => {
       clearInterval(timer)
       await Promise.all(underWay)
     },

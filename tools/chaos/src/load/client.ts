@@ -11,28 +11,7 @@ export interface Reply {
   readonly body: Record<string, unknown>
 }
 
-type Headers = Readonly<Record<string, string>>
-
-/** A client application that sends each request to a random api replica. */
-export interface Client {
-  request(method: string, path: string, body?: object, headers?: Headers, signal?: AbortSignal): Promise<Reply>
-  /**
-   * Repeats a request while it gets no answer, a 503, or a 409 because an earlier try still holds its `Idempotency-Key`.
-   * @throws after `INSISTS_FOR_MS`
-   */
-  insist(method: string, path: string, body?: object, headers?: Headers): Promise<Reply>
-  /** Number of answers by status. */
-  readonly answers: ReadonlyMap<number, number>
-  /** Answers that are acceptable only around a loss of Redis data, or never. */
-  readonly unusual: readonly UnusualAnswer[]
-}
-
-interface UnusualAnswer {
-  readonly status: number
-  readonly request: string
-  /** ms since 1970. */
-  readonly atMs: number
-}
+export type Client = Awaited<ReturnType<typeof openClient>>
 
 /**
  * 0: a replica was killed. 409: the customer hung up first. 429: explanations that this client gave up are still being made.
@@ -48,13 +27,20 @@ const INSISTS_FOR_MS = 90_000
 /** A token is valid for an hour, and a long run takes longer. */
 const TOKEN_MS = 30 * 60_000
 
-export async function openClient(apis: () => readonly string[], devIdp: string, random: Random): Promise<Client> {
+/** A client application that sends each request to a random api replica. */
+export async function openClient(apis: () => readonly string[], devIdp: string, random: Random) {
   let token = await requestToken(devIdp, CLIENT)
   let tokenAtMs = Date.now()
   const answers = new Map<number, number>()
-  const unusual: UnusualAnswer[] = []
+  const unusual: { readonly status: number; readonly request: string; readonly atMs: number }[] = []
 
-  async function request(...[method, path, body, headers, signal]: Parameters<Client['request']>): Promise<Reply> {
+  async function send(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Readonly<Record<string, string>> = {},
+    signal?: AbortSignal,
+  ): Promise<Reply> {
     const [first = '', ...others] = apis()
     try {
       if (Date.now() - tokenAtMs > TOKEN_MS) {
@@ -74,8 +60,8 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
     }
   }
 
-  async function counted(...asked: Parameters<Client['request']>): Promise<Reply> {
-    const reply = await request(...asked)
+  async function request(...asked: Parameters<typeof send>): Promise<Reply> {
+    const reply = await send(...asked)
     answers.set(reply.status, (answers.get(reply.status) ?? 0) + 1)
     if (!USUAL.includes(reply.status)) {
       unusual.push({ status: reply.status, request: `${asked[0]} ${asked[1]}`, atMs: Date.now() })
@@ -84,12 +70,18 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
   }
 
   return {
+    /** Number of answers by status. */
     answers,
+    /** Answers that are acceptable only around a loss of Redis data, or never, and when they came, in ms since 1970. */
     unusual,
-    request: counted,
-    insist: async (...asked) => {
+    request,
+    /**
+     * Repeats a request while it gets no answer, a 503, or a 409 because an earlier try still holds its `Idempotency-Key`.
+     * @throws after `INSISTS_FOR_MS`
+     */
+    insist: async (...asked: Parameters<typeof send>): Promise<Reply> => {
       for (const untilMs = Date.now() + INSISTS_FOR_MS; ; await sleep(REPEAT_MS)) {
-        const reply = await counted(...asked)
+        const reply = await request(...asked)
         const isOver = !TRY_AGAIN.includes(reply.status) && reply.body['code'] !== 'idempotency-key-in-use'
         if (isOver) return reply
         if (Date.now() > untilMs)

@@ -2,24 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Endpoint, type Expired, isAcknowledgement, type Post } from '../reconcile/observation.ts'
 import type { Client } from './client.ts'
 
-/** Asks the api about the events that an endpoint whose deliveries expire has not acknowledged. */
-export interface Expiries {
-  /** The deliveries that have ended as `expired`, each with the verdict that explains it. */
-  look(): Promise<readonly Expired[]>
-  stop(): void
-}
-
 export const EVENTS = '/api/v1/webhooks/events'
 
-/** Records of ended deliveries are kept for an hour, and a long run takes longer. */
 const LOOK_EVERY_MS = 5_000
 /** Most retries have ended by then. */
 const SETTLED_AFTER_MS = 45_000
 /** Events are looked at from this share of their age limit on, too: one that has expired before is a fault. */
 const YOUNG_FROM = 0.5
 
-/** @param posts of all endpoints, in the order of arrival; it grows */
-export function startExpiries(client: Client, posts: readonly Post[], endpoints: readonly Endpoint[]): Expiries {
+/**
+ * Asks the api about the events that an endpoint whose deliveries expire has not acknowledged.
+ * @param posts of all endpoints, in the order of arrival; it grows
+ */
+export function startExpiries(client: Client, posts: readonly Post[], endpoints: readonly Endpoint[]) {
   const stopping = new AbortController()
   const expired: Expired[] = []
   const followed = endpoints.flatMap((endpoint) => (endpoint.expiresAfterMs === undefined ? [] : follow(endpoint)))
@@ -68,11 +63,12 @@ export function startExpiries(client: Client, posts: readonly Post[], endpoints:
   lookAtTimes().catch(() => {})
 
   return {
-    look: async () => {
+    /** The deliveries that have ended as `expired`, each with the verdict that explains it. */
+    look: async (): Promise<readonly Expired[]> => {
       await look(0)
       return expired
     },
-    stop: () => stopping.abort(),
+    stop: (): void => stopping.abort(),
   }
 }
 

@@ -1,23 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newEventId, type PlatformEvent, Unavailable } from '@switchhook/contracts'
-import { type Broker, openBroker, serviceTopology } from '@switchhook/messaging'
+import { openBroker, serviceTopology } from '@switchhook/messaging'
 import { createLogger } from '@switchhook/runtime'
 import { publishEvent } from '../stack/broker-management.ts'
 import { TENANT } from './client.ts'
-
-/** Publishes events of another platform to `switchhook.events`, some of them twice, until each is confirmed. */
-export interface PlatformEvents {
-  /** Ids of the confirmed events; of an event that was published twice, two times. */
-  readonly confirmed: readonly string[]
-  /** How many times each event was published, confirmed or not, by id. */
-  readonly publishes: ReadonlyMap<string, number>
-  /** Publishes a batch of this many events twice at the same moment, in the background: backlogs and packs hold copies. */
-  burst(events: number): void
-  /** Number of publishes that were repeated because no confirm arrived. */
-  repeats(): number
-  /** Stops publishing. Resolves when every event that was begun is confirmed. */
-  stop(): Promise<void>
-}
 
 const EVERY_MS = 90
 /**
@@ -40,11 +26,11 @@ export interface EventPublisher {
   close(): Promise<void>
 }
 
-/** @param hasArrived whether the healthy endpoint has the event */
-export function startPlatformEvents(
-  publisher: EventPublisher,
-  hasArrived: (eventId: string) => boolean,
-): PlatformEvents {
+/**
+ * Publishes events of another platform to `switchhook.events`, some of them twice, until each is confirmed.
+ * @param hasArrived whether the healthy endpoint has the event
+ */
+export function startPlatformEvents(publisher: EventPublisher, hasArrived: (eventId: string) => boolean) {
   const confirmed: string[] = []
   const publishes = new Map<string, number>()
   const underWay = new Set<Promise<unknown>>()
@@ -86,14 +72,19 @@ export function startPlatformEvents(
   }, EVERY_MS)
 
   return {
+    /** Ids of the confirmed events; of an event that was published twice, two times. */
     confirmed,
+    /** How many times each event was published, confirmed or not, by id. */
     publishes,
-    burst: (events) => {
+    /** Publishes a batch of this many events twice at the same moment, in the background: backlogs and packs hold copies. */
+    burst: (events: number): void => {
       const batch = Array.from({ length: events }, newEvent)
       for (const event of [...batch, ...batch]) begin(event)
     },
+    /** Number of publishes that were repeated because no confirm arrived. */
     repeats: () => repeats,
-    stop: async () => {
+    /** Stops publishing. Resolves when every event that was begun is confirmed. */
+    stop: async (): Promise<void> => {
       clearInterval(timer)
       endsAtMs = Date.now() + PATIENCE_MS
       await Promise.all(underWay)
@@ -111,7 +102,15 @@ export async function openConfirmedPublisher(amqpUrl: string): Promise<EventPubl
     name: 'platform events',
   })
   return {
-    publish: (event) => isConfirmed(broker, event),
+    publish: async (event) => {
+      try {
+        await broker.publishEvent(event)
+        return true
+      } catch (error) {
+        if (error instanceof Unavailable) return false
+        throw error
+      }
+    },
     close: () => broker.close(),
   }
 }
@@ -122,16 +121,6 @@ export async function openConfirmedPublisher(amqpUrl: string): Promise<EventPubl
  */
 export function openManagementPublisher(managementUrl: string): EventPublisher {
   return { publish: (event) => publishEvent(managementUrl, event), close: async () => {} }
-}
-
-async function isConfirmed(broker: Broker, event: PlatformEvent): Promise<boolean> {
-  try {
-    await broker.publishEvent(event)
-    return true
-  } catch (error) {
-    if (error instanceof Unavailable) return false
-    throw error
-  }
 }
 
 function newEvent(): PlatformEvent {

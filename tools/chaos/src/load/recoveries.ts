@@ -4,15 +4,6 @@ import { BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
 import type { Subscribers } from '../subscribers/subscribers.ts'
 import type { Client } from './client.ts'
 
-/** Recoveries of parked deliveries. They continue while faults are injected. */
-export interface Recoveries {
-  /** Repairs the endpoint that is broken at first and begins a recovery. Returns the number of parked deliveries. */
-  begin(): Promise<number>
-  /** Begins a recovery of the exhausted deliveries, unless one is still running. */
-  beginExhausted(): Promise<void>
-  look(): Promise<readonly RecoverySeen[]>
-}
-
 /** At this count and rate, the recovery lasts for several faults. */
 const PARKED = 40
 const PER_SECOND = 4
@@ -20,7 +11,7 @@ const EXHAUSTED_PER_SECOND = 200
 /** A long run has thousands of deliveries to read. */
 const READ_AT_ONCE = 20
 const REPEAT_MS = 250
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 90_000
 
 interface Begun {
   readonly endpoint: string
@@ -32,17 +23,17 @@ interface Begun {
 type Counts = Pick<RecoverySeen, 'state' | 'found' | 'sent' | 'skipped' | 'failed'>
 type Sent = RecoverySeen['deliveries'][number]
 
-export function openRecoveries(client: Client, subscribers: Subscribers): Recoveries {
+/** Recoveries of parked deliveries. They continue while faults are injected. */
+export function openRecoveries(client: Client, subscribers: Subscribers) {
   const begun: Begun[] = []
   /** Deliveries are read after the last fault, so an acknowledged one stays acknowledged. */
   const acknowledged = new Map<string, Sent>()
 
-  const subscriptionOf = (name: string): string => subscribers.subscriptionOf(name)
-  const listed = (name: string): Promise<Parked[]> => listParked(client, name, subscriptionOf(name))
+  const listed = (name: string): Promise<Parked[]> => listParked(client, name, subscribers.subscriptionOf(name))
 
   async function start(endpoint: string, maxPerSecond: number): Promise<number> {
     const parked = await listed(endpoint)
-    const path = `/api/v1/webhooks/subscriptions/${subscriptionOf(endpoint)}/recover`
+    const path = `/api/v1/webhooks/subscriptions/${subscribers.subscriptionOf(endpoint)}/recover`
     const { status, body } = await client.insist('POST', path, { maxPerSecond })
     if (status !== 202) throw new Error(`starting a recovery was answered ${status}`)
     begun.push({ endpoint, begunAtMs: Date.now(), recoveryId: String(body['recoveryId']), parked })
@@ -74,7 +65,8 @@ export function openRecoveries(client: Client, subscribers: Subscribers): Recove
   }
 
   return {
-    begin: async () => {
+    /** Repairs the endpoint that is broken at first and begins a recovery. Returns the number of parked deliveries. */
+    begin: async (): Promise<number> => {
       await eventually(
         async () => {
           if ((await listed(BROKEN_AT_FIRST)).length < PARKED) throw new Error('too few deliveries are parked')
@@ -84,33 +76,50 @@ export function openRecoveries(client: Client, subscribers: Subscribers): Recove
       subscribers.repair()
       return await start(BROKEN_AT_FIRST, PER_SECOND)
     },
-    beginExhausted: async () => {
+    /** Begins a recovery of the exhausted deliveries, unless one is still running. */
+    beginExhausted: async (): Promise<void> => {
       const seen = await Promise.all(begun.filter(({ endpoint }) => endpoint === DOWN_FOR_LONG).map(countsOf))
       if (seen.some(({ state }) => state !== 'done') || (await listed(DOWN_FOR_LONG)).length === 0) return
       await start(DOWN_FOR_LONG, EXHAUSTED_PER_SECOND)
     },
-    look: () => Promise.all(begun.map(lookAt)),
+    look: (): Promise<readonly RecoverySeen[]> => Promise.all(begun.map(lookAt)),
   }
 }
 
 interface ListedDelivery {
   readonly deliveryId: string
+  readonly eventId: string
   readonly run: number
   readonly parkedReason: string
 }
 
-/** Lists every parked delivery of an endpoint's subscription. */
-export async function listParked(client: Client, endpoint: string, subscriptionId: string): Promise<Parked[]> {
-  const all: Parked[] = []
+/** Lists every delivery of a subscription that is in this state. */
+export async function listDeliveries(client: Client, subscriptionId: string, state: string): Promise<ListedDelivery[]> {
+  const all: ListedDelivery[] = []
   let cursor: string | null = null
   do {
-    const query = new URLSearchParams({ state: 'parked', limit: '100', ...(cursor !== null && { cursor }) })
+    const query = new URLSearchParams({ state, limit: '100', ...(cursor !== null && { cursor }) })
     const path = `/api/v1/webhooks/subscriptions/${subscriptionId}/deliveries?${query.toString()}`
     const { status, body } = await client.insist('GET', path)
-    if (status !== 200) throw new Error(`listing parked deliveries was answered ${status}`)
-    const items = body['items'] as readonly ListedDelivery[]
-    all.push(...items.map(({ deliveryId, run, parkedReason }) => ({ endpoint, deliveryId, run, reason: parkedReason })))
+    if (status !== 200) throw new Error(`listing ${state} deliveries was answered ${status}`)
+    all.push(...(body['items'] as readonly ListedDelivery[]))
     cursor = body['nextCursor'] as string | null
   } while (cursor !== null)
   return all
+}
+
+interface ListedParked extends Parked {
+  readonly eventId: string
+}
+
+/** Lists every parked delivery of an endpoint's subscription. */
+export async function listParked(client: Client, endpoint: string, subscriptionId: string): Promise<ListedParked[]> {
+  const listed = await listDeliveries(client, subscriptionId, 'parked')
+  return listed.map(({ deliveryId, eventId, run, parkedReason: reason }) => ({
+    endpoint,
+    deliveryId,
+    eventId,
+    run,
+    reason,
+  }))
 }

@@ -1,10 +1,11 @@
+import { eventually } from '@switchhook/testkit'
 import { createRandom } from '../faults/random.ts'
-import type { AcceptedCall, Endpoint, Observation } from '../reconcile/observation.ts'
+import type { Endpoint, Observation } from '../reconcile/observation.ts'
 import { countMessages } from '../stack/broker-management.ts'
 import { BEHAVIOURS, type Behaviour } from '../subscribers/behaviour.ts'
-import { type Subscribers, startSubscribers } from '../subscribers/subscribers.ts'
+import { startSubscribers } from '../subscribers/subscribers.ts'
 import { startCalls } from './calls.ts'
-import { type Client, openClient } from './client.ts'
+import { openClient } from './client.ts'
 import { startExpiries } from './expiries.ts'
 import { type EventPublisher, startPlatformEvents } from './platform-events.ts'
 import { listParked } from './recoveries.ts'
@@ -16,30 +17,20 @@ export interface LoadTarget {
   readonly devIdp: string
   managementUrl(): string
   /** Services whose `/readyz` does not answer 200. */
-  notReady(): Promise<readonly string[]>
+  readonly notReady: () => Promise<readonly string[]>
 }
 
-/** Calls and events of another platform, and the subscribers that receive them. */
-export interface Load {
-  readonly client: Client
-  readonly subscribers: Subscribers
-  /** Ids of the events of the other platform that the broker has confirmed so far. */
-  readonly confirmed: readonly string[]
-  /** Calls that the api has accepted so far. */
-  readonly calls: readonly AcceptedCall[]
-  /** Publishes a batch of this many events of the other platform twice at the same moment, in the background. */
-  burst(events: number): void
-  /** Publishes that were repeated because no confirm came. */
-  repeatedPublishes(): number
-  /** Resolves when the healthy endpoint gets an event of the other platform that occurred after this call. */
-  newEventArrives(): Promise<void>
-  /** Makes no new calls and events. Resolves when the open ones have ended. */
-  stop(): Promise<void>
-  /** What was recorded until now. The caller adds what it did itself. */
-  observe(): Promise<Observation>
-  /** Stops the load and closes the subscribers' endpoints. */
-  close(): Promise<void>
-}
+/** Resolves when every service is ready. @throws with the names of those that are not */
+export const everyServiceIsReady = ({ notReady }: Pick<LoadTarget, 'notReady'>, timeoutMs: number): Promise<void> =>
+  eventually(
+    async () => {
+      const names = await notReady()
+      if (names.length > 0) throw new Error(`not ready: ${names.join(', ')}`)
+    },
+    { timeoutMs },
+  )
+
+export type Load = Awaited<ReturnType<typeof startLoad>>
 
 export interface LoadOptions {
   readonly seed: number
@@ -48,11 +39,8 @@ export interface LoadOptions {
   readonly behaviours?: readonly Behaviour[]
 }
 
-/** Creates the subscriptions, then starts the load. */
-export async function startLoad(
-  target: LoadTarget,
-  { seed, openPublisher, behaviours = BEHAVIOURS }: LoadOptions,
-): Promise<Load> {
+/** Creates the subscriptions, then starts the load: calls, and events of another platform. */
+export async function startLoad(target: LoadTarget, { seed, openPublisher, behaviours = BEHAVIOURS }: LoadOptions) {
   const client = await openClient(() => target.apis(), target.devIdp, createRandom(seed))
   const subscribers = await startSubscribers(client, seed, behaviours)
   const { received, subscriptions, guest } = subscribers
@@ -81,15 +69,15 @@ export async function startLoad(
   return {
     client,
     subscribers,
-    confirmed: events.confirmed,
-    calls: calls.accepted,
-    burst: (count) => events.burst(count),
-    repeatedPublishes: () => events.repeats(),
-    newEventArrives: () => received.newEventArrives('healthy'),
+    events,
+    /** Resolves when the healthy endpoint gets an event of the other platform that occurred after this call. */
+    newEventArrives: (): Promise<void> => received.newEventArrives('healthy'),
+    /** Makes no new calls and events. Resolves when the open ones have ended. */
     stop,
-    observe: async () => ({
+    /** What was recorded until now. The caller adds what it did itself. */
+    observe: async (): Promise<Observation> => ({
       endpoints,
-      guests: guest.names,
+      guests: guest.names(),
       closures: subscribers.closures(),
       confirmed: events.confirmed,
       publishes: events.publishes,
@@ -113,7 +101,8 @@ export async function startLoad(
       left: await countMessages(target.managementUrl()),
       notReady: await target.notReady(),
     }),
-    close: async () => {
+    /** Stops the load and closes the subscribers' endpoints. */
+    close: async (): Promise<void> => {
       // After an error, the timers of the load would keep the process alive.
       await stop()
       expiries.stop()

@@ -22,7 +22,8 @@ export type Door = 'each' | 'latest'
 /** Where the process waits to be killed: the effects are written and not committed, or committed and not answered. */
 export type Point = 'before the commit' | 'before the answer'
 
-export type Message = { readonly port: number } | { readonly reached: Point } | { readonly reconciled: true }
+/** What the process tells, one thing at a time. */
+export type Message = { readonly port?: number; readonly reached?: Point; readonly reconciled?: true }
 
 /** A subscriber, built as docs/receiver.md says. */
 const settings = JSON.parse(process.argv[2] ?? '') as ReceiverSettings

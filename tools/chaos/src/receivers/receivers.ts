@@ -15,16 +15,6 @@ import { subscribe } from '../subscribers/subscribe.ts'
 import { openReceiverDatabase, type ReceiverDatabase, type StoreName } from './receiver-database.ts'
 import type { Door, Message, Point, ReceiverSettings } from './receiver-process.ts'
 
-/** Subscribers with `@switchhook/receiver` in processes of their own, which are killed again and again. */
-export interface Receivers {
-  kills(): number
-  /** Ends the kills with a last one. Resolves when each receiver has read the state of the API. */
-  rest(): Promise<void>
-  /** Sends again what was parked while a receiver was away, and reads what each has done. */
-  look(): Promise<readonly ReceiverSeen[]>
-  close(): Promise<void>
-}
-
 /** Far enough apart for the breaker to close in between. */
 const ALIVE_MS = { least: 5_000, most: 10_000 }
 /** If no delivery reaches the point by then, the process is killed wherever it is. */
@@ -33,13 +23,16 @@ const DOORS: readonly Door[] = ['each', 'latest']
 const POINTS: readonly [Point, Point] = ['before the commit', 'before the answer']
 const PROGRAM = join(import.meta.dirname, 'receiver-process.js')
 
-/** @param folder for the SQLite database */
-export async function startReceivers(stack: ChaosStack, folder: string, seed: number): Promise<Receivers> {
+/**
+ * Starts subscribers with `@switchhook/receiver` in processes of their own, which are killed again and again.
+ * @param folder for the SQLite database
+ */
+export async function startReceivers(stack: ChaosStack, folder: string, seed: number) {
   const random = createRandom(seed)
   const client = await openClient(() => stack.apis(), stack.devIdp, random)
   mkdirSync(folder, { recursive: true })
   const postgres = await testPostgres()
-  const opened: Opened[] = []
+  const opened: Awaited<ReturnType<typeof openOne>>[] = []
   const close = async (): Promise<void> => {
     await Promise.allSettled(opened.map((one) => one.close()))
     await postgres.close()
@@ -49,7 +42,7 @@ export async function startReceivers(stack: ChaosStack, folder: string, seed: nu
       ['sqlite', join(folder, 'receiver.db')],
       ['postgres', postgres.host],
     ] as const) {
-      opened.push(await openOne({ stack, client, random, store, location }))
+      opened.push(await openOne(stack, client, random, store, location))
     }
   } catch (error) {
     await close()
@@ -57,28 +50,18 @@ export async function startReceivers(stack: ChaosStack, folder: string, seed: nu
   }
   return {
     kills: () => opened.reduce((sum, one) => sum + one.kills(), 0),
-    rest: async () => void (await Promise.all(opened.map((one) => one.rest()))),
-    look: async () => {
+    /**
+     * Ends the kills with a last one. When each receiver has read the state of the API, sends again what was parked while
+     * it was away.
+     */
+    rest: async (): Promise<void> => void (await Promise.all(opened.map((one) => one.rest()))),
+    /** Reads what each has done. */
+    look: async (): Promise<readonly ReceiverSeen[]> => {
       const api = readApi(apiOf(stack))
       return Promise.all(opened.map(async (one) => ({ ...(await one.look()), api: await api })))
     },
     close,
   }
-}
-
-interface Opening {
-  readonly stack: ChaosStack
-  readonly client: Client
-  readonly random: Random
-  readonly store: StoreName
-  readonly location: string
-}
-
-interface Opened {
-  kills(): number
-  rest(): Promise<void>
-  look(): Promise<Omit<ReceiverSeen, 'api'>>
-  close(): Promise<void>
 }
 
 const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
@@ -92,7 +75,7 @@ const credentialsOf = ({ devIdp }: ChaosStack): ReceiverSettings['credentials'] 
 const apiOf = (stack: ChaosStack): ApiClient =>
   createClient({ baseUrl: stack.apis()[0] ?? '', auth: clientCredentials(credentialsOf(stack)) })
 
-async function openOne({ stack, client, random, store, location }: Opening): Promise<Opened> {
+async function openOne(stack: ChaosStack, client: Client, random: Random, store: StoreName, location: string) {
   const database = await openReceiverDatabase(store, location)
   // The address of the subscriptions: the process behind it has another port after each start.
   const front = await startTcpProxy('http://127.0.0.1:1')
@@ -102,7 +85,7 @@ async function openOne({ stack, client, random, store, location }: Opening): Pro
     ),
   )
   const secrets = { each: made[0]?.secret ?? '', latest: made[1]?.secret ?? '' }
-  const start = async (): Promise<RunningReceiver> => {
+  const start = async () => {
     const api = random.pick([stack.apis()[0] ?? '', ...stack.apis()])
     const receiver = startProcess({ store, location, secrets, api, credentials: credentialsOf(stack) })
     front.aim(`http://127.0.0.1:${await receiver.port}`)
@@ -127,26 +110,30 @@ async function openOne({ stack, client, random, store, location }: Opening): Pro
   })()
   // Reported when it is awaited.
   killing.catch(() => undefined)
-  const rejected: string[] = []
+  const subscriptionIds = made.map(({ id }) => id)
   return {
     kills: () => kills,
-    rest: async () => {
+    rest: async (): Promise<void> => {
       ending.abort()
       await killing
       await killAndStart()
       await receiver.reconciled
-    },
-    look: async () => {
-      for (const { id } of made) {
-        for (const { deliveryId, reason } of await listParked(client, store, id)) {
-          if (reason === 'rejected') rejected.push(deliveryId)
-          else await client.insist('POST', `/api/v1/webhooks/deliveries/${deliveryId}/redeliver`)
-        }
+      const parked = await Promise.all(subscriptionIds.map((id) => listParked(client, store, id)))
+      for (const { deliveryId, reason } of parked.flat()) {
+        if (reason === 'exhausted') await client.insist('POST', `/api/v1/webhooks/deliveries/${deliveryId}/redeliver`)
       }
-      const subscriptionIds = made.map(({ id }) => id)
-      return { name: store, subscriptionIds, rejected: [...new Set(rejected)], ...(await readDatabase(database)) }
     },
-    close: async () => {
+    look: async (): Promise<Omit<ReceiverSeen, 'api'>> => {
+      const [each = [], latest = []] = await Promise.all(subscriptionIds.map((id) => listParked(client, store, id)))
+      return {
+        name: store,
+        subscriptionIds,
+        rejected: [...each, ...latest].flatMap(({ deliveryId, reason }) => (reason === 'exhausted' ? [] : deliveryId)),
+        parked: each.flatMap(({ eventId, reason }) => (reason === 'exhausted' ? eventId : [])),
+        ...(await readDatabase(database)),
+      }
+    },
+    close: async (): Promise<void> => {
       ending.abort()
       await killing.catch(() => undefined)
       await receiver.kill().catch(() => undefined)
@@ -156,20 +143,14 @@ async function openOne({ stack, client, random, store, location }: Opening): Pro
   }
 }
 
-interface RunningReceiver {
-  readonly port: Promise<number>
-  readonly reconciled: Promise<unknown>
-  /** `kill -9`, when the process has reached the point. */
-  kill(at?: Point): Promise<void>
-}
-
-function startProcess(settings: ReceiverSettings): RunningReceiver {
+function startProcess(settings: ReceiverSettings) {
   const child = fork(PROGRAM, [JSON.stringify(settings)], { detached: true })
   const ended = once(child, 'exit')
   return {
-    port: Promise.race([messageOf(child, 'port').then(({ port }) => port), ended.then(unexpected)]),
+    port: Promise.race([messageOf(child, 'port').then(({ port = 0 }) => port), ended.then(unexpected)]),
     reconciled: messageOf(child, 'reconciled'),
-    kill: async (at) => {
+    /** `kill -9`, when the process has reached the point. */
+    kill: async (at?: Point): Promise<void> => {
       if (child.exitCode !== null) unexpected()
       if (at !== undefined) {
         const waiting = new AbortController()
@@ -190,16 +171,11 @@ function unexpected(): never {
   throw new Error('a receiver ended unexpectedly; its error is above')
 }
 
-type MessageWith<Name extends string> = Extract<Message, Readonly<Record<Name, unknown>>>
-
 /** Resolves with the first message that has this field. Never rejects: a process that ends sends none. */
-function messageOf<Name extends 'port' | 'reached' | 'reconciled'>(
-  child: ChildProcess,
-  name: Name,
-): Promise<MessageWith<Name>> {
+function messageOf(child: ChildProcess, name: keyof Message): Promise<Message> {
   return new Promise((resolve) => {
     child.on('message', (message: Message) => {
-      if (name in message) resolve(message as MessageWith<Name>)
+      if (name in message) resolve(message)
     })
   })
 }

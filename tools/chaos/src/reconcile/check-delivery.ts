@@ -4,7 +4,9 @@ import type { Problem } from './problem.ts'
 
 export interface DeliveryCheck {
   readonly problems: readonly Problem[]
+  /** POSTs of the delivery after it was acknowledged. */
   readonly duplicates: number
+  /** POSTs whose attempt number was lower than an earlier one, each explained by a disturbance. */
   readonly stepsBack: number
   /** POSTs that repeat an attempt around a fault that leaves two copies of a message. */
   readonly repeatedAttempts: number

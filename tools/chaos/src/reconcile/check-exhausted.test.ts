@@ -9,7 +9,14 @@ const OPS = {
   eventTypes: ['webhook.delivery.parked', 'webhook.endpoint.failing'],
 }
 const content: Post['content'] = { kind: 'agent', agentUri: 'sip:a@acme.example', sequence: 1, state: 2 }
-const PARKED: Notice = { kind: 'parked', subscriptionId: 's-dead', deliveryId: 'd2', run: 1, ofType: 'agent.status' }
+const PARKED: Notice = {
+  kind: 'parked',
+  subscriptionId: 's-dead',
+  deliveryId: 'd2',
+  run: 1,
+  eventId: 'e2',
+  ofType: 'agent.status',
+}
 const FAILING: Notice = { kind: 'failing', subscriptionId: 's-dead', since: new Date(10_500).toISOString() }
 
 const well = [post(), post({ content, deliveryId: 'well agent' })]

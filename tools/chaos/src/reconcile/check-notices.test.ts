@@ -24,7 +24,14 @@ const post = (more: Partial<Post> = {}): Post => ({
   ...more,
 })
 
-const PARKED: Notice = { kind: 'parked', subscriptionId: 's1', deliveryId: 'd1', run: 1, ofType: 'call.status' }
+const PARKED: Notice = {
+  kind: 'parked',
+  subscriptionId: 's1',
+  deliveryId: 'd1',
+  run: 1,
+  eventId: 'e2',
+  ofType: 'call.status',
+}
 const since = (ms: number): string => new Date(ms).toISOString()
 const failing = (ms: number): Notice => ({ kind: 'failing', subscriptionId: 's1', since: since(ms) })
 const recovered = (ms: number): Notice => ({

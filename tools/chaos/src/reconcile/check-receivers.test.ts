@@ -12,6 +12,7 @@ const seen = (more: Partial<ReceiverSeen> = {}): ReceiverSeen => ({
   name: 'sqlite',
   subscriptionIds: ['r1', 'r2'],
   rejected: [],
+  parked: [],
   each: ['e1'],
   latest: ['e1'],
   view: [leg, agent],
@@ -23,6 +24,15 @@ const problemsOf = (receiver: Partial<ReceiverSeen>, more: Partial<Observation> 
   reconcile(observed({ receivers: [seen(receiver)], ...more })).problems
 
 const LAPSES: Observation['lapses'] = [{ kind: 'rolled back', fromMs: 49_000, toMs: 51_000 }]
+const newer: Shown = { ...agent, sequence: 5, occurredAtMs: 60_000 }
+const parkedNotice = (occurredAtMs: number, subscriptionId = 'r1'): Post =>
+  post({
+    endpoint: 'ops',
+    deliveryId: 'n1',
+    eventId: 'e9',
+    content: { kind: 'parked', subscriptionId, deliveryId: 'd9', run: 1, eventId: 'e1', ofType: 'call.status' },
+    occurredAtMs,
+  })
 
 test.each<[string, Partial<ReceiverSeen>, Partial<Observation>]>([
   ['applied each event once', {}, {}],
@@ -30,6 +40,17 @@ test.each<[string, Partial<ReceiverSeen>, Partial<Observation>]>([
   ['shows a leg as ended that the API lists no longer', { view: [{ ...leg, state: 7 }, agent], api: [agent] }, {}],
   ['shows a live leg of a call that Redis lost', { api: [agent, unused] }, { lapses: LAPSES }],
   ['shows a state that Redis lost', { api: [leg, { ...agent, sequence: 3 }] }, { lapses: LAPSES }],
+  [
+    'shows the end of a leg that Redis lost, while the API has a newer state of it',
+    { view: [{ ...leg, state: 7 }, agent], api: [{ ...leg, sequence: 4, occurredAtMs: 60_000 }, agent] },
+    { lapses: LAPSES },
+  ],
+  ['was away for a whole schedule', { each: [], parked: ['e1'] }, {}],
+  [
+    'was away for a whole schedule, and Redis lost the parked record',
+    { each: [] },
+    { lapses: LAPSES, posts: [post(), parkedNotice(50_000)] },
+  ],
 ])('finds no problem if a receiver %s', (_name, receiver, more) => {
   expect(problemsOf(receiver, more)).toEqual([])
 })
@@ -60,19 +81,21 @@ test.each<[string, Partial<ReceiverSeen>, Problem['kind'], string]>([
   expect(problemsOf(receiver, { lapses: LATER })).toEqual([{ kind, what: `${what} at the receiver with sqlite` }])
 })
 
+test('a rollback excuses what it can have lost, and nothing else', () => {
+  const lapses = LAPSES
+  expect(problemsOf({ api: [leg, newer] }, { lapses })).toMatchObject([{ kind: 'view differs' }])
+  expect(problemsOf({ view: [agent] }, { lapses })).toMatchObject([{ kind: 'view differs' }])
+  for (const notice of [parkedNotice(60_000), parkedNotice(50_000, 'r2')]) {
+    expect(problemsOf({ each: [] }, { lapses, posts: [post(), notice] })).toMatchObject([{ kind: 'effect missing' }])
+  }
+})
+
 test('the deliveries of a receiver that is away may be parked, its notices repeated, and its effects are counted', () => {
   const endpoints = [
     ...observed().endpoints,
     { name: 'ops', subscriptionId: 's9', eventTypes: ['webhook.delivery.parked'] },
   ]
-  const content: Post['content'] = {
-    kind: 'parked',
-    subscriptionId: 'r1',
-    deliveryId: 'd9',
-    run: 1,
-    ofType: 'call.status',
-  }
-  const notice = post({ endpoint: 'ops', deliveryId: 'n1', eventId: 'e9', content })
+  const notice = parkedNotice(900)
   const posts = [post(), notice, notice]
   const receivers = [seen(), seen({ name: 'postgres' })]
   expect(reconcile(observed({ endpoints, posts, receivers }))).toMatchObject({ problems: [], applied: 2 })

@@ -1,35 +1,40 @@
+/** Problems that waiting cannot resolve. */
+export const FINAL = [
+  'two deliveries of one event',
+  'body changed',
+  'headers changed',
+  'signature or headers',
+  'attempt number',
+  'attempt repeated',
+  'first attempt after the answer',
+  'sent after its expiry',
+  'expired too early',
+  'sequence number used twice',
+  'time goes back',
+  'notice of a notice',
+  'effect repeated',
+  'rejected by a receiver',
+] as const
+
 /** One violated guarantee. `what` names the delivery, event or endpoint. */
 export interface Problem {
   readonly kind:
+    | (typeof FINAL)[number]
     | 'missing'
     | 'not filtered'
-    | 'sent after its expiry'
-    | 'expired too early'
     | 'gap'
     | 'no beginning'
     | 'no end'
-    | 'two deliveries of one event'
-    | 'body changed'
-    | 'headers changed'
-    | 'signature or headers'
-    | 'attempt number'
-    | 'attempt repeated'
     | 'wrongly parked'
     | 'rejected, not parked'
     | 'left in a queue'
     | 'not ready'
     | 'recovery'
-    | 'notice of a notice'
     | 'parked notice without a rejection'
     | 'outage not reported'
-    | 'first attempt after the answer'
     | 'retry given up'
-    | 'sequence number used twice'
-    | 'time goes back'
     | 'nothing was exhausted'
     | 'effect missing'
-    | 'effect repeated'
     | 'view differs'
-    | 'rejected by a receiver'
   readonly what: string
 }

@@ -12,59 +12,20 @@ import {
   isAcknowledgement,
   isInLostBroker,
   isRolledBack,
-  type Notice,
   type Observation,
   type Post,
 } from './observation.ts'
 import type { Problem } from './problem.ts'
 import { checkStreams, countRepeated, eventsOf, nameOf, streamsOf } from './streams.ts'
 
-export interface Reconciliation {
-  readonly problems: readonly Problem[]
-  readonly events: number
-  readonly legs: number
-  /** One for each event and each subscription that must get it. */
-  readonly deliveries: number
-  readonly acknowledged: number
-  /** Deliveries parked as `rejected`. */
-  readonly parked: number
-  /** Deliveries that expired, each explained by the api. */
-  readonly expired: number
-  /** Sent again by recoveries. */
-  readonly recovered: number
-  /** Parked as `exhausted` and then sent again. */
-  readonly exhausted: number
-  /** Parked records that a rollback of Redis lost. */
-  readonly forgotten: number
-  /** Deliveries that the broker lost with its messages. */
-  readonly lostWithBroker: number
-  /** Sequence numbers that were used again after Redis lost the events. */
-  readonly repeated: number
-  /** Deliveries of an event that was recorded again, with the same content, after Redis lost it. */
-  readonly recordedAgain: number
-  /** POSTs of a parked notice with another body, after Redis lost the parked record. */
-  readonly changedNotices: number
-  /** Effects of the killed receivers, one for each event and receiver. */
-  readonly applied: number
-  /** Changes of a subscription that must stop first attempts. */
-  readonly closures: number
-  /** Each notice counts once, regardless of the number of subscriptions. */
-  readonly notices: Readonly<Record<Notice['kind'], number>>
-  readonly posts: number
-  /** POSTs of a delivery that was already acknowledged. */
-  readonly duplicates: number
-  /** POSTs whose attempt number was lower than an earlier one, each explained by a disturbance. */
-  readonly stepsBack: number
-  /** POSTs that repeat an attempt, each explained by a fault that leaves two copies of a message. */
-  readonly repeatedAttempts: number
-}
+export type Reconciliation = ReturnType<typeof reconcile>
 
 /**
  * Checks that everything was delivered. Each subscription that lasted for the whole run must have acknowledged each event
  * of its types, or the delivery must be parked because its receiver rejected it. Expected are the confirmed events, the
  * events of accepted calls, and every event that any subscription got. Only a `Lapse` or a `BrokerLoss` excuses anything.
  */
-export function reconcile(observation: Observation): Reconciliation {
+export function reconcile(observation: Observation) {
   const { endpoints, posts, parked, lapses, recoveries, receivers, left, notReady } = observation
   const streams = streamsOf(posts)
   const notices = expectedNotices(observation)
@@ -174,21 +135,33 @@ export function reconcile(observation: Observation): Reconciliation {
     problems,
     events: expected.size,
     legs: [...streams.keys()].filter((stream) => stream.startsWith('leg ')).length,
+    /** One for each event and each subscription that must get it. */
     deliveries: owed,
     acknowledged,
+    /** Deliveries parked as `rejected`. */
     parked: parkedRightly,
+    /** Deliveries that expired, each explained by the api. */
     expired,
+    /** Sent again by recoveries, and those of them that were parked as `exhausted`. */
     recovered: sum(recoveries.map(({ sent }) => sent)),
     exhausted: sum(exhausted.map(({ sent }) => sent)),
+    /** Parked, pulled or expired deliveries that a rollback of Redis lost. */
     forgotten,
+    /** Deliveries that the broker lost with its messages. */
     lostWithBroker,
+    /** Sequence numbers that were used again after Redis lost the events. */
     repeated: countRepeated(streams),
+    /** Deliveries of an event that was recorded again, with the same content, after Redis lost it. */
     recordedAgain,
+    /** Effects of the killed receivers, one for each event and receiver. */
     applied: sum(receivers.map(({ each }) => each.length)),
-    changedNotices: sum(checked.map(({ changedNotices }) => changedNotices)),
+    /** Changes of a subscription that must stop first attempts. */
     closures: observation.closures.length,
+    /** Each notice counts once, regardless of the number of subscriptions. */
     notices: countNotices(observation),
     posts: posts.length,
+    // Each is explained at `DeliveryCheck`.
+    changedNotices: sum(checked.map(({ changedNotices }) => changedNotices)),
     duplicates: sum(checked.map(({ duplicates }) => duplicates)),
     stepsBack: sum(checked.map(({ stepsBack }) => stepsBack)),
     repeatedAttempts: sum(checked.map(({ repeatedAttempts }) => repeatedAttempts)),

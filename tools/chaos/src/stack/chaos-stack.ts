@@ -2,40 +2,20 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type StackFile, type StackOptions, startStack, stopStack } from '@switchhook/local'
-import { controlPrivateRabbitmq, type Home, openHome, runningPid, type Say, waitUntil } from '@switchhook/test-servers'
+import {
+  controlPrivateRabbitmq,
+  httpSucceeds,
+  openHome,
+  runningPid,
+  type Say,
+  waitUntil,
+} from '@switchhook/test-servers'
 import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { type Backing, REPLICAS } from '../faults/plan.ts'
 
-/** A stack whose processes and connections can be disturbed one at a time. */
-export interface ChaosStack {
-  /** Base urls of the api replicas. */
-  apis(): readonly string[]
-  readonly devIdp: string
-  /** Through the proxy, as the services reach the broker. */
-  readonly amqpUrl: string
-  managementUrl(): string
-  /** Proxies between the services and the broker or Redis. */
-  readonly proxies: Readonly<Record<Backing, TcpProxy>>
-  /** Ends a process and resolves once it is gone. Returns whether it was running. */
-  end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean>
-  /** Restarts ended processes and resolves when they are ready. `more` is added to their environment. */
-  restore(name: string, more?: NodeJS.ProcessEnv): Promise<void>
-  /** The direct address, not through the proxy. */
-  redisUrl(): string
-  /** The data folder of Redis; undefined if Redis runs in a container. */
-  readonly redisFolder: string | undefined
-  /** RabbitMQ's messages and definitions; undefined if it runs in a container. */
-  readonly rabbitmqFolder: string | undefined
-  /** Runs `rabbitmqctl`; undefined if RabbitMQ runs in a container. */
-  readonly rabbitmqctl: ((args: readonly string[]) => Promise<boolean>) | undefined
-  /** Services whose `/readyz` does not answer 200. */
-  notReady(): Promise<readonly string[]>
-  /** Processes that ended although no fault ended them, and services that failed to start. Also checked at every restore. */
-  unexpectedExits(): Promise<readonly string[]>
-  /** Keeps the logs of the services beyond `stop`, and returns their folder. */
-  keepLogs(): string
-  stop(): Promise<void>
-}
+export type ChaosStack = Awaited<ReturnType<typeof startChaosStack>>
+
+type EndSignal = 'SIGTERM' | 'SIGKILL'
 
 /** A process must have exited this long after SIGTERM. */
 const GONE_WITHIN_MS = 15_000
@@ -43,13 +23,11 @@ const START_TRIES = 3
 /** The whole load is one client, so its rate limit must never apply. */
 const COUNTED_ONLY = '999999999/1m'
 
-const isBacking = (name: string): name is Backing => name === 'rabbitmq' || name === 'redis'
-
 /**
- * Starts two fresh stacks of the local runner: one with RabbitMQ and Redis only, and one with the services, which reach
- * both through a proxy.
+ * Starts a stack whose processes and connections can be disturbed one at a time. It consists of two fresh stacks of the
+ * local runner: one with RabbitMQ and Redis only, and one with the services, which reach both through a proxy.
  */
-export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, say: Say): Promise<ChaosStack> {
+export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, say: Say) {
   const none = { api: 0, fanout: 0, 'delivery-worker': 0 }
   const below: StackOptions = { home: join(folder, 'backing'), apiPort: 0, idpPort: 0, replicas: none }
   const above: StackOptions = { ...below, home: join(folder, 'services'), replicas: REPLICAS }
@@ -78,35 +56,55 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
     const servicesPart = openPart(services, true, async (more) => {
       services = await startStack(above, { ...servicesEnv, ...more }, silent)
     })
-    const partOf = (name: string): Part => (isBacking(name) ? backingPart : servicesPart)
+    const partOf = (name: string) => (name === 'rabbitmq' || name === 'redis' ? backingPart : servicesPart)
+    const dataFolder = (of: Backing, ...path: string[]): string | undefined =>
+      backing.providers[of] === 'local' ? join(backingPart.home.dataDir, of, ...path) : undefined
 
     return {
-      apis: () => services.urls.apis,
+      /** Base urls of the api replicas. */
+      apis: (): readonly string[] => services.urls.apis,
       devIdp: services.urls.devIdp,
+      /** Through the proxy, as the services reach the broker. */
       amqpUrl: rabbitmq.url,
-      managementUrl: () => {
+      managementUrl: (): string => {
         if (backing.urls.rabbitmqManagement === null) throw new Error('this broker has no management API')
         return backing.urls.rabbitmqManagement
       },
+      /** Proxies between the services and the broker or Redis. */
       proxies: { rabbitmq, redis },
-      end: (name, signal) => partOf(name).end(name, signal),
-      restore: (name, more) => partOf(name).restore(more),
-      redisUrl: () => backing.urls.redis,
-      redisFolder: backing.providers.redis === 'local' ? join(backingPart.home.dataDir, 'redis') : undefined,
-      rabbitmqFolder:
-        backing.providers.rabbitmq === 'local' ? join(backingPart.home.dataDir, 'rabbitmq', 'mnesia') : undefined,
+      /** Ends a process and resolves once it is gone. Returns whether it was running. */
+      end: (name: string, signal: EndSignal): Promise<boolean> => partOf(name).end(name, signal),
+      /** Restarts ended processes and resolves when they are ready. `more` is added to their environment. */
+      restore: (name: string, more?: NodeJS.ProcessEnv): Promise<void> => partOf(name).restore(more),
+      /** The direct address, not through the proxy. */
+      redisUrl: (): string => backing.urls.redis,
+      /** The data folder of Redis; undefined if Redis runs in a container. */
+      redisFolder: dataFolder('redis'),
+      /** RabbitMQ's messages and definitions; undefined if it runs in a container. */
+      rabbitmqFolder: dataFolder('rabbitmq', 'mnesia'),
+      /** Runs `rabbitmqctl`; undefined if RabbitMQ runs in a container. */
       rabbitmqctl:
-        backing.providers.rabbitmq === 'local' ? (args) => controlPrivateRabbitmq(backingPart.home, args) : undefined,
-      notReady: () => notReady(services),
-      unexpectedExits: async () =>
+        backing.providers.rabbitmq === 'local'
+          ? (args: readonly string[]): Promise<boolean> => controlPrivateRabbitmq(backingPart.home, args)
+          : undefined,
+      /** Services whose `/readyz` does not answer 200. */
+      notReady: async (): Promise<readonly string[]> => {
+        const asked = Object.entries(services.healthPorts).map(async ([name, port]) =>
+          (await httpSucceeds(`http://127.0.0.1:${port}/readyz`)) ? [] : [name],
+        )
+        return (await Promise.all(asked)).flat()
+      },
+      /** Processes that ended although no fault ended them, and services that failed to start. Also checked at every restore. */
+      unexpectedExits: async (): Promise<readonly string[]> =>
         (await Promise.all([backingPart.unexpectedExits(), servicesPart.unexpectedExits()])).flat(),
-      keepLogs: () => {
+      /** Keeps the logs of the services beyond `stop`, and returns their folder. */
+      keepLogs: (): string => {
         const kept = `${folder}-logs`
         rmSync(kept, { recursive: true, force: true })
         renameSync(servicesPart.home.logDir, kept)
         return kept
       },
-      stop: async () => {
+      stop: async (): Promise<void> => {
         await stopStack(above.home, say, { discardData: true })
         await Promise.all(proxies.map((proxy) => proxy.close()))
         await discard()
@@ -121,15 +119,8 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
 
 const silent = (): void => {}
 
-interface Part {
-  readonly home: Home
-  end(name: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean>
-  restore(more?: NodeJS.ProcessEnv): Promise<void>
-  unexpectedExits(): Promise<readonly string[]>
-}
-
 /** One of the two stacks. `start` starts its processes that are not running; `reportsStarts` reports failed starts. */
-function openPart(stack: StackFile, reportsStarts: boolean, start: (more: NodeJS.ProcessEnv) => Promise<void>): Part {
+function openPart(stack: StackFile, reportsStarts: boolean, start: (more: NodeJS.ProcessEnv) => Promise<void>) {
   const home = openHome(stack.home)
   const names = Object.keys(stack.processes)
   const killed = new Set<string>()
@@ -162,7 +153,7 @@ function openPart(stack: StackFile, reportsStarts: boolean, start: (more: NodeJS
 
   return {
     home,
-    end: async (name, signal) => {
+    end: async (name: string, signal: EndSignal): Promise<boolean> => {
       const pid = await runningPid(home, name)
       if (pid === undefined) return false
       killed.add(name)
@@ -175,13 +166,13 @@ function openPart(stack: StackFile, reportsStarts: boolean, start: (more: NodeJS
       }
       return true
     },
-    restore: (more = {}) => {
+    restore: (more: NodeJS.ProcessEnv = {}): Promise<void> => {
       // One restore at a time, because two would start the same process twice.
       const before = restoring.catch(() => {})
       restoring = before.then(() => startAgain(more))
       return restoring
     },
-    unexpectedExits: async () => {
+    unexpectedExits: async (): Promise<readonly string[]> => {
       await noteUnexpectedExits()
       return unexpectedExits
     },
@@ -191,18 +182,4 @@ function openPart(stack: StackFile, reportsStarts: boolean, start: (more: NodeJS
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('\n')
   return error instanceof Error ? error.message : String(error)
-}
-
-async function notReady({ healthPorts }: StackFile): Promise<readonly string[]> {
-  const asked = await Promise.all(
-    Object.entries(healthPorts).map(async ([name, port]) => {
-      const signal = AbortSignal.timeout(2_000)
-      const isReady = await fetch(`http://127.0.0.1:${port}/readyz`, { signal }).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-      return isReady ? [] : [name]
-    }),
-  )
-  return asked.flat()
 }

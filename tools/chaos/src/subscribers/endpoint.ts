@@ -7,35 +7,12 @@ import { preciseNowMs } from './clock.ts'
 import { readPost } from './read-post.ts'
 import { rotateSpans, type SecretSpan } from './secrets.ts'
 
-/** A subscriber's endpoint that records each POST, in a form small enough to keep hours of them in memory. */
-export interface RunningEndpoint {
-  readonly behaviour: Behaviour
-  readonly url: string
-  /** When its port was closed. */
-  readonly outages: readonly Outage[]
-  /** Sets the secret that signs its deliveries from the start. */
-  expect(secret: string): void
-  /**
-   * Runs a rotation of its secret. POSTs that arrive before the answer may be signed with a secret that is not known yet,
-   * so they are verified after the rotation.
-   * @param request resolves to the new secret, or to undefined if nothing was rotated
-   */
-  rotate(overlapMs: number, request: () => Promise<string | undefined>): Promise<void>
-  /** Ends `isBrokenAtFirst`: from now on the behaviour alone decides the answers. */
-  repair(): void
-  /** Closes the port and drops every connection. */
-  goDown(): Promise<void>
-  /** Listens on the same port again. */
-  comeUp(): Promise<void>
-}
+export type RunningEndpoint = Awaited<ReturnType<typeof startEndpoint>>
 
 const BROKEN = { status: 400, delayMs: 0 }
 
-export async function startEndpoint(
-  behaviour: Behaviour,
-  seed: number,
-  note: (post: Post) => void,
-): Promise<RunningEndpoint> {
+/** Starts a subscriber's endpoint that records each POST, in a form small enough to keep hours of them in memory. */
+export async function startEndpoint(behaviour: Behaviour, seed: number, note: (post: Post) => void) {
   let server: Server | undefined
   let port = 0
   let spans: readonly SecretSpan[] = []
@@ -77,11 +54,18 @@ export async function startEndpoint(
   return {
     behaviour,
     url: `http://127.0.0.1:${port}/hook`,
-    outages,
-    expect: (secret) => {
+    /** When its port was closed. */
+    outages: outages as readonly Outage[],
+    /** Sets the secret that signs its deliveries from the start. */
+    expect: (secret: string): void => {
       spans = [{ secret, knownAtMs: preciseNowMs() }]
     },
-    rotate: async (overlapMs, request) => {
+    /**
+     * Runs a rotation of its secret. POSTs that arrive before the answer may be signed with a secret that is not known yet,
+     * so they are verified after the rotation.
+     * @param request resolves to the new secret, or to undefined if nothing was rotated
+     */
+    rotate: async (overlapMs: number, request: () => Promise<string | undefined>): Promise<void> => {
       const requestedAtMs = preciseNowMs()
       const waiting: (() => void)[] = []
       postponed = waiting
@@ -90,11 +74,14 @@ export async function startEndpoint(
       postponed = undefined
       for (const inspect of waiting) inspect()
     },
+    /** Listens on the same port again. */
     comeUp,
-    repair: () => {
+    /** Ends `isBrokenAtFirst`: from now on the behaviour alone decides the answers. */
+    repair: (): void => {
       isBroken = false
     },
-    goDown: async () => {
+    /** Closes the port and drops every connection. */
+    goDown: async (): Promise<void> => {
       const leaving = server
       if (leaving === undefined) return
       server = undefined

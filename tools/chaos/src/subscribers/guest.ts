@@ -6,18 +6,6 @@ import { caughtUpAtMs, preciseNowMs } from './clock.ts'
 import { type RunningEndpoint, startEndpoint } from './endpoint.ts'
 import { subscribe } from './subscribe.ts'
 
-/** A subscription that is changed and deleted under load. Each new subscription after a DELETE has a new endpoint. */
-export interface Guest {
-  /** Names of the endpoints, the current one last. */
-  readonly names: readonly string[]
-  readonly closures: readonly Closure[]
-  /** Disables the subscription, or removes `call.status` from it, for `forMs`. */
-  patch(change: 'enabled' | 'eventTypes', forMs: number): Promise<void>
-  /** Deletes the subscription and creates another one. */
-  replace(): Promise<void>
-  close(): Promise<void>
-}
-
 const CALLS = 'call.status'
 const { eventTypes: TYPES } = GUEST_BEHAVIOUR
 
@@ -58,7 +46,8 @@ export async function changeFor(
   return { fromMs, toMs }
 }
 
-export async function startGuest(client: Client, seed: number, note: (post: Post) => void): Promise<Guest> {
+/** A subscription that is changed and deleted under load. Each new subscription after a DELETE has a new endpoint. */
+export async function startGuest(client: Client, seed: number, note: (post: Post) => void) {
   const endpoints: RunningEndpoint[] = []
   const closures: Closure[] = []
   let subscriptionId = ''
@@ -76,21 +65,22 @@ export async function startGuest(client: Client, seed: number, note: (post: Post
 
   await addEndpoint()
   return {
-    get names() {
-      return endpoints.map(({ behaviour }) => behaviour.name)
-    },
+    /** Names of the endpoints, the current one last. */
+    names: (): readonly string[] => endpoints.map(({ behaviour }) => behaviour.name),
     closures,
-    patch: async (what, forMs) => {
+    /** Disables the subscription, or removes `call.status` from it. */
+    patch: async (what: keyof typeof CHANGES, forMs: number): Promise<void> => {
       const { stops: eventTypes } = CHANGES[what]
       const span = await changeFor(client, subscriptionId, CHANGES[what], forMs)
       closures.push({ endpoint: currentName(), eventTypes, ...span })
     },
-    replace: async () => {
+    /** Deletes the subscription and creates another one. */
+    replace: async (): Promise<void> => {
       // 404: an earlier try got no answer but was carried out.
       const fromMs = await change(client, 'DELETE', subscriptionId, [204, 404])
       closures.push({ endpoint: currentName(), eventTypes: TYPES, fromMs, toMs: Number.POSITIVE_INFINITY })
       await addEndpoint()
     },
-    close: async () => void (await Promise.all(endpoints.map((endpoint) => endpoint.goDown()))),
+    close: async (): Promise<void> => void (await Promise.all(endpoints.map((endpoint) => endpoint.goDown()))),
   }
 }

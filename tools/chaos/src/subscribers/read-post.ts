@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Content, Notice, Post } from '../reconcile/observation.ts'
 import type { Behaviour } from './behaviour.ts'
-import { inspectPost, lastingHeaders } from './inspect-post.ts'
-import type { SecretSpan } from './secrets.ts'
+import { type SecretSpan, signatureFlaws } from './secrets.ts'
 
 /**
  * Reads an attempt, in a form small enough to keep hours of them in memory.
@@ -42,7 +41,7 @@ interface Envelope {
   readonly eventType: string
   readonly occurredAt: string
   readonly data: {
-    /** Set by `load/platform-events.ts`. */
+    /** Set by `load/platform-events.ts`, and in notices. */
     readonly eventId?: string
     readonly callId?: string
     readonly agentUri?: string
@@ -68,8 +67,44 @@ function contentOf({ eventType, data }: Envelope): Content {
 }
 
 function noticeOf(eventType: string, data: Envelope['data']): Notice {
-  const { subscriptionId = '', deliveryId = '', eventType: ofType = '', run = 0, since = '' } = data
-  if (eventType === 'webhook.delivery.parked') return { kind: 'parked', subscriptionId, deliveryId, run, ofType }
+  const { subscriptionId = '', deliveryId = '', eventId = '', eventType: ofType = '', run = 0, since = '' } = data
+  if (eventType === 'webhook.delivery.parked')
+    return { kind: 'parked', subscriptionId, deliveryId, run, eventId, ofType }
   if (eventType === 'webhook.endpoint.failing') return { kind: 'failing', subscriptionId, since }
   return { kind: 'recovered', subscriptionId, since, recoveredAt: data.recoveredAt ?? '' }
 }
+
+/** Body fields that the headers repeat, and the headers of the subscription. */
+interface Expected {
+  readonly deliveryId: string
+  readonly eventType: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * Returns the flaws of one attempt that its receiver can see: a wrong signature, headers that contradict the body, and missing headers of its subscription.
+ * @param spans the secrets of the subscription, as the api returned them
+ */
+export function inspectPost(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  { deliveryId, eventType, headers: more }: Expected,
+  spans: readonly SecretSpan[],
+  beganAtMs: number,
+): readonly string[] {
+  const expected = { 'x-svc-delivery': deliveryId, 'webhook-id': deliveryId, 'x-svc-event': eventType, ...more }
+  return [
+    ...signatureFlaws(headers, body, spans, beganAtMs),
+    ...Object.entries(expected)
+      .filter(([name, value]) => headers[name] !== value)
+      .map(([name, value]) => `${name} is ${String(headers[name])}, not ${value}`),
+  ]
+}
+
+/** The `X-SVC-…` headers without `X-SVC-Attempt`, the only one that may differ between attempts. */
+export const lastingHeaders = (headers: IncomingHttpHeaders): string =>
+  Object.entries(headers)
+    .filter(([name]) => name.startsWith('x-svc-') && name !== 'x-svc-attempt')
+    .map(([name, value]) => `${name}: ${String(value)}`)
+    .toSorted()
+    .join('\n')

@@ -1,23 +1,13 @@
 import type { Post } from '../reconcile/observation.ts'
 
-/** Every POST of a run, in the order of arrival. */
-export interface ReceivedPosts {
-  readonly posts: readonly Post[]
-  note(post: Post): void
-  hasArrived(endpoint: string, eventId: string): boolean
-  /** Resolves when the endpoint gets an event of the other platform that occurred after this call. */
-  newEventArrives(endpoint: string): Promise<void>
-  /** Resolves to true when the endpoint gets an event of this call, or to false after `CALL_WITHIN_MS`. */
-  callArrives(endpoint: string, call: { readonly callId: string; readonly agentUri: string }): Promise<boolean>
-  /** Resolves to true when a notice tells that a delivery of this subscription was parked after this call. */
-  parkedNoticeArrives(subscriptionId: string, withinMs: number): Promise<boolean>
-}
+export type ReceivedPosts = ReturnType<typeof openReceivedPosts>
 
 const CALL_WITHIN_MS = 10_000
 /** Far more POSTs than can arrive during one request. */
 const RECENT = 5_000
 
-export function openReceivedPosts(): ReceivedPosts {
+/** Every POST of a run, in the order of arrival. */
+export function openReceivedPosts() {
   const posts: Post[] = []
   const waiters = new Set<(post: Post) => void>()
   const arrived = new Set<string>()
@@ -38,26 +28,32 @@ export function openReceivedPosts(): ReceivedPosts {
   }
 
   return {
-    posts,
-    note: (post) => {
+    posts: posts as readonly Post[],
+    note: (post: Post): void => {
       posts.push(post)
       arrived.add(`${post.endpoint} ${post.eventId}`)
       for (const waiter of waiters) waiter(post)
     },
-    hasArrived: (endpoint, eventId) => arrived.has(`${endpoint} ${eventId}`),
-    newEventArrives: async (endpoint) => {
+    hasArrived: (endpoint: string, eventId: string): boolean => arrived.has(`${endpoint} ${eventId}`),
+    /** Resolves when the endpoint gets an event of the other platform that occurred after this call. */
+    newEventArrives: async (endpoint: string): Promise<void> => {
       const sinceMs = Date.now()
       await next(
         (post) => post.content.kind === 'platform' && post.endpoint === endpoint && post.occurredAtMs >= sinceMs,
       )
     },
-    callArrives: async (endpoint, { callId, agentUri }) => {
+    /** Resolves to true when the endpoint gets an event of this call, or to false after `CALL_WITHIN_MS`. */
+    callArrives: async (
+      endpoint: string,
+      { callId, agentUri }: { readonly callId: string; readonly agentUri: string },
+    ): Promise<boolean> => {
       const fits = ({ content, endpoint: at }: Post): boolean =>
         at === endpoint && content.kind === 'leg' && content.callId === callId && content.agentUri === agentUri
       // The webhook often arrives before the answer.
       return posts.slice(-RECENT).some(fits) || next(fits, CALL_WITHIN_MS)
     },
-    parkedNoticeArrives: (subscriptionId, withinMs) => {
+    /** Resolves to true when a notice tells that a delivery of this subscription was parked after this call. */
+    parkedNoticeArrives: (subscriptionId: string, withinMs: number): Promise<boolean> => {
       const sinceMs = Date.now()
       return next(
         ({ content, occurredAtMs }) =>

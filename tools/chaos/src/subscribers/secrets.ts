@@ -57,7 +57,7 @@ export function signatureFlaws(
   const signedAtMs = Number(headers['webhook-timestamp']) * SECOND_MS
   const errors: string[] = []
   const fits = spans.map(({ secret }) => {
-    const error = verify(secret, headers, body)
+    const error = signatureError(secret, headers, body)
     if (error !== undefined) errors.push(error)
     return error === undefined
   })
@@ -72,7 +72,8 @@ export function signatureFlaws(
   )
 }
 
-function verify(secret: string, headers: IncomingHttpHeaders, body: Buffer): string | undefined {
+/** Why this secret does not fit; undefined if it does. */
+export function signatureError(secret: string, headers: IncomingHttpHeaders, body: Buffer): string | undefined {
   try {
     new Webhook(secret).verify(body, headers as Record<string, string>, { jsonParse: false })
     return undefined

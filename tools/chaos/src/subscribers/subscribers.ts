@@ -6,46 +6,19 @@ import { REPORTED_OUTAGE_MS } from '../reconcile/check-notices.ts'
 import type { Closure, Outage } from '../reconcile/observation.ts'
 import { type Behaviour, BOTH, DOWN_FOR_LONG, PAUSED_AT_TIMES } from './behaviour.ts'
 import { type RunningEndpoint, startEndpoint } from './endpoint.ts'
-import { changeFor, type Guest, startGuest } from './guest.ts'
+import { changeFor, startGuest } from './guest.ts'
 import { startPuller } from './puller.ts'
 import { openReceivedPosts, type ReceivedPosts } from './received-posts.ts'
 import { rotateSecret, subscribe } from './subscribe.ts'
 
-/** One endpoint with a subscription for each behaviour, and the guest. */
-export interface Subscribers {
-  readonly received: ReceivedPosts
-  readonly guest: Guest
-  /** Without the guest's. */
-  readonly subscriptions: readonly { readonly endpoint: string; readonly subscriptionId: string }[]
-  subscriptionOf(endpoint: string): string
-  outages(): readonly Outage[]
-  /** Those of the guest, and those of the pauses. */
-  closures(): readonly Closure[]
-  /** Pauses the subscription of `PAUSED_AT_TIMES`. */
-  pause(forMs: number): Promise<void>
-  /** Repairs every endpoint that is broken at first. */
-  repair(): void
-  /** Returns false if too many previous secrets are still active. */
-  rotate(endpoint: string, overlapSeconds: number): Promise<boolean>
-  /** Takes an endpoint down for longer than the schedule, in the background. Returns false if it is already down. */
-  exhaust(): boolean
-  /**
-   * Stops the random outages, then takes the same endpoints down long enough for a notice. Resolves when every endpoint
-   * is up again.
-   */
-  lastOutage(): Promise<void>
-  close(): Promise<void>
-}
+export type Subscribers = Awaited<ReturnType<typeof startSubscribers>>
 
 const PAUSE = { change: { paused: true }, undo: { paused: false } }
 
-export async function startSubscribers(
-  client: Client,
-  seed: number,
-  behaviours: readonly Behaviour[],
-): Promise<Subscribers> {
+/** One endpoint with a subscription for each behaviour, and the guest. */
+export async function startSubscribers(client: Client, seed: number, behaviours: readonly Behaviour[]) {
   const received = openReceivedPosts()
-  const note: ReceivedPosts['note'] = (post) => received.note(post)
+  const { note } = received
   const ending = new AbortController()
   const endpoints: RunningEndpoint[] = []
   const stopPullers: (() => Promise<void>)[] = []
@@ -77,18 +50,23 @@ export async function startSubscribers(
   return {
     received,
     guest,
+    /** Without the guest's. */
     subscriptions,
     subscriptionOf,
-    repair: () => {
+    /** Repairs every endpoint that is broken at first. */
+    repair: (): void => {
       for (const endpoint of endpoints) endpoint.repair()
     },
-    outages: () => endpoints.flatMap(({ outages }) => outages),
-    closures: () => [...guest.closures, ...pauses],
-    pause: async (forMs) => {
+    outages: (): readonly Outage[] => endpoints.flatMap(({ outages }) => outages),
+    /** Those of the guest, and those of the pauses. */
+    closures: (): readonly Closure[] => [...guest.closures, ...pauses],
+    /** Pauses the subscription of `PAUSED_AT_TIMES`. */
+    pause: async (forMs: number): Promise<void> => {
       const span = await changeFor(client, subscriptionOf(PAUSED_AT_TIMES), PAUSE, forMs)
       pauses.push({ endpoint: PAUSED_AT_TIMES, eventTypes: BOTH, ...span })
     },
-    rotate: async (name, overlapSeconds) => {
+    /** Returns false if too many previous secrets are still active. */
+    rotate: async (name: string, overlapSeconds: number): Promise<boolean> => {
       const endpoint = endpoints.find(({ behaviour }) => behaviour.name === name)
       let isRotated = false
       await endpoint?.rotate(overlapSeconds * 1_000, async () => {
@@ -98,18 +76,23 @@ export async function startSubscribers(
       })
       return isRotated
     },
-    exhaust: () => {
+    /** Takes an endpoint down for longer than the schedule, in the background. Returns false if it is already down. */
+    exhaust: (): boolean => {
       if (downForLong === undefined || longOutage !== undefined) return false
       const exhausted = received.parkedNoticeArrives(subscriptionOf(DOWN_FOR_LONG), MAX_OUTAGE_MS)
       longOutage = stayDown(downForLong, exhausted, ending.signal).finally(() => (longOutage = undefined))
       return true
     },
-    lastOutage: async () => {
+    /**
+     * Stops the random outages, then takes the same endpoints down long enough for a notice. Resolves when every endpoint
+     * is up again.
+     */
+    lastOutage: async (): Promise<void> => {
       await longOutage
       await endOutages()
       await Promise.all(sometimesDown.map((endpoint) => goDownForLong(endpoint, received)))
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await endOutages()
       await longOutage
       await Promise.all([

@@ -22,31 +22,24 @@ const GUARDED: Readonly<Record<string, object>> = {
 const DELIVERED = ['expiring', 'keyed', 'limited']
 
 /** Subscriptions that only a new api can create, for workers of both versions. */
-export interface GuardedSubscriptions {
-  /** Creates them. Call while all apis are new. */
-  subscribe(): Promise<void>
-  /** Deletes them, so that an old worker withdraws what waits for a new one. */
-  remove(): Promise<void>
-  /** What was sent against a setting. */
-  problems(): readonly string[]
-  close(): Promise<void>
-}
-
-export async function startGuarded(client: Client): Promise<GuardedSubscriptions> {
+export async function startGuarded(client: Client) {
   const receiver = await startReceiver()
   receiver.answer('/limited', { delayMs: ANSWER_MS })
   const ids: string[] = []
   return {
-    subscribe: async () => {
+    /** Creates them. Call while all apis are new. */
+    subscribe: async (): Promise<void> => {
       for (const [name, settings] of Object.entries(GUARDED)) {
         const body = { url: receiver.url(`/${name}`), eventTypes: ['call.status'], ...settings }
         ids.push((await subscribe(client, body)).id)
       }
     },
-    remove: async () => {
+    /** Deletes them, so that an old worker withdraws what waits for a new one. */
+    remove: async (): Promise<void> => {
       for (const id of ids) await client.insist('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
     },
-    problems: () => [
+    /** What was sent against a setting. */
+    problems: (): readonly string[] => [
       ...['filtered', 'paused'].flatMap((name) =>
         receiver
           .requests(`/${name}`)
@@ -71,6 +64,6 @@ export async function startGuarded(client: Client): Promise<GuardedSubscriptions
         (name) => `new workers sent nothing to the ${name} subscription`,
       ),
     ],
-    close: () => receiver.close(),
+    close: (): Promise<void> => receiver.close(),
   }
 }

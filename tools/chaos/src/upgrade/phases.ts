@@ -21,16 +21,11 @@ const API: readonly Service[] = ['api']
 
 /** An update to the new version and a rollback, one service at a time: each runs in both versions, then in its target alone. */
 export function phasesOf(order: Order): readonly Phase[] {
-  const [up, down] =
-    order === 'documented'
-      ? [
-          [...CONSUMERS, ...API],
-          [...API, ...CONSUMERS],
-        ]
-      : [
-          [...API, ...CONSUMERS],
-          [...CONSUMERS, ...API],
-        ]
+  const [consumersFirst, apiFirst] = [
+    [...CONSUMERS, ...API],
+    [...API, ...CONSUMERS],
+  ]
+  const [up, down] = order === 'documented' ? [consumersFirst, apiFirst] : [apiFirst, consumersFirst]
   let fleet: Fleet = { api: OLD, fanout: OLD, 'delivery-worker': OLD }
   const phases: Phase[] = [{ name: 'the old version alone', fleet }]
   const replace = (services: readonly Service[], target: 'old' | 'new'): void => {

@@ -2,22 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningFleet } from '@switchhook/local'
 import { eventually } from '@switchhook/testkit'
 import { openManagementPublisher } from '../load/platform-events.ts'
-import { type LoadTarget, startLoad } from '../load/start-load.ts'
+import { everyServiceIsReady, type LoadTarget, startLoad } from '../load/start-load.ts'
 import type { Disturbance } from '../reconcile/observation.ts'
-import type { Reconciliation } from '../reconcile/reconcile.ts'
 import { settle } from '../reconcile/settle.ts'
 import { countMessages } from '../stack/broker-management.ts'
 import { BEHAVIOURS, BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
 import { startGuarded } from './guarded.ts'
 import type { Phase } from './phases.ts'
 
-export interface UpgradeResult {
-  readonly reconciliation: Reconciliation
-  /** Answers of the api that a healthy installation does not give, and deliveries that a setting withholds. */
-  readonly unusual: readonly string[]
-  /** Number of answers by status; 0: no answer. */
-  readonly answers: ReadonlyMap<number, number>
-}
+export type UpgradeResult = Awaited<ReturnType<typeof runUpgrade>>
 
 /** The seed decides how the endpoints behave. */
 const SEED = 20261122
@@ -42,11 +35,7 @@ const TO_BOTH_VERSIONS = BEHAVIOURS.filter(
 )
 
 /** Takes the fleet through all phases under load, and reconciles every event of the whole way. */
-export async function runUpgrade(
-  fleet: RunningFleet,
-  phases: readonly Phase[],
-  say: (line: string) => void,
-): Promise<UpgradeResult> {
+export async function runUpgrade(fleet: RunningFleet, phases: readonly Phase[], say: (line: string) => void) {
   const [first, ...others] = phases
   if (first === undefined) throw new Error('there are no phases')
   await fleet.become(first.fleet)
@@ -79,13 +68,9 @@ export async function runUpgrade(
         await eventually(empty, { timeoutMs: EMPTY_WITHIN_MS, intervalMs: 500 })
       }
       await fleet.become(wanted)
-      await eventually(
-        async () => {
-          const names = await fleet.notReady()
-          if (names.length > 0) throw new Error(`${name}: not ready: ${names.join(', ')}`)
-        },
-        { timeoutMs: READY_WITHIN_MS, intervalMs: 200 },
-      )
+      await everyServiceIsReady(target, READY_WITHIN_MS).catch((error: unknown) => {
+        throw new Error(`${name}: ${String(error)}`)
+      })
       disturbances.push({ fromMs, toMs: Date.now() })
       if (!isGuarded && !wanted.api.includes('old')) {
         await guarded.subscribe()
@@ -112,6 +97,7 @@ export async function runUpgrade(
     }))
     return {
       reconciliation,
+      /** Answers of the api that a healthy installation does not give, and deliveries that a setting withholds. */
       unusual: [
         ...load.client.unusual.map(({ request, status }) => `${request} was answered ${status}`),
         ...guarded.problems(),

@@ -12,13 +12,8 @@ export const LOAD_AGENTS = { agentUri: 'sip:load-{n}@acme.example', tenant: 'acm
 const CALLS_PER_SECOND = 40
 const BUSY_NUMBER = '+15550101'
 
-export interface Load {
-  /** Stops making calls and checks the webhooks of the accepted ones. */
-  end(): Promise<Omit<CallCheck, 'unfinished'> & { readonly calls: number }>
-}
-
 /** Makes calls continuously. A command without an answer is repeated with its idempotency key. */
-export function startLoad(apiUrl: string, token: string, subscriber: Subscriber, path: string): Load {
+export function startLoad(apiUrl: string, token: string, subscriber: Subscriber, path: string) {
   const client = createClient({ baseUrl: apiUrl, auth: async () => token })
   const callIds: string[] = []
   const ending = new AbortController()
@@ -48,7 +43,8 @@ export function startLoad(apiUrl: string, token: string, subscriber: Subscriber,
   })()
 
   return {
-    end: async () => {
+    /** Stops making calls and checks the webhooks of the accepted ones. */
+    end: async (): Promise<Omit<CallCheck, 'unfinished'> & { readonly calls: number }> => {
       ending.abort()
       await going
       const answered = waitUntil(() => underWay.size === 0, 60_000)

@@ -25,6 +25,7 @@ const AGENTS = ['alice', 'bob'].map((name) => ({
 }))
 /** The name by which a container reaches this machine; docker-compose.yml defines it. */
 const THIS_MACHINE = 'host.docker.internal'
+const urlOf = (port: number): string => `http://127.0.0.1:${port}`
 /** The replicas of docker-compose.yml. */
 const WORKERS = 2
 
@@ -37,17 +38,12 @@ export async function tryContainers(say: Say): Promise<void> {
   const missing = await missingDocker()
   if (missing !== undefined) throw new BackingUnavailable(missing)
   // Docker must not choose a port, because it could take the one reserved for Prometheus, which starts last.
-  const [apiPort, idpPort, prometheusPort, managementPort] = [
-    await freePort(),
-    await freePort(),
-    await freePort(),
-    await freePort(),
-  ]
+  const [apiPort, idpPort, prometheusPort] = [await freePort(), await freePort(), await freePort()]
   const project = openComposeProject(PROJECT, {
     API_PORT: String(apiPort),
     DEV_IDP_PORT: String(idpPort),
     PROMETHEUS_PORT: String(prometheusPort),
-    RABBITMQ_MANAGEMENT_PORT: String(managementPort),
+    RABBITMQ_MANAGEMENT_PORT: String(await freePort()),
     DELIVERY_RETRY_WAITS: '1s,2s,3s',
     WRAP_UP_SECONDS: '2',
     // The load is one client that retries several times a second while a replica is down.
@@ -55,9 +51,7 @@ export async function tryContainers(say: Say): Promise<void> {
     SIMULATOR_AGENTS: JSON.stringify([...AGENTS, LOAD_AGENTS]),
     NODE_ENV: 'development',
   })
-  const [apiUrl, devIdpUrl, prometheusUrl] = [apiPort, idpPort, prometheusPort].map(
-    (port) => `http://127.0.0.1:${port}`,
-  ) as [string, string, string]
+  const [apiUrl, devIdpUrl, prometheusUrl] = [urlOf(apiPort), urlOf(idpPort), urlOf(prometheusPort)]
   const step = async (what: string, act: () => Promise<string>): Promise<void> => {
     const began = Date.now()
     say(`${what}: ${await act()} (${((Date.now() - began) / 1_000).toFixed(1)} s)`)
@@ -165,16 +159,10 @@ async function statusAndLogs(project: ComposeProject): Promise<readonly string[]
   }
 }
 
-/** The stack of docker-compose.yml under its own project name. A failed command throws with its output. */
-interface ComposeProject {
-  /** The lines of standard output. */
-  compose(...args: readonly string[]): Promise<readonly string[]>
-  docker(...args: readonly string[]): Promise<readonly string[]>
-  /** The ids of a service's containers, including stopped ones. */
-  containers(service?: string): Promise<readonly string[]>
-}
+type ComposeProject = ReturnType<typeof openComposeProject>
 
-function openComposeProject(name: string, env: NodeJS.ProcessEnv): ComposeProject {
+/** The stack of docker-compose.yml under its own project name. A failed command throws with its output. */
+function openComposeProject(name: string, env: NodeJS.ProcessEnv) {
   async function run(args: readonly string[]): Promise<readonly string[]> {
     const { ok, stdout, output } = await runCommand('docker', args, {
       env: { ...process.env, ...env },
@@ -186,9 +174,11 @@ function openComposeProject(name: string, env: NodeJS.ProcessEnv): ComposeProjec
   const compose = (...args: readonly string[]): Promise<readonly string[]> =>
     run(['compose', '--project-name', name, '--file', composeFile, ...args])
   return {
+    /** Both return the lines of standard output. */
     compose,
-    docker: (...args) => run(args),
-    containers: (service) =>
+    docker: (...args: readonly string[]) => run(args),
+    /** The ids of a service's containers, including stopped ones. */
+    containers: (service?: string) =>
       compose('ps', '--all', '--quiet', '--no-trunc', ...(service === undefined ? [] : [service])),
   }
 }

@@ -21,64 +21,50 @@ export function createApiClient(baseUrl: string, token: string, screen: Screen) 
 
   const shown = <T>(
     request: string,
+    detail: string | ((value: T) => string),
     call: (options: CallOptions) => Promise<T>,
-    describe: (value: T) => string,
   ): Promise<T> =>
     screen.request(request, async () => {
       let status = 0
       const value = await call({ onAnswer: (answer) => (status = answer.status) })
-      return { status, detail: describe(value), value }
+      return { status, detail: typeof detail === 'string' ? detail : detail(value), value }
     })
+  const voice = '/api/v1/voice'
+  const webhooks = '/api/v1/webhooks'
 
   return {
     command: (callId: string, name: 'answer' | 'hold' | 'resume' | 'hangup', agentUri: string) =>
-      shown(
-        `POST /api/v1/voice/calls/{callId}/${name}`,
-        (options) => calls[name](callId, { agentUri }, options),
-        () => agentUri,
-      ),
+      shown(`POST ${voice}/calls/{callId}/${name}`, agentUri, (options) => calls[name](callId, { agentUri }, options)),
     transfer: (callId: string, agentUri: string, transferTarget: string) =>
-      shown(
-        'POST /api/v1/voice/calls/{callId}/transfer',
-        (options) => calls.transfer(callId, { agentUri, transferTarget }, options),
-        () => `${agentUri} → ${transferTarget}`,
+      shown(`POST ${voice}/calls/{callId}/transfer`, `${agentUri} → ${transferTarget}`, (options) =>
+        calls.transfer(callId, { agentUri, transferTarget }, options),
       ),
     subscribe: (url: string, eventTypes: Schemas['NewSubscription']['eventTypes']) =>
-      shown(
-        'POST /api/v1/webhooks/subscriptions',
-        (options) => subscriptions.create({ url, eventTypes }, options),
-        () => `${eventTypes.join(', ')} → ${url}`,
+      shown(`POST ${webhooks}/subscriptions`, `${eventTypes.join(', ')} → ${url}`, (options) =>
+        subscriptions.create({ url, eventTypes }, options),
       ),
     unsubscribe: (id: string) =>
-      shown(
-        'DELETE /api/v1/webhooks/subscriptions/{id}',
-        (options) => subscriptions.delete(id, options),
-        () => 'new deliveries stop',
+      shown(`DELETE ${webhooks}/subscriptions/{id}`, 'new deliveries stop', (options) =>
+        subscriptions.delete(id, options),
       ),
     dial: (agentUri: string, destination: string) =>
       shown(
-        'POST /api/v1/voice/calls/dial',
+        `POST ${voice}/calls/dial`,
+        (callId: string) => `${agentUri} dials ${destination}: call ${callId}`,
         async (options) => (await calls.dial({ agentUri, destination }, options)).callId,
-        (callId) => `${agentUri} dials ${destination}: call ${callId}`,
       ),
     setPresence: (agentUri: string, given: Schemas['PresenceSetting']) =>
-      shown(
-        'POST /api/v1/voice/agents/{agentUri}/presence',
-        (options) => agents.setPresence(agentUri, given, options),
-        () => `${agentUri}: ${JSON.stringify(given)}`,
+      shown(`POST ${voice}/agents/{agentUri}/presence`, `${agentUri}: ${JSON.stringify(given)}`, (options) =>
+        agents.setPresence(agentUri, given, options),
       ),
     /** Makes an inbound call; only the simulated contact center can do this. */
     ring: (agentUri: string, from: string) =>
-      shown(
-        'POST /simulator/v1/calls',
-        async (options) => (await simulator.call({ agentUri, from }, options)).callId,
-        () => `${from} calls ${agentUri}`,
-      ),
+      shown('POST /simulator/v1/calls', `${from} calls ${agentUri}`, async (options) => {
+        return (await simulator.call({ agentUri, from }, options)).callId
+      }),
     redeliver: (id: string) =>
-      shown(
-        'POST /api/v1/webhooks/deliveries/{id}/redeliver',
-        (options) => deliveries.redeliver(id, options),
-        () => 'sent again, with the same id and body',
+      shown(`POST ${webhooks}/deliveries/{id}/redeliver`, 'sent again, with the same id and body', (options) =>
+        deliveries.redeliver(id, options),
       ),
     parked: async (id: string) => (await subscriptions.deliveries(id, { state: 'parked' }).page()).items,
     /** The lines that the command line prints. */

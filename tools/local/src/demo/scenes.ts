@@ -2,7 +2,7 @@ import type { ApiClient, ParkedDelivery } from './api-client.ts'
 import type { Customer } from './customer.ts'
 import type { Screen } from './screen.ts'
 import type { Arrival, Subscriber } from './subscriber.ts'
-import { isSame, verify } from './verify.ts'
+import { verify, verifySame } from './verify.ts'
 
 export interface SceneContext {
   readonly api: ApiClient
@@ -49,15 +49,10 @@ export async function aCallIsFollowed({ api, subscriber, screen }: SceneContext)
   const arrivals = await subscriber.waitFor('four webhooks about the call', 4, isOfCall)
 
   const ordered = arrivals.toSorted((one, other) => one.envelope.data.sequence - other.envelope.data.sequence)
-  verify(
-    isSame(ordered.map(stateOf), ['initiated', 'proceeding', 'connected', 'ended']),
-    'each state of the call arrives',
-  )
-  verify(
-    isSame(
-      ordered.map(({ envelope }) => envelope.data.sequence),
-      [1, 2, 3, 4],
-    ),
+  verifySame(ordered.map(stateOf), ['initiated', 'proceeding', 'connected', 'ended'], 'each state of the call arrives')
+  verifySame(
+    ordered.map(({ envelope }) => envelope.data.sequence),
+    [1, 2, 3, 4],
     'the sequence has no gap',
   )
   verify(ordered.every(hasRightHeaders), 'the X-SVC headers match the body')
@@ -102,11 +97,9 @@ export async function anEndpointFails({ api, subscriber, screen, waitsMs }: Scen
   verify(healthy.length === 1 && healthy[0].attempt === 1, 'the healthy endpoint gets it at the first attempt')
   screen.verified('the failures did not affect the healthy endpoint')
 
-  verify(
-    isSame(
-      retried.map(({ attempt }) => attempt),
-      numbers(failures + 1),
-    ),
+  verifySame(
+    retried.map(({ attempt }) => attempt),
+    numbers(failures + 1),
     'X-SVC-Attempt counts the attempts',
   )
   verify(new Set(retried.map(({ deliveryId }) => deliveryId)).size === 1, 'a retry keeps its delivery id')
@@ -137,25 +130,21 @@ export async function aParkedDeliveryIsSentAgain(
   for (const line of await api.commandLine('explain', deliveryId)) screen.row([line])
   const record = await api.delivery(deliveryId)
   verify(record.state === 'parked' && record.parkedReason === 'rejected', 'the record says why it is parked')
-  verify(
-    isSame(
-      record.attempts.map(({ status }) => status),
-      [410],
-    ),
+  verifySame(
+    record.attempts.map(({ status }) => status),
+    [410],
     'the record holds the attempt',
   )
 
   subscriber.behave('/gone', () => 204)
   await api.redeliver(deliveryId)
   const both = await subscriber.waitFor('the delivery is sent again', 2, (arrival) => arrival.deliveryId === deliveryId)
-  verify(
-    isSame(
-      both.map(({ attempt, answer }) => [attempt, answer]),
-      [
-        [1, 410],
-        [2, 204],
-      ],
-    ),
+  verifySame(
+    both.map(({ attempt, answer }) => [attempt, answer]),
+    [
+      [1, 410],
+      [2, 204],
+    ],
     'the attempt counter continues',
   )
   verify(both[0]?.body === both[1]?.body, 'the same bytes are sent again')

@@ -3,21 +3,13 @@ import { type Say } from '@switchhook/test-servers'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** The output of the demo: numbered scenes with requests, webhooks and verified statements. */
-export interface Screen {
-  scene(title: string): void
-  /** Shows a request, its status and a detail. Rows that arrive before the answer are shown after it. */
-  request<T>(
-    request: string,
-    answer: () => Promise<{ readonly status: number; readonly detail: string; readonly value: T }>,
-  ): Promise<T>
-  row(columns: readonly string[]): void
-  verified(what: string): void
-  table(title: string, rows: readonly (readonly [string, string])[]): void
-}
+export type Screen = ReturnType<typeof createScreen>
 
-/** Use colour only on a terminal, and only if NO_COLOR (no-color.org) is not set. */
-export function createScreen(say: Say, options: { readonly colour: boolean }): Screen {
+/**
+ * The output of the demo: numbered scenes with requests, webhooks and verified statements. Use colour only on a terminal, and
+ * only if NO_COLOR (no-color.org) is not set.
+ */
+export function createScreen(say: Say, options: { readonly colour: boolean }) {
   const paint = (style: Style, text: string): string =>
     options.colour ? styleText(style, text, { validateStream: false }) : text
   const paintStatus = (status: number): string => paint(status < 300 ? 'green' : 'yellow', String(status))
@@ -28,12 +20,16 @@ export function createScreen(say: Say, options: { readonly colour: boolean }): S
     else held.push(text)
   }
   return {
-    scene: (title) => {
+    scene: (title: string): void => {
       scenes += 1
       say('')
       say(paint('bold', `${scenes}  ${title}`))
     },
-    request: async (request, answer) => {
+    /** Shows a request, its status and a detail. Rows that arrive before the answer are shown after it. */
+    request: async <T>(
+      request: string,
+      answer: () => Promise<{ readonly status: number; readonly detail: string; readonly value: T }>,
+    ): Promise<T> => {
       held = []
       try {
         const { status, detail, value } = await answer()
@@ -45,9 +41,9 @@ export function createScreen(say: Say, options: { readonly colour: boolean }): S
         held = undefined
       }
     },
-    row: (columns) => line(`   ${columns.join('  ')}`),
-    verified: (what) => say(`   ${paint('green', '✓')} ${what}`),
-    table: (title, rows) => {
+    row: (columns: readonly string[]): void => line(`   ${columns.join('  ')}`),
+    verified: (what: string): void => say(`   ${paint('green', '✓')} ${what}`),
+    table: (title: string, rows: readonly (readonly [string, string])[]): void => {
       const width = Math.max(...rows.map(([name]) => name.length))
       say('')
       say(paint('bold', title))

@@ -40,24 +40,13 @@ interface Envelope {
 /** Returns the status for a POST. */
 type Behaviour = (arrival: Omit<Arrival, 'answer'>) => number
 
-export interface Subscriber {
-  url(path: string): string
-  /** Sets the answers of a path; the default is 204. */
-  behave(path: string, behaviour: Behaviour): void
-  arrivals(path?: string): readonly Arrival[]
-  /** @throws StepFailed if too few matching POSTs arrive in time */
-  waitFor(what: string, count: number, isOne: (arrival: Arrival) => boolean): Promise<readonly Arrival[]>
-  close(): Promise<void>
-}
+export type Subscriber = Awaited<ReturnType<typeof startSubscriber>>
 
 /**
  * The client application's side: an HTTP server with an endpoint at every path.
  * @param webhookHost how workers that are not on this machine call it; without it, it listens on loopback alone
  */
-export async function startSubscriber(
-  onArrival: (arrival: Arrival) => void,
-  webhookHost?: string,
-): Promise<Subscriber> {
+export async function startSubscriber(onArrival: (arrival: Arrival) => void, webhookHost?: string) {
   const arrivals: Arrival[] = []
   const behaviours = new Map<string, Behaviour>()
   const server = createServer((request, response) => {
@@ -74,10 +63,13 @@ export async function startSubscriber(
   await once(server.listen(0, webhookHost === undefined ? '127.0.0.1' : '0.0.0.0'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    url: (path) => `http://${webhookHost ?? '127.0.0.1'}:${port}${path}`,
-    behave: (path, behaviour) => void behaviours.set(path, behaviour),
-    arrivals: (path) => arrivals.filter((arrival) => path === undefined || arrival.path === path),
-    waitFor: async (what, count, isOne) => {
+    url: (path: string): string => `http://${webhookHost ?? '127.0.0.1'}:${port}${path}`,
+    /** Sets the answers of a path; the default is 204. */
+    behave: (path: string, behaviour: Behaviour): void => void behaviours.set(path, behaviour),
+    arrivals: (path?: string): readonly Arrival[] =>
+      arrivals.filter((arrival) => path === undefined || arrival.path === path),
+    /** @throws StepFailed if too few matching POSTs arrive in time */
+    waitFor: async (what: string, count: number, isOne: (arrival: Arrival) => boolean): Promise<readonly Arrival[]> => {
       const found = (): readonly Arrival[] => arrivals.filter(isOne)
       verify(
         await waitUntil(() => found().length >= count, 30_000, 10),
@@ -85,7 +77,7 @@ export async function startSubscriber(
       )
       return found()
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       const closed = once(server, 'close')
       server.close()
       server.closeAllConnections()

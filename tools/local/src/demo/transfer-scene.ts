@@ -1,7 +1,7 @@
 import type { ApiClient } from './api-client.ts'
 import type { SceneContext } from './scenes.ts'
 import type { Arrival, Subscriber } from './subscriber.ts'
-import { isSame, verify } from './verify.ts'
+import { verify, verifySame } from './verify.ts'
 
 const ALICE = 'sip:alice@acme.example'
 const BOB = 'sip:bob@acme.example'
@@ -37,15 +37,16 @@ export async function aCustomerIsTransferred({ api, subscriber, screen, customer
   const left = await desk.leg(callId, ALICE, ended)
   verify(left.envelope.data.endReason === TRANSFERRED, "alice's leg ends with reason transferred")
   await desk.leg(callId, BOB, connected)
-  verify(isSame(desk.states(callId, ALICE), [2, 3, 4, 3, 4, 4, 7]), "every state of alice's leg arrives")
+  verifySame(desk.states(callId, ALICE), [2, 3, 4, 3, 4, 4, 7], "every state of alice's leg arrives")
   screen.verified('ringing, connected, held, connected, consultation, transferred: the call id stayed the same')
 
   await api.command(callId, 'hangup', BOB)
   await desk.leg(callId, BOB, ended)
   await desk.agent(ALICE, afterCallWork)
   await desk.agent(ALICE, lunch)
-  verify(
-    isSame(desk.statusesSince(ALICE, onThePhone), [onThePhone, afterCallWork, lunch]),
+  verifySame(
+    desk.statusesSince(ALICE, onThePhone),
+    [onThePhone, afterCallWork, lunch],
     "alice's status follows the call",
   )
   screen.verified('alice: on the phone, after-call work, then lunch, which was set during the call')

@@ -8,4 +8,6 @@ export function verify(holds: boolean, what: string): asserts holds {
   if (!holds) throw new StepFailed(`not verified: ${what}`)
 }
 
-export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+/** @throws StepFailed unless both are the same as JSON */
+export const verifySame = (actual: unknown, expected: unknown, what: string): void =>
+  verify(JSON.stringify(actual) === JSON.stringify(expected), what)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type Home, isTaken, rememberPorts } from '@switchhook/test-servers'
-import type { Member, MemberPorts } from './members.ts'
+import type { Member } from './members.ts'
+import type { StackFile } from './stack-file.ts'
 import { type StackOptions, WrongSettings } from './stack-options.ts'
 
 /**
@@ -12,7 +13,7 @@ export async function assignPorts(
   members: readonly Member[],
   running: ReadonlySet<string>,
   options: StackOptions,
-): Promise<ReadonlyMap<string, MemberPorts>> {
+): Promise<Pick<StackFile, 'ports' | 'healthPorts'>> {
   const wishes: Record<string, number> = {}
   for (const { name, kind } of members) {
     const wanted = wantedPort(name, options)
@@ -25,18 +26,15 @@ export async function assignPorts(
     if (kind !== 'dev-idp') wishes[`${name}.health`] = 0
   }
   const kept = new Set(Object.keys(wishes).filter((slot) => running.has(slot.split('.')[0] ?? '')))
-  const ports: Partial<Record<string, number>> = await rememberPorts(
-    join(home.dataDir, 'stack-ports.json'),
-    wishes,
-    kept,
-  )
-  return new Map(
-    members.map(({ name }) => {
-      const port = ports[`${name}.port`]
-      const healthPort = ports[`${name}.health`]
-      return [name, { ...(port !== undefined && { port }), ...(healthPort !== undefined && { healthPort }) }]
-    }),
-  )
+  const assigned = Object.entries(await rememberPorts(join(home.dataDir, 'stack-ports.json'), wishes, kept))
+  const portsOf = (purpose: string): Record<string, number> =>
+    Object.fromEntries(
+      assigned.flatMap(([slot, port]) => {
+        const [name, own] = slot.split('.')
+        return own === purpose ? [[name, port]] : []
+      }),
+    )
+  return { ports: portsOf('port'), healthPorts: portsOf('health') }
 }
 
 /** Only the first api replica and the identity provider have a configured port. */

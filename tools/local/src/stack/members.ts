@@ -23,9 +23,9 @@ export interface Member {
 
 export interface MemberPorts {
   /** The port for clients; only the api and the identity provider have clients. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** Every service has one; the identity provider has none. */
-  readonly healthPort?: number
+  readonly healthPort?: number | undefined
 }
 
 /** The processes that should run. */

@@ -48,13 +48,14 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
   const pids = await Promise.all(members.map(({ name }) => runningPid(home, name)))
   const running = new Set(members.filter((_member, index) => pids[index] !== undefined).map(({ name }) => name))
   const ports = await assignPorts(home, members, running, options)
-  const idpUrl = `http://127.0.0.1:${ports.get('dev-idp')?.port}`
+  const portsOf = (name: string): MemberPorts => ({ port: ports.ports[name], healthPort: ports.healthPorts[name] })
+  const idpUrl = `http://127.0.0.1:${ports.ports['dev-idp']}`
   const describe = () => describeStack(home, members, ports, { backing, asterisk })
   writeStackFile(home, await describe())
 
   const starting = members.filter(({ name }) => !running.has(name))
   const start = async (member: Member): Promise<void> => {
-    const own = ports.get(member.name) ?? {}
+    const own = portsOf(member.name)
     await startDaemon(home, {
       name: member.name,
       command: process.execPath,
@@ -113,15 +114,12 @@ async function isReady({ port, healthPort }: MemberPorts): Promise<boolean> {
 async function describeStack(
   home: Home,
   members: readonly Member[],
-  ports: ReadonlyMap<string, MemberPorts>,
+  ports: Pick<StackFile, 'ports' | 'healthPorts'>,
   { backing, asterisk }: Servers,
 ): Promise<StackFile> {
   const names = [...members.map(({ name }) => name), ...ASTERISK_PROCESSES, 'rabbitmq', 'redis', 'epmd']
   const pids = await Promise.all(names.map(async (name) => [name, await runningPid(home, name)] as const))
-  const pick = (which: keyof MemberPorts): Record<string, number> =>
-    Object.fromEntries([...ports].flatMap(([name, own]) => (own[which] === undefined ? [] : [[name, own[which]]])))
-  const clientPorts = pick('port')
-  const url = (name: string): string => `http://127.0.0.1:${clientPorts[name]}`
+  const url = (name: string): string => `http://127.0.0.1:${ports.ports[name]}`
   const apis = members.filter(({ kind }) => kind === 'api').map(({ name }) => url(name))
   return {
     home: home.path,
@@ -136,8 +134,7 @@ async function describeStack(
       asterisk: asterisk?.url ?? null,
       telephones: asterisk?.telephonesUrl ?? null,
     },
-    ports: clientPorts,
-    healthPorts: pick('healthPort'),
+    ...ports,
     providers: backing.providers,
     processes: Object.fromEntries(
       pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, { pid, log: home.logFile(name) }]])),

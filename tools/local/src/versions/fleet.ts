@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { httpSucceeds, repository } from '@switchhook/test-servers'
+import { httpSucceeds, repository, runCommand } from '@switchhook/test-servers'
 import type { StackFile } from '../stack/stack-file.ts'
 import { stopStack } from '../stack/stop-stack.ts'
 
@@ -14,19 +11,7 @@ type Service = 'api' | 'fanout' | 'delivery-worker'
 /** The versions of each service that should run, with one process per version. */
 export type Fleet = Readonly<Record<Service, readonly Version[]>>
 
-/** Services of two versions that share one RabbitMQ and one Redis, for tests of rolling updates. */
-export interface RunningFleet {
-  readonly devIdp: string
-  readonly managementUrl: string
-  /** Starts missing processes, then stops those that are no longer wanted, like a rolling update. */
-  become(fleet: Fleet): Promise<void>
-  /** Names of running services, with their version, whose `/readyz` does not answer 200. */
-  notReady(): Promise<readonly string[]>
-  /** Base URLs of the running api processes. */
-  apis(): readonly { readonly version: Version; readonly url: string }[]
-  /** Stops everything and discards its data. */
-  stop(): Promise<void>
-}
+export type RunningFleet = Awaited<ReturnType<typeof startFleet>>
 
 const SERVICES: readonly Service[] = ['api', 'fanout', 'delivery-worker']
 const REPLICAS: Readonly<Record<Service, string>> = {
@@ -38,11 +23,12 @@ const NONE = Object.fromEntries(Object.values(REPLICAS).map((name) => [name, '0'
 const GONE_POLL_MS = 10
 
 /**
+ * Starts services of two versions that share one RabbitMQ and one Redis, for tests of rolling updates.
  * @param folder holds the data of all processes
  * @param previous the folder of the built previous version
  * @param settings the environment of every service
  */
-export async function startFleet(folder: string, previous: string, settings: NodeJS.ProcessEnv): Promise<RunningFleet> {
+export async function startFleet(folder: string, previous: string, settings: NodeJS.ProcessEnv) {
   const checkouts: Readonly<Record<Version, string>> = { old: previous, new: repository }
   const base = { ...process.env, ...settings, API_PORT: '0', DEV_IDP_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: '' }
 
@@ -91,8 +77,11 @@ export async function startFleet(folder: string, previous: string, settings: Nod
   return {
     devIdp: urls.devIdp,
     managementUrl,
-    apis: () => present.api.map((version) => ({ version, url: apis[version] ?? '' })),
-    notReady: async () => {
+    /** Base URLs of the running api processes. */
+    apis: (): readonly { readonly version: Version; readonly url: string }[] =>
+      present.api.map((version) => ({ version, url: apis[version] ?? '' })),
+    /** Names of running services, with their version, whose `/readyz` does not answer 200. */
+    notReady: async (): Promise<readonly string[]> => {
       const running = SERVICES.flatMap((service) => present[service].map((version) => ({ service, version })))
       const answers = await Promise.all(
         running.map(async ({ service, version }) => {
@@ -102,7 +91,8 @@ export async function startFleet(folder: string, previous: string, settings: Nod
       )
       return answers.flat()
     },
-    become: async (fleet) => {
+    /** Starts missing processes, then stops those that are no longer wanted, like a rolling update. */
+    become: async (fleet: Fleet): Promise<void> => {
       for (const version of ['old', 'new'] as const) await start(version, fleet)
       const leaving = SERVICES.flatMap((service) =>
         present[service]
@@ -112,7 +102,8 @@ export async function startFleet(folder: string, previous: string, settings: Nod
       await Promise.all(leaving)
       present = fleet
     },
-    stop: async () => {
+    /** Stops everything and discards its data. */
+    stop: async (): Promise<void> => {
       await Promise.all((['old', 'new'] as const).map((version) => down(checkouts[version], homeOf(version), env)))
       await stopStack(join(folder, 'backing'), () => {}, { discardData: true })
       rmSync(folder, { recursive: true, force: true })
@@ -127,22 +118,16 @@ function runnerOf(checkout: string): string {
 }
 
 async function up(checkout: string, home: string, env: NodeJS.ProcessEnv): Promise<StackFile> {
-  const runner = spawn(process.execPath, [runnerOf(checkout), 'up'], {
+  const { ok, output } = await runCommand(process.execPath, [runnerOf(checkout), 'up'], {
     env: { ...env, SWITCHHOOK_HOME: home },
-    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const [said, complaint, [code]] = await Promise.all([text(runner.stdout), text(runner.stderr), once(runner, 'exit')])
-  if (code !== 0) throw new Error(`make up of ${checkout} failed:\n${said}${complaint}`)
+  if (!ok) throw new Error(`make up of ${checkout} failed:\n${output}`)
   return JSON.parse(readFileSync(join(home, 'stack.json'), 'utf8')) as StackFile
 }
 
 async function down(checkout: string, home: string, env: NodeJS.ProcessEnv): Promise<void> {
   if (!existsSync(home)) return
-  const runner = spawn(process.execPath, [runnerOf(checkout), 'down'], {
-    env: { ...env, SWITCHHOOK_HOME: home },
-    stdio: 'ignore',
-  })
-  await once(runner, 'exit')
+  await runCommand(process.execPath, [runnerOf(checkout), 'down'], { env: { ...env, SWITCHHOOK_HOME: home } })
 }
 
 /** Sends SIGTERM and waits for the exit, like a rolling update. */

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import { inspectPost, lastingHeaders } from './inspect-post.ts'
+import { inspectPost, lastingHeaders } from './read-post.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
