@@ -2,6 +2,7 @@ import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contra
 import type { DeliveryArchive, DeliveryLogReader, JournalReader, SubscriptionStore } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import type { RouteOf } from '../../http/route.ts'
+import { choice, completeComponent } from '../../http/schema-parts.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { DELIVERY_STATES, deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
@@ -32,21 +33,15 @@ const requestSchema = component('EventDeliveryRequest', {
   properties: { subscriptionId: subscriptionIdSchema },
 })
 
-const answerSchema = component('EventDelivery', {
-  type: 'object',
-  description: 'The delivery of an event to one subscription.',
-  required: ['deliveryId', 'eventId', 'subscriptionId', 'state'],
-  properties: {
-    deliveryId: deliveryIdSchema,
-    eventId: eventIdSchema,
-    subscriptionId: subscriptionIdSchema,
-    state: {
-      type: 'string',
-      enum: DELIVERY_STATES,
-      description: 'The state of the delivery, as `GET /webhooks/deliveries/{deliveryId}` shows it.',
-      examples: ['pending'],
-    },
-  },
+const answerSchema = completeComponent('EventDelivery', 'The delivery of an event to one subscription.', {
+  deliveryId: deliveryIdSchema,
+  eventId: eventIdSchema,
+  subscriptionId: subscriptionIdSchema,
+  state: choice(
+    DELIVERY_STATES,
+    'The state of the delivery, as `GET /webhooks/deliveries/{deliveryId}` shows it.',
+    'pending',
+  ),
 })
 
 export const deliverEvent: RouteOf<DeliverRouteDeps, DeliverRequest> = {

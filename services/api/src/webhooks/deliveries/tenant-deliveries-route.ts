@@ -19,6 +19,7 @@ import type {
 } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
+import { choice } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type DeliveryQuery, deliveryQuery } from './delivery-query.ts'
 import { deliveryPageSchema } from './delivery-schema.ts'
@@ -48,18 +49,12 @@ const { eventId: _, limit, cursor, ...inherited } = deliveryQuery
 
 const query = {
   ...inherited,
-  parkedReason: {
-    type: 'string',
-    enum: PARKED_REASONS,
-    description: 'Only deliveries that were parked for this reason.',
-    examples: ['exhausted'],
-  },
-  outcome: {
-    type: 'string',
-    enum: ['delivered', 'answered', ...UNREACHABLE_REASONS],
-    description: 'Only deliveries whose latest attempt had this outcome.',
-    examples: ['timeout'],
-  },
+  parkedReason: choice(PARKED_REASONS, 'Only deliveries that were parked for this reason.', 'exhausted'),
+  outcome: choice(
+    ['delivered', 'answered', ...UNREACHABLE_REASONS],
+    'Only deliveries whose latest attempt had this outcome.',
+    'timeout',
+  ),
   status: {
     type: 'integer',
     minimum: 100,

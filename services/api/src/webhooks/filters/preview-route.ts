@@ -12,7 +12,8 @@ import { type JournalEntry, type JournalReader, microsOf } from '@switchhook/sto
 import { component } from '../../http/component.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { eventIdSchema, moment, momentOrNull } from '../deliveries/delivery-schema.ts'
+import { completeComponent, count, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
+import { eventIdSchema } from '../deliveries/delivery-schema.ts'
 import {
   filterSchema,
   invalidFilter,
@@ -78,42 +79,21 @@ const requestSchema = component('FilterPreviewRequest', {
   },
 })
 
-const count = (description: string, example: number) => ({
-  type: 'integer',
-  minimum: 0,
-  description,
-  examples: [example],
-})
-
-const previewSchema = component('FilterPreview', {
-  type: 'object',
-  description: 'What the filter would have passed.',
-  required: ['looked', 'matched', 'since', 'examples', 'warnings'],
-  properties: {
-    looked: count('The number of events of these types that were judged, the latest of the journal.', 412),
-    matched: count('The number of these events that pass.', 96),
-    since: momentOrNull('When the oldest event that was looked at was journaled, in UTC.'),
-    examples: {
-      type: 'array',
-      description: `The latest ${MAX_EXAMPLES} events that pass and the latest ${MAX_EXAMPLES} that do not, the newest first.`,
-      items: component('FilterExample', {
-        type: 'object',
-        description: 'An event, and whether it passes.',
-        required: ['eventId', 'eventType', 'occurredAt', 'refusal'],
-        properties: {
-          eventId: eventIdSchema,
-          eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type.' },
-          occurredAt: moment('When the event occurred, in UTC.'),
-          refusal: {
-            type: ['string', 'null'],
-            description: 'Why the event does not pass; null if it does.',
-            examples: ['state was 2; the filter wants 3 or 7'],
-          },
-        },
-      }),
-    },
-    warnings: warningsSchema,
+const previewSchema = completeComponent('FilterPreview', 'What the filter would have passed.', {
+  looked: count('The number of events of these types that were judged, the latest of the journal.', 412),
+  matched: count('The number of these events that pass.', 96),
+  since: momentOrNull('When the oldest event that was looked at was journaled, in UTC.'),
+  examples: {
+    type: 'array',
+    description: `The latest ${MAX_EXAMPLES} events that pass and the latest ${MAX_EXAMPLES} that do not, the newest first.`,
+    items: completeComponent('FilterExample', 'An event, and whether it passes.', {
+      eventId: eventIdSchema,
+      eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type.' },
+      occurredAt: moment('When the event occurred, in UTC.'),
+      refusal: orNull(text('Why the event does not pass; null if it does.', 'state was 2; the filter wants 3 or 7')),
+    }),
   },
+  warnings: warningsSchema,
 })
 
 export const previewFilter: RouteOf<PreviewRouteDeps, PreviewRequest> = {

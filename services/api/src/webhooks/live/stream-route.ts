@@ -1,8 +1,9 @@
-import { AppError, canonicalCallId, EVENT_TYPES, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
+import { AppError, canonicalCallId, EVENT_TYPES } from '@switchhook/contracts'
 import { isJournalId, type JournalReader } from '@switchhook/store'
 import { limitedClientOf } from '../../http/limits/limited-client.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { moment } from '../deliveries/delivery-schema.ts'
+import { choice, moment } from '../../http/schema-parts.ts'
+import { eventListQuery } from '../deliveries/event-list-route.ts'
 import { streamMessages } from '../deliveries/event-schemas.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import type { LiveHub } from './live-hub.ts'
@@ -23,26 +24,13 @@ interface StreamQuery {
   readonly since?: string
 }
 
-const text = (description: string, example: string) => ({
-  type: 'string',
-  minLength: 1,
-  maxLength: MAX_SUBJECT_LENGTH,
-  description,
-  examples: [example],
-})
-
 const query = {
-  eventType: {
-    type: 'string',
-    enum: EVENT_TYPES,
-    description: 'Only events of this type, and their attempts.',
-    examples: ['call.status'],
+  eventType: choice(EVENT_TYPES, 'Only events of this type, and their attempts.', 'call.status'),
+  callId: { ...eventListQuery.callId, description: 'Only events of this call, and their attempts.' },
+  agentUri: {
+    ...eventListQuery.agentUri,
+    description: 'Only events of this agent, and their attempts. Percent-encode special characters such as `+`.',
   },
-  callId: text('Only events of this call, and their attempts.', '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'),
-  agentUri: text(
-    'Only events of this agent, and their attempts. Percent-encode special characters such as `+`.',
-    'sip:alice@acme.example',
-  ),
   subscriptionId: {
     ...subscriptionIdSchema,
     description: 'Only events that went to this subscription, and their attempts there.',

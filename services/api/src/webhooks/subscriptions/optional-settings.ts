@@ -1,4 +1,5 @@
 import type { Subscription } from '@switchhook/contracts'
+import { flag, momentOrNull, orNull } from '../../http/schema-parts.ts'
 import { filterSchema } from './filter-schema.ts'
 
 /** Visible ASCII, so that it needs no care in scripts, urls and logs. */
@@ -32,47 +33,40 @@ const expireAfterSeconds = {
   examples: [300],
 } as const
 
-const paused = {
-  type: ['boolean', 'null'],
-  description:
+const paused = orNull(
+  flag(
     'While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to ' +
-    'resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost.',
-  examples: [false],
-} as const
+      'resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost.',
+    false,
+  ),
+)
 
-const pausedUntil = {
-  type: ['string', 'null'],
-  format: 'date-time',
-  description:
-    'Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time.',
-  examples: [null],
-} as const
+const pausedUntil = momentOrNull(
+  'Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time.',
+  null,
+)
 
-const recoverRejected = {
-  type: ['boolean', 'null'],
-  description:
+const recoverRejected = orNull(
+  flag(
     'While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery ' +
-    'at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions.',
-  examples: [false],
-} as const
+      'at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions.',
+    false,
+  ),
+)
 
-const maxInFlight = {
-  type: ['integer', 'null'],
-  minimum: 1,
-  maximum: 1_000,
-  description:
-    'How many attempts may be in progress at a time, over all workers. Deliveries beyond it are held, and sent as attempts end. Not for pull subscriptions.',
-  examples: [4],
-} as const
+/** A limit of the POSTs of a subscription. */
+const limit = (description: string, example: number) =>
+  ({ type: ['integer', 'null'], minimum: 1, maximum: 1_000, description, examples: [example] }) as const
 
-const maxPerSecond = {
-  type: ['integer', 'null'],
-  minimum: 1,
-  maximum: 1_000,
-  description:
-    'How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions.',
-  examples: [20],
-} as const
+const maxInFlight = limit(
+  'How many attempts may be in progress at a time, over all workers. Deliveries beyond it are held, and sent as attempts end. Not for pull subscriptions.',
+  4,
+)
+
+const maxPerSecond = limit(
+  'How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions.',
+  20,
+)
 
 /**
  * The optional settings of a subscription, each with its schema. Creating, changing and reading a subscription, its ETag and
