@@ -64,7 +64,11 @@ export async function startApi(options: StartApiOptions): Promise<Api> {
     },
   )
   const scope = createRequestScope()
-  const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
+  const publishTraced = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
+  const publishDelivery: Base['publishDelivery'] = (delivery) => {
+    const traceparent = scope.current()
+    return publishTraced({ ...delivery, ...(traceparent !== undefined && { traceparent }) })
+  }
   const vault = openVault(config, log)
   const journal = createJournalReader(redis, {
     size: config.EVENT_JOURNAL_SIZE,

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, parseEventId } from '@switchhook/contracts'
+import { EVENT_TYPES, type EventSubject, parseEventId } from '@switchhook/contracts'
 import type { DeliveryState, LogQuery, ParkedQuery } from '@switchhook/store'
 import { pageParameters } from '../../http/page-schema.ts'
 import { type Range, rangeOf } from '../../http/read-range.ts'
@@ -26,11 +26,10 @@ export const deliveryQuery = {
   ...pageParameters,
 } as const
 
-export function logQueryOf({ state, eventType, eventId, ...query }: DeliveryQuery): LogQuery {
+export function logQueryOf({ state, eventId, ...query }: DeliveryQuery): LogQuery {
   return {
     ...rangeOf(query),
     ...(state !== 'any' && { state }),
-    ...(eventType !== undefined && { eventType }),
     ...(eventId !== undefined && { eventId: parseEventId(eventId) }),
   }
 }
@@ -44,3 +43,11 @@ export function parkedQueryOf({ eventType, eventId, ...query }: DeliveryQuery): 
       (wanted === undefined || delivery.eventId === wanted),
   }
 }
+
+/** Whether an event is about the call and the agent that a query names. */
+export const isAbout = (
+  wanted: { readonly callId?: string; readonly agentUri?: string },
+  { callId, agentUri }: Pick<EventSubject, 'callId' | 'agentUri'>,
+): boolean =>
+  (wanted.callId === undefined || wanted.callId === callId) &&
+  (wanted.agentUri === undefined || wanted.agentUri === agentUri)

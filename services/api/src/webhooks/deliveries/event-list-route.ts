@@ -7,10 +7,6 @@ import { completeComponent, moment, orNull, text } from '../../http/schema-parts
 import { deliveryQuery } from './delivery-query.ts'
 import { eventIdSchema } from './delivery-schema.ts'
 
-export interface EventListRouteDeps {
-  readonly events: EventList
-}
-
 interface EventListQuery extends Range {
   readonly eventType?: EventType
   readonly callId?: string
@@ -67,7 +63,7 @@ const listedEventSchema = completeComponent('ListedEvent', 'An event, with the i
 
 const eventPageSchema = pageSchema('EventPage', 'A page of events.', listedEventSchema)
 
-export const listEvents: RouteOf<EventListRouteDeps, undefined, EventListQuery> = {
+export const listEvents: RouteOf<{ readonly events: EventList }, undefined, EventListQuery> = {
   method: 'get',
   path: '/api/v1/webhooks/events',
   operationId: 'listEvents',
@@ -83,15 +79,8 @@ export const listEvents: RouteOf<EventListRouteDeps, undefined, EventListQuery> 
   query: eventListQuery,
   responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
   failures: [],
-  async handle({ caller, query: { eventType, callId, agentUri, correlationId, number, ...range } }, { events }) {
-    const page = await events.page(caller.tenant, {
-      ...rangeOf(range),
-      ...(eventType !== undefined && { eventType }),
-      ...(callId !== undefined && { callId: canonicalCallId(callId) }),
-      ...(agentUri !== undefined && { agentUri }),
-      ...(correlationId !== undefined && { correlationId }),
-      ...(number !== undefined && { number }),
-    })
-    return { status: 200, body: page }
+  async handle({ caller, query: { callId, ...query } }, { events }) {
+    const call = callId !== undefined && { callId: canonicalCallId(callId) }
+    return { status: 200, body: await events.page(caller.tenant, { ...rangeOf(query), ...call }) }
   },
 }

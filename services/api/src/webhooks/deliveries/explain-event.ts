@@ -20,7 +20,7 @@ import {
   type SubscriptionStore,
 } from '@switchhook/store'
 import { HEALTHY } from '../subscriptions/subscription-view.ts'
-import { type Explanation, explain } from './explain.ts'
+import { explain } from './explain.ts'
 
 export interface ExplainEventDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'findAll' | 'ids' | 'page'>
@@ -39,17 +39,6 @@ interface StoredEvent {
   readonly fannedOutAt: string
 }
 
-interface ExplainedEvent extends StoredEvent {
-  readonly eventId: EventId
-  /** Null: the journal does not have it. */
-  readonly data: unknown
-  readonly subscriptions: readonly Explanation[]
-  readonly nextCursor: string | null
-}
-
-/** Resolves to a page of explanations; undefined: nothing of the event is stored, or it belongs to another tenant. */
-export type ExplainEvent = (tenant: Tenant, eventId: EventId, query: PageQuery) => Promise<ExplainedEvent | undefined>
-
 /** A subscription of a page; without its data if it was deleted. */
 interface Chosen {
   readonly id: SubscriptionId
@@ -67,9 +56,10 @@ const FIRST_OF_OTHERS = 'others '
 
 /**
  * Explains page by page, first for the subscriptions that the event went to, then for the others, the oldest first. A page
- * reads no more subscriptions than it shows: a tenant can have a hundred thousand.
+ * reads no more subscriptions than it shows: a tenant can have a hundred thousand. Resolves to undefined if nothing of the
+ * event is stored, or it belongs to another tenant.
  */
-export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
+export function createExplainEvent(deps: ExplainEventDeps) {
   const { subscriptions, deliveries: archive, deliveryLog, journal, healthOf, now } = deps
 
   async function recordsOf(
@@ -133,7 +123,7 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
     return found?.state === 'parked' && found.body === null
   }
 
-  return async (tenant, eventId, query) => {
+  return async (tenant: Tenant, eventId: EventId, query: PageQuery) => {
     const [event, journaled] = await Promise.all([deliveryLog.event(eventId), journal.find(tenant, eventId)])
     if (event !== undefined && event.tenant !== tenant) return undefined
     const known = event ?? journaled
@@ -143,7 +133,7 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
     const data = dataOf(journaled)
     const { eventType, occurredAt, fannedOutAt } = stored
 
-    async function explainTo({ id, subscription }: Chosen, delivery: ListedDelivery | undefined): Promise<Explanation> {
+    async function explainTo({ id, subscription }: Chosen, delivery: ListedDelivery | undefined) {
       const isRecipient = recipients.has(id)
       // The current health matters only while an attempt is still to be made.
       const isStillToCome =
@@ -173,14 +163,13 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
       eventId,
       chosen.map(({ id }) => id),
     )
-    const explanations = await inChunks(chosen, (one) => explainTo(one, deliveries.get(one.id)))
     return {
       eventId,
       eventType,
       occurredAt,
       fannedOutAt,
       data,
-      subscriptions: explanations,
+      subscriptions: await inChunks(chosen, (one) => explainTo(one, deliveries.get(one.id))),
       nextCursor: trial === undefined ? nextCursor : null,
     }
   }

@@ -1,13 +1,7 @@
-import {
-  type Attempt,
-  type DeliveryId,
-  filteredFields,
-  type ParkedReason,
-  type Subscription,
-  type SubscriptionId,
-} from '@switchhook/contracts'
+import { type Attempt, filteredFields, type Subscription } from '@switchhook/contracts'
 import type { ListedDelivery } from '@switchhook/store'
 import { shownTypes } from '../subscriptions/subscribed-types.ts'
+import { attemptView } from './delivery-view.ts'
 import { type Facts, receivesType, refusalOf, wasMatched } from './explain-facts.ts'
 import {
   attemptSentence,
@@ -48,24 +42,8 @@ export const VERDICTS = [
 
 export type Verdict = (typeof VERDICTS)[number]
 
-export interface Explanation {
-  readonly subscriptionId: SubscriptionId
-  readonly url: string | null
-  readonly verdict: Verdict
-  /** One or two sentences for people. */
-  readonly explanation: string
-  readonly deliveryId: DeliveryId | null
-  readonly attemptCount: number
-  readonly lastAttempt: Attempt | null
-  readonly deliveredAt: string | null
-  readonly nextAttemptAt: string | null
-  readonly coolingUntil: string | null
-  readonly parkedAt: string | null
-  readonly parkedReason: ParkedReason | null
-}
-
 /** Explains whether one subscription received an event, and why or why not. No clock and no I/O. */
-export function explain(facts: Facts): Explanation {
+export function explain(facts: Facts) {
   const { subscriptionId, subscription, delivery } = facts
   const [verdict, sentence] = findingOf(facts)
   const lastAttempt = delivery?.attempts.at(-1) ?? null
@@ -73,10 +51,11 @@ export function explain(facts: Facts): Explanation {
     subscriptionId,
     url: (delivery?.url ?? subscription?.url) || null,
     verdict,
+    /** One or two sentences for people. */
     explanation: delivery?.trial === undefined ? sentence : `Test delivery. ${sentence}`,
     deliveryId: delivery !== undefined || wasMatched(facts) ? facts.deliveryId : null,
     attemptCount: delivery?.attempt ?? 0,
-    lastAttempt,
+    lastAttempt: lastAttempt && attemptView(lastAttempt),
     deliveredAt: verdict === 'delivered' ? endOf(lastAttempt) : null,
     nextAttemptAt: delivery?.nextAttemptAt ?? null,
     coolingUntil: verdict === 'cooling-down' ? coolingUntil(facts.health) : null,

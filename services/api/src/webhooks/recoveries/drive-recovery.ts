@@ -16,7 +16,7 @@ import {
   withResults,
 } from './recovery.ts'
 import { keyOf, type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
-import { createSendItems } from './send-items.ts'
+import { sendItems } from './send-items.ts'
 
 type Timer = Pick<DueTimer, 'tenant' | 'payload'>
 
@@ -55,7 +55,6 @@ const MAX_STALLED_MS = 30 * 24 * 60 * 60_000
 export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): RecoveryDriver {
   const { now, meter, log } = deps
   const backfill = createBackfillWindow(deps.journal)
-  const send = createSendItems(deps)
   const sending = new Set<Promise<void>>()
 
   /** Resolves to the step to send, or to the stored change if there is nothing to send; undefined: the timer is outdated. */
@@ -141,14 +140,14 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): 
     return isUnanswered && unansweredMs < SAMPLE_TIMEOUT_MS ? unansweredMs : null
   }
 
-  async function sendBatch(tenant: Tenant, { recovery, items, isRepeated, subscription, waitMs }: Begun) {
-    const { recoveryId, startedBy, turn } = recovery
+  async function sendBatch(tenant: Tenant, begun: Begun) {
+    const { recovery, waitMs } = begun
     const startedAtMs = now()
-    const results = await send({ recoveryId, startedBy, items, subscription, isRepeated })
+    const results = await sendItems(deps, begun)
     const change = await transact<RecoveryChange | undefined>(tenant, [keyOf(recovery)], ([stored]) => {
       const present = stored as Recovery | undefined
       // Another replica has taken over, because the lease has ended.
-      if (present?.turn !== turn) return { result: undefined }
+      if (present?.turn !== recovery.turn) return { result: undefined }
       const leftMs = Math.max(0, waitMs - (now() - startedAtMs))
       const next = withResults(present, results, { waitMs: leftMs, nowMs: now() })
       return changeTo(present, next.recovery, next.dueInMs)

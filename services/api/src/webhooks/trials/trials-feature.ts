@@ -1,7 +1,6 @@
 import { createCheckStore, createDeliveryArchive } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
-import { publishInTrace } from '../deliveries/publish-in-trace.ts'
 import { checkReceiver, testSubscription } from './trial-routes.ts'
 
 /** The trials of a subscription. They are sent without any event. */
@@ -9,7 +8,7 @@ export const trials = feature([testSubscription, checkReceiver], (base: Base) =>
   deps: {
     subscriptions: base.subscriptions,
     deliveries: createDeliveryArchive(base.redis),
-    publishDelivery: publishInTrace(base),
+    publishDelivery: base.publishDelivery,
     publishCheck: (check) => base.broker.publishCheck(check),
     checks: createCheckStore(base.redis),
     checkTimeoutMs: base.config.RECEIVER_CHECK_TIMEOUT,
