@@ -32,13 +32,6 @@ export interface ExplainEventDeps {
   readonly now: () => number
 }
 
-/** The event's own data, as far as it is still stored. */
-interface StoredEvent {
-  readonly eventType: string
-  readonly occurredAt: string | null
-  readonly fannedOutAt: string
-}
-
 /** A subscription of a page; without its data if it was deleted. */
 interface Chosen {
   readonly id: SubscriptionId
@@ -179,7 +172,7 @@ const dataOf = (journaled: JournalEntry | undefined): EventData | null =>
   journaled === undefined || journaled.dataJson === null ? null : (JSON.parse(journaled.dataJson) as EventData)
 
 /** The oldest delivery has the data of an event whose own record has expired. */
-function storedEventOf(deliveries: readonly ListedDelivery[]): StoredEvent | undefined {
+function storedEventOf(deliveries: readonly ListedDelivery[]) {
   const [oldest] = deliveries.toSorted((a, b) => (a.firstDueAt < b.firstDueAt ? -1 : 1))
   return oldest && { eventType: oldest.eventType, occurredAt: null, fannedOutAt: oldest.firstDueAt }
 }

@@ -7,8 +7,6 @@ import {
   attemptSentence,
   coolingSentence,
   coolingUntil,
-  EXPIRED,
-  EXPIRED_RECORD,
   endSentence,
   FIRST_DUE,
   failureSentence,
@@ -16,7 +14,6 @@ import {
   NO_RECORD,
   parkedSentence,
   pendingSentence,
-  STOPPED,
   sendAgainSentence,
   UNLESS_BEGUN,
 } from './explain-sentences.ts'
@@ -84,10 +81,13 @@ function explainDelivery(delivery: ListedDelivery, facts: Facts): Finding {
     case 'withdrawn':
       return [
         'withdrawn',
-        `Not sent: before its first attempt, the subscription ${STOPPED} ${facts.eventType}, or got a filter that refuses the event.`,
+        `Not sent: before its first attempt, the subscription was deleted, disabled or unsubscribed from ${facts.eventType}, or got a filter that refuses the event.`,
       ]
     case 'expired':
-      return ['expired', `Not sent${last === undefined ? '' : ` again after ${attemptSentence(last)}`}: ${EXPIRED}`]
+      return [
+        'expired',
+        `Not sent${last === undefined ? '' : ` again after ${attemptSentence(last)}`}: when the next attempt was due, the event was older than the subscription allows (expireAfterSeconds).`,
+      ]
     case 'held':
       return ['held', `${heldSentence(delivery, facts)}${endSentence(facts)}`]
     case 'waiting':
@@ -141,7 +141,12 @@ function explainExpired(facts: Facts): Finding {
 
 /** The journal still shows where the event went, although the records of its deliveries may have expired. */
 function explainJournaled(facts: Facts, journaled: NonNullable<Facts['journaled']>): Finding {
-  if (wasMatched(facts)) return ['unknown', EXPIRED_RECORD]
+  if (wasMatched(facts)) {
+    return [
+      'unknown',
+      'The event went to this subscription. Its delivery has no record any more: it was delivered, withdrawn or expired, unless its first attempt is long overdue.',
+    ]
+  }
   const isCut = journaled.subscriptionIds.length < journaled.subscriptionCount
   return isCut ? explainExpired(facts) : explainUnmatched(facts, journaled.fannedOutAt)
 }

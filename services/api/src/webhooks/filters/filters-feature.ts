@@ -3,6 +3,4 @@ import { feature } from '../../http/feature.ts'
 import { previewFilter } from './preview-route.ts'
 
 /** Trying a filter before a subscription gets it. */
-export const filters = feature([previewFilter], ({ journal }: Base) => ({
-  deps: { journal, nowMs: () => performance.now() },
-}))
+export const filters = feature([previewFilter], (base: Base) => ({ deps: base }))

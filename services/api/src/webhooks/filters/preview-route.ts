@@ -9,6 +9,7 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import { type JournalEntry, type JournalReader, microsOf } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { component } from '../../http/component.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import type { RouteOf } from '../../http/route.ts'
@@ -19,18 +20,11 @@ import {
   invalidFilter,
   isOfFilter,
   requestedFilterFaults,
-  type SubscriptionWarning,
   warningsOf,
   warningsSchema,
 } from '../subscriptions/filter-schema.ts'
 import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { subscribedTypeSchema } from '../subscriptions/subscription-schema.ts'
-
-export interface PreviewRouteDeps {
-  readonly journal: Pick<JournalReader, 'isOn' | 'latest'>
-  /** Monotonic, in ms. */
-  readonly nowMs: () => number
-}
 
 interface PreviewRequest {
   readonly filter: SubscriptionFilter
@@ -43,14 +37,6 @@ interface Judged {
   readonly occurredAt: string
   /** Null: it passes. */
   readonly refusal: string | null
-}
-
-interface Preview {
-  readonly looked: number
-  readonly matched: number
-  readonly since: string | null
-  readonly examples: readonly Judged[]
-  readonly warnings: readonly SubscriptionWarning[]
 }
 
 /** Entries of one read. */
@@ -96,7 +82,7 @@ const previewSchema = completeComponent('FilterPreview', 'What the filter would 
   warnings: warningsSchema,
 })
 
-export const previewFilter: RouteOf<PreviewRouteDeps, PreviewRequest> = {
+export const previewFilter: RouteOf<Pick<Base, 'journal'>, PreviewRequest> = {
   method: 'post',
   path: '/api/v1/webhooks/filters/preview',
   operationId: 'previewFilter',
@@ -117,24 +103,23 @@ export const previewFilter: RouteOf<PreviewRouteDeps, PreviewRequest> = {
   },
   responses: { 200: { description: 'What the filter would have passed.', body: previewSchema } },
   failures: ['invalid-filter', 'journal-off'],
-  async handle({ caller, body: { filter, eventTypes = Object.keys(filter) as EventType[] } }, { journal, nowMs }) {
+  async handle({ caller, body: { filter, eventTypes = Object.keys(filter) as EventType[] } }, { journal }) {
     if (!journal.isOn) throw new AppError('journal-off')
-    const body: Preview = await preview({ journal, nowMs }, caller.tenant, filter, coveredTypes(eventTypes))
-    return { status: 200, body }
+    return { status: 200, body: await preview(journal, caller.tenant, filter, coveredTypes(eventTypes)) }
   },
 }
 
 async function preview(
-  { journal, nowMs }: PreviewRouteDeps,
+  journal: JournalReader,
   tenant: Tenant,
   filter: SubscriptionFilter,
   eventTypes: readonly EventType[],
-): Promise<Preview> {
+) {
   const [passing, refused]: [Judged[], Judged[]] = [[], []]
   let [looked, matched] = [0, 0]
   let last: JournalEntry | undefined
-  const endMs = nowMs() + MAX_MS
-  for (let read = 0; read < MAX_READ && nowMs() < endMs; read += PAGE) {
+  const endMs = performance.now() + MAX_MS
+  for (let read = 0; read < MAX_READ && performance.now() < endMs; read += PAGE) {
     const entries = await journal.latest(tenant, PAGE, last?.id)
     for (const { eventId, eventType, occurredAt, dataJson } of entries) {
       if (dataJson === null || !eventTypes.includes(eventType)) continue

@@ -1,15 +1,10 @@
 import { UNREACHABLE_REASONS } from '@switchhook/contracts'
 import type { TenantParked } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, count, moment, orNull, text } from '../../http/schema-parts.ts'
 import { parkedReasonSchema } from '../deliveries/delivery-schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-
-export interface ParkedCausesRouteDeps {
-  readonly parked: Pick<TenantParked, 'causes'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
 
 const parkedCausesSchema = completeComponent(
   'ParkedCauses',
@@ -50,7 +45,7 @@ const parkedCausesSchema = completeComponent(
   },
 )
 
-export const listParkedCauses: RouteOf<ParkedCausesRouteDeps> = {
+export const listParkedCauses: RouteOf<Pick<Base, 'now'> & { readonly parked: TenantParked }> = {
   method: 'get',
   path: '/api/v1/webhooks/parked',
   operationId: 'listParkedCauses',

@@ -1,19 +1,8 @@
 import { AppError } from '@switchhook/contracts'
-import type { DeliveryPolicy, DeliveryPolicyStore } from '@switchhook/store'
+import type { DeliveryPolicyStore } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { completeComponent, completeObject, count, orNull } from '../../http/schema-parts.ts'
-
-export interface PolicyRouteDeps {
-  readonly policy: Pick<DeliveryPolicyStore, 'find'>
-  /** The part of the policy that the api itself keeps. */
-  readonly own: {
-    /** Null: no journal is kept. */
-    readonly journalMs: number | null
-    readonly recoveryPerSecond: number
-    readonly subscriptionsPerTenant: number
-    readonly egressAddresses: readonly string[]
-  }
-}
 
 const policySchema = completeComponent('DeliveryPolicy', 'How this installation delivers.', {
   deliveryTimeoutMs: count('The deadline of one attempt in ms.', 10_000),
@@ -56,7 +45,7 @@ const policySchema = completeComponent('DeliveryPolicy', 'How this installation 
 
 const NO_REPORT = 'No delivery worker has reported its policy within the last day.'
 
-export const readPolicy: RouteOf<PolicyRouteDeps> = {
+export const readPolicy: RouteOf<Pick<Base, 'config'> & { readonly policy: DeliveryPolicyStore }> = {
   method: 'get',
   path: '/api/v1/webhooks/policy',
   operationId: 'readPolicy',
@@ -68,19 +57,17 @@ export const readPolicy: RouteOf<PolicyRouteDeps> = {
     'for a day, it answers 503 `service-unavailable`.',
   responses: { 200: { description: 'The policy.', body: policySchema } },
   failures: [],
-  async handle(_request, { policy, own }) {
+  async handle(_request, { policy, config }) {
     const reported = await policy.find()
     if (reported === undefined) throw new AppError('service-unavailable', { detail: NO_REPORT })
-    return { status: 200, body: viewOf(reported, own) }
+    const journalMs = config.EVENT_JOURNAL_SIZE === 0 ? null : config.EVENT_JOURNAL_RETENTION
+    const [recoveryPerSecond, subscriptionsPerTenant] = [config.RECOVERY_RATE, config.SUBSCRIPTION_LIMIT_PER_TENANT]
+    const body = {
+      ...reported,
+      retention: { ...reported.retention, journalMs },
+      limits: { ...reported.limits, recoveryPerSecond, subscriptionsPerTenant },
+      egressAddresses: config.EGRESS_ADDRESSES,
+    }
+    return { status: 200, body }
   },
 }
-
-const viewOf = (
-  { retention, limits, ...reported }: DeliveryPolicy,
-  { journalMs, recoveryPerSecond, subscriptionsPerTenant, egressAddresses }: PolicyRouteDeps['own'],
-) => ({
-  ...reported,
-  retention: { ...retention, journalMs },
-  limits: { ...limits, recoveryPerSecond, subscriptionsPerTenant },
-  egressAddresses,
-})

@@ -8,16 +8,15 @@ import {
   type StatisticsStep,
   type StatisticsStore,
 } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { windowOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, count, flag, moment, time } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
-export interface StatisticsRouteDeps {
-  readonly statistics: Pick<StatisticsStore, 'points' | 'isCounted'>
+interface StatisticsRouteDeps extends Pick<Base, 'now'> {
+  readonly statistics: StatisticsStore
   readonly coolDowns: CoolDownHistory
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 interface StatisticsParameters {

@@ -1,5 +1,6 @@
 import { isPaused, type Subscription } from '@switchhook/contracts'
-import { type DeliveryCounter, inChunks, type PageQuery, type SubscriptionStore } from '@switchhook/store'
+import { type DeliveryCounter, inChunks, type PageQuery } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { nextCursorSchema, pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { completeComponent, count, flag, moment, momentOrNull } from '../../http/schema-parts.ts'
@@ -8,12 +9,9 @@ import { OPTIONAL_SETTINGS } from '../subscriptions/optional-settings.ts'
 import { subscriptionSchema } from '../subscriptions/subscription-schema.ts'
 import { type Health, healthViewOf } from '../subscriptions/subscription-view.ts'
 
-export interface SummaryRouteDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'page'>
+interface SummaryRouteDeps extends Pick<Base, 'subscriptions' | 'now'> {
   readonly standings: DeliveryCounter
   readonly healthOf: (subscription: Subscription) => Promise<Health>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 const { id, mode, url, description, enabled } = subscriptionSchema.properties

@@ -4,7 +4,7 @@ import { createListCursor, type Page, type PageQuery } from '@switchhook/store'
 import type { Transact, Writing } from '../../state/transact.ts'
 import { MAX_CHECK_MS } from './pace.ts'
 import type { RecoveriesDeps } from './recoveries-deps.ts'
-import { cancelled, type Recovery, type RecoveryChange } from './recovery.ts'
+import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested } from './recovery.ts'
 
 /** The stored recoveries. Every method rejects with Unavailable if Redis is away. */
 export interface RecoveryBook {
@@ -33,11 +33,6 @@ export interface RecoveryBook {
    */
   cancel(tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined>
 }
-
-export type RecoveryRequested = Pick<
-  Recovery,
-  'recoveryId' | 'subscriptionId' | 'kind' | 'startedBy' | 'selection' | 'maxPerSecond'
->
 
 /** The ids of a subscription's or a tenant's recoveries, the newest first. */
 interface Listed {

@@ -95,15 +95,10 @@ export const warningsSchema = {
   }),
 }
 
-export interface SubscriptionWarning {
-  readonly code: 'filter-hides-end' | 'filter-unused'
-  readonly detail: string
-}
-
 export function warningsOf({ eventTypes, filter = {} }: Pick<Subscription, 'eventTypes' | 'filter'>) {
   const isReceived = (type: string) => receives({ enabled: true, eventTypes }, type)
   const unused = Object.keys(filter).filter((type) => !isReceived(type))
-  const warnings: SubscriptionWarning[] = unused.map((type) => ({
+  const warnings = unused.map((type) => ({
     code: 'filter-unused',
     detail: `The filter has an entry for ${type}, which the subscription does not receive.`,
   }))

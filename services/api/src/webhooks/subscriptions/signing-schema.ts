@@ -3,13 +3,7 @@ import { component } from '../../http/component.ts'
 import { choice, completeComponent, momentOrNull } from '../../http/schema-parts.ts'
 
 /** The signing of a subscription as clients see it: without the secret, sealed or not. */
-export interface SigningView {
-  readonly state: 'signed' | 'unsigned'
-  readonly since: string | null
-  readonly previousValidUntil: string | null
-}
-
-export const signingViewOf = (signing: Signing | undefined, nowMs: number): SigningView =>
+export const signingViewOf = (signing: Signing | undefined, nowMs: number) =>
   signing === undefined
     ? { state: 'unsigned', since: null, previousValidUntil: null }
     : { state: 'signed', since: signing.since, previousValidUntil: formerValidUntil(signing, nowMs) }

@@ -5,12 +5,5 @@ import { checkReceiver, testSubscription } from './trial-routes.ts'
 
 /** The trials of a subscription. They are sent without any event. */
 export const trials = feature([testSubscription, checkReceiver], (base: Base) => ({
-  deps: {
-    subscriptions: base.subscriptions,
-    deliveries: createDeliveryArchive(base.redis),
-    publishDelivery: base.publishDelivery,
-    publishCheck: (check) => base.broker.publishCheck(check),
-    checks: createCheckStore(base.redis),
-    checkTimeoutMs: base.config.RECEIVER_CHECK_TIMEOUT,
-  },
+  deps: { ...base, deliveries: createDeliveryArchive(base.redis), checks: createCheckStore(base.redis) },
 }))
