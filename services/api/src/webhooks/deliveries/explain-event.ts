@@ -32,10 +32,11 @@ export interface ExplainEventDeps {
   readonly now: () => number
 }
 
-/** A subscription of a page; without its data if it was deleted. */
+/** A subscription of a page. */
 interface Chosen {
   readonly id: SubscriptionId
-  readonly subscription?: Subscription
+  /** Undefined: it was deleted. */
+  readonly subscription: Subscription | undefined
 }
 
 /** The number of records per read. */
@@ -80,10 +81,7 @@ export function createExplainEvent(deps: ExplainEventDeps) {
       const end = Number(place.slice('to '.length)) + limit
       const ids = [...recipients].slice(end - limit, end)
       const present = await subscriptions.findAll(tenant, ids)
-      for (const id of ids) {
-        const subscription = present.get(id)
-        items.push({ id, ...(subscription !== undefined && { subscription }) })
-      }
+      for (const id of ids) items.push({ id, subscription: present.get(id) })
       if (end < recipients.size) return { items, nextCursor: cursors.of(`to ${end}`) }
       if (items.length === limit) return { items, nextCursor: cursors.of(FIRST_OF_OTHERS) }
     }

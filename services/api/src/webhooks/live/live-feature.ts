@@ -4,7 +4,6 @@ import { feature } from '../../http/feature.ts'
 import { createLiveHub } from './live-hub.ts'
 import { streamEvents } from './stream-route.ts'
 
-/** The live stream of events and attempts. */
 export const live = feature([streamEvents], (base: Base) => {
   const { config, redis, metrics } = base
   const hub = createLiveHub({

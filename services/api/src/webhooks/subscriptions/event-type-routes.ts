@@ -19,9 +19,9 @@ const catalogueSchema = completeComponent('EventTypes', 'The event types that yo
   },
 })
 
+/** From the same table as the AsyncAPI document. */
 const CATALOGUE = { items: describeEventTypes() }
 
-/** The catalogue of event types, from the same table as the AsyncAPI document. */
 export const listEventTypes: RouteOf<unknown> = {
   method: 'get',
   path: '/api/v1/webhooks/event-types',

@@ -78,7 +78,6 @@ async function factsOf(checks: TrialRouteDeps['checks'], checkId: string, untilM
   throw new AppError('check-unfinished')
 }
 
-/** Sends a test delivery, without any event. */
 export const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
   method: 'post',
   path: `${SUBSCRIPTIONS}/{id}/test`,
@@ -112,7 +111,6 @@ export const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
   },
 }
 
-/** Checks the receiver, without any event. */
 export const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
   method: 'post',
   path: `${SUBSCRIPTIONS}/{id}/check`,
