@@ -45,7 +45,7 @@ export function createBackfillWindow(journal: Pick<JournalReader, 'after' | 'new
     async take(target: BackfillTarget, range: BackfillRange, limit: number) {
       const size = Math.max(2 * limit, LEAST_LOOKED_AT)
       const entries = await page(target.tenant, range, size)
-      const found = entries.filter((entry) => fateOf(entry, target, range) === 'count')
+      const found = entries.filter((entry) => countedAs(entry, target, range) === 'count')
       const taken = found.slice(0, limit)
       const isCut = taken.length < found.length
       const last = isCut ? taken.at(-1) : entries.at(-1)
@@ -63,9 +63,9 @@ export function createBackfillWindow(journal: Pick<JournalReader, 'after' | 'new
       for (let after: string | undefined = range.after; after !== undefined; ) {
         const entries = await page(target.tenant, { ...range, after }, COUNTED_AT_ONCE)
         for (const entry of entries) {
-          const fate = fateOf(entry, target, range)
-          if (fate !== undefined) counts[fate] += 1
-          if (fate === 'count') times[counts.count === 1 ? 0 : 1] = microsOf(entry.id)
+          const kind = countedAs(entry, target, range)
+          if (kind !== undefined) counts[kind] += 1
+          if (kind === 'count') times[counts.count === 1 ? 0 : 1] = microsOf(entry.id)
         }
         const last = entries.at(-1)
         after = entries.length === COUNTED_AT_ONCE && last !== undefined ? String(microsOf(last.id)) : undefined
@@ -79,15 +79,15 @@ export function createBackfillWindow(journal: Pick<JournalReader, 'after' | 'new
  * How an event counts. `count`: it is sent. `withoutBody`: the journal does not have its data. `unknown`: it may have gone
  * to the subscription. Undefined: it did, or the subscription does not want it.
  */
-function fateOf(entry: JournalEntry, target: BackfillTarget, { eventTypes }: BackfillRange) {
+function countedAs(entry: JournalEntry, target: BackfillTarget, { eventTypes }: BackfillRange) {
+  const { filter } = target
   const { eventType, dataJson } = entry
   if (!eventTypes.includes(eventType)) return undefined
   // An event without data may pass the filter.
-  const isWanted =
-    target.filter === undefined ||
-    dataJson === null ||
-    passesFilter(target.filter, eventType, JSON.parse(dataJson) as EventData)
-  const went = isWanted ? wentTo(target, entry) : true
+  if (filter !== undefined && dataJson !== null) {
+    if (!passesFilter(filter, eventType, JSON.parse(dataJson) as EventData)) return undefined
+  }
+  const went = wentTo(target, entry)
   if (went === true) return undefined
   if (went === 'unknown') return 'unknown'
   return dataJson === null ? 'withoutBody' : 'count'
