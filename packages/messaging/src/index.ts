@@ -1,5 +1,5 @@
 export { type Broker, openBroker } from './broker.ts'
-export { type Consumer, MAX_HOLD_MS } from './consuming/consume-options.ts'
+export { type ConsumeOptions, type Consumer, MAX_HOLD_MS } from './consuming/consume-options.ts'
 export type { IncomingMessage } from './consuming/incoming-message.ts'
 export type { QueueDepth } from './consuming/queue-depths.ts'
 export {

@@ -21,7 +21,7 @@ export {
   type DeliveryStore,
   type Settlement,
 } from './deliveries/delivery-store.ts'
-export type { ListedDelivery } from './deliveries/listed-delivery.ts'
+export { type ListedDelivery, pendingDelivery } from './deliveries/listed-delivery.ts'
 export type { ParkedQuery } from './deliveries/parked-index.ts'
 export {
   type CrossingStore,

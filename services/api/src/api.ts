@@ -55,7 +55,11 @@ export async function startApi(options: StartApiOptions) {
     },
   )
   const traceOfRequest = new AsyncLocalStorage<string>()
-  const publishDelivery = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
+  const publishTraced = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
+  const publishDelivery: Base['publishDelivery'] = (delivery) => {
+    const traceparent = traceOfRequest.getStore()
+    return publishTraced({ ...delivery, ...(traceparent !== undefined && { traceparent }) })
+  }
   const vault = openVault(config, log)
   const journal = createJournalReader(redis, {
     size: config.EVENT_JOURNAL_SIZE,

@@ -17,7 +17,7 @@ export interface Base {
   readonly journal: JournalReader
   /** Confirms the installation before it reports that a subscription does not exist. */
   readonly subscriptions: SubscriptionStore
-  /** Publishes within a span; the delivery carries the trace on. */
+  /** Publishes within a span, in the trace of the current request; the delivery carries the trace on. */
   readonly publishDelivery: Broker['publishDelivery']
   /** The `traceparent` of the current request; undefined outside a request. */
   readonly traceOfRequest: () => string | undefined

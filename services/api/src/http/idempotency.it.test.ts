@@ -30,7 +30,6 @@ import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { changeSubscription, deleteSubscription } from '../webhooks/subscriptions/change-routes.ts'
 import { createSubscription } from '../webhooks/subscriptions/subscription-routes.ts'
-import { createSubscriptionSecrets } from '../webhooks/subscriptions/subscription-secrets.ts'
 import { HEALTHY, noneParked } from '../webhooks/subscriptions/subscription-view.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from './idempotency.ts'
 import { type Answer, bind, type Caller, type Route, type RouteRequest } from './route.ts'
@@ -158,12 +157,12 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     urlRules: { requireHttps: false, guard: createAddressGuard([]) },
     healthOf: async () => HEALTHY,
     parkedOf: async () => noneParked(100_000),
-    watchUse: async () => {},
+    state: store,
     forgetRejected: async () => {},
     held: createHeldStore(redis),
     pullers: createPullerStore(redis),
     parkedLimit: 100_000,
-    secrets: createSubscriptionSecrets(vault),
+    vault,
     now: Date.now,
   }
   const routes: readonly Route[] = [

@@ -1,6 +1,5 @@
-import { component } from './component.ts'
 import type { Schema } from './route.ts'
-import { objectOf } from './schema-parts.ts'
+import { completeComponent } from './schema-parts.ts'
 
 /** The field of a page that leads to the next one. */
 export const nextCursorSchema = {
@@ -13,13 +12,10 @@ export const nextCursorSchema = {
 
 /** Schema of one page of a list. @param order of the items, as part of a sentence */
 export const pageSchema = (name: string, description: string, item: Schema, order = 'newest first') =>
-  component(
-    name,
-    objectOf(description, {
-      items: { type: 'array', description: `The items of this page, ${order}.`, items: item },
-      nextCursor: nextCursorSchema,
-    }),
-  )
+  completeComponent(name, description, {
+    items: { type: 'array', description: `The items of this page, ${order}.`, items: item },
+    nextCursor: nextCursorSchema,
+  })
 
 export const pageParameters = {
   limit: {

@@ -8,12 +8,8 @@ export interface Range {
   readonly cursor?: string
 }
 
-/** Converts a range for a store; times in ms since 1970. @throws AppError `invalid-request`, like `windowOf` */
-export const rangeOf = ({ from, to, limit, cursor }: Range) => ({
-  limit,
-  ...windowOf({ from, to }),
-  ...(cursor !== undefined && { cursor }),
-})
+/** Converts the window of a query for a store: times in ms since 1970. @throws AppError `invalid-request`, like `windowOf` */
+export const rangeOf = <Query extends Range>({ from, to, ...rest }: Query) => ({ ...rest, ...windowOf({ from, to }) })
 
 /** A time window of a query or a body. Each time has passed `format: date-time`. */
 interface NamedWindow {

@@ -89,40 +89,36 @@ const stateProperties = {
   occurredAt: timeOrNull('`occurredAt` of that event; null: no event yet.'),
 }
 
-export const agentStateSchema = component(
+export const agentStateSchema = completeComponent(
   'AgentState',
-  objectOf("An agent's current state, as the latest `agent.status` event reported it.", stateProperties),
+  "An agent's current state, as the latest `agent.status` event reported it.",
+  stateProperties,
 )
 
-const agentWithCallsSchema = component(
-  'AgentWithCalls',
-  objectOf("An agent's current state and live calls.", {
-    ...stateProperties,
-    calls: {
-      type: 'array',
-      description: "The agent's live call legs. Empty when the device is idle.",
-      items: callLegSchema,
-    },
-  }),
-)
+const agentWithCallsSchema = completeComponent('AgentWithCalls', "An agent's current state and live calls.", {
+  ...stateProperties,
+  calls: {
+    type: 'array',
+    description: "The agent's live call legs. Empty when the device is idle.",
+    items: callLegSchema,
+  },
+})
 
 export const agentPageSchema = pageSchema('AgentPage', 'A page of agents.', agentWithCallsSchema, 'by URI')
 
-export const callStateSchema = component(
+export const callStateSchema = completeComponent(
   'CallState',
-  objectOf(
-    "The calls of an agent's device. To recover from missed events, apply each snapshot whose `(occurredAt, sequence)` is later than yours.",
-    {
-      agentUri,
-      device: textOrNull("The platform's name of the agent's device.", 'SIM/alice'),
-      deviceStatus,
-      asOf: time('When the state was read.', '2026-11-20T17:06:01.173Z'),
-      calls: {
-        type: 'array',
-        description:
-          'Every live call leg, exactly as its latest `call.status` event reported it. Empty when the device is idle.',
-        items: component('CallStatus', callStatusSchema),
-      },
+  "The calls of an agent's device. To recover from missed events, apply each snapshot whose `(occurredAt, sequence)` is later than yours.",
+  {
+    agentUri,
+    device: orNull(text("The platform's name of the agent's device.", 'SIM/alice')),
+    deviceStatus,
+    asOf: time('When the state was read.', '2026-11-20T17:06:01.173Z'),
+    calls: {
+      type: 'array',
+      description:
+        'Every live call leg, exactly as its latest `call.status` event reported it. Empty when the device is idle.',
+      items: component('CallStatus', callStatusSchema),
     },
-  ),
+  },
 )

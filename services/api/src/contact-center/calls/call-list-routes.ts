@@ -1,6 +1,5 @@
 import { AppError, type CallStatus, isGuid, parseCallId, type Tenant } from '@switchhook/contracts'
 import type { Page } from '@switchhook/store'
-import { component } from '../../http/component.ts'
 import { pageParameters, pageSchema } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { flag, objectOf } from '../../http/schema-parts.ts'
@@ -30,17 +29,14 @@ const query = {
 
 const callPageSchema = pageSchema('CallPage', 'A page of call legs.', callLegSchema, 'live ones first')
 
-const callSchema = component(
-  'Call',
-  objectOf('A call with the legs of all its agents.', {
-    callId: callIdParam,
-    legs: {
-      type: 'array',
-      description: 'One leg per agent, ended ones included. Empty until the platform has reported a dialled call.',
-      items: callLegSchema,
-    },
-  }),
-)
+const callSchema = completeComponent('Call', 'A call with the legs of all its agents.', {
+  callId: callIdParam,
+  legs: {
+    type: 'array',
+    description: 'One leg per agent, ended ones included. Empty until the platform has reported a dialled call.',
+    items: callLegSchema,
+  },
+})
 
 async function pageOf(deps: CallListDeps, tenant: Tenant, { live, ...rest }: CallQuery): Promise<Page<CallStatus>> {
   const isPastLive = rest.cursor !== undefined && !isLiveCursor(rest.cursor)

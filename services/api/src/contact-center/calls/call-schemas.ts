@@ -104,12 +104,12 @@ const guid = (description: string) => ({
   examples: ['5f0c1f5e-2c55-4f0a-8f6b-6f1d3f2a9b10'],
 })
 
-const accepted = objectOf('The command was accepted. `call.status` events report its result.', {
+const accepted = completeObject('The command was accepted. `call.status` events report its result.', {
   callId: { ...callIdParam, description: 'The call that the command acts on.' },
   agentUri,
   command: { type: 'string', enum: CALL_COMMANDS, description: 'The accepted command.', examples: ['dial'] },
   commandId: guid('Id of the command. The events that it causes carry this id.'),
-  correlationId: textOrNull('The correlation id of `dial` or `transfer`.', 'crm-4711'),
+  correlationId: orNull(text('The correlation id of `dial` or `transfer`.', 'crm-4711')),
   acceptedAt: time('When the command was accepted.', '2026-11-20T17:06:01.173Z'),
   noop: flag(
     'true: the call was already in the requested state, so the command does nothing and no event follows.',

@@ -34,10 +34,11 @@ export const ringSchema = component('SimulatedCall', {
   },
 })
 
-export const rungSchema = component(
-  'SimulatedCallRinging',
-  objectOf('The call rings at the agent.', { callId, agentUri, from }),
-)
+export const rungSchema = completeComponent('SimulatedCallRinging', 'The call rings at the agent.', {
+  callId,
+  agentUri,
+  from,
+})
 
 export const remoteSchema = component('RemoteAction', {
   type: 'object',

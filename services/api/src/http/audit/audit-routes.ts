@@ -1,11 +1,10 @@
 import type { AuditList, AuditStore } from '@switchhook/store'
 import { AUDIT_ACTIONS, AUDIT_LISTS, type AuditAction, listOf } from '../audit-action.ts'
-import { component } from '../component.ts'
 import { feature } from '../feature.ts'
 import { pageParameters, pageSchema } from '../page-schema.ts'
 import { type Range, rangeOf } from '../read-range.ts'
 import type { RouteOf } from '../route.ts'
-import { objectOf, text, textOrNull, time } from '../schema-parts.ts'
+import { completeComponent, orNull, text, time } from '../schema-parts.ts'
 import type { AuditEntry } from './audit-log.ts'
 
 interface AuditRouteDeps {
@@ -17,45 +16,45 @@ interface AuditFilter extends Range {
   readonly action?: AuditAction
 }
 
-const entrySchema = component(
+const entrySchema = completeComponent(
   'AuditEntry',
-  objectOf(
-    'One recorded action: who did what, to what, and from where. It names the changed fields, never their values.',
-    {
-      id: text('The id of the entry.', '1795280761173-0'),
-      at: { ...text('When the entry was written, in UTC.', '2026-11-20T17:06:01.173Z'), format: 'date-time' },
-      action: text(
-        'The action. Later versions may add actions that are not listed for the `action` parameter.',
-        'subscription.changed',
-      ),
-      clientId: text(
-        "The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request admitted by its address.",
-        'acme-app',
-      ),
-      subject: textOrNull("The token's `sub` if it differs from the client.", null),
-      issuer: textOrNull('The issuer of the token; null if there was no token.', 'https://idp.example/acme'),
-      on: {
-        type: 'object',
-        description: 'The ids of the affected objects, by name.',
-        additionalProperties: { type: 'string' },
-        examples: [{ subscriptionId: '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11' }],
-      },
-      fields: {
-        type: 'array',
-        description: 'The names of the fields that the request set, never their values.',
-        items: { type: 'string' },
-        examples: [['enabled']],
-      },
-      address: textOrNull(
+  'One recorded action: who did what, to what, and from where. It names the changed fields, never their values.',
+  {
+    id: text('The id of the entry.', '1795280761173-0'),
+    at: { ...text('When the entry was written, in UTC.', '2026-11-20T17:06:01.173Z'), format: 'date-time' },
+    action: text(
+      'The action. Later versions may add actions that are not listed for the `action` parameter.',
+      'subscription.changed',
+    ),
+    clientId: text(
+      "The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request admitted by its address.",
+      'acme-app',
+    ),
+    subject: orNull(text("The token's `sub` if it differs from the client.", null)),
+    issuer: orNull(text('The issuer of the token; null if there was no token.', 'https://idp.example/acme')),
+    on: {
+      type: 'object',
+      description: 'The ids of the affected objects, by name.',
+      additionalProperties: { type: 'string' },
+      examples: [{ subscriptionId: '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11' }],
+    },
+    fields: {
+      type: 'array',
+      description: 'The names of the fields that the request set, never their values.',
+      items: { type: 'string' },
+      examples: [['enabled']],
+    },
+    address: orNull(
+      text(
         "The client's IP address: the peer of the connection, or the address that a trusted proxy reports.",
         '203.0.113.7',
       ),
-      userAgent: textOrNull('The first 256 characters of the `User-Agent` header.', 'crm/4.2'),
-      status: { type: 'integer', description: 'The HTTP status of the answer.', examples: [200] },
-      requestId: text('The `X-Request-Id` of the answer.', '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'),
-      traceId: textOrNull('The trace id of the request.', '4bf92f3577b34da6a3ce929d0e0e4736'),
-    },
-  ),
+    ),
+    userAgent: orNull(text('The first 256 characters of the `User-Agent` header.', 'crm/4.2')),
+    status: { type: 'integer', description: 'The HTTP status of the answer.', examples: [200] },
+    requestId: text('The `X-Request-Id` of the answer.', '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'),
+    traceId: orNull(text('The trace id of the request.', '4bf92f3577b34da6a3ce929d0e0e4736')),
+  },
 )
 
 const auditPageSchema = pageSchema('AuditPage', 'A page of the audit log.', entrySchema)

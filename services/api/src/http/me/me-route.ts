@@ -1,8 +1,7 @@
-import { component } from '../component.ts'
 import { feature } from '../feature.ts'
 import { ROLES, rolesIn } from '../role.ts'
 import type { RouteOf } from '../route.ts'
-import { flag, objectOf, text, textOrNull } from '../schema-parts.ts'
+import { completeComponent, completeObject, flag, orNull, text } from '../schema-parts.ts'
 import { readSignIn, type SignInDeps } from './sign-in-route.ts'
 
 const features = {
@@ -15,24 +14,21 @@ const features = {
 /** Parts of the service that an installation may not have. */
 export type InstalledFeatures = Readonly<Record<keyof typeof features, boolean>>
 
-const meSchema = component(
-  'Me',
-  objectOf('The caller, as its token identifies it.', {
-    tenant: textOrNull('The tenant whose data the caller sees; null: the installation itself.', 'acme'),
-    subject: text("The token's `sub`; the client if the token has none.", 'acme-viewer'),
-    clientId: text(
-      "The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request without a token.",
-      'console',
-    ),
-    roles: {
-      type: 'array',
-      description: 'The roles of the caller, the least first. A role includes the ones before it.',
-      items: { type: 'string', enum: ROLES },
-      examples: [['viewer', 'operator']],
-    },
-    features: objectOf('What this installation has. Later versions may add features.', features),
-  }),
-)
+const meSchema = completeComponent('Me', 'The caller, as its token identifies it.', {
+  tenant: orNull(text('The tenant whose data the caller sees; null: the installation itself.', 'acme')),
+  subject: text("The token's `sub`; the client if the token has none.", 'acme-viewer'),
+  clientId: text(
+    "The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request without a token.",
+    'console',
+  ),
+  roles: {
+    type: 'array',
+    description: 'The roles of the caller, the least first. A role includes the ones before it.',
+    items: { type: 'string', enum: ROLES },
+    examples: [['viewer', 'operator']],
+  },
+  features: completeObject('What this installation has. Later versions may add features.', features),
+})
 
 interface MeRouteDeps extends SignInDeps {
   readonly installed: InstalledFeatures

@@ -1,13 +1,13 @@
 import { AppError } from '@switchhook/contracts'
 import type { Issuer } from '../auth/issuer.ts'
 import { offeredSignIns, withOrganization } from '../auth/sign-ins.ts'
-import { component } from '../component.ts'
 import type { RouteOf } from '../route.ts'
-import { flag, objectOf, text } from '../schema-parts.ts'
+import { completeComponent, flag, text } from '../schema-parts.ts'
 
-const offerSchema = component(
+const offerSchema = completeComponent(
   'SignInOffer',
-  objectOf('The identity providers that people can sign in with from the command line.', {
+  'The identity providers that people can sign in with from the command line.',
+  {
     issuers: {
       type: 'array',
       description: 'The identity providers. Empty: none, or name your organization first.',
@@ -26,7 +26,7 @@ const offerSchema = component(
       },
     },
     asksOrganization: flag('There are several organizations, which are not listed: name one in `organization`.', false),
-  }),
+  },
 )
 
 export interface SignInDeps {

@@ -1,7 +1,7 @@
 import { CALL_COMMANDS, CallState, EVENT_TYPES, FAILURES, numberedSchema, PROBLEMS_PAGE } from '@switchhook/contracts'
 import { component } from '../component.ts'
 import { ROLES } from '../role.ts'
-import { objectOf, text } from '../schema-parts.ts'
+import { completeComponent, text } from '../schema-parts.ts'
 
 /** The problem details of RFC 9457, with the fields that this service adds. */
 export const problemSchema = component('Problem', {
@@ -32,13 +32,10 @@ export const problemSchema = component('Problem', {
     errors: {
       type: 'array',
       description: 'The invalid fields or parameters of the request.',
-      items: component(
-        'Fault',
-        objectOf('One invalid field or parameter.', {
-          pointer: text('A JSON pointer (RFC 6901) into the body, or `/<name>` for a query parameter.', '/url'),
-          detail: text('What is wrong with the value.', 'is required'),
-        }),
-      ),
+      items: completeComponent('Fault', 'One invalid field or parameter.', {
+        pointer: text('A JSON pointer (RFC 6901) into the body, or `/<name>` for a query parameter.', '/url'),
+        detail: text('What is wrong with the value.', 'is required'),
+      }),
     },
     knownEventTypes: {
       type: 'array',
@@ -55,13 +52,10 @@ export const problemSchema = component('Problem', {
     knownStatusCodes: {
       type: 'array',
       description: 'The known user status codes. Present if a presence was rejected.',
-      items: component(
-        'UserStatus',
-        objectOf('A user status.', {
-          code: { type: 'integer', description: 'The code to send.', examples: [2] },
-          name: text('The name of the status.', 'Available'),
-        }),
-      ),
+      items: completeComponent('UserStatus', 'A user status.', {
+        code: { type: 'integer', description: 'The code to send.', examples: [2] },
+        name: text('The name of the status.', 'Available'),
+      }),
     },
     requiredRole: {
       type: 'string',

@@ -1,27 +1,19 @@
 import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contracts'
-import type { DeliveryArchive, DeliveryLogReader, JournalReader, SubscriptionStore } from '@switchhook/store'
+import type { DeliveryArchive, DeliveryLogReader, JournalReader } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import type { RouteOf } from '../../http/route.ts'
+import { choice, completeComponent } from '../../http/schema-parts.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { DELIVERY_STATES, deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
 import { requestedDelivery } from './event-body.ts'
-import type { Redeliver } from './redeliver.ts'
-import type { SendAgain } from './send-again.ts'
+import { BUSY, FIRST_ATTEMPT, type RedeliverDeps, redeliver } from './redeliver.ts'
+import { sendAgain } from './send-again.ts'
 
-export interface DeliverRouteDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  readonly deliveries: Pick<DeliveryArchive, 'find' | 'list' | 'noteRedelivery'>
+export interface DeliverRouteDeps extends RedeliverDeps {
+  readonly deliveries: DeliveryArchive
   readonly deliveryLog: Pick<DeliveryLogReader, 'event'>
   readonly journal: Pick<JournalReader, 'isOn' | 'find'>
-  readonly redeliver: Redeliver
-  readonly sendAgain: SendAgain
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
-
-interface DeliverRequest {
-  readonly subscriptionId: string
 }
 
 const requestSchema = component('EventDeliveryRequest', {
@@ -32,24 +24,18 @@ const requestSchema = component('EventDeliveryRequest', {
   properties: { subscriptionId: subscriptionIdSchema },
 })
 
-const answerSchema = component('EventDelivery', {
-  type: 'object',
-  description: 'The delivery of an event to one subscription.',
-  required: ['deliveryId', 'eventId', 'subscriptionId', 'state'],
-  properties: {
-    deliveryId: deliveryIdSchema,
-    eventId: eventIdSchema,
-    subscriptionId: subscriptionIdSchema,
-    state: {
-      type: 'string',
-      enum: DELIVERY_STATES,
-      description: 'The state of the delivery, as `GET /webhooks/deliveries/{deliveryId}` shows it.',
-      examples: ['pending'],
-    },
-  },
+const answerSchema = completeComponent('EventDelivery', 'The delivery of an event to one subscription.', {
+  deliveryId: deliveryIdSchema,
+  eventId: eventIdSchema,
+  subscriptionId: subscriptionIdSchema,
+  state: choice(
+    DELIVERY_STATES,
+    'The state of the delivery, as `GET /webhooks/deliveries/{deliveryId}` shows it.',
+    'pending',
+  ),
 })
 
-export const deliverEvent: RouteOf<DeliverRouteDeps, DeliverRequest> = {
+export const deliverEvent: RouteOf<DeliverRouteDeps, { readonly subscriptionId: string }> = {
   method: 'post',
   path: '/api/v1/webhooks/events/{eventId}/deliver',
   operationId: 'deliverEvent',
@@ -80,10 +66,8 @@ export const deliverEvent: RouteOf<DeliverRouteDeps, DeliverRequest> = {
     'event-without-body',
     'journal-off',
   ],
-  async handle(
-    { caller, params: { eventId: asked }, body, idFor, isKeyed },
-    { subscriptions, deliveries, deliveryLog, journal, redeliver, sendAgain, now },
-  ) {
+  async handle({ caller, params: { eventId: asked }, body, idFor, isKeyed }, deps) {
+    const { subscriptions, deliveries, deliveryLog, journal, now } = deps
     if (!isGuid(asked)) throw new AppError('event-not-found')
     const eventId = parseEventId(asked)
     const subscription = await findSubscription(subscriptions, caller, body.subscriptionId)
@@ -95,7 +79,7 @@ export const deliverEvent: RouteOf<DeliverRouteDeps, DeliverRequest> = {
 
     const record = await deliveries.find(deliveryId)
     if (record !== undefined) {
-      const { state } = await redeliver(record, requestId)
+      const { state } = await redeliver(deps, record, requestId)
       return { ...accepted, body: { ...accepted.body, state } }
     }
     if (!journal.isOn) throw new AppError('journal-off')
@@ -105,19 +89,16 @@ export const deliverEvent: RouteOf<DeliverRouteDeps, DeliverRequest> = {
     const fresh = entry && requestedDelivery(entry, subscription, now())
     if (fresh === undefined) throw new AppError('event-without-body')
     // Without a record, its first attempt is not over.
-    if (isKnown && event.subscriptionIds.includes(subscriptionId)) throw firstAttemptDue()
+    if (isKnown && event.subscriptionIds.includes(subscriptionId)) {
+      throw new AppError('delivery-not-parked', { detail: FIRST_ATTEMPT })
+    }
 
     if (requestId !== undefined) await deliveries.noteRedelivery(deliveryId, requestId, 0)
     const by = { sender: requestId ?? idFor('sender'), parkedRun: 0 }
-    const sent = await sendAgain(deliveryId, by, subscription, { which: 'new', body: fresh.body, fresh })
+    const sent = await sendAgain(deps, deliveryId, by, subscription, { which: 'new', body: fresh.body, fresh })
     if (sent.kind === 'busy') throw new AppError('delivery-not-parked', { detail: BUSY })
     // Otherwise another request has sent it meanwhile.
     if (sent.kind === 'sent') await deliveries.list(fresh)
     return accepted
   },
 }
-
-const BUSY = 'Another request is sending this delivery now.'
-
-const firstAttemptDue = (): AppError =>
-  new AppError('delivery-not-parked', { detail: 'The first attempt of this delivery is not finished.' })

@@ -21,8 +21,6 @@ import { attemptOf, newDelivery, waitingUntil } from '../../testing/deliveries.t
 import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
 import { startWorkerStub, type WorkerStub } from '../../testing/worker-stub.ts'
 import { redeliverDelivery } from './delivery-routes.ts'
-import { createRedeliver } from './redeliver.ts'
-import { createSendAgain } from './send-again.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const DELIVERIES = '/api/v1/webhooks/deliveries'
@@ -300,24 +298,16 @@ describe('sending again', () => {
       for (const { before = async () => {}, archive = {} } of lives) {
         await before()
         const deliveries = { ...createDeliveryArchive(redis), ...archive }
-        const subscriptions = createSubscriptionStore(redis)
         const publish = async (delivery: Delivery) => void published.push(delivery)
         const route = bind(redeliverDelivery, {
-          subscriptions,
+          subscriptions: createSubscriptionStore(redis),
           deliveries,
           deliveryLog: {
             page: () => Promise.reject(new Error('must not be called')),
             pending: () => Promise.reject(new Error('must not be called')),
           },
-          redeliver: createRedeliver({
-            findSubscription: ({ tenant, subscriptionId }) => subscriptions.find(tenant, subscriptionId),
-            find: deliveries.find,
-            note: deliveries.noteRedelivery,
-            forget: deliveries.forgetRedelivery,
-            sendAgain: createSendAgain({ deliveries, publish, now: Date.now }),
-            bodyFromJournal: () => Promise.resolve(undefined),
-          }),
-          bodyFromJournal: () => Promise.resolve(undefined),
+          journal: { find: () => Promise.resolve(undefined) },
+          publish,
           now: Date.now,
         })
         const caller = { tenant: 'acme', clientId: 'crm', role: 'operator' } as const

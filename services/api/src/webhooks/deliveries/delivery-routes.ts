@@ -1,41 +1,23 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import { AppError, type Envelope, parseDeliveryId, parseEventId, type Tenant } from '@switchhook/contracts'
-import type { DeliveryArchive, DeliveryLogReader, SubscriptionStore } from '@switchhook/store'
+import { AppError, type Envelope, parseDeliveryId, parseEventId } from '@switchhook/contracts'
+import { type DeliveryArchive, type DeliveryLogReader, pendingDelivery } from '@switchhook/store'
 import type { RouteOf } from '../../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './delivery-query.ts'
 import { deliveryIdSchema, deliveryPageSchema, deliverySchema } from './delivery-schema.ts'
-import { type DeliveryView, pendingViewOf, summaryOf, viewOf } from './delivery-view.ts'
-import { createFindDelivery, type FoundDelivery } from './find-delivery.ts'
-import type { Redeliver, RedeliverDeps } from './redeliver.ts'
+import { type DeliveryView, summaryOf, viewOf } from './delivery-view.ts'
+import { bodyFromJournal } from './event-body.ts'
+import { findDelivery } from './find-delivery.ts'
+import { FIRST_ATTEMPT, type RedeliverDeps, redeliver } from './redeliver.ts'
 
-export interface DeliveryRouteDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+export interface DeliveryRouteDeps extends RedeliverDeps {
   readonly deliveries: DeliveryArchive
   readonly deliveryLog: Pick<DeliveryLogReader, 'page' | 'pending'>
-  readonly redeliver: Redeliver
-  readonly bodyFromJournal: RedeliverDeps['bodyFromJournal']
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 const DELIVERY = '/api/v1/webhooks/deliveries/{deliveryId}'
 
 const params = { deliveryId: deliveryIdSchema }
-
-const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished.'
-
-const findDelivery = (
-  { deliveries, deliveryLog, now }: DeliveryRouteDeps,
-  tenant: Tenant,
-  id: string | undefined,
-): Promise<FoundDelivery> =>
-  createFindDelivery({
-    find: (deliveryId) => deliveries.find(deliveryId),
-    findPending: (owner, deliveryId) => deliveryLog.pending(owner, deliveryId, now()),
-    wait: (ms) => wait(ms),
-  })(tenant, id)
 
 export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery> = {
   method: 'get',
@@ -83,7 +65,10 @@ export const readDelivery: RouteOf<DeliveryRouteDeps> = {
     const { delivery } = found
     // The subscription's current url, which the first attempt will use unless it changes before.
     const subscription = await deps.subscriptions.find(delivery.tenant, delivery.subscriptionId)
-    return { status: 200, body: pendingViewOf(delivery, subscription?.url ?? null) }
+    return {
+      status: 200,
+      body: viewOf({ ...pendingDelivery({ ...delivery, url: subscription?.url ?? '' }), body: null }),
+    }
   },
 }
 
@@ -118,17 +103,17 @@ export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
     const requestId = isKeyed ? idFor('redelivery') : undefined
     const found = await findDelivery(deps, caller.tenant, deliveryId)
     if (found.kind === 'pending') throw new AppError('delivery-not-parked', { detail: FIRST_ATTEMPT })
-    const { attempts, envelope, ...view } = viewOf(await deps.redeliver(found.record, requestId))
+    const { attempts, envelope, ...view } = viewOf(await redeliver(deps, found.record, requestId))
     // An envelope can have 256 KB, the attempts 128 KB. Earlier versions replay the stored body as it is.
     return { status: 202, body: { ...view, attempts: [], envelope: null }, large: { attempts, envelope } }
   },
   /** The attempts of earlier runs, as in the first answer. Without the record, only the journal can have the envelope. */
-  async reread({ tenant }, body, { deliveries, bodyFromJournal }) {
+  async reread({ tenant }, body, { deliveries, journal }) {
     const { deliveryId: id, eventId, run } = body as Pick<DeliveryView, 'deliveryId' | 'eventId' | 'run'>
     const deliveryId = parseDeliveryId(id)
     const record = await deliveries.find(deliveryId)
     if (record === undefined || record.tenant !== tenant) {
-      const journaled = await bodyFromJournal({ tenant, eventId: parseEventId(eventId), deliveryId })
+      const journaled = await bodyFromJournal(journal, { tenant, eventId: parseEventId(eventId), deliveryId })
       return journaled === undefined ? {} : { envelope: JSON.parse(journaled.toString()) as Envelope }
     }
     const { attempts, envelope } = viewOf(record)

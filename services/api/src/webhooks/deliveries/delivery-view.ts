@@ -1,5 +1,5 @@
 import type { Attempt, Envelope } from '@switchhook/contracts'
-import type { DeliveryRecord, ListedDelivery, PendingDelivery } from '@switchhook/store'
+import type { DeliveryRecord, ListedDelivery } from '@switchhook/store'
 
 /** A delivery as lists show it. */
 export function summaryOf(record: ListedDelivery) {
@@ -35,25 +35,3 @@ export function viewOf(record: DeliveryRecord) {
 }
 
 export type DeliveryView = ReturnType<typeof viewOf>
-
-export const pendingViewOf = (
-  { deliveryId, subscriptionId, eventId, eventType, firstDueAt }: PendingDelivery,
-  url: string | null,
-): DeliveryView => ({
-  deliveryId,
-  subscriptionId,
-  eventId,
-  eventType,
-  url: url || null,
-  state: 'pending',
-  parkedReason: null,
-  parkedAt: null,
-  nextAttemptAt: null,
-  run: 1,
-  // Only deliveries without a record are shown this way, and a test has a record from the start.
-  test: false,
-  firstDueAt,
-  attempts: [],
-  envelope: null,
-  envelopeDropped: false,
-})

@@ -1,23 +1,15 @@
-import {
-  type Delivery,
-  type DeliveryId,
-  type EventId,
-  envelopesWith,
-  firstDeliveriesOf,
-  type Subscription,
-  type Tenant,
-} from '@switchhook/contracts'
+import { type Delivery, envelopesWith, firstDeliveriesOf, type Subscription } from '@switchhook/contracts'
 import type { JournalEntry, JournalReader } from '@switchhook/store'
 
 /** Builds the body of a delivery from the journal: the same bytes as at the fan-out. Undefined: the journal does not have the event. */
-export const createBodyFromJournal =
-  (journal: Pick<JournalReader, 'find'>) =>
-  async (tenant: Tenant, eventId: EventId, deliveryId: DeliveryId): Promise<Buffer | undefined> => {
-    const entry = await journal.find(tenant, eventId)
-    return entry === undefined || entry.dataJson === null
-      ? undefined
-      : envelopesWith({ ...entry, tenant }, entry.dataJson)(deliveryId)
-  }
+export async function bodyFromJournal(
+  journal: Pick<JournalReader, 'find'>,
+  { tenant, eventId, deliveryId }: Pick<Delivery, 'tenant' | 'eventId' | 'deliveryId'>,
+): Promise<Buffer | undefined> {
+  const entry = await journal.find(tenant, eventId)
+  if (entry === undefined || entry.dataJson === null) return undefined
+  return envelopesWith({ ...entry, tenant }, entry.dataJson)(deliveryId)
+}
 
 /** The delivery of a journaled event that the tenant asked for, due at `nowMs`. Undefined: the journal does not have its data. */
 export function requestedDelivery(

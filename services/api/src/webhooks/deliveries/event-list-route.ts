@@ -1,15 +1,11 @@
 import { canonicalCallId, EVENT_TYPES, type EventType, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
 import type { EventList } from '@switchhook/store'
-import { component } from '../../http/component.ts'
 import { pageParameters, pageSchema } from '../../http/page-schema.ts'
 import { type Range, rangeOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
+import { completeComponent, moment, orNull, text } from '../../http/schema-parts.ts'
 import { deliveryQuery } from './delivery-query.ts'
-import { eventIdSchema, moment } from './delivery-schema.ts'
-
-export interface EventListRouteDeps {
-  readonly events: EventList
-}
+import { eventIdSchema } from './delivery-schema.ts'
 
 interface EventListQuery extends Range {
   readonly eventType?: EventType
@@ -51,31 +47,23 @@ export const eventListQuery = {
   ...pageParameters,
 }
 
-const nameOrNull = (description: string, example: string) => ({
-  type: ['string', 'null'],
-  description: `${description}; null if the event has none.`,
-  examples: [example],
-})
+const nameOrNull = (description: string, example: string) =>
+  orNull(text(`${description}; null if the event has none.`, example))
 
-const listedEventSchema = component('ListedEvent', {
-  type: 'object',
-  description: 'An event, with the ids in its data.',
-  required: ['eventId', 'eventType', 'occurredAt', 'listedAt', 'callId', 'agentUri', 'correlationId', 'number'],
-  properties: {
-    eventId: eventIdSchema,
-    eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type, sent as `X-SVC-Event`.' },
-    occurredAt: moment('When the event occurred, in UTC.'),
-    listedAt: moment('When the event was listed, in UTC: about 50 ms after it was fanned out.'),
-    callId: nameOrNull('The id of the call', CALL_ID),
-    agentUri: nameOrNull('The URI of the agent', AGENT_URI),
-    correlationId: nameOrNull('The `correlationId` that the client sent with the command', CORRELATION_ID),
-    number: nameOrNull('The phone number of the other party', '+15559000'),
-  },
+const listedEventSchema = completeComponent('ListedEvent', 'An event, with the ids in its data.', {
+  eventId: eventIdSchema,
+  eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type, sent as `X-SVC-Event`.' },
+  occurredAt: moment('When the event occurred, in UTC.'),
+  listedAt: moment('When the event was listed, in UTC: about 50 ms after it was fanned out.'),
+  callId: nameOrNull('The id of the call', CALL_ID),
+  agentUri: nameOrNull('The URI of the agent', AGENT_URI),
+  correlationId: nameOrNull('The `correlationId` that the client sent with the command', CORRELATION_ID),
+  number: nameOrNull('The phone number of the other party', '+15559000'),
 })
 
 const eventPageSchema = pageSchema('EventPage', 'A page of events.', listedEventSchema)
 
-export const listEvents: RouteOf<EventListRouteDeps, undefined, EventListQuery> = {
+export const listEvents: RouteOf<{ readonly events: EventList }, undefined, EventListQuery> = {
   method: 'get',
   path: '/api/v1/webhooks/events',
   operationId: 'listEvents',
@@ -91,15 +79,8 @@ export const listEvents: RouteOf<EventListRouteDeps, undefined, EventListQuery> 
   query: eventListQuery,
   responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
   failures: [],
-  async handle({ caller, query: { eventType, callId, agentUri, correlationId, number, ...range } }, { events }) {
-    const page = await events.page(caller.tenant, {
-      ...rangeOf(range),
-      ...(eventType !== undefined && { eventType }),
-      ...(callId !== undefined && { callId: canonicalCallId(callId) }),
-      ...(agentUri !== undefined && { agentUri }),
-      ...(correlationId !== undefined && { correlationId }),
-      ...(number !== undefined && { number }),
-    })
-    return { status: 200, body: page }
+  async handle({ caller, query: { callId, ...query } }, { events }) {
+    const call = callId !== undefined && { callId: canonicalCallId(callId) }
+    return { status: 200, body: await events.page(caller.tenant, { ...rangeOf(query), ...call }) }
   },
 }

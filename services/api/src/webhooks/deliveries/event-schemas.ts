@@ -1,8 +1,9 @@
 import { EVENT_CATALOGUE, EVENT_TYPES, type EventType } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
 import type { Schema } from '../../http/route.ts'
+import { choice, completeComponent, count, moment, text } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { attemptSchema, deliverySchema, envelopeSchema, eventIdSchema, moment } from './delivery-schema.ts'
+import { attemptSchema, deliverySchema, envelopeSchema, eventIdSchema } from './delivery-schema.ts'
 
 const nameOf = (eventType: EventType): string => {
   const { name } = EVENT_CATALOGUE[eventType]
@@ -36,15 +37,9 @@ export const webhookDeliverySchema = component('WebhookDelivery', {
   },
 })
 
-const place = {
-  type: 'string',
-  description: 'A place in the stream.',
-  examples: ['1795192262123-417'],
-} as const
+const place = text('A place in the stream.', '1795192262123-417')
 
-const eventType = { type: 'string', enum: EVENT_TYPES, description: 'The event type.', examples: ['call.status'] }
-
-const about = { eventId: eventIdSchema, eventType }
+const about = { eventId: eventIdSchema, eventType: choice(EVENT_TYPES, 'The event type.', 'call.status') }
 
 const event = {
   ...about,
@@ -58,7 +53,7 @@ const event = {
     description: 'The subscriptions that the event went to, at most 100.',
     items: subscriptionIdSchema,
   },
-  subscriptionCount: { type: 'integer', minimum: 0, description: 'The number of these subscriptions.', examples: [1] },
+  subscriptionCount: count('The number of these subscriptions.', 1),
 }
 
 const { attempt, at, outcome, status, durationMs } = attemptSchema.properties
@@ -70,17 +65,14 @@ const gap = {
   resumedAt: { ...place, description: 'The stream continues at this place.' },
 }
 
-const message = (name: string, description: string, properties: Readonly<Record<string, Schema>>): Schema =>
-  component(name, { type: 'object', description, required: Object.keys(properties), properties })
-
 /** The data of each message of the live stream, by the name of the message. */
 export const streamMessages = {
-  event: message('StreamEvent', 'An event of the live stream.', event),
-  attempt: message(
+  event: completeComponent('StreamEvent', 'An event of the live stream.', event),
+  attempt: completeComponent(
     'StreamAttempt',
     'An attempt in the live stream, and the state of its delivery after it.',
     attempted,
   ),
-  gap: message('StreamGap', 'Something is missing in the live stream: read lists and states again.', gap),
-  place: message('StreamPlace', 'The place that the live stream has reached.', { place }),
+  gap: completeComponent('StreamGap', 'Something is missing in the live stream: read lists and states again.', gap),
+  place: completeComponent('StreamPlace', 'The place that the live stream has reached.', { place }),
 }

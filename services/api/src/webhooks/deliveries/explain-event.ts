@@ -20,7 +20,7 @@ import {
   type SubscriptionStore,
 } from '@switchhook/store'
 import { HEALTHY } from '../subscriptions/subscription-view.ts'
-import { type Explanation, explain } from './explain.ts'
+import { explain } from './explain.ts'
 
 export interface ExplainEventDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'findAll' | 'ids' | 'page'>
@@ -32,28 +32,11 @@ export interface ExplainEventDeps {
   readonly now: () => number
 }
 
-/** The event's own data, as far as it is still stored. */
-interface StoredEvent {
-  readonly eventType: string
-  readonly occurredAt: string | null
-  readonly fannedOutAt: string
-}
-
-interface ExplainedEvent extends StoredEvent {
-  readonly eventId: EventId
-  /** Null: the journal does not have it. */
-  readonly data: unknown
-  readonly subscriptions: readonly Explanation[]
-  readonly nextCursor: string | null
-}
-
-/** Resolves to a page of explanations; undefined: nothing of the event is stored, or it belongs to another tenant. */
-export type ExplainEvent = (tenant: Tenant, eventId: EventId, query: PageQuery) => Promise<ExplainedEvent | undefined>
-
-/** A subscription of a page; without its data if it was deleted. */
+/** A subscription of a page. */
 interface Chosen {
   readonly id: SubscriptionId
-  readonly subscription?: Subscription
+  /** Undefined: it was deleted. */
+  readonly subscription: Subscription | undefined
 }
 
 /** The number of records per read. */
@@ -67,9 +50,10 @@ const FIRST_OF_OTHERS = 'others '
 
 /**
  * Explains page by page, first for the subscriptions that the event went to, then for the others, the oldest first. A page
- * reads no more subscriptions than it shows: a tenant can have a hundred thousand.
+ * reads no more subscriptions than it shows: a tenant can have a hundred thousand. Resolves to undefined if nothing of the
+ * event is stored, or it belongs to another tenant.
  */
-export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
+export function createExplainEvent(deps: ExplainEventDeps) {
   const { subscriptions, deliveries: archive, deliveryLog, journal, healthOf, now } = deps
 
   async function recordsOf(
@@ -97,10 +81,7 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
       const end = Number(place.slice('to '.length)) + limit
       const ids = [...recipients].slice(end - limit, end)
       const present = await subscriptions.findAll(tenant, ids)
-      for (const id of ids) {
-        const subscription = present.get(id)
-        items.push({ id, ...(subscription !== undefined && { subscription }) })
-      }
+      for (const id of ids) items.push({ id, subscription: present.get(id) })
       if (end < recipients.size) return { items, nextCursor: cursors.of(`to ${end}`) }
       if (items.length === limit) return { items, nextCursor: cursors.of(FIRST_OF_OTHERS) }
     }
@@ -133,7 +114,7 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
     return found?.state === 'parked' && found.body === null
   }
 
-  return async (tenant, eventId, query) => {
+  return async (tenant: Tenant, eventId: EventId, query: PageQuery) => {
     const [event, journaled] = await Promise.all([deliveryLog.event(eventId), journal.find(tenant, eventId)])
     if (event !== undefined && event.tenant !== tenant) return undefined
     const known = event ?? journaled
@@ -143,7 +124,7 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
     const data = dataOf(journaled)
     const { eventType, occurredAt, fannedOutAt } = stored
 
-    async function explainTo({ id, subscription }: Chosen, delivery: ListedDelivery | undefined): Promise<Explanation> {
+    async function explainTo({ id, subscription }: Chosen, delivery: ListedDelivery | undefined) {
       const isRecipient = recipients.has(id)
       // The current health matters only while an attempt is still to be made.
       const isStillToCome =
@@ -173,14 +154,13 @@ export function createExplainEvent(deps: ExplainEventDeps): ExplainEvent {
       eventId,
       chosen.map(({ id }) => id),
     )
-    const explanations = await inChunks(chosen, (one) => explainTo(one, deliveries.get(one.id)))
     return {
       eventId,
       eventType,
       occurredAt,
       fannedOutAt,
       data,
-      subscriptions: explanations,
+      subscriptions: await inChunks(chosen, (one) => explainTo(one, deliveries.get(one.id))),
       nextCursor: trial === undefined ? nextCursor : null,
     }
   }
@@ -190,7 +170,7 @@ const dataOf = (journaled: JournalEntry | undefined): EventData | null =>
   journaled === undefined || journaled.dataJson === null ? null : (JSON.parse(journaled.dataJson) as EventData)
 
 /** The oldest delivery has the data of an event whose own record has expired. */
-function storedEventOf(deliveries: readonly ListedDelivery[]): StoredEvent | undefined {
+function storedEventOf(deliveries: readonly ListedDelivery[]) {
   const [oldest] = deliveries.toSorted((a, b) => (a.firstDueAt < b.firstDueAt ? -1 : 1))
   return oldest && { eventType: oldest.eventType, occurredAt: null, fannedOutAt: oldest.firstDueAt }
 }

@@ -3,8 +3,6 @@ import type { PageQuery } from '@switchhook/store'
 import { pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { eventIdSchema } from './delivery-schema.ts'
-import { attemptView } from './delivery-view.ts'
-import type { Explanation } from './explain.ts'
 import { createExplainEvent, type ExplainEventDeps } from './explain-event.ts'
 import { explainedEventSchema } from './explain-schema.ts'
 
@@ -50,11 +48,6 @@ export const explainEvent: RouteOf<ExplainEventDeps, undefined, PageQuery> = {
     const explain = createExplainEvent(deps)
     const explained = isGuid(eventId) ? await explain(caller.tenant, parseEventId(eventId), page) : undefined
     if (explained === undefined) throw new AppError('event-not-found', { detail: UNKNOWN })
-    return { status: 200, body: { ...explained, subscriptions: explained.subscriptions.map(viewOf) } }
+    return { status: 200, body: explained }
   },
 }
-
-const viewOf = ({ lastAttempt, ...explanation }: Explanation) => ({
-  ...explanation,
-  lastAttempt: lastAttempt === null ? null : attemptView(lastAttempt),
-})

@@ -1,46 +1,23 @@
-import { component } from '../../http/component.ts'
 import { nextCursorSchema } from '../../http/page-schema.ts'
+import { choice, completeComponent, count, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import {
-  attemptSchema,
-  deliveryIdSchema,
-  eventIdSchema,
-  moment,
-  momentOrNull,
-  parkedReasonSchema,
-} from './delivery-schema.ts'
+import { attemptSchema, deliveryIdSchema, eventIdSchema, parkedReasonSchema } from './delivery-schema.ts'
 import { VERDICTS } from './explain.ts'
 
-const explanationSchema = component('Explanation', {
-  type: 'object',
-  description: 'Whether one subscription received the event, and why or why not.',
-  required: [
-    'subscriptionId',
-    'url',
-    'verdict',
-    'explanation',
-    'deliveryId',
-    'attemptCount',
-    'lastAttempt',
-    'deliveredAt',
-    'nextAttemptAt',
-    'coolingUntil',
-    'parkedAt',
-    'parkedReason',
-  ],
-  properties: {
+const explanationSchema = completeComponent(
+  'Explanation',
+  'Whether one subscription received the event, and why or why not.',
+  {
     subscriptionId: subscriptionIdSchema,
-    url: {
-      type: ['string', 'null'],
-      description:
+    url: orNull(
+      text(
         'The endpoint; null for a pull subscription, or if the subscription was deleted and nothing was sent.',
-      examples: ['https://client.example/hooks/calls'],
-    },
-    verdict: {
-      type: 'string',
-      enum: VERDICTS,
-      description:
-        '`delivered`: answered with a 2xx. `pending`: an attempt is due now. `waiting`: the next attempt is scheduled, because an attempt failed or ' +
+        'https://client.example/hooks/calls',
+      ),
+    ),
+    verdict: choice(
+      VERDICTS,
+      '`delivered`: answered with a 2xx. `pending`: an attempt is due now. `waiting`: the next attempt is scheduled, because an attempt failed or ' +
         'could not be made, for example in a cool-down (`attemptCount` can be 0 then). `cooling-down`: an attempt is due or scheduled, but the endpoint is in a ' +
         'cool-down. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled, unsubscribed from the ' +
         'event type, or got a filter that refuses the event, before the first attempt. `expired`: not sent any more, because the event was older than `expireAfterSeconds` of the subscription. `deleted`: the subscription was deleted before the first attempt was finished; `withdrawn` follows, unless ' +
@@ -48,27 +25,17 @@ const explanationSchema = component('Explanation', {
         '`explanation` names the field and its value. `disabled`: the subscription is disabled and ' +
         'did not receive the event, unless a first attempt had already begun. `created-later`: the subscription was created after the event was fanned out. `changed-later`: it was ' +
         'disabled, did not receive this event type, or had a filter that refused the event, when it was fanned out. `unknown`: the records have expired.',
-      examples: ['waiting'],
-    },
-    explanation: {
-      type: 'string',
-      description: 'The verdict in a sentence. For people; the wording may change.',
-      examples: [
-        'Attempt 1 at 2026-11-20T17:06:01.173Z was answered with 503. The next attempt is due at about 2026-11-20T17:06:11.180Z.',
-      ],
-    },
-    deliveryId: {
-      type: ['string', 'null'],
-      format: 'uuid',
+      'waiting',
+    ),
+    explanation: text(
+      'The verdict in a sentence. For people; the wording may change.',
+      'Attempt 1 at 2026-11-20T17:06:01.173Z was answered with 503. The next attempt is due at about 2026-11-20T17:06:11.180Z.',
+    ),
+    deliveryId: orNull({
+      ...deliveryIdSchema,
       description: 'The id of the delivery (see `GET /webhooks/deliveries/{deliveryId}`); null if there is none.',
-      examples: deliveryIdSchema.examples,
-    },
-    attemptCount: {
-      type: 'integer',
-      minimum: 0,
-      description: 'The number of attempts so far, over all runs.',
-      examples: [1],
-    },
+    }),
+    attemptCount: count('The number of attempts so far, over all runs.', 1),
     lastAttempt: {
       description: 'The latest attempt; null if there is none.',
       oneOf: [attemptSchema, { type: 'null' }],
@@ -81,15 +48,14 @@ const explanationSchema = component('Explanation', {
     parkedAt: momentOrNull('When the delivery was parked, in UTC.'),
     parkedReason: { ...parkedReasonSchema, examples: [null] },
   },
-})
+)
 
-export const explainedEventSchema = component('ExplainedEvent', {
-  type: 'object',
-  description: 'An event, with one explanation per subscription.',
-  required: ['eventId', 'eventType', 'occurredAt', 'fannedOutAt', 'data', 'subscriptions', 'nextCursor'],
-  properties: {
+export const explainedEventSchema = completeComponent(
+  'ExplainedEvent',
+  'An event, with one explanation per subscription.',
+  {
     eventId: eventIdSchema,
-    eventType: { type: 'string', description: 'The event type, sent as `X-SVC-Event`.', examples: ['call.status'] },
+    eventType: text('The event type, sent as `X-SVC-Event`.', 'call.status'),
     occurredAt: momentOrNull('When the event occurred, in UTC; null if only its deliveries are still stored.'),
     fannedOutAt: moment('When the event was fanned out to its subscriptions, in UTC.'),
     data: {
@@ -106,4 +72,4 @@ export const explainedEventSchema = component('ExplainedEvent', {
     },
     nextCursor: nextCursorSchema,
   },
-})
+)

@@ -4,18 +4,10 @@ import { type Facts, receivesType, refusalOf } from './explain-facts.ts'
 
 export const FIRST_DUE = 'Due now: the first attempt is in progress or about to be made.'
 
-export const STOPPED = 'was deleted, disabled or unsubscribed from'
-
-export const EXPIRED =
-  'when the next attempt was due, the event was older than the subscription allows (expireAfterSeconds).'
-
 export const UNLESS_BEGUN = 'The delivery will not be sent, unless its first attempt has already begun.'
 
 export const NO_RECORD =
   'There is no record of a delivery: it was delivered, withdrawn or expired long ago, or the event did not match the subscription.'
-
-export const EXPIRED_RECORD =
-  'The event went to this subscription. Its delivery has no record any more: it was delivered, withdrawn or expired, unless its first attempt is long overdue.'
 
 export function coolingSentence(health: EndpointHealth, delivery?: ListedDelivery, end = ''): string {
   const next = delivery?.nextAttemptAt ?? null

@@ -1,20 +1,12 @@
-import {
-  type Attempt,
-  type DeliveryId,
-  filteredFields,
-  type ParkedReason,
-  type Subscription,
-  type SubscriptionId,
-} from '@switchhook/contracts'
+import { type Attempt, filteredFields, type Subscription } from '@switchhook/contracts'
 import type { ListedDelivery } from '@switchhook/store'
 import { shownTypes } from '../subscriptions/subscribed-types.ts'
+import { attemptView } from './delivery-view.ts'
 import { type Facts, receivesType, refusalOf, wasMatched } from './explain-facts.ts'
 import {
   attemptSentence,
   coolingSentence,
   coolingUntil,
-  EXPIRED,
-  EXPIRED_RECORD,
   endSentence,
   FIRST_DUE,
   failureSentence,
@@ -22,7 +14,6 @@ import {
   NO_RECORD,
   parkedSentence,
   pendingSentence,
-  STOPPED,
   sendAgainSentence,
   UNLESS_BEGUN,
 } from './explain-sentences.ts'
@@ -48,24 +39,8 @@ export const VERDICTS = [
 
 export type Verdict = (typeof VERDICTS)[number]
 
-export interface Explanation {
-  readonly subscriptionId: SubscriptionId
-  readonly url: string | null
-  readonly verdict: Verdict
-  /** One or two sentences for people. */
-  readonly explanation: string
-  readonly deliveryId: DeliveryId | null
-  readonly attemptCount: number
-  readonly lastAttempt: Attempt | null
-  readonly deliveredAt: string | null
-  readonly nextAttemptAt: string | null
-  readonly coolingUntil: string | null
-  readonly parkedAt: string | null
-  readonly parkedReason: ParkedReason | null
-}
-
 /** Explains whether one subscription received an event, and why or why not. No clock and no I/O. */
-export function explain(facts: Facts): Explanation {
+export function explain(facts: Facts) {
   const { subscriptionId, subscription, delivery } = facts
   const [verdict, sentence] = findingOf(facts)
   const lastAttempt = delivery?.attempts.at(-1) ?? null
@@ -73,10 +48,11 @@ export function explain(facts: Facts): Explanation {
     subscriptionId,
     url: (delivery?.url ?? subscription?.url) || null,
     verdict,
+    /** One or two sentences for people. */
     explanation: delivery?.trial === undefined ? sentence : `Test delivery. ${sentence}`,
     deliveryId: delivery !== undefined || wasMatched(facts) ? facts.deliveryId : null,
     attemptCount: delivery?.attempt ?? 0,
-    lastAttempt,
+    lastAttempt: lastAttempt && attemptView(lastAttempt),
     deliveredAt: verdict === 'delivered' ? endOf(lastAttempt) : null,
     nextAttemptAt: delivery?.nextAttemptAt ?? null,
     coolingUntil: verdict === 'cooling-down' ? coolingUntil(facts.health) : null,
@@ -105,10 +81,13 @@ function explainDelivery(delivery: ListedDelivery, facts: Facts): Finding {
     case 'withdrawn':
       return [
         'withdrawn',
-        `Not sent: before its first attempt, the subscription ${STOPPED} ${facts.eventType}, or got a filter that refuses the event.`,
+        `Not sent: before its first attempt, the subscription was deleted, disabled or unsubscribed from ${facts.eventType}, or got a filter that refuses the event.`,
       ]
     case 'expired':
-      return ['expired', `Not sent${last === undefined ? '' : ` again after ${attemptSentence(last)}`}: ${EXPIRED}`]
+      return [
+        'expired',
+        `Not sent${last === undefined ? '' : ` again after ${attemptSentence(last)}`}: when the next attempt was due, the event was older than the subscription allows (expireAfterSeconds).`,
+      ]
     case 'held':
       return ['held', `${heldSentence(delivery, facts)}${endSentence(facts)}`]
     case 'waiting':
@@ -162,7 +141,12 @@ function explainExpired(facts: Facts): Finding {
 
 /** The journal still shows where the event went, although the records of its deliveries may have expired. */
 function explainJournaled(facts: Facts, journaled: NonNullable<Facts['journaled']>): Finding {
-  if (wasMatched(facts)) return ['unknown', EXPIRED_RECORD]
+  if (wasMatched(facts)) {
+    return [
+      'unknown',
+      'The event went to this subscription. Its delivery has no record any more: it was delivered, withdrawn or expired, unless its first attempt is long overdue.',
+    ]
+  }
   const isCut = journaled.subscriptionIds.length < journaled.subscriptionCount
   return isCut ? explainExpired(facts) : explainUnmatched(facts, journaled.fannedOutAt)
 }

@@ -1,6 +1,6 @@
 import { deliveryIdOf, newEventId, newSubscriptionId, type Tenant } from '@switchhook/contracts'
 import type { DeliveryRecord, PendingDelivery } from '@switchhook/store'
-import { createFindDelivery } from './find-delivery.ts'
+import { type FindDeliveryDeps, findDelivery } from './find-delivery.ts'
 
 const eventId = newEventId()
 const subscriptionId = newSubscriptionId()
@@ -24,11 +24,12 @@ interface Lookup {
 function aStore(lookups: readonly Lookup[]) {
   let waits = 0
   let count = 0
-  const find = createFindDelivery({
-    find: async () => lookups[count++]?.record,
-    findPending: async () => lookups[count - 1]?.pending,
-    wait: async () => void waits++,
-  })
+  const deps: FindDeliveryDeps = {
+    deliveries: { find: async () => lookups[count++]?.record },
+    deliveryLog: { pending: async () => lookups[count - 1]?.pending },
+    now: Date.now,
+  }
+  const find = (tenant: Tenant, id: string | undefined) => findDelivery(deps, tenant, id, async () => void waits++)
   return { find, waits: () => waits, lookups: () => count }
 }
 
@@ -58,10 +59,10 @@ test.each<[string, string | undefined, Lookup[], number]>([
 })
 
 test('an error of the store is not a 404', async () => {
-  const find = createFindDelivery({
-    find: async () => undefined,
-    findPending: () => Promise.reject(new Error('away')),
-    wait: async () => {},
-  })
-  await expect(find('acme', deliveryId)).rejects.toThrow('away')
+  const deps: FindDeliveryDeps = {
+    deliveries: { find: async () => undefined },
+    deliveryLog: { pending: () => Promise.reject(new Error('away')) },
+    now: Date.now,
+  }
+  await expect(findDelivery(deps, 'acme', deliveryId)).rejects.toThrow('away')
 })

@@ -1,11 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type DeliveryId, isGuid, parseDeliveryId, type Tenant } from '@switchhook/contracts'
-import type { DeliveryRecord, PendingDelivery } from '@switchhook/store'
+import type { DeliveryArchive, DeliveryLogReader, DeliveryRecord, PendingDelivery } from '@switchhook/store'
 
 export interface FindDeliveryDeps {
-  readonly find: (deliveryId: DeliveryId) => Promise<DeliveryRecord | undefined>
-  /** Finds a delivery of the tenant in the delivery log. It may have a record as well. */
-  readonly findPending: (tenant: Tenant, deliveryId: DeliveryId) => Promise<PendingDelivery | undefined>
-  readonly wait: (ms: number) => Promise<void>
+  readonly deliveries: Pick<DeliveryArchive, 'find'>
+  readonly deliveryLog: Pick<DeliveryLogReader, 'pending'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
 /** A delivery has a record once its first slot is settled. Until then, only the delivery log knows it. */
@@ -23,25 +24,27 @@ const LOGGED_WITHIN_MS = 200
  * Finds a delivery of the tenant by its id alone.
  * @throws AppError `delivery-not-found`, also for a malformed id and for a delivery of another tenant
  */
-export function createFindDelivery({ find, findPending, wait }: FindDeliveryDeps) {
-  async function look(tenant: Tenant, deliveryId: DeliveryId): Promise<FoundDelivery | 'foreign' | undefined> {
-    const record = await find(deliveryId)
+export async function findDelivery(
+  { deliveries, deliveryLog, now }: FindDeliveryDeps,
+  tenant: Tenant,
+  id: string | undefined,
+  wait: (ms: number) => Promise<void> = pause,
+): Promise<FoundDelivery> {
+  if (!isGuid(id)) throw new AppError('delivery-not-found')
+  const deliveryId = parseDeliveryId(id)
+  const look = async (): Promise<FoundDelivery | 'foreign' | undefined> => {
+    const record = await deliveries.find(deliveryId)
     if (record !== undefined) return record.tenant === tenant ? { kind: 'recorded', record } : 'foreign'
-    const delivery = await findPending(tenant, deliveryId)
+    const delivery = await deliveryLog.pending(tenant, deliveryId, now())
     return delivery && { kind: 'pending', delivery }
   }
-
-  return async (tenant: Tenant, id: string | undefined): Promise<FoundDelivery> => {
-    if (!isGuid(id)) throw new AppError('delivery-not-found')
-    const deliveryId = parseDeliveryId(id)
-    let found = await look(tenant, deliveryId)
-    if (found === undefined && isDerived(deliveryId)) {
-      await wait(LOGGED_WITHIN_MS)
-      found = await look(tenant, deliveryId)
-    }
-    if (found === undefined || found === 'foreign') throw new AppError('delivery-not-found')
-    return found
+  let found = await look()
+  if (found === undefined && isDerived(deliveryId)) {
+    await wait(LOGGED_WITHIN_MS)
+    found = await look()
   }
+  if (found === undefined || found === 'foreign') throw new AppError('delivery-not-found')
+  return found
 }
 
 /** Delivery ids are UUIDv5 (RFC 9562, section 5.5), so no other GUID is worth the wait. */

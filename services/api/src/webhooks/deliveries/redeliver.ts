@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { AppError, type Subscription } from '@switchhook/contracts'
-import type { DeliveryArchive, DeliveryRecord, Redeliverer, Sendable } from '@switchhook/store'
-import type { SendAgain } from './send-again.ts'
+import { AppError } from '@switchhook/contracts'
+import type {
+  DeliveryArchive,
+  DeliveryRecord,
+  JournalReader,
+  Redeliverer,
+  Sendable,
+  SubscriptionStore,
+} from '@switchhook/store'
+import { bodyFromJournal } from './event-body.ts'
+import { type SendAgainDeps, sendAgain } from './send-again.ts'
 
-export interface RedeliverDeps {
-  readonly findSubscription: (record: DeliveryRecord) => Promise<Subscription | undefined>
-  readonly find: DeliveryArchive['find']
-  readonly note: DeliveryArchive['noteRedelivery']
-  readonly forget: DeliveryArchive['forgetRedelivery']
-  readonly sendAgain: SendAgain
-  /** The body of a delivery from the journal; undefined: the journal does not have its event. */
-  readonly bodyFromJournal: (
-    delivery: Pick<DeliveryRecord, 'tenant' | 'eventId' | 'deliveryId'>,
-  ) => Promise<Buffer | undefined>
+export interface RedeliverDeps extends SendAgainDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+  readonly deliveries: SendAgainDeps['deliveries'] &
+    Pick<DeliveryArchive, 'find' | 'noteRedelivery' | 'forgetRedelivery'>
+  readonly journal: Pick<JournalReader, 'find'>
 }
-
-/** @param requestId the same for every repeat of the request; undefined: the request has no idempotency key and is never repeated */
-export type Redeliver = (found: DeliveryRecord, requestId: string | undefined) => Promise<DeliveryRecord>
 
 /**
  * Sends a delivery again, unless an attempt of it is due now: a new run of the schedule to the subscription's current url,
@@ -25,64 +25,69 @@ export type Redeliver = (found: DeliveryRecord, requestId: string | undefined) =
  * new state once the broker has confirmed it. If a step fails, the delivery stays parked, or keeps its schedule, and can be
  * sent again; at worst the endpoint receives it twice. A repeated request sends the run of the first request or nothing: a
  * delivery that was parked again meanwhile stays parked. Of concurrent requests, one sends.
+ * @param requestId the same for every repeat of the request; undefined: the request has no idempotency key and is never repeated
  * @throws AppError `delivery-not-parked`, `delivery-without-body`, `subscription-deleted` or `subscription-disabled`; Unavailable
  */
-export function createRedeliver(deps: RedeliverDeps): Redeliver {
-  /** Undefined: the delivery is parked with its body, which is all that sending it needs. */
-  async function sendableOf(found: DeliveryRecord): Promise<Sendable | undefined> {
-    if (found.state === 'parked' && found.body !== null) return undefined
-    const body = found.body ?? (await deps.bodyFromJournal(found))
-    if (body === undefined) throw new AppError('delivery-without-body')
-    return { which: 'any', body }
-  }
-
-  async function send(found: DeliveryRecord, by: Redeliverer): Promise<DeliveryRecord> {
-    if (isDue(found)) throw new AppError('delivery-not-parked', { detail: DUE })
-    const subscription = await deps.findSubscription(found)
-    if (subscription === undefined) throw new AppError('subscription-deleted')
-    if (!subscription.enabled) throw new AppError('subscription-disabled')
-    const sent = await deps.sendAgain(found.deliveryId, by, subscription, await sendableOf(found))
-    switch (sent.kind) {
-      case 'sent':
-        return sent.record
-      case 'unknown':
-        throw new AppError('delivery-not-found')
-      case 'without-body':
-        throw new AppError('delivery-without-body')
-      case 'not-parked':
-        throw new AppError('delivery-not-parked')
-      case 'busy':
-        throw new AppError('delivery-not-parked', { detail: 'Another request is sending this delivery now.' })
-    }
-  }
-
-  return async (found, requestId) => {
-    if (requestId === undefined) return send(found, { sender: randomUUID() })
-    const { deliveryId, run } = found
-    const noted = await deps.note(deliveryId, requestId, isDue(found) ? undefined : run)
-    const sender = requestId
-    if (noted === undefined) return send(found, { sender })
-    const by = { sender, parkedRun: noted.parkedRun }
-    if (noted.isNew) {
-      return send(found, by).catch(async (error: unknown) => {
-        // Nothing was sent. Without the note, a repeat may also send a later run of the delivery.
-        if (error instanceof AppError) await deps.forget(deliveryId, requestId).catch(() => {})
-        throw error
-      })
-    }
-    // The first request has sent the run and could not answer: its process died, or lost Redis or the broker.
-    const isSent = found.isUnsent !== true && (isDue(found) || run !== noted.parkedRun)
-    if (isSent) return found
-    return send(found, by).catch(async (error: unknown) => {
-      // The first request has published the run, and a worker has settled it meanwhile.
-      if (error instanceof AppError && error.code === 'delivery-not-parked')
-        return (await deps.find(deliveryId)) ?? found
+export async function redeliver(
+  deps: RedeliverDeps,
+  found: DeliveryRecord,
+  requestId: string | undefined,
+): Promise<DeliveryRecord> {
+  if (requestId === undefined) return send(deps, found, { sender: randomUUID() })
+  const { deliveryId, run } = found
+  const noted = await deps.deliveries.noteRedelivery(deliveryId, requestId, isDue(found) ? undefined : run)
+  const sender = requestId
+  if (noted === undefined) return send(deps, found, { sender })
+  const by = { sender, parkedRun: noted.parkedRun }
+  if (noted.isNew) {
+    return send(deps, found, by).catch(async (error: unknown) => {
+      // Nothing was sent. Without the note, a repeat may also send a later run of the delivery.
+      if (error instanceof AppError) await deps.deliveries.forgetRedelivery(deliveryId, requestId).catch(() => {})
       throw error
     })
   }
+  // The first request has sent the run and could not answer: its process died, or lost Redis or the broker.
+  const isSent = found.isUnsent !== true && (isDue(found) || run !== noted.parkedRun)
+  if (isSent) return found
+  return send(deps, found, by).catch(async (error: unknown) => {
+    // The first request has published the run, and a worker has settled it meanwhile.
+    if (error instanceof AppError && error.code === 'delivery-not-parked')
+      return (await deps.deliveries.find(deliveryId)) ?? found
+    throw error
+  })
+}
+
+async function send(deps: RedeliverDeps, found: DeliveryRecord, by: Redeliverer): Promise<DeliveryRecord> {
+  if (isDue(found)) throw new AppError('delivery-not-parked', { detail: DUE })
+  const subscription = await deps.subscriptions.find(found.tenant, found.subscriptionId)
+  if (subscription === undefined) throw new AppError('subscription-deleted')
+  if (!subscription.enabled) throw new AppError('subscription-disabled')
+  const sent = await sendAgain(deps, found.deliveryId, by, subscription, await sendableOf(deps, found))
+  switch (sent.kind) {
+    case 'sent':
+      return sent.record
+    case 'unknown':
+      throw new AppError('delivery-not-found')
+    case 'without-body':
+      throw new AppError('delivery-without-body')
+    case 'not-parked':
+      throw new AppError('delivery-not-parked')
+    case 'busy':
+      throw new AppError('delivery-not-parked', { detail: BUSY })
+  }
+}
+
+/** Undefined: the delivery is parked with its body, which is all that sending it needs. */
+async function sendableOf({ journal }: RedeliverDeps, found: DeliveryRecord): Promise<Sendable | undefined> {
+  if (found.state === 'parked' && found.body !== null) return undefined
+  const body = found.body ?? (await bodyFromJournal(journal, found))
+  if (body === undefined) throw new AppError('delivery-without-body')
+  return { which: 'any', body }
 }
 
 const DUE = 'An attempt of this delivery is due now.'
+export const BUSY = 'Another request is sending this delivery now.'
+export const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished.'
 
 /** Its next attempt is about to be made or in progress. */
 const isDue = ({ state, isUnsent }: DeliveryRecord): boolean => state === 'pending' && isUnsent !== true

@@ -1,6 +1,6 @@
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
 import type { DeliveryRecord } from '@switchhook/store'
-import { createSendAgain, type SendAgainDeps } from './send-again.ts'
+import { type SendAgainDeps, sendAgain } from './send-again.ts'
 
 const eventId = newEventId()
 const subscriptionId = newSubscriptionId()
@@ -29,7 +29,7 @@ const subscription = { url: 'https://client.example/repaired' }
 function aSender(change: Partial<SendAgainDeps & SendAgainDeps['deliveries']> = {}) {
   const steps: unknown[] = []
   const { publish, now: _now, deliveries: _deliveries, ...archive } = change
-  const sendAgain = createSendAgain({
+  const deps: SendAgainDeps = {
     deliveries: {
       beginRedelivery: async (_id, by) => {
         steps.push(['begin', by])
@@ -44,16 +44,16 @@ function aSender(change: Partial<SendAgainDeps & SendAgainDeps['deliveries']> = 
       await publish?.(delivery)
     },
     now: () => Date.parse(NOW),
-  })
-  return { sendAgain, steps }
+  }
+  return { deps, steps }
 }
 
 const by = { sender: 'a recovery', parkedRun: 1 }
 
 test('a parked delivery is published to the current url before it is recorded as sent', async () => {
-  const { sendAgain, steps } = aSender()
+  const { deps, steps } = aSender()
   const { url } = subscription
-  expect(await sendAgain(deliveryId, by, subscription)).toEqual({
+  expect(await sendAgain(deps, deliveryId, by, subscription)).toEqual({
     kind: 'sent',
     record: { ...record, url, firstDueAt: NOW },
   })
@@ -65,25 +65,25 @@ test('a parked delivery is published to the current url before it is recorded as
 })
 
 test('when publishing fails, the lease is released, the delivery is not recorded as sent, and the caller gets the error', async () => {
-  const { sendAgain, steps } = aSender({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
-  await expect(sendAgain(deliveryId, by, subscription)).rejects.toThrow('away')
+  const { deps, steps } = aSender({ publish: () => Promise.reject(new Unavailable('rabbitmq', 'away')) })
+  await expect(sendAgain(deps, deliveryId, by, subscription)).rejects.toThrow('away')
   expect(steps.map((step) => (step as string[])[0])).toEqual(['begin', 'publish', 'abandon'])
   expect(steps.at(-1)).toEqual(['abandon', by])
 })
 
 test('when the lease cannot be released either, the caller still gets the error of publishing', async () => {
-  const { sendAgain } = aSender({
+  const { deps } = aSender({
     publish: () => Promise.reject(new Unavailable('rabbitmq', 'the broker is away')),
     abandonRedelivery: () => Promise.reject(new Unavailable('redis', 'Redis is away')),
   })
-  await expect(sendAgain(deliveryId, by, subscription)).rejects.toThrow('the broker is away')
+  await expect(sendAgain(deps, deliveryId, by, subscription)).rejects.toThrow('the broker is away')
 })
 
 test.each(['not-parked', 'busy', 'unknown', 'without-body'] as const)(
   'a delivery that is %s is not published',
   async (kind) => {
-    const { sendAgain, steps } = aSender({ beginRedelivery: async () => ({ kind }) })
-    expect(await sendAgain(deliveryId, by, subscription)).toEqual({ kind })
+    const { deps, steps } = aSender({ beginRedelivery: async () => ({ kind }) })
+    expect(await sendAgain(deps, deliveryId, by, subscription)).toEqual({ kind })
     expect(steps).toEqual([])
   },
 )

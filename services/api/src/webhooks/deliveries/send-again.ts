@@ -14,38 +14,35 @@ export type SentAgain =
   | { readonly kind: 'sent'; readonly record: DeliveryRecord }
   | { readonly kind: 'not-parked' | 'busy' | 'unknown' | 'without-body' }
 
-export type SendAgain = (
-  deliveryId: DeliveryId,
-  by: Redeliverer,
-  subscription: Pick<Subscription, 'url' | 'signing' | 'headers'>,
-  sendable?: Sendable,
-) => Promise<SentAgain>
-
 /**
  * Sends one parked delivery again, or any that `sendable` allows; both requests and recoveries use it. Begins the next run under a lease, publishes it to
  * the subscription's current url, and records the broker's confirm. If publishing fails, the delivery stays parked and the
  * lease is released, so that any sender can send the same run immediately.
  * @throws the error of `publish`; Unavailable if Redis is away
  */
-export function createSendAgain({ deliveries, publish, now }: SendAgainDeps): SendAgain {
-  return async (deliveryId, by, { url, signing, headers }, sendable) => {
-    const begun = await deliveries.beginRedelivery(deliveryId, by, sendable)
-    if (begun.kind !== 'begun') return begun
-    const record: typeof begun.record = {
-      ...begun.record,
-      url,
-      firstDueAt: new Date(now()).toISOString(),
-      ...(sendable !== undefined && { isRequested: true }),
-    }
-    try {
-      // The secret and the headers travel with the delivery, because the subscription may be deleted before a retry reads it.
-      await publish({ ...record, ...(signing !== undefined && { signing }), ...(headers !== undefined && { headers }) })
-    } catch (error) {
-      // If Redis is away too, the lease expires. Either way, the caller gets the error of publishing.
-      await deliveries.abandonRedelivery(deliveryId, by).catch(() => {})
-      throw error
-    }
-    await deliveries.redeliverySent(record, by)
-    return { kind: 'sent', record }
+export async function sendAgain(
+  { deliveries, publish, now }: SendAgainDeps,
+  deliveryId: DeliveryId,
+  by: Redeliverer,
+  { url, signing, headers }: Pick<Subscription, 'url' | 'signing' | 'headers'>,
+  sendable?: Sendable,
+): Promise<SentAgain> {
+  const begun = await deliveries.beginRedelivery(deliveryId, by, sendable)
+  if (begun.kind !== 'begun') return begun
+  const record: typeof begun.record = {
+    ...begun.record,
+    url,
+    firstDueAt: new Date(now()).toISOString(),
+    ...(sendable !== undefined && { isRequested: true }),
   }
+  try {
+    // The secret and the headers travel with the delivery, because the subscription may be deleted before a retry reads it.
+    await publish({ ...record, ...(signing !== undefined && { signing }), ...(headers !== undefined && { headers }) })
+  } catch (error) {
+    // If Redis is away too, the lease expires. Either way, the caller gets the error of publishing.
+    await deliveries.abandonRedelivery(deliveryId, by).catch(() => {})
+    throw error
+  }
+  await deliveries.redeliverySent(record, by)
+  return { kind: 'sent', record }
 }

@@ -19,8 +19,9 @@ import type {
 } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
+import { choice } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { type DeliveryQuery, deliveryQuery } from './delivery-query.ts'
+import { type DeliveryQuery, deliveryQuery, isAbout } from './delivery-query.ts'
 import { deliveryPageSchema } from './delivery-schema.ts'
 import { summaryOf } from './delivery-view.ts'
 import { eventListQuery } from './event-list-route.ts'
@@ -48,18 +49,12 @@ const { eventId: _, limit, cursor, ...inherited } = deliveryQuery
 
 const query = {
   ...inherited,
-  parkedReason: {
-    type: 'string',
-    enum: PARKED_REASONS,
-    description: 'Only deliveries that were parked for this reason.',
-    examples: ['exhausted'],
-  },
-  outcome: {
-    type: 'string',
-    enum: ['delivered', 'answered', ...UNREACHABLE_REASONS],
-    description: 'Only deliveries whose latest attempt had this outcome.',
-    examples: ['timeout'],
-  },
+  parkedReason: choice(PARKED_REASONS, 'Only deliveries that were parked for this reason.', 'exhausted'),
+  outcome: choice(
+    ['delivered', 'answered', ...UNREACHABLE_REASONS],
+    'Only deliveries whose latest attempt had this outcome.',
+    'timeout',
+  ),
   status: {
     type: 'integer',
     minimum: 100,
@@ -80,29 +75,41 @@ const query = {
 async function pageOf(
   { subscriptions, parked, deliveryLog, tenantLog }: TenantDeliveriesRouteDeps,
   tenant: Tenant,
-  { state, subscriptionId, eventType, callId, agentUri, ...rest }: TenantDeliveryQuery,
+  { state, subscriptionId, parkedReason, outcome, status, callId, agentUri, ...query }: TenantDeliveryQuery,
 ): Promise<Page<ListedDelivery>> {
   const only = subscriptionId === undefined ? undefined : parseSubscriptionId(subscriptionId)
-  const matches = matcherOf({ state, ...rest })
-  const hasSubject = callId !== undefined || agentUri !== undefined
-  const range = { ...rangeOf(rest), ...(only !== undefined && { subscriptionId: only }) }
+  const { eventType, ...range } = rangeOf(query)
+  const ofSubscription = only !== undefined && { subscriptionId: only }
+  const ofType = eventType !== undefined && { eventType }
   const subject = {
     ...(callId !== undefined && { callId: canonicalCallId(callId) }),
     ...(agentUri !== undefined && { agentUri }),
   }
+  const hasSubject = callId !== undefined || agentUri !== undefined
+  const matches = (delivery: ListedDelivery): boolean => {
+    const latest = delivery.attempts.at(-1)
+    return (
+      // A redelivery that is not known to be published has another state, and still counts as parked.
+      (state === 'any' || state === 'parked' || delivery.state === state) &&
+      (parkedReason === undefined || delivery.parkedReason === parkedReason) &&
+      (outcome === undefined || latest?.outcome === outcome) &&
+      (status === undefined || latest?.status === status)
+    )
+  }
   if (state === 'parked') {
     return parked.page(tenant, {
       ...range,
+      ...ofSubscription,
       matches: (item) => matches(item) && (eventType === undefined || item.eventType === eventType),
-      ...(hasSubject && { bodyMatches: (body) => isAbout(body, subject) }),
+      ...(hasSubject && { bodyMatches: (body) => isAbout(subject, subjectOf(envelopeOf(body).data)) }),
     })
   }
   if (only === undefined || hasSubject) {
-    return tenantLog.page(tenant, { ...range, ...subject, ...(eventType !== undefined && { eventType }), matches })
+    return tenantLog.page(tenant, { ...range, ...ofSubscription, ...subject, ...ofType, matches })
   }
   const subscription = await subscriptions.find(tenant, only)
   if (subscription === undefined) return { items: [], nextCursor: null }
-  return deliveryLog.page(subscription, { ...rangeOf(rest), matches, ...(eventType !== undefined && { eventType }) })
+  return deliveryLog.page(subscription, { ...range, ...ofType, matches })
 }
 
 export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined, TenantDeliveryQuery> = {
@@ -129,27 +136,4 @@ export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined,
   },
 }
 
-function matcherOf(
-  wanted: Pick<TenantDeliveryQuery, 'state' | 'parkedReason' | 'outcome' | 'status'>,
-): (delivery: ListedDelivery) => boolean {
-  const { state, parkedReason, outcome, status } = wanted
-  return (delivery) => {
-    const latest = delivery.attempts.at(-1)
-    return (
-      // A redelivery that is not known to be published has another state, and still counts as parked.
-      (state === 'any' || state === 'parked' || delivery.state === state) &&
-      (parkedReason === undefined || delivery.parkedReason === parkedReason) &&
-      (outcome === undefined || latest?.outcome === outcome) &&
-      (status === undefined || latest?.status === status)
-    )
-  }
-}
-
-function isAbout(body: Buffer, wanted: { readonly callId?: string; readonly agentUri?: string }): boolean {
-  const { data } = JSON.parse(body.toString()) as Envelope
-  const { callId, agentUri } = subjectOf(data)
-  return (
-    (wanted.callId === undefined || wanted.callId === callId) &&
-    (wanted.agentUri === undefined || wanted.agentUri === agentUri)
-  )
-}
+const envelopeOf = (body: Buffer): Envelope => JSON.parse(body.toString()) as Envelope

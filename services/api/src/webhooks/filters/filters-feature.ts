@@ -2,7 +2,4 @@ import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { previewFilter } from './preview-route.ts'
 
-/** Trying a filter before a subscription gets it. */
-export const filters = feature([previewFilter], ({ journal }: Base) => ({
-  deps: { journal, nowMs: () => performance.now() },
-}))
+export const filters = feature([previewFilter], (base: Base) => ({ deps: base }))

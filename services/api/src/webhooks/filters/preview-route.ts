@@ -9,27 +9,22 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import { type JournalEntry, type JournalReader, microsOf } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { component } from '../../http/component.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { eventIdSchema, moment, momentOrNull } from '../deliveries/delivery-schema.ts'
+import { completeComponent, count, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
+import { eventIdSchema } from '../deliveries/delivery-schema.ts'
 import {
   filterSchema,
   invalidFilter,
   isOfFilter,
   requestedFilterFaults,
-  type SubscriptionWarning,
   warningsOf,
   warningsSchema,
 } from '../subscriptions/filter-schema.ts'
 import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { subscribedTypeSchema } from '../subscriptions/subscription-schema.ts'
-
-export interface PreviewRouteDeps {
-  readonly journal: Pick<JournalReader, 'isOn' | 'latest'>
-  /** Monotonic, in ms. */
-  readonly nowMs: () => number
-}
 
 interface PreviewRequest {
   readonly filter: SubscriptionFilter
@@ -42,14 +37,6 @@ interface Judged {
   readonly occurredAt: string
   /** Null: it passes. */
   readonly refusal: string | null
-}
-
-interface Preview {
-  readonly looked: number
-  readonly matched: number
-  readonly since: string | null
-  readonly examples: readonly Judged[]
-  readonly warnings: readonly SubscriptionWarning[]
 }
 
 /** Entries of one read. */
@@ -78,45 +65,24 @@ const requestSchema = component('FilterPreviewRequest', {
   },
 })
 
-const count = (description: string, example: number) => ({
-  type: 'integer',
-  minimum: 0,
-  description,
-  examples: [example],
-})
-
-const previewSchema = component('FilterPreview', {
-  type: 'object',
-  description: 'What the filter would have passed.',
-  required: ['looked', 'matched', 'since', 'examples', 'warnings'],
-  properties: {
-    looked: count('The number of events of these types that were judged, the latest of the journal.', 412),
-    matched: count('The number of these events that pass.', 96),
-    since: momentOrNull('When the oldest event that was looked at was journaled, in UTC.'),
-    examples: {
-      type: 'array',
-      description: `The latest ${MAX_EXAMPLES} events that pass and the latest ${MAX_EXAMPLES} that do not, the newest first.`,
-      items: component('FilterExample', {
-        type: 'object',
-        description: 'An event, and whether it passes.',
-        required: ['eventId', 'eventType', 'occurredAt', 'refusal'],
-        properties: {
-          eventId: eventIdSchema,
-          eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type.' },
-          occurredAt: moment('When the event occurred, in UTC.'),
-          refusal: {
-            type: ['string', 'null'],
-            description: 'Why the event does not pass; null if it does.',
-            examples: ['state was 2; the filter wants 3 or 7'],
-          },
-        },
-      }),
-    },
-    warnings: warningsSchema,
+const previewSchema = completeComponent('FilterPreview', 'What the filter would have passed.', {
+  looked: count('The number of events of these types that were judged, the latest of the journal.', 412),
+  matched: count('The number of these events that pass.', 96),
+  since: momentOrNull('When the oldest event that was looked at was journaled, in UTC.'),
+  examples: {
+    type: 'array',
+    description: `The latest ${MAX_EXAMPLES} events that pass and the latest ${MAX_EXAMPLES} that do not, the newest first.`,
+    items: completeComponent('FilterExample', 'An event, and whether it passes.', {
+      eventId: eventIdSchema,
+      eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type.' },
+      occurredAt: moment('When the event occurred, in UTC.'),
+      refusal: orNull(text('Why the event does not pass; null if it does.', 'state was 2; the filter wants 3 or 7')),
+    }),
   },
+  warnings: warningsSchema,
 })
 
-export const previewFilter: RouteOf<PreviewRouteDeps, PreviewRequest> = {
+export const previewFilter: RouteOf<Pick<Base, 'journal'>, PreviewRequest> = {
   method: 'post',
   path: '/api/v1/webhooks/filters/preview',
   operationId: 'previewFilter',
@@ -137,24 +103,23 @@ export const previewFilter: RouteOf<PreviewRouteDeps, PreviewRequest> = {
   },
   responses: { 200: { description: 'What the filter would have passed.', body: previewSchema } },
   failures: ['invalid-filter', 'journal-off'],
-  async handle({ caller, body: { filter, eventTypes = Object.keys(filter) as EventType[] } }, { journal, nowMs }) {
+  async handle({ caller, body: { filter, eventTypes = Object.keys(filter) as EventType[] } }, { journal }) {
     if (!journal.isOn) throw new AppError('journal-off')
-    const body: Preview = await preview({ journal, nowMs }, caller.tenant, filter, coveredTypes(eventTypes))
-    return { status: 200, body }
+    return { status: 200, body: await preview(journal, caller.tenant, filter, coveredTypes(eventTypes)) }
   },
 }
 
 async function preview(
-  { journal, nowMs }: PreviewRouteDeps,
+  journal: JournalReader,
   tenant: Tenant,
   filter: SubscriptionFilter,
   eventTypes: readonly EventType[],
-): Promise<Preview> {
+) {
   const [passing, refused]: [Judged[], Judged[]] = [[], []]
   let [looked, matched] = [0, 0]
   let last: JournalEntry | undefined
-  const endMs = nowMs() + MAX_MS
-  for (let read = 0; read < MAX_READ && nowMs() < endMs; read += PAGE) {
+  const endMs = performance.now() + MAX_MS
+  for (let read = 0; read < MAX_READ && performance.now() < endMs; read += PAGE) {
     const entries = await journal.latest(tenant, PAGE, last?.id)
     for (const { eventId, eventType, occurredAt, dataJson } of entries) {
       if (dataJson === null || !eventTypes.includes(eventType)) continue

@@ -1,5 +1,6 @@
 import { type EventSubject, subjectOf } from '@switchhook/contracts'
 import { type JournalEntry, type JournalId, type LiveAttempt } from '@switchhook/store'
+import { isAbout } from '../deliveries/delivery-query.ts'
 
 /** Which events and attempts a listener gets. An absent field matches anything. */
 export interface LiveFilter {
@@ -50,10 +51,6 @@ export function liveAttempt({ callId, agentUri, ...attempt }: LiveAttempt): Live
     text: once(() => `event: attempt\ndata: ${JSON.stringify(attempt)}\n\n`),
   }
 }
-
-const isAbout = (filter: LiveFilter, { callId, agentUri }: Pick<EventSubject, 'callId' | 'agentUri'>): boolean =>
-  (filter.callId === undefined || filter.callId === callId) &&
-  (filter.agentUri === undefined || filter.agentUri === agentUri)
 
 /**
  * Events or attempts between two places are missing.

@@ -4,15 +4,14 @@ import { feature } from '../../http/feature.ts'
 import { createLiveHub } from './live-hub.ts'
 import { streamEvents } from './stream-route.ts'
 
-/** The live stream of events and attempts. */
-export const live = feature([streamEvents], ({ config, redis, journal, log, metrics, now }: Base) => {
+export const live = feature([streamEvents], (base: Base) => {
+  const { config, redis, metrics } = base
   const hub = createLiveHub({
-    journal,
+    ...base,
     attempts: createLiveAttemptStore(redis),
     mostPerTenant: config.STREAM_LISTENERS_PER_TENANT,
     mostPerClient: config.STREAM_LISTENERS_PER_CLIENT,
-    log,
   })
   metrics.gauge('switchhook_live_streams', 'Live streams that are open.', () => hub.count())
-  return { deps: { hub, journal, now }, endRequests: () => hub.close() }
+  return { deps: { ...base, hub }, endRequests: () => hub.close() }
 })

@@ -25,36 +25,11 @@ export interface LiveHubDeps {
   readonly nowMs?: () => number
 }
 
-/** A place for one listener. */
-interface Seat {
-  /**
-   * Begins to write to the output. The seat is free again when the output is closed.
-   * @param closeInMs undefined: the stream has no end
-   */
-  start(
-    output: EventOutput,
-    asked: {
-      readonly filter: LiveFilter
-      readonly resumeAfter: JournalId | undefined
-      readonly closeInMs: number | undefined
-    },
-  ): void
-}
-
-/**
- * The live streams of this process. It reads the stream of each tenant once, however many listeners the tenant has, and
- * does nothing for tenants without listeners.
- */
-export interface LiveHub {
-  /**
-   * @param client a name that no other client has; undefined: only the limit of the tenant applies
-   * @throws AppError `too-many-listeners`, `too-many-client-listeners` or `service-unavailable`; Unavailable if Redis is away
-   */
-  take(tenant: Tenant, client?: string): Promise<Seat>
-  /** The number of listeners. */
-  count(): number
-  /** Ends all streams. Clients come back to another process. */
-  close(): Promise<void>
+interface AskedStream {
+  readonly filter: LiveFilter
+  readonly resumeAfter: JournalId | undefined
+  /** Undefined: the stream has no end. */
+  readonly closeInMs: number | undefined
 }
 
 /** Of all tenants. Each can hold 128 KiB of unread text. */
@@ -83,9 +58,20 @@ interface Channel {
   opened: Promise<void>
 }
 
-export function createLiveHub(deps: LiveHubDeps): LiveHub {
-  const { journal, attempts, mostPerTenant, mostPerClient, log } = deps
-  const nowMs = deps.nowMs ?? (() => performance.now())
+export type LiveHub = ReturnType<typeof createLiveHub>
+
+/**
+ * The live streams of this process. It reads the stream of each tenant once, however many listeners the tenant has, and
+ * does nothing for tenants without listeners.
+ */
+export function createLiveHub({
+  journal,
+  attempts,
+  mostPerTenant,
+  mostPerClient,
+  log,
+  nowMs = () => performance.now(),
+}: LiveHubDeps) {
   const channels = new Map<Tenant, Channel>()
   const seatsOfClients = new Map<string, number>()
   const loops = new Set<Promise<void>>()
@@ -198,8 +184,14 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
   }
 
   return {
+    /** The number of listeners. */
     count: () => seats,
-    async take(tenant, client) {
+    /**
+     * Takes a place for one listener.
+     * @param client a name that no other client has; undefined: only the limit of the tenant applies
+     * @throws AppError `too-many-listeners`, `too-many-client-listeners` or `service-unavailable`; Unavailable if Redis is away
+     */
+    async take(tenant: Tenant, client?: string) {
       if (closing.signal.aborted) throw refused('service-unavailable')
       const taken = channels.get(tenant)?.seats ?? 0
       if (taken >= mostPerTenant || seats >= MAX_LISTENERS) throw refused('too-many-listeners')
@@ -217,7 +209,8 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
         throw error
       }
       return {
-        start(output, { filter, resumeAfter, closeInMs }) {
+        /** Begins to write to the output. The place is free again when the output is closed. */
+        start(output: EventOutput, { filter, resumeAfter, closeInMs }: AskedStream): void {
           const listener = startListener(
             {
               output,
@@ -249,7 +242,8 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
         },
       }
     },
-    async close() {
+    /** Ends all streams. Clients come back to another process. */
+    async close(): Promise<void> {
       closing.abort()
       clearInterval(ticker)
       for (const { listeners } of channels.values()) {

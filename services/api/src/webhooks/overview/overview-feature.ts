@@ -14,24 +14,17 @@ import { readStatistics } from './statistics-route.ts'
 import { readSummary } from './summary-route.ts'
 
 /** What a person wants to see first: how all endpoints of the tenant stand, and over time. */
-export const overview = feature(
-  [readSummary, listParkedCauses, readStatistics, readPolicy],
-  ({ config, redis, subscriptions, now }: Base) => ({
+export const overview = feature([readSummary, listParkedCauses, readStatistics, readPolicy], (base: Base) => {
+  const { config, redis } = base
+  return {
     deps: {
-      subscriptions,
+      ...base,
       healthOf: createHealthOf(redis),
       standings: createDeliveryCounter(redis),
       parked: createTenantParked(redis),
       statistics: createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS }),
       coolDowns: createCoolDownHistory(redis),
       policy: createDeliveryPolicyStore(redis),
-      own: {
-        journalMs: config.EVENT_JOURNAL_SIZE === 0 ? null : config.EVENT_JOURNAL_RETENTION,
-        recoveryPerSecond: config.RECOVERY_RATE,
-        subscriptionsPerTenant: config.SUBSCRIPTION_LIMIT_PER_TENANT,
-        egressAddresses: config.EGRESS_ADDRESSES,
-      },
-      now,
     },
-  }),
-)
+  }
+})

@@ -1,64 +1,51 @@
 import { UNREACHABLE_REASONS } from '@switchhook/contracts'
 import type { TenantParked } from '@switchhook/store'
-import { component } from '../../http/component.ts'
+import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { moment, parkedReasonSchema } from '../deliveries/delivery-schema.ts'
+import { choice, completeComponent, count, moment, orNull, text } from '../../http/schema-parts.ts'
+import { parkedReasonSchema } from '../deliveries/delivery-schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
-export interface ParkedCausesRouteDeps {
-  readonly parked: Pick<TenantParked, 'causes'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
-
-const causeProperties = {
-  subscriptionId: subscriptionIdSchema,
-  url: {
-    type: 'string',
-    description: 'The endpoint to which the latest of these deliveries was sent; empty if none of them was read.',
-    examples: ['https://client.example/hooks/calls'],
-  },
-  parkedReason: {
-    ...parkedReasonSchema,
-    description: `${parkedReasonSchema.description} null: a group of older deliveries that were not read.`,
-  },
-  outcome: {
-    type: ['string', 'null'],
-    enum: ['delivered', 'answered', ...UNREACHABLE_REASONS, null],
-    description: 'The outcome of the latest attempt; null if there was none.',
-    examples: ['answered'],
-  },
-  status: {
-    type: ['integer', 'null'],
-    description: 'The HTTP status of the latest attempt; null if there was no answer.',
-    examples: [401],
-  },
-  count: { type: 'integer', minimum: 1, description: 'The number of these deliveries.', examples: [1204] },
-  since: moment('When the first of these deliveries was parked, in UTC.'),
-  latest: moment('When the latest of these deliveries was parked, in UTC.'),
-}
-
-const parkedCausesSchema = component('ParkedCauses', {
-  type: 'object',
-  description: 'The parked deliveries of the tenant, grouped by their cause.',
-  required: ['asOf', 'items'],
-  properties: {
+const parkedCausesSchema = completeComponent(
+  'ParkedCauses',
+  'The parked deliveries of the tenant, grouped by their cause.',
+  {
     asOf: moment('When the deliveries were counted, in UTC.'),
     items: {
       type: 'array',
       maxItems: 1_000,
       description: 'The groups, the largest first.',
-      items: component('ParkedCause', {
-        type: 'object',
-        description: 'The parked deliveries of one subscription with the same cause.',
-        required: Object.keys(causeProperties),
-        properties: causeProperties,
+      items: completeComponent('ParkedCause', 'The parked deliveries of one subscription with the same cause.', {
+        subscriptionId: subscriptionIdSchema,
+        url: text(
+          'The endpoint to which the latest of these deliveries was sent; empty if none of them was read.',
+          'https://client.example/hooks/calls',
+        ),
+        parkedReason: {
+          ...parkedReasonSchema,
+          description: `${parkedReasonSchema.description} null: a group of older deliveries that were not read.`,
+        },
+        outcome: orNull(
+          choice(
+            ['delivered', 'answered', ...UNREACHABLE_REASONS],
+            'The outcome of the latest attempt; null if there was none.',
+            'answered',
+          ),
+        ),
+        status: {
+          type: ['integer', 'null'],
+          description: 'The HTTP status of the latest attempt; null if there was no answer.',
+          examples: [401],
+        },
+        count: count('The number of these deliveries.', 1204, 1),
+        since: moment('When the first of these deliveries was parked, in UTC.'),
+        latest: moment('When the latest of these deliveries was parked, in UTC.'),
       }),
     },
   },
-})
+)
 
-export const listParkedCauses: RouteOf<ParkedCausesRouteDeps> = {
+export const listParkedCauses: RouteOf<Pick<Base, 'now'> & { readonly parked: TenantParked }> = {
   method: 'get',
   path: '/api/v1/webhooks/parked',
   operationId: 'listParkedCauses',

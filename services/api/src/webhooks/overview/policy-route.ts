@@ -1,29 +1,10 @@
 import { AppError } from '@switchhook/contracts'
-import type { DeliveryPolicy, DeliveryPolicyStore } from '@switchhook/store'
-import { component } from '../../http/component.ts'
+import type { DeliveryPolicyStore } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { count } from '../../http/schema-parts.ts'
+import { completeComponent, completeObject, count, orNull } from '../../http/schema-parts.ts'
 
-export interface PolicyRouteDeps {
-  readonly policy: Pick<DeliveryPolicyStore, 'find'>
-  /** The part of the policy that the api itself keeps. */
-  readonly own: {
-    /** Null: no journal is kept. */
-    readonly journalMs: number | null
-    readonly recoveryPerSecond: number
-    readonly subscriptionsPerTenant: number
-    readonly egressAddresses: readonly string[]
-  }
-}
-
-const group = (description: string, properties: Readonly<Record<string, object>>) => ({
-  type: 'object',
-  description,
-  required: Object.keys(properties),
-  properties,
-})
-
-const properties = {
+const policySchema = completeComponent('DeliveryPolicy', 'How this installation delivers.', {
   deliveryTimeoutMs: count('The deadline of one attempt in ms.', 10_000),
   retryWaitsMs: {
     type: 'array',
@@ -31,22 +12,18 @@ const properties = {
     items: { type: 'integer', minimum: 0 },
     examples: [[10_000, 60_000, 300_000, 1_800_000, 7_200_000, 14_400_000, 21_600_000]],
   },
-  breaker: group('When an endpoint is not contacted for a while.', {
+  breaker: completeObject('When an endpoint is not contacted for a while.', {
     failures: count('Transient failures in a row that begin a cool-down.', 5),
     cooldownMs: count('The length of a cool-down in ms.', 30_000),
   }),
-  retention: group('How long deliveries and events are kept.', {
+  retention: completeObject('How long deliveries and events are kept.', {
     deliveryMs: count('How long an acknowledged or withdrawn delivery can be read, in ms.', 3_600_000),
     parkedMs: count('How long a parked delivery is kept, in ms.', 2_592_000_000),
-    journalMs: {
-      ...count(
-        'How long events are kept with their data, in ms; null: this installation does not keep them.',
-        86_400_000,
-      ),
-      type: ['integer', 'null'],
-    },
+    journalMs: orNull(
+      count('How long events are kept with their data, in ms; null: this installation does not keep them.', 86_400_000),
+    ),
   }),
-  limits: group('What one subscription or tenant can have.', {
+  limits: completeObject('What one subscription or tenant can have.', {
     subscriptionsPerTenant: count(
       'Subscriptions that the tenant can have; one more answers 409 `too-many-subscriptions`.',
       100_000,
@@ -64,18 +41,11 @@ const properties = {
     items: { type: 'string' },
     examples: [['203.0.113.0/28']],
   },
-}
-
-const policySchema = component('DeliveryPolicy', {
-  type: 'object',
-  description: 'How this installation delivers.',
-  required: Object.keys(properties),
-  properties,
 })
 
 const NO_REPORT = 'No delivery worker has reported its policy within the last day.'
 
-export const readPolicy: RouteOf<PolicyRouteDeps> = {
+export const readPolicy: RouteOf<Pick<Base, 'config'> & { readonly policy: DeliveryPolicyStore }> = {
   method: 'get',
   path: '/api/v1/webhooks/policy',
   operationId: 'readPolicy',
@@ -87,19 +57,17 @@ export const readPolicy: RouteOf<PolicyRouteDeps> = {
     'for a day, it answers 503 `service-unavailable`.',
   responses: { 200: { description: 'The policy.', body: policySchema } },
   failures: [],
-  async handle(_request, { policy, own }) {
+  async handle(_request, { policy, config }) {
     const reported = await policy.find()
     if (reported === undefined) throw new AppError('service-unavailable', { detail: NO_REPORT })
-    return { status: 200, body: viewOf(reported, own) }
+    const journalMs = config.EVENT_JOURNAL_SIZE === 0 ? null : config.EVENT_JOURNAL_RETENTION
+    const [recoveryPerSecond, subscriptionsPerTenant] = [config.RECOVERY_RATE, config.SUBSCRIPTION_LIMIT_PER_TENANT]
+    const body = {
+      ...reported,
+      retention: { ...reported.retention, journalMs },
+      limits: { ...reported.limits, recoveryPerSecond, subscriptionsPerTenant },
+      egressAddresses: config.EGRESS_ADDRESSES,
+    }
+    return { status: 200, body }
   },
 }
-
-const viewOf = (
-  { retention, limits, ...reported }: DeliveryPolicy,
-  { journalMs, recoveryPerSecond, subscriptionsPerTenant, egressAddresses }: PolicyRouteDeps['own'],
-) => ({
-  ...reported,
-  retention: { ...retention, journalMs },
-  limits: { ...limits, recoveryPerSecond, subscriptionsPerTenant },
-  egressAddresses,
-})

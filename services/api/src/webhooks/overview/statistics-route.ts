@@ -8,18 +8,15 @@ import {
   type StatisticsStep,
   type StatisticsStore,
 } from '@switchhook/store'
-import { component } from '../../http/component.ts'
+import type { Base } from '../../base.ts'
 import { windowOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { count, time } from '../../http/schema-parts.ts'
-import { moment } from '../deliveries/delivery-schema.ts'
+import { choice, completeComponent, count, flag, moment, time } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
-export interface StatisticsRouteDeps {
-  readonly statistics: Pick<StatisticsStore, 'points' | 'isCounted'>
+interface StatisticsRouteDeps extends Pick<Base, 'now'> {
+  readonly statistics: StatisticsStore
   readonly coolDowns: CoolDownHistory
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 interface StatisticsParameters {
@@ -42,17 +39,15 @@ const percentile = (share: string, example: number) =>
     examples: [example],
   }) as const
 
-const percentilesSchema = component('Percentiles', {
-  type: 'object',
-  description:
-    'Percentiles in ms, estimated from a histogram. Between 1 ms and 10 s an estimate is within a factor of 2.5 of the true value; the buckets above are wider.',
-  required: ['p50', 'p95', 'p99'],
-  properties: { p50: percentile('50 %', 31), p95: percentile('95 %', 120.5), p99: percentile('99 %', 410) },
-})
+const percentilesSchema = completeComponent(
+  'Percentiles',
+  'Percentiles in ms, estimated from a histogram. Between 1 ms and 10 s an estimate is within a factor of 2.5 of the true value; the buckets above are wider.',
+  { p50: percentile('50 %', 31), p95: percentile('95 %', 120.5), p99: percentile('99 %', 410) },
+)
 
-const orNull = (description: string) => ({ description, oneOf: [percentilesSchema, { type: 'null' }] })
+const percentilesOrNull = (description: string) => ({ description, oneOf: [percentilesSchema, { type: 'null' }] })
 
-const pointProperties = {
+const pointSchema = completeComponent('StatisticsPoint', 'One minute or hour.', {
   at: moment('When the minute or hour begins, in UTC.'),
   attempts: count('POSTs made, including tests and redeliveries.', 120),
   acknowledged: count('Attempts that were answered with a 2xx.', 118),
@@ -67,35 +62,29 @@ const pointProperties = {
   },
   parked: count('Deliveries that were parked.', 0),
   expired: count('Deliveries that expired (`expireAfterSeconds`).', 0),
-  answerMs: orNull(
+  answerMs: percentilesOrNull(
     'From the start of an attempt to its answer. An attempt that timed out counts with its whole wait; other attempts without an answer do not count. ' +
       'null: there was none.',
   ),
-  delayMs: orNull('From the event to the start of the first attempt of each of its deliveries. null: there was none.'),
-}
+  delayMs: percentilesOrNull(
+    'From the event to the start of the first attempt of each of its deliveries. null: there was none.',
+  ),
+})
 
-const statisticsSchema = component('Statistics', {
-  type: 'object',
-  description: 'What happened to the deliveries of a subscription, or of the whole tenant, over time.',
-  required: ['step', 'isCounted', 'points', 'coolDowns'],
-  properties: {
-    step: { type: 'string', enum: STEPS, description: 'The period of each point.', examples: ['1m'] },
-    isCounted: {
-      type: 'boolean',
-      description:
-        'false: this subscription has no statistics at the moment, because as many other subscriptions of the tenant as can have them were active in ' +
+const statisticsSchema = completeComponent(
+  'Statistics',
+  'What happened to the deliveries of a subscription, or of the whole tenant, over time.',
+  {
+    step: choice(STEPS, 'The period of each point.', '1m'),
+    isCounted: flag(
+      'false: this subscription has no statistics at the moment, because as many other subscriptions of the tenant as can have them were active in ' +
         'the last hour.',
-      examples: [true],
-    },
+      true,
+    ),
     points: {
       type: 'array',
       description: 'The minutes or hours in which anything happened, the oldest first. The others are left out.',
-      items: component('StatisticsPoint', {
-        type: 'object',
-        description: 'One minute or hour.',
-        required: Object.keys(pointProperties),
-        properties: pointProperties,
-      }),
+      items: pointSchema,
     },
     coolDowns: {
       type: 'array',
@@ -103,18 +92,17 @@ const statisticsSchema = component('Statistics', {
       description:
         'When the endpoint was not contacted because it kept failing, the oldest first: the periods of the last 30 days that touch the range, at most ' +
         'the latest 100. Empty without `subscriptionId`.',
-      items: component('CoolDownPeriod', {
-        type: 'object',
-        description: 'One cool-down, or several that followed each other because the endpoint failed each probe.',
-        required: ['from', 'until'],
-        properties: {
+      items: completeComponent(
+        'CoolDownPeriod',
+        'One cool-down, or several that followed each other because the endpoint failed each probe.',
+        {
           from: moment('When the first cool-down began, in UTC.'),
           until: moment('When the last cool-down ends, in UTC. An answer of the endpoint can end it sooner.'),
         },
-      }),
+      ),
     },
   },
-})
+)
 
 const query = {
   subscriptionId: { ...subscriptionIdSchema, description: 'Only this subscription. Absent: the whole tenant.' },
@@ -123,11 +111,8 @@ const query = {
   ),
   to: time('Before this time. By default now.', '2026-11-20T18:00:00Z'),
   step: {
-    type: 'string',
-    enum: STEPS,
+    ...choice(STEPS, '`1m`: by minute, kept for 24 hours. `1h`: by hour, kept for 30 days.', '1h'),
     default: '1m',
-    description: '`1m`: by minute, kept for 24 hours. `1h`: by hour, kept for 30 days.',
-    examples: ['1h'],
   },
 }
 

@@ -1,71 +1,57 @@
 import { isPaused, type Subscription } from '@switchhook/contracts'
-import { type DeliveryCounter, inChunks, type PageQuery, type SubscriptionStore } from '@switchhook/store'
-import { component } from '../../http/component.ts'
+import { type DeliveryCounter, inChunks, type PageQuery } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { nextCursorSchema, pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { count } from '../../http/schema-parts.ts'
-import { moment, momentOrNull } from '../deliveries/delivery-schema.ts'
+import { completeComponent, count, flag, moment, momentOrNull } from '../../http/schema-parts.ts'
 import { endpointHealthSchema } from '../subscriptions/endpoint-health-schema.ts'
 import { OPTIONAL_SETTINGS } from '../subscriptions/optional-settings.ts'
 import { subscriptionSchema } from '../subscriptions/subscription-schema.ts'
 import { type Health, healthViewOf } from '../subscriptions/subscription-view.ts'
 
-export interface SummaryRouteDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'page'>
+interface SummaryRouteDeps extends Pick<Base, 'subscriptions' | 'now'> {
   readonly standings: DeliveryCounter
   readonly healthOf: (subscription: Subscription) => Promise<Health>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 const { id, mode, url, description, enabled } = subscriptionSchema.properties
 
-const summaryProperties = {
-  subscriptionId: id,
-  mode,
-  url,
-  description,
-  enabled,
-  paused: {
-    type: 'boolean',
-    description: 'Whether it is paused now, by `paused` or `pausedUntil`.',
-    examples: [false],
+const subscriptionSummarySchema = completeComponent(
+  'SubscriptionSummary',
+  'A subscription, the health of its endpoint, and how many of its deliveries are in which state.',
+  {
+    subscriptionId: id,
+    mode,
+    url,
+    description,
+    enabled,
+    paused: flag('Whether it is paused now, by `paused` or `pausedUntil`.', false),
+    pending: count('Deliveries whose first attempt is not finished, among the `looked` latest ones.', 0),
+    waiting: count('Deliveries that wait for their next attempt, among the `looked` latest ones.', 12),
+    looked: count(
+      'Over how many of its latest deliveries `pending` and `waiting` are counted. The count stops at deliveries that are over, unless the endpoint ' +
+        'failed within the last day.',
+      500,
+    ),
+    held: count('All held deliveries, with those that a client has received. They are not among the waiting ones.', 0),
+    oldestHeldAt: momentOrNull(
+      'Since when the oldest that no client has received is due, in UTC; null if there is none.',
+    ),
+    parked: count('All parked deliveries. It can briefly include deliveries that are no longer parked.', 3),
+    oldestParkedAt: momentOrNull('When the oldest of them was parked, in UTC; null if none is parked.'),
+    deleteAfterUnusedSeconds: OPTIONAL_SETTINGS.deleteAfterUnusedSeconds,
+    health: endpointHealthSchema,
   },
-  pending: count('Deliveries whose first attempt is not finished, among the `looked` latest ones.', 0),
-  waiting: count('Deliveries that wait for their next attempt, among the `looked` latest ones.', 12),
-  looked: count(
-    'Over how many of its latest deliveries `pending` and `waiting` are counted. The count stops at deliveries that are over, unless the endpoint ' +
-      'failed within the last day.',
-    500,
-  ),
-  held: count('All held deliveries, with those that a client has received. They are not among the waiting ones.', 0),
-  oldestHeldAt: momentOrNull(
-    'Since when the oldest that no client has received is due, in UTC; null if there is none.',
-  ),
-  parked: count('All parked deliveries. It can briefly include deliveries that are no longer parked.', 3),
-  oldestParkedAt: momentOrNull('When the oldest of them was parked, in UTC; null if none is parked.'),
-  deleteAfterUnusedSeconds: OPTIONAL_SETTINGS.deleteAfterUnusedSeconds,
-  health: endpointHealthSchema,
-}
+)
 
-const summarySchema = component('Summary', {
-  type: 'object',
-  description: 'The state of each subscription.',
-  required: ['asOf', 'items', 'nextCursor'],
-  properties: {
-    asOf: moment('When the answer was made, in UTC.'),
-    items: {
-      type: 'array',
-      description: 'The subscriptions of this page, the oldest first.',
-      items: component('SubscriptionSummary', {
-        type: 'object',
-        description: 'A subscription, the health of its endpoint, and how many of its deliveries are in which state.',
-        required: Object.keys(summaryProperties),
-        properties: summaryProperties,
-      }),
-    },
-    nextCursor: nextCursorSchema,
+const summarySchema = completeComponent('Summary', 'The state of each subscription.', {
+  asOf: moment('When the answer was made, in UTC.'),
+  items: {
+    type: 'array',
+    description: 'The subscriptions of this page, the oldest first.',
+    items: subscriptionSummarySchema,
   },
+  nextCursor: nextCursorSchema,
 })
 
 /** Deliveries that one answer looks at, over all its subscriptions: about 20 ms of Redis. */

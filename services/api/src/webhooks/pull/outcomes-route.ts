@@ -8,29 +8,24 @@ import {
   type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
-import type { Broker } from '@switchhook/messaging'
 import {
   type DeliveryArchive,
   type HeldStore,
   inChunks,
   type OutcomeResult,
   type OutcomeStore,
-  type SubscriptionStore,
 } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesIn, outcomesSchema } from './pull-schema.ts'
 import { findPulled } from './receive-route.ts'
 
-export interface OutcomesRouteDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  readonly held: Pick<HeldStore, 'release' | 'take'>
-  readonly deliveries: Pick<DeliveryArchive, 'find'>
-  readonly broker: Pick<Broker, 'isReady' | 'publishOutcomes'>
-  readonly outcomes: Pick<OutcomeStore, 'find'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+interface OutcomesRouteDeps extends Pick<Base, 'subscriptions' | 'broker' | 'now'> {
+  readonly held: HeldStore
+  readonly deliveries: DeliveryArchive
+  readonly outcomes: OutcomeStore
 }
 
 interface Body {

@@ -2,31 +2,27 @@ import { createSigner } from '@switchhook/signing'
 import { createDeliveryArchive, createHeldStore, createOutcomeStore, createPullerStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
-import { type OutcomesRouteDeps, reportOutcomes } from './outcomes-route.ts'
-import { type ReceiveRouteDeps, receiveDeliveries } from './receive-route.ts'
+import { reportOutcomes } from './outcomes-route.ts'
+import { receiveDeliveries } from './receive-route.ts'
 import { createWaiting } from './waiting.ts'
 
 /** Pull subscriptions: clients receive their deliveries, and report the outcomes. */
-export const pull = feature<Base, ReceiveRouteDeps & OutcomesRouteDeps>([receiveDeliveries, reportOutcomes], (base) => {
-  const { redis, broker, subscriptions, vault, log, metrics, now } = base
+export const pull = feature([receiveDeliveries, reportOutcomes], (base: Base) => {
+  const { redis, metrics } = base
   const held = createHeldStore(redis)
-  const pullers = createPullerStore(redis)
-  const waiting = createWaiting({ held, log })
+  const waiting = createWaiting({ ...base, held })
   metrics.gauge('switchhook_waiting_receivers', 'Requests that wait for deliveries of pull subscriptions.', () =>
     waiting.count(),
   )
   return {
     deps: {
-      subscriptions,
+      ...base,
       held,
-      pullers,
+      pullers: createPullerStore(redis),
       waiting,
-      signer: createSigner({ vault, log, now }),
+      signer: createSigner(base),
       deliveries: createDeliveryArchive(redis),
-      publishBacklogged: (delivery) => broker.publishBacklogged(delivery),
-      broker,
       outcomes: createOutcomeStore(redis),
-      now,
     },
     endRequests: () => waiting.close(),
   }

@@ -1,6 +1,6 @@
 import { CONNECTION_REASONS, type Outcome } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
-import { count } from '../../http/schema-parts.ts'
+import { choice, completeComponent, count, flag, moment, momentOrNull, text } from '../../http/schema-parts.ts'
 import { deliveryIdSchema } from '../deliveries/delivery-schema.ts'
 
 const integer = (minimum: number, maximum: number, usual: number, description: string) => ({
@@ -29,13 +29,6 @@ export const receiveSchema = component('Receive', {
   examples: [{ max: 100, leaseSeconds: 60 }],
 })
 
-const time = (description: string, example: string) => ({
-  type: 'string',
-  format: 'date-time',
-  description,
-  examples: [example],
-})
-
 const leaseToken = {
   type: 'string',
   minLength: 1,
@@ -44,44 +37,31 @@ const leaseToken = {
   examples: ['1795194391173030'],
 } as const
 
-export const receivedSchema = component('Received', {
-  type: 'object',
-  description: 'The received deliveries, the one that was due first at the beginning.',
-  required: ['items', 'held', 'oldestHeldAt'],
-  properties: {
+export const receivedSchema = completeComponent(
+  'Received',
+  'The received deliveries, the one that was due first at the beginning.',
+  {
     items: {
       type: 'array',
       description: 'Empty if no delivery became due in time. There can be fewer than `max` even if more are held.',
-      items: component('ReceivedDelivery', {
-        type: 'object',
-        description: 'A delivery: one attempt, which is yours until `leasedUntil`.',
-        required: ['deliveryId', 'attempt', 'leaseToken', 'leasedUntil', 'headers', 'body'],
-        properties: {
-          deliveryId: deliveryIdSchema,
-          attempt: count('The number of this attempt, sent as `X-SVC-Attempt`.', 1),
-          leaseToken,
-          leasedUntil: time('When the lease ends, by the clock of Switchhook.', '2026-11-20T17:06:31.173Z'),
-          headers: {
-            type: 'object',
-            description: 'The headers of the POST that this attempt would be, signed now.',
-            additionalProperties: { type: 'string' },
-            examples: [{ 'X-SVC-Event': 'call.status', 'X-SVC-Attempt': '1' }],
-          },
-          body: {
-            type: 'string',
-            description: 'The body of that POST. The signature covers its bytes in UTF-8.',
-            examples: ['{"eventType":"call.status"}'],
-          },
+      items: completeComponent('ReceivedDelivery', 'A delivery: one attempt, which is yours until `leasedUntil`.', {
+        deliveryId: deliveryIdSchema,
+        attempt: count('The number of this attempt, sent as `X-SVC-Attempt`.', 1),
+        leaseToken,
+        leasedUntil: moment('When the lease ends, by the clock of Switchhook.', '2026-11-20T17:06:31.173Z'),
+        headers: {
+          type: 'object',
+          description: 'The headers of the POST that this attempt would be, signed now.',
+          additionalProperties: { type: 'string' },
+          examples: [{ 'X-SVC-Event': 'call.status', 'X-SVC-Attempt': '1' }],
         },
+        body: text('The body of that POST. The signature covers its bytes in UTF-8.', '{"eventType":"call.status"}'),
       }),
     },
     held: count('How many deliveries are still held, without those that clients have received.', 0),
-    oldestHeldAt: {
-      ...time('Since when the oldest of them is due; null if there is none.', '2026-11-20T17:06:01.173Z'),
-      type: ['string', 'null'],
-    },
+    oldestHeldAt: momentOrNull('Since when the oldest of them is due; null if there is none.'),
   },
-})
+)
 
 export const outcomesSchema = component('ReportedOutcomes', {
   type: 'object',
@@ -110,17 +90,11 @@ export const outcomesSchema = component('ReportedOutcomes', {
               'The HTTP status that your handler answered, or the one that says the same: 2xx acknowledges, 408, 425, 429 and 5xx are retried, any other parks.',
             examples: [204],
           },
-          error: {
-            type: 'string',
-            enum: CONNECTION_REASONS,
-            description: 'Why there was no status. The delivery is retried.',
-            examples: ['timeout'],
-          },
-          release: {
-            type: 'boolean',
-            description: 'true gives the delivery back, to its place among those that are due. No attempt is counted.',
-            examples: [true],
-          },
+          error: choice(CONNECTION_REASONS, 'Why there was no status. The delivery is retried.', 'timeout'),
+          release: flag(
+            'true gives the delivery back, to its place among those that are due. No attempt is counted.',
+            true,
+          ),
           durationMs: {
             type: 'integer',
             minimum: 0,
@@ -142,42 +116,29 @@ export const outcomesSchema = component('ReportedOutcomes', {
   examples: [{ items: [{ deliveryId: deliveryIdSchema.examples[0], leaseToken: '1795194391173030', status: 204 }] }],
 })
 
-export const outcomeResultsSchema = component('OutcomeResults', {
-  type: 'object',
-  description: 'What became of each delivery, in the order of the request.',
-  required: ['items'],
-  properties: {
+export const outcomeResultsSchema = completeComponent(
+  'OutcomeResults',
+  'What became of each delivery, in the order of the request.',
+  {
     items: {
       type: 'array',
       description: 'One item per delivery.',
-      items: component('OutcomeResult', {
-        type: 'object',
-        description: 'The state of a delivery after its outcome was reported.',
-        required: ['deliveryId', 'result', 'state', 'nextAttemptAt'],
-        properties: {
-          deliveryId: deliveryIdSchema,
-          result: {
-            type: 'string',
-            enum: ['done', 'lease-lost'],
-            description:
-              '`lease-lost`: the lease had ended, or the outcome was reported before. `state` shows what became of the delivery.',
-            examples: ['done'],
-          },
-          state: {
-            type: 'string',
-            description:
-              'The state of the delivery, as in `GET /webhooks/deliveries/{deliveryId}`; `unknown` if its record has expired.',
-            examples: ['acknowledged'],
-          },
-          nextAttemptAt: {
-            ...time('When the next attempt is due; null if there is none.', '2026-11-20T17:06:11.180Z'),
-            type: ['string', 'null'],
-          },
-        },
+      items: completeComponent('OutcomeResult', 'The state of a delivery after its outcome was reported.', {
+        deliveryId: deliveryIdSchema,
+        result: choice(
+          ['done', 'lease-lost'],
+          '`lease-lost`: the lease had ended, or the outcome was reported before. `state` shows what became of the delivery.',
+          'done',
+        ),
+        state: text(
+          'The state of the delivery, as in `GET /webhooks/deliveries/{deliveryId}`; `unknown` if its record has expired.',
+          'acknowledged',
+        ),
+        nextAttemptAt: momentOrNull('When the next attempt is due; null if there is none.', '2026-11-20T17:06:11.180Z'),
       }),
     },
   },
-})
+)
 
 export interface Receive {
   readonly max?: number

@@ -40,7 +40,7 @@ async function receive(whileCounting: 'nothing' | 'a disable') {
     pullers: { note: async () => {} },
     waiting: { enter: () => ({ wait: async () => false, leave: () => {} }) },
     signer: { canSign: () => true, headersOf: () => ({}), ownHeadersOf: () => ({}) },
-    publishBacklogged: async ({ deliveryId }) => void withdrawn.push(deliveryId),
+    broker: { publishBacklogged: async ({ deliveryId }) => void withdrawn.push(deliveryId) },
     now: Date.now,
   })
   const { items } = body as { readonly items: readonly { readonly deliveryId: string }[] }

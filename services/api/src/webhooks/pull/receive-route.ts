@@ -12,6 +12,7 @@ import {
 import type { Broker } from '@switchhook/messaging'
 import { attemptHeaders, type Signer } from '@switchhook/signing'
 import type { HeldStore, LeasedDelivery, PullerStore, SubscriptionStore } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { limitedClientOf } from '../../http/limits/limited-client.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
@@ -19,15 +20,13 @@ import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type Receive, receivedSchema, receiveSchema } from './pull-schema.ts'
 import type { Waiting } from './waiting.ts'
 
-export interface ReceiveRouteDeps {
+export interface ReceiveRouteDeps extends Pick<Base, 'now'> {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly held: Pick<HeldStore, 'receive' | 'release' | 'counts'>
   readonly pullers: Pick<PullerStore, 'note'>
   readonly waiting: Pick<Waiting, 'enter'>
   readonly signer: Signer
-  readonly publishBacklogged: Broker['publishBacklogged']
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly broker: Pick<Broker, 'publishBacklogged'>
 }
 
 /** @throws AppError `subscription-not-found` or `subscription-not-pull` */
@@ -102,7 +101,7 @@ async function backlogOf({ held }: Pick<ReceiveRouteDeps, 'held'>, id: Subscript
  * pipeline, where a worker withdraws it or lets it expire.
  */
 async function handOut(
-  { subscriptions, held, signer, publishBacklogged, now }: ReceiveRouteDeps,
+  { subscriptions, held, signer, broker, now }: ReceiveRouteDeps,
   { id, tenant }: Subscription,
   leased: readonly LeasedDelivery[],
   isClosed: () => boolean,
@@ -117,7 +116,7 @@ async function handOut(
       }
       const unwanted = leased.filter(({ delivery }) => !isWanted(subscription, delivery, now()))
       const items = leased.filter((each) => !unwanted.includes(each)).map((each) => itemOf(each, subscription, signer))
-      await Promise.all(unwanted.map(({ delivery }) => publishBacklogged(delivery)))
+      await Promise.all(unwanted.map(({ delivery }) => broker.publishBacklogged(delivery)))
       if (isLeaseValid(leaseEndsAt(askedAtMs), performance.now()))
         return items.length === 0 ? undefined : { items, ...backlog }
     }

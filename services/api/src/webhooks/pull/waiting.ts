@@ -8,27 +8,6 @@ export interface WaitingDeps {
   readonly log: Pick<Logger, 'warn'>
 }
 
-/** A request that waits for a delivery. */
-interface WaitingRequest {
-  /** Resolves to whether a delivery may be due; false at the end of the wait, and once the client is gone. */
-  wait(untilMs: number, isClosed: () => boolean): Promise<boolean>
-  /** Frees the place. */
-  leave(): void
-}
-
-/** The requests of this process that wait for deliveries. */
-export interface Waiting {
-  /**
-   * @param client a name that no other client has; undefined: only the limit of the subscription applies
-   * @throws HeaderedError `too-many-receivers`
-   */
-  enter(id: SubscriptionId, client: string | undefined): WaitingRequest
-  /** The number of places that are taken. */
-  count(): number
-  /** Ends all waits. */
-  close(): Promise<void>
-}
-
 /** Requests of one subscription, and of one client, that wait in this process. */
 const MAX_PER_SUBSCRIPTION = 4
 const MAX_PER_CLIENT = 200
@@ -42,8 +21,13 @@ interface Waiter {
   readonly end: (mayBeDue: boolean) => void
 }
 
-/** One look at Redis serves all waiting requests: one pipeline with one command for each subscription. */
-export function createWaiting({ held, log }: WaitingDeps): Waiting {
+export type Waiting = ReturnType<typeof createWaiting>
+
+/**
+ * The requests of this process that wait for deliveries. One look at Redis serves all of them: one pipeline with one command
+ * for each subscription.
+ */
+export function createWaiting({ held, log }: WaitingDeps) {
   const waiters = new Map<SubscriptionId, Set<Waiter>>()
   const bySubscription = new Map<string, number>()
   const byClient = new Map<string, number>()
@@ -78,26 +62,34 @@ export function createWaiting({ held, log }: WaitingDeps): Waiting {
   }
 
   return {
-    enter(id, client) {
+    /**
+     * @param client a name that no other client has; undefined: only the limit of the subscription applies
+     * @throws HeaderedError `too-many-receivers`
+     */
+    enter(id: SubscriptionId, client: string | undefined) {
       const [ofSubscription, ofClient] = [bySubscription.get(id) ?? 0, byClient.get(client ?? '') ?? 0]
       if (ofSubscription >= MAX_PER_SUBSCRIPTION) throw tooMany(`${MAX_PER_SUBSCRIPTION} requests of this subscription`)
       if (client !== undefined && ofClient >= MAX_PER_CLIENT) throw tooMany(`${MAX_PER_CLIENT} requests of this client`)
       const leaves = [count(bySubscription, id), ...(client === undefined ? [] : [count(byClient, client)])]
       return {
-        wait: (untilMs, isClosed) =>
+        /** Resolves to whether a delivery may be due; false at the end of the wait, and once the client is gone. */
+        wait: (untilMs: number, isClosed: () => boolean): Promise<boolean> =>
           new Promise((resolve) => {
             if (isClosing) return resolve(false)
             const same = waiters.get(id) ?? new Set()
             waiters.set(id, same.add({ untilMs, isClosed, end: resolve }))
             poll ??= startPoll(LOOK_EVERY_MS, look)
           }),
-        leave: () => {
+        /** Frees the place. */
+        leave: (): void => {
           for (const leave of leaves.splice(0)) leave()
         },
       }
     },
+    /** The number of places that are taken. */
     count: () => [...bySubscription.values()].reduce((sum, each) => sum + each, 0),
-    async close() {
+    /** Ends all waits. */
+    async close(): Promise<void> {
       isClosing = true
       await look()
       await poll?.stop()

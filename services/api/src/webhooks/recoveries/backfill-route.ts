@@ -1,5 +1,5 @@
 import { AppError, parseRecoveryId } from '@switchhook/contracts'
-import type { SubscriptionStore } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
@@ -8,10 +8,8 @@ import { type BeginDeps, beginning, beginRecovery, selectionOf } from './begin-r
 import { rangeOf } from './recovery.ts'
 import { type BackfillRequest, backfillRequestSchema } from './recovery-schema.ts'
 
-export interface BackfillRouteDeps extends BeginDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  readonly backfill: Pick<BackfillWindow, 'newest' | 'count'>
-  readonly isJournalOn: boolean
+interface BackfillRouteDeps extends BeginDeps, Pick<Base, 'subscriptions' | 'journal' | 'now'> {
+  readonly backfill: BackfillWindow
 }
 
 export const backfill: RouteOf<BackfillRouteDeps, BackfillRequest> = {
@@ -29,7 +27,7 @@ export const backfill: RouteOf<BackfillRouteDeps, BackfillRequest> = {
   failures: ['subscription-not-found', 'recovery-in-progress', 'journal-off'],
   async handle({ caller: { tenant }, caller, params: { id }, body, idFor }, deps) {
     const subscription = await findSubscription(deps.subscriptions, caller, id)
-    if (!deps.isJournalOn) throw new AppError('journal-off')
+    if (!deps.journal.isOn) throw new AppError('journal-off')
     // In a fixed order, so that equal requests compare as equal.
     const eventTypes = coveredTypes(body.eventTypes ?? subscription.eventTypes)
     const asked = {

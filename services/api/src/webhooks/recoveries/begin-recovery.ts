@@ -1,11 +1,12 @@
 import type { Tenant } from '@switchhook/contracts'
 import type { ParkedWindow } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import { windowFault, windowOf } from '../../http/read-range.ts'
 import type { Answer, RouteOf, Schema } from '../../http/route.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { listEndAtStart, newRecovery, type Recovery, type Selection } from './recovery.ts'
-import type { RecoveryBook, RecoveryRequested } from './recovery-book.ts'
+import { listEndAtStart, newRecovery, type Recovery, type RecoveryRequested, type Selection } from './recovery.ts'
+import type { RecoveryBook } from './recovery-book.ts'
 import {
   type RecoveryRequest,
   type RecoveryView,
@@ -16,11 +17,9 @@ import {
 
 export const RECOVERIES = '/api/v1/webhooks/recoveries'
 
-export interface BeginDeps {
+export interface BeginDeps extends Pick<Base, 'now'> {
   readonly recoveries: RecoveryBook
   readonly parked: Pick<ParkedWindow, 'countAfter'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 /** What the two routes that begin a recovery have in common. */

@@ -16,17 +16,9 @@ import {
   withResults,
 } from './recovery.ts'
 import { keyOf, type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
-import { createSendItems } from './send-items.ts'
+import { sendItems } from './send-items.ts'
 
-type Timer = Pick<DueTimer, 'tenant' | 'payload'>
-
-/** Runs the steps of recoveries. After a crash, another replica continues. */
-export interface RecoveryDriver {
-  /** Begins the step whose timer is due. Resolves before its batch is sent: other timers must not wait for that. */
-  timerDue(timer: Timer): Promise<void>
-  /** Resolves when no batch is being sent. */
-  idle(): Promise<void>
-}
+export type RecoveryDriver = ReturnType<typeof createRecoveryDriver>
 
 /** A step whose batch this replica has to send before the lease ends. */
 interface Begun {
@@ -46,16 +38,17 @@ const SAMPLE_TIMEOUT_MS = 60_000
 const MAX_STALLED_MS = 30 * 24 * 60 * 60_000
 
 /**
+ * Runs the steps of recoveries. After a crash, another replica continues.
+ *
  * A step has three parts. First the position in the list and the batch are stored, together with a timer at the end of the
  * lease. Then the batch is sent. Then its result is stored, together with the timer of the next step. Every write increments
  * the number of the step (`turn`), and a timer or result with another number is ignored: of two replicas with the same timer,
  * one begins the step. If a replica dies, the timer of the lease begins the next step, which sends the same runs of the same
  * batch.
  */
-export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): RecoveryDriver {
+export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
   const { now, meter, log } = deps
   const backfill = createBackfillWindow(deps.journal)
-  const send = createSendItems(deps)
   const sending = new Set<Promise<void>>()
 
   /** Resolves to the step to send, or to the stored change if there is nothing to send; undefined: the timer is outdated. */
@@ -141,14 +134,14 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): 
     return isUnanswered && unansweredMs < SAMPLE_TIMEOUT_MS ? unansweredMs : null
   }
 
-  async function sendBatch(tenant: Tenant, { recovery, items, isRepeated, subscription, waitMs }: Begun) {
-    const { recoveryId, startedBy, turn } = recovery
+  async function sendBatch(tenant: Tenant, begun: Begun) {
+    const { recovery, waitMs } = begun
     const startedAtMs = now()
-    const results = await send({ recoveryId, startedBy, items, subscription, isRepeated })
+    const results = await sendItems(deps, begun)
     const change = await transact<RecoveryChange | undefined>(tenant, [keyOf(recovery)], ([stored]) => {
       const present = stored as Recovery | undefined
       // Another replica has taken over, because the lease has ended.
-      if (present?.turn !== turn) return { result: undefined }
+      if (present?.turn !== recovery.turn) return { result: undefined }
       const leftMs = Math.max(0, waitMs - (now() - startedAtMs))
       const next = withResults(present, results, { waitMs: leftMs, nowMs: now() })
       return changeTo(present, next.recovery, next.dueInMs)
@@ -169,7 +162,8 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): 
   }
 
   return {
-    timerDue: async ({ tenant, payload }) => {
+    /** Begins the step whose timer is due. Resolves before its batch is sent: other timers must not wait for that. */
+    timerDue: async ({ tenant, payload }: Pick<DueTimer, 'tenant' | 'payload'>): Promise<void> => {
       const timer = payload as RecoveryTimer
       const begun = await beginStep(tenant, timer)
       if (begun === undefined) return
@@ -180,7 +174,8 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact): 
         }),
       )
     },
-    idle: async () => {
+    /** Resolves when no batch is being sent. */
+    idle: async (): Promise<void> => {
       await Promise.all(sending)
     },
   }

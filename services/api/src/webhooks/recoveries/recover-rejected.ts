@@ -1,6 +1,5 @@
 import { isGuid, parseSubscriptionId, type RecoveryId, type Subscription } from '@switchhook/contracts'
-import type { RejectionStore, Rejections, StateStore, SubscriptionStore } from '@switchhook/store'
-import type { TimerOwners } from '../../state/timer-loop.ts'
+import type { DueTimer, RejectionStore, Rejections, StateStore, SubscriptionStore } from '@switchhook/store'
 import { type CountDeps, countParked } from './count-parked.ts'
 import type { RecoveriesDeps } from './recoveries-deps.ts'
 import { newRecovery, type Recovery } from './recovery.ts'
@@ -11,13 +10,6 @@ export interface RecoverRejectedDeps extends CountDeps, Pick<RecoveriesDeps, 'no
   readonly rejections: Pick<RejectionStore, 'find' | 'remove'>
   readonly recoveries: Pick<RecoveryBook, 'list' | 'begin'>
   readonly state: Pick<StateStore, 'commit'>
-}
-
-export interface RecoverRejected {
-  /** Handles a timer. Resolves before the deliveries are counted: other timers must not wait for that. */
-  readonly timerDue: TimerOwners[string]
-  /** Resolves when nothing is being counted. */
-  idle(): Promise<void>
 }
 
 interface Question {
@@ -38,7 +30,7 @@ const COUNT_LEASE_MS = 15_000
  * of these (`recoverRejected`, ADR 0078), or sets the timer again. Can be repeated: the recovery has the id that was noted with
  * the rejections.
  */
-export function createRecoverRejected(deps: RecoverRejectedDeps): RecoverRejected {
+export function createRecoverRejected(deps: RecoverRejectedDeps) {
   const counting = new Map<RecoveryId, Promise<void>>()
 
   async function begin(subscription: Subscription, rejections: Rejections): Promise<void> {
@@ -58,7 +50,8 @@ export function createRecoverRejected(deps: RecoverRejectedDeps): RecoverRejecte
     await deps.rejections.remove({ tenant, subscriptionId }, rejections)
   }
 
-  async function timerDue({ tenant, payload }: Parameters<TimerOwners[string]>[0]): Promise<void> {
+  /** Resolves before the deliveries are counted: other timers must not wait for that. */
+  async function timerDue({ tenant, payload }: Pick<DueTimer, 'tenant' | 'payload'>): Promise<void> {
     const question = payload as Question
     const { subscriptionId: id } = question
     if (!isGuid(id)) return
@@ -92,7 +85,8 @@ export function createRecoverRejected(deps: RecoverRejectedDeps): RecoverRejecte
 
   return {
     timerDue,
-    async idle() {
+    /** Resolves when nothing is being counted. */
+    idle: async (): Promise<void> => {
       await Promise.all(counting.values())
     },
   }

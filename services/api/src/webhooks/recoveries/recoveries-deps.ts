@@ -8,11 +8,12 @@ import type {
   RejectionStore,
   StateStore,
 } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import type { Writing } from '../../state/transact.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
 
 /** What recoveries use. */
-export interface RecoveriesDeps {
+export interface RecoveriesDeps extends Pick<Base, 'now'> {
   readonly store: StateStore
   /** Called after every commit, with the timers that it set. */
   readonly committed: (writing: Writing) => void
@@ -27,8 +28,6 @@ export interface RecoveriesDeps {
   readonly publish: Broker['publishBacklogged']
   /** Maximum deliveries per second of one recovery. */
   readonly mostPerSecond: number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
   readonly meter: RecoveryMeter
   readonly log: Pick<Logger, 'info' | 'warn'>
 }

@@ -13,10 +13,10 @@ import type { State } from '../../state/state.ts'
 import { createTransact } from '../../state/transact.ts'
 import { backfill } from './backfill-route.ts'
 import { createBackfillWindow } from './backfill-window.ts'
-import { createRecoveryDriver, type RecoveryDriver } from './drive-recovery.ts'
+import { createRecoveryDriver } from './drive-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 import type { RecoveriesDeps } from './recoveries-deps.ts'
-import { createRecoveryBook, type RecoveryBook } from './recovery-book.ts'
+import { createRecoveryBook } from './recovery-book.ts'
 import { createRecoveryMeter } from './recovery-meter.ts'
 import { cancelRecovery, listAllRecoveries, listRecoveries, readRecovery, recover } from './recovery-routes.ts'
 
@@ -45,72 +45,43 @@ import { cancelRecovery, listAllRecoveries, listRecoveries, readRecovery, recove
  * A backfill is a recovery that reads the journal instead of the list of parked deliveries, and sends the events that did
  * not go to the subscription as new deliveries.
  */
-export function createRecoveries(deps: RecoveriesDeps): {
-  readonly book: RecoveryBook
-  readonly driver: RecoveryDriver
-} {
+export function createRecoveries(deps: RecoveriesDeps) {
   const transact = createTransact(deps.store, deps.committed)
   return { book: createRecoveryBook(deps, transact), driver: createRecoveryDriver(deps, transact) }
 }
 
 export const recoveries = feature(
   [recover, backfill, listRecoveries, listAllRecoveries, readRecovery, cancelRecovery],
-  ({
-    config,
-    metrics,
-    tracing,
-    redis,
-    broker,
-    journal,
-    subscriptions,
-    log,
-    now,
-    state,
-  }: Base & { readonly state: State }) => {
+  (base: Base & { readonly state: State }) => {
+    const { config, metrics, tracing, redis, broker, journal, state } = base
     const breakers = createBreakerReader(redis)
     const parked = createParkedWindow(redis)
     const rejections = createRejectionStore(redis)
     const parkedCounter = createParkedCounter(redis)
     const parkedCount = (subscriptionId: SubscriptionId) => parkedCounter.count(subscriptionId)
     const { book, driver } = createRecoveries({
+      ...base,
       store: state.store,
       committed: state.committed,
       look: (endpoint) => breakers.look(endpoint),
       parked,
       rejections,
       deliveries: createDeliveryArchive(redis),
-      journal,
       publish: tracePublishDelivery(tracing, (delivery) => broker.publishBacklogged(delivery)),
       mostPerSecond: config.RECOVERY_RATE,
-      now,
       meter: createRecoveryMeter(metrics),
-      log,
     })
     const rejected = createRecoverRejected({
-      subscriptions,
+      ...base,
       rejections,
       recoveries: book,
       parked,
       parkedCount,
       state: state.store,
-      now,
-      log,
     })
     return {
-      deps: {
-        subscriptions,
-        recoveries: book,
-        parked,
-        backfill: createBackfillWindow(journal),
-        isJournalOn: journal.isOn,
-        parkedCount,
-        now,
-      },
-      timers: {
-        recovery: (timer) => driver.timerDue(timer),
-        sending: (timer) => driver.timerDue(timer),
-        rejected: rejected.timerDue,
-      },
+      deps: { ...base, recoveries: book, parked, backfill: createBackfillWindow(journal), parkedCount },
+      timers: { recovery: driver.timerDue, sending: driver.timerDue, rejected: rejected.timerDue },
       close: async () => {
         await Promise.all([driver.idle(), rejected.idle()])
       },

@@ -1,43 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type RecoveryId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
-import { createListCursor, type Page, type PageQuery } from '@switchhook/store'
+import { createListCursor, type PageQuery } from '@switchhook/store'
 import type { Transact, Writing } from '../../state/transact.ts'
 import { MAX_CHECK_MS } from './pace.ts'
 import type { RecoveriesDeps } from './recoveries-deps.ts'
-import { cancelled, type Recovery, type RecoveryChange } from './recovery.ts'
-
-/** The stored recoveries. Every method rejects with Unavailable if Redis is away. */
-export interface RecoveryBook {
-  /**
-   * The existing recovery that answers this request: it has the same id, or runs with the same selection and pace.
-   * @throws AppError `recovery-in-progress` if one of the subscription runs with another selection or pace
-   */
-  begun(tenant: Tenant, request: RecoveryRequested): Promise<Recovery | undefined>
-  /**
-   * Stores a recovery together with the timer of its first step. Resolves to an existing one instead if that answers the
-   * request, as `begun` does.
-   * @throws AppError `recovery-in-progress`, as `begun`
-   */
-  begin(tenant: Tenant, recovery: Recovery): Promise<Recovery>
-  find(tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined>
-  /** The newest 50, the newest first. An ended recovery expires after seven days. */
-  list(tenant: Tenant, subscriptionId: SubscriptionId): Promise<readonly Recovery[]>
-  /**
-   * A page of the tenant's newest 200, the newest first.
-   * @throws AppError `invalid-request` for a cursor that is not from this list
-   */
-  page(tenant: Tenant, query: PageQuery): Promise<Page<Recovery>>
-  /**
-   * Ends a running recovery. Resolves once the replica that is sending its batch has stopped, or is presumed dead, so that
-   * nothing is sent after the answer.
-   */
-  cancel(tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined>
-}
-
-export type RecoveryRequested = Pick<
-  Recovery,
-  'recoveryId' | 'subscriptionId' | 'kind' | 'startedBy' | 'selection' | 'maxPerSecond'
->
+import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested } from './recovery.ts'
 
 /** The ids of a subscription's or a tenant's recoveries, the newest first. */
 interface Listed {
@@ -101,10 +68,10 @@ export function writingOf(recovery: Recovery, dueInMs?: number): Writing {
   }
 }
 
-export function createRecoveryBook(
-  { store, rejections, meter, now }: RecoveriesDeps,
-  transact: Transact,
-): RecoveryBook {
+export type RecoveryBook = ReturnType<typeof createRecoveryBook>
+
+/** The stored recoveries. Every method rejects with Unavailable if Redis is away. */
+export function createRecoveryBook({ store, rejections, meter, now }: RecoveriesDeps, transact: Transact) {
   async function read(tenant: Tenant, ids: readonly RecoveryId[]): Promise<readonly Recovery[]> {
     const records = await store.read(tenant, ids.flatMap(keysOf))
     return records.flatMap((record) => (record === undefined ? [] : [record.value as Recovery]))
@@ -154,9 +121,18 @@ export function createRecoveryBook(
 
   return {
     find,
-    begun: async (tenant, request) =>
+    /**
+     * The existing recovery that answers this request: it has the same id, or runs with the same selection and pace.
+     * @throws AppError `recovery-in-progress` if one of the subscription runs with another selection or pace
+     */
+    begun: async (tenant: Tenant, request: RecoveryRequested): Promise<Recovery | undefined> =>
       existingFor(tenant, request, (await readList(tenant, listKey(request.subscriptionId)))[0]),
-    begin: async (tenant, recovery) => {
+    /**
+     * Stores a recovery together with the timer of its first step. Resolves to an existing one instead if that answers the
+     * request, as `begun` does.
+     * @throws AppError `recovery-in-progress`, as `begun`
+     */
+    begin: async (tenant: Tenant, recovery: Recovery): Promise<Recovery> => {
       const keys = [listKey(recovery.subscriptionId), TENANT_LIST]
       const { begun, dropped } = await transact<Begun>(tenant, keys, async (stored) => {
         const [ofSubscription = [], ofTenant = []] = stored.map((list) => (list as Listed | undefined)?.recoveries)
@@ -176,8 +152,14 @@ export function createRecoveryBook(
       await Promise.all(dropped.map((recoveryId) => expire(tenant, keysOf(recoveryId))))
       return begun
     },
-    list: async (tenant, subscriptionId) => read(tenant, await readList(tenant, listKey(subscriptionId))),
-    page: async (tenant, { limit, cursor }) => {
+    /** The newest 50, the newest first. An ended recovery expires after seven days. */
+    list: async (tenant: Tenant, subscriptionId: SubscriptionId) =>
+      read(tenant, await readList(tenant, listKey(subscriptionId))),
+    /**
+     * A page of the tenant's newest 200, the newest first.
+     * @throws AppError `invalid-request` for a cursor that is not from this list
+     */
+    page: async (tenant: Tenant, { limit, cursor }: PageQuery) => {
       const after = cursor === undefined ? undefined : cursors.parse(cursor)
       const ids = await readList(tenant, TENANT_LIST)
       // A recovery that has left the list meanwhile was the oldest: nothing follows it.
@@ -188,7 +170,11 @@ export function createRecoveryBook(
       const hasMore = from + page.length < ids.length
       return { items: await read(tenant, page), nextCursor: hasMore && last !== undefined ? cursors.of(last) : null }
     },
-    cancel: async (tenant, recoveryId) => {
+    /**
+     * Ends a running recovery. Resolves once the replica that is sending its batch has stopped, or is presumed dead, so that
+     * nothing is sent after the answer.
+     */
+    cancel: async (tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> => {
       const [found] = await read(tenant, [recoveryId])
       if (found === undefined) return undefined
       const ended = await transact<RecoveryChange | undefined>(tenant, [keyOf(found)], async ([stored]) => {

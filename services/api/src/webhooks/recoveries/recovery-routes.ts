@@ -1,5 +1,6 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
-import type { PageQuery, SubscriptionStore } from '@switchhook/store'
+import type { PageQuery } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
@@ -15,8 +16,7 @@ import {
   recoverySchema,
 } from './recovery-schema.ts'
 
-export interface RecoveryRouteDeps extends BeginDeps, CountDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
+interface RecoveryRouteDeps extends BeginDeps, CountDeps, Pick<Base, 'subscriptions' | 'now'> {
   readonly parked: BeginDeps['parked'] & CountDeps['parked']
 }
 

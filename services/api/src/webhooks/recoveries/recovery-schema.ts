@@ -2,7 +2,7 @@ import { EVENT_TYPES, type EventType, PARKED_REASONS, type ParkedReason } from '
 import { component } from '../../http/component.ts'
 import { pageSchema } from '../../http/page-schema.ts'
 import type { Schema } from '../../http/route.ts'
-import { moment, momentOrNull } from '../deliveries/delivery-schema.ts'
+import { choice, completeComponent, count, flag, moment, momentOrNull, orNull } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { WAITING_FOR } from './pace.ts'
 import type { Recovery } from './recovery.ts'
@@ -77,14 +77,14 @@ const selection = {
   to: momentOrNull(
     'Only deliveries parked before this time. Omitted or null: until now. Deliveries parked after the recovery began are never sent.',
   ),
-  reason: {
-    type: ['string', 'null'],
-    enum: [...PARKED_REASONS, null],
-    description:
+  reason: orNull(
+    choice(
+      PARKED_REASONS,
       'Only deliveries parked for this reason: `exhausted` after an outage, `rejected` after the receiver rejected deliveries by mistake. Omitted ' +
-      'or null: both.',
-    examples: ['exhausted'],
-  },
+        'or null: both.',
+      'exhausted',
+    ),
+  ),
   eventTypes: eventTypes('Only deliveries of these event types. Omitted or null: all.'),
   maxPerSecond: {
     type: ['integer', 'null'],
@@ -95,24 +95,16 @@ const selection = {
   },
 } as const
 
+const dryRun = { ...flag('Only count; send nothing.', true), default: false }
+
 export const recoveryRequestSchema = component('NewRecovery', {
   type: 'object',
   description:
     'The parked deliveries to send again; `{}` for all. Unknown fields are rejected, because a misspelt `dryRun` would send everything.',
   additionalProperties: false,
-  properties: {
-    ...selection,
-    dryRun: {
-      type: 'boolean',
-      default: false,
-      description: 'Only count; send nothing.',
-      examples: [true],
-    },
-  },
+  properties: { ...selection, dryRun },
   examples: [{ from: '2026-11-20T17:00:00Z', reason: 'exhausted', dryRun: true }],
 })
-
-const { maxPerSecond } = selection
 
 export const backfillRequestSchema = component('NewBackfill', {
   type: 'object',
@@ -123,8 +115,8 @@ export const backfillRequestSchema = component('NewBackfill', {
     from: moment('Only events journaled at this time or later. `listedAt` of an event is at most a moment earlier.'),
     to: momentOrNull('Only events journaled before this time. Omitted or null: until now.'),
     eventTypes: eventTypes('Only events of these types. Omitted or null: the event types of the subscription.'),
-    maxPerSecond,
-    dryRun: { type: 'boolean', default: false, description: 'Only count; send nothing.', examples: [true] },
+    maxPerSecond: selection.maxPerSecond,
+    dryRun,
   },
   examples: [{ from: '2026-11-20T17:00:00Z', to: '2026-11-20T18:00:00Z', dryRun: true }],
 })
@@ -134,27 +126,14 @@ export const recoveryCountSchema = component('RecoveryCount', {
   description: 'The deliveries that a recovery or backfill would send.',
   required: ['dryRun', 'count', 'withoutBody', 'oldest', 'newest'],
   properties: {
-    dryRun: { type: 'boolean', description: 'Always true: nothing was sent.', examples: [true] },
-    count: {
-      type: 'integer',
-      minimum: 0,
-      description: 'The number of deliveries that would be sent.',
-      examples: [1280],
-    },
-    withoutBody: {
-      type: 'integer',
-      minimum: 0,
-      description: 'The number of deliveries that cannot be sent, because their body is no longer kept.',
-      examples: [0],
-    },
-    unknown: {
-      type: 'integer',
-      minimum: 0,
-      description:
-        'Only of a backfill: the number of events that went to more than 100 subscriptions, so that the journal does not show whether this one got ' +
+    dryRun: flag('Always true: nothing was sent.', true),
+    count: count('The number of deliveries that would be sent.', 1280),
+    withoutBody: count('The number of deliveries that cannot be sent, because their body is no longer kept.', 0),
+    unknown: count(
+      'Only of a backfill: the number of events that went to more than 100 subscriptions, so that the journal does not show whether this one got ' +
         'them. They are not sent.',
-      examples: [0],
-    },
+      0,
+    ),
     oldest: momentOrNull('When the oldest of them was parked or journaled, in UTC.'),
     newest: momentOrNull('When the newest of them was parked or journaled, in UTC.'),
   },
@@ -167,54 +146,42 @@ export const recoveryIdSchema = {
   examples: ['b3b3c5c4-1f0e-4b36-9a55-0d8a5a6c7e21'],
 } as const
 
-const count = (description: string, example: number): Schema => ({
-  type: 'integer',
-  minimum: 0,
-  description,
-  examples: [example],
-})
-
 const recoveryProperties = {
   recoveryId: recoveryIdSchema,
   subscriptionId: subscriptionIdSchema,
-  kind: {
-    type: 'string',
-    enum: ['recovery', 'backfill'],
-    description: '`recovery`: sends parked deliveries again. `backfill`: sends events of the journal.',
-    examples: ['recovery'],
-  },
-  startedBy: {
-    type: 'string',
-    enum: ['request', 'recoverRejected'],
-    description:
-      '`request`: a client started it. `recoverRejected`: it started automatically, because the subscription has this setting and the endpoint acknowledged a delivery after it had rejected some. ' +
+  kind: choice(
+    ['recovery', 'backfill'],
+    '`recovery`: sends parked deliveries again. `backfill`: sends events of the journal.',
+    'recovery',
+  ),
+  startedBy: choice(
+    ['request', 'recoverRejected'],
+    '`request`: a client started it. `recoverRejected`: it started automatically, because the subscription has this setting and the endpoint acknowledged a delivery after it had rejected some. ' +
       'It sends only deliveries that were not sent again before.',
-    examples: ['request'],
-  },
+    'request',
+  ),
   ...selection,
-  state: {
-    type: 'string',
-    enum: STATES,
-    description:
-      '`running`: it sends deliveries. `paused`: it resumes automatically; `waitingFor` has the reason. `done`: it has processed all deliveries. `cancelled`: see `cancelledBecause`.',
-    examples: ['running'],
-  },
-  waitingFor: {
-    type: ['string', 'null'],
-    enum: [...WAITING_FOR, null],
-    description:
+  state: choice(
+    STATES,
+    '`running`: it sends deliveries. `paused`: it resumes automatically; `waitingFor` has the reason. `done`: it has processed all deliveries. `cancelled`: see `cancelledBecause`.',
+    'running',
+  ),
+  waitingFor: orNull(
+    choice(
+      WAITING_FOR,
       'Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. ' +
-      '`endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow, its limits hold it, or the workers are busy. `subscription-enabled`: the subscription is disabled. ' +
-      '`broker`: the message broker of the service is unavailable.',
-    examples: [null],
-  },
-  cancelledBecause: {
-    type: ['string', 'null'],
-    enum: ['requested', 'subscription-deleted', 'no-progress', 'parked-again', null],
-    description:
+        '`endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow, its limits hold it, or the workers are busy. `subscription-enabled`: the subscription is disabled. ' +
+        '`broker`: the message broker of the service is unavailable.',
+      null,
+    ),
+  ),
+  cancelledBecause: orNull(
+    choice(
+      ['requested', 'subscription-deleted', 'no-progress', 'parked-again'],
       'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a delivery of the subscription was parked meanwhile; the next one starts after the next 2xx.',
-    examples: [null],
-  },
+      null,
+    ),
+  ),
   found: count('The number of selected deliveries or events when the recovery began.', 1280),
   sent: count('The number of deliveries sent so far. Read a delivery to see its result.', 412),
   skipped: count(
@@ -243,19 +210,14 @@ const recoveryProperties = {
   endedAt: momentOrNull('When the recovery was done or cancelled, in UTC; null while it runs.'),
 } satisfies Record<keyof RecoveryView, Schema>
 
-export const recoverySchema = component('Recovery', {
-  type: 'object',
-  description:
-    'A recovery sends the parked deliveries of a subscription again. A backfill sends events of the journal that the subscription did not get.',
-  required: Object.keys(recoveryProperties),
-  properties: recoveryProperties,
-})
+export const recoverySchema = completeComponent(
+  'Recovery',
+  'A recovery sends the parked deliveries of a subscription again. A backfill sends events of the journal that the subscription did not get.',
+  recoveryProperties,
+)
 
-export const recoveryListSchema = component('RecoveryList', {
-  type: 'object',
-  description: 'The newest recoveries of a subscription.',
-  required: ['items'],
-  properties: { items: { type: 'array', description: 'The recoveries, the newest first.', items: recoverySchema } },
+export const recoveryListSchema = completeComponent('RecoveryList', 'The newest recoveries of a subscription.', {
+  items: { type: 'array', description: 'The recoveries, the newest first.', items: recoverySchema },
 })
 
 export const recoveryPageSchema = pageSchema('RecoveryPage', 'A page of recoveries.', recoverySchema)

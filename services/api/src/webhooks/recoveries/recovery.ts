@@ -75,6 +75,12 @@ export interface RecoveryChange {
   readonly after: Recovery
 }
 
+/** What a client or a setting asks for. */
+export type RecoveryRequested = Pick<
+  Recovery,
+  'recoveryId' | 'subscriptionId' | 'kind' | 'startedBy' | 'selection' | 'maxPerSecond'
+>
+
 /**
  * The result of one item of a step. `skipped`: another sender has sent it, or it is no longer parked. `not-sent`: the broker
  * accepts no messages now.
@@ -84,20 +90,7 @@ export type ItemResult = 'sent' | 'skipped' | 'failed' | 'not-sent'
 const BROKER_CHECK_MS = 2_000
 
 export function newRecovery(
-  fixed: Pick<
-    Recovery,
-    | 'recoveryId'
-    | 'subscriptionId'
-    | 'kind'
-    | 'startedBy'
-    | 'selection'
-    | 'maxPerSecond'
-    | 'found'
-    | 'failed'
-    | 'after'
-    | 'until'
-    | 'newest'
-  >,
+  fixed: RecoveryRequested & Pick<Recovery, 'found' | 'failed' | 'after' | 'until' | 'newest'>,
   nowMs: number,
 ): Recovery {
   const now = new Date(nowMs).toISOString()

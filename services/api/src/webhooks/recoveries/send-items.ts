@@ -1,47 +1,41 @@
-import { type DeliveryId, type RecoveryId, type Subscription, Unavailable } from '@switchhook/contracts'
+import { type DeliveryId, type Subscription, Unavailable } from '@switchhook/contracts'
 import { requestedDelivery } from '../deliveries/event-body.ts'
-import { createSendAgain, type SentAgain } from '../deliveries/send-again.ts'
+import { type SentAgain, sendAgain } from '../deliveries/send-again.ts'
 import type { RecoveriesDeps } from './recoveries-deps.ts'
 import type { Item, ItemResult, Recovery } from './recovery.ts'
 
-interface SendRequest {
+/** The items of one step of a recovery. */
+interface Batch {
   /** They are sent concurrently. */
   readonly items: readonly Item[]
-  /** The sender of the new runs: the id is unique to this recovery. */
-  readonly recoveryId: RecoveryId
-  readonly startedBy?: Recovery['startedBy']
-  readonly subscription: Pick<Subscription, 'id' | 'tenant' | 'url' | 'signing'>
+  /** The sender of the new runs: its id is unique to this recovery. */
+  readonly recovery: Pick<Recovery, 'recoveryId' | 'startedBy'>
+  readonly subscription: Subscription
   /** An earlier step may have sent some of the items. */
   readonly isRepeated: boolean
 }
-
-type SendItems = (request: SendRequest) => Promise<ReadonlyMap<DeliveryId, ItemResult>>
 
 /**
  * Sends parked deliveries again, each as a new run, or the new deliveries of a backfill. It can be repeated with the same
  * items: a run that was begun is published as the same run, and a delivery that has moved on or was parked again is left
  * alone. Rejects with Unavailable if Redis is away; the results are unknown then.
  */
-export function createSendItems(deps: RecoveriesDeps): SendItems {
-  const sendAgain = createSendAgain(deps)
-  const publish: typeof deps.publish = (delivery) => deps.publish({ ...delivery, isAutomatic: true })
-  const sendAutomatically = createSendAgain({ ...deps, publish })
+export async function sendItems(
+  deps: RecoveriesDeps,
+  { items, recovery: { recoveryId: sender, startedBy }, subscription, isRepeated }: Batch,
+): Promise<ReadonlyMap<DeliveryId, ItemResult>> {
+  const publishAutomatic: typeof deps.publish = (delivery) => deps.publish({ ...delivery, isAutomatic: true })
+  const sending = startedBy === undefined ? deps : { ...deps, publish: publishAutomatic }
 
-  /** Sends the event of a backfill, unless the subscription has a delivery of it. */
-  async function sendNew(item: Item, { recoveryId, subscription }: SendRequest): Promise<SentAgain['kind']> {
-    const entry = await deps.journal.read(subscription.tenant, item.journalId ?? '')
+  async function send({ deliveryId, run: parkedRun, journalId }: Item): Promise<SentAgain['kind']> {
+    const by = { sender, parkedRun }
+    if (journalId === undefined) return (await sendAgain(sending, deliveryId, by, subscription)).kind
+    // The event of a backfill, unless the subscription has a delivery of it.
+    const entry = await deps.journal.read(subscription.tenant, journalId)
     const fresh = entry && requestedDelivery(entry, subscription, deps.now())
     if (fresh === undefined) return 'without-body'
-    const by = { sender: recoveryId, parkedRun: item.run }
-    const sendable = { which: 'new', body: fresh.body, fresh } as const
-    const { kind } = await sendAgain(item.deliveryId, by, subscription, sendable)
+    const { kind } = await sendAgain(deps, deliveryId, by, subscription, { which: 'new', body: fresh.body, fresh })
     if (kind === 'sent') await deps.deliveries.list(fresh)
-    return kind
-  }
-
-  async function sendParked({ deliveryId, run }: Item, { recoveryId, startedBy, subscription }: SendRequest) {
-    const sending = startedBy === undefined ? sendAgain : sendAutomatically
-    const { kind } = await sending(deliveryId, { sender: recoveryId, parkedRun: run }, subscription)
     return kind
   }
 
@@ -53,13 +47,13 @@ export function createSendItems(deps: RecoveriesDeps): SendItems {
     return true
   }
 
-  async function resultOf(item: Item, request: SendRequest): Promise<ItemResult> {
+  async function resultOf(item: Item): Promise<ItemResult> {
     try {
-      const kind = await (item.journalId === undefined ? sendParked(item, request) : sendNew(item, request))
+      const kind = await send(item)
       if (kind === 'sent') return 'sent'
       // Another sender is publishing it. If that one fails, the delivery stays parked.
       if (kind === 'busy') return 'skipped'
-      if (kind === 'not-parked') return request.isRepeated && (await wasSent(item)) ? 'sent' : 'skipped'
+      if (kind === 'not-parked') return isRepeated && (await wasSent(item)) ? 'sent' : 'skipped'
       return 'failed'
     } catch (error) {
       if (error instanceof Unavailable && error.dependency === 'rabbitmq') return 'not-sent'
@@ -70,8 +64,5 @@ export function createSendItems(deps: RecoveriesDeps): SendItems {
     }
   }
 
-  return async (request) => {
-    const results = request.items.map(async (item) => [item.deliveryId, await resultOf(item, request)] as const)
-    return new Map(await Promise.all(results))
-  }
+  return new Map(await Promise.all(items.map(async (item) => [item.deliveryId, await resultOf(item)] as const)))
 }

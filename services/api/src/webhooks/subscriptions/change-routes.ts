@@ -8,7 +8,9 @@ import {
 } from '@switchhook/contracts'
 import { requireMatch } from '../../http/entity-tag.ts'
 import type { RouteOf } from '../../http/route.ts'
+import { watchUse } from './delete-unused.ts'
 import { wantedSettings } from './optional-settings.ts'
+import { mergedHeaders } from './own-headers.ts'
 import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
 import { storedTypes } from './subscribed-types.ts'
 import {
@@ -65,7 +67,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
     if (!isGuid(id)) throw new AppError('subscription-not-found')
     const settings = wantedSettings(body)
     const subscriptionId = parseSubscriptionId(id)
-    await deps.watchUse({ id: subscriptionId, tenant: caller.tenant, ...settings })
+    await watchUse(deps.state, { id: subscriptionId, tenant: caller.tenant, ...settings }, deps.now())
     const wanted = {
       ...(url != null && { url }),
       ...(eventTypes !== undefined && { eventTypes: storedTypes(eventTypes) }),
@@ -80,7 +82,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
       const next = {
         ...present,
         ...wanted,
-        ...((url ?? headers) !== undefined && { headers: deps.secrets.mergeHeaders(present, present, body) }),
+        ...((url ?? headers) !== undefined && { headers: mergedHeaders(deps.vault, present, present, body) }),
       }
       // An earlier run of the same request may have stored the change, and with it another tag.
       if (isRerun !== true || tagOf(next) !== tagOf(present)) requireMatch(ifMatch, tagOf(present))

@@ -1,16 +1,15 @@
 import { isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { HeldStore, PullerStore, StateStore, SubscriptionStore } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import type { TimerOwners } from '../../state/timer-loop.ts'
 
-export interface UnusedDeps {
+interface UnusedDeps extends Pick<Base, 'now'> {
   readonly subscriptions: Pick<SubscriptionStore, 'find' | 'remove'>
   readonly pullers: Pick<PullerStore, 'find'>
   readonly held: Pick<HeldStore, 'lookSoon' | 'counts'>
   readonly state: Pick<StateStore, 'commit'>
   readonly log: Pick<Logger, 'info'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 interface Payload {

@@ -1,37 +1,27 @@
 import { describeEventTypes, EVENT_TYPES } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
 import type { RouteOf } from '../../http/route.ts'
+import { completeComponent, text } from '../../http/schema-parts.ts'
 
-const catalogueSchema = component('EventTypes', {
-  type: 'object',
-  description: 'The event types that you can subscribe to.',
-  required: ['items'],
-  properties: {
-    items: {
-      type: 'array',
-      description: 'The event types.',
-      items: component('EventTypeDescription', {
-        type: 'object',
-        description: 'An event type, with the schema and an example of its deliveries.',
-        required: ['type', 'description', 'schema', 'example'],
-        properties: {
-          type: { type: 'string', enum: EVENT_TYPES, description: 'The name of the event type.' },
-          description: {
-            type: 'string',
-            description: 'What the event reports.',
-            examples: ["A call's state has changed."],
-          },
-          schema: { type: 'object', description: 'The JSON Schema (2020-12) of the whole delivery body.' },
-          example: { type: 'object', description: 'An example of a delivery body.' },
-        },
-      }),
-    },
+const catalogueSchema = completeComponent('EventTypes', 'The event types that you can subscribe to.', {
+  items: {
+    type: 'array',
+    description: 'The event types.',
+    items: completeComponent(
+      'EventTypeDescription',
+      'An event type, with the schema and an example of its deliveries.',
+      {
+        type: { type: 'string', enum: EVENT_TYPES, description: 'The name of the event type.' },
+        description: text('What the event reports.', "A call's state has changed."),
+        schema: { type: 'object', description: 'The JSON Schema (2020-12) of the whole delivery body.' },
+        example: { type: 'object', description: 'An example of a delivery body.' },
+      },
+    ),
   },
 })
 
+/** From the same table as the AsyncAPI document. */
 const CATALOGUE = { items: describeEventTypes() }
 
-/** The catalogue of event types, from the same table as the AsyncAPI document. */
 export const listEventTypes: RouteOf<unknown> = {
   method: 'get',
   path: '/api/v1/webhooks/event-types',

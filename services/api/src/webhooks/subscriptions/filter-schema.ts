@@ -12,13 +12,10 @@ import {
   type Subscription,
 } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
+import { choice, completeComponent, flag, text } from '../../http/schema-parts.ts'
 
-const text = (description: string, example: string) => ({
-  type: 'string',
-  minLength: 1,
-  description,
-  examples: [example],
-})
+const HIDES_END = 'The filter passes no call.status event of state 7 (ended): the end of a call is never delivered.'
+
 const scalar = { oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] } as const
 
 const conditionSchema = component('FilterCondition', {
@@ -28,14 +25,14 @@ const conditionSchema = component('FilterCondition', {
   oneOf: [
     ...scalar.oneOf,
     { type: 'null' },
-    word('prefix', text('How the text begins.', 'sip:sales-')),
-    word('suffix', text('How the text ends.', '@acme.example')),
+    word('prefix', { minLength: 1, ...text('How the text begins.', 'sip:sales-') }),
+    word('suffix', { minLength: 1, ...text('How the text ends.', '@acme.example') }),
     word('anything-but', {
       description: 'The value or values that the field must not have.',
       oneOf: [...scalar.oneOf, { type: 'array', items: scalar, minItems: 1 }],
       examples: [[1, 2]],
     }),
-    word('exists', { type: 'boolean', description: 'Whether the field has a value.', examples: [true] }),
+    word('exists', flag('Whether the field has a value.', true)),
     word('numeric', {
       type: 'array',
       description: 'One or two comparisons of the number, both of which hold.',
@@ -88,42 +85,25 @@ export const invalidFilter = (detail: string, errors: readonly Fault[], filter: 
 export const warningsSchema = {
   type: 'array',
   description: 'What in the settings is valid and probably not meant.',
-  items: component('SubscriptionWarning', {
-    type: 'object',
-    description: 'A setting that is valid and probably not meant.',
-    required: ['code', 'detail'],
-    properties: {
-      code: {
-        type: 'string',
-        enum: ['filter-hides-end', 'filter-unused'],
-        description:
-          '`filter-hides-end`: the filter passes no `call.status` event of state 7, so the end of a call is never delivered. `filter-unused`: the filter has an entry for an event type that the subscription does not receive.',
-        examples: ['filter-hides-end'],
-      },
-      detail: {
-        type: 'string',
-        description: 'The warning in a sentence. For people; the wording may change.',
-        examples: ['The filter passes no call.status event of state 7 (ended): the end of a call is never delivered.'],
-      },
-    },
+  items: completeComponent('SubscriptionWarning', 'A setting that is valid and probably not meant.', {
+    code: choice(
+      ['filter-hides-end', 'filter-unused'],
+      '`filter-hides-end`: the filter passes no `call.status` event of state 7, so the end of a call is never delivered. `filter-unused`: the filter has an entry for an event type that the subscription does not receive.',
+      'filter-hides-end',
+    ),
+    detail: text('The warning in a sentence. For people; the wording may change.', HIDES_END),
   }),
-} as const
-
-export interface SubscriptionWarning {
-  readonly code: 'filter-hides-end' | 'filter-unused'
-  readonly detail: string
 }
 
 export function warningsOf({ eventTypes, filter = {} }: Pick<Subscription, 'eventTypes' | 'filter'>) {
   const isReceived = (type: string) => receives({ enabled: true, eventTypes }, type)
   const unused = Object.keys(filter).filter((type) => !isReceived(type))
-  const warnings: SubscriptionWarning[] = unused.map((type) => ({
+  const warnings = unused.map((type) => ({
     code: 'filter-unused',
     detail: `The filter has an entry for ${type}, which the subscription does not receive.`,
   }))
   if (isReceived('call.status') && hidesEndOfCalls(filter)) {
-    const detail = 'The filter passes no call.status event of state 7 (ended): the end of a call is never delivered.'
-    warnings.push({ code: 'filter-hides-end', detail })
+    warnings.push({ code: 'filter-hides-end', detail: HIDES_END })
   }
   return warnings
 }

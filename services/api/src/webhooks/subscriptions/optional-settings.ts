@@ -1,93 +1,71 @@
 import type { Subscription } from '@switchhook/contracts'
+import { flag, momentOrNull, orNull } from '../../http/schema-parts.ts'
 import { filterSchema } from './filter-schema.ts'
 
 /** Visible ASCII, so that it needs no care in scripts, urls and logs. */
 export const EXTERNAL_ID = { maxLength: 255, pattern: '^[!-~]+$', examples: ['crm-production'] } as const
 
-const externalId = {
-  type: ['string', 'null'],
-  description:
-    'Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a ' +
-    'second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`.',
-  ...EXTERNAL_ID,
-} as const
-
-const deleteAfterUnusedSeconds = {
-  type: ['integer', 'null'],
-  minimum: 60,
-  maximum: 604_800,
-  description:
-    'The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions.',
-  examples: [null],
-} as const
-
-const expireAfterSeconds = {
-  type: ['integer', 'null'],
-  description:
-    'Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and ' +
-    'is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services ' +
-    'are new.',
-  minimum: 10,
-  maximum: 86_400,
-  examples: [300],
-} as const
-
-const paused = {
-  type: ['boolean', 'null'],
-  description:
-    'While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to ' +
-    'resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost.',
-  examples: [false],
-} as const
-
-const pausedUntil = {
-  type: ['string', 'null'],
-  format: 'date-time',
-  description:
-    'Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time.',
-  examples: [null],
-} as const
-
-const recoverRejected = {
-  type: ['boolean', 'null'],
-  description:
-    'While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery ' +
-    'at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions.',
-  examples: [false],
-} as const
-
-const maxInFlight = {
-  type: ['integer', 'null'],
-  minimum: 1,
-  maximum: 1_000,
-  description:
-    'How many attempts may be in progress at a time, over all workers. Deliveries beyond it are held, and sent as attempts end. Not for pull subscriptions.',
-  examples: [4],
-} as const
-
-const maxPerSecond = {
-  type: ['integer', 'null'],
-  minimum: 1,
-  maximum: 1_000,
-  description:
-    'How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions.',
-  examples: [20],
-} as const
+/** A limit of the POSTs of a subscription. */
+const limit = (description: string, example: number) =>
+  ({ type: ['integer', 'null'], minimum: 1, maximum: 1_000, description, examples: [example] }) as const
 
 /**
  * The optional settings of a subscription, each with its schema. Creating, changing and reading a subscription, its ETag and
  * the documents follow from this table. In a request, null removes a setting; reading shows null for one that is not set.
  */
 export const OPTIONAL_SETTINGS = {
-  externalId,
+  externalId: {
+    type: ['string', 'null'],
+    description:
+      'Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a ' +
+      'second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`.',
+    ...EXTERNAL_ID,
+  },
   filter: filterSchema,
-  expireAfterSeconds,
-  paused,
-  pausedUntil,
-  deleteAfterUnusedSeconds,
-  recoverRejected,
-  maxInFlight,
-  maxPerSecond,
+  expireAfterSeconds: {
+    type: ['integer', 'null'],
+    description:
+      'Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and ' +
+      'is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services ' +
+      'are new.',
+    minimum: 10,
+    maximum: 86_400,
+    examples: [300],
+  },
+  paused: orNull(
+    flag(
+      'While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to ' +
+        'resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost.',
+      false,
+    ),
+  ),
+  pausedUntil: momentOrNull(
+    'Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time.',
+    null,
+  ),
+  deleteAfterUnusedSeconds: {
+    type: ['integer', 'null'],
+    minimum: 60,
+    maximum: 604_800,
+    description:
+      'The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions.',
+    examples: [null],
+  },
+  recoverRejected: orNull(
+    flag(
+      'While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery ' +
+        'at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions.',
+      false,
+    ),
+  ),
+  maxInFlight: limit(
+    'How many attempts may be in progress at a time, over all workers. Deliveries beyond it are held, and sent as attempts end. Not for pull subscriptions.',
+    4,
+  ),
+  maxPerSecond: limit(
+    'How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions.',
+    20,
+  ),
 } as const
 
 export type OptionalSetting = keyof typeof OPTIONAL_SETTINGS

@@ -16,9 +16,6 @@ export interface HeadersRequest {
 /** The subscription before a change. */
 export type HeadersBefore = Pick<Subscription, 'url' | 'headers'>
 
-/** Names in lower case, values sealed. */
-type StoredHeaders = NonNullable<Subscription['headers']>
-
 const MAX_HEADERS = 20
 const MAX_NAME_LENGTH = 64
 const MAX_VALUE_LENGTH = 1024
@@ -86,7 +83,7 @@ export const shownHeaders = ({ headers }: Pick<Subscription, 'headers'>): Readon
   headers === undefined ? null : Object.fromEntries(Object.keys(headers).map((name) => [name, KEPT]))
 
 /**
- * The stored headers after a request. A value that is stored already stays as it is sealed, so that a repeated request
+ * The stored headers after a request: names in lower case, values sealed. A value that is stored already stays as it is sealed, so that a repeated request
  * changes nothing.
  * @param before absent: the subscription is created
  * @throws AppError `invalid-request`
@@ -96,7 +93,7 @@ export function mergedHeaders(
   owner: Pick<Subscription, 'tenant' | 'id'>,
   before: HeadersBefore | undefined,
   { headers: wanted, url }: HeadersRequest,
-): StoredHeaders | undefined {
+): Subscription['headers'] {
   // A map, because a header may be called `constructor`.
   const present = new Map(Object.entries(before?.headers ?? {}))
   const asked = new Map(Object.entries(wanted ?? {}).map(([name, value]) => [name.toLowerCase(), value]))

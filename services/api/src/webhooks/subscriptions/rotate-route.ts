@@ -8,30 +8,22 @@ import {
   rotateSecret,
   type Signing,
 } from '@switchhook/contracts'
-import type { SubscriptionStore } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { requireMatch } from '../../http/entity-tag.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { rotatedSchema, rotationSchema } from './signing-schema.ts'
 import { firstAttemptsStopped } from './stop-first-attempts.ts'
-import { SUBSCRIPTIONS } from './subscription-routes.ts'
-import { etagHeader, subscriptionIdSchema } from './subscription-schema.ts'
-import type { SubscriptionSecrets } from './subscription-secrets.ts'
+import { onSubscription, params, SUBSCRIPTIONS } from './subscription-routes.ts'
+import { etagHeader } from './subscription-schema.ts'
+import { newSealedSecret, openSecret } from './subscription-secrets.ts'
 import { tagOf } from './subscription-view.ts'
 
-export interface RotateRouteDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'revise'>
-  readonly secrets: SubscriptionSecrets
+interface RotateRouteDeps extends Pick<Base, 'subscriptions' | 'vault' | 'now'> {
   /** How long previous secrets keep signing if the request does not say. */
   readonly signatureOverlapMs: number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
-interface Rotation {
-  readonly overlapSeconds?: number
-}
-
-export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, Rotation> = {
+export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, { readonly overlapSeconds?: number }> = {
   method: 'post',
   path: `${SUBSCRIPTIONS}/{id}/rotate-secret`,
   operationId: 'rotateSubscriptionSecret',
@@ -45,8 +37,8 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, Rotation> = {
     'is signed from its first rotation.',
   idempotent: true,
   conditional: true,
-  audit: { action: 'subscription.secret-rotated', on: ({ params }) => ({ subscriptionId: params['id'] }) },
-  params: { id: subscriptionIdSchema },
+  audit: { action: 'subscription.secret-rotated', on: onSubscription },
+  params,
   body: rotationSchema,
   isBodyOptional: true,
   responses: { 200: { description: 'The new secret.', body: rotatedSchema, headers: { ETag: etagHeader } } },
@@ -55,7 +47,7 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, Rotation> = {
     if (!isGuid(id)) throw new AppError('subscription-not-found')
     const owner = { tenant: caller.tenant, id: parseSubscriptionId(id) }
     const overlapMs = overlapSeconds === undefined ? deps.signatureOverlapMs : overlapSeconds * 1_000
-    const next = { id: idFor('secret'), secret: deps.secrets.issue(owner) }
+    const next = { id: idFor('secret'), secret: newSealedSecret(deps.vault, owner) }
     const nowMs = deps.now()
     const rotated = await deps.subscriptions.revise(owner.tenant, owner.id, (present) => {
       // An earlier run of this request has rotated the secret, and the process died before the answer.
@@ -71,7 +63,7 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, Rotation> = {
     return {
       status: 200,
       body: { previousValidUntil: formerValidUntil(rotated.signing, nowMs) },
-      confidential: { secret: deps.secrets.reveal(rotated) },
+      confidential: { secret: openSecret(deps.vault, rotated) },
       headers: { ETag: tagOf(rotated) },
     }
   },

@@ -7,7 +7,6 @@ import { bind } from '../../http/route.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
 import { rotateSubscriptionSecret } from './rotate-route.ts'
-import { createSubscriptionSecrets } from './subscription-secrets.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 const NEW_KEY = `new:${Buffer.alloc(32, 2).toString('base64')}`
@@ -248,7 +247,7 @@ describe('rotate-secret', () => {
     const vault = openVault({ SECRET_KEYS: secretKeys().parse(OLD_KEY) }, silentLog)
     const route = bind(rotateSubscriptionSecret, {
       subscriptions: createSubscriptionStore(redis),
-      secrets: createSubscriptionSecrets(vault),
+      vault,
       signatureOverlapMs: 3_600_000,
       now: Date.now,
     })

@@ -1,14 +1,9 @@
 import { formerValidUntil, type Signing } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
+import { choice, completeComponent, momentOrNull } from '../../http/schema-parts.ts'
 
 /** The signing of a subscription as clients see it: without the secret, sealed or not. */
-export interface SigningView {
-  readonly state: 'signed' | 'unsigned'
-  readonly since: string | null
-  readonly previousValidUntil: string | null
-}
-
-export const signingViewOf = (signing: Signing | undefined, nowMs: number): SigningView =>
+export const signingViewOf = (signing: Signing | undefined, nowMs: number) =>
   signing === undefined
     ? { state: 'unsigned', since: null, previousValidUntil: null }
     : { state: 'signed', since: signing.since, previousValidUntil: formerValidUntil(signing, nowMs) }
@@ -29,27 +24,19 @@ export const secretSchema = {
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9VbFQ2m4dXk='],
 } as const
 
-export const signingSchema = component('SubscriptionSigning', {
-  type: 'object',
-  description: 'How the deliveries are signed. The secret is not shown.',
-  required: ['state', 'since', 'previousValidUntil'],
-  properties: {
-    state: {
-      type: 'string',
-      enum: ['signed', 'unsigned'],
-      description:
-        '`signed`: deliveries carry a signature. `unsigned`: the subscription was created by a version without signatures and has no secret. Call `rotate-secret` to sign its deliveries.',
-      examples: ['signed'],
-    },
-    since: {
-      type: ['string', 'null'],
-      format: 'date-time',
-      description: 'When the current secret was created, in UTC; null if there is none.',
-      examples: ['2026-11-20T17:06:01.173Z'],
-    },
+export const signingSchema = completeComponent(
+  'SubscriptionSigning',
+  'How the deliveries are signed. The secret is not shown.',
+  {
+    state: choice(
+      ['signed', 'unsigned'],
+      '`signed`: deliveries carry a signature. `unsigned`: the subscription was created by a version without signatures and has no secret. Call `rotate-secret` to sign its deliveries.',
+      'signed',
+    ),
+    since: momentOrNull('When the current secret was created, in UTC; null if there is none.'),
     previousValidUntil,
   },
-})
+)
 
 /** A week, as comparable services allow. */
 const MAX_OVERLAP_SECONDS = 7 * 86_400
@@ -72,9 +59,8 @@ export const rotationSchema = component('SecretRotation', {
   examples: [{ overlapSeconds: 3_600 }],
 })
 
-export const rotatedSchema = component('RotatedSecret', {
-  type: 'object',
-  description: 'The new secret, which signs all deliveries from now on.',
-  required: ['secret', 'previousValidUntil'],
-  properties: { secret: secretSchema, previousValidUntil },
-})
+export const rotatedSchema = completeComponent(
+  'RotatedSecret',
+  'The new secret, which signs all deliveries from now on.',
+  { secret: secretSchema, previousValidUntil },
+)

@@ -1,9 +1,18 @@
 import { AppError, isGuid, parseSubscriptionId, type SubscribedType, type Subscription } from '@switchhook/contracts'
-import { type HeldStore, inChunks, type PageQuery, type PullerStore, type SubscriptionStore } from '@switchhook/store'
+import {
+  type HeldStore,
+  inChunks,
+  type PageQuery,
+  type PullerStore,
+  type StateStore,
+  type SubscriptionStore,
+} from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import type { Audited } from '../../http/audit-action.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
+import { watchUse } from './delete-unused.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
-import type { WantedHeaders } from './own-headers.ts'
+import { mergedHeaders, type WantedHeaders } from './own-headers.ts'
 import { storedTypes } from './subscribed-types.ts'
 import {
   createdSubscriptionSchema,
@@ -14,23 +23,12 @@ import {
   subscriptionPageQuery,
   subscriptionSchema,
 } from './subscription-schema.ts'
-import type { SubscriptionSecrets } from './subscription-secrets.ts'
-import {
-  HEALTHY,
-  type Health,
-  NOBODY,
-  NONE_HELD,
-  noneParked,
-  type Parked,
-  type SubscriptionView,
-  tagOf,
-  viewOf,
-} from './subscription-view.ts'
+import { newSealedSecret, openSecret } from './subscription-secrets.ts'
+import { HEALTHY, type Health, NOBODY, NONE_HELD, noneParked, type Parked, tagOf, viewOf } from './subscription-view.ts'
 import { roleForNew, validateNewSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
-export interface SubscriptionRouteDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'create' | 'page' | 'find' | 'findByExternalId' | 'revise' | 'remove'>
+export interface SubscriptionRouteDeps extends Pick<Base, 'subscriptions' | 'vault' | 'now'> {
   readonly urlRules: WebhookUrlRules
   readonly healthOf: (subscription: Subscription) => Promise<Health>
   readonly parkedOf: (subscription: Subscription) => Promise<Parked>
@@ -38,13 +36,10 @@ export interface SubscriptionRouteDeps {
   readonly pullers: Pick<PullerStore, 'find'>
   /** The number of parked deliveries per subscription that keep their body. */
   readonly parkedLimit: number
-  readonly secrets: SubscriptionSecrets
-  /** Sets the timer of `deleteAfterUnusedSeconds`, if it is set. */
-  readonly watchUse: (subscription: Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>) => Promise<void>
+  /** Sets the timer of `deleteAfterUnusedSeconds`. */
+  readonly state: Pick<StateStore, 'commit'>
   /** Removes the noted rejections of its endpoint. */
   readonly forgetRejected: (subscription: Subscription) => Promise<void>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 interface NewSubscription extends Partial<OptionalSettings> {
@@ -78,7 +73,7 @@ export async function findSubscription(
 export async function withHealth(
   deps: Pick<SubscriptionRouteDeps, 'healthOf' | 'parkedOf' | 'held' | 'pullers' | 'now'>,
   subscription: Subscription,
-): Promise<SubscriptionView> {
+) {
   const [health, parked, [counted = NONE_HELD], pulled] = await Promise.all([
     deps.healthOf(subscription),
     deps.parkedOf(subscription),
@@ -117,11 +112,11 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
     'external-id-taken',
   ],
   validate: (body, faults, { urlRules }) => validateNewSubscription(body, faults, urlRules),
-  async handle({ caller, body, idFor }, { subscriptions, watchUse, parkedLimit, secrets, now }) {
+  async handle({ caller, body, idFor }, { subscriptions, state, parkedLimit, vault, now }) {
     const owner = { id: parseSubscriptionId(idFor('subscription')), tenant: caller.tenant }
     const createdAt = new Date(now()).toISOString()
     const settings = wantedSettings(body)
-    await watchUse({ ...owner, ...settings })
+    await watchUse(state, { ...owner, ...settings }, now())
     const created = await subscriptions.create({
       ...owner,
       ...(body.mode === 'pull' && { mode: 'pull' }),
@@ -129,15 +124,15 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
       eventTypes: storedTypes(body.eventTypes),
       description: body.description ?? null,
       ...settings,
-      ...(body.headers && { headers: secrets.mergeHeaders(owner, undefined, body) }),
+      ...(body.headers && { headers: mergedHeaders(vault, owner, undefined, body) }),
       enabled: body.enabled ?? true,
       createdAt,
-      signing: { id: idFor('secret'), secret: secrets.issue(owner), since: createdAt, former: [] },
+      signing: { id: idFor('secret'), secret: newSealedSecret(vault, owner), since: createdAt, former: [] },
     })
     return {
       status: 201,
       body: viewOf(created, HEALTHY, noneParked(parkedLimit), { ...NONE_HELD, ...NOBODY }, now()),
-      confidential: { secret: secrets.reveal(created) },
+      confidential: { secret: openSecret(vault, created) },
       headers: { Location: `${SUBSCRIPTIONS}/${created.id}`, ETag: tagOf(created) },
     }
   },

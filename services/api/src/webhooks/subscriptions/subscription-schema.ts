@@ -1,5 +1,6 @@
 import { ALL_TYPES, EVENT_TYPES } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
+import { choice, completeComponent, count, flag, moment, momentOrNull, text } from '../../http/schema-parts.ts'
 import { endpointHealthSchema } from './endpoint-health-schema.ts'
 import { warningsSchema } from './filter-schema.ts'
 import { EXTERNAL_ID, OPTIONAL_SETTINGS } from './optional-settings.ts'
@@ -24,13 +25,11 @@ const url = {
   examples: [EXAMPLE_URL],
 } as const
 
-const mode = {
-  type: 'string',
-  enum: ['post', 'pull'],
-  description:
-    '`post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed.',
-  examples: ['post'],
-} as const
+const mode = choice(
+  ['post', 'pull'],
+  '`post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed.',
+  'post',
+)
 
 export const subscribedTypeSchema = component('SubscribedType', {
   type: 'string',
@@ -54,11 +53,7 @@ const description = {
   examples: ['CRM, production'],
 } as const
 
-const enabled = {
-  type: 'boolean',
-  description: 'Only an enabled subscription receives deliveries.',
-  examples: [true],
-} as const
+const enabled = flag('Only an enabled subscription receives deliveries.', true)
 
 export const subscriptionIdSchema = {
   type: 'string',
@@ -67,27 +62,10 @@ export const subscriptionIdSchema = {
   examples: ['4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'],
 } as const
 
-export const subscriptionSchema = component('Subscription', {
-  type: 'object',
-  description: 'Delivers events of the chosen types to an endpoint.',
-  required: [
-    'id',
-    'mode',
-    'url',
-    'eventTypes',
-    'description',
-    ...Object.keys(OPTIONAL_SETTINGS),
-    'headers',
-    'enabled',
-    'createdAt',
-    'warnings',
-    'signing',
-    'health',
-    'parked',
-    'held',
-    'receivers',
-  ],
-  properties: {
+export const subscriptionSchema = completeComponent(
+  'Subscription',
+  'Delivers events of the chosen types to an endpoint.',
+  {
     id: subscriptionIdSchema,
     mode,
     url,
@@ -96,115 +74,61 @@ export const subscriptionSchema = component('Subscription', {
     ...OPTIONAL_SETTINGS,
     headers: shownHeadersSchema,
     enabled,
-    createdAt: {
-      type: 'string',
-      format: 'date-time',
-      description: 'When the subscription was created, in UTC.',
-      examples: ['2026-11-20T17:06:01.173Z'],
-    },
+    createdAt: moment('When the subscription was created, in UTC.'),
     warnings: warningsSchema,
     signing: signingSchema,
     health: endpointHealthSchema,
-    parked: component('ParkedDeliveries', {
-      type: 'object',
-      description:
-        'The parked deliveries of the subscription. The newest `limit` deliveries keep their body; fewer if the tenant as a whole has ' +
+    parked: completeComponent(
+      'ParkedDeliveries',
+      'The parked deliveries of the subscription. The newest `limit` deliveries keep their body; fewer if the tenant as a whole has ' +
         'too many parked deliveries. Older ones lose their body: you can read them, but not send them again. The newest `limit` deliveries without a body are ' +
         'kept; older ones are dropped. A `webhook.parked.limit` event reports that the limit was exceeded.',
-      required: ['count', 'limit', 'withoutBody', 'dropped'],
-      properties: {
-        count: {
-          type: 'integer',
-          minimum: 0,
-          description:
-            'The number of parked deliveries, including those without a body. It can briefly include deliveries that are no longer parked.',
-          examples: [3],
-        },
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          description: 'The number of parked deliveries that keep their body.',
-          examples: [100_000],
-        },
-        withoutBody: {
-          type: 'integer',
-          minimum: 0,
-          description: 'The number of parked deliveries without a body. They cannot be sent again.',
-          examples: [0],
-        },
-        dropped: {
-          type: 'integer',
-          minimum: 0,
-          description:
-            'The number of dropped deliveries. It is reset when no delivery was dropped or lost its body for the retention time of parked deliveries (30 days by default).',
-          examples: [0],
-        },
+      {
+        count: count(
+          'The number of parked deliveries, including those without a body. It can briefly include deliveries that are no longer parked.',
+          3,
+        ),
+        limit: count('The number of parked deliveries that keep their body.', 100_000, 1),
+        withoutBody: count('The number of parked deliveries without a body. They cannot be sent again.', 0),
+        dropped: count(
+          'The number of dropped deliveries. It is reset when no delivery was dropped or lost its body for the retention time of parked deliveries (30 days by default).',
+          0,
+        ),
       },
-    }),
-    held: component('HeldDeliveries', {
-      type: 'object',
-      description:
-        'The deliveries that are held: those of a pull subscription, those beyond `maxInFlight` or `maxPerSecond`, and those of a paused subscription, until a moment after it was resumed. At most as ' +
+    ),
+    held: completeComponent(
+      'HeldDeliveries',
+      'The deliveries that are held: those of a pull subscription, those beyond `maxInFlight` or `maxPerSecond`, and those of a paused subscription, until a moment after it was resumed. At most as ' +
         'many as `parked.limit`; beyond that, those that have been held for longest are parked.',
-      required: ['count', 'leased', 'oldestAt', 'lastReceivedAt'],
-      properties: {
-        count: { type: 'integer', minimum: 0, description: 'The number of held deliveries.', examples: [0] },
-        leased: {
-          type: 'integer',
-          minimum: 0,
-          description: 'How many of them a client has received. They are leased to it.',
-          examples: [0],
-        },
-        oldestAt: {
-          type: ['string', 'null'],
-          format: 'date-time',
-          description: 'Since when the oldest of the others has been due, in UTC; null: there is none.',
-          examples: [null],
-        },
-        lastReceivedAt: {
-          type: ['string', 'null'],
-          format: 'date-time',
-          description:
-            'When a client last asked for deliveries, in UTC, to within 30 seconds; null: not within eight days, or the subscription is not a pull subscription.',
-          examples: [null],
-        },
+      {
+        count: count('The number of held deliveries.', 0),
+        leased: count('How many of them a client has received. They are leased to it.', 0),
+        oldestAt: momentOrNull('Since when the oldest of the others has been due, in UTC; null: there is none.', null),
+        lastReceivedAt: momentOrNull(
+          'When a client last asked for deliveries, in UTC, to within 30 seconds; null: not within eight days, or the subscription is not a pull subscription.',
+          null,
+        ),
       },
-    }),
+    ),
     receivers: {
       type: 'array',
       maxItems: 20,
       description:
         'The clients that asked for the deliveries of a pull subscription within the last minute, the latest first.',
-      items: component('SubscriptionReceiver', {
-        type: 'object',
-        description: 'A client that receives deliveries.',
-        required: ['clientId', 'since', 'lastAt'],
-        properties: {
-          clientId: { type: 'string', description: 'The client or person, as its token names it.', examples: ['crm'] },
-          since: {
-            type: 'string',
-            format: 'date-time',
-            description: 'Since when it has asked without a pause of a minute, in UTC.',
-            examples: ['2026-11-20T17:06:01.173Z'],
-          },
-          lastAt: {
-            type: 'string',
-            format: 'date-time',
-            description: 'When it last asked, in UTC, to within 30 seconds.',
-            examples: ['2026-11-20T17:06:31.173Z'],
-          },
-        },
+      items: completeComponent('SubscriptionReceiver', 'A client that receives deliveries.', {
+        clientId: text('The client or person, as its token names it.', 'crm'),
+        since: moment('Since when it has asked without a pause of a minute, in UTC.'),
+        lastAt: moment('When it last asked, in UTC, to within 30 seconds.', '2026-11-20T17:06:31.173Z'),
       }),
     },
   },
-})
+)
 
-export const createdSubscriptionSchema = component('CreatedSubscription', {
-  ...subscriptionSchema,
-  description: 'The subscription, with the secret that signs its deliveries.',
-  required: [...subscriptionSchema.required, 'secret'],
-  properties: { ...subscriptionSchema.properties, secret: secretSchema },
-})
+export const createdSubscriptionSchema = completeComponent(
+  'CreatedSubscription',
+  'The subscription, with the secret that signs its deliveries.',
+  { ...subscriptionSchema.properties, secret: secretSchema },
+)
 
 const writable = { url, eventTypes, description, ...OPTIONAL_SETTINGS, headers: wantedHeadersSchema, enabled }
 

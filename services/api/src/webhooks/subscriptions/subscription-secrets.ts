@@ -1,5 +1,4 @@
-import { formerSecretsAt, type Subscription, type Tenant } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
+import { formerSecretsAt, type Subscription } from '@switchhook/contracts'
 import {
   newWebhookSecret,
   type SealContext,
@@ -8,42 +7,23 @@ import {
   type Vault,
   VaultError,
 } from '@switchhook/signing'
-import type { SubscriptionStore } from '@switchhook/store'
-import { type HeadersBefore, type HeadersRequest, mergedHeaders } from './own-headers.ts'
+import type { Base } from '../../base.ts'
+import { tenantsOf } from '../../config.ts'
 
-type Owner = Pick<Subscription, 'tenant' | 'id'>
+/** A new signing secret, sealed for this subscription only. */
+export const newSealedSecret = (vault: Vault, { tenant, id }: Pick<Subscription, 'tenant' | 'id'>): string =>
+  vault.seal(newWebhookSecret(), subscriptionSecret(tenant, id))
 
-/** Creates the signing secrets of subscriptions, and opens them for the answers that show them. */
-export interface SubscriptionSecrets {
-  /** A new secret, sealed for this subscription only. */
-  issue(owner: Owner): string
-  /** The current secret in clear; undefined if the subscription has none. @throws VaultError */
-  reveal(subscription: Subscription): string | undefined
-  /** The stored headers after a request. @throws AppError `invalid-request` */
-  mergeHeaders(owner: Owner, before: HeadersBefore | undefined, request: HeadersRequest): Subscription['headers']
-}
-
-export const createSubscriptionSecrets = (vault: Vault): SubscriptionSecrets => ({
-  issue: ({ tenant, id }) => vault.seal(newWebhookSecret(), subscriptionSecret(tenant, id)),
-  reveal: ({ tenant, id, signing }) => signing && vault.open(signing.secret, subscriptionSecret(tenant, id)),
-  mergeHeaders: (owner, before, request) => mergedHeaders(vault, owner, before, request),
-})
-
-export interface ResealDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'all' | 'revise'>
-  readonly vault: Vault
-  /** Every tenant that can have subscriptions. */
-  readonly tenants: readonly Tenant[]
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
-  /** Milliseconds since 1970. */
-  readonly nowMs: number
-}
+/** The current signing secret in clear; undefined if the subscription has none. @throws VaultError */
+export const openSecret = (vault: Vault, { tenant, id, signing }: Subscription): string | undefined =>
+  signing && vault.open(signing.secret, subscriptionSecret(tenant, id))
 
 /**
  * Seals every secret that an older key sealed with the first key, so that the operator can remove the older keys. The
  * secrets themselves stay the same. A failure only delays the removal of old keys: the next start tries again.
  */
-export async function resealSecrets({ subscriptions, vault, tenants, log, nowMs }: ResealDeps): Promise<void> {
+export async function resealSecrets({ config, subscriptions, vault, log, now }: Base): Promise<void> {
+  const nowMs = now()
   let resealed = 0
   let lost = 0
   const resealText = (sealed: string, context: SealContext): string =>
@@ -65,7 +45,7 @@ export async function resealSecrets({ subscriptions, vault, tenants, log, nowMs 
     return { ...present, signing: { ...signing, secret: resealText(signing.secret, context), former } }
   }
   try {
-    for (const tenant of tenants) {
+    for (const tenant of tenantsOf(config)) {
       for await (const some of subscriptions.all(tenant)) {
         for (const { id, ...sealed } of some) {
           if (!isStale(sealed, vault)) continue

@@ -1,41 +1,11 @@
 import type { Subscription } from '@switchhook/contracts'
 import type { Contacts, EndpointHealth, HeldCount, ParkedCount, Pulled } from '@switchhook/store'
 import { entityTagOf } from '../../http/entity-tag.ts'
-import { type SubscriptionWarning, warningsOf } from './filter-schema.ts'
-import { type OptionalSetting, type OptionalSettings, setSettings, shownSettings } from './optional-settings.ts'
+import { warningsOf } from './filter-schema.ts'
+import { setSettings, shownSettings } from './optional-settings.ts'
 import { shownHeaders } from './own-headers.ts'
-import { type SigningView, signingViewOf } from './signing-schema.ts'
+import { signingViewOf } from './signing-schema.ts'
 import { shownTypes } from './subscribed-types.ts'
-
-/** A subscription as clients see it: without its tenant, which is always the caller's, and without its secrets. */
-export type SubscriptionView = Omit<Subscription, 'tenant' | 'signing' | 'headers' | 'mode' | 'url' | OptionalSetting> &
-  OptionalSettings & {
-    readonly mode: 'post' | 'pull'
-    readonly url: string | null
-    readonly warnings: readonly SubscriptionWarning[]
-    readonly headers: ReturnType<typeof shownHeaders>
-    readonly signing: SigningView
-    readonly health: {
-      readonly state: EndpointHealth['state']
-      readonly consecutiveFailures: number
-      readonly openUntil: string | null
-      readonly lastSuccessAt: string | null
-      readonly lastFailureAt: string | null
-      readonly lastFailureOutcome: string | null
-      readonly lastFailureStatus: number | null
-      readonly failingSince: string | null
-    }
-    readonly parked: ParkedView
-    readonly held: HeldCount & { readonly lastReceivedAt: string | null }
-    readonly receivers: readonly { readonly clientId: string; readonly since: string; readonly lastAt: string }[]
-  }
-
-interface ParkedView {
-  readonly count: number
-  readonly limit: number
-  readonly withoutBody: number
-  readonly dropped: number
-}
 
 /** The number of parked deliveries of a subscription, and how many of them may keep their body. */
 export type Parked = Pick<ParkedCount, 'count' | 'withoutBody' | 'dropped'> & { readonly limit: number }
@@ -62,13 +32,14 @@ export const HEALTHY: Health = {
   failingSinceMs: null,
 }
 
-export const viewOf = (
+/** A subscription as clients see it: without its tenant, which is always the caller's, and without its secrets. */
+export function viewOf(
   subscription: Subscription,
   health: Health,
   { count, limit, withoutBody, dropped }: Parked,
   { pullers, lastAtMs, ...held }: Held,
   nowMs: number,
-): SubscriptionView => {
+) {
   const { id, mode = 'post', url, eventTypes, description, enabled, createdAt, signing } = subscription
   return {
     id,
@@ -101,7 +72,7 @@ export const healthViewOf = ({
   failureAtMs,
   failure,
   failingSinceMs,
-}: Health): SubscriptionView['health'] => ({
+}: Health) => ({
   state,
   consecutiveFailures,
   openUntil: momentOf(openUntilMs),

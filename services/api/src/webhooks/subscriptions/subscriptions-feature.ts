@@ -1,16 +1,15 @@
 import type { Subscription } from '@switchhook/contracts'
 import { createHeldStore, createParkedCounter, createPullerStore, createRejectionStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
-import { tenantsOf } from '../../config.ts'
 import { feature } from '../../http/feature.ts'
 import type { State } from '../../state/state.ts'
 import { changeSubscription, deleteSubscription } from './change-routes.ts'
-import { createDeleteUnused, watchUse } from './delete-unused.ts'
+import { createDeleteUnused } from './delete-unused.ts'
 import { createHealthOf } from './endpoint-health.ts'
 import { listEventTypes } from './event-type-routes.ts'
 import { rotateSubscriptionSecret } from './rotate-route.ts'
 import { createSubscription, listSubscriptions, readSubscription } from './subscription-routes.ts'
-import { createSubscriptionSecrets, resealSecrets } from './subscription-secrets.ts'
+import { resealSecrets } from './subscription-secrets.ts'
 import { urlRulesOf } from './webhook-url.ts'
 
 export const subscriptions = feature(
@@ -23,8 +22,9 @@ export const subscriptions = feature(
     rotateSubscriptionSecret,
     listEventTypes,
   ],
-  async ({ config, redis, subscriptions: store, state, vault, log, now }: Base & { readonly state: State }) => {
-    await resealSecrets({ subscriptions: store, vault, tenants: tenantsOf(config), log, nowMs: now() })
+  async (base: Base & { readonly state: State }) => {
+    const { config, redis, state } = base
+    await resealSecrets(base)
     const held = createHeldStore(redis)
     const pullers = createPullerStore(redis)
     const rejections = createRejectionStore(redis)
@@ -32,20 +32,18 @@ export const subscriptions = feature(
     const parkedLimit = config.PARKED_LIMIT_PER_SUBSCRIPTION
     return {
       deps: {
-        subscriptions: store,
+        ...base,
         urlRules: urlRulesOf(config),
         healthOf: createHealthOf(redis),
         parkedOf: async ({ id }: Subscription) => ({ ...(await parked.count(id)), limit: parkedLimit }),
         parkedLimit,
-        watchUse: (subscription: Parameters<typeof watchUse>[1]) => watchUse(state.store, subscription, now()),
+        state: state.store,
         held,
         pullers,
         forgetRejected: ({ tenant, id }: Subscription) => rejections.forget({ tenant, subscriptionId: id }),
-        secrets: createSubscriptionSecrets(vault),
         signatureOverlapMs: config.SIGNATURE_OVERLAP,
-        now,
       },
-      timers: { unused: createDeleteUnused({ subscriptions: store, pullers, held, state: state.store, log, now }) },
+      timers: { unused: createDeleteUnused({ ...base, pullers, held, state: state.store }) },
     }
   },
 )

@@ -24,16 +24,15 @@ export function validateSubscription(
   rules: WebhookUrlRules,
   faultsOfMode: readonly Fault[] = [],
 ): AppError | undefined {
-  const { url, filter, headers } = (Array.isArray(body) ? {} : (body ?? {})) as {
-    readonly url?: unknown
-    readonly filter?: unknown
-    readonly headers?: unknown
-  }
+  const { url, filter, headers } = (Array.isArray(body) ? {} : (body ?? {})) as Partial<
+    Record<'url' | 'filter' | 'headers', unknown>
+  >
   // The rules say more than the schema.
   const errors = schemaFaults.filter(
     ({ pointer }) => !isOfFilter(pointer) && (pointer !== '/url' || typeof url !== 'string'),
   )
-  if (typeof url === 'string') errors.push(...urlFaults(url, rules))
+  const urlFault = typeof url === 'string' ? webhookUrlFault(url, rules) : undefined
+  if (urlFault !== undefined) errors.push({ pointer: '/url', detail: urlFault })
   errors.push(...requestedFilterFaults(filter), ...headerFaults(headers))
   return errorOf([...errors, ...faultsOfMode], filter)
 }
@@ -59,15 +58,12 @@ export function validateNewSubscription(
 
 const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null && !Array.isArray(body)
 
-interface ByMode {
-  readonly mode?: unknown
-  readonly url?: unknown
-  readonly deleteAfterUnusedSeconds?: unknown
-  readonly recoverRejected?: unknown
-  readonly headers?: unknown
-  readonly maxInFlight?: unknown
-  readonly maxPerSecond?: unknown
-}
+type ByMode = Partial<
+  Record<
+    'mode' | 'url' | 'deleteAfterUnusedSeconds' | 'recoverRejected' | 'headers' | 'maxInFlight' | 'maxPerSecond',
+    unknown
+  >
+>
 
 /** @throws AppError if a change does not fit the mode of the subscription */
 export function requireMode({ mode, url }: Pick<Subscription, 'mode' | 'url'>, change: ByMode): void {
@@ -105,11 +101,6 @@ export function modeFaults(body: ByMode): Fault[] {
 const LIMITS = ['maxInFlight', 'maxPerSecond'] as const
 
 const LISTS_EVENT_TYPES: readonly FailureCode[] = ['invalid-webhook-url', 'unknown-event-type']
-
-function urlFaults(url: string, rules: WebhookUrlRules): Fault[] {
-  const detail = webhookUrlFault(url, rules)
-  return detail === undefined ? [] : [{ pointer: '/url', detail }]
-}
 
 function codeOf(faults: readonly Fault[]): FailureCode {
   if (faults.some(({ pointer }) => pointer === '/url')) return 'invalid-webhook-url'

@@ -1,4 +1,5 @@
 import { type AddressGuard, createAddressGuard } from '@switchhook/egress'
+import type { ApiConfig } from '../../config.ts'
 
 export const MAX_URL_LENGTH = 2048
 
@@ -8,14 +9,10 @@ export interface WebhookUrlRules {
   readonly guard: Pick<AddressGuard, 'allowsHost'>
 }
 
-interface UrlConfig {
-  readonly WEBHOOK_REQUIRE_HTTPS?: boolean | undefined
-  readonly WEBHOOK_ALLOWED_NETWORKS: readonly string[]
-  readonly NODE_ENV: string
-}
-
 /** In production, https is required by default. */
-export const urlRulesOf = (config: UrlConfig): WebhookUrlRules => ({
+export const urlRulesOf = (
+  config: Pick<ApiConfig, 'WEBHOOK_REQUIRE_HTTPS' | 'WEBHOOK_ALLOWED_NETWORKS' | 'NODE_ENV'>,
+): WebhookUrlRules => ({
   guard: createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS),
   requireHttps: config.WEBHOOK_REQUIRE_HTTPS ?? config.NODE_ENV === 'production',
 })

@@ -12,13 +12,8 @@ interface Finding {
   readonly advice: string | null
 }
 
-export interface ReceiverReport {
-  readonly verdict: 'good' | 'needs-work'
-  readonly findings: readonly Finding[]
-}
-
 /** Turns a worker's observations of an endpoint into findings and advice. No I/O. */
-export function createReceiverReport(facts: CheckFacts): ReceiverReport {
+export function createReceiverReport(facts: CheckFacts) {
   const findings = [checkDelivery(facts), checkSpeed(facts), checkDuplicate(facts), ...checkRejections(facts)]
   return { verdict: findings.some(({ result }) => result === 'failed') ? 'needs-work' : 'good', findings }
 }

@@ -10,8 +10,8 @@ import {
   readCheckResult,
   type Subscription,
 } from '@switchhook/contracts'
-import type { Broker } from '@switchhook/messaging'
-import type { CheckStore, DeliveryArchive, SubscriptionStore } from '@switchhook/store'
+import type { CheckStore, DeliveryArchive } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { HeaderedError } from '../../http/headered-error.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
@@ -19,14 +19,9 @@ import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { createReceiverReport } from './receiver-report.ts'
 import { receiverReportSchema, testDeliverySchema, trialSchema } from './trial-schema.ts'
 
-export interface TrialRouteDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  readonly deliveries: Pick<DeliveryArchive, 'announce'>
-  readonly publishDelivery: Broker['publishDelivery']
-  readonly publishCheck: Broker['publishCheck']
-  readonly checks: Pick<CheckStore, 'begin' | 'end' | 'find'>
-  /** How long a request waits for the result of its check. */
-  readonly checkTimeoutMs: number
+interface TrialRouteDeps extends Pick<Base, 'config' | 'subscriptions' | 'publishDelivery' | 'broker'> {
+  readonly deliveries: DeliveryArchive
+  readonly checks: CheckStore
 }
 
 interface TrialBody {
@@ -59,8 +54,8 @@ async function findEnabled(
 }
 
 /** @throws AppError `check-running` or `too-many-checks` */
-async function begin({ checks, checkTimeoutMs }: TrialRouteDeps, subscription: Subscription): Promise<void> {
-  const bounds = { leaseMs: checkTimeoutMs + LEASE_SLACK_MS, most: MAX_CHECKS }
+async function begin({ checks, config }: TrialRouteDeps, subscription: Subscription): Promise<void> {
+  const bounds = { leaseMs: config.RECEIVER_CHECK_TIMEOUT + LEASE_SLACK_MS, most: MAX_CHECKS }
   const begun = await checks.begin(subscription, bounds)
   if (begun === 'running') throw new AppError('check-running')
   if (begun === 'too-many') {
@@ -83,7 +78,6 @@ async function factsOf(checks: TrialRouteDeps['checks'], checkId: string, untilM
   throw new AppError('check-unfinished')
 }
 
-/** Sends a test delivery, without any event. */
 export const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
   method: 'post',
   path: `${SUBSCRIPTIONS}/{id}/test`,
@@ -117,7 +111,6 @@ export const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
   },
 }
 
-/** Checks the receiver, without any event. */
 export const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
   method: 'post',
   path: `${SUBSCRIPTIONS}/{id}/check`,
@@ -150,8 +143,8 @@ export const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
     await begin(deps, subscription)
     try {
       const checkId = newEventId()
-      const untilMs = Date.now() + deps.checkTimeoutMs
-      await deps.publishCheck({
+      const untilMs = Date.now() + deps.config.RECEIVER_CHECK_TIMEOUT
+      await deps.broker.publishCheck({
         checkId,
         subscriptionId: subscription.id,
         tenant: subscription.tenant,

@@ -1,17 +1,9 @@
 import { createCheckStore, createDeliveryArchive } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
-import { publishInTrace } from '../deliveries/publish-in-trace.ts'
 import { checkReceiver, testSubscription } from './trial-routes.ts'
 
 /** The trials of a subscription. They are sent without any event. */
 export const trials = feature([testSubscription, checkReceiver], (base: Base) => ({
-  deps: {
-    subscriptions: base.subscriptions,
-    deliveries: createDeliveryArchive(base.redis),
-    publishDelivery: publishInTrace(base),
-    publishCheck: (check) => base.broker.publishCheck(check),
-    checks: createCheckStore(base.redis),
-    checkTimeoutMs: base.config.RECEIVER_CHECK_TIMEOUT,
-  },
+  deps: { ...base, deliveries: createDeliveryArchive(base.redis), checks: createCheckStore(base.redis) },
 }))
