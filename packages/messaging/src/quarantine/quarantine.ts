@@ -16,7 +16,7 @@ export interface QuarantinedMessage {
   readonly content: Buffer
 }
 
-export interface RequeueResult {
+interface RequeueResult {
   readonly requeued: number
   /** Messages that stay in quarantine, because their origin is unknown or no queue accepts them there. */
   readonly kept: number
