@@ -56,10 +56,7 @@ export async function requestSignIn(
  * Redeems the code in the address that the issuer redirected to.
  * @throws Error with a message for people
  */
-export async function completeSignIn(
-  url: URL,
-  redirectUri: string,
-): Promise<{ readonly signIn: SignIn; readonly tokens: Tokens; readonly returnTo: string }> {
+export async function completeSignIn(url: URL, redirectUri: string) {
   const stored = sessionStorage.getItem(PENDING_KEY)
   sessionStorage.removeItem(PENDING_KEY)
   if (stored === null) throw new Error('This sign-in was begun in another tab. Sign in again.')
