@@ -1,7 +1,7 @@
 import { callStatusSchema, DeviceStatus, numberedSchema, statusCodeSchema } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
 import { pageSchema } from '../../http/page-schema.ts'
-import { flag, objectOf, text, textOrNull, time } from '../../http/schema-parts.ts'
+import { completeComponent, flag, orNull, text, time } from '../../http/schema-parts.ts'
 import { callLegSchema } from '../calls/call-leg.ts'
 import { PRINTABLE } from '../calls/call-schemas.ts'
 

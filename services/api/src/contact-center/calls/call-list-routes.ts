@@ -2,7 +2,7 @@ import { AppError, type CallStatus, isGuid, parseCallId, type Tenant } from '@sw
 import type { Page } from '@switchhook/store'
 import { pageParameters, pageSchema } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { flag, objectOf } from '../../http/schema-parts.ts'
+import { completeComponent, flag } from '../../http/schema-parts.ts'
 import { type CallListDeps, callLegSchema, type LegQuery, showLegs } from './call-leg.ts'
 import { callIdParam } from './call-schemas.ts'
 import { ENDED_BEGINNING, endedLegs } from './ended-legs.ts'

@@ -1,6 +1,6 @@
 import { CALL_COMMANDS } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
-import { flag, objectOf, textOrNull, time } from '../../http/schema-parts.ts'
+import { completeObject, flag, orNull, text, time } from '../../http/schema-parts.ts'
 
 export interface LegBody {
   readonly agentUri: string

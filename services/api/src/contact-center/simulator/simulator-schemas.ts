@@ -1,5 +1,5 @@
 import { component } from '../../http/component.ts'
-import { flag, objectOf, text } from '../../http/schema-parts.ts'
+import { completeComponent, flag, text } from '../../http/schema-parts.ts'
 import { agentUriParam } from '../agents/agent-schemas.ts'
 import { address, callIdParam } from '../calls/call-schemas.ts'
 
