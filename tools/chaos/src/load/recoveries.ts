@@ -108,18 +108,8 @@ export async function listDeliveries(client: Client, subscriptionId: string, sta
   return all
 }
 
-interface ListedParked extends Parked {
-  readonly eventId: string
-}
-
 /** Lists every parked delivery of an endpoint's subscription. */
-export async function listParked(client: Client, endpoint: string, subscriptionId: string): Promise<ListedParked[]> {
+export async function listParked(client: Client, endpoint: string, subscriptionId: string): Promise<Parked[]> {
   const listed = await listDeliveries(client, subscriptionId, 'parked')
-  return listed.map(({ deliveryId, eventId, run, parkedReason: reason }) => ({
-    endpoint,
-    deliveryId,
-    eventId,
-    run,
-    reason,
-  }))
+  return listed.map(({ deliveryId, run, parkedReason: reason }) => ({ endpoint, deliveryId, run, reason }))
 }

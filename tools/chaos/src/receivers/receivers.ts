@@ -111,6 +111,7 @@ async function openOne(stack: ChaosStack, client: Client, random: Random, store:
   // Reported when it is awaited.
   killing.catch(() => undefined)
   const subscriptionIds = made.map(({ id }) => id)
+  const rejected = new Set<string>()
   return {
     kills: () => kills,
     rest: async (): Promise<void> => {
@@ -118,20 +119,15 @@ async function openOne(stack: ChaosStack, client: Client, random: Random, store:
       await killing
       await killAndStart()
       await receiver.reconciled
-      const parked = await Promise.all(subscriptionIds.map((id) => listParked(client, store, id)))
-      for (const { deliveryId, reason } of parked.flat()) {
-        if (reason === 'exhausted') await client.insist('POST', `/api/v1/webhooks/deliveries/${deliveryId}/redeliver`)
-      }
     },
     look: async (): Promise<Omit<ReceiverSeen, 'api'>> => {
-      const [each = [], latest = []] = await Promise.all(subscriptionIds.map((id) => listParked(client, store, id)))
-      return {
-        name: store,
-        subscriptionIds,
-        rejected: [...each, ...latest].flatMap(({ deliveryId, reason }) => (reason === 'exhausted' ? [] : deliveryId)),
-        parked: each.flatMap(({ eventId, reason }) => (reason === 'exhausted' ? eventId : [])),
-        ...(await readDatabase(database)),
+      for (const id of subscriptionIds) {
+        for (const { deliveryId, reason } of await listParked(client, store, id)) {
+          if (reason !== 'exhausted') rejected.add(deliveryId)
+          else await client.insist('POST', `/api/v1/webhooks/deliveries/${deliveryId}/redeliver`)
+        }
       }
+      return { name: store, subscriptionIds, rejected: [...rejected], ...(await readDatabase(database)) }
     },
     close: async (): Promise<void> => {
       ending.abort()

@@ -13,6 +13,7 @@ const PARKED: Notice = {
   kind: 'parked',
   subscriptionId: 's-dead',
   deliveryId: 'd2',
+  reason: 1,
   run: 1,
   eventId: 'e2',
   ofType: 'agent.status',

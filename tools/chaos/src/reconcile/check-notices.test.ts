@@ -28,6 +28,7 @@ const PARKED: Notice = {
   kind: 'parked',
   subscriptionId: 's1',
   deliveryId: 'd1',
+  reason: 1,
   run: 1,
   eventId: 'e2',
   ofType: 'call.status',

@@ -1,3 +1,4 @@
+import { ParkedReasonNumber } from '@switchhook/contracts'
 import type { Observation, Post, ReceiverSeen, Shown } from './observation.ts'
 import type { Problem } from './problem.ts'
 import { reconcile } from './reconcile.ts'
@@ -12,7 +13,6 @@ const seen = (more: Partial<ReceiverSeen> = {}): ReceiverSeen => ({
   name: 'sqlite',
   subscriptionIds: ['r1', 'r2'],
   rejected: [],
-  parked: [],
   each: ['e1'],
   latest: ['e1'],
   view: [leg, agent],
@@ -25,12 +25,16 @@ const problemsOf = (receiver: Partial<ReceiverSeen>, more: Partial<Observation> 
 
 const LAPSES: Observation['lapses'] = [{ kind: 'rolled back', fromMs: 49_000, toMs: 51_000 }]
 const newer: Shown = { ...agent, sequence: 5, occurredAtMs: 60_000 }
-const parkedNotice = (occurredAtMs: number, subscriptionId = 'r1'): Post =>
+const parkedNotice = (
+  occurredAtMs: number,
+  subscriptionId = 'r1',
+  reason: number = ParkedReasonNumber.exhausted,
+): Post =>
   post({
     endpoint: 'ops',
     deliveryId: 'n1',
     eventId: 'e9',
-    content: { kind: 'parked', subscriptionId, deliveryId: 'd9', run: 1, eventId: 'e1', ofType: 'call.status' },
+    content: { kind: 'parked', subscriptionId, deliveryId: 'd9', run: 1, reason, eventId: 'e1', ofType: 'call.status' },
     occurredAtMs,
   })
 
@@ -45,7 +49,6 @@ test.each<[string, Partial<ReceiverSeen>, Partial<Observation>]>([
     { view: [{ ...leg, state: 7 }, agent], api: [{ ...leg, sequence: 4, occurredAtMs: 60_000 }, agent] },
     { lapses: LAPSES },
   ],
-  ['was away for a whole schedule', { each: [], parked: ['e1'] }, {}],
   [
     'was away for a whole schedule, and Redis lost the parked record',
     { each: [] },
@@ -85,7 +88,11 @@ test('a rollback excuses what it can have lost, and nothing else', () => {
   const lapses = LAPSES
   expect(problemsOf({ api: [leg, newer] }, { lapses })).toMatchObject([{ kind: 'view differs' }])
   expect(problemsOf({ view: [agent] }, { lapses })).toMatchObject([{ kind: 'view differs' }])
-  for (const notice of [parkedNotice(60_000), parkedNotice(50_000, 'r2')]) {
+  for (const notice of [
+    parkedNotice(60_000),
+    parkedNotice(50_000, 'r2'),
+    parkedNotice(50_000, 'r1', ParkedReasonNumber.rejected),
+  ]) {
     expect(problemsOf({ each: [] }, { lapses, posts: [post(), notice] })).toMatchObject([{ kind: 'effect missing' }])
   }
 })

@@ -1,3 +1,4 @@
+import { ParkedReasonNumber } from '@switchhook/contracts'
 import { isInLapse, isRolledBack, type Observation, type Shown } from './observation.ts'
 import type { Problem } from './problem.ts'
 
@@ -7,8 +8,8 @@ const ENDED = 7
  * Checks that a receiver has applied each event that the endpoint `healthy` got, and no event twice; and that it shows each
  * leg and agent as the API does, and no other live leg.
  *
- * A delivery whose schedule ran out while the receiver was away has no effect if it is parked, or if a rollback of Redis
- * lost its parked record: then its notice was published in the lost time.
+ * A delivery whose schedule ran out while the receiver was away is sent again. It has no effect if a rollback of Redis lost its
+ * parked record: then its notice was published in the lost time.
  *
  * If Redis lost the write that the receiver shows, the API has an older state, or no such leg: such a leg has no end, and
  * its events can arrive after the receiver has read the calls. A newer state of the API has to be shown, except of a leg
@@ -18,7 +19,7 @@ export function checkReceivers({ receivers, posts, lapses }: Observation): Probl
   const expected = new Set(posts.flatMap(({ endpoint, eventId }) => (endpoint === 'healthy' ? eventId : [])))
   const forgotten = new Set(
     posts.flatMap(({ content, occurredAtMs }) =>
-      content.kind === 'parked' && isRolledBack(lapses, occurredAtMs)
+      content.kind === 'parked' && content.reason === ParkedReasonNumber.exhausted && isRolledBack(lapses, occurredAtMs)
         ? `${content.subscriptionId} ${content.eventId}`
         : [],
     ),
@@ -27,9 +28,9 @@ export function checkReceivers({ receivers, posts, lapses }: Observation): Probl
     viewed !== undefined &&
     isInLapse(lapses, viewed.occurredAtMs) &&
     (known === undefined || !isLater(known, viewed) || (viewed.isCall && viewed.state === ENDED))
-  return receivers.flatMap(({ name, subscriptionIds: [ofEach], each, latest, rejected, parked, view, api }) => {
-    const explained = new Set([...each, ...parked])
-    const isMissing = (id: string): boolean => !explained.has(id) && !forgotten.has(`${ofEach} ${id}`)
+  return receivers.flatMap(({ name, subscriptionIds: [ofEach], each, latest, rejected, view, api }) => {
+    const applied = new Set(each)
+    const isMissing = (id: string): boolean => !applied.has(id) && !forgotten.has(`${ofEach} ${id}`)
     const viewed = new Map(view.map((shown) => [shown.subject, shown]))
     const known = new Map(api.map((shown) => [shown.subject, shown]))
     const differs = [

@@ -19,6 +19,8 @@ export type Notice =
       readonly subscriptionId: string
       readonly deliveryId: string
       readonly run: number
+      /** `ParkedReasonNumber`. */
+      readonly reason: number
       /** The event of the parked delivery, and its type. */
       readonly eventId: string
       readonly ofType: string
@@ -181,8 +183,6 @@ export interface ReceiverSeen {
   readonly subscriptionIds: readonly string[]
   /** Ids of deliveries that it rejected. */
   readonly rejected: readonly string[]
-  /** Ids of the events whose delivery to `each` is parked, because it was away at every attempt of the schedule. */
-  readonly parked: readonly string[]
   /** Ids of the events that its handlers have applied, as often as they have: one takes each, one only the latest. */
   readonly each: readonly string[]
   readonly latest: readonly string[]

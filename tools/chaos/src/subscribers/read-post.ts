@@ -43,6 +43,7 @@ interface Envelope {
   readonly data: {
     /** Set by `load/platform-events.ts`, and in notices. */
     readonly eventId?: string
+    readonly reason?: number
     readonly callId?: string
     readonly agentUri?: string
     readonly sequence?: number
@@ -67,9 +68,17 @@ function contentOf({ eventType, data }: Envelope): Content {
 }
 
 function noticeOf(eventType: string, data: Envelope['data']): Notice {
-  const { subscriptionId = '', deliveryId = '', eventId = '', eventType: ofType = '', run = 0, since = '' } = data
+  const {
+    subscriptionId = '',
+    deliveryId = '',
+    eventId = '',
+    eventType: ofType = '',
+    run = 0,
+    reason = 0,
+    since = '',
+  } = data
   if (eventType === 'webhook.delivery.parked')
-    return { kind: 'parked', subscriptionId, deliveryId, run, eventId, ofType }
+    return { kind: 'parked', subscriptionId, deliveryId, run, reason, eventId, ofType }
   if (eventType === 'webhook.endpoint.failing') return { kind: 'failing', subscriptionId, since }
   return { kind: 'recovered', subscriptionId, since, recoveredAt: data.recoveredAt ?? '' }
 }
