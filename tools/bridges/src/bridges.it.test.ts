@@ -133,3 +133,15 @@ test('Kafka gets the call as the key, and a delivery that it refuses is retried'
     { key: 'c-1', value, headers },
   ])
 })
+
+test('a delivery that Kafka never takes is retried, also if it was received alone', async () => {
+  const send = async (): Promise<void> => {
+    throw Object.assign(new Error('The request included a message larger than the max message size'), { code: 10 })
+  }
+  const { client, reported } = anApi(delivery('d-1'))
+  const stop = new AbortController()
+  const moving = moveDeliveries(client, 's-1', toKafka({ send }, 'calls'), stop.signal)
+  await eventually(() => expect(reported).toMatchObject([{ deliveryId: 'd-1', status: 503 }]))
+  stop.abort()
+  await moving
+})

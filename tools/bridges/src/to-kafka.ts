@@ -1,4 +1,4 @@
-import type { Delivery } from './move-deliveries.ts'
+import { type Delivery, Refused } from './move-deliveries.ts'
 
 /** The producer of kafkajs, and of the other libraries with the same interface. */
 interface Producer {
@@ -18,10 +18,18 @@ function keyOf({ deliveryId, body }: Delivery): string {
   return data?.callId ?? data?.agentUri ?? deliveryId
 }
 
-/** Stores deliveries in a topic. Resolves once the replicas in sync have the message. */
+/** Kafka's codes for a record that it never takes: MESSAGE_TOO_LARGE and INVALID_RECORD (kafka.apache.org/protocol). */
+const REFUSALS: readonly unknown[] = [10, 87]
+
+/** Stores deliveries in a topic. Resolves once the replicas in sync have the message. @throws Refused if Kafka never takes it */
 export const toKafka =
   (producer: Producer, topic: string) =>
   async (delivery: Delivery): Promise<void> => {
     const { headers, body: value } = delivery
-    await producer.send({ topic, acks: -1, messages: [{ key: keyOf(delivery), value, headers }] })
+    try {
+      await producer.send({ topic, acks: -1, messages: [{ key: keyOf(delivery), value, headers }] })
+    } catch (error) {
+      const { code, message } = error as { readonly code?: unknown; readonly message: string }
+      throw REFUSALS.includes(code) ? new Refused(message) : error
+    }
   }
