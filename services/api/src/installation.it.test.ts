@@ -72,7 +72,8 @@ test('while Redis lacks its data, no agent is shown as unused, and no list of ca
   const dial = { agentUri, destination: '+15550102' }
   expect(await api.call('POST', '/api/v1/voice/calls/dial', { headers, json: dial })).toMatchObject({ status: 202 })
   const agent = `/api/v1/voice/agents/${encodeURIComponent(agentUri)}`
-  const paths = ['/api/v1/voice/calls', '/api/v1/voice/agents', `${agent}/state`, `${agent}/call-state`]
+  const lists = ['/api/v1/voice/calls', '/api/v1/voice/calls?live=false', '/api/v1/voice/agents']
+  const paths = [...lists, `${agent}/state`, `${agent}/call-state`]
   const readAll = () => Promise.all(paths.map((path) => api.call('GET', path, { headers })))
   const found = paths.map(() => ({ status: 200 }))
   expect(await readAll()).toMatchObject(found)

@@ -48,7 +48,7 @@ export async function openContactCenter(base: Base, state: State) {
   }
 }
 
-const isRead = ({ status }: PromiseSettledResult<unknown>): boolean => status === 'fulfilled'
+export const isRead = ({ status }: PromiseSettledResult<unknown>): boolean => status === 'fulfilled'
 
 const LINK_STATES: readonly LinkState[] = ['connected', 'standby', 'lost']
 

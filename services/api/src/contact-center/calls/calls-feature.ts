@@ -1,21 +1,23 @@
-import { createEventList, type JournalReader, type Redis } from '@switchhook/store'
+import { createEventList, type EventList } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
-import type { ContactCenter } from '../open-contact-center.ts'
+import { type ContactCenter, isRead } from '../open-contact-center.ts'
 import { listCalls, readCall } from './call-list-routes.ts'
 import { dial } from './dial-route.ts'
 import { legRoutes } from './leg-routes.ts'
 import { transfer } from './transfer-route.ts'
 
-interface CallParts {
+interface CallParts extends Pick<Base, 'redis' | 'journal' | 'installation'> {
   readonly contactCenter: ContactCenter
-  readonly redis: Redis
-  readonly journal: JournalReader
 }
 
 /** The commands and the lists of calls. A 202 means that a command was accepted; `call.status` events report its result. */
 export const calls = feature(
   [dial, ...legRoutes, transfer, listCalls, readCall],
-  ({ contactCenter, redis, journal }: CallParts) => ({
-    deps: { ...contactCenter, events: createEventList(redis, journal) },
-  }),
+  ({ contactCenter, redis, journal, installation }: CallParts) => {
+    const list = createEventList(redis, journal)
+    // In an emptied Redis, the events by which ended calls are found are missing.
+    const page = installation.confirmAbsence((...args: Parameters<EventList['page']>) => list.page(...args), isRead)
+    return { deps: { ...contactCenter, events: { page } } }
+  },
 )
