@@ -39,8 +39,9 @@ export function createDeliveryLog(redis: Redis, limits: DeliveryLogLimits) {
         const leftMs = limits.eventRetentionMs - (nowMs - Date.parse(event.fannedOutAt))
         return { keys: [eventKey(event.eventId)], args: [eventJson(event), Math.max(1, leftMs)] }
       })
+      const additions = additionsOf(events, limits)
       await pipeline(redis, (commands) => [
-        commands.runParts('history/add-events', additionsOf(events, limits)),
+        commands.runParts('history/add-events', additions),
         commands.runParts('history/index-pending', pending.parts, pending.shared),
         commands.runParts('history/write-records', records),
       ])
