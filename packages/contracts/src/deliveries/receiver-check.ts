@@ -45,7 +45,7 @@ export type CheckResult = CheckFacts | CheckRefusal
 
 /** Reads a result that a worker of any version stored. Undefined: this version does not understand it. */
 export function readCheckResult(stored: CheckResult): CheckResult | undefined {
-  const { refused, plain } = stored as { readonly refused?: unknown; readonly plain?: unknown }
+  const { refused, plain } = { ...stored } as { readonly refused?: unknown; readonly plain?: unknown }
   if (refused !== undefined) return CHECK_REFUSALS.some((known) => known === refused) ? stored : undefined
   return typeof plain === 'object' && plain !== null ? stored : undefined
 }

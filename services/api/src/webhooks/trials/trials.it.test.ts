@@ -185,8 +185,9 @@ test.each([
   expect((await check(id)).status).toBe(200)
 })
 
-test.each<[string, object]>([
+test.each<[string, object | null]>([
   ['refusal', { refused: 'endpoint-on-holiday' }],
+  ['absence of a result', null],
   ['result', { deadlineMs: 10_000, probes: [] }],
 ])('an unknown %s of a newer worker answers 503 check-unfinished, never 500', async (_what, saved) => {
   const id = await subscribe()
