@@ -8,6 +8,8 @@ const MAX_EVENTS = 30
  * backlog for each, packs hold few events, and all of them become slower (ADR 0039).
  */
 const SHARE = 0.05
+/** About one pack: while a tenant's events keep coming, the next pack is always open or on its way. */
+const FEW_PACKING = 100
 /**
  * Deliveries give way to those of other tenants if their tenant made more than this part of the recent ones, … When
  * deliveries are late, such a tenant is deferred.
@@ -83,11 +85,14 @@ export class TenantShares {
     return [...this.#accounts.values()].filter(({ backlog }) => backlog !== undefined).length
   }
 
-  /** Tenants whose backlogs are empty are no longer deferred. */
+  /**
+   * Tenants whose backlogs are empty are no longer deferred, unless many of their events are on the way there. Otherwise a
+   * steady stream of events, deferred after a short stall, would take this longer way for ever.
+   */
   release(isEmpty: (backlog: number) => boolean): void {
     for (const account of this.#accounts.values()) {
       const { backlog, packing } = account
-      if (backlog !== undefined && packing === 0 && isEmpty(backlog)) account.backlog = undefined
+      if (backlog !== undefined && packing <= FEW_PACKING && isEmpty(backlog)) account.backlog = undefined
     }
   }
 
