@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallId, type Tenant, Unavailable } from '@switchhook/contracts'
-import { holdOthers } from '../hold-others.ts'
+import { legCommands } from '../leg-commands.ts'
 import { createAgentList } from '../list-agents.ts'
-import {
-  type LegCommand,
-  type LegReport,
-  type Platform,
-  type PlatformListener,
-  PlatformUnavailable,
-  type TalkCommand,
-} from '../platform.ts'
+import { type LegReport, type Platform, type PlatformListener, PlatformUnavailable } from '../platform.ts'
 import type { Surroundings } from '../storage.ts'
 import { type PbxAgent, pbxAgents, provisioned } from './agents.ts'
 import { type AriServer, createAriClient } from './ari/ari-client.ts'
@@ -31,7 +24,7 @@ import { createReconcile } from './reconcile.ts'
 import { YOUNG_MS } from './session/apply-channel-input.ts'
 import { beginDial } from './session/begin.ts'
 import type { Party } from './session/call-flow.ts'
-import type { CommandInput } from './session/input.ts'
+import type { Callee } from './session/input.ts'
 import { createLanes } from './store/lanes.ts'
 import type { PbxMemory } from './store/memory.ts'
 import { createSessionStore, type SessionTimer } from './store/session-store.ts'
@@ -200,25 +193,11 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     return track(reached())
   }
 
-  const onLeg = ({ tenant, callId }: LegCommand, input: CommandInput): Promise<void> =>
-    onceReached(() => sessions.apply(tenant, callId, input))
-
   async function legsOf(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> {
     const session = await sessions.find(tenant, callId).catch((cause: unknown) => {
       throw new PlatformUnavailable('the stored calls cannot be read', { cause })
     })
     return session?.group.legs.filter((leg) => leg.callId === callId) ?? []
-  }
-
-  async function talkOn(kind: 'answer' | 'resume', command: TalkCommand): Promise<void> {
-    const { tenant, agentUri } = command
-    const isInVain = !(await holdOthers(
-      command,
-      (hold) => onLeg({ ...command, callId: hold.callId }, hold),
-      (callId) => legsOf(tenant, callId),
-    ))
-    const answer = agents.find(tenant, agentUri)?.answer ?? 'none'
-    await onLeg(command, { ...legOf(command), kind, isInVain, how: answer === 'none' ? null : answer })
   }
 
   async function fallsDue(tenant: Tenant, timer: SessionTimer | DeviceTimer): Promise<void> {
@@ -268,23 +247,19 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       onceReached(async () => {
         const { tenant, callId, agentUri, commandId, cli, correlationId } = command
         const caller = parties.agent(tenant, agentUri)
-        const { party: called, refusal } = await parties.called(tenant, command.destination)
+        const { refusal, ...called } = await parties.called(tenant, command.destination)
         const dial = { tenant, callId, caller, called, commandId, cli, correlationId, refusal, channelId: null }
         await sessions.begin(beginDial(dial, now()))
       }),
-    answer: (command) => talkOn('answer', command),
-    resume: (command) => talkOn('resume', command),
-    hangup: (command) => onLeg(command, { kind: 'hangup', ...legOf(command) }),
-    hold: (command) => onLeg(command, { kind: 'hold', ...legOf(command) }),
-    completeTransfer: (command) => onLeg(command, { kind: 'completeTransfer', ...legOf(command) }),
-    transfer: async (command) => {
-      const { tenant, correlationId, consultationCallId } = command
-      const { party, refusal } = await parties.called(tenant, command.target)
-      const target = { ...party, asked: command.target, refusal }
-      await onLeg(command, { kind: 'transfer', ...legOf(command), correlationId, consultationCallId, target })
-    },
+    ...legCommands<Callee>({
+      apply: ({ tenant, callId, agentUri }, step) => {
+        const answer = agents.find(tenant, agentUri)?.answer ?? 'none'
+        const how = answer === 'none' ? null : answer
+        return onceReached(() => sessions.apply(tenant, callId, { ...step, how }))
+      },
+      legsOf,
+      partyOf: (tenant, address) => parties.called(tenant, address),
+    }),
     lookUp: legsOf,
   }
 }
-
-const legOf = ({ callId, agentUri, commandId }: LegCommand) => ({ callId, agentUri, commandId })

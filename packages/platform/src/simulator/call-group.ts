@@ -85,20 +85,20 @@ export type CallStep =
   | { readonly kind: 'tell' }
 
 /** An agent acts on a leg, by a command or (`commandId` null) at the phone. */
-export type AgentStep = {
+export type AgentStep<Callee = Party> = {
   readonly callId: CallId
   readonly agentUri: string
   readonly commandId: CommandId | null
   /** Recognises a repeat; absent: `commandId` does. */
   readonly repeatId?: CommandId
+  /** The platform cannot carry out the command. For example, another call of the agent could not be held first. */
+  readonly isInVain?: boolean
 } & (
   | { readonly kind: 'answer' | 'hangup' | 'hold' | 'resume' | 'completeTransfer' }
-  /** The command fails, because another call of the agent could not be held first. */
-  | { readonly kind: 'fail-answer' | 'fail-resume' }
   | {
       readonly kind: 'transfer'
       /** `asked` is the address as requested. */
-      readonly target: Party & { readonly asked: string }
+      readonly target: Callee & { readonly asked: string }
       readonly correlationId: string | null
       readonly consultationCallId: CallId | null
     }

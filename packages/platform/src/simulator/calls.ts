@@ -16,11 +16,10 @@ import type { Draft, EndedByParty, HowEnded } from './draft.ts'
 import { ENDINGS } from './end-reasons.ts'
 
 /** Rings the called party, or ends the call. */
-export function route(draft: Draft, call: SimulatedCall, deviceOf: (agentUri: string) => DeviceState): void {
+export function route(draft: Draft, call: SimulatedCall, device: DeviceState): void {
   if (call.phase !== 'seized') return
   const { called, callId } = call
   if (called.kind === 'agent') {
-    const device = deviceOf(called.agentUri)
     if (device !== 'free')
       return endCall(draft, call, device === 'busy' ? ENDINGS.busy : ENDINGS.deviceUnavailable, 'outside')
     ring(draft, call)

@@ -13,9 +13,9 @@
  */
 
 import { type CallId, newCallId, type Tenant } from '@switchhook/contracts'
-import { holdOthers } from '../hold-others.ts'
+import { legCommands } from '../leg-commands.ts'
 import { createAgentList } from '../list-agents.ts'
-import type { LegCommand, LegReport, Platform, PlatformListener, ProvisionedAgent, TalkCommand } from '../platform.ts'
+import type { LegReport, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
 import type { AdapterStorage, Surroundings } from '../storage.ts'
 import { createDirectory } from './agents.ts'
 import { beginDial, beginInbound } from './begin-call.ts'
@@ -75,21 +75,8 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
 
   const isoNow = (): string => new Date(now()).toISOString()
 
-  async function command({ tenant, known }: LegCommand, step: AgentStep): Promise<void> {
-    await track(steps.apply(tenant, step.callId, step, known))
-  }
-
   const legsOf = async (tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> =>
     (await steps.find(tenant, callId))?.legs.filter((leg) => leg.callId === callId) ?? []
-
-  async function talk(kind: 'answer' | 'resume', talking: TalkCommand): Promise<void> {
-    const areHeld = await holdOthers(
-      talking,
-      (hold) => command(talking, hold),
-      (callId) => legsOf(talking.tenant, callId),
-    )
-    await command(talking, { kind: areHeld ? kind : `fail-${kind}`, ...legOf(talking) })
-  }
 
   const dialParty = async (
     call: { readonly tenant: Tenant; readonly callId: CallId; readonly agentUri: string },
@@ -128,8 +115,6 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     return callId
   }
 
-  const targetOf = (tenant: Tenant, asked: string) => ({ ...partyOf(tenant, asked), asked })
-
   const scenarioRunner =
     scenario === null
       ? undefined
@@ -142,8 +127,11 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
           dial: ({ tenant, agentUri }, callId, destination) =>
             dialParty({ tenant, callId, agentUri }, destination, { commandId: null, cli: null, correlationId: null }),
           act: async (tenant, callId, move) => {
-            const target = move.kind === 'transfer' ? { target: targetOf(tenant, move.target) } : {}
-            await steps.apply(tenant, callId, { ...move, ...target } as AgentStep)
+            const step: AgentStep =
+              move.kind === 'transfer'
+                ? { ...move, target: { ...partyOf(tenant, move.target), asked: move.target } }
+                : move
+            await steps.apply(tenant, callId, step)
           },
         })
 
@@ -164,16 +152,11 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     findAnyAgent: (agentUri, tenant) =>
       agents.find((agent) => agent.agentUri === agentUri && (tenant === undefined || agent.tenant === tenant)),
     dial: ({ destination, ...call }) => dialParty(call, destination, call),
-    answer: (answer) => talk('answer', answer),
-    hangup: (hangup) => command(hangup, { kind: 'hangup', ...legOf(hangup) }),
-    hold: (hold) => command(hold, { kind: 'hold', ...legOf(hold) }),
-    resume: (resume) => talk('resume', resume),
-    transfer: (transfer) => {
-      const { tenant, correlationId, consultationCallId } = transfer
-      const target = targetOf(tenant, transfer.target)
-      return command(transfer, { kind: 'transfer', ...legOf(transfer), correlationId, consultationCallId, target })
-    },
-    completeTransfer: (complete) => command(complete, { kind: 'completeTransfer', ...legOf(complete) }),
+    ...legCommands({
+      apply: async ({ tenant, known }, step) => void (await track(steps.apply(tenant, step.callId, step, known))),
+      legsOf,
+      partyOf,
+    }),
     lookUp: legsOf,
     ring,
     remote: async (callId, action, of) => {
@@ -187,5 +170,3 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     },
   }
 }
-
-const legOf = ({ callId, agentUri, commandId }: LegCommand) => ({ callId, agentUri, commandId })

@@ -141,7 +141,7 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
         const device = agentUri === undefined ? 'free' : await deviceOf(tenant, agentUri)
         const busy = await busyElsewhere(group, liveCalls).catch(unreadable)
         const at = new Date(now()).toISOString()
-        const next = applyStep(group, step, { at, deviceOf: () => device, busyElsewhere: busy })
+        const next = applyStep(group, step, { at, device, busyElsewhere: busy })
         if (next.group === group) return true
         const present = Object.keys(group.calls) as CallId[]
         const result = await store(next.group, version, next.scheduled, present, known).catch((cause: unknown) => {

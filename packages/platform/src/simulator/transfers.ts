@@ -92,11 +92,10 @@ export function scheduleTransfer(
 }
 
 /** Rings the target of a blind transfer, or returns the call to the agent. */
-export function routeTransfer(draft: Draft, call: SimulatedCall, deviceOf: (agentUri: string) => DeviceState): void {
+export function routeTransfer(draft: Draft, call: SimulatedCall, device: DeviceState): void {
   const { transfer } = call
   if (transfer === null || transfer.consultation !== null || transfer.ringsIn !== null) return
   if (transfer.target.kind === 'agent') {
-    const device = deviceOf(transfer.target.agentUri)
     if (device === 'busy') return targetFailed(draft, call, EndReason.busy)
     if (device === 'offline') return targetFailed(draft, call, EndReason.deviceUnavailable)
   } else {
