@@ -4,7 +4,6 @@ export { asteriskFields, asteriskRules, asteriskServer, asteriskSettings } from 
 export type { UnknownChannels } from './asterisk/leftovers/leftovers.ts'
 export { openUnknown, type UnknownInAsterisk } from './asterisk/leftovers/open-unknown.ts'
 export type { LinkState } from './asterisk/link.ts'
-export type { PbxMemory } from './asterisk/store/memory.ts'
 export { type Watch, watchAsterisk } from './asterisk/watch.ts'
 export {
   allowedCommands,
@@ -29,3 +28,4 @@ export { parseScenario, type Scenario } from './simulator/scenario.ts'
 export { createSimulator, type Simulator } from './simulator/simulator.ts'
 export { stepOf } from './simulator/step-of-change.ts'
 export { keyOf as simulatedCallKey } from './simulator/step-runner.ts'
+export type { PbxMemory } from './storage.ts'

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallId, type Tenant, Unavailable } from '@switchhook/contracts'
+import { createDevices, type DeviceTimer } from '../devices.ts'
 import { legCommands } from '../leg-commands.ts'
 import { createAgentList } from '../list-agents.ts'
 import { type LegReport, type Platform, type PlatformListener, PlatformUnavailable } from '../platform.ts'
-import type { Surroundings } from '../storage.ts'
+import type { PbxMemory, Surroundings } from '../storage.ts'
 import { type PbxAgent, pbxAgents, provisioned } from './agents.ts'
 import { type AriServer, createAriClient } from './ari/ari-client.ts'
 import type { AriEvent } from './ari/ari-model.ts'
@@ -12,7 +13,6 @@ import { carryOut } from './ari/carry-out.ts'
 import { createReach } from './ari/reach.ts'
 import { createTalk, type ManagerLogin } from './ari/talk.ts'
 import { translateEvent } from './ari/translate-event.ts'
-import { createDevices, type DeviceTimer } from './devices.ts'
 import type { Trunk } from './dial-string.ts'
 import { createHandler } from './handle-event.ts'
 import { createLeftovers, type UnknownChannels } from './leftovers/leftovers.ts'
@@ -26,7 +26,6 @@ import { beginDial } from './session/begin.ts'
 import type { Party } from './session/call-flow.ts'
 import type { Callee } from './session/input.ts'
 import { createLanes } from './store/lanes.ts'
-import type { PbxMemory } from './store/memory.ts'
 import { createSessionStore, type SessionTimer } from './store/session-store.ts'
 import { createSessions } from './store/sessions.ts'
 
@@ -64,6 +63,8 @@ const APP_NAME = /^[A-Za-z0-9_-]{1,64}$/
 export const isApplicationName = (name: string): boolean => APP_NAME.test(name)
 
 const DEVICES = 'devices'
+/** A phone that registers again within this time keeps its calls. */
+const DEVICE_GRACE_MS = 2_000
 /** Stored calls are compared with Asterisk's lists this often, and after every connect. */
 const RECONCILE_EVERY_MS = 30_000
 /** `start` waits this long for the event stream, which otherwise opens in the background. */
@@ -104,7 +105,14 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const oneTalk = createOneTalk(sessions, deps.liveCalls)
   const lines = createOpenLines({ agents, sessions, liveCalls: deps.liveCalls, now })
   const actionDeps = { ari, app, ringSeconds: deps.ringSeconds, talk, ...parties, openLineOf }
-  const devices = createDevices({ memory, onError, now, listener: () => listener })
+  const devices = createDevices({
+    storage: memory,
+    onError,
+    now,
+    listener: () => listener,
+    prefix: { record: 'asterisk-device', timer: 'asterisk:device' },
+    timerMs: DEVICE_GRACE_MS,
+  })
   const handle = createHandler({ agents, app, ari, devices, lines, parties, sessions, now })
   const reconcile = createReconcile({
     ari,
@@ -203,7 +211,9 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   async function fallsDue(tenant: Tenant, timer: SessionTimer | DeviceTimer): Promise<void> {
     if ('deviceOf' in timer) {
       const agent = agents.find(tenant, timer.deviceOf)
-      if (agent === undefined || !(await devices.isStillGone(agent, timer.since))) return
+      const device = await devices.report(tenant, timer.deviceOf)
+      const isStillGone = device?.online === false && device.order === timer.since
+      if (agent === undefined || !isStillGone) return
       const calls = await deps.liveCalls(tenant, agent.agentUri)
       for (const callId of [...calls.map((call) => call.callId), lines.sessionOf(agent).sessionId]) {
         await sessions.apply(tenant, callId, { kind: 'device-gone', agentUri: agent.agentUri })
@@ -218,7 +228,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     if (!release) listener = undefined
     await link.stop(release)
     await Promise.allSettled(underWay)
-    await sessions.stop()
+    await sessions.idle()
     listener = undefined
     await ari.close()
   }

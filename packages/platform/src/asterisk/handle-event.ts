@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
+import type { Devices } from '../devices.ts'
 import type { PbxAgents } from './agents.ts'
 import type { AriClient } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'
 import { arrivedCallId, readMark, type SessionName } from './ari/channel-mark.ts'
 import type { PbxEvent } from './ari/translate-event.ts'
-import type { Devices } from './devices.ts'
 import type { OpenLines } from './open-lines.ts'
 import type { Parties } from './parties.ts'
 import { beginArrival, beginDial } from './session/begin.ts'
@@ -127,7 +127,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
         return phoneJoins(event)
       case 'device': {
         const agent = agents.atEndpoint(event.endpoint)
-        return agent === undefined ? undefined : devices.set(agent, event.online)
+        if (agent !== undefined) await devices.set(agent.tenant, agent.agentUri, event.online)
       }
     }
   }

@@ -1,7 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
-import type { PbxMemory, PbxRecordChange } from '../asterisk/store/memory.ts'
 import type { StoredRecord } from '../platform.ts'
-import type { StorageChange } from '../storage.ts'
+import type { PbxMemory, StorageChange } from '../storage.ts'
 
 type Due = (timer: { readonly tenant: Tenant; readonly payload: unknown }) => Promise<void>
 
@@ -26,14 +25,14 @@ export class RealTimeMemory implements PbxMemory {
     )
   }
 
-  async write(tenant: Tenant, { records, timers }: StorageChange<PbxRecordChange>): Promise<'committed' | 'conflict'> {
+  async write(tenant: Tenant, { records, timers }: StorageChange): Promise<'committed' | 'conflict'> {
     this.#requireAccess()
     const versionOf = (key: string): number => this.#records.get(nameOf(tenant, key))?.version ?? 0
     if (records.some(({ key, expectedVersion }) => versionOf(key) !== expectedVersion)) return 'conflict'
     for (const { key, expectedVersion, value, isListed } of records) {
       const name = nameOf(tenant, key)
       this.#records.set(name, { tenant, key, version: expectedVersion + 1, value: structuredClone(value) })
-      if (isListed) this.#listed.add(name)
+      if (isListed === true) this.#listed.add(name)
       else this.#listed.delete(name)
     }
     for (const { id, dueInMs, payload } of timers) this.#set(tenant, id, dueInMs, payload)

@@ -1,7 +1,7 @@
+import type { PbxMemory } from '../../storage.ts'
 import { type AriServer, createAriClient } from '../ari/ari-client.ts'
 import { createReach } from '../ari/reach.ts'
 import { readCalls } from '../ari/read-calls.ts'
-import type { PbxMemory } from '../store/memory.ts'
 import { loadSession } from '../store/session-store.ts'
 import { type FoundUnknown, findUnknown } from './unknown-channels.ts'
 

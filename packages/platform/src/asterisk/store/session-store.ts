@@ -1,9 +1,9 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
+import type { PbxMemory } from '../../storage.ts'
 import type { SessionName } from '../ari/channel-mark.ts'
 import type { Input } from '../session/input.ts'
 import { isFinished, isLive, type PbxSession } from '../session/session.ts'
 import type { LaterInput } from '../session/session-draft.ts'
-import type { PbxMemory } from './memory.ts'
 
 /** The payload of a session's timer. `input` null: compare with Asterisk, and repeat missing reports. */
 export interface SessionTimer {
@@ -80,7 +80,6 @@ export function createSessionStore(memory: PbxMemory) {
             expectedVersion: version,
             value: { alias: sessionId } satisfies Alias,
             ttlMs: KEPT_MS,
-            isListed: false,
           })),
         ],
         timers: [
