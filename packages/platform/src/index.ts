@@ -2,7 +2,7 @@ export type { PbxAgent } from './asterisk/agents.ts'
 export { type AsteriskPlatform, createAsterisk } from './asterisk/asterisk.ts'
 export { asteriskFields, asteriskRules, asteriskServer, asteriskSettings } from './asterisk/asterisk-config.ts'
 export type { UnknownChannels } from './asterisk/leftovers/leftovers.ts'
-export { openUnknown, type UnknownInAsterisk } from './asterisk/leftovers/open-unknown.ts'
+export { openUnknown, type UnknownInAsterisk } from './asterisk/leftovers/unknown-channels.ts'
 export type { LinkState } from './asterisk/link.ts'
 export { type Watch, watchAsterisk } from './asterisk/watch.ts'
 export {

@@ -3,7 +3,7 @@ import { createObserver, type Observer } from '../conformance/observer.ts'
 import { PlatformUnavailable } from '../platform.ts'
 import type { LabHarness } from '../testing/asterisk-lab.ts'
 import { describeWithAsterisk } from '../testing/describe-with-asterisk.ts'
-import { openUnknown } from './leftovers/open-unknown.ts'
+import { openUnknown } from './leftovers/unknown-channels.ts'
 
 const { connected, held, ended } = CallState
 
