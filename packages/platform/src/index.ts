@@ -26,6 +26,5 @@ export { type AgentEntry, provisionAgents, SIMULATED_AGENTS, simulatedAgentsSche
 export type { RemoteAction } from './simulator/call-group.ts'
 export { parseScenario, type Scenario } from './simulator/scenario.ts'
 export { createSimulator, type Simulator } from './simulator/simulator.ts'
-export { stepOf } from './simulator/step-of-change.ts'
-export { keyOf as simulatedCallKey } from './simulator/step-runner.ts'
+export { keyOf as simulatedCallKey, stepOf } from './simulator/step-runner.ts'
 export type { PbxMemory } from './storage.ts'

@@ -1,8 +1,8 @@
-import type { Tenant } from '@switchhook/contracts'
+import type { CallId, Tenant } from '@switchhook/contracts'
 import type { LiveCalls } from './live-calls.ts'
 import type { KnownRecords, PlatformListener, StoredRecord } from './platform.ts'
 
-interface RecordChange {
+export interface RecordChange {
   readonly key: string
   /** 0: the record must not exist. */
   readonly expectedVersion: number
@@ -34,6 +34,39 @@ export interface AdapterStorage {
    */
   write(tenant: Tenant, change: StorageChange, known?: KnownRecords): Promise<'committed' | 'conflict'>
 }
+
+/** Stored under the id of a further call of a record: the call that names the record. */
+interface Alias {
+  readonly alias: CallId
+}
+
+/** Of an alias: longer than any call. */
+const ALIAS_KEPT_MS = 24 * 60 * 60_000
+
+/** Reads the record that contains the call, and its version. */
+export async function readByCall(
+  storage: Pick<AdapterStorage, 'read'>,
+  keyOf: (callId: CallId) => string,
+  tenant: Tenant,
+  callId: CallId,
+  known?: KnownRecords,
+): Promise<{ readonly value: object; readonly version: number } | undefined> {
+  const key = keyOf(callId)
+  const found = known?.get(key) ?? (await storage.read(tenant, [key]))[0]
+  const value = found?.value as object | undefined
+  if (found === undefined || found.version === 0 || value === undefined) return undefined
+  return 'alias' in value
+    ? readByCall(storage, keyOf, tenant, (value as Alias).alias)
+    : { value, version: found.version }
+}
+
+/** @param expectedVersion 0: the call is new */
+export const aliasTo = (alias: CallId, key: string, expectedVersion = 0): RecordChange => ({
+  key,
+  expectedVersion,
+  value: { alias } satisfies Alias,
+  ttlMs: ALIAS_KEPT_MS,
+})
 
 /** The storage of the Asterisk adapter. */
 export interface PbxMemory extends AdapterStorage {

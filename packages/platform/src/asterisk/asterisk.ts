@@ -10,7 +10,7 @@ import { type PbxAgent, pbxAgents, provisioned } from './agents.ts'
 import { type AriServer, createAriClient } from './ari/ari-client.ts'
 import type { AriEvent } from './ari/ari-model.ts'
 import { carryOut } from './ari/carry-out.ts'
-import { createReach } from './ari/reach.ts'
+import { reach } from './ari/read-calls.ts'
 import { createTalk, type ManagerLogin } from './ari/talk.ts'
 import { translateEvent } from './ari/translate-event.ts'
 import type { Trunk } from './dial-string.ts'
@@ -80,7 +80,6 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const agents = pbxAgents(deps.agents)
   const listAgents = createAgentList(deps.agents.map(provisioned))
   const ari = createAriClient(server)
-  const reach = createReach(ari)
   const store = createSessionStore(memory)
   const parties = createParties({ ...deps, agents })
   let listener: PlatformListener | undefined
@@ -131,7 +130,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     memory,
     owner: randomUUID(),
     leaseMs: deps.leaseMs,
-    reach,
+    reach: () => reach(ari),
     onState: deps.onLink,
     onError,
     onOpen: () => {
@@ -195,7 +194,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
 
   function onceReached(work: () => Promise<unknown>): Promise<void> {
     const reached = async (): Promise<void> => {
-      await reach()
+      await reach(ari)
       await work()
     }
     return track(reached())

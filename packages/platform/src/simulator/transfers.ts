@@ -10,11 +10,10 @@ import {
 } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 import type { AgentStep, DeviceState, Party, PendingTransfer, SimulatedCall } from './call-group.ts'
-import { newCall, otherParty } from './call-group.ts'
+import { ENDINGS, newCall, otherParty } from './call-group.ts'
 import { endCall, endRinging, type Return, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
 import { behaviourOf, RING_OUT_MS, ROUTING_MS } from './destinations.ts'
 import { type Draft, remotePartyOf } from './draft.ts'
-import { ENDINGS } from './end-reasons.ts'
 
 // The roles of a transfer: the agent transfers the customer (who can be another agent) to the target.
 

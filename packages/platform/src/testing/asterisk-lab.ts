@@ -19,7 +19,7 @@ import { type AsteriskPlatform, createAsterisk } from '../asterisk/asterisk.ts'
 import type { Harness } from '../conformance/harness.ts'
 import type { Observer } from '../conformance/observer.ts'
 import type { PlatformListener } from '../platform.ts'
-import { type CuttableProxy, openCuttableProxy } from './cuttable-proxy.ts'
+import { openCuttableProxy } from './cuttable-proxy.ts'
 import { RealTimeMemory } from './real-time-memory.ts'
 
 const TENANT = 'acme'
@@ -38,18 +38,7 @@ const LINE_NUMBER = '*50'
 
 const uriOf = (name: string): string => `sip:${name}@acme.example`
 
-/** A real Asterisk with phones and an outside world, for the tests of one file. */
-export interface AsteriskLab {
-  phone(name: string): SipPhone
-  readonly world: () => OutsideWorld
-  /** Stops and starts Asterisk; phones and the outside world connect again. */
-  restart(): Promise<void>
-  /** The number of channels and bridges that Asterisk has. */
-  leftovers(): Promise<number>
-  /** Opens a new adapter after all calls have been ended. */
-  open(observer: Observer, answer: PbxAgent['answer']): Promise<LabHarness>
-  close(): Promise<void>
-}
+export type AsteriskLab = Awaited<ReturnType<typeof openAsteriskLab>>
 
 export interface LabHarness extends Harness {
   readonly platform: AsteriskPlatform
@@ -62,8 +51,11 @@ export interface LabHarness extends Harness {
   readonly server: AriServer
 }
 
-/** @throws AsteriskUnavailable */
-export async function openAsteriskLab(): Promise<AsteriskLab> {
+/**
+ * A real Asterisk with phones and an outside world, for the tests of one file.
+ * @throws AsteriskUnavailable
+ */
+export async function openAsteriskLab() {
   const root = await asteriskFiles()
   const folder = mkdtempSync(join(tmpdir(), 'asterisk-lab-'))
   const asterisk = await privateAsterisk(openHome(folder), root, PEOPLE)
@@ -99,7 +91,8 @@ export async function openAsteriskLab(): Promise<AsteriskLab> {
 
   return {
     phone,
-    async restart() {
+    /** Stops and starts Asterisk; phones and the outside world connect again. */
+    async restart(): Promise<void> {
       world.close()
       for (const one of phoneOf.values()) one.die()
       await asterisk.stop()
@@ -107,16 +100,18 @@ export async function openAsteriskLab(): Promise<AsteriskLab> {
       world = await openOutsideWorld(url, password)
       for (const one of phoneOf.values()) await one.register()
     },
+    /** The number of channels and bridges that Asterisk has. */
     leftovers: async () => (await listed('channels')).length + (await listed('bridges')).length,
     world: () => world,
-    async open(observer, answer) {
+    /** Opens a new adapter after all calls have been ended. */
+    async open(observer: Observer, answer: PbxAgent['answer']): Promise<LabHarness> {
       memory?.close()
       proxy.cut(false)
       await clear()
       memory = new RealTimeMemory()
       return openHarness({ asterisk, proxy, phone, memory, world: () => world }, observer, answer)
     },
-    async close() {
+    async close(): Promise<void> {
       memory?.close()
       world.close()
       for (const one of phoneOf.values()) one.die()
@@ -130,7 +125,7 @@ export async function openAsteriskLab(): Promise<AsteriskLab> {
 
 interface Parts {
   readonly asterisk: PrivateAsterisk
-  readonly proxy: CuttableProxy
+  readonly proxy: Awaited<ReturnType<typeof openCuttableProxy>>
   readonly phone: (name: string) => SipPhone
   readonly memory: RealTimeMemory
   readonly world: () => OutsideWorld

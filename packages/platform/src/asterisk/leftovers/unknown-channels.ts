@@ -3,8 +3,7 @@ import { type AriServer, createAriClient } from '../ari/ari-client.ts'
 import type { AriBridge, AriChannel } from '../ari/ari-model.ts'
 import { HOLDING } from '../ari/carry-out.ts'
 import { readMark, type SessionName } from '../ari/channel-mark.ts'
-import { createReach } from '../ari/reach.ts'
-import { type Calls, readCalls } from '../ari/read-calls.ts'
+import { type Calls, reach, readCalls } from '../ari/read-calls.ts'
 import { isLive } from '../session/session.ts'
 import { loadSession, type SessionStore } from '../store/session-store.ts'
 
@@ -60,12 +59,11 @@ export type UnknownInAsterisk = ReturnType<typeof openUnknown>
 /** For an operator: the channels in Asterisk that belong to no stored call. */
 export function openUnknown({ server, app, memory, verifyStorage }: UnknownOptions) {
   const ari = createAriClient(server)
-  const reach = createReach(ari)
   const store: Parameters<typeof findUnknown>[1] = { load: (tenant, callId) => loadSession(memory, tenant, callId) }
   return {
     /** @throws PlatformUnavailable if Asterisk cannot be reached; rejects as `verifyStorage` does */
     async list(): Promise<readonly FoundUnknown[]> {
-      await reach()
+      await reach(ari)
       const unknown = await findUnknown(app, store, await readCalls(ari))
       // After the reads: an emptied Redis knows no call.
       await verifyStorage()

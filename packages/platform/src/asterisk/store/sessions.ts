@@ -84,6 +84,13 @@ export function createSessions(deps: SessionsDeps) {
     return true
   }
 
+  /** Carries out a step that is stored, and what follows from it. */
+  async function goOn(stepped: Stepped): Promise<void> {
+    const inputs = await settle(stepped)
+    const { tenant, sessionId } = stepped.session.group
+    if (inputs !== 'unsettled') await applyAll(tenant, sessionId, inputs)
+  }
+
   const loaded = (tenant: Tenant, callId: CallId) => store.load(tenant, callId).catch(unreadable)
 
   async function applyOne(tenant: Tenant, sessionId: CallId, input: Input): Promise<Stepped | undefined> {
@@ -115,12 +122,9 @@ export function createSessions(deps: SessionsDeps) {
      * @throws PlatformUnavailable when the session has certainly not been stored
      */
     async begin(stepped: Stepped): Promise<void> {
-      const { sessionId, tenant } = stepped.session.group
-      await lanes.run(sessionId, async () => {
+      await lanes.run(stepped.session.group.sessionId, async () => {
         const result = await store.save(stepped.session, 0, stepped.later, []).catch(inDoubt)
-        if (result === 'conflict') return
-        const inputs = await settle(stepped)
-        if (inputs !== 'unsettled') await applyAll(tenant, sessionId, inputs)
+        if (result !== 'conflict') await goOn(stepped)
       })
     },
     /**
@@ -143,8 +147,7 @@ export function createSessions(deps: SessionsDeps) {
           const known = Object.keys(joined.session.group.calls) as CallId[]
           const result = await store.save(joined.session, into.version, joined.later, known, from).catch(inDoubt)
           if (result === 'conflict') continue
-          const inputs = await settle(joined)
-          if (inputs !== 'unsettled') await applyAll(tenant, sessionId, inputs)
+          await goOn(joined)
           return joined.call
         }
       })
