@@ -9,7 +9,7 @@
  * 3. `step-runner.ts` stores the call group and the timers of the scheduled steps in one write, then reports the legs
  *    to the listener. A due timer comes back through `due`, on any replica, and is the next step.
  *
- * `scenario-runner.ts` generates calls of a busy contact center.
+ * `../devices.ts` stores which agents' devices are online. `scenario-runner.ts` generates calls of a busy contact center.
  */
 
 import { type CallId, newCallId, type Tenant } from '@switchhook/contracts'

@@ -31,6 +31,7 @@ const PEOPLE = [
 const RING_SECONDS = 2
 const LEASE_MS = 300
 const PATIENCE_MS = 15_000
+const START_WITHIN_MS = 60_000
 const POLL_MS = 10
 
 /** Opens an agent's line (`extensions.conf`). */
@@ -38,7 +39,7 @@ const LINE_NUMBER = '*50'
 
 const uriOf = (name: string): string => `sip:${name}@acme.example`
 
-export type AsteriskLab = Awaited<ReturnType<typeof openAsteriskLab>>
+type AsteriskLab = Awaited<ReturnType<typeof openAsteriskLab>>
 
 export interface LabHarness extends Harness {
   readonly platform: AsteriskPlatform
@@ -55,7 +56,7 @@ export interface LabHarness extends Harness {
  * A real Asterisk with phones and an outside world, for the tests of one file.
  * @throws AsteriskUnavailable
  */
-export async function openAsteriskLab() {
+async function openAsteriskLab() {
   const root = await asteriskFiles()
   const folder = mkdtempSync(join(tmpdir(), 'asterisk-lab-'))
   const asterisk = await privateAsterisk(openHome(folder), root, PEOPLE)
@@ -230,4 +231,21 @@ function openHarness(
       return platform
     },
   }
+}
+
+/** Tests that share a real Asterisk. Without one they are skipped, with the reason in the name. */
+export function describeWithAsterisk(name: string, tests: (lab: () => AsteriskLab) => void): void {
+  const missing = process.env['ASTERISK_MISSING']
+  if (missing !== undefined) return describe.skip(`${name} (${missing})`, () => test('is skipped', () => {}))
+  describe(name, () => {
+    let opened: AsteriskLab | undefined
+    beforeAll(async () => {
+      opened = await openAsteriskLab()
+    }, START_WITHIN_MS)
+    afterAll(() => opened?.close())
+    tests(() => {
+      if (opened === undefined) throw new Error('Asterisk has not been started')
+      return opened
+    })
+  })
 }
