@@ -2,9 +2,8 @@ export type { PbxAgent } from './asterisk/agents.ts'
 export { type AsteriskPlatform, createAsterisk } from './asterisk/asterisk.ts'
 export { asteriskFields, asteriskRules, asteriskServer, asteriskSettings } from './asterisk/asterisk-config.ts'
 export type { UnknownChannels } from './asterisk/leftovers/leftovers.ts'
-export { openUnknown, type UnknownInAsterisk } from './asterisk/leftovers/open-unknown.ts'
+export { openUnknown, type UnknownInAsterisk } from './asterisk/leftovers/unknown-channels.ts'
 export type { LinkState } from './asterisk/link.ts'
-export type { PbxMemory } from './asterisk/store/memory.ts'
 export { type Watch, watchAsterisk } from './asterisk/watch.ts'
 export {
   allowedCommands,
@@ -27,5 +26,5 @@ export { type AgentEntry, provisionAgents, SIMULATED_AGENTS, simulatedAgentsSche
 export type { RemoteAction } from './simulator/call-group.ts'
 export { parseScenario, type Scenario } from './simulator/scenario.ts'
 export { createSimulator, type Simulator } from './simulator/simulator.ts'
-export { stepOf } from './simulator/step-of-change.ts'
-export { keyOf as simulatedCallKey } from './simulator/step-runner.ts'
+export { keyOf as simulatedCallKey, stepOf } from './simulator/step-runner.ts'
+export type { PbxMemory } from './storage.ts'

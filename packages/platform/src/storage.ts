@@ -1,4 +1,4 @@
-import type { Tenant } from '@switchhook/contracts'
+import type { CallId, Tenant } from '@switchhook/contracts'
 import type { LiveCalls } from './live-calls.ts'
 import type { KnownRecords, PlatformListener, StoredRecord } from './platform.ts'
 
@@ -7,12 +7,15 @@ export interface RecordChange {
   /** 0: the record must not exist. */
   readonly expectedVersion: number
   readonly value: unknown
+  /** 0: the record does not expire. */
   readonly ttlMs: number
+  /** Whether `PbxMemory.list` returns the key from now on. Absent: it does not. */
+  readonly isListed?: boolean
 }
 
 /** Records and timers that are written together. */
-export interface StorageChange<Change extends RecordChange = RecordChange> {
-  readonly records: readonly Change[]
+export interface StorageChange {
+  readonly records: readonly RecordChange[]
   /** A timer with a known id replaces it. When it is due, a replica calls the adapter's `due`, even if this process has died. */
   readonly timers: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
 }
@@ -21,7 +24,7 @@ export interface StorageChange<Change extends RecordChange = RecordChange> {
  * What an adapter needs of a database. All its state is here, so that calls continue after a restart and any number of
  * replicas can run them together.
  */
-export interface AdapterStorage<Change extends RecordChange = RecordChange> {
+export interface AdapterStorage {
   /** In the order of the keys, all of one moment. */
   read(tenant: Tenant, keys: readonly string[]): Promise<readonly StoredRecord[]>
   /**
@@ -29,7 +32,50 @@ export interface AdapterStorage<Change extends RecordChange = RecordChange> {
    * have been executed, unless it rejects with Unavailable whose `fate` is `not-executed`.
    * @param known from the command that causes the change
    */
-  write(tenant: Tenant, change: StorageChange<Change>, known?: KnownRecords): Promise<'committed' | 'conflict'>
+  write(tenant: Tenant, change: StorageChange, known?: KnownRecords): Promise<'committed' | 'conflict'>
+}
+
+/** Stored under the id of a further call of a record: the call that names the record. */
+interface Alias {
+  readonly alias: CallId
+}
+
+/** Of an alias: longer than any call. */
+const ALIAS_KEPT_MS = 24 * 60 * 60_000
+
+/** Reads the record that contains the call, and its version. */
+export async function readByCall(
+  storage: Pick<AdapterStorage, 'read'>,
+  keyOf: (callId: CallId) => string,
+  tenant: Tenant,
+  callId: CallId,
+  known?: KnownRecords,
+): Promise<{ readonly value: object; readonly version: number } | undefined> {
+  const key = keyOf(callId)
+  const found = known?.get(key) ?? (await storage.read(tenant, [key]))[0]
+  const value = found?.value as object | undefined
+  if (found === undefined || found.version === 0 || value === undefined) return undefined
+  return 'alias' in value
+    ? readByCall(storage, keyOf, tenant, (value as Alias).alias)
+    : { value, version: found.version }
+}
+
+/** @param expectedVersion 0: the call is new */
+export const aliasTo = (alias: CallId, key: string, expectedVersion = 0): RecordChange => ({
+  key,
+  expectedVersion,
+  value: { alias } satisfies Alias,
+  ttlMs: ALIAS_KEPT_MS,
+})
+
+/** The storage of the Asterisk adapter. */
+export interface PbxMemory extends AdapterStorage {
+  /** The listed records of all tenants. A key may be returned whose record is gone; none is ever left out. */
+  list(): Promise<readonly { readonly tenant: Tenant; readonly key: string }[]>
+  /** Takes or prolongs a lease. False: another owner has it. */
+  lease(name: string, owner: string, ttlMs: number): Promise<boolean>
+  /** Gives a lease back; nothing if another owner has it. */
+  release(name: string, owner: string): Promise<void>
 }
 
 /** What the parts of both adapters get from the process. */

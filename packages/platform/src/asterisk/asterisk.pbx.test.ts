@@ -1,5 +1,5 @@
 import { describePlatform } from '../conformance/describe-platform.ts'
-import { describeWithAsterisk } from '../testing/describe-with-asterisk.ts'
+import { describeWithAsterisk } from '../testing/asterisk-lab.ts'
 
 describeWithAsterisk('with a real Asterisk', (lab) => {
   describePlatform('asterisk, whose phones answer to a NOTIFY', (observer) => lab().open(observer, 'talk'))

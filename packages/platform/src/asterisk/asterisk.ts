@@ -1,25 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallId, type Tenant, Unavailable } from '@switchhook/contracts'
-import { holdOthers } from '../hold-others.ts'
+import { createDevices, type DeviceTimer } from '../devices.ts'
+import { legCommands } from '../leg-commands.ts'
 import { createAgentList } from '../list-agents.ts'
-import {
-  type LegCommand,
-  type LegReport,
-  type Platform,
-  type PlatformListener,
-  PlatformUnavailable,
-  type TalkCommand,
-} from '../platform.ts'
-import type { Surroundings } from '../storage.ts'
+import { type LegReport, type Platform, type PlatformListener, PlatformUnavailable } from '../platform.ts'
+import type { PbxMemory, Surroundings } from '../storage.ts'
 import { type PbxAgent, pbxAgents, provisioned } from './agents.ts'
 import { type AriServer, createAriClient } from './ari/ari-client.ts'
 import type { AriEvent } from './ari/ari-model.ts'
 import { carryOut } from './ari/carry-out.ts'
-import { createReach } from './ari/reach.ts'
+import { reach } from './ari/read-calls.ts'
 import { createTalk, type ManagerLogin } from './ari/talk.ts'
 import { translateEvent } from './ari/translate-event.ts'
-import { createDevices, type DeviceTimer } from './devices.ts'
 import type { Trunk } from './dial-string.ts'
 import { createHandler } from './handle-event.ts'
 import { createLeftovers, type UnknownChannels } from './leftovers/leftovers.ts'
@@ -31,9 +24,8 @@ import { createReconcile } from './reconcile.ts'
 import { YOUNG_MS } from './session/apply-channel-input.ts'
 import { beginDial } from './session/begin.ts'
 import type { Party } from './session/call-flow.ts'
-import type { CommandInput } from './session/input.ts'
+import type { Callee } from './session/input.ts'
 import { createLanes } from './store/lanes.ts'
-import type { PbxMemory } from './store/memory.ts'
 import { createSessionStore, type SessionTimer } from './store/session-store.ts'
 import { createSessions } from './store/sessions.ts'
 
@@ -71,6 +63,8 @@ const APP_NAME = /^[A-Za-z0-9_-]{1,64}$/
 export const isApplicationName = (name: string): boolean => APP_NAME.test(name)
 
 const DEVICES = 'devices'
+/** A phone that registers again within this time keeps its calls. */
+const DEVICE_GRACE_MS = 2_000
 /** Stored calls are compared with Asterisk's lists this often, and after every connect. */
 const RECONCILE_EVERY_MS = 30_000
 /** `start` waits this long for the event stream, which otherwise opens in the background. */
@@ -86,7 +80,6 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const agents = pbxAgents(deps.agents)
   const listAgents = createAgentList(deps.agents.map(provisioned))
   const ari = createAriClient(server)
-  const reach = createReach(ari)
   const store = createSessionStore(memory)
   const parties = createParties({ ...deps, agents })
   let listener: PlatformListener | undefined
@@ -111,7 +104,14 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const oneTalk = createOneTalk(sessions, deps.liveCalls)
   const lines = createOpenLines({ agents, sessions, liveCalls: deps.liveCalls, now })
   const actionDeps = { ari, app, ringSeconds: deps.ringSeconds, talk, ...parties, openLineOf }
-  const devices = createDevices({ memory, onError, now, listener: () => listener })
+  const devices = createDevices({
+    storage: memory,
+    onError,
+    now,
+    listener: () => listener,
+    prefix: { record: 'asterisk-device', timer: 'asterisk:device' },
+    timerMs: DEVICE_GRACE_MS,
+  })
   const handle = createHandler({ agents, app, ari, devices, lines, parties, sessions, now })
   const reconcile = createReconcile({
     ari,
@@ -130,7 +130,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     memory,
     owner: randomUUID(),
     leaseMs: deps.leaseMs,
-    reach,
+    reach: () => reach(ari),
     onState: deps.onLink,
     onError,
     onOpen: () => {
@@ -194,14 +194,11 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
 
   function onceReached(work: () => Promise<unknown>): Promise<void> {
     const reached = async (): Promise<void> => {
-      await reach()
+      await reach(ari)
       await work()
     }
     return track(reached())
   }
-
-  const onLeg = ({ tenant, callId }: LegCommand, input: CommandInput): Promise<void> =>
-    onceReached(() => sessions.apply(tenant, callId, input))
 
   async function legsOf(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> {
     const session = await sessions.find(tenant, callId).catch((cause: unknown) => {
@@ -210,21 +207,12 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     return session?.group.legs.filter((leg) => leg.callId === callId) ?? []
   }
 
-  async function talkOn(kind: 'answer' | 'resume', command: TalkCommand): Promise<void> {
-    const { tenant, agentUri } = command
-    const isInVain = !(await holdOthers(
-      command,
-      (hold) => onLeg({ ...command, callId: hold.callId }, hold),
-      (callId) => legsOf(tenant, callId),
-    ))
-    const answer = agents.find(tenant, agentUri)?.answer ?? 'none'
-    await onLeg(command, { ...legOf(command), kind, isInVain, how: answer === 'none' ? null : answer })
-  }
-
   async function fallsDue(tenant: Tenant, timer: SessionTimer | DeviceTimer): Promise<void> {
     if ('deviceOf' in timer) {
       const agent = agents.find(tenant, timer.deviceOf)
-      if (agent === undefined || !(await devices.isStillGone(agent, timer.since))) return
+      const device = await devices.report(tenant, timer.deviceOf)
+      const isStillGone = device?.online === false && device.order === timer.since
+      if (agent === undefined || !isStillGone) return
       const calls = await deps.liveCalls(tenant, agent.agentUri)
       for (const callId of [...calls.map((call) => call.callId), lines.sessionOf(agent).sessionId]) {
         await sessions.apply(tenant, callId, { kind: 'device-gone', agentUri: agent.agentUri })
@@ -239,7 +227,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     if (!release) listener = undefined
     await link.stop(release)
     await Promise.allSettled(underWay)
-    await sessions.stop()
+    await sessions.idle()
     listener = undefined
     await ari.close()
   }
@@ -268,23 +256,19 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       onceReached(async () => {
         const { tenant, callId, agentUri, commandId, cli, correlationId } = command
         const caller = parties.agent(tenant, agentUri)
-        const { party: called, refusal } = await parties.called(tenant, command.destination)
+        const { refusal, ...called } = await parties.called(tenant, command.destination)
         const dial = { tenant, callId, caller, called, commandId, cli, correlationId, refusal, channelId: null }
         await sessions.begin(beginDial(dial, now()))
       }),
-    answer: (command) => talkOn('answer', command),
-    resume: (command) => talkOn('resume', command),
-    hangup: (command) => onLeg(command, { kind: 'hangup', ...legOf(command) }),
-    hold: (command) => onLeg(command, { kind: 'hold', ...legOf(command) }),
-    completeTransfer: (command) => onLeg(command, { kind: 'completeTransfer', ...legOf(command) }),
-    transfer: async (command) => {
-      const { tenant, correlationId, consultationCallId } = command
-      const { party, refusal } = await parties.called(tenant, command.target)
-      const target = { ...party, asked: command.target, refusal }
-      await onLeg(command, { kind: 'transfer', ...legOf(command), correlationId, consultationCallId, target })
-    },
+    ...legCommands<Callee>({
+      apply: ({ tenant, callId, agentUri }, step) => {
+        const answer = agents.find(tenant, agentUri)?.answer ?? 'none'
+        const how = answer === 'none' ? null : answer
+        return onceReached(() => sessions.apply(tenant, callId, { ...step, how }))
+      },
+      legsOf,
+      partyOf: (tenant, address) => parties.called(tenant, address),
+    }),
     lookUp: legsOf,
   }
 }
-
-const legOf = ({ callId, agentUri, commandId }: LegCommand) => ({ callId, agentUri, commandId })

@@ -1,9 +1,8 @@
 import { type CallId, CallState, newCallId, newCommandId, Unavailable } from '@switchhook/contracts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
 import { PlatformUnavailable } from '../platform.ts'
-import type { LabHarness } from '../testing/asterisk-lab.ts'
-import { describeWithAsterisk } from '../testing/describe-with-asterisk.ts'
-import { openUnknown } from './leftovers/open-unknown.ts'
+import { describeWithAsterisk, type LabHarness } from '../testing/asterisk-lab.ts'
+import { openUnknown } from './leftovers/unknown-channels.ts'
 
 const { connected, held, ended } = CallState
 

@@ -1,4 +1,5 @@
 import { Unavailable } from '@switchhook/contracts'
+import { createDevices } from '../devices.ts'
 import { PlatformUnavailable } from '../platform.ts'
 import { RealTimeMemory } from '../testing/real-time-memory.ts'
 import { type PbxAgent, pbxAgents } from './agents.ts'
@@ -6,7 +7,6 @@ import type { AriClient } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'
 import { arrivedCallId, lineSession, MARK_VARIABLE, markOf, type SessionName } from './ari/channel-mark.ts'
 import type { PbxEvent } from './ari/translate-event.ts'
-import { createDevices } from './devices.ts'
 import { createHandler } from './handle-event.ts'
 import { createOpenLines } from './open-lines.ts'
 import { createParties } from './parties.ts'
@@ -49,7 +49,14 @@ function open() {
   const to = { listener: none, onError, onUnsettled: none, onConnected: none }
   const sessions = createSessions({ store, carryOut, liveCalls, now, ...to })
   const lines = createOpenLines({ agents, sessions, liveCalls, now })
-  const devices = createDevices({ memory, onError, now, listener: none })
+  const devices = createDevices({
+    storage: memory,
+    onError,
+    now,
+    listener: none,
+    prefix: { record: 'device', timer: 'device' },
+    timerMs: 1,
+  })
   const trunk = { endpoint: 'trunk', sipDomains: [] }
   const parties = createParties({ agents, trunk, defaultCli: '+15550100', liveCalls })
   const handle = createHandler({ agents, app: APP, ari, devices, lines, parties, sessions, now })

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
+import type { Devices } from '../devices.ts'
 import type { PbxAgents } from './agents.ts'
 import type { AriClient } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'
 import { arrivedCallId, readMark, type SessionName } from './ari/channel-mark.ts'
 import type { PbxEvent } from './ari/translate-event.ts'
-import type { Devices } from './devices.ts'
 import type { OpenLines } from './open-lines.ts'
 import type { Parties } from './parties.ts'
 import { beginArrival, beginDial } from './session/begin.ts'
@@ -58,14 +58,14 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     await ari.request('POST', path, { states: 'channel_declined' })
   }
 
-  async function arrives({ channel, called, asteriskId }: Extract<PbxEvent, { kind: 'arrives' }>): Promise<void> {
-    const agent = agents.calledAt(called)
+  async function arrives({ channel, asteriskId, ...event }: Extract<PbxEvent, { kind: 'arrives' }>): Promise<void> {
+    const agent = agents.calledAt(event.called)
     if (agent === undefined) return refuse(channel)
     const { tenant, agentUri } = agent
     const callId = arrivedCallId(asteriskId, channel)
     arrived.set(channel.id, { tenant, sessionId: callId })
-    const { party, refusal } = await parties.called(tenant, agentUri)
-    const arrival = { tenant, callId, channelId: channel.id, from: channel.caller.number, called: party, refusal }
+    const { refusal, ...called } = await parties.called(tenant, agentUri)
+    const arrival = { tenant, callId, channelId: channel.id, from: channel.caller.number, called, refusal }
     await sessions.begin(beginArrival(arrival, now()))
   }
 
@@ -76,7 +76,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     const { tenant, agentUri } = agent
     const callId = arrivedCallId(asteriskId, channel)
     arrived.set(channel.id, { tenant, sessionId: callId })
-    const { party: called, refusal } = await parties.called(tenant, event.called)
+    const { refusal, ...called } = await parties.called(tenant, event.called)
     const dial = { commandId: null, cli: null, correlationId: null, channelId: channel.id }
     const caller = parties.agent(tenant, agentUri)
     await sessions.begin(beginDial({ tenant, callId, caller, called, refusal, ...dial }, now()))
@@ -95,11 +95,10 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     if (sessionOf(channel) === undefined) return
     const call = await callOf(channel)
     if (target === null || call === undefined) return declineTransfer(channel)
-    const { party, refusal } = await parties.called(call.tenant, target)
     await sessions.apply(call.tenant, call.sessionId, {
       kind: 'phone-transfers',
       channelId: channel.id,
-      target: { ...party, asked: target, refusal },
+      target: { ...(await parties.called(call.tenant, target)), asked: target },
     })
   }
 
@@ -128,7 +127,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
         return phoneJoins(event)
       case 'device': {
         const agent = agents.atEndpoint(event.endpoint)
-        return agent === undefined ? undefined : devices.set(agent, event.online)
+        if (agent !== undefined) await devices.set(agent.tenant, agent.agentUri, event.online)
       }
     }
   }

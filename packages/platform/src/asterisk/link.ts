@@ -1,9 +1,9 @@
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { PbxMemory } from '../storage.ts'
 import type { AriServer } from './ari/ari-client.ts'
 import type { AriEvent } from './ari/ari-model.ts'
 import { type EventSocket, openEventSocket } from './ari/event-socket.ts'
-import type { PbxMemory } from './store/memory.ts'
 
 export interface LinkDeps {
   readonly server: AriServer

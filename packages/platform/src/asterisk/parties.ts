@@ -3,7 +3,7 @@ import type { LiveCalls } from '../live-calls.ts'
 import type { PbxAgents } from './agents.ts'
 import { dialledNumber, dialString, type Trunk } from './dial-string.ts'
 import type { Party } from './session/call-flow.ts'
-import type { Refusal } from './session/input.ts'
+import type { Callee } from './session/input.ts'
 
 export interface PartiesDeps {
   readonly agents: PbxAgents
@@ -29,17 +29,13 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
   return {
     agent,
     /** An agent, an agent's extension or an outside address, and whether it can be called now. */
-    async called(
-      tenant: Tenant,
-      address: string,
-    ): Promise<{ readonly party: Party; readonly refusal: Refusal | null }> {
+    async called(tenant: Tenant, address: string): Promise<Callee> {
       const found = agents.find(tenant, address) ?? agents.withExtension(tenant, dialledNumber(address) ?? address)
       if (found === undefined) {
-        const party: Party = { kind: 'outside', address }
-        return { party, refusal: dialString(address, trunk) === null ? 'badAddress' : null }
+        return { kind: 'outside', address, refusal: dialString(address, trunk) === null ? 'badAddress' : null }
       }
       const calls = await liveCalls(tenant, found.agentUri)
-      return { party: agent(tenant, found.agentUri), refusal: calls.length < LINES ? null : 'busy' }
+      return { ...agent(tenant, found.agentUri), refusal: calls.length < LINES ? null : 'busy' }
     },
     /** Endpoint to dial; null: the party cannot be dialled. */
     endpointOf(tenant: Tenant, party: Party): string | null {

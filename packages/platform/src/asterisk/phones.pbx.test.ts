@@ -1,7 +1,6 @@
 import { type CallId, CallState, newCallId, newCommandId, TransferStatus } from '@switchhook/contracts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
-import type { LabHarness } from '../testing/asterisk-lab.ts'
-import { describeWithAsterisk } from '../testing/describe-with-asterisk.ts'
+import { describeWithAsterisk, type LabHarness } from '../testing/asterisk-lab.ts'
 import type { PbxAgent } from './agents.ts'
 
 /** As a share of the loudest possible sample. */

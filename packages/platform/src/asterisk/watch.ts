@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type AriServer, createAriClient } from './ari/ari-client.ts'
 import type { AriEndpoint, AriEvent } from './ari/ari-model.ts'
 import { openEventSocket } from './ari/event-socket.ts'
-import { createReach } from './ari/reach.ts'
+import { reach } from './ari/read-calls.ts'
 
 export interface Watch {
   /** Resolves with the reason when the stream of events has ended. */
@@ -18,7 +18,7 @@ export interface Watch {
 export async function watchAsterisk(server: AriServer, show: (line: string) => void): Promise<Watch> {
   const ari = createAriClient(server)
   try {
-    await createReach(ari)()
+    await reach(ari)
     const { body } = await ari.request('GET', '/endpoints/PJSIP')
     /** The last line of each endpoint: Asterisk may report one change by two events. */
     const shown = new Map<string, string>()

@@ -1,47 +1,68 @@
 import { CallState } from '@switchhook/contracts'
-import type { AgentStep, Party, SimulatedCall } from './call-group.ts'
-import { isSameParty, otherParty } from './call-group.ts'
+import type { LegReport } from '../platform.ts'
+import { type AgentStep, isSameParty, otherParty, type Party, type SimulatedCall } from './call-group.ts'
 import { connect, failedCommand, reportHold } from './calls.ts'
-import { behaviourOf } from './destinations.ts'
 import type { Draft } from './draft.ts'
 import { completeTransfer, hangup } from './leave-call.ts'
 import { beginTransfer, cancelTransfer, targetAnswered } from './transfers.ts'
 
-/** An agent acts on a leg. A command that does not fit the leg's state is reported as failed. */
-export function applyAgentStep(draft: Draft, step: AgentStep): void {
-  const { callId, agentUri } = step
-  const call = draft.call(callId)
-  const leg = draft.leg(callId, agentUri)
+/**
+ * An agent acts on a leg. A command that does not fit the leg's state is reported as failed. One whose result the leg already
+ * has changes nothing.
+ */
+export function applyAgentStep(
+  draft: Draft,
+  step: AgentStep,
+  refusesHold: (other: Party) => boolean = () => false,
+): void {
+  const call = draft.call(step.callId)
+  const leg = draft.leg(step.callId, step.agentUri)
   if (call === undefined || leg === undefined) return
-  const { state } = leg
-  const isTalk = state === CallState.connected || state === CallState.held
-  if (step.kind === 'hangup') return hangup(draft, call, agentUri)
-  if (step.kind === 'answer' && state === CallState.alerting) return answer(draft, call)
-  const other = otherParty(call, agentUri)
-  const canTransfer = isTalk && call.transfer === null && call.phase === 'talking'
-  if (step.kind === 'transfer' && canTransfer && !isSameParty(step.target, other)) {
-    return beginTransfer(draft, call, step)
+  const isCarriedOut = step.isInVain !== true && carryOut(draft, step, { call, leg, refusesHold })
+  if (!isCarriedOut && step.commandId !== null) {
+    draft.report(leg, { failedCommand: failedCommand(step.kind, step.commandId) })
   }
-  if (step.kind === 'completeTransfer' && call.transfer?.by === agentUri && call.transfer.consultation !== null) {
-    return completeTransfer(draft, call)
-  }
-  if (step.kind === 'resume' && call.transfer?.by === agentUri) {
-    return cancelTransfer(draft, call, { isResumed: true })
-  }
-  const isHold = step.kind === 'hold'
-  if ((isHold && state === CallState.held) || (step.kind === 'resume' && state === CallState.connected)) return
-  if ((isHold || step.kind === 'resume') && isTalk && !(isHold && refusesHold(other))) {
-    return reportHold(draft, call, leg, isHold)
-  }
-  if (step.commandId !== null) draft.report(leg, { failedCommand: failedCommand(commandOf(step), step.commandId) })
 }
 
-const commandOf = ({ kind }: AgentStep) =>
-  kind === 'fail-answer' ? 'answer' : kind === 'fail-resume' ? 'resume' : kind
+interface Subject {
+  readonly call: SimulatedCall
+  readonly leg: LegReport
+  readonly refusesHold: (other: Party) => boolean
+}
 
-const refusesHold = (party: Party): boolean => {
-  const behaviour = party.kind === 'outside' ? behaviourOf(party.address) : undefined
-  return behaviour?.kind === 'answers' && behaviour.refusesHold === true
+/** False: the step does not fit. */
+function carryOut(draft: Draft, step: AgentStep, { call, leg, refusesHold }: Subject): boolean {
+  const { state, agentUri } = leg
+  const other = otherParty(call, agentUri)
+  const { transfer } = call
+  const isTalk = state === CallState.connected || state === CallState.held
+  switch (step.kind) {
+    case 'hangup':
+      hangup(draft, call, agentUri)
+      return true
+    case 'answer':
+      if (state !== CallState.alerting) return false
+      answer(draft, call)
+      return true
+    case 'hold':
+      if (state === CallState.held) return true
+      if (state !== CallState.connected || refusesHold(other)) return false
+      reportHold(draft, call, leg, true)
+      return true
+    case 'resume':
+      if (transfer?.by === agentUri) cancelTransfer(draft, call, { isResumed: true })
+      else if (state === CallState.held) reportHold(draft, call, leg, false)
+      return isTalk
+    case 'transfer':
+      if (!isTalk || transfer !== null || call.phase !== 'talking') return false
+      if (isSameParty(step.target, other)) return false
+      beginTransfer(draft, call, step)
+      return true
+    case 'completeTransfer':
+      if (transfer?.by !== agentUri || transfer.consultation === null) return false
+      completeTransfer(draft, call)
+      return true
+  }
 }
 
 function answer(draft: Draft, call: SimulatedCall): void {

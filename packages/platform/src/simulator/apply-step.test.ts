@@ -38,7 +38,7 @@ class Run {
 
   async apply(step: CallStep, device: DeviceState = 'free'): Promise<void> {
     const at = new Date(this.#nowMs).toISOString()
-    const { group, scheduled } = applyStep(this.group, step, { at, deviceOf: () => device, busyElsewhere: new Set() })
+    const { group, scheduled } = applyStep(this.group, step, { at, device, busyElsewhere: new Set() })
     if (group === this.group) return
     this.group = group
     this.#schedule(scheduled)

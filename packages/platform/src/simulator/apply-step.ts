@@ -1,7 +1,8 @@
 import { EndReason } from '@switchhook/contracts'
 import { applyAgentStep } from './agent-actions.ts'
-import type { CallGroup, CallStep, DeviceState, StepResult } from './call-group.ts'
+import type { CallGroup, CallStep, DeviceState, Party, StepResult } from './call-group.ts'
 import { remote, ringOut, route } from './calls.ts'
+import { behaviourOf } from './destinations.ts'
 import { Draft } from './draft.ts'
 import { deviceOffline } from './leave-call.ts'
 import { routeTransfer, stopRinging, targetAnswered, targetFailed } from './transfers.ts'
@@ -10,7 +11,7 @@ export interface StepContext {
   /** ISO 8601, UTC. */
   readonly at: string
   /** Of the agent that `agentToRing` names. */
-  readonly deviceOf: (agentUri: string) => DeviceState
+  readonly device: DeviceState
   /** Agents who talk or dial in a call of another group. */
   readonly busyElsewhere: ReadonlySet<string>
 }
@@ -26,7 +27,7 @@ export function applyStep(group: CallGroup, step: CallStep, context: StepContext
   const repeatId = ('commandId' in step ? step.repeatId : undefined) ?? commandId
   if (repeatId !== null && group.commands.includes(repeatId)) return { group, scheduled: [] }
   const draft = new Draft(group, { at, commandId, repeatId, busyElsewhere })
-  apply(draft, step, context.deviceOf)
+  apply(draft, step, context.device)
   return draft.finish()
 }
 
@@ -38,22 +39,22 @@ export function agentToRing(group: CallGroup, step: CallStep): string | undefine
   return party?.kind === 'agent' ? party.agentUri : undefined
 }
 
-function apply(draft: Draft, step: CallStep, deviceOf: StepContext['deviceOf']): void {
+function apply(draft: Draft, step: CallStep, device: DeviceState): void {
   if (step.kind === 'tell') return
   if (step.kind === 'device-offline') return deviceOffline(draft, step.agentUri)
-  if ('agentUri' in step) return applyAgentStep(draft, step)
+  if ('agentUri' in step) return applyAgentStep(draft, step, refusesHold)
   const call = draft.call(step.callId)
   if (call === undefined) return
   if ('begunAt' in step && step.begunAt !== call.transfer?.begunAt) return
   switch (step.kind) {
     case 'route':
-      return route(draft, call, deviceOf)
+      return route(draft, call, device)
     case 'ring-out':
       return ringOut(draft, call)
     case 'remote':
       return remote(draft, call, step.action)
     case 'transfer-route':
-      return routeTransfer(draft, call, deviceOf)
+      return routeTransfer(draft, call, device)
     case 'transfer-answer':
       return targetAnswered(draft, call)
     case 'transfer-ring-out':
@@ -61,4 +62,9 @@ function apply(draft: Draft, step: CallStep, deviceOf: StepContext['deviceOf']):
       stopRinging(draft, call, 'noAnswer')
       return targetFailed(draft, call, EndReason.noAnswer)
   }
+}
+
+const refusesHold = (party: Party): boolean => {
+  const behaviour = party.kind === 'outside' ? behaviourOf(party.address) : undefined
+  return behaviour?.kind === 'answers' && behaviour.refusesHold === true
 }

@@ -1,6 +1,6 @@
-import type { CallId, CommandId, Tenant } from '@switchhook/contracts'
+import { type CallId, type CommandId, EndReason, type Tenant } from '@switchhook/contracts'
 import { isSameAddress } from '../call-model/check-command.ts'
-import type { LegReport } from '../platform.ts'
+import type { Ending, LegReport } from '../platform.ts'
 
 // Call groups and scheduled steps are stored, and replicas of two versions read each other's. Names of their fields and kinds
 // of steps that are scheduled must not change.
@@ -85,24 +85,41 @@ export type CallStep =
   | { readonly kind: 'tell' }
 
 /** An agent acts on a leg, by a command or (`commandId` null) at the phone. */
-export type AgentStep = {
+export type AgentStep<Callee = Party> = {
   readonly callId: CallId
   readonly agentUri: string
   readonly commandId: CommandId | null
   /** Recognises a repeat; absent: `commandId` does. */
   readonly repeatId?: CommandId
+  /** The platform cannot carry out the command. For example, another call of the agent could not be held first. */
+  readonly isInVain?: boolean
 } & (
   | { readonly kind: 'answer' | 'hangup' | 'hold' | 'resume' | 'completeTransfer' }
-  /** The command fails, because another call of the agent could not be held first. */
-  | { readonly kind: 'fail-answer' | 'fail-resume' }
   | {
       readonly kind: 'transfer'
       /** `asked` is the address as requested. */
-      readonly target: Party & { readonly asked: string }
+      readonly target: Callee & { readonly asked: string }
       readonly correlationId: string | null
       readonly consultationCallId: CallId | null
     }
 )
+
+export type HowEnded = Omit<Ending, 'endedBy'>
+
+/**
+ * End reasons with the Q.850 causes and SIP codes that Asterisk reports for them (SIP: RFC 3261; Q.850 in SIP: RFC
+ * 3326).
+ */
+export const ENDINGS = {
+  normal: { endReason: EndReason.normal, cause: 16, sipCode: null },
+  cancelled: { endReason: EndReason.cancelled, cause: 127, sipCode: 487 },
+  rejected: { endReason: EndReason.rejected, cause: 21, sipCode: 603 },
+  badAddress: { endReason: EndReason.badAddress, cause: 1, sipCode: 404 },
+  busy: { endReason: EndReason.busy, cause: 17, sipCode: 486 },
+  noAnswer: { endReason: EndReason.noAnswer, cause: 19, sipCode: 480 },
+  deviceUnavailable: { endReason: EndReason.deviceUnavailable, cause: 20, sipCode: 480 },
+  transferred: { endReason: EndReason.transferred, cause: 16, sipCode: null },
+} as const
 
 /** Whether a device can ring: busy means that all its lines are in use. */
 export type DeviceState = 'free' | 'busy' | 'offline'

@@ -9,18 +9,16 @@ import {
   TransferStatus,
 } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
-import type { DeviceState, Party, RemoteAction, SimulatedCall } from './call-group.ts'
-import { otherParty } from './call-group.ts'
+import type { DeviceState, HowEnded, Party, RemoteAction, SimulatedCall } from './call-group.ts'
+import { ENDINGS, otherParty } from './call-group.ts'
 import { behaviourOf, MAX_TALK_MS, RING_OUT_MS } from './destinations.ts'
-import type { Draft, EndedByParty, HowEnded } from './draft.ts'
-import { ENDINGS } from './end-reasons.ts'
+import type { Draft, EndedByParty } from './draft.ts'
 
 /** Rings the called party, or ends the call. */
-export function route(draft: Draft, call: SimulatedCall, deviceOf: (agentUri: string) => DeviceState): void {
+export function route(draft: Draft, call: SimulatedCall, device: DeviceState): void {
   if (call.phase !== 'seized') return
   const { called, callId } = call
   if (called.kind === 'agent') {
-    const device = deviceOf(called.agentUri)
     if (device !== 'free')
       return endCall(draft, call, device === 'busy' ? ENDINGS.busy : ENDINGS.deviceUnavailable, 'outside')
     ring(draft, call)

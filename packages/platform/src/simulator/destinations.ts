@@ -1,6 +1,5 @@
 import { PartyType, type RemoteParty } from '@switchhook/contracts'
-import type { Ending } from '../platform.ts'
-import { ENDINGS } from './end-reasons.ts'
+import { ENDINGS, type HowEnded } from './call-group.ts'
 
 /** Time until the called party is found. */
 export const ROUTING_MS = 300
@@ -21,7 +20,7 @@ export type Behaviour =
       readonly holds?: { readonly afterMs: number; readonly forMs: number }
     }
   | { readonly kind: 'rings-out' }
-  | { readonly kind: 'fails'; readonly ending: Omit<Ending, 'endedBy'> }
+  | { readonly kind: 'fails'; readonly ending: HowEnded }
 
 const answers = (afterMs: number, more: Partial<Extract<Behaviour, { kind: 'answers' }>> = {}): Behaviour => ({
   kind: 'answers',

@@ -9,10 +9,11 @@ import {
   uuidV5,
 } from '@switchhook/contracts'
 import { occupiesAgent } from '../live-calls.ts'
-import type { Ending, LegReport } from '../platform.ts'
+import type { LegReport } from '../platform.ts'
 import type {
   CallGroup,
   CallStep,
+  HowEnded,
   Party,
   PendingTransfer,
   ScheduledStep,
@@ -27,8 +28,6 @@ const REMEMBERED_COMMANDS = 8
 
 /** The agent, an outside party or the simulated switch itself. */
 export type EndedByParty = { readonly agentUri: string } | 'outside' | 'switch'
-
-export type HowEnded = Omit<Ending, 'endedBy'>
 
 /** What a step needs to know besides the call group. */
 export interface DraftContext {

@@ -1,11 +1,10 @@
 import { type CallId, EndReason } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 import type { PendingTransfer, SimulatedCall } from './call-group.ts'
-import { isAgent } from './call-group.ts'
+import { ENDINGS, isAgent } from './call-group.ts'
 import { endCall } from './calls.ts'
 import { ROUTING_MS } from './destinations.ts'
 import type { Draft } from './draft.ts'
-import { ENDINGS } from './end-reasons.ts'
 import {
   cancelTransfer,
   connectTarget,

@@ -9,18 +9,18 @@
  * 3. `step-runner.ts` stores the call group and the timers of the scheduled steps in one write, then reports the legs
  *    to the listener. A due timer comes back through `due`, on any replica, and is the next step.
  *
- * `devices.ts` stores which agents' devices are online. `scenario-runner.ts` generates calls of a busy contact center.
+ * `../devices.ts` stores which agents' devices are online. `scenario-runner.ts` generates calls of a busy contact center.
  */
 
 import { type CallId, newCallId, type Tenant } from '@switchhook/contracts'
-import { holdOthers } from '../hold-others.ts'
+import { createDevices, type DeviceTimer } from '../devices.ts'
+import { legCommands } from '../leg-commands.ts'
 import { createAgentList } from '../list-agents.ts'
-import type { LegCommand, LegReport, Platform, PlatformListener, ProvisionedAgent, TalkCommand } from '../platform.ts'
+import type { LegReport, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
 import type { AdapterStorage, Surroundings } from '../storage.ts'
 import { createDirectory } from './agents.ts'
 import { beginDial, beginInbound } from './begin-call.ts'
-import type { AgentStep, Party, RemoteAction } from './call-group.ts'
-import { createDevices, type DeviceTimer } from './devices.ts'
+import type { AgentStep, DeviceState, Party, RemoteAction } from './call-group.ts'
 import type { Scenario } from './scenario.ts'
 import { createScenarioRunner, type ScenarioTimer } from './scenario-runner.ts'
 import { createStepRunner, type StepTimer } from './step-runner.ts'
@@ -54,6 +54,11 @@ export interface Simulator extends Platform {
   setDevice(agent: ProvisionedAgent, online: boolean): Promise<void>
 }
 
+/** The lines of a device: one active call, and one that rings or is held. */
+const LINES = 2
+/** After this time, a timer repeats what a process left undone when a device changed. */
+const DEVICE_AGAIN_MS = 5_000
+
 export function createSimulator(deps: SimulatorDeps): Simulator {
   const { agents, scenario, storage, liveCalls, onError, now } = deps
   const { find, partyOf } = createDirectory(agents)
@@ -62,8 +67,18 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
   let listener: PlatformListener | undefined
   const inProgress = new Set<Promise<unknown>>()
   const common = { storage, liveCalls, onError, listener: () => listener, now }
-  const devices = createDevices(common)
-  const steps = createStepRunner({ ...common, deviceOf: (tenant, uri) => devices.stateOf(tenant, uri) })
+  const devices = createDevices({
+    ...common,
+    prefix: { record: 'simulated-device', timer: 'simulator:device' },
+    timerMs: DEVICE_AGAIN_MS,
+  })
+  const steps = createStepRunner({ ...common, deviceOf })
+
+  async function deviceOf(tenant: Tenant, agentUri: string): Promise<DeviceState> {
+    const [isOnline, calls] = await Promise.all([devices.isOnline(tenant, agentUri), liveCalls(tenant, agentUri)])
+    if (!isOnline) return 'offline'
+    return calls.length < LINES ? 'free' : 'busy'
+  }
 
   /** Lets `stop` wait for the work. */
   function track<T>(work: Promise<T>): Promise<T> {
@@ -75,21 +90,8 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
 
   const isoNow = (): string => new Date(now()).toISOString()
 
-  async function command({ tenant, known }: LegCommand, step: AgentStep): Promise<void> {
-    await track(steps.apply(tenant, step.callId, step, known))
-  }
-
   const legsOf = async (tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> =>
     (await steps.find(tenant, callId))?.legs.filter((leg) => leg.callId === callId) ?? []
-
-  async function talk(kind: 'answer' | 'resume', talking: TalkCommand): Promise<void> {
-    const areHeld = await holdOthers(
-      talking,
-      (hold) => command(talking, hold),
-      (callId) => legsOf(talking.tenant, callId),
-    )
-    await command(talking, { kind: areHeld ? kind : `fail-${kind}`, ...legOf(talking) })
-  }
 
   const dialParty = async (
     call: { readonly tenant: Tenant; readonly callId: CallId; readonly agentUri: string },
@@ -103,15 +105,17 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     await track(steps.beginOnce(group, scheduled))
   }
 
-  /** The agent's device is offline: ends these calls, or lets their transfers continue without the agent. */
-  const leaveCalls = async (tenant: Tenant, agentUri: string, callIds: readonly CallId[]): Promise<void> => {
-    for (const callId of callIds) await steps.apply(tenant, callId, { kind: 'device-offline', agentUri })
+  /** The agent's device is offline: ends the agent's calls, or lets their transfers continue without the agent. */
+  const leaveCalls = async (tenant: Tenant, agentUri: string): Promise<void> => {
+    const calls = await liveCalls(tenant, agentUri)
+    for (const { callId } of calls) await steps.apply(tenant, callId, { kind: 'device-offline', agentUri })
   }
 
   async function timerDue(tenant: Tenant, payload: StepTimer | DeviceTimer | ScenarioTimer): Promise<void> {
     if ('sessionId' in payload) await steps.apply(tenant, payload.sessionId, payload.cue)
     else if ('deviceOf' in payload) {
-      await leaveCalls(tenant, payload.deviceOf, await devices.report(tenant, payload.deviceOf))
+      const device = await devices.report(tenant, payload.deviceOf)
+      if (device?.online === false) await leaveCalls(tenant, payload.deviceOf)
     } else await scenarioRunner?.due(tenant, payload)
   }
 
@@ -120,15 +124,13 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     { from, ringForMs, talkForMs }: InboundCall,
     callId = newCallId(),
   ): Promise<CallId | undefined> {
-    if ((await devices.stateOf(tenant, agentUri)) !== 'free') return undefined
+    if ((await deviceOf(tenant, agentUri)) !== 'free') return undefined
     const caller: Party = { kind: 'outside', address: from }
     const newCall = { tenant, callId, caller, called: partyOf(tenant, agentUri), at: isoNow() }
     const { group, scheduled } = beginInbound(newCall, { ringForMs, talkForMs })
     await track(steps.begin(group, scheduled))
     return callId
   }
-
-  const targetOf = (tenant: Tenant, asked: string) => ({ ...partyOf(tenant, asked), asked })
 
   const scenarioRunner =
     scenario === null
@@ -137,13 +139,16 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
           agents,
           storage,
           isIdle: async ({ tenant, agentUri }) =>
-            (await liveCalls(tenant, agentUri)).length === 0 && (await devices.stateOf(tenant, agentUri)) === 'free',
+            (await liveCalls(tenant, agentUri)).length === 0 && (await deviceOf(tenant, agentUri)) === 'free',
           ring,
           dial: ({ tenant, agentUri }, callId, destination) =>
             dialParty({ tenant, callId, agentUri }, destination, { commandId: null, cli: null, correlationId: null }),
           act: async (tenant, callId, move) => {
-            const target = move.kind === 'transfer' ? { target: targetOf(tenant, move.target) } : {}
-            await steps.apply(tenant, callId, { ...move, ...target } as AgentStep)
+            const step: AgentStep =
+              move.kind === 'transfer'
+                ? { ...move, target: { ...partyOf(tenant, move.target), asked: move.target } }
+                : move
+            await steps.apply(tenant, callId, step)
           },
         })
 
@@ -164,16 +169,11 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     findAnyAgent: (agentUri, tenant) =>
       agents.find((agent) => agent.agentUri === agentUri && (tenant === undefined || agent.tenant === tenant)),
     dial: ({ destination, ...call }) => dialParty(call, destination, call),
-    answer: (answer) => talk('answer', answer),
-    hangup: (hangup) => command(hangup, { kind: 'hangup', ...legOf(hangup) }),
-    hold: (hold) => command(hold, { kind: 'hold', ...legOf(hold) }),
-    resume: (resume) => talk('resume', resume),
-    transfer: (transfer) => {
-      const { tenant, correlationId, consultationCallId } = transfer
-      const target = targetOf(tenant, transfer.target)
-      return command(transfer, { kind: 'transfer', ...legOf(transfer), correlationId, consultationCallId, target })
-    },
-    completeTransfer: (complete) => command(complete, { kind: 'completeTransfer', ...legOf(complete) }),
+    ...legCommands({
+      apply: async ({ tenant, known }, step) => void (await track(steps.apply(tenant, step.callId, step, known))),
+      legsOf,
+      partyOf,
+    }),
     lookUp: legsOf,
     ring,
     remote: async (callId, action, of) => {
@@ -183,9 +183,7 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
       return false
     },
     setDevice: async ({ tenant, agentUri }, online) => {
-      await leaveCalls(tenant, agentUri, await devices.set(tenant, agentUri, online))
+      if ((await devices.set(tenant, agentUri, online)) && !online) await leaveCalls(tenant, agentUri)
     },
   }
 }
-
-const legOf = ({ callId, agentUri, commandId }: LegCommand) => ({ callId, agentUri, commandId })

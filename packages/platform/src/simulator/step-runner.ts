@@ -1,8 +1,8 @@
 import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
 import { LRUCache } from 'lru-cache'
 import { busyElsewhere } from '../live-calls.ts'
-import { type KnownRecords, PlatformUnavailable } from '../platform.ts'
-import type { AdapterStorage, Surroundings } from '../storage.ts'
+import { type KnownRecords, type LegReport, PlatformUnavailable } from '../platform.ts'
+import { type AdapterStorage, aliasTo, readByCall, type StorageChange, type Surroundings } from '../storage.ts'
 import { agentToRing, applyStep } from './apply-step.ts'
 import {
   type CallGroup,
@@ -32,11 +32,6 @@ const KEPT_AFTER_END_MS = 15 * 60_000
 const REPORT_AGAIN_MS = 5_000
 const REMEMBERED_STEPS = 10_000
 
-interface Loaded {
-  readonly group: CallGroup
-  readonly version: number
-}
-
 /**
  * Runs steps on the stored call groups. A step is stored first, with its reports and the timers of the steps that it
  * schedules, and is then reported. A process that loads a group reports the last step again unless it has reported it
@@ -46,12 +41,9 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
   /** The last step that this process has reported of each call group. */
   const reportedSteps = new LRUCache<CallId, number>({ max: REMEMBERED_STEPS })
 
-  async function load(tenant: Tenant, callId: CallId, known?: KnownRecords): Promise<Loaded | undefined> {
-    const key = keyOf(callId)
-    const found = known?.get(key) ?? (await storage.read(tenant, [key]))[0]
-    const value = found?.value as CallGroup | Alias | undefined
-    if (found === undefined || found.version === 0 || value === undefined) return undefined
-    return 'alias' in value ? load(tenant, value.alias) : { group: value, version: found.version }
+  async function load(tenant: Tenant, callId: CallId, known?: KnownRecords) {
+    const found = await readByCall(storage, keyOf, tenant, callId, known)
+    return found && { group: found.value as CallGroup, version: found.version }
   }
 
   async function report(group: CallGroup): Promise<void> {
@@ -74,15 +66,11 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
     const { tenant, sessionId, calls } = group
     const aliases = Object.keys(calls).filter((callId) => callId !== sessionId && !present.includes(callId as CallId))
     const timers: readonly ScheduledStep[] = [...scheduled, { step: { kind: 'tell' }, dueInMs: REPORT_AGAIN_MS }]
+    const ttlMs = isOver(group) ? KEPT_AFTER_END_MS : KEPT_MS
     const change = {
       records: [
-        { key: keyOf(sessionId), expectedVersion, value: group, ttlMs: isOver(group) ? KEPT_AFTER_END_MS : KEPT_MS },
-        ...aliases.map((callId) => ({
-          key: keyOf(callId as CallId),
-          expectedVersion: 0,
-          value: { alias: sessionId } satisfies Alias,
-          ttlMs: KEPT_MS,
-        })),
+        { key: keyOf(sessionId), expectedVersion, value: group, ttlMs },
+        ...aliases.map((callId) => aliasTo(sessionId, keyOf(callId as CallId))),
       ],
       timers: timers.map(({ step, dueInMs }) => ({
         id: timerId(sessionId, step),
@@ -141,7 +129,7 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
         const device = agentUri === undefined ? 'free' : await deviceOf(tenant, agentUri)
         const busy = await busyElsewhere(group, liveCalls).catch(unreadable)
         const at = new Date(now()).toISOString()
-        const next = applyStep(group, step, { at, deviceOf: () => device, busyElsewhere: busy })
+        const next = applyStep(group, step, { at, device, busyElsewhere: busy })
         if (next.group === group) return true
         const present = Object.keys(group.calls) as CallId[]
         const result = await store(next.group, version, next.scheduled, present, known).catch((cause: unknown) => {
@@ -163,11 +151,6 @@ function unreadable(cause: unknown): never {
   throw new PlatformUnavailable('the simulator could not read the call', { cause })
 }
 
-/** Stored under the id of each further call of a group. */
-interface Alias {
-  readonly alias: CallId
-}
-
 /** Key of the record of a call group in the storage. */
 export const keyOf = (callId: CallId): string => `simulated:${callId}`
 
@@ -176,3 +159,22 @@ function timerId(sessionId: CallId, step: CallStep): string {
   const parts = [step.kind, 'callId' in step ? step.callId : '', 'action' in step ? step.action : '']
   return `simulator:session:${sessionId}:${parts.join(':')}`
 }
+
+/** The part of a change that an api needs to record the reports in the same write. */
+export interface ChangedStep {
+  /** The same objects that the listener gets after the write. */
+  readonly reports: readonly LegReport[]
+  /** Without the timer that repeats the reports: it is needed only if they are recorded after the write. */
+  readonly timers: StorageChange['timers']
+}
+
+/** Undefined for a change without reports. */
+export function stepOf({ records, timers }: StorageChange): ChangedStep | undefined {
+  const group = records.map(({ value }) => value).find(isCallGroup)
+  const reports = group === undefined ? [] : reportsOfLastStep(group)
+  if (reports.length === 0) return undefined
+  return { reports, timers: timers.filter(({ payload }) => (payload as Partial<StepTimer>).cue?.kind !== 'tell') }
+}
+
+const isCallGroup = (value: unknown): value is CallGroup =>
+  typeof value === 'object' && value !== null && 'legs' in value

@@ -10,11 +10,10 @@ import {
 } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 import type { AgentStep, DeviceState, Party, PendingTransfer, SimulatedCall } from './call-group.ts'
-import { newCall, otherParty } from './call-group.ts'
+import { ENDINGS, newCall, otherParty } from './call-group.ts'
 import { endCall, endRinging, type Return, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
 import { behaviourOf, RING_OUT_MS, ROUTING_MS } from './destinations.ts'
 import { type Draft, remotePartyOf } from './draft.ts'
-import { ENDINGS } from './end-reasons.ts'
 
 // The roles of a transfer: the agent transfers the customer (who can be another agent) to the target.
 
@@ -92,11 +91,10 @@ export function scheduleTransfer(
 }
 
 /** Rings the target of a blind transfer, or returns the call to the agent. */
-export function routeTransfer(draft: Draft, call: SimulatedCall, deviceOf: (agentUri: string) => DeviceState): void {
+export function routeTransfer(draft: Draft, call: SimulatedCall, device: DeviceState): void {
   const { transfer } = call
   if (transfer === null || transfer.consultation !== null || transfer.ringsIn !== null) return
   if (transfer.target.kind === 'agent') {
-    const device = deviceOf(transfer.target.agentUri)
     if (device === 'busy') return targetFailed(draft, call, EndReason.busy)
     if (device === 'offline') return targetFailed(draft, call, EndReason.deviceUnavailable)
   } else {

@@ -19,7 +19,7 @@ import { type AsteriskPlatform, createAsterisk } from '../asterisk/asterisk.ts'
 import type { Harness } from '../conformance/harness.ts'
 import type { Observer } from '../conformance/observer.ts'
 import type { PlatformListener } from '../platform.ts'
-import { type CuttableProxy, openCuttableProxy } from './cuttable-proxy.ts'
+import { openCuttableProxy } from './cuttable-proxy.ts'
 import { RealTimeMemory } from './real-time-memory.ts'
 
 const TENANT = 'acme'
@@ -31,6 +31,7 @@ const PEOPLE = [
 const RING_SECONDS = 2
 const LEASE_MS = 300
 const PATIENCE_MS = 15_000
+const START_WITHIN_MS = 60_000
 const POLL_MS = 10
 
 /** Opens an agent's line (`extensions.conf`). */
@@ -38,18 +39,7 @@ const LINE_NUMBER = '*50'
 
 const uriOf = (name: string): string => `sip:${name}@acme.example`
 
-/** A real Asterisk with phones and an outside world, for the tests of one file. */
-export interface AsteriskLab {
-  phone(name: string): SipPhone
-  readonly world: () => OutsideWorld
-  /** Stops and starts Asterisk; phones and the outside world connect again. */
-  restart(): Promise<void>
-  /** The number of channels and bridges that Asterisk has. */
-  leftovers(): Promise<number>
-  /** Opens a new adapter after all calls have been ended. */
-  open(observer: Observer, answer: PbxAgent['answer']): Promise<LabHarness>
-  close(): Promise<void>
-}
+type AsteriskLab = Awaited<ReturnType<typeof openAsteriskLab>>
 
 export interface LabHarness extends Harness {
   readonly platform: AsteriskPlatform
@@ -62,8 +52,11 @@ export interface LabHarness extends Harness {
   readonly server: AriServer
 }
 
-/** @throws AsteriskUnavailable */
-export async function openAsteriskLab(): Promise<AsteriskLab> {
+/**
+ * A real Asterisk with phones and an outside world, for the tests of one file.
+ * @throws AsteriskUnavailable
+ */
+async function openAsteriskLab() {
   const root = await asteriskFiles()
   const folder = mkdtempSync(join(tmpdir(), 'asterisk-lab-'))
   const asterisk = await privateAsterisk(openHome(folder), root, PEOPLE)
@@ -99,7 +92,8 @@ export async function openAsteriskLab(): Promise<AsteriskLab> {
 
   return {
     phone,
-    async restart() {
+    /** Stops and starts Asterisk; phones and the outside world connect again. */
+    async restart(): Promise<void> {
       world.close()
       for (const one of phoneOf.values()) one.die()
       await asterisk.stop()
@@ -107,16 +101,18 @@ export async function openAsteriskLab(): Promise<AsteriskLab> {
       world = await openOutsideWorld(url, password)
       for (const one of phoneOf.values()) await one.register()
     },
+    /** The number of channels and bridges that Asterisk has. */
     leftovers: async () => (await listed('channels')).length + (await listed('bridges')).length,
     world: () => world,
-    async open(observer, answer) {
+    /** Opens a new adapter after all calls have been ended. */
+    async open(observer: Observer, answer: PbxAgent['answer']): Promise<LabHarness> {
       memory?.close()
       proxy.cut(false)
       await clear()
       memory = new RealTimeMemory()
       return openHarness({ asterisk, proxy, phone, memory, world: () => world }, observer, answer)
     },
-    async close() {
+    async close(): Promise<void> {
       memory?.close()
       world.close()
       for (const one of phoneOf.values()) one.die()
@@ -130,7 +126,7 @@ export async function openAsteriskLab(): Promise<AsteriskLab> {
 
 interface Parts {
   readonly asterisk: PrivateAsterisk
-  readonly proxy: CuttableProxy
+  readonly proxy: Awaited<ReturnType<typeof openCuttableProxy>>
   readonly phone: (name: string) => SipPhone
   readonly memory: RealTimeMemory
   readonly world: () => OutsideWorld
@@ -235,4 +231,21 @@ function openHarness(
       return platform
     },
   }
+}
+
+/** Tests that share a real Asterisk. Without one they are skipped, with the reason in the name. */
+export function describeWithAsterisk(name: string, tests: (lab: () => AsteriskLab) => void): void {
+  const missing = process.env['ASTERISK_MISSING']
+  if (missing !== undefined) return describe.skip(`${name} (${missing})`, () => test('is skipped', () => {}))
+  describe(name, () => {
+    let opened: AsteriskLab | undefined
+    beforeAll(async () => {
+      opened = await openAsteriskLab()
+    }, START_WITHIN_MS)
+    afterAll(() => opened?.close())
+    tests(() => {
+      if (opened === undefined) throw new Error('Asterisk has not been started')
+      return opened
+    })
+  })
 }

@@ -2,13 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
 /** A TCP proxy on loopback. While it is cut, it resets open connections and refuses new ones. */
-export interface CuttableProxy {
-  readonly port: number
-  cut(isCut: boolean): void
-  close(): void
-}
-
-export async function openCuttableProxy(targetPort: number): Promise<CuttableProxy> {
+export async function openCuttableProxy(targetPort: number) {
   const sockets = new Set<Socket>()
   const listener = (): Server =>
     createServer((near) => {
@@ -39,7 +33,7 @@ export async function openCuttableProxy(targetPort: number): Promise<CuttablePro
   return {
     port,
     close,
-    cut(isCut) {
+    cut(isCut: boolean): void {
       if (isCut !== isOpen) return
       isOpen = !isCut
       if (isCut) return close()

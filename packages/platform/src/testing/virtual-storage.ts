@@ -1,48 +1,25 @@
 import type { Tenant } from '@switchhook/contracts'
-import type { StoredRecord } from '../platform.ts'
-import type { AdapterStorage, StorageChange } from '../storage.ts'
+import { MemoryStorage, nameOf, type Timer } from './memory-storage.ts'
 
-interface Timer {
-  readonly id: string
+interface WaitingTimer extends Timer {
   readonly tenant: Tenant
   readonly dueAtMs: number
-  readonly payload: unknown
 }
 
 /** A storage in memory with the conflicts and timers of the real one, and a clock that only the test moves. */
-export class VirtualStorage implements AdapterStorage {
+export class VirtualStorage extends MemoryStorage {
   nowMs = Date.UTC(2026, 0, 1)
-  /** If set, every access rejects with it. */
-  outage: Error | undefined
-  #records = new Map<string, StoredRecord>()
-  #timers = new Map<string, Timer>()
+  #timers = new Map<string, WaitingTimer>()
 
-  async read(tenant: Tenant, keys: readonly string[]): Promise<readonly StoredRecord[]> {
-    if (this.outage !== undefined) throw this.outage
-    return keys.map((key) =>
-      structuredClone(this.#records.get(nameOf(tenant, key)) ?? { version: 0, value: undefined }),
-    )
+  protected override setTimer(tenant: Tenant, timer: Timer): void {
+    this.#timers.set(nameOf(tenant, timer.id), { ...timer, tenant, dueAtMs: this.nowMs + timer.dueInMs })
   }
 
-  async write(tenant: Tenant, { records, timers }: StorageChange): Promise<'committed' | 'conflict'> {
-    if (this.outage !== undefined) throw this.outage
-    const versionOf = (key: string): number => this.#records.get(nameOf(tenant, key))?.version ?? 0
-    if (records.some(({ key, expectedVersion }) => versionOf(key) !== expectedVersion)) return 'conflict'
-    for (const { key, expectedVersion, value } of records) {
-      this.#records.set(nameOf(tenant, key), { version: expectedVersion + 1, value: structuredClone(value) })
-    }
-    for (const { id, dueInMs, payload } of timers) {
-      this.#timers.set(nameOf(tenant, id), { id, tenant, dueAtMs: this.nowMs + dueInMs, payload })
-    }
-    return 'committed'
-  }
-
-  /** Returns a function that restores the present records and timers, like a Redis that loads an older file. */
-  backUp(): () => void {
-    const records = new Map(this.#records)
+  override backUp(): () => void {
+    const restoreRecords = super.backUp()
     const timers = new Map(this.#timers)
     return () => {
-      this.#records = new Map(records)
+      restoreRecords()
       this.#timers = new Map(timers)
     }
   }
@@ -58,10 +35,8 @@ export class VirtualStorage implements AdapterStorage {
     this.nowMs = end
   }
 
-  #next(end: number): Timer | undefined {
+  #next(end: number): WaitingTimer | undefined {
     const [first] = [...this.#timers.values()].toSorted((a, b) => a.dueAtMs - b.dueAtMs)
     return first !== undefined && first.dueAtMs <= end ? first : undefined
   }
 }
-
-const nameOf = (tenant: Tenant, name: string): string => JSON.stringify([tenant, name])

@@ -37,7 +37,7 @@ export function createLookup({
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)
   const inFlight = new Map<string, Promise<LookupAddress[]>>()
-  const failures = new LRUCache<string, Failure>({ max: MAX_FAILURES, ttl: forgetFailureMs })
+  const failed = new LRUCache<string, Promise<LookupAddress[]>>({ max: MAX_FAILURES, ttl: forgetFailureMs })
 
   async function find(hostname: string): Promise<LookupAddress[]> {
     // RFC 6761, section 6.3: never sent to a name server.
@@ -54,22 +54,12 @@ export function createLookup({
     return askSystem(hostname)
   }
 
-  async function findOrFail(hostname: string): Promise<LookupAddress[]> {
-    const failure = failures.get(hostname)
-    if (failure !== undefined) throw failure
-    try {
-      return await find(hostname)
-    } catch (error) {
-      failures.set(hostname, error as Failure)
-      throw error
-    }
-  }
-
   function findOnce(hostname: string): Promise<LookupAddress[]> {
-    const current = inFlight.get(hostname)
-    if (current !== undefined) return current
-    const finding = findOrFail(hostname).finally(() => inFlight.delete(hostname))
+    const known = inFlight.get(hostname) ?? failed.get(hostname)
+    if (known !== undefined) return known
+    const finding = find(hostname).finally(() => inFlight.delete(hostname))
     inFlight.set(hostname, finding)
+    finding.catch(() => failed.set(hostname, finding))
     return finding
   }
 

@@ -3,11 +3,11 @@ import type { AddressGuard } from '@switchhook/egress'
 import { startDeadline } from '@switchhook/runtime'
 import { attemptHeaders, type Signer } from '@switchhook/signing'
 import { Axios } from 'axios'
+import { LRUCache } from 'lru-cache'
 import { classifyError, classifyStatus } from '../policy/classify.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
-import { createTargets } from './targets.ts'
-import { createUndiciAdapter, PreparedPost, type Sent } from './undici-adapter.ts'
+import { type Sent, undiciAdapter } from './undici-adapter.ts'
 
 export interface PostOptions extends ConnectionOptions {
   /** Deadline of the whole attempt: name look-up, connection, TLS, sending, and the status line of the answer. */
@@ -33,11 +33,9 @@ export function createPostClient(options: PostOptions): PostClient {
   const { timeoutMs, guard, sign, ownHeadersOf } = options
   const targetOf = createTargets(guard)
   const connections = openConnections(options)
-  // The bare class without defaults: axios merges each of them into every request. It needs neither method nor headers,
-  // because the PreparedPost has them. It checks no status and transforms nothing, because the body is already bytes and the
-  // answer's excerpt is already text.
+  // The bare class without defaults: axios merges each of them into every request. The adapter has method, headers and body.
+  // It checks no status and transforms nothing, because the answer's excerpt is already text.
   const client = new Axios({})
-  const adapter = createUndiciAdapter(connections)
 
   async function send(delivery: Delivery, attempt: number, terms: PostTerms): Promise<Outcome | LeaseExpired> {
     const target = targetOf(delivery.url)
@@ -45,9 +43,11 @@ export function createPostClient(options: PostOptions): PostClient {
     try {
       const own = ownHeadersOf?.(delivery) ?? {}
       const headers = { ...own, ...attemptHeaders(delivery, attempt, sign) }
-      const data = new PreparedPost(target, headers, delivery.body, { ...terms, hidden: Object.values(own) })
-      const { data: sent } = await client.request<Sent>({ data, adapter })
-      return outcomeOf(sent)
+      const { origin, path } = target
+      const request = { origin, path, method: 'POST', headers, body: delivery.body } as const
+      const adapter = undiciAdapter(connections, request, { ...terms, hidden: Object.values(own) })
+      const { data } = await client.request<Sent>({ adapter })
+      return outcomeOf(data)
     } catch (error) {
       return classifyError(error)
     }
@@ -77,13 +77,36 @@ function outcomeOf(sent: Sent): Outcome | LeaseExpired {
       return { kind: 'lease-expired', ...(sent.broken !== undefined && { broken: classifyError(sent.broken) }) }
     case 'answer': {
       const { status, excerpt, pauseMs } = sent
+      const said = { ...(excerpt !== undefined && { answer: excerpt }), ...(pauseMs !== undefined && { pauseMs }) }
       const outcome = classifyStatus(status)
-      if (outcome.kind !== 'answered') return outcome
-      return {
-        ...outcome,
-        ...(excerpt !== undefined && { answer: excerpt }),
-        ...(pauseMs !== undefined && { pauseMs }),
-      }
+      return outcome.kind === 'answered' ? { ...outcome, ...said } : outcome
     }
   }
+}
+
+/** A url as an HTTP client needs it. */
+export interface Target {
+  readonly kind: 'target'
+  readonly origin: string
+  readonly path: string
+}
+
+/** More urls than a worker uses at a time; 200 bytes each. */
+const MAX_TARGETS = 10_000
+
+/**
+ * Parses and vets urls. Results are cached: they depend only on the url and the configuration, and parsing takes longer
+ * than the rest of preparing a request. The addresses of a host name are vetted at every connection instead.
+ */
+export function createTargets(guard: Pick<AddressGuard, 'allowsHost'>): (url: string) => Target | Outcome {
+  const known = new LRUCache<string, Target | Outcome>({ max: MAX_TARGETS, memoMethod: (url) => targetOf(url, guard) })
+  return (url) => known.memo(url)
+}
+
+function targetOf(url: string, guard: Pick<AddressGuard, 'allowsHost'>): Target | Outcome {
+  const parsed = URL.parse(url)
+  // An earlier version may have accepted a url that this version cannot use.
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return { kind: 'unreachable', reason: 'unusable-url' }
+  if (!guard.allowsHost(parsed.hostname)) return { kind: 'unreachable', reason: 'blocked' }
+  return { kind: 'target', origin: parsed.origin, path: parsed.pathname + parsed.search }
 }

@@ -1,12 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** Removes `100 Continue` answers from what one connection receives. */
-export interface ContinueFilter {
-  /** Call when a request is written. The next bytes are the head of its answer. */
-  expectAnswer(): void
-  /** Returns the bytes that the parser may read. Empty until it is clear whether a 100 is arriving. */
-  pass(chunk: Buffer): Buffer
-}
+export type ContinueFilter = ReturnType<typeof createContinueFilter>
 
 /** A longer 100 is passed to undici, which rejects it. The limit also bounds the work for a head that arrives byte by byte. */
 const MAX_HEAD_BYTES = 4_096
@@ -20,11 +14,11 @@ const BARE_LINE_FEED = /(^|[^\r])\n/
 const EMPTY = Buffer.alloc(0)
 
 /**
- * A client must accept interim answers that it did not ask for (RFC 9110, section 15.2). Undici accepts all of them except
+ * Removes `100 Continue` answers from what one connection receives. A client must accept interim answers that it did not ask for (RFC 9110, section 15.2). Undici accepts all of them except
  * 100, for which it destroys the connection. The filter drops every complete 100 before the answer and passes on all other
  * bytes, so undici still checks anything that is not a well-formed 100. An answer without a 1xx costs one comparison.
  */
-export function createContinueFilter(): ContinueFilter {
+export function createContinueFilter() {
   let isAtHead = false
   let held: Buffer = EMPTY
 
@@ -35,11 +29,13 @@ export function createContinueFilter(): ContinueFilter {
   }
 
   return {
-    expectAnswer: () => {
+    /** Call when a request is written. The next bytes are the head of its answer. */
+    expectAnswer: (): void => {
       isAtHead = true
       held = EMPTY
     },
-    pass: (chunk) => {
+    /** Returns the bytes that the parser may read. Empty until it is clear whether a 100 is arriving. */
+    pass: (chunk: Buffer): Buffer => {
       if (!isAtHead) return chunk
       if (held.length === 0 && chunk.length > CLASS_AT && chunk[CLASS_AT] !== DIGIT_ONE) return passAll(chunk)
       let rest = held.length === 0 ? chunk : Buffer.concat([held, chunk])

@@ -1,4 +1,4 @@
-import { createTargets } from './targets.ts'
+import { createTargets } from './post.ts'
 
 const publicOnly = { allowsHost: (hostname: string) => hostname !== '127.0.0.1' }
 

@@ -1,14 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isLeaseValid } from '@switchhook/contracts'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
-import { type AxiosAdapter, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
+import { type AxiosAdapter, AxiosHeaders } from 'axios'
 import type { Dispatcher } from 'undici'
 import { codedError } from '../policy/classify.ts'
 import { pauseMsOf } from '../policy/retry-after.ts'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from './answer-excerpt.ts'
 import type { Connections } from './connections.ts'
 import type { PostTerms } from './post-under-lease.ts'
-import type { Target } from './targets.ts'
 
 /**
  * How much of an answer's body is read, and for how long. Reading all of it keeps the connection usable; beyond the limits
@@ -16,22 +15,6 @@ import type { Target } from './targets.ts'
  */
 const MAX_ANSWER_BYTES = 4_096
 const MAX_ANSWER_MS = 1_000
-
-/** A complete request. A class, because axios copies a plain object that is passed as its `data`, headers and all. */
-export class PreparedPost {
-  readonly request: Dispatcher.DispatchOptions
-  readonly terms: PostTerms
-
-  constructor(
-    { origin, path }: Pick<Target, 'origin' | 'path'>,
-    headers: Readonly<Record<string, string>>,
-    body: Buffer,
-    terms: PostTerms,
-  ) {
-    this.request = { origin, path, method: 'POST', headers, body }
-    this.terms = terms
-  }
-}
 
 interface EndpointAnswer {
   readonly status: number
@@ -50,16 +33,22 @@ export type Sent =
    */
   | { readonly kind: 'unwritten'; readonly broken: Error | undefined }
 
+/** One for all answers: axios would create one for each. */
+const NO_HEADERS = new AxiosHeaders()
+
 /**
- * An axios adapter over undici, which takes a third of the time of Node's own client (docs/performance.md). It sends a
- * `PreparedPost`. Its `data` is a `Sent`: at the status line of a 2xx, whose body is dropped, and after the excerpt of any
- * other answer. Errors are data too, because axios extends the stack trace of each rejection.
+ * An axios adapter over undici, which takes a third of the time of Node's own client (docs/performance.md). It sends one
+ * complete request, which axios would copy, headers and all. Its `data` is a `Sent`: at the status line of a 2xx, whose body
+ * is dropped, and after the excerpt of any other answer. Errors are data too, because axios extends the stack trace of each
+ * rejection.
  */
-export const createUndiciAdapter =
-  (connections: Connections): AxiosAdapter =>
+export const undiciAdapter =
+  (connections: Connections, request: Dispatcher.DispatchOptions, terms: PostTerms): AxiosAdapter =>
   (config) =>
     new Promise((resolve) => {
-      new RequestHandler(connections, config.data as PreparedPost, (sent) => resolve(responseOf(sent, config))).begin()
+      // axios does not use the status; `data` has it.
+      const ended = (data: Sent): void => resolve({ status: 0, statusText: '', headers: NO_HEADERS, config, data })
+      new RequestHandler(connections, request, terms, ended).begin()
     })
 
 /**
@@ -83,7 +72,12 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   /** An answer other than 2xx, while its excerpt is being read. */
   #rejection: (EndpointAnswer & { readonly chunks: Buffer[] }) | undefined
 
-  constructor(connections: Connections, { request, terms }: PreparedPost, ended: (sent: Sent) => void) {
+  constructor(
+    connections: Connections,
+    request: Dispatcher.DispatchOptions,
+    terms: PostTerms,
+    ended: (sent: Sent) => void,
+  ) {
     this.#connections = connections
     this.#request = request
     this.#terms = terms
@@ -200,14 +194,6 @@ const isClosing = (error: Error): boolean => 'code' in error && CLOSED.has(Strin
 /** Undici gives a parser error no code, and an unexpected 101 the code of a lost connection. */
 const isProtocolError = (error: Error): boolean =>
   error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message)
-
-/** One for all answers: axios would create one for each. */
-const NO_HEADERS = new AxiosHeaders()
-
-/** axios does not use the status; `data` has it. */
-function responseOf(data: Sent, config: InternalAxiosRequestConfig): AxiosResponse<Sent> {
-  return { status: 0, statusText: '', headers: NO_HEADERS, config, data }
-}
 
 /** The request asked for an uncompressed answer; a compressed one gets no excerpt. A header that occurs twice is a list. */
 const isPlain = (headers: { readonly 'content-encoding'?: string | readonly string[] | undefined }): boolean =>

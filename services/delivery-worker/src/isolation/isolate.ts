@@ -29,20 +29,7 @@ interface TurnWork<Found> {
   readonly work: (found: Found) => Promise<void>
 }
 
-/** Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker. */
-export interface Isolation {
-  /**
-   * Runs the work of a delivery in one of its subscription's turns, or without one if it needs none. A delivery from a lane
-   * waits until a turn is free. A delivery from a due queue waits for `patienceMs`, or not at all while its subscription is
-   * crowded; then it moves to its lane instead: the broker has confirmed it there, with attempt and slot unchanged.
-   * Rejects while it waits if the worker stops.
-   */
-  readonly inTurn: <Found>(delivery: Delivery, source: Source, work: TurnWork<Found>) => Promise<void>
-  /** Adapts the number of turns to the result of a POST. Call it within the work of the delivery. */
-  readonly notePost: (delivery: Delivery, result: PostResult) => void
-  /** Returns waiting deliveries to the broker. */
-  readonly stop: () => void
-}
+export type Isolation = ReturnType<typeof createIsolation>
 
 /** The turns of one subscription, and the deliveries that wait for one. */
 interface Room {
@@ -77,12 +64,14 @@ const turnsForRetries = (turns: number): number => Math.max(1, Math.floor(turns 
 export const laneOf = (subscription: SubscriptionId, lanes: number): number => crc32(subscription) % lanes
 
 /**
+ * Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker.
+ *
  * Each subscription has `turns.least` turns per worker, and more while its endpoint answers quickly. A delivery that finds
  * none free waits a moment and then moves, once, to a lane. Lanes are consumed at the pace of their subscriptions. A deferred
  * delivery therefore costs one publish and one more delivery by the broker, however long it waits, and it delays only its own
  * lane.
  */
-export function createIsolation(deps: IsolationDeps): Isolation {
+export function createIsolation(deps: IsolationDeps) {
   const { turns: limits, lanes, patienceMs, publishToLane, movedToLane, nowMs } = deps
   const { least } = limits
   const rooms = new Map<SubscriptionId, Room>()
@@ -158,7 +147,17 @@ export function createIsolation(deps: IsolationDeps): Isolation {
   }
 
   return {
-    inTurn: async (delivery, source, { look, needsTurn, isFresh, work }) => {
+    /**
+     * Runs the work of a delivery in one of its subscription's turns, or without one if it needs none. A delivery from a lane
+     * waits until a turn is free. A delivery from a due queue waits for `patienceMs`, or not at all while its subscription is
+     * crowded; then it moves to its lane instead: the broker has confirmed it there, with attempt and slot unchanged.
+     * Rejects while it waits if the worker stops.
+     */
+    inTurn: async <Found>(
+      delivery: Delivery,
+      source: Source,
+      { look, needsTurn, isFresh, work }: TurnWork<Found>,
+    ): Promise<void> => {
       let isInTurn = take(delivery)
       try {
         let found = await look()
@@ -175,11 +174,13 @@ export function createIsolation(deps: IsolationDeps): Isolation {
         if (isInTurn) release(delivery)
       }
     },
-    notePost: (delivery, result) => {
+    /** Adapts the number of turns to the result of a POST. Call it within the work of the delivery. */
+    notePost: (delivery: Delivery, result: PostResult): void => {
       const room = roomOf(delivery)
       room.pace = paceAfter(room.pace, result, { taken: room.taken, nowMs: nowMs(), limits })
     },
-    stop: () => {
+    /** Returns waiting deliveries to the broker. */
+    stop: (): void => {
       isStopping = true
       for (const { waiting } of rooms.values()) {
         for (const { giveUp } of waiting.splice(0)) giveUp(stopping())

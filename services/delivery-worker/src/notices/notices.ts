@@ -46,7 +46,14 @@ const RECOVERED = 'webhook.endpoint.recovered'
  */
 export function createNotices(deps: NoticesDeps) {
   const { isWanted, outages, parkedLimits, heldLimits, find, published, log } = deps
-  const publish = async (event: PlatformEvent): Promise<void> => {
+  async function publish(
+    { tenant, traceparent }: Pick<Delivery, 'tenant' | 'traceparent'>,
+    eventType: EventType,
+    eventId: EventId,
+    data: NoticeData,
+  ): Promise<void> {
+    const traced = traceparent !== undefined && { traceparent }
+    const event = { eventId, eventType, occurredAt: data.occurredAt, tenant, data: { ...data }, ...traced }
     await deps.publish(event)
     published(event)
   }
@@ -77,7 +84,7 @@ export function createNotices(deps: NoticesDeps) {
       if (crossing === undefined || !(await isWanted(tenant, eventType))) return
       const { crossedAtMs, limit, count } = crossing
       const data = { subscriptionId, limit, ...counted(count), occurredAt: toIso(crossedAtMs) }
-      await publish(make({ tenant }, eventType, limitEventIdOf(subscriptionId, eventType, crossedAtMs), data))
+      await publish({ tenant }, eventType, limitEventIdOf(subscriptionId, eventType, crossedAtMs), data)
       // After the broker's confirm. If the process dies in between, the same event is published again.
       await store.markReported(subscriptionId, crossing)
     }
@@ -89,18 +96,16 @@ export function createNotices(deps: NoticesDeps) {
       const { subscriptionId, url } = delivery
       const { sinceMs, untilMs, failures, last } = outage
       const since = toIso(sinceMs)
-      await publish(
-        make(delivery, FAILING, outageEventIdOf(subscriptionId, FAILING, sinceMs), {
-          subscriptionId,
-          url: withoutQuery(url),
-          failures,
-          since,
-          until: toIso(untilMs),
-          lastOutcome: outcomeNumber(last.outcome),
-          lastStatus: last.status,
-          occurredAt: since,
-        }),
-      )
+      await publish(delivery, FAILING, outageEventIdOf(subscriptionId, FAILING, sinceMs), {
+        subscriptionId,
+        url: withoutQuery(url),
+        failures,
+        since,
+        until: toIso(untilMs),
+        lastOutcome: outcomeNumber(last.outcome),
+        lastStatus: last.status,
+        occurredAt: since,
+      })
       await outages.markReported(delivery, outage)
     }),
     recovered: quietly(RECOVERED, async (delivery) => {
@@ -108,15 +113,13 @@ export function createNotices(deps: NoticesDeps) {
       if (outage === undefined) return
       const { subscriptionId, url } = delivery
       const recoveredAt = toIso(outage.recoveredAtMs)
-      await publish(
-        make(delivery, RECOVERED, outageEventIdOf(subscriptionId, RECOVERED, outage.recoveredAtMs), {
-          subscriptionId,
-          url: withoutQuery(url),
-          since: toIso(outage.sinceMs),
-          recoveredAt,
-          occurredAt: recoveredAt,
-        }),
-      )
+      await publish(delivery, RECOVERED, outageEventIdOf(subscriptionId, RECOVERED, outage.recoveredAtMs), {
+        subscriptionId,
+        url: withoutQuery(url),
+        since: toIso(outage.sinceMs),
+        recoveredAt,
+        occurredAt: recoveredAt,
+      })
     }),
     /** Publishes the notice of a parked delivery, if it is parked in this run. */
     noticeParked: async (delivery: Delivery): Promise<void> => {
@@ -126,7 +129,7 @@ export function createNotices(deps: NoticesDeps) {
       if (record?.state !== 'parked' || record.run !== delivery.run) return
       const data = parkedDataOf(record)
       if (data === undefined) return
-      await publish(make(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data))
+      await publish(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data)
     },
     /** Publishes, once per crossing, that a subscription has more parked deliveries than may keep their body. */
     parkedLimit: limitNotice('webhook.parked.limit', parkedLimits, (parked) => ({ parked })),
@@ -136,20 +139,6 @@ export function createNotices(deps: NoticesDeps) {
 }
 
 type NoticeData = EndpointFailing | EndpointRecovered | DeliveryParked | ParkedLimitExceeded | HeldLimitNear
-
-const make = (
-  { tenant, traceparent }: Pick<Delivery, 'tenant' | 'traceparent'>,
-  eventType: EventType,
-  eventId: EventId,
-  data: NoticeData,
-): PlatformEvent => ({
-  eventId,
-  eventType,
-  occurredAt: data.occurredAt,
-  tenant,
-  data: { ...data },
-  ...(traceparent !== undefined && { traceparent }),
-})
 
 function parkedDataOf(record: DeliveryRecord): DeliveryParked | undefined {
   const { deliveryId, subscriptionId, url, eventId, eventType, run, attempt, parkedReason, parkedAt, attempts } = record

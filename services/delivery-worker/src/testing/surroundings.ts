@@ -1,42 +1,18 @@
 import { join } from 'node:path'
 import type { InstallationId, Subscription } from '@switchhook/contracts'
 import { type Broker, openBroker, serviceTopology } from '@switchhook/messaging'
-import { createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
+import { createSubscriptionStore, openRedis } from '@switchhook/store'
 import {
-  type Receiver,
   type ServiceProcess,
   silentLog,
   startReceiver,
   startServiceProcess,
-  type TestBroker,
-  type TestRedis,
   testBroker,
   testRedis,
 } from '@switchhook/testkit'
 import { aSubscription } from './deliveries.ts'
 
-/** Everything around a worker, for real: RabbitMQ, Redis and a receiver. */
-export interface Surroundings {
-  readonly rabbit: TestBroker
-  readonly redisServer: TestRedis
-  /** A connection of the test to `redisServer`. */
-  readonly redis: Redis
-  readonly receiver: Receiver
-  /** Starts a worker in its own process. It may contact the receiver. */
-  readonly startWorker: (env?: Readonly<Record<string, string>>) => Promise<ServiceProcess>
-  /**
-   * Opens a connection to `rabbit` that the test publishes with.
-   * @param options `installation`: the id in its messages; absent: none. `shards`: of `delivery.due`
-   */
-  readonly openBroker: (options?: {
-    readonly installation?: InstallationId
-    readonly shards?: number
-  }) => Promise<Broker>
-  /** Stores a subscription of `acme` to a path of the receiver. */
-  readonly subscribe: (path: string, eventTypes?: Subscription['eventTypes']) => Promise<Subscription>
-  /** Kills the workers that still run, and closes everything. */
-  readonly close: () => Promise<void>
-}
+export type Surroundings = Awaited<ReturnType<typeof startSurroundings>>
 
 /** Gives each test of a file surroundings of its own. Call it at the top of the file; `started` is called before each test. */
 export function useSurroundings(started: (surroundings: Surroundings) => void): void {
@@ -48,7 +24,8 @@ export function useSurroundings(started: (surroundings: Surroundings) => void): 
   afterEach(() => surroundings.close())
 }
 
-async function startSurroundings(): Promise<Surroundings> {
+/** Everything around a worker, for real: RabbitMQ, Redis and a receiver. */
+async function startSurroundings() {
   const [rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
   const redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
   const workers: ServiceProcess[] = []
@@ -56,9 +33,11 @@ async function startSurroundings(): Promise<Surroundings> {
   return {
     rabbit,
     redisServer,
+    /** A connection of the test to `redisServer`. */
     redis,
     receiver,
-    startWorker: async (env) => {
+    /** Starts a worker in its own process. It may contact the receiver. */
+    startWorker: async (env?: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
       const worker = await startServiceProcess(join(import.meta.dirname, '../main.ts'), {
         AMQP_URL: rabbit.amqpUrl,
         REDIS_URL: redisServer.redisUrl,
@@ -68,7 +47,12 @@ async function startSurroundings(): Promise<Surroundings> {
       workers.push(worker)
       return worker
     },
-    openBroker: async ({ installation, shards = 1 } = {}) => {
+    /**
+     * Opens a connection to `rabbit` that the test publishes with.
+     * @param options `installation`: the id in its messages; absent: none. `shards`: of `delivery.due`
+     */
+    openBroker: async (options: { readonly installation?: InstallationId; readonly shards?: number } = {}) => {
+      const { installation, shards = 1 } = options
       const broker = await openBroker({
         url: rabbit.amqpUrl,
         topology: serviceTopology([], { deliveryShards: shards }),
@@ -79,9 +63,11 @@ async function startSurroundings(): Promise<Surroundings> {
       brokers.push(broker)
       return broker
     },
-    subscribe: (path, eventTypes = ['call.status']) =>
+    /** Stores a subscription of `acme` to a path of the receiver. */
+    subscribe: (path: string, eventTypes: Subscription['eventTypes'] = ['call.status']): Promise<Subscription> =>
       createSubscriptionStore(redis).create(aSubscription({ url: receiver.url(path), eventTypes })),
-    close: async () => {
+    /** Kills the workers that still run, and closes everything. */
+    close: async (): Promise<void> => {
       await Promise.all(workers.map((worker) => worker.kill()))
       await Promise.all([...brokers.map((broker) => broker.close()), redis.close(), receiver.close()])
       await Promise.all([rabbit.close(), redisServer.close()])

@@ -4,11 +4,7 @@ import { Agent, WebSocket } from 'undici'
 import { type AriServer, authorizationOf } from './ari-client.ts'
 import { type AriEvent, parseEvent } from './ari-model.ts'
 
-export interface EventSocket {
-  /** Resolves with the reason when the stream has ended. */
-  readonly closed: Promise<string>
-  close(): void
-}
+export type EventSocket = Awaited<ReturnType<typeof openEventSocket>>
 
 export interface EventSocketOptions {
   readonly server: AriServer
@@ -23,8 +19,8 @@ const PING_EVERY_MS = 5_000
 const SILENT_FOR_MS = 10_000
 const OPEN_WITHIN_MS = 5_000
 
-/** Opens Asterisk's event stream. Rejects if it does not open. */
-export async function openEventSocket({ server, app, all, onEvent }: EventSocketOptions): Promise<EventSocket> {
+/** Opens Asterisk's event stream. Rejects if it does not open. `closed` resolves with the reason when it has ended. */
+export async function openEventSocket({ server, app, all, onEvent }: EventSocketOptions) {
   const url = new URL(`${server.url.pathname.replace(/\/$/, '')}/ari/events`, server.url)
   url.protocol = server.url.protocol === 'https:' ? 'wss:' : 'ws:'
   url.searchParams.set('app', app)
@@ -79,5 +75,5 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
   // oxlint-disable-next-line no-restricted-properties -- neither promise is a timer
   const reason = await Promise.race([opened, closed])
   if (typeof reason === 'string') throw new Error(`the event stream did not open: ${reason}`)
-  return { closed, close: () => end('closed by us') }
+  return { closed, close: (): void => end('closed by us') }
 }

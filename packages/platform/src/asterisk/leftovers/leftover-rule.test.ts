@@ -1,4 +1,4 @@
-import { judgeUnknown, LEAST_MS, LEAST_ROUNDS, MAX_AT_ONCE, type Sightings } from './leftover-rule.ts'
+import { judgeUnknown, LEAST_MS, LEAST_ROUNDS, MAX_AT_ONCE, type Sightings } from './leftovers.ts'
 
 const AT_MS = Date.UTC(2026, 0, 1)
 const some = (count: number, isTalking = false) =>

@@ -4,8 +4,7 @@ import { bridgeName } from '../ari/carry-out.ts'
 import { MARK_VARIABLE, markOf } from '../ari/channel-mark.ts'
 import { newChannel, newSession } from '../session/session.ts'
 import type { Loaded } from '../store/session-store.ts'
-import { LEAST_MS, LEAST_ROUNDS, MAX_AT_ONCE } from './leftover-rule.ts'
-import { createLeftovers, type UnknownChannels } from './leftovers.ts'
+import { createLeftovers, LEAST_MS, LEAST_ROUNDS, MAX_AT_ONCE, type UnknownChannels } from './leftovers.ts'
 
 const APP = 'test'
 let nowMs: number

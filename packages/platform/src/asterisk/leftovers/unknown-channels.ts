@@ -1,10 +1,18 @@
+import type { PbxMemory } from '../../storage.ts'
+import { type AriServer, createAriClient } from '../ari/ari-client.ts'
 import type { AriBridge, AriChannel } from '../ari/ari-model.ts'
 import { HOLDING } from '../ari/carry-out.ts'
 import { readMark, type SessionName } from '../ari/channel-mark.ts'
-import type { Calls } from '../ari/read-calls.ts'
+import { type Calls, reach, readCalls } from '../ari/read-calls.ts'
 import { isLive } from '../session/session.ts'
-import type { SessionStore } from '../store/session-store.ts'
-import type { UnknownChannel } from './leftover-rule.ts'
+import { loadSession, type SessionStore } from '../store/session-store.ts'
+
+/** A channel of this application that belongs to no stored call. */
+export interface UnknownChannel {
+  readonly id: string
+  /** Another channel is in the same bridge or call, or it waits on music: people probably talk, or one of them is on hold. */
+  readonly isTalking: boolean
+}
 
 export interface FoundUnknown extends UnknownChannel {
   readonly channel: AriChannel
@@ -36,4 +44,41 @@ export async function findUnknown(
     if (!isKnown) unknown.push({ id, isTalking: hasOther, channel, session })
   }
   return unknown
+}
+
+export interface UnknownOptions {
+  readonly server: AriServer
+  readonly app: string
+  readonly memory: Pick<PbxMemory, 'read'>
+  /** Rejects unless the memory holds the calls of an installation. */
+  readonly verifyStorage: () => Promise<void>
+}
+
+export type UnknownInAsterisk = ReturnType<typeof openUnknown>
+
+/** For an operator: the channels in Asterisk that belong to no stored call. */
+export function openUnknown({ server, app, memory, verifyStorage }: UnknownOptions) {
+  const ari = createAriClient(server)
+  const store: Parameters<typeof findUnknown>[1] = { load: (tenant, callId) => loadSession(memory, tenant, callId) }
+  return {
+    /** @throws PlatformUnavailable if Asterisk cannot be reached; rejects as `verifyStorage` does */
+    async list(): Promise<readonly FoundUnknown[]> {
+      await reach(ari)
+      const unknown = await findUnknown(app, store, await readCalls(ari))
+      // After the reads: an emptied Redis knows no call.
+      await verifyStorage()
+      return unknown
+    },
+    /**
+     * Ends a channel, even during a conversation. Resolves if it is gone already.
+     * @throws AriUnavailable, or Error if Asterisk refuses
+     */
+    async remove({ id }: Pick<FoundUnknown, 'id'>): Promise<void> {
+      const path = `/channels/${encodeURIComponent(id)}`
+      const { status } = await ari.request('DELETE', path)
+      const isGone = (status >= 200 && status < 300) || status === 404
+      if (!isGone) throw new Error(`Asterisk answered ${status} to DELETE ${path}`)
+    },
+    close: (): Promise<void> => ari.close(),
+  }
 }

@@ -1,72 +1,34 @@
 import { CallState } from '@switchhook/contracts'
-import type { LegReport } from '../../platform.ts'
-import {
-  beginTransfer,
-  cancelTransfer,
-  completeTransfer,
-  ENDINGS,
-  endCall,
-  failedCommand,
-  hangup,
-  isSameParty,
-  otherParty,
-  reportHold,
-  type SimulatedCall,
-  targetFailed,
-} from './call-flow.ts'
+import { applyAgentStep, ENDINGS, endCall, type SimulatedCall, targetFailed } from './call-flow.ts'
 import type { CommandInput } from './input.ts'
 import { answerOnLine } from './open-line.ts'
 import { drop } from './plan-channels.ts'
+import type { Channel } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
 
 /** The time in which a phone must answer after a request to answer. */
 const ANSWER_WITHIN_MS = 3_000
 
-interface Subject {
-  readonly call: SimulatedCall
-  readonly leg: LegReport
-}
-
-/**
- * Applies an agent's action on a leg, by command or at the phone. A command that does not fit the leg's state is reported
- * as failed. A command whose result the leg already has changes nothing.
- */
+/** Applies an agent's action on a leg, by command or at the phone. What the phone has to do is requested from it. */
 export function applyCommand(draft: SessionDraft, input: CommandInput): void {
-  const call = draft.calls.call(input.callId)
-  const leg = draft.calls.leg(input.callId, input.agentUri)
+  const { callId, agentUri } = input
+  const call = draft.calls.call(callId)
+  const leg = draft.calls.leg(callId, agentUri)
   if (call === undefined || leg === undefined) return
-  if (!isCarriedOut(draft, input, { call, leg }) && input.commandId !== null) {
-    draft.calls.report(leg, { failedCommand: failedCommand(input.kind, input.commandId) })
-  }
-}
-
-function isCarriedOut(draft: SessionDraft, input: CommandInput, subject: Subject): boolean {
-  switch (input.kind) {
-    case 'hangup':
-      hangup(draft.calls, subject.call, input.agentUri)
-      return true
-    case 'answer':
-      return answer(draft, input, subject)
-    case 'hold':
-      return hold(draft, subject)
-    case 'resume':
-      return resume(draft, input, subject)
-    case 'transfer':
-      return transfer(draft, input, subject)
-    case 'completeTransfer':
-      if (subject.call.transfer?.by !== input.agentUri || subject.call.transfer.consultation === null) return false
-      completeTransfer(draft.calls, subject.call)
-      return true
-  }
-}
-
-type Talk = Extract<CommandInput, { kind: 'answer' | 'resume' }>
-
-function answer(draft: SessionDraft, { callId, agentUri, commandId, how, isInVain }: Talk, { leg }: Subject): boolean {
-  if (leg.state === CallState.connected) return true
+  if (input.kind === 'transfer') return transfer(draft, input, call)
   const channel = draft.channelOf(agentUri)
-  if (leg.state !== CallState.alerting || isInVain || how === null || commandId === null || channel === undefined)
-    return false
+  if (input.kind === 'answer' && leg.state === CallState.connected) return
+  const isRinging = input.kind === 'answer' && leg.state === CallState.alerting
+  const isHeldAtPhone = leg.state === CallState.held && channel?.isHeldAtPhone === true
+  const isForPhone = isRinging || (input.kind === 'resume' && isHeldAtPhone && call.transfer?.by !== agentUri)
+  if (!isForPhone || input.isInVain === true) return applyAgentStep(draft.calls, input)
+  const isAsked = channel !== undefined && (isRinging ? answer : resume)(draft, input, channel)
+  if (!isAsked) applyAgentStep(draft.calls, { ...input, isInVain: true })
+}
+
+/** False: the phone cannot be made to answer. */
+function answer(draft: SessionDraft, { callId, agentUri, commandId, how }: CommandInput, channel: Channel): boolean {
+  if (how == null || commandId === null) return false
   if (channel.origin === 'lent') {
     answerOnLine(draft, channel)
     return true
@@ -82,28 +44,8 @@ function answer(draft: SessionDraft, { callId, agentUri, commandId, how, isInVai
   return true
 }
 
-function hold(draft: SessionDraft, { call, leg }: Subject): boolean {
-  if (leg.state === CallState.held) return true
-  if (leg.state !== CallState.connected) return false
-  reportHold(draft.calls, call, leg, true)
-  return true
-}
-
-function resume(draft: SessionDraft, { agentUri, commandId, how, isInVain }: Talk, subject: Subject): boolean {
-  const { call, leg } = subject
-  if (isInVain) return false
-  if (call.transfer?.by === agentUri) {
-    cancelTransfer(draft.calls, call, { isResumed: true })
-    return true
-  }
-  if (leg.state === CallState.connected) return true
-  if (leg.state !== CallState.held) return false
-  const channel = draft.channelOf(agentUri)
-  if (channel?.isHeldAtPhone !== true) {
-    reportHold(draft.calls, call, leg, false)
-    return true
-  }
-  // The phone itself holds the call, so the phone has to resume it.
+/** The phone itself holds the call, so the phone has to resume it. False: it cannot be made to. */
+function resume(draft: SessionDraft, { commandId, how }: CommandInput, channel: Channel): boolean {
   if (how !== 'talk') return false
   draft.accepted = commandId
   draft.actions.push({ kind: 'talk', channelId: channel.id })
@@ -113,21 +55,18 @@ function resume(draft: SessionDraft, { agentUri, commandId, how, isInVain }: Tal
 function transfer(
   draft: SessionDraft,
   input: Extract<CommandInput, { kind: 'transfer' }>,
-  { call, leg }: Subject,
-): boolean {
-  const isTalk = leg.state === CallState.connected || leg.state === CallState.held
+  { transfer: before }: SimulatedCall,
+): void {
+  const { calls } = draft
   const { refusal: refused, ...target } = input.target
   // The phone has one channel per session, and it is in another call.
-  const isInGroup = target.kind === 'agent' && draft.calls.callsOf(target.agentUri).length > 0
+  const isInGroup = target.kind === 'agent' && calls.callsOf(target.agentUri).length > 0
   const refusal = isInGroup ? 'busy' : refused
-  if (!isTalk || call.transfer !== null || call.phase !== 'talking') return false
-  if (isSameParty(target, otherParty(call, leg.agentUri))) return false
   const outside = target.kind === 'outside' ? { ...target, line: draft.newName() } : target
-  beginTransfer(draft.calls, call, { ...input, target: outside })
-  if (refusal === null) return true
-  const consultation = draft.calls.call(input.consultationCallId)
-  const begun = draft.calls.call(call.callId)
-  if (consultation !== undefined) endCall(draft.calls, consultation, ENDINGS[refusal], 'outside')
-  else if (begun !== undefined) targetFailed(draft.calls, begun, ENDINGS[refusal].endReason)
-  return true
+  applyAgentStep(calls, { ...input, target: outside })
+  const begun = calls.call(input.callId)
+  if (refusal === null || begun?.transfer == null || before !== null) return
+  const consultation = calls.call(input.consultationCallId)
+  if (consultation !== undefined) endCall(calls, consultation, ENDINGS[refusal], 'outside')
+  else targetFailed(calls, begun, ENDINGS[refusal].endReason)
 }

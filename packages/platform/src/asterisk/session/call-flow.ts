@@ -3,16 +3,14 @@
  * imports them from this file only.
  */
 
+export { applyAgentStep } from '../../simulator/agent-actions.ts'
 export { beginDial } from '../../simulator/begin-call.ts'
-export type { CallGroup, Party, SimulatedCall } from '../../simulator/call-group.ts'
-export { isSameParty, newCall, otherParty } from '../../simulator/call-group.ts'
-export { connect, endCall, failedCommand, reportHold, ring } from '../../simulator/calls.ts'
-export { Draft, type DraftContext, type EndedByParty, type HowEnded } from '../../simulator/draft.ts'
-export { ENDINGS } from '../../simulator/end-reasons.ts'
-export { completeTransfer, deviceOffline, hangup } from '../../simulator/leave-call.ts'
+export type { AgentStep, CallGroup, HowEnded, Party, SimulatedCall } from '../../simulator/call-group.ts'
+export { ENDINGS, newCall, otherParty } from '../../simulator/call-group.ts'
+export { connect, endCall, failedCommand, ring } from '../../simulator/calls.ts'
+export { Draft, type DraftContext, type EndedByParty } from '../../simulator/draft.ts'
+export { deviceOffline, hangup } from '../../simulator/leave-call.ts'
 export {
-  beginTransfer,
-  cancelTransfer,
   reportBegun,
   ringForCustomer,
   stopRinging,

@@ -1,6 +1,5 @@
-import type { CallId, CommandId } from '@switchhook/contracts'
-import type { HoldFirst } from '../../hold-others.ts'
-import type { Party } from './call-flow.ts'
+import type { CommandId } from '@switchhook/contracts'
+import type { AgentStep, Party } from './call-flow.ts'
 import type { RemoteAnswer } from './session.ts'
 
 /** Why a party cannot be called. */
@@ -27,7 +26,7 @@ export type ChannelInput = { readonly channelId: string } & (
   /** Asterisk refused to create it. */
   | { readonly kind: 'refused' }
   /** The agent asked for a blind transfer at the phone. */
-  | { readonly kind: 'phone-transfers'; readonly target: Target }
+  | { readonly kind: 'phone-transfers'; readonly target: Callee & { readonly asked: string } }
 )
 
 /** Concerns a line that an agent keeps open, or a call on it. */
@@ -41,30 +40,11 @@ export type LineInput =
   /** The line's channel has left the bridge of the call. */
   | { readonly kind: 'line-returned'; readonly lineId: string }
 
-type Target = Party & { readonly asked: string; readonly refusal: Refusal | null }
+/** A party, and why it cannot be called; null: it can. */
+export type Callee = Party & { readonly refusal: Refusal | null }
 
-/** An agent's action on a leg. `commandId` null: at the phone. */
-export type CommandInput = {
-  readonly callId: CallId
-  readonly agentUri: string
-  readonly commandId: CommandId | null
-} & (
-  | { readonly kind: 'hangup' | 'hold' | 'completeTransfer' }
-  | HoldFirst
-  | {
-      readonly kind: 'answer' | 'resume'
-      /** null: the phone cannot be made to do it. */
-      readonly how: RemoteAnswer | null
-      /** Another call that should have been held first could not be. */
-      readonly isInVain: boolean
-    }
-  | {
-      readonly kind: 'transfer'
-      readonly target: Target
-      readonly correlationId: string | null
-      readonly consultationCallId: CallId | null
-    }
-)
+/** `how`: of `answer` and `resume`. null: the phone cannot be made to do it. */
+export type CommandInput = AgentStep<Callee> & { readonly how?: RemoteAnswer | null }
 
 export type SessionInput =
   | { readonly kind: 'answer-overdue'; readonly commandId: CommandId }

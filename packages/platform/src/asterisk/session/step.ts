@@ -24,7 +24,7 @@ export interface Stepped {
  */
 export function step(session: PbxSession, input: Input, atMs: number, busyElsewhere?: ReadonlySet<string>): Stepped {
   const commandId = commandOf(session, input)
-  const repeatId = 'repeatId' in input ? input.repeatId : commandId
+  const repeatId = ('repeatId' in input ? input.repeatId : undefined) ?? commandId
   const isRepeated = 'commandId' in input && input.kind !== 'answer-overdue' && isKnown(session, repeatId)
   if (isRepeated) return { session, actions: [], later: [] }
   const draft = new SessionDraft(session, atMs, { commandId, repeatId, ...(busyElsewhere && { busyElsewhere }) })

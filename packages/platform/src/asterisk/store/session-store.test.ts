@@ -2,13 +2,12 @@ import type { StorageChange } from '../../storage.ts'
 import { lineSession } from '../ari/channel-mark.ts'
 import { beginLine } from '../session/begin.ts'
 import type { PbxSession } from '../session/session.ts'
-import type { PbxRecordChange } from './memory.ts'
 import { createSessionStore } from './session-store.ts'
 
 const AGENT = 'sip:alice@acme.example'
 
 async function ttlMsOf(session: PbxSession): Promise<number | undefined> {
-  const changes: StorageChange<PbxRecordChange>[] = []
+  const changes: StorageChange[] = []
   const store = createSessionStore({
     read: async () => [],
     write: async (_tenant, change) => (changes.push(change), 'committed'),

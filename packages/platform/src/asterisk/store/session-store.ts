@@ -1,9 +1,9 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
+import { aliasTo, type PbxMemory, readByCall } from '../../storage.ts'
 import type { SessionName } from '../ari/channel-mark.ts'
 import type { Input } from '../session/input.ts'
 import { isFinished, isLive, type PbxSession } from '../session/session.ts'
 import type { LaterInput } from '../session/session-draft.ts'
-import type { PbxMemory } from './memory.ts'
 
 /** The payload of a session's timer. `input` null: compare with Asterisk, and repeat missing reports. */
 export interface SessionTimer {
@@ -16,7 +16,7 @@ export interface Loaded {
   readonly version: number
 }
 
-/** Of an alias, and of an unfinished session without a live channel, such as an agent's closed line. */
+/** Of an unfinished session without a live channel, such as an agent's closed line. */
 const KEPT_MS = 24 * 60 * 60_000
 /** Of a session with a live channel. The comparison with Asterisk ends a channel that is lost. */
 const KEPT_FOREVER = 0
@@ -26,11 +26,6 @@ const KEPT_AFTER_MS = 15 * 60_000
 const CHECK_AFTER_MS = 5_000
 const PREFIX = 'asterisk:'
 
-/** Stored under the id of a consultation, or of a session that another one has absorbed: the session that contains it. */
-interface Alias {
-  readonly alias: CallId
-}
-
 export type SessionStore = ReturnType<typeof createSessionStore>
 
 /** Resolves to the session that contains the call. */
@@ -39,10 +34,8 @@ export async function loadSession(
   tenant: Tenant,
   callId: CallId,
 ): Promise<Loaded | undefined> {
-  const [found] = await memory.read(tenant, [keyOf(callId)])
-  const value = found?.value as PbxSession | Alias | undefined
-  if (found === undefined || found.version === 0 || value === undefined) return undefined
-  return 'alias' in value ? loadSession(memory, tenant, value.alias) : { session: value, version: found.version }
+  const found = await readByCall(memory, keyOf, tenant, callId)
+  return found && { session: found.value as PbxSession, version: found.version }
 }
 
 export function createSessionStore(memory: PbxMemory) {
@@ -62,9 +55,9 @@ export function createSessionStore(memory: PbxMemory) {
       const { tenant, sessionId, calls } = session.group
       const isOver = isFinished(session)
       const consultations = Object.keys(calls).filter((id) => id !== sessionId && !known.includes(id as CallId))
-      const aliases = consultations.map((id) => ({ id, expectedVersion: 0 }))
+      const aliases = consultations.map((id) => aliasTo(sessionId, keyOf(id as CallId)))
       if (absorbed !== undefined) {
-        aliases.push({ id: absorbed.session.group.sessionId, expectedVersion: absorbed.version })
+        aliases.push(aliasTo(sessionId, keyOf(absorbed.session.group.sessionId), absorbed.version))
       }
       return memory.write(tenant, {
         records: [
@@ -75,13 +68,7 @@ export function createSessionStore(memory: PbxMemory) {
             ttlMs: isOver ? KEPT_AFTER_MS : session.channels.some(isLive) ? KEPT_FOREVER : KEPT_MS,
             isListed: !isOver,
           },
-          ...aliases.map(({ id, expectedVersion: version }) => ({
-            key: keyOf(id as CallId),
-            expectedVersion: version,
-            value: { alias: sessionId } satisfies Alias,
-            ttlMs: KEPT_MS,
-            isListed: false,
-          })),
+          ...aliases,
         ],
         timers: [
           {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
+import { LRUCache } from 'lru-cache'
 import { busyElsewhere } from '../../live-calls.ts'
 import { PlatformUnavailable } from '../../platform.ts'
 import type { Surroundings } from '../../storage.ts'
@@ -12,7 +13,6 @@ import { type Join, type Joined, join } from '../session/join.ts'
 import { isFinished, type PbxSession } from '../session/session.ts'
 import { type Stepped, step } from '../session/step.ts'
 import { createLanes } from './lanes.ts'
-import { createReporter } from './reporter.ts'
 import type { Loaded, SessionStore } from './session-store.ts'
 
 export interface SessionsDeps extends Surroundings {
@@ -23,6 +23,8 @@ export interface SessionsDeps extends Surroundings {
   /** A step has connected this leg (`connectedBy`). */
   readonly onConnected: (leg: ConnectedLeg) => void
 }
+
+const SESSIONS_REMEMBERED = 10_000
 
 export type Sessions = ReturnType<typeof createSessions>
 
@@ -36,7 +38,19 @@ export function createSessions(deps: SessionsDeps) {
   const lanes = createLanes()
   const find = async (tenant: Tenant, callId: CallId): Promise<PbxSession | undefined> =>
     (await store.load(tenant, callId))?.session
-  const reporter = createReporter({ listener: deps.listener, onError, find })
+  /** The last step of each session that this process has reported. */
+  const reported = new LRUCache<CallId, number>({ max: SESSIONS_REMEMBERED })
+
+  /** Reports every changed leg. Reports that are not stored are repeated with the next step, or by the session's timer. */
+  async function report({ group }: PbxSession): Promise<void> {
+    const { sessionId, step: number, legs } = group
+    const known = reported.get(sessionId) ?? 0
+    const to = deps.listener()
+    if (to === undefined) return
+    const news = legs.filter(({ order }) => order > known)
+    if (news.length > 0) await to.legs(news)
+    reported.set(sessionId, Math.max(number, known))
+  }
 
   async function settle(stepped: Stepped): Promise<readonly Input[] | 'unsettled'> {
     const { tenant, sessionId } = stepped.session.group
@@ -51,7 +65,9 @@ export function createSessions(deps: SessionsDeps) {
       deps.onUnsettled({ tenant, sessionId })
       return 'unsettled'
     }
-    await reporter.report(stepped.session)
+    await report(stepped.session).catch((error: unknown) =>
+      onError('a call could not be reported, will try again', error),
+    )
     return inputs
   }
 
@@ -66,6 +82,13 @@ export function createSessions(deps: SessionsDeps) {
       inputs.push(...next)
     }
     return true
+  }
+
+  /** Carries out a step that is stored, and what follows from it. */
+  async function goOn(stepped: Stepped): Promise<void> {
+    const inputs = await settle(stepped)
+    const { tenant, sessionId } = stepped.session.group
+    if (inputs !== 'unsettled') await applyAll(tenant, sessionId, inputs)
   }
 
   const loaded = (tenant: Tenant, callId: CallId) => store.load(tenant, callId).catch(unreadable)
@@ -99,12 +122,9 @@ export function createSessions(deps: SessionsDeps) {
      * @throws PlatformUnavailable when the session has certainly not been stored
      */
     async begin(stepped: Stepped): Promise<void> {
-      const { sessionId, tenant } = stepped.session.group
-      await lanes.run(sessionId, async () => {
+      await lanes.run(stepped.session.group.sessionId, async () => {
         const result = await store.save(stepped.session, 0, stepped.later, []).catch(inDoubt)
-        if (result === 'conflict') return
-        const inputs = await settle(stepped)
-        if (inputs !== 'unsettled') await applyAll(tenant, sessionId, inputs)
+        if (result !== 'conflict') await goOn(stepped)
       })
     },
     /**
@@ -127,8 +147,7 @@ export function createSessions(deps: SessionsDeps) {
           const known = Object.keys(joined.session.group.calls) as CallId[]
           const result = await store.save(joined.session, into.version, joined.later, known, from).catch(inDoubt)
           if (result === 'conflict') continue
-          const inputs = await settle(joined)
-          if (inputs !== 'unsettled') await applyAll(tenant, sessionId, inputs)
+          await goOn(joined)
           return joined.call
         }
       })
@@ -145,19 +164,16 @@ export function createSessions(deps: SessionsDeps) {
       const isDone = await lanes.run(sessionId, async () =>
         applyAll(tenant, sessionId, [typeof input === 'function' ? await input() : input]),
       )
-      if (isFinished(found.session)) reporter.forget(sessionId)
+      if (isFinished(found.session)) reported.delete(sessionId)
       return isDone
     },
     /** Repeats the reports that were not stored. */
     async report(tenant: Tenant, callId: CallId): Promise<void> {
       const session = await find(tenant, callId)
-      if (session !== undefined) await lanes.run(session.group.sessionId, () => reporter.report(session))
+      if (session !== undefined) await lanes.run(session.group.sessionId, () => report(session))
     },
-    /** Ends all repeating. Resolves when no work is in progress. */
-    async stop(): Promise<void> {
-      reporter.stop()
-      await lanes.idle()
-    },
+    /** Resolves when no work is in progress. */
+    idle: (): Promise<void> => lanes.idle(),
   }
 }
 

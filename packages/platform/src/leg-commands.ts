@@ -1,0 +1,51 @@
+import { type CallId, CallState, type CommandId, type Tenant, uuidV5 } from '@switchhook/contracts'
+import type { LegCommand, LegReport, Platform, TalkCommand } from './platform.ts'
+import type { AgentStep, Party } from './simulator/call-group.ts'
+
+type Command = 'answer' | 'resume' | 'hangup' | 'hold' | 'completeTransfer' | 'transfer'
+
+interface LegCommandsDeps<Callee extends Party> {
+  readonly apply: (command: LegCommand, step: AgentStep<Callee>) => Promise<void>
+  readonly legsOf: (tenant: Tenant, callId: CallId) => Promise<readonly LegReport[]>
+  readonly partyOf: (tenant: Tenant, address: string) => Callee | Promise<Callee>
+}
+
+/** The port's commands on a leg, as steps of its agent. */
+export function legCommands<Callee extends Party>({
+  apply,
+  legsOf,
+  partyOf,
+}: LegCommandsDeps<Callee>): Pick<Platform, Command> {
+  /** Holds the agent's other connected calls. False: one of them is still connected, so the command must fail. */
+  async function holdOthers(command: TalkCommand): Promise<boolean> {
+    const { tenant, agentUri, commandId } = command
+    for (const callId of command.holdFirst) {
+      // Not the command's id: both calls can be in one group, where the command itself would then count as a repeat.
+      const repeatId = uuidV5(commandId, `hold ${callId}`) as CommandId
+      await apply({ ...command, callId }, { kind: 'hold', callId, agentUri, commandId, repeatId })
+      const leg = (await legsOf(tenant, callId)).find((one) => one.agentUri === agentUri)
+      if (leg?.state === CallState.connected) return false
+    }
+    return true
+  }
+
+  const plain = (kind: 'hangup' | 'hold' | 'completeTransfer') => (command: LegCommand) =>
+    apply(command, { kind, ...legOf(command) })
+  const talk = (kind: 'answer' | 'resume') => async (command: TalkCommand) =>
+    apply(command, { kind, isInVain: !(await holdOthers(command)), ...legOf(command) })
+
+  return {
+    answer: talk('answer'),
+    resume: talk('resume'),
+    hangup: plain('hangup'),
+    hold: plain('hold'),
+    completeTransfer: plain('completeTransfer'),
+    async transfer(command) {
+      const { correlationId, consultationCallId, target: asked } = command
+      const target = { ...(await partyOf(command.tenant, asked)), asked }
+      await apply(command, { kind: 'transfer', ...legOf(command), correlationId, consultationCallId, target })
+    },
+  }
+}
+
+const legOf = ({ callId, agentUri, commandId }: LegCommand) => ({ callId, agentUri, commandId })
