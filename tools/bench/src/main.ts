@@ -2,12 +2,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Bench } from './bench.ts'
+import { type Bench, closing } from './bench.ts'
 import { FIGURE_NAMES, type FigureName, MEASUREMENTS } from './figures.ts'
-import { describeMachine } from './measure/machine.ts'
 import { round } from './measure/statistics.ts'
-import { fillPage } from './report/fill-page.ts'
-import { busySigns, type Results, wantedFigures } from './report/results.ts'
+import { fillPage, tablesOf } from './report/fill-page.ts'
+import { describeMachine, type Results, wantedFigures } from './report/results.ts'
 import { compareWithTargets } from './report/targets.ts'
 import { withStack } from './with-stack.ts'
 
@@ -33,11 +32,7 @@ function write(results: Results): void {
 
 async function measure(name: FigureName, bench: Omit<Bench, 'defer'>, loadAverage: number): Promise<void> {
   say(MEASUREMENTS[name].title)
-  const closers: (() => unknown)[] = []
-  const measuring = MEASUREMENTS[name].measure({ ...bench, defer: (close) => void closers.push(close) })
-  await Promise.allSettled([measuring])
-  for (const close of closers.toReversed()) await close()
-  const figure = await measuring
+  const figure = await closing<unknown>(bench, (whole) => MEASUREMENTS[name].measure(whole))
   if (figure === undefined) return
   const taken = {
     at: new Date().toISOString(),
@@ -48,7 +43,7 @@ async function measure(name: FigureName, bench: Omit<Bench, 'defer'>, loadAverag
   }
   const results = { ...readResults(), [name]: taken }
   write(results)
-  for (const sign of busySigns(name, results)) say(`  busy machine: ${sign}`)
+  say(tablesOf(name, results).join('\n\n'))
 }
 
 async function bench(env: NodeJS.ProcessEnv): Promise<void> {
