@@ -6,7 +6,7 @@ import {
   type Schemas,
   SwitchhookError,
 } from '@switchhook/client'
-import type { ReceivedRequest } from '@switchhook/testkit'
+import { openManagement, type ReceivedRequest } from '@switchhook/testkit'
 import { readStack } from './stack.ts'
 
 /** An answer of the api. */
@@ -105,7 +105,9 @@ export async function openClient(tenant: keyof typeof CLIENTS, replica: 0 | 1 = 
 
 /** Publishes an event to `switchhook.events`, as any platform can. Resolves once the broker has confirmed it. */
 export async function publish(routingKey: string, payload: string): Promise<void> {
-  await management('POST', '/exchanges/%2F/switchhook.events/publish', {
+  const url = readStack().urls.rabbitmqManagement
+  if (url === null) throw new Error('these tests need a broker with its management API')
+  await openManagement(url, '/').call('POST', 'exchanges/%2F/switchhook.events/publish', {
     routing_key: routingKey,
     payload,
     payload_encoding: 'string',
@@ -131,20 +133,4 @@ export async function publishEvent(
   } = event
   await publish(eventType, JSON.stringify({ eventId, eventType, occurredAt, tenant, data: { marker } }))
   return marker
-}
-
-async function management(method: string, path: string, body?: object): Promise<unknown> {
-  const url = readStack().urls.rabbitmqManagement
-  if (url === null) throw new Error('these tests need a broker with its management API')
-  const { origin, username, password } = new URL(url)
-  const response = await fetch(`${origin}/api${path}`, {
-    method,
-    headers: {
-      authorization: `Basic ${btoa(`${username || 'guest'}:${password || 'guest'}`)}`,
-      'content-type': 'application/json',
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  if (!response.ok) throw new Error(`broker: ${method} ${path} answered ${response.status}`)
-  return response.json()
 }

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eventually } from '@switchhook/testkit'
+import { eventually, freePort } from '@switchhook/testkit'
 import { monitoringFolder } from './monitoring-files.ts'
 import { readStack } from './stack.ts'
 
@@ -81,12 +80,4 @@ function targetsByJob(): Readonly<Record<string, readonly string[]>> {
     'delivery-worker': own('delivery-worker'),
     rabbitmq: urls.rabbitmqMetrics === null ? [] : [new URL(urls.rabbitmqMetrics).host],
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }

@@ -15,8 +15,17 @@ export interface Bench {
    * when all parts are ready.
    */
   readonly bringUp: (more?: Setting, replicas?: Partial<StackOptions['replicas']>) => Promise<StackFile>
-  /** Has something closed after the figure, also if it fails: what was opened last is closed first. */
+  /** Has something closed after the figure or its part: what was opened last is closed first. */
   readonly defer: (close: () => unknown) => void
+}
+
+/** Lets a figure, or a part of it, open things that are closed after it, also if it fails. */
+export async function closing<T>(bench: Omit<Bench, 'defer'>, use: (bench: Bench) => Promise<T>): Promise<T> {
+  const closers: (() => unknown)[] = []
+  const using = use({ ...bench, defer: (close) => void closers.push(close) })
+  await Promise.allSettled([using])
+  for (const close of closers.toReversed()) await close()
+  return using
 }
 
 /** Deadline and cool-down for figures with hanging endpoints: shorter than the defaults, to keep the runs short. */

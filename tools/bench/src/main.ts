@@ -1,43 +1,28 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Bench } from './bench.ts'
+import { devTenants, requestToken } from '@switchhook/dev-idp'
+import { readStackOptions, startStack, stopStack } from '@switchhook/local'
+import { loadConfig } from '@switchhook/runtime'
+import { type Bench, benchFields, closing } from './bench.ts'
+import { TENANTS } from './figures/deliveries.ts'
 import { FIGURE_NAMES, type FigureName, MEASUREMENTS } from './figures.ts'
-import { describeMachine } from './measure/machine.ts'
 import { round } from './measure/statistics.ts'
-import { fillPage } from './report/fill-page.ts'
-import { busySigns, type Results, wantedFigures } from './report/results.ts'
+import { fillPage, tablesOf } from './report/fill-page.ts'
+import { describeMachine, type Results, wantedFigures } from './report/results.ts'
 import { compareWithTargets } from './report/targets.ts'
-import { withStack } from './with-stack.ts'
 
 const say = (line: string): void => console.log(line)
 const docs = fileURLToPath(new URL('../../../docs', import.meta.url))
 const resultsFile = join(docs, 'benchmarks', 'results.json')
 const pageFile = join(docs, 'benchmarks.md')
 
-function readResults(): Results {
-  try {
-    return JSON.parse(readFileSync(resultsFile, 'utf8')) as Results
-  } catch {
-    return {}
-  }
-}
-
-/** Called after each figure, so that a later failure loses nothing. */
-function write(results: Results): void {
-  mkdirSync(join(docs, 'benchmarks'), { recursive: true })
-  writeFileSync(resultsFile, `${JSON.stringify(results)}\n`)
-  writeFileSync(pageFile, fillPage(readFileSync(pageFile, 'utf8'), results))
-}
+const readResults = (): Results => JSON.parse(readFileSync(resultsFile, 'utf8')) as Results
 
 async function measure(name: FigureName, bench: Omit<Bench, 'defer'>, loadAverage: number): Promise<void> {
   say(MEASUREMENTS[name].title)
-  const closers: (() => unknown)[] = []
-  const measuring = MEASUREMENTS[name].measure({ ...bench, defer: (close) => void closers.push(close) })
-  await Promise.allSettled([measuring])
-  for (const close of closers.toReversed()) await close()
-  const figure = await measuring
+  const figure = await closing<unknown>(bench, (whole) => MEASUREMENTS[name].measure(whole))
   if (figure === undefined) return
   const taken = {
     at: new Date().toISOString(),
@@ -47,8 +32,43 @@ async function measure(name: FigureName, bench: Omit<Bench, 'defer'>, loadAverag
     figure,
   }
   const results = { ...readResults(), [name]: taken }
-  write(results)
-  for (const sign of busySigns(name, results)) say(`  busy machine: ${sign}`)
+  // After each figure, so that a later failure loses nothing.
+  writeFileSync(resultsFile, `${JSON.stringify(results)}\n`)
+  writeFileSync(pageFile, fillPage(readFileSync(pageFile, 'utf8'), results))
+  say(tablesOf(name, results).join('\n\n'))
+}
+
+/** Requests are counted as usual, but the limit is never reached. */
+const COUNTED_ONLY = '999999999/1m'
+
+/** Starts a stack of its own from nothing, and always stops it. */
+async function withStack(
+  env: NodeJS.ProcessEnv,
+  setting: object,
+  use: (bench: Omit<Bench, 'defer'>) => Promise<void>,
+): Promise<void> {
+  const home = join(env['SWITCHHOOK_HOME'] || '.local', 'bench')
+  const options = { ...readStackOptions(env), home, apiPort: 0, idpPort: 0 }
+  // All listeners of a figure have one token.
+  const limits = { RATE_LIMIT: COUNTED_ONLY, STREAM_LISTENERS_PER_CLIENT: '200' }
+  const settings = { ...limits, DEV_IDP_TENANTS: String(TENANTS), ...env, ...setting }
+  await stopStack(home, say, { discardData: true })
+  try {
+    const stack = await startStack(options, settings, say)
+    const tenants = devTenants(TENANTS)
+    const tokenOf = (name: string): Promise<string> => {
+      const tenant = tenants.find((known) => known.tenant === name)
+      if (tenant === undefined) throw new Error(`the identity provider has no tenant ${name}`)
+      return requestToken(stack.urls.devIdp, tenant)
+    }
+    const token = await tokenOf('acme')
+    const bringUp: Bench['bringUp'] = (more = {}, replicas = {}) =>
+      startStack({ ...options, replicas: { ...options.replicas, ...replicas } }, { ...settings, ...more }, () => {})
+    await use({ stack, token, tokenOf, say, options: loadConfig(benchFields, env), bringUp })
+  } finally {
+    await stopStack(home, say, { discardData: true })
+    rmSync(home, { recursive: true, force: true })
+  }
 }
 
 async function bench(env: NodeJS.ProcessEnv): Promise<void> {

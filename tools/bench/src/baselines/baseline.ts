@@ -1,5 +1,8 @@
-import type { StackFile } from '@switchhook/local'
 import type { ConfirmChannel } from 'amqplib'
+import type { Bench } from '../bench.ts'
+
+/** Concurrent deliveries of a side, over all its processes. */
+export const CONCURRENCY = 200
 
 /** One way to make deliveries. */
 export interface Baseline {
@@ -7,11 +10,9 @@ export interface Baseline {
   readonly processes: Readonly<Record<string, readonly number[]>>
   /** Hands over this many deliveries; resolves once they are stored. */
   readonly publish: (deliveries: number) => Promise<void>
-  readonly close: () => Promise<void>
 }
 
-export interface BaselineOptions {
-  readonly stack: StackFile
+export interface BaselineOptions extends Pick<Bench, 'stack' | 'defer'> {
   readonly channel: ConfirmChannel
   /** Where every POST goes. */
   readonly url: string
@@ -19,6 +20,4 @@ export interface BaselineOptions {
   readonly perEvent: number
   /** Events that share a message, where the side can open such messages. */
   readonly eventsPerMessage: number
-  /** Concurrent deliveries, over all processes of the baseline. */
-  readonly concurrency: number
 }

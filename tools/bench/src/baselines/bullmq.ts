@@ -1,25 +1,26 @@
 import { Queue } from 'bullmq'
-import { pidsOf } from '../figures/stack-pids.ts'
+import type { Bench } from '../bench.ts'
 import { callData, envelope, WEBHOOK_HEADERS } from '../load/events.ts'
+import { pidsOf } from '../measure/processor-cost.ts'
 import { startChild } from '../processes/child.ts'
-import type { Baseline, BaselineOptions } from './baseline.ts'
+import { type Baseline, type BaselineOptions, CONCURRENCY } from './baseline.ts'
 
 const QUEUE = 'bench-deliveries'
 const JOBS_AT_ONCE = 1_000
 
-export function openBullmq(redisUrl: string, name: string): Queue {
-  const { hostname, port, username, password } = new URL(redisUrl)
-  return new Queue(name, { connection: { host: hostname, port: Number(port), username, password } })
+/** Opens a queue that is discarded after the part. */
+export function openBullmq({ stack, defer }: Pick<Bench, 'stack' | 'defer'>, name: string): Queue {
+  const queue = new Queue(name, { connection: { url: stack.urls.redis } })
+  defer(async () => {
+    await queue.obliterate({ force: true })
+    await queue.close()
+  })
+  return queue
 }
 
-export async function discard(queue: Queue): Promise<void> {
-  await queue.obliterate({ force: true })
-  await queue.close()
-}
-
-/** A POST as a job, for `bullmq-worker.ts`. */
-export const jobOf = (url: string, data: object) => ({
-  name: 'deliver',
+/** A POST as a job, for `bullmq-worker.ts`; for `bullmq-equal.ts`, an event that becomes such POSTs. */
+export const jobOf = (url: string, data: object, name = 'deliver') => ({
+  name,
   data: { url, body: envelope(data), headers: WEBHOOK_HEADERS },
 })
 
@@ -32,16 +33,13 @@ async function addJobs(queue: Queue, count: number, job: (n: number) => ReturnTy
 }
 
 /** BullMQ with axios as a team would first write it: one process, a job per delivery, no fan-out, no record, no signature. */
-export async function openBullmqSide({ stack, url, concurrency }: BaselineOptions): Promise<Baseline> {
-  const queue = openBullmq(stack.urls.redis, QUEUE)
-  const worker = await startChild('bullmq-worker.js', [stack.urls.redis, QUEUE, String(concurrency)])
+export async function openBullmqSide(options: BaselineOptions): Promise<Baseline> {
+  const { stack, url } = options
+  const queue = openBullmq(options, QUEUE)
+  const worker = await startChild(options, 'bullmq-worker.js', [stack.urls.redis, QUEUE, String(CONCURRENCY)])
   return {
     processes: { worker: [worker.pid], ...pidsOf(stack, 'redis') },
     publish: (deliveries) => addJobs(queue, deliveries, (n) => jobOf(url, callData(n))),
-    close: async () => {
-      await worker.stop()
-      await discard(queue)
-    },
   }
 }
 
@@ -54,21 +52,14 @@ const EQUAL_WORKERS = 2
  * attempts, is signed, POSTed by axios over undici, logged in one line, and its result is kept for an hour. Two processes.
  */
 export async function openEqualBullmqSide(options: BaselineOptions): Promise<Baseline> {
-  const { stack, url, perEvent, concurrency } = options
-  const events = openBullmq(stack.urls.redis, EQUAL_EVENTS)
-  const deliveries = openBullmq(stack.urls.redis, EQUAL_DELIVERIES)
-  const args = [stack.urls.redis, EQUAL_EVENTS, EQUAL_DELIVERIES, String(perEvent), String(concurrency / EQUAL_WORKERS)]
-  const workers = await Promise.all(Array.from({ length: EQUAL_WORKERS }, () => startChild('bullmq-equal.js', args)))
+  const { stack, url, perEvent } = options
+  const events = openBullmq(options, EQUAL_EVENTS)
+  openBullmq(options, EQUAL_DELIVERIES)
+  const args = [stack.urls.redis, EQUAL_EVENTS, EQUAL_DELIVERIES, String(perEvent), String(CONCURRENCY / EQUAL_WORKERS)]
+  const start = () => startChild(options, 'bullmq-equal.js', args)
+  const workers = await Promise.all(Array.from({ length: EQUAL_WORKERS }, start))
   return {
     processes: { workers: workers.map(({ pid }) => pid), ...pidsOf(stack, 'redis') },
-    publish: (count) =>
-      addJobs(events, count / perEvent, (n) => ({
-        name: 'event',
-        data: { url, body: envelope(callData(n)), headers: WEBHOOK_HEADERS },
-      })),
-    close: async () => {
-      await Promise.all(workers.map((worker) => worker.stop()))
-      for (const queue of [events, deliveries]) await discard(queue)
-    },
+    publish: (count) => addJobs(events, count / perEvent, (n) => jobOf(url, callData(n), 'event')),
   }
 }

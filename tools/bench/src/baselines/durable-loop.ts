@@ -1,7 +1,7 @@
-import { pidsOf } from '../figures/stack-pids.ts'
 import { callData, envelope, messagesOf } from '../load/events.ts'
+import { pidsOf } from '../measure/processor-cost.ts'
 import { startChild } from '../processes/child.ts'
-import type { Baseline, BaselineOptions } from './baseline.ts'
+import { type Baseline, type BaselineOptions, CONCURRENCY } from './baseline.ts'
 
 interface LoopOptions {
   /** Deliveries that share a message; messages of fewer occur when an event loop's turn has fewer. */
@@ -22,18 +22,23 @@ export interface DurableLoop extends Baseline {
  * one record to Redis (fsynced) and acknowledge.
  */
 export async function openDurableLoop(
-  { stack, channel, url, perEvent, eventsPerMessage, concurrency }: BaselineOptions,
+  options: BaselineOptions,
   { packed, workers: count, records }: LoopOptions,
 ): Promise<DurableLoop> {
+  const { stack, defer, channel, url, perEvent, eventsPerMessage } = options
   const [events, deliveries] = [`bench.loop-${packed}.events`, `bench.loop-${packed}.deliveries`] as const
   const quorum = { durable: true, arguments: { 'x-queue-type': 'quorum' } }
-  for (const queue of [events, deliveries]) await channel.assertQueue(queue, quorum)
+  for (const queue of [events, deliveries]) {
+    await channel.assertQueue(queue, quorum)
+    defer(() => channel.deleteQueue(queue))
+  }
   const fanoutArgs = [stack.urls.amqp, events, deliveries, String(perEvent), String(packed)]
-  const fanout = await startChild('durable-fanout.js', fanoutArgs)
-  const share = String(concurrency / count)
+  const fanout = await startChild(options, 'durable-fanout.js', fanoutArgs)
+  const share = String(CONCURRENCY / count)
   const redis = records ? [stack.urls.redis] : []
   const args = [stack.urls.amqp, deliveries, new URL(url).origin, share, String(packed), ...redis]
-  const workers = await Promise.all(Array.from({ length: count }, () => startChild('durable-loop.js', args)))
+  const start = () => startChild(options, 'durable-loop.js', args)
+  const workers = await Promise.all(Array.from({ length: count }, start))
   const write = (bodies: readonly string[]): void =>
     void channel.sendToQueue(events, Buffer.from(bodies.join('\n')), { persistent: true })
   return {
@@ -47,10 +52,6 @@ export async function openDurableLoop(
       const perMessage = packed === 1 ? 1 : eventsPerMessage
       for (const numbers of messagesOf(count / perEvent, perMessage)) write(numbers.map((n) => envelope(callData(n))))
       await channel.waitForConfirms()
-    },
-    close: async () => {
-      await Promise.all([fanout, ...workers].map((child) => child.stop()))
-      for (const queue of [events, deliveries]) await channel.deleteQueue(queue)
     },
   }
 }

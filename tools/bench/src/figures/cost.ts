@@ -2,16 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import type { StackFile } from '@switchhook/local'
 import { openHome, stopDaemon } from '@switchhook/test-servers'
-import type { ConfirmChannel } from 'amqplib'
 import type { Bench } from '../bench.ts'
+import { openEndpoints } from '../load/endpoints.ts'
 import { callData, openChannel, publishEvent } from '../load/events.ts'
-import { openPopulation, type Population } from '../load/population.ts'
-import { timePosts } from '../load/time-posts.ts'
+import { openPopulation } from '../load/population.ts'
 import { residentMib } from '../measure/process-usage.ts'
-import { type CostUs, createMeter } from '../measure/processor-cost.ts'
-import { round } from '../measure/statistics.ts'
-import { type Child, startChild } from '../processes/child.ts'
-import { pidsOf } from './stack-pids.ts'
+import { createMeter, pidsOf } from '../measure/processor-cost.ts'
+import { round, sum } from '../measure/statistics.ts'
 
 /** The usual number of worker processes, and of subscriptions while something else varies. */
 const WORKERS = 2
@@ -19,53 +16,65 @@ const SUBSCRIPTIONS = 1_000
 const WARM_UP_ROUNDS = 3
 const WARM_UP_DELIVERIES = 4_000
 
-/** One point of a curve. */
-export interface CostPoint {
-  /** The quantity that varies: subscriptions, waiting deliveries or workers. */
-  readonly at: number
-  readonly perSecond: number
-  /** Processor time of a delivery by process, in µs. */
-  readonly costUs: CostUs
-  /** Resident memory of each part at the end, in MiB. */
-  readonly memoryMib: Readonly<Record<string, number>>
-  /** Idle share of the machine's processor time; null if the system does not report it. */
-  readonly idle: number | null
+interface Setup {
+  readonly stack: StackFile
+  /** How many of the subscriptions get events. */
+  readonly subscriptions: number
 }
-
-type CurveName = 'subscriptions' | 'waiting' | 'workers'
 
 /**
  * Cost of a delivery, one per event, while one quantity grows and the others stay. Each subscription has a tenant of its
  * own, and the events take turns among the tenants: with many of them, nothing that a process remembers is used twice.
  */
 export async function measureCost(bench: Bench) {
-  const { stack, say, options, defer } = bench
+  const { say, options } = bench
   const { COST_SUBSCRIPTIONS: sizes, COST_WAITING: backlogs, COST_WORKERS: teams, RUN_TIME: runMs } = options
-  const receiver = await startChild('receiver-server.js')
-  defer(() => receiver.stop())
-  const population = await openPopulation(stack, `http://127.0.0.1:${receiver.ready['port']}/hook`)
-  defer(() => population.close())
+  const receiver = await openEndpoints(bench, [1])
+  const population = await openPopulation(bench, receiver.url)
   const channel = await openChannel(bench)
   const withWorkers = createTeam(bench)
-  const load = { channel, receiver, population, runMs }
   let pinned = true
 
   async function curve(
-    name: CurveName,
+    name: 'subscriptions' | 'waiting' | 'workers',
     values: readonly number[],
     prepare: (value: number) => Promise<Partial<Setup>>,
-  ): Promise<readonly CostPoint[]> {
-    const points: CostPoint[] = []
+  ) {
+    const points = []
     for (const value of values) {
-      const setup = { stack, subscriptions: SUBSCRIPTIONS, ...(await prepare(value)) }
-      const { workers } = pidsOf(setup.stack, 'workers')
-      pinned = pinToCores(workers) && pinned
-      const point = { at: value, ...(await measurePoint(load, setup)) }
-      const cost = Object.entries(point.costUs).map(([part, us]) => `${part} ${us}`)
-      say(`  ${value} ${name}: ${point.perSecond} deliveries/s, µs: ${cost.join(', ')}`)
-      points.push(point)
+      const setup = { stack: bench.stack, subscriptions: SUBSCRIPTIONS, ...(await prepare(value)) }
+      say(`  ${value} ${name}`)
+      // The quantity that varies: subscriptions, waiting deliveries or workers.
+      points.push({ at: value, ...(await measurePoint(setup)) })
     }
     return points
+  }
+
+  async function measurePoint({ stack, subscriptions }: Setup) {
+    const parts = pidsOf(stack, 'workers', 'fanout', 'rabbitmq', 'redis')
+    pinned = pinToCores(parts.workers) && pinned
+    let published = 0
+    const publish = async (deliveries: number): Promise<void> => {
+      for (const end = published + deliveries; published < end; published++) {
+        publishEvent(channel, 'call.status', callData(published), population.tenantOf(published % subscriptions))
+      }
+      await channel.waitForConfirms()
+    }
+    const post = (count: number): Promise<number> => receiver.timePosts(() => publish(count), count)
+
+    let expected = 0
+    for (let warmUp = 0; warmUp < WARM_UP_ROUNDS; warmUp++) expected = await post(WARM_UP_DELIVERIES)
+    const deliveries = Math.ceil((expected * runMs) / 1_000)
+    const meter = createMeter(parts)
+    const perSecond = await meter.during(() => post(deliveries))
+    return {
+      perSecond,
+      /** Processor time of a delivery by process, in µs. */
+      costUs: meter.costUs(deliveries),
+      /** Resident memory of each part at the end, in MiB. */
+      memoryMib: Object.fromEntries(Object.entries(parts).map(([part, pids]) => [part, memoryOf(pids)])),
+      idle: meter.idle(),
+    }
   }
 
   await population.growTo(SUBSCRIPTIONS)
@@ -83,52 +92,7 @@ export async function measureCost(bench: Bench) {
   return { runMs, pinned, curves: { subscriptions, waiting, workers } }
 }
 
-interface Setup {
-  readonly stack: StackFile
-  /** How many of the subscriptions get events. */
-  readonly subscriptions: number
-}
-
-interface CostLoad {
-  readonly channel: ConfirmChannel
-  readonly receiver: Child
-  readonly population: Population
-  readonly runMs: number
-}
-
-async function measurePoint(
-  { channel, receiver, population, runMs }: CostLoad,
-  { stack, subscriptions }: Setup,
-): Promise<Omit<CostPoint, 'at'>> {
-  const parts = pidsOf(stack, 'workers', 'fanout', 'rabbitmq', 'redis')
-  let published = 0
-  const publish = async (deliveries: number): Promise<void> => {
-    for (const end = published + deliveries; published < end; published++) {
-      publishEvent(channel, 'call.status', callData(published), population.tenantOf(published % subscriptions))
-    }
-    await channel.waitForConfirms()
-  }
-  const post = (deliveries: number): Promise<number> => timePosts(receiver, () => publish(deliveries), deliveries)
-
-  let perSecond = 0
-  for (let round = 0; round < WARM_UP_ROUNDS; round++) perSecond = await post(WARM_UP_DELIVERIES)
-  const deliveries = Math.ceil((perSecond * runMs) / 1_000)
-  const meter = createMeter(parts)
-  const measured = await meter.during(() => post(deliveries))
-  const memoryMib = Object.entries(parts).map(([part, pids]): [string, number] => [
-    part,
-    round(
-      pids.reduce((sum, pid) => sum + residentMib(pid), 0),
-      0,
-    ),
-  ])
-  return {
-    perSecond: measured,
-    costUs: meter.costUs(deliveries),
-    memoryMib: Object.fromEntries(memoryMib),
-    idle: meter.idle(),
-  }
-}
+const memoryOf = (pids: readonly number[]): number => round(sum(pids.map(residentMib)), 0)
 
 /** Changes the number of workers of a running stack. */
 function createTeam({ stack, bringUp }: Bench): (count: number) => Promise<StackFile> {

@@ -1,23 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Queue } from '@switchhook/messaging'
-import { type ConfirmChannel, connect } from 'amqplib'
+import type { ConfirmChannel } from 'amqplib'
 import type { Baseline } from '../baselines/baseline.ts'
 import { openBullmqSide, openEqualBullmqSide } from '../baselines/bullmq.ts'
 import { openDurableLoop } from '../baselines/durable-loop.ts'
-import type { Bench } from '../bench.ts'
-import { callData, messagesOf, publishEvent, publishEventPack } from '../load/events.ts'
-import { subscribe } from '../load/subscriptions.ts'
-import { timePosts } from '../load/time-posts.ts'
-import { type Carriage, countCarriage, describeCarriage } from '../measure/carriage.ts'
-import { type CostUs, createMeter } from '../measure/processor-cost.ts'
+import { type Bench, closing } from '../bench.ts'
+import { subscribe } from '../load/client.ts'
+import { type Endpoints, openEndpoints } from '../load/endpoints.ts'
+import { callData, messagesOf, openChannel, publishEvent, publishEventPack } from '../load/events.ts'
+import { countCarriage } from '../measure/carriage.ts'
+import { createMeter, pidsOf } from '../measure/processor-cost.ts'
 import { median, round } from '../measure/statistics.ts'
-import { type Child, startChild } from '../processes/child.ts'
-import { pidsOf } from './stack-pids.ts'
 
 /** Further tenants of the identity provider, each with one subscription of its own. */
 export const TENANTS = 50
-/** Concurrent deliveries on every side. Switchhook, the equal BullMQ and the durable loops share it among two workers. */
-const CONCURRENCY = 200
 /** Deliveries of a message of the packed loop: as many as of a packet of Switchhook. */
 const PACKED = 16
 /** Packs of events that wait for fan-out at most, about as many as behind the api, which then publishes single events. */
@@ -41,33 +37,6 @@ type WorkloadName = keyof typeof WORKLOADS
 export const SIDES = ['switchhook', 'bullmq', 'equal', 'durable', 'packed'] as const
 export type SideName = (typeof SIDES)[number]
 
-interface Rate {
-  /** Deliveries per second: the median of the runs. */
-  readonly perSecond: number
-  readonly runs: readonly number[]
-  /** Processor time of a delivery by process, in µs, without publisher and receiver. */
-  readonly costUs: CostUs
-  /** The same of the publisher and the receiver, which are alike on every side. */
-  readonly harnessUs: CostUs
-  /** Idle share of the machine's processor time; null if the system does not report it. */
-  readonly idle: number | null
-}
-
-export interface Workload {
-  readonly perEvent: number
-  readonly subscriptions: number
-  readonly sides: Readonly<Record<SideName, Rate>>
-  /** Of Switchhook's deliveries, warm-up included; null if the broker does not tell. */
-  readonly carriage: Carriage | null
-}
-
-export interface DeliveriesFigure {
-  /** Length of a run on every side. */
-  readonly runMs: number
-  /** Results of an earlier version may lack some. */
-  readonly workloads: Readonly<Partial<Record<WorkloadName, Workload>>>
-}
-
 /** Rate of Switchhook relative to a baseline of the same workload. */
 export const ratioTo = (baseline: SideName, { sides }: Workload): number =>
   round(sides.switchhook.perSecond / sides[baseline].perSecond, 2)
@@ -81,67 +50,49 @@ export function bullmqSpread({ sides: { bullmq } }: Workload): number {
  * Deliveries per second, from the first published event to the last answered POST, and of four baselines in the same run
  * (docs/benchmarks.md says what each does). Every side gets as many deliveries as it makes in `RUN_TIME`.
  */
-export async function measureDeliveries(bench: Bench): Promise<DeliveriesFigure> {
+export async function measureDeliveries(bench: Bench) {
+  /** Results of an earlier version may lack some. */
   const workloads: Partial<Record<WorkloadName, Workload>> = {}
   for (const name of Object.keys(WORKLOADS) as WorkloadName[]) {
-    bench.say(`  ${name}`)
-    workloads[name] = await measureWorkload(bench, name)
+    workloads[name] = await closing(bench, (part) => measureWorkload(part, name))
   }
   return { runMs: bench.options.RUN_TIME, workloads }
 }
 
-async function measureWorkload(bench: Bench, name: WorkloadName): Promise<Workload> {
-  const { stack, say } = bench
-  const { eventsPerMessage, perEvent, subscriptions } = WORKLOADS[name]
-  const receiver = await startChild('receiver-server.js')
-  const url = `http://127.0.0.1:${receiver.ready['port']}/hook`
-  const model = await connect(stack.urls.amqp)
-  const channel = await model.createConfirmChannel()
-  const options = { stack, channel, url, perEvent, eventsPerMessage, concurrency: CONCURRENCY }
-  const baselines: Partial<Record<SideName, Baseline>> = {}
-  const unsubscribe = await subscribeWorkload(bench, name, url)
-  try {
-    baselines.switchhook = openOurSide(bench, channel, name)
-    baselines.bullmq = await openBullmqSide(options)
-    baselines.equal = await openEqualBullmqSide(options)
-    baselines.durable = await openDurableLoop(options, { packed: 1, workers: 2, records: true })
-    baselines.packed = await openDurableLoop(options, { packed: PACKED, workers: 2, records: true })
-    const sides = SIDES.map((side) => ({ name: side, ...createSide(baselines[side], receiver, perEvent) }))
-    const carriage = await countCarriage(stack, async () => {
-      for (const side of sides) await side.warmUp()
-      for (let run = 0; run < RUNS; run++) {
-        for (const side of [...sides.slice(run % sides.length), ...sides.slice(0, run % sides.length)]) {
-          await side.run(bench.options.RUN_TIME)
-        }
-        say(`  run ${run + 1} of ${RUNS}: ${sides.map((side) => `${side.name} ${side.last()}/s`).join(', ')}`)
-      }
-      return sides.find((side) => side.name === 'switchhook')?.made() ?? 0
-    })
-    const rates = Object.fromEntries(sides.map((side) => [side.name, side.rate()])) as Workload['sides']
-    const workload = { perEvent, subscriptions, sides: rates, carriage }
-    say(
-      `  runs of BullMQ with axios differ by ${bullmqSpread(workload)} of their median; ${describeCarriage(carriage)}`,
-    )
-    return workload
-  } finally {
-    for (const baseline of Object.values(baselines)) await baseline.close()
-    await unsubscribe()
-    await receiver.stop()
-    await model.close()
-  }
-}
+export type Workload = Awaited<ReturnType<typeof measureWorkload>>
 
-/** Subscriptions of the workload: one per further tenant, or all of one tenant. */
-async function subscribeWorkload(bench: Bench, name: WorkloadName, url: string): Promise<() => Promise<void>> {
-  const { subscriptions } = WORKLOADS[name]
-  if (subscriptions !== TENANTS) return subscribe(bench.stack, bench.token, Array<string>(subscriptions).fill(url))
-  const ends: (() => Promise<void>)[] = []
-  for (let n = 1; n <= TENANTS; n++) {
-    ends.push(await subscribe(bench.stack, await bench.tokenOf(`tenant-${n}`), [url]))
+async function measureWorkload(part: Bench, name: WorkloadName) {
+  const { stack, defer, say, options } = part
+  const { eventsPerMessage, perEvent, subscriptions } = WORKLOADS[name]
+  const receiver = await openEndpoints(part, [1])
+  const { url } = receiver
+  const channel = await openChannel(part)
+  const common = { stack, defer, channel, url, perEvent, eventsPerMessage }
+  if (subscriptions !== TENANTS) await subscribe(part, Array<string>(subscriptions).fill(url))
+  else for (let n = 1; n <= TENANTS; n++) await subscribe(part, [url], { tenant: `tenant-${n}` })
+  const sides = {
+    switchhook: createSide(openOurSide(part, channel, name), receiver, perEvent),
+    bullmq: createSide(await openBullmqSide(common), receiver, perEvent),
+    equal: createSide(await openEqualBullmqSide(common), receiver, perEvent),
+    durable: createSide(await openDurableLoop(common, { packed: 1, workers: 2, records: true }), receiver, perEvent),
+    packed: createSide(
+      await openDurableLoop(common, { packed: PACKED, workers: 2, records: true }),
+      receiver,
+      perEvent,
+    ),
   }
-  return async () => {
-    for (const end of ends) await end()
-  }
+  // Of Switchhook's deliveries, warm-up included.
+  const carriage = await countCarriage(stack, async () => {
+    for (const side of SIDES) await sides[side].warmUp()
+    for (let run = 0; run < RUNS; run++) {
+      const [first, others] = [SIDES.slice(run % SIDES.length), SIDES.slice(0, run % SIDES.length)]
+      for (const side of [...first, ...others]) await sides[side].run(options.RUN_TIME)
+      say(`  ${name}, run ${run + 1} of ${RUNS}`)
+    }
+    return sides.switchhook.made()
+  })
+  const rates = Object.fromEntries(SIDES.map((side) => [side, sides[side].rate()]))
+  return { perEvent, subscriptions, sides: rates as Record<SideName, ReturnType<Side['rate']>>, carriage }
 }
 
 function openOurSide({ stack }: Bench, channel: ConfirmChannel, name: WorkloadName): Baseline {
@@ -161,7 +112,6 @@ function openOurSide({ stack }: Bench, channel: ConfirmChannel, name: WorkloadNa
       }
       await channel.waitForConfirms()
     },
-    close: async () => {},
   }
 }
 
@@ -170,14 +120,14 @@ async function packsTaken(channel: ConfirmChannel): Promise<void> {
   while ((await channel.checkQueue(Queue.eventPacks)).messageCount > MAX_WAITING_PACKS) await delay(5)
 }
 
-function createSide(baseline: Baseline | undefined, receiver: Child, perEvent: number) {
-  if (baseline === undefined) throw new Error('a side was not opened')
-  const { processes, publish } = baseline
+type Side = ReturnType<typeof createSide>
+
+function createSide({ processes, publish }: Baseline, receiver: Endpoints, perEvent: number) {
   const runs: number[] = []
   const meter = createMeter(processes)
   const harness = createMeter({ publisher: [process.pid], receiver: [receiver.pid] })
   let [delivered, perSecond] = [0, 0]
-  const post = (deliveries: number): Promise<number> => timePosts(receiver, () => publish(deliveries), deliveries)
+  const post = (deliveries: number): Promise<number> => receiver.timePosts(() => publish(deliveries), deliveries)
   return {
     async warmUp(): Promise<void> {
       for (let round = 0; round < WARM_UP_ROUNDS; round++) perSecond = await post(WARM_UP_DELIVERIES)
@@ -187,13 +137,15 @@ function createSide(baseline: Baseline | undefined, receiver: Child, perEvent: n
       runs.push(await harness.during(() => meter.during(() => post(deliveries))))
       delivered += deliveries
     },
-    last: () => runs.at(-1) ?? 0,
     /** Deliveries so far, warm-up included. */
     made: () => WARM_UP_ROUNDS * WARM_UP_DELIVERIES + delivered,
-    rate: (): Rate => ({
+    rate: () => ({
+      /** Deliveries per second. */
       perSecond: median(runs),
       runs,
+      /** Processor time of a delivery by process, in µs, without publisher and receiver. */
       costUs: meter.costUs(delivered),
+      /** The same of the publisher and the receiver, which are alike on every side. */
       harnessUs: harness.costUs(delivered),
       idle: meter.idle(),
     }),

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConfirmChannel } from 'amqplib'
 import { type Bench, DEADLINE_MS } from '../bench.ts'
 import { observeLatency } from '../load/arrivals.ts'
+import { subscribe } from '../load/client.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { openChannel, publishEvent, publishMany, timedData } from '../load/events.ts'
-import { purgeQueues, subscribe } from '../load/subscriptions.ts'
+import { openChannel, publishEvent, publishMany, purgeQueues, timedData } from '../load/events.ts'
 import type { Spread } from '../measure/statistics.ts'
 
 const BURSTING = 'tenant-1'
@@ -22,21 +22,8 @@ const ALONE_MS = 10_000
 const HANGING_MS = 2 * DEADLINE_MS
 const LOOK_EVERY_MS = 500
 
-/** Groups of endpoints. */
-const [OF_OTHERS, , LAST_OF_BURST, OF_HANGING] = [0, 1, 2, 3] as const
-
-export interface Burst {
-  /** Endpoints of the bursting tenant that never answer. */
-  readonly hanging: number
-  /** How long publishing all its events took. */
-  readonly publishedMs: number
-  /** How long the other tenants were observed. */
-  readonly observedMs: number
-  /** Whether all deliveries of the burst were attempted in that time. */
-  readonly isDrained: boolean
-  /** Latency of the other tenants in that time. */
-  readonly others: Spread
-}
+/** Groups of endpoints; the first are those of the other tenants, and the second the others of the burst. */
+const [LAST_OF_BURST, OF_HANGING] = [2, 3] as const
 
 /**
  * Latency of other tenants while the deliveries of one tenant hang, and during a burst of another one: first all its
@@ -44,28 +31,24 @@ export interface Burst {
  * The rest of a burst that is not delivered after `BURST_TIME` is discarded.
  */
 export async function measureFairness(bench: Bench) {
-  const { stack, tokenOf, say, options, defer } = bench
-  const endpoints = await openEndpoints([OTHERS, BURST_ENDPOINTS - 1, 1, HANGING_ENDPOINTS])
+  const { stack, say, options } = bench
+  const endpoints = await openEndpoints(bench, [OTHERS, BURST_ENDPOINTS - 1, 1, HANGING_ENDPOINTS])
   const [ofOthers = [], many = [], last = [], ofHanging = []] = endpoints.urls
   const others = Array.from({ length: OTHERS }, (_, n) => `tenant-${n + 2}`)
-  defer(() => endpoints.stop())
   // On one connection, the events of the others would wait for those of the burst.
   const [channel, burstChannel] = [await openChannel(bench), await openChannel(bench)]
-  defer(await subscribe(stack, await tokenOf(BURSTING), [...many, ...last]))
-  defer(await subscribe(stack, await tokenOf(HANGING), ofHanging))
-  for (const [at, tenant] of others.entries()) {
-    defer(await subscribe(stack, await tokenOf(tenant), ofOthers.slice(at, at + 1)))
-  }
+  await subscribe(bench, [...many, ...last], { tenant: BURSTING })
+  await subscribe(bench, ofHanging, { tenant: HANGING })
+  for (const [at, tenant] of others.entries()) await subscribe(bench, ofOthers.slice(at, at + 1), { tenant })
 
   await observeOthers(2_000)
   const alone = await observeOthers(ALONE_MS)
-  say(`  other tenants alone: p50 ${alone.p50Ms} ms, p99 ${alone.p99Ms} ms`)
   const hanging = { deliveries: HANGING_DELIVERIES, others: await measureHanging() }
   const bursts = [await measureBurst(0), await measureBurst(1)]
   return { events: options.BURST, perEvent: BURST_ENDPOINTS, alone, hanging, bursts }
 
   function observeOthers(until: number | (() => boolean)): Promise<Spread> {
-    return observeLatency(endpoints, OF_OTHERS, {
+    return observeLatency(endpoints, {
       perSecond: OTHERS_PER_SECOND,
       until,
       send: (n) => publishEvent(channel, 'call.status', timedData(n), others[n % OTHERS]),
@@ -76,13 +59,14 @@ export async function measureFairness(bench: Bench) {
   async function measureHanging(): Promise<Spread> {
     await endpoints.behave(OF_HANGING, 'hang')
     await publishMany(burstChannel, HANGING_DELIVERIES / HANGING_ENDPOINTS, HANGING)
+    say(`  while ${HANGING_DELIVERIES} deliveries hang`)
     const seen = await observeOthers(HANGING_MS)
     await purgeQueues(stack, 'delivery.')
-    say(`  while ${HANGING_DELIVERIES} deliveries hang: p50 ${seen.p50Ms} ms, p99 ${seen.p99Ms} ms`)
     return seen
   }
 
-  async function measureBurst(hanging: number): Promise<Burst> {
+  async function measureBurst(hanging: number) {
+    say(`  during a burst with ${hanging} hanging endpoints`)
     await endpoints.behave(LAST_OF_BURST, hanging === 0 ? 'quick' : 'hang')
     const startedAt = performance.now()
     let publishedMs = 0
@@ -96,8 +80,16 @@ export async function measureFairness(bench: Bench) {
     const [seen, isDrained] = await Promise.all([observeOthers(() => isOver), bursting])
     const observedMs = Math.round(performance.now() - startedAt)
     for (const prefix of ['fanout.', 'delivery.']) await purgeQueues(stack, prefix)
-    say(`  during a burst with ${hanging} hanging endpoints: p50 ${seen.p50Ms} ms, p99 ${seen.p99Ms} ms`)
-    return { hanging, publishedMs, observedMs, isDrained, others: seen }
+    return {
+      /** Endpoints of the bursting tenant that never answer. */
+      hanging,
+      /** How long publishing all its events took, and how long the other tenants were observed. */
+      publishedMs,
+      observedMs,
+      /** Whether all deliveries of the burst were attempted in that time. */
+      isDrained,
+      others: seen,
+    }
   }
 }
 

@@ -1,49 +1,29 @@
 import { openDurableLoop } from '../baselines/durable-loop.ts'
 import type { Bench } from '../bench.ts'
 import { observeLatency } from '../load/arrivals.ts'
-import { openClient } from '../load/client.ts'
+import { openApi, subscribe } from '../load/client.ts'
 import { openEndpoints } from '../load/endpoints.ts'
 import { openChannel, publishEvent, timedData } from '../load/events.ts'
-import { subscribe } from '../load/subscriptions.ts'
-import { type Carriage, countCarriage, describeCarriage } from '../measure/carriage.ts'
+import { countCarriage } from '../measure/carriage.ts'
 import { monotonicMs } from '../measure/clock.ts'
-import { medianSpread, round, type Spread } from '../measure/statistics.ts'
+import { medianSpread, round, type Spread, sum } from '../measure/statistics.ts'
 import { agentUri } from './commands.ts'
 
 /** What begins a delivery, and how often: an event published to RabbitMQ, or a presence command over REST. */
 const LOADS = { event: { perSecond: 500 }, presence: { perSecond: 100 } } as const
-type LoadName = keyof typeof LOADS
 
 const WARM_UP_MS = 5_000
 const RUNS = 3
-const CONCURRENCY = 200
 /** Of the clients of the presence commands. */
 const CONNECTIONS = 32
 /** A pause. The message of a presence command differs each time, so each causes an event. */
 const STATUS_CODE = 66
 
 /** Medians of the runs. */
-interface Side extends Spread {
-  readonly runs: readonly Spread[]
-}
-const sideOf = (runs: readonly Spread[]): Side => ({ ...medianSpread(runs), runs })
-
-interface LoadFigure {
-  readonly perSecond: number
-  readonly ours: Side
-  /** Two bare hops at the same rate: what two quorum queues cost in any design. */
-  readonly hops: Side
-  /** Null if the broker does not tell. */
-  readonly carriage: Carriage | null
-}
-
-export interface LatencyFigure {
-  readonly runMs: number
-  readonly loads: Readonly<Record<LoadName, LoadFigure>>
-}
+const sideOf = (runs: readonly Spread[]) => ({ ...medianSpread(runs), runs })
 
 /** Latency of Switchhook relative to two bare hops. */
-export const toHops = ({ ours, hops }: LoadFigure) => ({
+export const toHops = ({ ours, hops }: { readonly ours: Spread; readonly hops: Spread }) => ({
   p50: round(ours.p50Ms / hops.p50Ms, 2),
   p99: round(ours.p99Ms / hops.p99Ms, 2),
 })
@@ -56,24 +36,19 @@ type Send = (n: number) => Promise<unknown> | void
  * alternate with two bare hops of quorum queues at the same rate: one process consumes events and publishes deliveries,
  * another consumes deliveries and POSTs.
  */
-export async function measureLatency(bench: Bench): Promise<LatencyFigure> {
-  const { stack, token, say, options, defer } = bench
-  const endpoints = await openEndpoints([1])
-  defer(() => endpoints.stop())
-  const [[url = ''] = []] = endpoints.urls
+export async function measureLatency(bench: Bench) {
+  const { stack, say, options, defer } = bench
+  const endpoints = await openEndpoints(bench, [1])
+  const { url } = endpoints
   const channel = await openChannel(bench)
-  const api = openClient(stack.urls.apis[0] ?? '', CONNECTIONS, token)
-  defer(() => api.close())
+  const api = openApi(bench, CONNECTIONS)
   for (const eventType of ['call.status', 'agent.status'] as const) {
-    defer(await subscribe(stack, token, [url], eventType))
+    await subscribe(bench, [url], { eventType })
   }
-  const hops = await openDurableLoop(
-    { stack, channel, url, perEvent: 1, eventsPerMessage: 1, concurrency: CONCURRENCY },
-    { packed: 1, workers: 1, records: false },
-  )
-  defer(() => hops.close())
+  const loop = { stack, defer, channel, url, perEvent: 1, eventsPerMessage: 1 }
+  const hops = await openDurableLoop(loop, { packed: 1, workers: 1, records: false })
   const bare: Send = (n) => hops.send(timedData(n))
-  const sends: Readonly<Record<LoadName, Send>> = {
+  const sends: Readonly<Record<keyof typeof LOADS, Send>> = {
     event: (n) => publishEvent(channel, 'call.status', timedData(n)),
     presence: (n) =>
       api.post(`/api/v1/voice/agents/${agentUri(n)}/presence`, {
@@ -83,10 +58,11 @@ export async function measureLatency(bench: Bench): Promise<LatencyFigure> {
   }
 
   const run = (perSecond: number, forMs: number, send: Send): Promise<Spread> =>
-    observeLatency(endpoints, 0, { perSecond, until: forMs, send })
+    observeLatency(endpoints, { perSecond, until: forMs, send })
 
-  async function measureLoad(name: LoadName): Promise<LoadFigure> {
+  async function measureLoad(name: keyof typeof LOADS) {
     const { perSecond } = LOADS[name]
+    say(`  ${name} at ${perSecond}/s`)
     const runs = { ours: [] as Spread[], hops: [] as Spread[] }
     await run(perSecond, WARM_UP_MS, bare)
     const carriage = await countCarriage(stack, async () => {
@@ -95,15 +71,10 @@ export async function measureLatency(bench: Bench): Promise<LatencyFigure> {
         runs.hops.push(await run(perSecond, options.RUN_TIME, bare))
         runs.ours.push(await run(perSecond, options.RUN_TIME, sends[name]))
       }
-      return [warmUp, ...runs.ours].reduce((sum, { count }) => sum + count, 0)
+      return sum([warmUp, ...runs.ours].map(({ count }) => count))
     })
-    const load = { perSecond, ours: sideOf(runs.ours), hops: sideOf(runs.hops), carriage }
-    const { p50, p99 } = toHops(load)
-    say(
-      `  ${name} at ${perSecond}/s: p50 ${load.ours.p50Ms} ms, p99 ${load.ours.p99Ms} ms; ` +
-        `to two bare hops ${p50} and ${p99}; ${describeCarriage(carriage)}`,
-    )
-    return load
+    // The hops at the same rate are what two quorum queues cost in any design.
+    return { perSecond, ours: sideOf(runs.ours), hops: sideOf(runs.hops), carriage }
   }
 
   return {

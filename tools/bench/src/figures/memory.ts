@@ -1,12 +1,11 @@
 import type { Bench } from '../bench.ts'
+import { keepPace } from '../load/arrivals.ts'
+import { subscribe } from '../load/client.ts'
 import { type Behaviour, openEndpoints } from '../load/endpoints.ts'
-import { callData, openChannel, publishEvent } from '../load/events.ts'
-import { keepPace } from '../load/pace.ts'
-import { purgeQueues, subscribe } from '../load/subscriptions.ts'
+import { callData, openChannel, publishEvent, purgeQueues } from '../load/events.ts'
 import { residentMib } from '../measure/process-usage.ts'
-import { round } from '../measure/statistics.ts'
-import { checkMemory, type MemorySample } from './check-memory.ts'
-import { pidsOf } from './stack-pids.ts'
+import { pidsOf } from '../measure/processor-cost.ts'
+import { median, round, slope } from '../measure/statistics.ts'
 
 const ENDPOINTS = 1_000
 const WILD: readonly Behaviour[] = ['endless', 'bomb', 'headers', 'drip']
@@ -18,13 +17,12 @@ const SAMPLE_MS = 500
 
 /** Resident memory of the workers with a thousand endpoints: first all acknowledge, then some misbehave. */
 export async function measureMemory(bench: Bench) {
-  const { stack, token, say, options, defer } = bench
+  const { stack, say, options, defer } = bench
   const { workers: pids } = pidsOf(stack, 'workers')
-  const endpoints = await openEndpoints([ENDPOINTS - WILD.length * OF_EACH, ...WILD.map(() => OF_EACH)])
-  defer(() => endpoints.stop())
+  const endpoints = await openEndpoints(bench, [ENDPOINTS - WILD.length * OF_EACH, ...WILD.map(() => OF_EACH)])
   const channel = await openChannel(bench)
   defer(() => purgeQueues(stack, 'delivery.'))
-  defer(await subscribe(stack, token, endpoints.urls.flat()))
+  await subscribe(bench, endpoints.urls.flat())
   const samples: MemorySample[][] = pids.map(() => [])
   const startedAt = performance.now()
   const sample = (): void => {
@@ -48,10 +46,34 @@ export async function measureMemory(bench: Bench) {
   await load(options.MEMORY_TIME)
   const { answered } = await endpoints.take()
   const workers = samples.map((own) => checkMemory(own, wildFrom))
-  for (const { startMib, warmMib, endMib, mibPerMinute } of workers) {
-    say(`  a worker: ${startMib} MiB, warm ${warmMib} MiB, at the end ${endMib} MiB (${mibPerMinute} MiB a minute)`)
-  }
   /** By behaviour: the endpoints, and the POSTs they answered that way. */
   const wild = Object.fromEntries(WILD.map((name) => [name, { endpoints: OF_EACH, answers: answered[name] ?? 0 }]))
   return { wild, workers }
+}
+
+export type MemorySample = readonly [seconds: number, mib: number]
+
+/** During the first part of the load the heap finds its size. */
+const WARM_UP_PART = 1 / 3
+/** Tolerance for garbage that is not collected yet. */
+const FLAT_WITHIN = 0.1
+
+/** Whether memory stays flat after `fromSeconds` and the warm-up. */
+export function checkMemory(samples: readonly MemorySample[], fromSeconds: number) {
+  const lastSeconds = samples.at(-1)?.[0] ?? 0
+  const warmFrom = fromSeconds + (lastSeconds - fromSeconds) * WARM_UP_PART
+  const warm = samples.filter(([seconds]) => seconds >= warmFrom)
+  const quarter = Math.max(1, Math.ceil(warm.length / 4))
+  const medianMib = (part: readonly MemorySample[]): number => round(median(part.map(([, mib]) => mib)))
+  const [warmMib, endMib] = [medianMib(warm.slice(0, quarter)), medianMib(warm.slice(-quarter))]
+  return {
+    startMib: samples[0]?.[1] ?? 0,
+    /** Medians of the first and the last quarter after the warm-up. */
+    warmMib,
+    endMib,
+    mostMib: Math.max(0, ...samples.map(([, mib]) => mib)),
+    /** Slope of the straight line through all samples after the warm-up. */
+    mibPerMinute: round(slope(warm) * 60),
+    isFlat: endMib <= warmMib * (1 + FLAT_WITHIN),
+  }
 }

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { CallState } from '@switchhook/contracts'
 import { amqpAnswers } from '@switchhook/test-servers'
 import { startReceiver } from '@switchhook/testkit'
 import type { Bench } from '../bench.ts'
-import { openClient } from '../load/client.ts'
-import { keepPace } from '../load/pace.ts'
-import { subscribe } from '../load/subscriptions.ts'
-import { checkOutage, type OutageResult, type ReceivedEvent } from './check-outage.ts'
+import { keepPace } from '../load/arrivals.ts'
+import { openApi, subscribe } from '../load/client.ts'
 import { agentUri } from './commands.ts'
 
 /** An incoming call is answered and hung up: two commands. */
@@ -19,7 +18,7 @@ const GIVE_UP_MS = 120_000
  * delivered. Undefined where the broker does not belong to the stack.
  */
 export async function measureOutage(bench: Bench) {
-  const { stack, token, say, options, bringUp, defer } = bench
+  const { stack, say, options, bringUp, defer } = bench
   const broker = stack.processes['rabbitmq']
   if (broker === undefined || stack.providers.rabbitmq !== 'local') {
     say('  not measured: the broker must be a process of this stack (BACKING=local), as it will be killed')
@@ -31,9 +30,8 @@ export async function measureOutage(bench: Bench) {
     return {}
   })
   defer(() => receiver.close())
-  const api = openClient(stack.urls.apis[0] ?? '', 32, token)
-  defer(() => api.close())
-  defer(await subscribe(stack, token, [receiver.url('/hook')]))
+  const api = openApi(bench, 32)
+  await subscribe(bench, [receiver.url('/hook')])
   defer(() => bringUp())
   const calls: string[] = []
   let refused = 0
@@ -68,19 +66,56 @@ export async function measureOutage(bench: Bench) {
   isOver = true
   await load
   await Promise.all(turns)
-  const result = await untilComplete(() => checkOutage(calls, told, diedAtMs, returnedAtMs))
-  say(
-    `  ${result.accepted} events accepted while it was away; first ${result.firstMs} ms after its return, all after ${result.allMs} ms; lost: ${result.lost}`,
-  )
-  return { awayMs: returnedAtMs - diedAtMs, refused, ...result }
-}
-
-/** Repeats until nothing is missing, or until missing events count as lost. */
-async function untilComplete(check: () => OutageResult): Promise<OutageResult> {
-  const startedAt = performance.now()
+  const giveUpAt = performance.now() + GIVE_UP_MS
   for (;;) {
-    const result = check()
-    if (result.lost === 0 || performance.now() - startedAt > GIVE_UP_MS) return result
+    const result = checkOutage(calls, told, diedAtMs, returnedAtMs)
+    // From then on, missing events count as lost.
+    if (result.lost === 0 || performance.now() > giveUpAt)
+      return { awayMs: returnedAtMs - diedAtMs, refused, ...result }
     await sleep(100)
   }
+}
+
+/** A `call.status` event that an endpoint received. */
+export interface ReceivedEvent {
+  readonly deliveryId: string
+  /** ISO 8601. */
+  readonly occurredAt: string
+  /** Arrival of its POST, ms since 1970. */
+  readonly atMs: number
+  readonly data: { readonly callId: string; readonly sequence: number; readonly state: number }
+}
+
+/** Effect of an outage on the events of the calls. */
+export function checkOutage(
+  calls: readonly string[],
+  told: readonly ReceivedEvent[],
+  diedAtMs: number,
+  returnedAtMs: number,
+) {
+  const byDelivery = new Map(told.toReversed().map((event) => [event.deliveryId, event]))
+  const events = [...byDelivery.values()]
+  const byCall = Map.groupBy(events, ({ data }) => data.callId)
+  const occurredMs = ({ occurredAt }: ReceivedEvent): number => Date.parse(occurredAt)
+  const after = events.filter(({ atMs }) => atMs >= returnedAtMs)
+  const late = after.filter((event) => occurredMs(event) < returnedAtMs).map(({ atMs }) => atMs - returnedAtMs)
+  return {
+    /** Calls that the api accepted before, during and after the outage. */
+    calls: calls.length,
+    /** Events that occurred during the outage. */
+    accepted: events.filter((event) => occurredMs(event) >= diedAtMs && occurredMs(event) < returnedAtMs).length,
+    /** From the broker's return to the first POST, and to the last POST of events that occurred before the return. */
+    firstMs: late.reduce((least, ms) => Math.min(least, ms), late[0] ?? 0),
+    allMs: late.reduce((most, ms) => Math.max(most, ms), 0),
+    /** Calls of which an event is missing. */
+    lost: calls.filter((callId) => !isWhole(byCall.get(callId) ?? [])).length,
+    /** Deliveries that arrived more than once. */
+    repeated: told.length - events.length,
+  }
+}
+
+/** The events of a call are numbered from 1 without a gap, and the last one is its end. */
+function isWhole(events: readonly ReceivedEvent[]): boolean {
+  const states = new Map(events.map(({ data: { sequence, state } }) => [sequence, state]))
+  return states.get(states.size) === CallState.ended
 }

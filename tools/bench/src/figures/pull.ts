@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import { observeLatency } from '../load/arrivals.ts'
-import { openClient } from '../load/client.ts'
+import { openApi, subscribe } from '../load/client.ts'
 import { openEndpoints } from '../load/endpoints.ts'
 import { openChannel, publishEvent, publishMany, timedData } from '../load/events.ts'
-import { subscribe } from '../load/subscriptions.ts'
 import type { Spread } from '../measure/statistics.ts'
 
 const OTHER = 'tenant-2'
@@ -20,29 +19,26 @@ interface Received {
 
 /** Latency of another tenant beside the held deliveries of a pull subscription, and while one client receives all of them. */
 export async function measurePull(bench: Bench) {
-  const { stack, token, tokenOf, say, options, defer } = bench
+  const { say, options, defer } = bench
   const { HELD: held } = options
-  const endpoints = await openEndpoints([1])
-  defer(() => endpoints.stop())
+  const endpoints = await openEndpoints(bench, [1])
   const channel = await openChannel(bench)
-  const api = openClient(stack.urls.apis[0] ?? '', 4, token)
-  defer(() => api.close())
-  defer(await subscribe(stack, await tokenOf(OTHER), endpoints.urls[0] ?? []))
+  const api = openApi(bench, 4)
+  await subscribe(bench, [endpoints.url], { tenant: OTHER })
   const { id } = await api.post('/api/v1/webhooks/subscriptions', { mode: 'pull', eventTypes: ['call.status'] })
   const path = `/api/v1/webhooks/subscriptions/${String(id)}`
   defer(() => api.delete(path))
 
   await observe(WARM_UP_MS)
   const alone = await observe(ALONE_MS)
-  say(`  another tenant alone: p99 ${alone.p99Ms} ms`)
+  say(`  beside ${held} held deliveries`)
   const holdingMs = await hold()
   await observe(WARM_UP_MS)
   const beside = await observe(ALONE_MS)
-  say(`  beside ${held} held deliveries: p99 ${beside.p99Ms} ms`)
+  say('  while one client receives them')
   let isOver = false
   const receiving = receiveAll().finally(() => (isOver = true))
   const [during, receivedPerSecond] = await Promise.all([observe(() => isOver), receiving])
-  say(`  while one client receives ${receivedPerSecond} a second: p99 ${during.p99Ms} ms`)
   return {
     held,
     /** From the first event until all of them are held. */
@@ -55,7 +51,7 @@ export async function measurePull(bench: Bench) {
   }
 
   function observe(until: number | (() => boolean)): Promise<Spread> {
-    return observeLatency(endpoints, 0, {
+    return observeLatency(endpoints, {
       perSecond: OTHER_PER_SECOND,
       until,
       send: (n) => publishEvent(channel, 'call.status', timedData(n), OTHER),

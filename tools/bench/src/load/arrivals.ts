@@ -1,25 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Spread, spreadOf } from '../measure/statistics.ts'
 import type { Arrival, Endpoints } from './endpoints.ts'
-import { keepPace } from './pace.ts'
+
+/**
+ * Open loop: sends at a fixed rate whether or not earlier sends are finished, so that a service that stalls meets the
+ * backlog. Resolves to the number sent.
+ * @param until for so many ms, or as long as it answers false
+ */
+export async function keepPace(
+  perSecond: number,
+  until: number | (() => boolean),
+  send: (n: number) => void,
+): Promise<number> {
+  const startedAt = performance.now()
+  const elapsedMs = (): number => performance.now() - startedAt
+  const isOver = typeof until === 'number' ? () => elapsedMs() >= until : until
+  let sent = 0
+  while (!isOver()) {
+    const due = Math.floor((elapsedMs() * perSecond) / 1_000) + 1
+    for (; sent < due; sent++) send(sent)
+    await sleep(1)
+  }
+  return sent
+}
 
 interface PacedLoad {
   readonly perSecond: number
-  /** For so many ms, or as long as it answers false. */
+  /** As of `keepPace`. */
   readonly until: number | (() => boolean)
   /** Starts the nth delivery or deliveries; their bodies contain `sentAt`. */
   readonly send: (n: number) => Promise<unknown> | void
-  /** First POSTs at the observed group of endpoints that one `send` causes; 1 by default. */
+  /** First POSTs at the observed endpoints that one `send` causes; 1 by default. */
   readonly perSend?: number
   readonly patienceMs?: number
 }
 
 /**
- * Sends at a fixed rate; resolves to the first POSTs at a group of endpoints.
+ * Sends at a fixed rate; resolves to the first POSTs at the first group of the endpoints.
  * @throws if POSTs are missing
  */
 export async function observeArrivals(
   endpoints: Endpoints,
-  group: number,
   { perSecond, until, send, perSend = 1, patienceMs }: PacedLoad,
 ): Promise<readonly Arrival[]> {
   const sending: Promise<unknown>[] = []
@@ -30,11 +51,11 @@ export async function observeArrivals(
     sending.push(one)
   })
   await Promise.all(sending)
-  const arrivals = await endpoints.takeOf(group, sent * perSend, patienceMs)
+  const arrivals = await endpoints.takeArrivals(sent * perSend, patienceMs)
   if (arrivals.length < sent * perSend) throw new Error(`${arrivals.length} of ${sent * perSend} POSTs came`)
   return arrivals
 }
 
 /** The same; resolves to the latency of these POSTs. */
 export const observeLatency = async (...load: Parameters<typeof observeArrivals>): Promise<Spread> =>
-  spreadOf((await observeArrivals(...load)).map(([, , latencyMs]) => latencyMs))
+  spreadOf((await observeArrivals(...load)).map(([, latencyMs]) => latencyMs))

@@ -1,7 +1,12 @@
 import { Pool } from 'undici'
+import type { Bench } from '../bench.ts'
+import type { EventType } from './events.ts'
 
 type Json = Readonly<Record<string, unknown>>
 export type JsonClient = ReturnType<typeof openClient>
+
+/** Requests that create or delete subscriptions. */
+const AT_ONCE = 8
 
 /** The simulator needs no token. A token would only make its requests dearer, and they are not what is measured. */
 const needsToken = (path: string): boolean => !path.startsWith('/simulator/')
@@ -29,4 +34,30 @@ export function openClient(origin: string, connections: number, token: string | 
     delete: (path: string): Promise<Json> => ask('DELETE', path),
     close: (): Promise<void> => pool.close(),
   }
+}
+
+/** The same to the api, until the part is over. */
+export function openApi({ stack, defer, token }: Bench, connections: number): JsonClient {
+  const api = openClient(stack.urls.apis[0] ?? '', connections, token)
+  defer(() => api.close())
+  return api
+}
+
+interface SubscriptionOptions {
+  readonly tenant?: string
+  readonly eventType?: EventType
+  readonly [furtherField: string]: unknown
+}
+
+/** Creates a subscription for each url, until the part is over. */
+export async function subscribe(
+  part: Bench,
+  urls: readonly string[],
+  { tenant = 'acme', eventType = 'call.status', ...settings }: SubscriptionOptions = {},
+): Promise<void> {
+  const api = openApi({ ...part, token: await part.tokenOf(tenant) }, AT_ONCE)
+  const created = await Promise.all(
+    urls.map((url) => api.post('/api/v1/webhooks/subscriptions', { url, eventTypes: [eventType], ...settings })),
+  )
+  part.defer(() => Promise.all(created.map(({ id }) => api.delete(`/api/v1/webhooks/subscriptions/${String(id)}`))))
 }

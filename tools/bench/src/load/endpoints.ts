@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bench } from '../bench.ts'
 import { startChild } from '../processes/child.ts'
 
 /**
@@ -7,47 +8,63 @@ import { startChild } from '../processes/child.ts'
  */
 export type Behaviour = 'quick' | 'hang' | 'endless' | 'bomb' | 'headers' | 'drip'
 
-/** A first POST: the group of its endpoint, when its event was published, and how many ms later it was there. */
-export type Arrival = readonly [group: number, sentAtMs: number, latencyMs: number]
+/** A first POST: when its event was published, and how many ms later it was there. */
+export type Arrival = readonly [sentAtMs: number, latencyMs: number]
 
 export interface EndpointsQuestion {
   readonly behave?: readonly [group: number, behaviour: Behaviour]
 }
 
 interface Heard {
+  /** At the first group of endpoints. */
   readonly arrivals: readonly Arrival[]
   readonly answered: Readonly<Partial<Record<Behaviour, number>>>
 }
 
 export type Endpoints = Awaited<ReturnType<typeof openEndpoints>>
 
+const MAX_RUN_MS = 300_000
+
 /**
  * Opens endpoints in a process of their own, each with an origin of its own, in groups that behave alike. Every group answers
  * immediately until `behave` changes it.
  */
-export async function openEndpoints(sizes: readonly number[]) {
-  const child = await startChild<{ ports: number[][] }>('endpoints-server.js', sizes.map(String))
+export async function openEndpoints(bench: Pick<Bench, 'defer'>, sizes: readonly number[]) {
+  const child = await startChild<{ ports: number[][] }>(bench, 'endpoints-server.js', sizes.map(String))
+  const urls = child.ready.ports.map((ports) => ports.map((port) => `http://127.0.0.1:${port}/hook`))
+  /** First POSTs and answers since the previous call. */
   const take = (question: EndpointsQuestion = {}): Promise<Heard> => child.ask<Heard>(question)
   return {
+    pid: child.pid,
     /** One list of urls for each group. */
-    urls: child.ready.ports.map((ports) => ports.map((port) => `http://127.0.0.1:${port}/hook`)),
+    urls,
+    /** The first url. */
+    url: urls[0]?.[0] ?? '',
     behave: async (group: number, behaviour: Behaviour): Promise<void> =>
       void (await take({ behave: [group, behaviour] })),
-    /** First POSTs and answers since the previous call. */
     take: (): Promise<Heard> => take(),
-    /** Collects until a group has `count` first POSTs, or none has arrived for `patienceMs`. */
-    takeOf: async (group: number, count: number, patienceMs = 5_000): Promise<readonly Arrival[]> => {
+    /** Collects until the first group has `count` first POSTs, or none has arrived for `patienceMs`. */
+    takeArrivals: async (count: number, patienceMs = 5_000): Promise<readonly Arrival[]> => {
       const taken: Arrival[] = []
       let lastAt = performance.now()
       while (taken.length < count && performance.now() - lastAt < patienceMs) {
         const { arrivals } = await take()
-        const own = arrivals.filter(([of]) => of === group)
-        if (own.length > 0) lastAt = performance.now()
-        taken.push(...own)
+        if (arrivals.length > 0) lastAt = performance.now()
+        taken.push(...arrivals)
         await sleep(50)
       }
       return taken
     },
-    stop: (): Promise<void> => child.stop(),
+    /** Publishes and waits until that many POSTs were answered. Resolves to POSTs per second. */
+    timePosts: async (publish: () => Promise<void>, deliveries: number): Promise<number> => {
+      await take()
+      const startedAt = performance.now()
+      await publish()
+      for (let posts = 0; ; await sleep(10)) {
+        posts += (await take()).answered.quick ?? 0
+        if (posts >= deliveries) return Math.round((deliveries * 1_000) / (performance.now() - startedAt))
+        if (performance.now() - startedAt > MAX_RUN_MS) throw new Error(`${posts} of ${deliveries} POSTs came`)
+      }
+    },
   }
 }

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StackFile } from '@switchhook/local'
 import { EVENT_PACK, packEvents, Queue } from '@switchhook/messaging'
+import { openManagement } from '@switchhook/testkit'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
 import { monotonicMs } from '../measure/clock.ts'
@@ -68,6 +71,8 @@ export const messagesOf = (count: number, perMessage: number): number[][] =>
     Array.from({ length: Math.min(perMessage, count - message * perMessage) }, (_, n) => message * perMessage + n),
   )
 
+const QUIET_MS = 1_000
+
 /** Events published before the next wait for confirms. */
 const CHUNK = 500
 
@@ -78,6 +83,19 @@ export async function publishMany(channel: ConfirmChannel, count: number, tenant
     if ((n + 1) % CHUNK === 0) await channel.waitForConfirms()
   }
   await channel.waitForConfirms()
+}
+
+/** Purges the queues whose names start with `prefix`. @throws if the stack's broker has no management API */
+export async function purgeQueues({ urls }: StackFile, prefix: string): Promise<void> {
+  const management = openManagement(urls.rabbitmqManagement ?? '', '/')
+  for (const { name } of await management.queues()) if (name.startsWith(prefix)) await management.purgeQueue(name)
+}
+
+/** Between two runs: deliveries of the first that wait for a retry would disturb the second. */
+export async function discardDeliveries(stack: StackFile, channel: ConfirmChannel): Promise<void> {
+  await channel.waitForConfirms()
+  await sleep(QUIET_MS)
+  await purgeQueues(stack, 'delivery.')
 }
 
 /** The webhook body of an event, for baselines. */

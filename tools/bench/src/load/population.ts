@@ -3,17 +3,14 @@ import {
   firstDeliveriesOf,
   newEventId,
   newSubscriptionId,
-  type PlatformEvent,
   type Subscription,
 } from '@switchhook/contracts'
-import type { StackFile } from '@switchhook/local'
 import { openBroker, serviceTopology } from '@switchhook/messaging'
 import { createLogger } from '@switchhook/runtime'
 import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
 import { createDeliveryStore, createSubscriptionStore, openInstallation, openRedis } from '@switchhook/store'
+import type { Bench } from '../bench.ts'
 import { callData } from './events.ts'
-
-export type Population = Awaited<ReturnType<typeof openPopulation>>
 
 /** The last wait of the default schedule, 6 h: nothing falls due during a benchmark. */
 const WAIT_MS = 21_600_000
@@ -27,7 +24,7 @@ const tenantOf = (n: number): string => `bench-${n}`
  * Fills a stack with subscriptions and waiting deliveries, by the same functions as the services but without their load.
  * @param url of every subscription
  */
-export async function openPopulation({ urls }: StackFile, url: string) {
+export async function openPopulation({ stack: { urls }, defer }: Bench, url: string) {
   const log = createLogger('bench', 'error')
   const redis = await openRedis({ url: urls.redis, log, name: 'bench' })
   const installation = await openInstallation({ redis, log })
@@ -37,6 +34,11 @@ export async function openPopulation({ urls }: StackFile, url: string) {
     log,
     name: 'bench',
     installation: installation.id,
+  })
+  defer(async () => {
+    await broker.close()
+    installation.close()
+    await redis.close()
   })
   const store = createSubscriptionStore(redis, installation.verify)
   const deliveries = createDeliveryStore(redis, {
@@ -49,19 +51,40 @@ export async function openPopulation({ urls }: StackFile, url: string) {
   const created: Subscription[] = []
   let waiting = 0
 
-  function newSubscription(n: number): Subscription {
+  async function addSubscription(n: number): Promise<void> {
     const [id, tenant, createdAt] = [newSubscriptionId(), tenantOf(n), new Date().toISOString()]
     const secret = vault.seal(newWebhookSecret(), subscriptionSecret(tenant, id))
-    const signing = { id: newEventId(), secret, since: createdAt, former: [] }
-    return { id, tenant, url, eventTypes: ['call.status'], description: null, enabled: true, createdAt, signing }
+    created[n] = await store.create({
+      id,
+      tenant,
+      url,
+      eventTypes: ['call.status'],
+      description: null,
+      enabled: true,
+      createdAt,
+      signing: { id: newEventId(), secret, since: createdAt, former: [] },
+    })
   }
 
+  /** Adds a delivery as it is after its last but one attempt has failed. */
   async function addWaiting(n: number): Promise<void> {
     const subscription = created[n % created.length]
     if (subscription === undefined) throw new Error('a waiting delivery needs a subscription')
-    const { failed, attempt, nextAttemptAt } = failedOnce(subscription, n)
+    const { tenant, signing } = subscription
+    const now = new Date()
+    const at = now.toISOString()
+    const event = { eventId: newEventId(), eventType: 'call.status' as const, occurredAt: at, tenant }
+    const failed: Delivery = {
+      ...firstDeliveriesOf(event, at, JSON.stringify(callData(n)))(subscription),
+      slot: LAST_SLOT - 1,
+      attempt: LAST_SLOT,
+      ...(signing !== undefined && { signing }),
+    }
+    const { run, slot, attempt } = failed
+    const last = { run, slot, attempt, at, durationMs: 10_000, outcome: 'timeout', status: null } as const
+    const nextAttemptAt = new Date(now.getTime() + WAIT_MS).toISOString()
     await broker.publishRetry({ ...failed, slot: LAST_SLOT }, WAIT_MS)
-    await deliveries.settle(failed, attempt, { state: 'waiting', nextAttemptAt, next: { token: 'a', postponed: 0 } })
+    await deliveries.settle(failed, last, { state: 'waiting', nextAttemptAt, next: { token: 'a', postponed: 0 } })
   }
 
   return {
@@ -69,45 +92,13 @@ export async function openPopulation({ urls }: StackFile, url: string) {
     tenantOf,
     /** Adds subscriptions, each of a tenant of its own, until there are `count`. */
     async growTo(count: number): Promise<void> {
-      await inChunks(created.length, count, async (n) => {
-        created[n] = await store.create(newSubscription(n))
-      })
+      await inChunks(created.length, count, addSubscription)
     },
     /** Adds deliveries that wait for the last attempt of the schedule, until there are `count`: a message and a record each. */
     async waitingTo(count: number): Promise<void> {
       await inChunks(waiting, count, addWaiting)
       waiting = Math.max(waiting, count)
     },
-    async close(): Promise<void> {
-      await broker.close()
-      installation.close()
-      await redis.close()
-    },
-  }
-}
-
-/** A delivery as it is after its last but one attempt has failed. */
-function failedOnce(subscription: Subscription, n: number) {
-  const now = new Date()
-  const at = now.toISOString()
-  const event: PlatformEvent = {
-    eventId: newEventId(),
-    eventType: 'call.status',
-    occurredAt: at,
-    tenant: subscription.tenant,
-    data: callData(n),
-  }
-  const failed: Delivery = {
-    ...firstDeliveriesOf(event, at, JSON.stringify(event.data))(subscription),
-    slot: LAST_SLOT - 1,
-    attempt: LAST_SLOT,
-    ...(subscription.signing !== undefined && { signing: subscription.signing }),
-  }
-  const { run, slot, attempt } = failed
-  return {
-    failed,
-    attempt: { run, slot, attempt, at, durationMs: 10_000, outcome: 'timeout', status: null } as const,
-    nextAttemptAt: new Date(now.getTime() + WAIT_MS).toISOString(),
   }
 }
 

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { sum } from './statistics.ts'
 
 /** Linux counts in ticks of 1/100 s, whatever the kernel's own clock does (proc(5), sysconf(_SC_CLK_TCK)). */
 const TICK_MS = 10
@@ -49,5 +50,5 @@ export function parseMachineTicks(stat: string): { readonly idle: number; readon
   const [, ...fields] = (stat.split('\n')[0] ?? '').trim().split(/\s+/)
   const ticks = fields.slice(0, 8).map(Number)
   const [idle = 0, iowait = 0] = ticks.slice(3, 5)
-  return { idle: idle + iowait, all: ticks.reduce((sum, count) => sum + count, 0) }
+  return { idle: idle + iowait, all: sum(ticks) }
 }

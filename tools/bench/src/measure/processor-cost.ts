@@ -1,5 +1,25 @@
+import type { StackFile } from '@switchhook/local'
 import { cpuMs, machineTicks } from './process-usage.ts'
-import { round } from './statistics.ts'
+import { round, sum } from './statistics.ts'
+
+/** The parts of a stack, and how the names of their processes begin. */
+const PREFIXES = {
+  workers: 'delivery-worker',
+  fanout: 'fanout',
+  api: 'api',
+  rabbitmq: 'rabbitmq',
+  redis: 'redis',
+} as const
+
+/** Pids of a stack's processes by part. A part that is not ours to see (a broker elsewhere) has none. */
+export const pidsOf = <Part extends keyof typeof PREFIXES>(
+  { processes }: StackFile,
+  ...parts: readonly Part[]
+): Readonly<Record<Part, readonly number[]>> => {
+  const pids = (part: Part): number[] =>
+    Object.entries(processes).flatMap(([name, { pid }]) => (name.startsWith(PREFIXES[part]) ? [pid] : []))
+  return Object.fromEntries(parts.map((part) => [part, pids(part)])) as Record<Part, number[]>
+}
 
 /** Processor time of a delivery by part, in microseconds. */
 export type CostUs = Readonly<Record<string, number>>
@@ -9,7 +29,7 @@ export function createMeter(parts: Readonly<Record<string, readonly number[]>>) 
   const spentMs = new Map<string, number>()
   const machine = { idle: 0, all: 0 }
   const read = (): Map<string, number> =>
-    new Map(Object.entries(parts).map(([part, pids]) => [part, pids.reduce((sum, pid) => sum + cpuMs(pid), 0)]))
+    new Map(Object.entries(parts).map(([part, pids]) => [part, sum(pids.map(cpuMs))]))
   return {
     /** Measures every part during `work`. */
     async during<T>(work: () => Promise<T>): Promise<T> {

@@ -6,16 +6,14 @@ export function percentile(values: readonly number[], part: number): number {
 
 export const median = (values: readonly number[]): number => percentile(values, 0.5)
 
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
 export const round = (value: number, digits = 1): number => Number(value.toFixed(digits))
 
 /** Count, median and 99th percentile. */
-export interface Spread {
-  readonly count: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-}
+export type Spread = Readonly<ReturnType<typeof spreadOf>>
 
-export const spreadOf = (valuesMs: readonly number[]): Spread => ({
+export const spreadOf = (valuesMs: readonly number[]) => ({
   count: valuesMs.length,
   p50Ms: round(percentile(valuesMs, 0.5)),
   p99Ms: round(percentile(valuesMs, 0.99)),
@@ -23,16 +21,16 @@ export const spreadOf = (valuesMs: readonly number[]): Spread => ({
 
 /** The medians of several runs, and all their values counted. */
 export const medianSpread = (runs: readonly Spread[]): Spread => ({
-  count: runs.reduce((sum, { count }) => sum + count, 0),
+  count: sum(runs.map(({ count }) => count)),
   p50Ms: median(runs.map(({ p50Ms }) => p50Ms)),
   p99Ms: median(runs.map(({ p99Ms }) => p99Ms)),
 })
 
 /** Slope of the least-squares line; 0 for fewer than two points. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
-  const mean = (at: 0 | 1): number => points.reduce((sum, point) => sum + point[at], 0) / points.length
+  const mean = (at: 0 | 1): number => sum(points.map((point) => point[at])) / points.length
   const [meanX, meanY] = [mean(0), mean(1)]
-  const spread = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0)
+  const spread = sum(points.map(([x]) => (x - meanX) ** 2))
   if (points.length < 2 || spread === 0) return 0
-  return points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread
+  return sum(points.map(([x, y]) => (x - meanX) * (y - meanY))) / spread
 }

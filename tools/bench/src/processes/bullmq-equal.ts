@@ -19,8 +19,7 @@ const WAITS_MS = [10, 60, 300, 900, 3_600, 7_200, 14_400].map((seconds) => secon
 const SECRET = Buffer.alloc(32, 1)
 const KEPT = { age: 3_600, count: 50_000 }
 
-const { hostname, port, username, password } = new URL(redisUrl)
-const connection = { host: hostname, port: Number(port), username, password, maxRetriesPerRequest: null }
+const connection = { url: redisUrl, maxRetriesPerRequest: null }
 const agent = new Agent({ connections: Number(concurrency), pipelining: 1 })
 const log = winston.createLogger({
   format: winston.format.combine(winston.format.timestamp(), winston.format.json()),

@@ -3,7 +3,6 @@ import { Worker } from 'bullmq'
 
 /** A BullMQ worker: each job is a POST by axios, done when the POST was answered. */
 const [redisUrl = '', queue = '', concurrency = '1', timeoutMs = '10000'] = process.argv.slice(2)
-const { hostname, port, username, password } = new URL(redisUrl)
 const worker = new Worker<{ url: string; body: string; headers: Record<string, string> }>(
   queue,
   async ({ data }) => {
@@ -15,7 +14,7 @@ const worker = new Worker<{ url: string; body: string; headers: Record<string, s
     })
   },
   {
-    connection: { host: hostname, port: Number(port), username, password, maxRetriesPerRequest: null },
+    connection: { url: redisUrl, maxRetriesPerRequest: null },
     concurrency: Number(concurrency),
     removeOnComplete: { count: 0 },
   },

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import type { Arrival, Behaviour, EndpointsQuestion } from '../load/endpoints.ts'
 import { monotonicMs } from '../measure/clock.ts'
 
-/** Endpoints with a port each, in groups that behave alike. Notes the latency of every first POST since its `sentAt`. */
+/** Endpoints with a port each, in groups that behave alike. Notes the latency of first POSTs at the first group. */
 const sizes = process.argv.slice(2).map(Number)
 const behaviours: Behaviour[] = sizes.map(() => 'quick')
 let arrivals: Arrival[] = []
@@ -43,7 +43,7 @@ function receive(group: number, request: IncomingMessage, response: ServerRespon
     const now = monotonicMs()
     const sentAt = Number(/sentAt\W+([\d.]+)/.exec(Buffer.concat(chunks).toString())?.[1])
     const isFirst = (request.headers['x-svc-attempt'] ?? '1') === '1'
-    if (isFirst && !Number.isNaN(sentAt)) arrivals.push([group, sentAt, now - sentAt])
+    if (group === 0 && isFirst && !Number.isNaN(sentAt)) arrivals.push([sentAt, now - sentAt])
     const behaviour = behaviours[group] ?? 'quick'
     answered[behaviour] = (answered[behaviour] ?? 0) + 1
     ANSWERS[behaviour](response)

@@ -18,7 +18,8 @@ export function fillPage(page: string, results: Results): string {
   }, page)
 }
 
-function tablesOf(name: FigureName, results: Results): readonly string[] {
+/** The tables of a figure, below the signs of a busy machine if there are any. */
+export function tablesOf(name: FigureName, results: Results): readonly string[] {
   const taken = results[name]
   if (taken === undefined) return ['Not measured yet.']
   const signs = busySigns(name, results)

@@ -1,12 +1,21 @@
+import { cpus, release, totalmem, type } from 'node:os'
 import { bullmqSpread } from '../figures/deliveries.ts'
 import type { FigureName, Figures } from '../figures.ts'
-import type { Machine } from '../measure/machine.ts'
+
+/** The machine of a measurement. */
+export const describeMachine = () => ({
+  cores: cpus().length,
+  processor: cpus()[0]?.model.trim() ?? 'unknown',
+  memoryGib: Math.round(totalmem() / 2 ** 30),
+  system: `${type()} ${release()}`,
+  node: process.version,
+})
 
 /** A figure with its date and machine. */
 interface Taken<T> {
   /** ISO 8601. */
   readonly at: string
-  readonly machine: Machine
+  readonly machine: Readonly<ReturnType<typeof describeMachine>>
   readonly providers: Readonly<Record<string, string>>
   /** Of the last minute, before `make bench` started its stack. Earlier results have none. */
   readonly loadAverage?: number

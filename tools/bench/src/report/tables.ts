@@ -4,7 +4,7 @@ import { slowdownOf } from '../figures/listeners.ts'
 import type { FigureName, Figures } from '../figures.ts'
 import { describeCarriage } from '../measure/carriage.ts'
 import type { CostUs } from '../measure/processor-cost.ts'
-import { round, type Spread } from '../measure/statistics.ts'
+import { round, type Spread, sum } from '../measure/statistics.ts'
 
 type Cell = string | number | null | undefined
 
@@ -22,7 +22,7 @@ const parts = (values: Readonly<Record<string, number | null>>): string =>
   Object.entries(values)
     .map(([name, value]) => `${name} ${value ?? 'not known'}`)
     .join(', ')
-const sumOf = (costUs: CostUs): number => Object.values(costUs).reduce((total, us) => total + us, 0)
+const sumOf = (costUs: CostUs): number => sum(Object.values(costUs))
 const percent = (share: number | null): string => (share === null ? 'not known' : `${Math.round(share * 100)} %`)
 const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`
 const pairs = (runs: readonly { readonly p50Ms: number; readonly p99Ms: number }[]): string =>

@@ -5,6 +5,18 @@ import type { FigureName, Figures } from '../figures.ts'
 import { round } from '../measure/statistics.ts'
 import type { Results } from './results.ts'
 
+interface Limits {
+  readonly sign: '≥' | '≤'
+  readonly limits: readonly number[]
+  readonly unit: string
+}
+
+const atMost = (limits: readonly number[], unit = ''): Limits => ({ sign: '≤', limits, unit })
+const atLeast = (limits: readonly number[]): Limits => ({ sign: '≥', limits, unit: '' })
+
+/** Measured values by what they were measured on (`''`: one thing only). Each list is compared with the same limits. */
+type Measured = Readonly<Record<string, readonly number[]>>
+
 interface TargetRow {
   readonly figure: string
   readonly target: string
@@ -15,9 +27,6 @@ interface TargetRow {
   readonly sign?: '≥' | '≤'
   readonly values?: Measured
 }
-
-/** Measured values by what they were measured on; each list is compared with the same limits. */
-type Measured = Readonly<Record<string, readonly number[]>>
 
 const BURST_EVENTS = 100_000
 const OUTAGE_MS = 600_000
@@ -31,29 +40,25 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
     look: (figure: Figures[Name]) => Omit<TargetRow, 'figure' | 'target'>,
   ): TargetRow {
     const taken = results[name]
-    const seen = taken === undefined ? { measured: '', verdict: 'not measured' as const } : look(taken.figure)
-    return { figure, target, ...seen }
+    return { figure, target, ...(taken ? look(taken.figure) : { measured: '', verdict: 'not measured' }) }
   }
 
   function limit<Name extends FigureName>(
     name: Name,
     figure: string,
-    sign: '≥' | '≤',
-    limits: readonly number[],
-    unit: string,
+    { sign, limits, unit }: Limits,
     valuesOf: (figure: Figures[Name]) => Measured,
     isWhole: (figure: Figures[Name]) => boolean = () => true,
   ): TargetRow {
     const target = limits.map((value) => `${sign} ${value.toLocaleString('en')}${unit}`).join(', ')
+    const fits = (value: number, at: number): boolean =>
+      sign === '≤' ? value <= (limits[at] ?? 0) : value >= (limits[at] ?? Infinity)
     return row(name, figure, target, (taken) => {
-      const measuredValues = valuesOf(taken)
-      const values = Object.entries(measuredValues)
-      const isMet = values.every(([, own]) =>
-        own.every((value, at) => (sign === '≤' ? value <= (limits[at] ?? 0) : value >= (limits[at] ?? Infinity))),
-      )
-      const measured = values.map(([on, own]) => `${on}${on === '' ? '' : ': '}${own.join(', ')}`).join('; ')
+      const values = valuesOf(taken)
+      const measured = Object.entries(values).map(([on, own]) => `${on}${on === '' ? '' : ': '}${own.join(', ')}`)
+      const isMet = Object.values(values).every((own) => own.every(fits))
       const verdict = isMet ? (isWhole(taken) ? 'met' : 'in part') : 'not met'
-      return { measured, verdict, sign, values: measuredValues }
+      return { measured: measured.join('; '), verdict, sign, values }
     })
   }
 
@@ -61,12 +66,10 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
     limit(
       'deliveries',
       'twenty to one: to BullMQ, to equal work, to the durable loop, to the loop of 16 per message',
-      '≥',
-      [2, 2.2, 1.2, 0.7],
-      '',
+      atLeast([2, 2.2, 1.2, 0.7]),
       ({ workloads }) => each({ '': workloads['twenty to one'] }, ratios),
     ),
-    limit('deliveries', 'one to one: the same', '≥', [1.4, 2, 1, 0.7], '', ({ workloads }) =>
+    limit('deliveries', 'one to one: the same', atLeast([1.4, 2, 1, 0.7]), ({ workloads }) =>
       each(
         {
           '50 tenants': workloads['one to one'],
@@ -76,7 +79,7 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
         ratios,
       ),
     ),
-    limit('deliveries', 'RabbitMQ per delivery, one to one', '≤', [40], ' µs', ({ workloads }) =>
+    limit('deliveries', 'RabbitMQ per delivery, one to one', atMost([40], ' µs'), ({ workloads }) =>
       each(
         {
           'one event per message': workloads['one to one'],
@@ -85,31 +88,29 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
         rabbitmqUs,
       ),
     ),
-    limit('commands', 'commands per second, to a bare server with one write', '≥', [0.15], '', ({ byClients }) =>
+    limit('commands', 'commands per second, to a bare server with one write', atLeast([0.15]), ({ byClients }) =>
       Object.fromEntries(byClients.map(({ clients, ratio }) => [`${clients} clients`, [ratio]])),
     ),
-    limit('latency', 'event published to first POST, at 500 a second: p50, p99', '≤', [3, 12], ' ms', ({ loads }) => ({
-      '': [loads.event.ours.p50Ms, loads.event.ours.p99Ms],
-    })),
-    limit('latency', 'the same, to two bare hops of quorum queues', '≤', [1.4, 2], '', ({ loads }) => ({
-      '': Object.values(toHops(loads.event)),
-    })),
-    limit('latency', 'presence command to first POST, at 100 a second: the same', '≤', [1.4, 2], '', ({ loads }) => ({
-      '': Object.values(toHops(loads.presence)),
-    })),
-    limit('listeners', 'event to first POST with 200 listeners, to the same without', '≤', [1.05], '', (figure) => ({
+    limit('latency', 'event published to first POST, at 500 a second: p50, p99', atMost([3, 12], ' ms'), ({ loads }) =>
+      only(loads.event.ours.p50Ms, loads.event.ours.p99Ms),
+    ),
+    limit('latency', 'the same, to two bare hops of quorum queues', atMost([1.4, 2]), ({ loads }) =>
+      only(...Object.values(toHops(loads.event))),
+    ),
+    limit('latency', 'presence command to first POST, at 100 a second: the same', atMost([1.4, 2]), ({ loads }) =>
+      only(...Object.values(toHops(loads.presence))),
+    ),
+    limit('listeners', 'event to first POST with 200 listeners, to the same without', atMost([1.05]), (figure) => ({
       'one agent each': [slowdownOf('one agent each', figure)],
       everything: [slowdownOf('everything', figure)],
     })),
-    limit('console', 'the console with gzip: first load, all files', '≤', [170, 200], ' KiB', (figure) => ({
-      '': [round(figure.firstLoadBytes / 1_024), round(figure.allBytes / 1_024)],
-    })),
+    limit('console', 'the console with gzip: first load, all files', atMost([170, 200], ' KiB'), (figure) =>
+      only(round(figure.firstLoadBytes / 1_024), round(figure.allBytes / 1_024)),
+    ),
     limit(
       'noisy',
       'p99 of healthy endpoints while 20 % hang, to p99 while all answer: before the cool-down, then',
-      '≤',
-      [1.1, 1.1],
-      '',
+      atMost([1.1, 1.1]),
       ({ few, many }) =>
         Object.fromEntries(
           [few, many].map(({ hanging, endpoints, ours }) => [
@@ -121,39 +122,30 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
     limit(
       'limited',
       'p99 of other endpoints beside a subscription at its limits, to the same without',
-      '≤',
-      [1.1],
-      '',
-      ({ ratio }) => ({
-        '': [ratio],
-      }),
+      atMost([1.1]),
+      ({ ratio }) => only(ratio),
     ),
     limit(
       'fairness',
       'other tenants while 1,000 deliveries of one tenant hang, to alone: p50, p99',
-      '≤',
-      [1.1, 1.5],
-      '',
-      ({ alone, hanging: { others } }) => ({
-        '': [round(others.p50Ms / alone.p50Ms, 2), round(others.p99Ms / alone.p99Ms, 2)],
-      }),
+      atMost([1.1, 1.5]),
+      ({ alone, hanging: { others } }) =>
+        only(round(others.p50Ms / alone.p50Ms, 2), round(others.p99Ms / alone.p99Ms, 2)),
     ),
     limit(
       'fairness',
       "other tenants' p99 during a burst of 100,000 events of one tenant",
-      '≤',
-      [300],
-      ' ms',
+      atMost([300], ' ms'),
       ({ bursts }) =>
         Object.fromEntries(bursts.map(({ hanging, others }) => [`${hanging} endpoints hang`, [others.p99Ms]])),
       ({ events }) => events >= BURST_EVENTS,
     ),
-    limit('pull', "another tenant's p99 beside 100,000 held deliveries, to alone", '≤', [1.1], '', (figure) => ({
-      '': [round(figure.beside.p99Ms / figure.alone.p99Ms, 2)],
-    })),
-    limit('pull', 'held deliveries that one client receives per second', '≥', [2_000], '', (figure) => ({
-      '': [figure.receivedPerSecond],
-    })),
+    limit('pull', "another tenant's p99 beside 100,000 held deliveries, to alone", atMost([1.1]), (figure) =>
+      only(round(figure.beside.p99Ms / figure.alone.p99Ms, 2)),
+    ),
+    limit('pull', 'held deliveries that one client receives per second', atLeast([2_000]), (figure) =>
+      only(figure.receivedPerSecond),
+    ),
     {
       figure: 'deliveries lost by kill -9 of each service, the broker and Redis',
       target: '0',
@@ -170,6 +162,8 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
     })),
   ]
 }
+
+const only = (...values: readonly number[]): Measured => ({ '': values })
 
 /** Results of an earlier version may lack a workload. */
 const each = (

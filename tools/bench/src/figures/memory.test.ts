@@ -1,4 +1,4 @@
-import { checkMemory, type MemorySample } from './check-memory.ts'
+import { checkMemory, type MemorySample } from './memory.ts'
 
 const samples = (mibAt: (second: number) => number): MemorySample[] =>
   Array.from({ length: 61 }, (_, second) => [second, mibAt(second)])

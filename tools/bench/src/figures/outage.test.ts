@@ -1,4 +1,4 @@
-import { checkOutage, type ReceivedEvent } from './check-outage.ts'
+import { checkOutage, type ReceivedEvent } from './outage.ts'
 
 const DIED = 10_000
 const RETURNED = 70_000
