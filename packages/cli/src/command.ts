@@ -38,12 +38,14 @@ type NameIn<Flags> = Flags extends `--${infer Name}`
   ? CamelCase<Name extends `${infer Word} ${string}` ? Word : Name>
   : never
 
-/** A command whose `run` gets a text for each option that takes one, and true for each other one that is given. */
+/** A text for each option that takes one, and true for each other one that is given. */
+export type GivenOf<Options extends readonly OptionSpec[]> = {
+  readonly [Flags in Options[number][0] as NameIn<Flags>]?: Flags extends `${string}>` ? string : true
+}
+
+/** A command whose `run` gets the options that are given. */
 export const command = <const Options extends readonly OptionSpec[] = []>(
-  definition: Command<
-    Options,
-    { readonly [Flags in Options[number][0] as NameIn<Flags>]?: Flags extends `${string}>` ? string : true }
-  >,
+  definition: Command<Options, GivenOf<Options>>,
 ): Command => definition
 
 export interface Group {

@@ -1,11 +1,8 @@
 import { NoAnswer, SignInFailed, SwitchhookError } from '@switchhook/client'
-import { CliError, Exit, type ExitCode } from './exit.ts'
+import { CliError, Exit } from './exit.ts'
 
-export interface FailureReport {
-  readonly exit: ExitCode
-  /** One sentence or two: what is wrong, and what to do. */
-  readonly message: string
-}
+/** The exit code, and in one sentence or two what is wrong and what to do. */
+type FailureReport = Pick<CliError, 'exit' | 'message'>
 
 /** Tokens and signatures are refused beyond a few minutes; a smaller difference has other causes. */
 export const CLOCK_LIMIT_MS = 60_000
@@ -22,7 +19,7 @@ export const clockAdvice = (offsetMs: number): string =>
   `The clock of this machine is ${Math.round(Math.abs(offsetMs) / 1_000)} s ${offsetMs > 0 ? 'ahead of' : 'behind'} the server's: set it by NTP.`
 
 function plainReport(error: unknown): FailureReport {
-  if (error instanceof CliError) return { exit: error.exit, message: error.message }
+  if (error instanceof CliError) return error
   if (error instanceof SignInFailed) return { exit: Exit.signIn, message: error.message }
   if (error instanceof NoAnswer) {
     const message = error.message.replace('Check baseUrl', 'Check the address of the installation (switchhook profile)')

@@ -1,15 +1,8 @@
-/** A limit for one call of the client, together with the caller's own signal. */
-export interface Deadline {
-  readonly signal: AbortSignal
-  isOver(): boolean
-  leftMs(): number
-  stop(): void
-}
-
 /** Timers cannot wait longer. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-export function startDeadline(ms: number, caller?: AbortSignal): Deadline {
+/** Starts the limit for one call of the client, together with the caller's own signal. */
+export function startDeadline(ms: number, caller?: AbortSignal) {
   const controller = new AbortController()
   const endsAtMs = performance.now() + ms
   // oxlint-disable-next-line no-restricted-globals -- the client runs in browsers, without packages/runtime

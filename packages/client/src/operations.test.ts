@@ -18,7 +18,7 @@ test('every operation of the document is one method of the client', () => {
   const documented = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
-  const lines = Object.values(OPERATIONS).flatMap((group) => Object.values(group))
+  const lines = Object.values(OPERATIONS).flatMap((group) => Object.values<string>(group))
   expect(lines.map((line) => line.split(' ').slice(0, 2).join(' ')).toSorted()).toEqual(documented.toSorted())
   const client = createClient({ baseUrl: 'http://x' })
   for (const [group, methods] of Object.entries(OPERATIONS)) {

@@ -3,7 +3,7 @@ import { type Delivery, formerSecretsAt, type Signing, signedAtMs, withTrial } f
 import type { Logger } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import { signatureOf, signingKeyOf } from './signature.ts'
-import { subscriptionHeader, subscriptionSecret, type Vault, VaultError } from './vault.ts'
+import { type SealContext, subscriptionHeader, subscriptionSecret, type Vault, VaultError } from './vault.ts'
 
 /** Signs attempts, and opens the headers of their subscriptions. Signs as Standard Webhooks specifies (https://www.standardwebhooks.com). */
 export interface Signer {
@@ -27,50 +27,41 @@ interface OwnedKey extends Pick<Delivery, 'tenant' | 'subscriptionId'> {
   readonly key: KeyObject | null
 }
 
-const NONE = {}
-
 /** More secrets than a worker uses at a time. Opening a forgotten one again takes microseconds. */
 const MAX_OPENED = 10_000
 
 export function createSigner({ vault, log, now }: SignerDeps): Signer {
-  /** By owner and sealed text. Null: the secret cannot be decrypted, and trying again would not help. */
-  const opened = new LRUCache<string, { readonly key: KeyObject | null }>({ max: MAX_OPENED })
   const current = new WeakMap<Signing, OwnedKey>()
-  /** By owner, name and sealed text. Null: the value cannot be decrypted. */
-  const openedHeaders = new LRUCache<string, { readonly value: string | null }>({ max: MAX_OPENED })
+  const openSecret = opening('secret', signingKeyOf)
+  const openHeader = opening('header', (text) => text)
 
-  function open({ tenant, subscriptionId }: Delivery, sealed: string): KeyObject | null {
-    const name = `${tenant} ${subscriptionId} ${sealed}`
-    const known = opened.get(name)
-    if (known !== undefined) return known.key
-    let key: KeyObject | null = null
-    try {
-      key = signingKeyOf(vault.open(sealed, subscriptionSecret(tenant, subscriptionId)))
-    } catch (error) {
-      if (!(error instanceof VaultError)) throw error
-      log.error('a webhook secret cannot be decrypted; its deliveries wait', { tenant, subscriptionId, error })
+  /** Opens each sealed text once. Null: it cannot be decrypted, and trying again would not help. */
+  function opening<Opened>(what: string, from: (text: string) => Opened) {
+    const opened = new LRUCache<string, { readonly value: Opened | null }>({ max: MAX_OPENED })
+    return (sealed: string, context: SealContext, owner: object): Opened | null => {
+      const id = [...context, sealed].join(' ')
+      const known = opened.get(id)
+      if (known !== undefined) return known.value
+      let value: Opened | null = null
+      try {
+        value = from(vault.open(sealed, context))
+      } catch (error) {
+        if (!(error instanceof VaultError)) throw error
+        log.error(`a webhook ${what} cannot be decrypted; its deliveries wait`, { ...owner, error })
+      }
+      opened.set(id, { value })
+      return value
     }
-    opened.set(name, { key })
-    return key
   }
 
-  function openHeader({ tenant, subscriptionId }: Delivery, name: string, sealed: string): string | null {
-    const key = `${tenant} ${subscriptionId} ${name} ${sealed}`
-    const known = openedHeaders.get(key)
-    if (known !== undefined) return known.value
-    let value: string | null = null
-    try {
-      value = vault.open(sealed, subscriptionHeader(tenant, subscriptionId, name))
-    } catch (error) {
-      if (!(error instanceof VaultError)) throw error
-      log.error('a webhook header cannot be decrypted; its deliveries wait', { tenant, subscriptionId, name, error })
-    }
-    openedHeaders.set(key, { value })
-    return value
-  }
+  const secretKey = ({ tenant, subscriptionId }: Delivery, sealed: string): KeyObject | null =>
+    openSecret(sealed, subscriptionSecret(tenant, subscriptionId), { tenant, subscriptionId })
 
-  const ownHeaders = (delivery: Delivery): (readonly [name: string, value: string | null])[] =>
-    Object.entries(delivery.headers ?? {}).map(([name, sealed]) => [name, openHeader(delivery, name, sealed)])
+  const ownHeaders = ({ headers = {}, tenant, subscriptionId }: Delivery) =>
+    Object.entries(headers).map(([name, sealed]) => {
+      const owner = { tenant, subscriptionId, name }
+      return [name, openHeader(sealed, subscriptionHeader(tenant, subscriptionId, name), owner)] as const
+    })
 
   /**
    * The key of the current secret. Deliveries that share a look share the object `signing`, so most of them need no name of
@@ -81,7 +72,7 @@ export function createSigner({ vault, log, now }: SignerDeps): Signer {
     if (known !== undefined && known.subscriptionId === delivery.subscriptionId && known.tenant === delivery.tenant) {
       return known.key
     }
-    const key = open(delivery, signing.secret)
+    const key = secretKey(delivery, signing.secret)
     current.set(signing, { tenant: delivery.tenant, subscriptionId: delivery.subscriptionId, key })
     return key
   }
@@ -89,9 +80,8 @@ export function createSigner({ vault, log, now }: SignerDeps): Signer {
   return {
     canSign: (delivery) =>
       (delivery.signing === undefined || currentKey(delivery, delivery.signing) !== null) &&
-      (delivery.headers === undefined || ownHeaders(delivery).every(([, value]) => value !== null)),
+      ownHeaders(delivery).every(([, value]) => value !== null),
     ownHeadersOf(delivery) {
-      if (delivery.headers === undefined) return NONE
       return Object.fromEntries(
         ownHeaders(delivery).map(([name, value]) => {
           if (value === null) throw new Error('a delivery without one of its headers must not be sent')
@@ -105,7 +95,7 @@ export function createSigner({ vault, log, now }: SignerDeps): Signer {
       const nowMs = now()
       const key = currentKey(delivery, signing)
       if (key === null) throw new Error('a delivery that cannot be signed must not be sent')
-      const former = formerSecretsAt(signing, nowMs).flatMap(({ secret }) => open(delivery, secret) ?? [])
+      const former = formerSecretsAt(signing, nowMs).flatMap(({ secret }) => secretKey(delivery, secret) ?? [])
       const timestampSeconds = Math.floor(signedAtMs(delivery.trial, nowMs) / 1_000)
       return {
         'webhook-id': deliveryId,

@@ -84,29 +84,27 @@ export const queryNameOf = (operationId: string): string =>
 
 interface Row {
   readonly group: string
-  readonly method: string
-  /** What the runtime needs: the request line, and the flags of `OPERATIONS`. */
-  readonly line: string
-  /** Declarations of the method. */
-  readonly declarations: readonly string[]
+  /** The lines of the operation in the table. */
+  readonly lines: readonly string[]
 }
 
-/** The table of operations and the interface of the client. @throws if the document has an operation without a method */
+/** The table of operations. @throws if the document has an operation without a method */
 export function describeOperations(document: ApiDocument): string {
   const rows = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([verb, operation]) => rowOf(path, verb, operation, document)),
   )
   const groups = [...new Set(Object.values(METHODS).map((name) => name.split('.')[0] ?? ''))]
-  const inGroups = (linesOf: (row: Row) => readonly string[], open: (group: string) => string, close: string): string =>
-    groups
-      .map((group) => {
-        const lines = rows.filter((row) => row.group === group).flatMap(linesOf)
-        return [`  ${open(group)}`, ...lines.map((line) => `    ${line}`), `  ${close}`].join('\n')
-      })
-      .join('\n')
+  const table = groups.flatMap((group) => [
+    `  ${group}: {`,
+    ...rows.filter((row) => row.group === group).flatMap(({ lines }) => lines.map((line) => `    ${line}`)),
+    '  },',
+  ])
   return `import type { CallOptions, Pages } from '../options.ts'
 import type { StreamMessage, StreamOptions } from '../stream.ts'
 import type { Schemas } from './schemas.ts'
+
+/** A request line and its flags, with the type of the method that it describes. */
+type Line<Method> = string & { readonly method?: Method }
 
 /**
  * Each operation as its request line, with \`{}\` for an id, and its flags. \`body\`, \`query\`: takes one. \`key\`: takes an \`Idempotency-Key\`.
@@ -114,20 +112,16 @@ import type { Schemas } from './schemas.ts'
  * server-sent events.
  */
 export const OPERATIONS = {
-${inGroups(
-  ({ method, line }) => [`${method}: '${line}',`],
-  (group) => `${group}: {`,
-  '},',
-)}
-} as const
+${table.join('\n')}
+}
+
+type Table = typeof OPERATIONS
 
 /** The operations of the API, by resource. */
-export interface Operations {
-${inGroups(
-  ({ declarations }) => declarations,
-  (group) => `readonly ${group}: {`,
-  '}',
-)}
+export type Operations = {
+  readonly [Group in keyof Table]: {
+    readonly [Name in keyof Table[Group]]: Table[Group][Name] extends Line<infer Method> ? Method : never
+  }
 }
 `
 }
@@ -170,7 +164,7 @@ function rowOf(path: string, verb: string, operation: Operation, { components }:
         ? `${argumentsOf(body)} => Promise<${first}>`
         : `{ ${argumentsOf(`${body} & { dryRun: true }`)}: Promise<${first}>; ${argumentsOf(`${body} & { dryRun?: false }`)}: Promise<${second}> }`
   const line = [verb.toUpperCase(), path.replaceAll(/\{\w+\}/g, '{}'), ...flags].join(' ')
-  return { group, method, line, declarations: [note, `readonly ${method}: ${type}`] }
+  return { group, lines: [note, `${method}: '${line}' as Line<${type}>,`] }
 }
 
 const nameIn = (ref: string): string => ref.replace('#/components/schemas/', '')

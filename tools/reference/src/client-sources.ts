@@ -49,17 +49,19 @@ export async function clientSources(document: ApiDocument): Promise<Readonly<Rec
 }
 
 function numbersText(): string {
-  const tables = Object.entries(NUMBERS).map(
-    ([name, table]) => `export const ${name} = ${JSON.stringify(table, null, 2)} as const\n`,
-  )
-  const types = JSON.stringify(EVENT_TYPES, null, 2)
-  return [
-    ...tables,
-    `/** The event types that this version of the client knows. */\nexport const EVENT_TYPES = ${types} as const\n`,
-  ]
-    .join('\n')
+  const tables = Object.entries(NUMBERS).map(([name, table]) => declarationOf(name, table))
+  const types = declarationOf('EVENT_TYPES', EVENT_TYPES)
+  return [...tables, `/** The event types that this version of the client knows. */\n${types}`].join('\n')
+}
+
+/** A constant as the formatter writes it: on one line if it fits. */
+function declarationOf(name: string, value: object): string {
+  const literal = JSON.stringify(value, null, 2)
     .replaceAll('"', "'")
     .replaceAll(/'(\w+)':/g, '$1:')
+  const declaration = `export const ${name} = ${literal} as const\n`
+  const line = declaration.replaceAll(/\n +/g, ' ').replace(/\n(?=[\]}])/, ' ')
+  return line.length <= 120 ? line : declaration
 }
 
 /** One interface with every schema of the document, and with the query parameters of each operation as a schema. */
@@ -72,15 +74,17 @@ async function schemasText({ paths, components }: ApiDocument): Promise<string> 
       ? []
       : [[queryNameOf(operationId), { type: 'object', properties: Object.fromEntries(properties) }]]
   })
-  const extended = Object.entries(components.schemas).map(([name, schema]) => [name, extending(schema, components)])
-  const schemas = Object.fromEntries([...extended, ...queries].map(([name, schema]) => [name, typed(schema)]))
+  const schemas = Object.fromEntries([...Object.entries(components.schemas), ...queries])
+  const shared = Object.entries(PARTS).map(([name, pair]) => [name, sharedPart(pair.map((one) => schemas[one] ?? {}))])
+  const all: Readonly<Record<string, Json>> = { ...Object.fromEntries(shared), ...schemas }
+  const written = Object.fromEntries(Object.entries(all).map(([name, one]) => [name, typed(extending(one, all))]))
   const types = astToString(
     await openapiTypescript(
       {
         openapi: '3.1.0',
         info: { title: '', version: '' },
         paths: {},
-        components: { schemas: schemas as object as {} },
+        components: { schemas: written as object as {} },
       },
       { defaultNonNullable: false, emptyObjectsUnknown: true },
     ),
@@ -92,26 +96,50 @@ async function schemasText({ paths, components }: ApiDocument): Promise<string> 
     .replaceAll(/\/\*\*\n *\* (.*)\n *\* @enum.*\n *\*\//g, '/** $1 */')
     .replaceAll('components["schemas"]', 'Schemas')
     .replaceAll('@description ', '')
-    .replaceAll(' (enum property replaced by openapi-typescript)', '')
+    .replaceAll(/\{\s+\[key: string\]: \{\s+\[key: string\]: (.*);\s+\};\s+\}/g, 'Record<string, Record<string, $1>>')
+    .replaceAll(/\{\s+\[key: string\]: (.*);\s+\}/g, 'Record<string, $1>')
   return `export interface Schemas {\n${flat}}\n`
 }
 
-/** A schema that has all properties of another one, as that one and the rest. */
-function extending(schema: Json, { schemas }: ApiDocument['components']): Json {
+/** What several schemas have in common and the document repeats, by its name in the client: the members that both share. */
+const PARTS: Readonly<Record<string, readonly [string, string]>> = {
+  AnyDelivery: ['CallStatusDelivery', 'AgentStatusDelivery'],
+  NextPage: ['AgentPage', 'CallPage'],
+  PageQuery: ['ListAgentsQuery', 'ListCallsQuery'],
+  SubscriptionSettings: ['NewSubscription', 'SubscriptionChange'],
+}
+
+function sharedPart([one = {}, other = {}]: readonly Json[]): Json {
+  const members = membersOf(other)
+  const names = Object.keys(one['properties'] as Json).filter((name) =>
+    isDeepStrictEqual(membersOf(one)[name], members[name]),
+  )
+  return onlyMembers(one, (name) => names.includes(name))
+}
+
+/** A schema that has all members of another one, as that one and the rest. */
+function extending(schema: Json, schemas: Readonly<Record<string, Json>>): Json {
   const own = membersOf(schema)
-  const base = Object.entries(schemas).find(([, other]) => {
+  const bases = Object.entries(schemas).filter(([name, other]) => {
     const members = Object.entries(membersOf(other))
-    return other !== schema && members.length >= 4 && members.every(([name, one]) => isDeepStrictEqual(own[name], one))
+    const isBase = name in PARTS || members.length >= 4
+    return isBase && other !== schema && members.every(([member, one]) => isDeepStrictEqual(own[member], one))
   })
+  const [base] = bases.toSorted(([, a], [, b]) => sizeOf(b) - sizeOf(a))
   if (base === undefined) return schema
-  const { properties, required, type, ...more } = schema
-  const isNew = (name: string): boolean => !(name in membersOf(base[1]))
-  const rest = {
-    type,
-    properties: Object.fromEntries(Object.entries(properties as Json).filter(([name]) => isNew(name))),
-    required: (required as readonly string[]).filter(isNew),
+  const rest = onlyMembers(schema, (name) => !(name in membersOf(base[1])))
+  const allOf = [{ $ref: `#/components/schemas/${base[0]}` }, ...(sizeOf(rest) > 0 ? [rest] : [])]
+  return { ...(schema['description'] !== undefined && { description: schema['description'] }), allOf }
+}
+
+const sizeOf = (schema: Json): number => Object.keys(membersOf(schema)).length
+
+function onlyMembers({ properties = {}, required = [] }: Json, isMember: (name: string) => boolean): Json {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(properties as Json).filter(([name]) => isMember(name))),
+    required: (required as readonly string[]).filter(isMember),
   }
-  return { ...more, allOf: [{ $ref: `#/components/schemas/${base[0]}` }, rest] }
 }
 
 /** The properties of an object, each with whether it is required. */
@@ -123,6 +151,7 @@ const membersOf = ({ properties = {}, required = [] }: Json): Json =>
 /** Keywords that say nothing to a TypeScript type. */
 const UNTYPED: ReadonlySet<string> = new Set([
   'default',
+  'discriminator',
   'examples',
   'format',
   'maxItems',

@@ -7,6 +7,7 @@ import {
   judgeFailure,
   judgeRole,
   judgeStream,
+  ok,
   skipped,
 } from '../doctor/judge.ts'
 import { FIRST_WITHIN_MS, SECOND_WITHIN_MS, watchStream } from '../doctor/watch-stream.ts'
@@ -60,9 +61,9 @@ async function examine(context: Context, needs: string, patience: number): Promi
     take(client.subscriptions.summary({ limit: 100 }), MOST_ENDPOINTS),
   ])
   return [
-    { check: 'address', state: 'ok', seen: session.url, repair: null },
+    ok('address', session.url),
     judgeClock(connection.clockOffsetMs()),
-    { check: 'sign-in', state: 'ok', seen: me.subject, repair: null },
+    ok('sign-in', me.subject),
     judgeRole(me, needs),
     stream,
     ...judgeEndpoints(endpoints),

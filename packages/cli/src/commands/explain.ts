@@ -77,11 +77,8 @@ function explained(event: Explained, style: Context['out']['style']): string {
   return [title, ...lines].join('\n')
 }
 
-async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
+const orNothing = <T>(answer: Promise<T>): Promise<T | undefined> =>
+  answer.catch((error: unknown) => {
     if (error instanceof SwitchhookError && error.status === 404) return undefined
     throw error
-  }
-}
+  })

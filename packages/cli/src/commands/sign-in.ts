@@ -1,33 +1,26 @@
 import { createClient } from '@switchhook/client'
-import { type Context, command } from '../command.ts'
+import { type Context, command, type GivenOf } from '../command.ts'
 import { usage } from '../exit.ts'
 import { openBrowser, openCallback } from '../session/browser.ts'
 import { applicationScope, chosenIn, readOffer } from '../session/offer.ts'
 import { renew, revoke, tokenUrlOf, withBrowser, withDevice } from '../session/openid.ts'
 import type { SignIn } from '../session/profiles.ts'
 
-interface LoginOptions {
-  readonly organization?: string
-  readonly device?: true
-  readonly clientId?: string
-  readonly secretStdin?: true
-  readonly scope?: string
-  readonly tokenUrl?: string
-}
+const LOGIN_OPTIONS = [
+  ['--organization <name>', 'your organization, if the installation serves several'],
+  ['--device', 'sign in with a browser on another device'],
+  ['--client-id <id>', 'sign in as an application'],
+  ['--secret-stdin', 'its secret comes from stdin'],
+  ['--scope <scope>', 'request this scope'],
+  ['--token-url <url>', "the application's token endpoint, if the installation names no issuer"],
+] as const
 
 export const login = command({
   name: 'login',
   summary: 'sign in to an installation, and keep it as a profile',
   args: [['[url]', 'its address, such as https://switchhook.example.com']],
-  options: [
-    ['--organization <name>', 'your organization, if the installation serves several'],
-    ['--device', 'sign in with a browser on another device'],
-    ['--client-id <id>', 'sign in as an application'],
-    ['--secret-stdin', 'its secret comes from stdin'],
-    ['--scope <scope>', 'request this scope'],
-    ['--token-url <url>', "the application's token endpoint, if the installation names no issuer"],
-  ],
-  run: async (context, [named], options: LoginOptions) => {
+  options: LOGIN_OPTIONS,
+  run: async (context, [named], options) => {
     const { session, profiles, out } = context
     const url = (named ?? session.url).replace(/\/+$/, '')
     const signIn = await signInTo(url, context, options)
@@ -45,7 +38,7 @@ export const login = command({
   },
 })
 
-async function signInTo(url: string, context: Context, options: LoginOptions): Promise<SignIn> {
+async function signInTo(url: string, context: Context, options: GivenOf<typeof LOGIN_OPTIONS>): Promise<SignIn> {
   const { organization, device, clientId, secretStdin, scope, tokenUrl } = options
   if ((clientId === undefined) !== (secretStdin === undefined)) {
     throw usage('An application needs both --client-id and --secret-stdin.')

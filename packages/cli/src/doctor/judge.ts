@@ -10,18 +10,16 @@ export interface Diagnosis {
   readonly repair: string | null
 }
 
-const ok = (check: Diagnosis['check'], seen: string): Diagnosis => ({ check, state: 'ok', seen, repair: null })
+const judged =
+  (state: 'ok' | 'skipped') =>
+  (check: Diagnosis['check'], seen: string): Diagnosis => ({ check, state, seen, repair: null })
+export const ok = judged('ok')
+export const skipped = judged('skipped')
 const finding = (check: Diagnosis['check'], seen: string, repair: string): Diagnosis => ({
   check,
   state: 'finding',
   seen,
   repair,
-})
-export const skipped = (check: Diagnosis['check'], why: string): Diagnosis => ({
-  check,
-  state: 'skipped',
-  seen: why,
-  repair: null,
 })
 
 /** @param offsetMs how far this machine's clock is ahead of the server's; undefined: no answer has told it */

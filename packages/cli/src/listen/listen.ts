@@ -37,8 +37,6 @@ export async function listen({ client, subscriptionId, handle, untilReady, on }:
   let waitSeconds = 0
   let refused: Promise<void> | undefined
   let failure: unknown
-  /** Called when a delivery was handled. */
-  let freed: (() => void) | undefined
 
   /** Repeats a call while the api does not answer. */
   async function persist<T>(call: () => Promise<T>, untilMs = Infinity): Promise<T> {
@@ -84,17 +82,16 @@ export async function listen({ client, subscriptionId, handle, untilReady, on }:
     if (waitSeconds === 0) on.backlog(received.items.length + received.held, oldestOf(received))
     waitSeconds = 20
     for (const delivery of received.items) {
-      const one = handleOne(delivery, receivedAtMs).catch((error: unknown) => {
-        // Reported too late: the delivery comes again.
-        if (!isPassing(error)) failure ??= error
-      })
+      const one: Promise<void> = handleOne(delivery, receivedAtMs)
+        .catch((error: unknown) => {
+          // Reported too late: the delivery comes again.
+          if (!isPassing(error)) failure ??= error
+        })
+        .finally(() => handling.delete(one))
       handling.add(one)
-      void one.finally(() => {
-        handling.delete(one)
-        freed?.()
-      })
     }
-    if (handling.size === AT_ONCE) await new Promise<void>((resolve) => (freed = resolve))
+    // The first that ends; none of them rejects.
+    if (handling.size === AT_ONCE) await Promise.any(handling)
   }
 }
 

@@ -22,15 +22,7 @@ export const CallState = {
   proceeding: 8
 } as const
 
-export const CommandNumber = {
-  unknown: 0,
-  dial: 1,
-  answer: 2,
-  hangup: 3,
-  hold: 4,
-  resume: 5,
-  transfer: 6
-} as const
+export const CommandNumber = { unknown: 0, dial: 1, answer: 2, hangup: 3, hold: 4, resume: 5, transfer: 6 } as const
 
 export const DeviceStatus = {
   unknown: 0,
@@ -44,11 +36,7 @@ export const DeviceStatus = {
   onHold: 8
 } as const
 
-export const Direction = {
-  unknown: 0,
-  inbound: 1,
-  outbound: 2
-} as const
+export const Direction = { unknown: 0, inbound: 1, outbound: 2 } as const
 
 export const EndReason = {
   none: 0,
@@ -66,20 +54,9 @@ export const EndReason = {
   platformLost: 12
 } as const
 
-export const EndedBy = {
-  unknown: 0,
-  agent: 1,
-  remote: 2,
-  system: 3
-} as const
+export const EndedBy = { unknown: 0, agent: 1, remote: 2, system: 3 } as const
 
-export const LegRole = {
-  unknown: 0,
-  originator: 1,
-  destination: 2,
-  consultant: 3,
-  transferTarget: 4
-} as const
+export const LegRole = { unknown: 0, originator: 1, destination: 2, consultant: 3, transferTarget: 4 } as const
 
 export const OutcomeNumber = {
   unknown: 0,
@@ -98,40 +75,15 @@ export const OutcomeNumber = {
   proxy: 13
 } as const
 
-export const ParkedReasonNumber = {
-  unknown: 0,
-  exhausted: 1,
-  rejected: 2
-} as const
+export const ParkedReasonNumber = { unknown: 0, exhausted: 1, rejected: 2 } as const
 
-export const PartyType = {
-  unknown: 0,
-  agent: 1,
-  extension: 2,
-  external: 3
-} as const
+export const PartyType = { unknown: 0, agent: 1, extension: 2, external: 3 } as const
 
-export const Status = {
-  unknown: 0,
-  offline: 1,
-  available: 2,
-  onThePhone: 50,
-  afterCallWork: 146
-} as const
+export const Status = { unknown: 0, offline: 1, available: 2, onThePhone: 50, afterCallWork: 146 } as const
 
-export const TransferRole = {
-  transferring: 1,
-  transferred: 2,
-  target: 3
-} as const
+export const TransferRole = { transferring: 1, transferred: 2, target: 3 } as const
 
-export const TransferStatus = {
-  started: 1,
-  ringing: 2,
-  completed: 3,
-  failed: 4,
-  cancelled: 5
-} as const
+export const TransferStatus = { started: 1, ringing: 2, completed: 3, failed: 4, cancelled: 5 } as const
 
 /** The event types that this version of the client knows. */
 export const EVENT_TYPES = [

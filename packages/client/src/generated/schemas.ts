@@ -1,11 +1,69 @@
 // Written by make docs from docs/openapi.json and packages/contracts.
 export interface Schemas {
-  /** A page of agents. */
-  AgentPage: {
-    /** The items of this page, by URI. */
-    items: Schemas["AgentWithCalls"][];
+  AnyDelivery: {
+    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
+    deliveryId: string;
+    /** When the event occurred, in UTC. Unchanged on a retry. */
+    occurredAt: string;
+    /** The tenant of the event. */
+    tenant: string | null;
+  };
+  NextPage: {
     /** The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. A page can have fewer items than `limit`, or none, and still have a next page. */
     nextCursor: string | null;
+  };
+  PageQuery: {
+    /** The maximum number of items per page. */
+    limit?: number;
+    /** The `nextCursor` of the previous page. Send the same other parameters as for that page. */
+    cursor?: string;
+  };
+  SubscriptionSettings: {
+    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
+    url?: string | null;
+    /** A label of your choice. */
+    description?: string | null;
+    /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
+    externalId?: string | null;
+    /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
+    filter?: Record<string, Record<string, Schemas["FilterCondition"][]>> | null;
+    /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
+    expireAfterSeconds?: number | null;
+    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
+    paused?: boolean | null;
+    /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
+    pausedUntil?: string | null;
+    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
+    deleteAfterUnusedSeconds?: number | null;
+    /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
+    recoverRejected?: boolean | null;
+    /** How many attempts may be in progress at a time, over all workers. Deliveries beyond it are held, and sent as attempts end. Not for pull subscriptions. */
+    maxInFlight?: number | null;
+    /** How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions. */
+    maxPerSecond?: number | null;
+    /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. `PATCH` merges by name: a text sets a value, `***` keeps it, null removes it; `headers: null` removes all. At most 20, names up to 64 characters, values up to 1024 of visible ASCII, 4096 together. Refused are hop-by-hop headers, `Host`, `Expect`, `Accept`, `Accept-Encoding`, `User-Agent`, `Content-*`, `X-SVC-*`, `webhook-*`, `traceparent` and `tracestate`. If `url` moves to another origin, name each header again, so that none reaches another host by mistake. Use it once all services are new. */
+    headers?: Record<string, string | null> | null;
+    /** Set by the service; ignored in a request. */
+    readonly id?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly createdAt?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly warnings?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly signing?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly health?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly parked?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly held?: unknown;
+    /** Set by the service; ignored in a request. */
+    readonly receivers?: unknown;
+  };
+  /** A page of agents. */
+  AgentPage: Schemas["NextPage"] & {
+    /** The items of this page, by URI. */
+    items: Schemas["AgentWithCalls"][];
   };
   /** An agent's current state, as the latest `agent.status` event reported it. */
   AgentState: {
@@ -70,15 +128,9 @@ export interface Schemas {
     occurredAt: string;
   };
   /** An agent's state changed. */
-  AgentStatusDelivery: {
-    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
-    deliveryId: string;
+  AgentStatusDelivery: Schemas["AnyDelivery"] & {
     /** The event type, sent as `X-SVC-Event`. */
     eventType: "agent.status";
-    /** When the event occurred, in UTC. Unchanged on a retry. */
-    occurredAt: string;
-    /** The tenant of the event. */
-    tenant: string | null;
     data: Schemas["AgentStatus"];
   };
   /** An agent's current state and live calls. */
@@ -120,9 +172,7 @@ export interface Schemas {
     /** The issuer of the token; null if there was no token. */
     issuer: string | null;
     /** The ids of the affected objects, by name. */
-    on: {
-      [key: string]: string;
-    };
+    on: Record<string, string>;
     /** The names of the fields that the request set, never their values. */
     fields: string[];
     /** The client's IP address: the peer of the connection, or the address that a trusted proxy reports. */
@@ -137,11 +187,9 @@ export interface Schemas {
     traceId: string | null;
   };
   /** A page of the audit log. */
-  AuditPage: {
+  AuditPage: Schemas["NextPage"] & {
     /** The items of this page, newest first. */
     items: Schemas["AuditEntry"][];
-    /** The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. A page can have fewer items than `limit`, or none, and still have a next page. */
-    nextCursor: string | null;
   };
   /** A call with the legs of all its agents. */
   Call: {
@@ -156,11 +204,9 @@ export interface Schemas {
     allowedCommands: ("dial" | "answer" | "hangup" | "hold" | "resume" | "transfer")[];
   };
   /** A page of call legs. */
-  CallPage: {
+  CallPage: Schemas["NextPage"] & {
     /** The items of this page, live ones first. */
     items: Schemas["CallLeg"][];
-    /** The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. A page can have fewer items than `limit`, or none, and still have a next page. */
-    nextCursor: string | null;
   };
   /** The calls of an agent's device. To recover from missed events, apply each snapshot whose `(occurredAt, sequence)` is later than yours. */
   CallState: {
@@ -272,15 +318,9 @@ export interface Schemas {
     } | null;
   };
   /** A call's state changed. */
-  CallStatusDelivery: {
-    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
-    deliveryId: string;
+  CallStatusDelivery: Schemas["AnyDelivery"] & {
     /** The event type, sent as `X-SVC-Event`. */
     eventType: "call.status";
-    /** When the event occurred, in UTC. Unchanged on a retry. */
-    occurredAt: string;
-    /** The tenant of the event. */
-    tenant: string | null;
     data: Schemas["CallStatus"];
   };
   /** The command was accepted. `call.status` events report its result. */
@@ -320,24 +360,16 @@ export interface Schemas {
     envelopeDropped: boolean;
   };
   /** The body of a delivery. */
-  DeliveryEnvelope: {
-    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
-    deliveryId: string;
+  DeliveryEnvelope: Schemas["AnyDelivery"] & {
     /** The event type, sent as `X-SVC-Event`. */
     eventType: string;
-    /** When the event occurred, in UTC. Unchanged on a retry. */
-    occurredAt: string;
-    /** The tenant of the event. */
-    tenant: string | null;
     /** The data of the event. Its schema depends on the event type. */
     data: Record<string, unknown>;
   };
   /** A page of deliveries. */
-  DeliveryPage: {
+  DeliveryPage: Schemas["NextPage"] & {
     /** The items of this page, newest first. */
     items: Schemas["DeliverySummary"][];
-    /** The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. A page can have fewer items than `limit`, or none, and still have a next page. */
-    nextCursor: string | null;
   };
   /** No attempt is left, or the endpoint rejected the delivery. Sent once per run; read the delivery for its current state. Test deliveries cause no notice. Deliveries of `webhook.…` events never cause notices. */
   DeliveryParked: {
@@ -367,15 +399,9 @@ export interface Schemas {
     occurredAt: string;
   };
   /** A delivery was parked. */
-  DeliveryParkedDelivery: {
-    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
-    deliveryId: string;
+  DeliveryParkedDelivery: Schemas["AnyDelivery"] & {
     /** The event type, sent as `X-SVC-Event`. */
     eventType: "webhook.delivery.parked";
-    /** When the event occurred, in UTC. Unchanged on a retry. */
-    occurredAt: string;
-    /** The tenant of the event. */
-    tenant: string | null;
     data: Schemas["DeliveryParked"];
   };
   /** How this installation delivers. */
@@ -477,15 +503,9 @@ export interface Schemas {
     occurredAt: string;
   };
   /** An endpoint is failing. */
-  EndpointFailingDelivery: {
-    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
-    deliveryId: string;
+  EndpointFailingDelivery: Schemas["AnyDelivery"] & {
     /** The event type, sent as `X-SVC-Event`. */
     eventType: "webhook.endpoint.failing";
-    /** When the event occurred, in UTC. Unchanged on a retry. */
-    occurredAt: string;
-    /** The tenant of the event. */
-    tenant: string | null;
     data: Schemas["EndpointFailing"];
   };
   /** The state of the endpoint. After 5 transient failures in a row it gets a cool-down of 30 s (both are defaults): deliveries and tests (`…/test`) that fall due wait for their next slot. After the cool-down one attempt decides whether another begins. A receiver check (`…/check`) ignores the cool-down and does not end it. A failing endpoint is never disabled. */
@@ -521,15 +541,9 @@ export interface Schemas {
     occurredAt: string;
   };
   /** An endpoint recovered. */
-  EndpointRecoveredDelivery: {
-    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
-    deliveryId: string;
+  EndpointRecoveredDelivery: Schemas["AnyDelivery"] & {
     /** The event type, sent as `X-SVC-Event`. */
     eventType: "webhook.endpoint.recovered";
-    /** When the event occurred, in UTC. Unchanged on a retry. */
-    occurredAt: string;
-    /** The tenant of the event. */
-    tenant: string | null;
     data: Schemas["EndpointRecovered"];
   };
   /** The delivery of an event to one subscription. */
@@ -549,11 +563,9 @@ export interface Schemas {
     subscriptionId: string;
   };
   /** A page of events. */
-  EventPage: {
+  EventPage: Schemas["NextPage"] & {
     /** The items of this page, newest first. */
     items: Schemas["ListedEvent"][];
-    /** The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. A page can have fewer items than `limit`, or none, and still have a next page. */
-    nextCursor: string | null;
   };
   /** An event type, with the schema and an example of its deliveries. */
   EventTypeDescription: {
@@ -572,7 +584,7 @@ export interface Schemas {
     items: Schemas["EventTypeDescription"][];
   };
   /** An event, with one explanation per subscription. */
-  ExplainedEvent: {
+  ExplainedEvent: Schemas["NextPage"] & {
     /** The id of the event, sent as `X-SVC-Event-Id`. All deliveries of an event share it. */
     eventId: string;
     /** The event type, sent as `X-SVC-Event`. */
@@ -585,8 +597,6 @@ export interface Schemas {
     data: Record<string, unknown> | null;
     /** One explanation for each current subscription and each subscription that the event was fanned out to. For a test, only its own subscription. */
     subscriptions: Schemas["Explanation"][];
-    /** The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. A page can have fewer items than `limit`, or none, and still have a next page. */
-    nextCursor: string | null;
   };
   /** Whether one subscription received the event, and why or why not. */
   Explanation: {
@@ -666,11 +676,7 @@ export interface Schemas {
   /** The filter to try. */
   FilterPreviewRequest: {
     /** The filter, as in a subscription. */
-    filter: {
-      [key: string]: {
-        [key: string]: Schemas["FilterCondition"][];
-      };
-    };
+    filter: Record<string, Record<string, Schemas["FilterCondition"][]>>;
     /** The event types of the subscription; by default those that the filter names. */
     eventTypes?: Schemas["SubscribedType"][];
   };
@@ -697,15 +703,9 @@ export interface Schemas {
     occurredAt: string;
   };
   /** Many held deliveries. */
-  HeldLimitDelivery: {
-    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
-    deliveryId: string;
+  HeldLimitDelivery: Schemas["AnyDelivery"] & {
     /** The event type, sent as `X-SVC-Event`. */
     eventType: "webhook.held.limit";
-    /** When the event occurred, in UTC. Unchanged on a retry. */
-    occurredAt: string;
-    /** The tenant of the event. */
-    tenant: string | null;
     data: Schemas["HeldLimit"];
   };
   LegCommand: {
@@ -782,59 +782,13 @@ export interface Schemas {
     dryRun?: boolean;
   };
   /** A new subscription: with `url`, or with `mode: pull`. The fields that only the service sets are ignored. Unknown fields are rejected, because a misspelt field would change what is delivered. */
-  NewSubscription: {
+  NewSubscription: Schemas["SubscriptionSettings"] & {
     /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. */
     mode?: "post" | "pull";
-    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
-    url?: string | null;
     /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. */
     eventTypes: Schemas["SubscribedType"][];
-    /** A label of your choice. */
-    description?: string | null;
-    /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
-    externalId?: string | null;
-    /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
-    filter?: {
-      [key: string]: {
-        [key: string]: Schemas["FilterCondition"][];
-      };
-    } | null;
-    /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
-    expireAfterSeconds?: number | null;
-    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
-    paused?: boolean | null;
-    /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
-    pausedUntil?: string | null;
-    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
-    deleteAfterUnusedSeconds?: number | null;
-    /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
-    recoverRejected?: boolean | null;
-    /** How many attempts may be in progress at a time, over all workers. Deliveries beyond it are held, and sent as attempts end. Not for pull subscriptions. */
-    maxInFlight?: number | null;
-    /** How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions. */
-    maxPerSecond?: number | null;
-    /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. `PATCH` merges by name: a text sets a value, `***` keeps it, null removes it; `headers: null` removes all. At most 20, names up to 64 characters, values up to 1024 of visible ASCII, 4096 together. Refused are hop-by-hop headers, `Host`, `Expect`, `Accept`, `Accept-Encoding`, `User-Agent`, `Content-*`, `X-SVC-*`, `webhook-*`, `traceparent` and `tracestate`. If `url` moves to another origin, name each header again, so that none reaches another host by mistake. Use it once all services are new. */
-    headers?: {
-      [key: string]: string | null;
-    } | null;
     /** Only an enabled subscription receives deliveries. Events from before it is enabled are not sent later. */
     enabled?: boolean;
-    /** Set by the service; ignored in a request. */
-    readonly id?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly createdAt?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly warnings?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly signing?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly health?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly parked?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly held?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly receivers?: unknown;
   };
   /** The state of a delivery after its outcome was reported. */
   OutcomeResult: {
@@ -901,15 +855,9 @@ export interface Schemas {
     occurredAt: string;
   };
   /** Too many parked deliveries. */
-  ParkedLimitDelivery: {
-    /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
-    deliveryId: string;
+  ParkedLimitDelivery: Schemas["AnyDelivery"] & {
     /** The event type, sent as `X-SVC-Event`. */
     eventType: "webhook.parked.limit";
-    /** When the event occurred, in UTC. Unchanged on a retry. */
-    occurredAt: string;
-    /** The tenant of the event. */
-    tenant: string | null;
     data: Schemas["ParkedLimit"];
   };
   /** Percentiles in ms, estimated from a histogram. Between 1 ms and 10 s an estimate is within a factor of 2.5 of the true value; the buckets above are wider. */
@@ -950,9 +898,7 @@ export interface Schemas {
     /** The known event types. Present if `url` or `eventTypes` is invalid. */
     knownEventTypes?: string[];
     /** The fields that a filter can name, by event type. Present if `filter` is invalid. */
-    knownFields?: {
-      [key: string]: string[];
-    };
+    knownFields?: Record<string, string[]>;
     /** The known user status codes. Present if a presence was rejected. */
     knownStatusCodes?: Schemas["UserStatus"][];
     /** The role that the operation needs. Present if the caller does not have it. */
@@ -991,9 +937,7 @@ export interface Schemas {
     /** When the lease ends, by the clock of Switchhook. */
     leasedUntil: string;
     /** The headers of the POST that this attempt would be, signed now. */
-    headers: {
-      [key: string]: string;
-    };
+    headers: Record<string, string>;
     /** The body of that POST. The signature covers its bytes in UTF-8. */
     body: string;
   };
@@ -1083,11 +1027,9 @@ export interface Schemas {
     items: Schemas["Recovery"][];
   };
   /** A page of recoveries. */
-  RecoveryPage: {
+  RecoveryPage: Schemas["NextPage"] & {
     /** The items of this page, newest first. */
     items: Schemas["Recovery"][];
-    /** The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. A page can have fewer items than `limit`, or none, and still have a next page. */
-    nextCursor: string | null;
   };
   RemoteAction: {
     /** What the outside party does. */
@@ -1190,9 +1132,7 @@ export interface Schemas {
     /** Attempts that were answered with a 2xx. */
     acknowledged: number;
     /** The attempts by outcome, without zeros: `delivered` (a 2xx), a frequent status such as `503`, the class of any other status such as `4xx`, or the outcome of an attempt without an answer, such as `timeout`. */
-    byOutcome: {
-      [key: string]: number;
-    };
+    byOutcome: Record<string, number>;
     /** Deliveries that were parked. */
     parked: number;
     /** Deliveries that expired (`expireAfterSeconds`). */
@@ -1269,11 +1209,7 @@ export interface Schemas {
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId: string | null;
     /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
-    filter: {
-      [key: string]: {
-        [key: string]: Schemas["FilterCondition"][];
-      };
-    } | null;
+    filter: Record<string, Record<string, Schemas["FilterCondition"][]>> | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
@@ -1289,9 +1225,7 @@ export interface Schemas {
     /** How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions. */
     maxPerSecond: number | null;
     /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. */
-    headers: {
-      [key: string]: string;
-    } | null;
+    headers: Record<string, string> | null;
     /** Only an enabled subscription receives deliveries. */
     enabled: boolean;
     /** When the subscription was created, in UTC. */
@@ -1306,59 +1240,13 @@ export interface Schemas {
     receivers: Schemas["SubscriptionReceiver"][];
   };
   /** The fields to change. Omitted fields keep their value, and the fields that only the service sets are ignored. Unknown fields are rejected, because a misspelt field would change what is delivered. */
-  SubscriptionChange: {
-    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
-    url?: string | null;
+  SubscriptionChange: Schemas["SubscriptionSettings"] & {
     /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. */
     eventTypes?: Schemas["SubscribedType"][];
-    /** A label of your choice. */
-    description?: string | null;
-    /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
-    externalId?: string | null;
-    /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
-    filter?: {
-      [key: string]: {
-        [key: string]: Schemas["FilterCondition"][];
-      };
-    } | null;
-    /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
-    expireAfterSeconds?: number | null;
-    /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
-    paused?: boolean | null;
-    /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
-    pausedUntil?: string | null;
-    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
-    deleteAfterUnusedSeconds?: number | null;
-    /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
-    recoverRejected?: boolean | null;
-    /** How many attempts may be in progress at a time, over all workers. Deliveries beyond it are held, and sent as attempts end. Not for pull subscriptions. */
-    maxInFlight?: number | null;
-    /** How many attempts may begin in any second, over all workers. Deliveries beyond it are held, and sent as time passes. Not for pull subscriptions. */
-    maxPerSecond?: number | null;
-    /** Headers of your own for every POST, such as an API key. Names are case-insensitive and shown in lower case. Values are encrypted and never shown: reading shows `***` in place of each value. `PATCH` merges by name: a text sets a value, `***` keeps it, null removes it; `headers: null` removes all. At most 20, names up to 64 characters, values up to 1024 of visible ASCII, 4096 together. Refused are hop-by-hop headers, `Host`, `Expect`, `Accept`, `Accept-Encoding`, `User-Agent`, `Content-*`, `X-SVC-*`, `webhook-*`, `traceparent` and `tracestate`. If `url` moves to another origin, name each header again, so that none reaches another host by mistake. Use it once all services are new. */
-    headers?: {
-      [key: string]: string | null;
-    } | null;
     /** Only an enabled subscription receives deliveries. */
     enabled?: boolean;
     /** Set by the service; ignored in a request. */
-    readonly id?: unknown;
-    /** Set by the service; ignored in a request. */
     readonly mode?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly createdAt?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly warnings?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly signing?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly health?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly parked?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly held?: unknown;
-    /** Set by the service; ignored in a request. */
-    readonly receivers?: unknown;
   };
   /** A client that receives deliveries. */
   SubscriptionReceiver: {
@@ -1418,13 +1306,11 @@ export interface Schemas {
     detail: string;
   };
   /** The state of each subscription. */
-  Summary: {
+  Summary: Schemas["NextPage"] & {
     /** When the answer was made, in UTC. */
     asOf: string;
     /** The subscriptions of this page, the oldest first. */
     items: Schemas["SubscriptionSummary"][];
-    /** The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. A page can have fewer items than `limit`, or none, and still have a next page. */
-    nextCursor: string | null;
   };
   /** A test delivery that is due now. */
   TestDelivery: {
@@ -1472,7 +1358,7 @@ export interface Schemas {
     /** Only the subscription with this `externalId`, if there is one. */
     externalId?: string;
   };
-  ListDeliveriesQuery: {
+  ListDeliveriesQuery: Schemas["PageQuery"] & {
     /** Only deliveries in this state; `any` for every state. */
     state?: "pending" | "waiting" | "held" | "acknowledged" | "parked" | "withdrawn" | "expired" | "any";
     /** Only deliveries from this time or later. With `state=parked`, the time of parking counts; otherwise the time of the fan-out. */
@@ -1483,12 +1369,8 @@ export interface Schemas {
     eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** Only deliveries of this event. */
     eventId?: string;
-    /** The maximum number of items per page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Send the same other parameters as for that page. */
-    cursor?: string;
   };
-  ListTenantDeliveriesQuery: {
+  ListTenantDeliveriesQuery: Schemas["PageQuery"] & {
     /** Only deliveries in this state; `any` for every state. */
     state?: "pending" | "waiting" | "held" | "acknowledged" | "parked" | "withdrawn" | "expired" | "any";
     /** Only deliveries from this time or later. With `state=parked`, the time of parking counts; otherwise the time of the fan-out. */
@@ -1509,12 +1391,8 @@ export interface Schemas {
     callId?: string;
     /** Only deliveries of events of this agent. Percent-encode special characters such as `+`. */
     agentUri?: string;
-    /** The maximum number of items per page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Send the same other parameters as for that page. */
-    cursor?: string;
   };
-  ListEventsQuery: {
+  ListEventsQuery: Schemas["PageQuery"] & {
     /** Only events of this call. */
     callId?: string;
     /** Only events of this agent. Percent-encode special characters such as `+`. */
@@ -1529,10 +1407,6 @@ export interface Schemas {
     from?: string;
     /** Only events with a `listedAt` before this time. */
     to?: string;
-    /** The maximum number of items per page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Send the same other parameters as for that page. */
-    cursor?: string;
   };
   ExplainEventQuery: {
     /** The maximum number of explanations per answer. */
@@ -1540,12 +1414,7 @@ export interface Schemas {
     /** The `nextCursor` of the previous page. Send the same other parameters as for that page. */
     cursor?: string;
   };
-  ListAllRecoveriesQuery: {
-    /** The maximum number of items per page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Send the same other parameters as for that page. */
-    cursor?: string;
-  };
+  ListAllRecoveriesQuery: Schemas["PageQuery"];
   StreamEventsQuery: {
     /** Only events of this type, and their attempts. */
     eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
@@ -1558,12 +1427,7 @@ export interface Schemas {
     /** Begin with the events that the journal has from this time on, by the time at which they were journaled. A `Last-Event-ID` comes first. */
     since?: string;
   };
-  ReadSummaryQuery: {
-    /** The maximum number of items per page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Send the same other parameters as for that page. */
-    cursor?: string;
-  };
+  ReadSummaryQuery: Schemas["PageQuery"];
   ReadStatisticsQuery: {
     /** Only this subscription. Absent: the whole tenant. */
     subscriptionId?: string;
@@ -1574,23 +1438,14 @@ export interface Schemas {
     /** `1m`: by minute, kept for 24 hours. `1h`: by hour, kept for 30 days. */
     step?: "1m" | "1h";
   };
-  ListCallsQuery: {
+  ListCallsQuery: Schemas["PageQuery"] & {
     /** `true`: only live legs, by agent. `false`: only ended ones, the last to end first. Absent: first the live ones, then the ended ones. */
     live?: boolean;
     /** Only legs of this agent. Percent-encode special characters such as `+`. */
     agentUri?: string;
-    /** The maximum number of items per page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Send the same other parameters as for that page. */
-    cursor?: string;
   };
-  ListAgentsQuery: {
-    /** The maximum number of items per page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Send the same other parameters as for that page. */
-    cursor?: string;
-  };
-  ListAuditEntriesQuery: {
+  ListAgentsQuery: Schemas["PageQuery"];
+  ListAuditEntriesQuery: Schemas["PageQuery"] & {
     /** Only entries written at this time or later. */
     from?: string;
     /** Only entries written before this time. */
@@ -1599,10 +1454,6 @@ export interface Schemas {
     list?: "webhooks" | "commands";
     /** Only entries with this action. */
     action?: "subscription.created" | "subscription.changed" | "subscription.deleted" | "subscription.secret-rotated" | "subscription.tested" | "subscription.checked" | "delivery.redelivered" | "event.delivered" | "recovery.started" | "backfill.started" | "recovery.cancelled" | "call.dialled" | "call.answered" | "call.hung-up" | "call.held" | "call.resumed" | "call.transferred" | "agent.presence-set";
-    /** The maximum number of items per page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Send the same other parameters as for that page. */
-    cursor?: string;
   };
   ReadSignInQuery: {
     /** The name of your organization, in upper or lower case. */

@@ -1,3 +1,4 @@
+import { CallState, Status } from '@switchhook/client'
 import type { Agent, Leg } from '../api/model.ts'
 
 /** A row of the wallboard: an agent without calls, or one leg of an agent. */
@@ -10,10 +11,6 @@ export interface WallRow {
   /** Why it stands out; null if it does not. */
   readonly concern: string | null
 }
-
-const ALERTING = 2
-const HELD = 4
-const AFTER_CALL_WORK = 146
 
 const RINGS_TOO_LONG_MS = 30_000
 const HELD_TOO_LONG_MS = 120_000
@@ -40,12 +37,12 @@ const rank = (rows: readonly WallRow[]): number =>
 
 function concernOfLeg({ state, occurredAt }: Leg, nowMs: number): string | null {
   const ageMs = nowMs - Date.parse(occurredAt)
-  if (state === ALERTING && ageMs > RINGS_TOO_LONG_MS) return 'rings for long'
-  if (state === HELD && ageMs > HELD_TOO_LONG_MS) return 'held for long'
+  if (state === CallState.alerting && ageMs > RINGS_TOO_LONG_MS) return 'rings for long'
+  if (state === CallState.held && ageMs > HELD_TOO_LONG_MS) return 'held for long'
   return null
 }
 
 function concernOfAgent({ statusCode, since }: Agent, nowMs: number): string | null {
   const isLong = since !== null && nowMs - Date.parse(since) > WRAP_UP_TOO_LONG_MS
-  return statusCode === AFTER_CALL_WORK && isLong ? 'long after-call work' : null
+  return statusCode === Status.afterCallWork && isLong ? 'long after-call work' : null
 }

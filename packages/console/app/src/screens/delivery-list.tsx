@@ -1,3 +1,4 @@
+import { EVENT_TYPES } from '@switchhook/client'
 import type { DeliverySummary, Subscription } from '../api/model.ts'
 import { deliveriesQuery } from '../api/queries.ts'
 import { toneOfState } from '../rules/tone.ts'
@@ -73,15 +74,7 @@ const OUTCOME_OPTIONS = optionsOf('Any', [
   'proxy',
 ])
 
-export const EVENT_TYPE_OPTIONS = optionsOf('Any', [
-  'call.status',
-  'agent.status',
-  'webhook.endpoint.failing',
-  'webhook.endpoint.recovered',
-  'webhook.delivery.parked',
-  'webhook.parked.limit',
-  'webhook.held.limit',
-])
+export const EVENT_TYPE_OPTIONS = optionsOf('Any', EVENT_TYPES)
 
 const COLUMNS: readonly Column<DeliverySummary>[] = [
   { title: 'Due', cell: ({ firstDueAt }) => <Time at={firstDueAt} /> },

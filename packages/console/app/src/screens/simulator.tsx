@@ -1,3 +1,4 @@
+import { CallState, DeviceStatus } from '@switchhook/client'
 import { client } from '../api/client.ts'
 import type { Agent, Leg } from '../api/model.ts'
 import { agentsQuery, callsQuery } from '../api/queries.ts'
@@ -103,8 +104,8 @@ const REMOTE_ACTIONS = [
 
 /** What the other side can do in a state of the agent's leg. The simulator rejects the rest. */
 function remoteActionsOf({ state, remoteHeld }: Leg): readonly string[] {
-  if (state === 1 || state === 8) return ['answer', 'hangup']
-  if (state === 2) return ['hangup']
+  if (state === CallState.initiated || state === CallState.proceeding) return ['answer', 'hangup']
+  if (state === CallState.alerting) return ['hangup']
   return [remoteHeld ? 'resume' : 'hold', 'hangup']
 }
 
@@ -125,8 +126,6 @@ function RemoteActions({ leg }: { readonly leg: Leg }) {
   )
 }
 
-const UNAVAILABLE = 5
-
 const DEVICE_COLUMNS: readonly Column<Agent>[] = [
   { title: 'Agent', isWide: true, cell: ({ agentUri }) => agentUri },
   { title: 'Device', cell: ({ deviceStatusName }) => deviceStatusName },
@@ -134,7 +133,7 @@ const DEVICE_COLUMNS: readonly Column<Agent>[] = [
 ]
 
 function Plug({ agent }: { readonly agent: Agent }) {
-  const isOnline = agent.deviceStatus !== UNAVAILABLE
+  const isOnline = agent.deviceStatus !== DeviceStatus.unavailable
   const plug = useAction({
     run: (online: boolean) => client.simulator.device(agent.agentUri, { online }),
     done: (_result, online) => `The device of ${agentName(agent.agentUri)} is ${online ? 'online' : 'offline'}.`,

@@ -1,4 +1,4 @@
-import * as oauth from 'oauth4webapi'
+import * as openid from 'openid-client'
 
 /** An issuer that people can sign in with, from `config.json`. */
 export interface SignIn {
@@ -34,77 +34,72 @@ export async function requestSignIn(
   signIn: SignIn,
   options: { readonly redirectUri: string; readonly returnTo: string; readonly chooseAgain: boolean },
 ): Promise<string> {
-  const server = await discover(signIn)
-  if (server.authorization_endpoint === undefined) throw new Error(`${signIn.issuer} has no authorization endpoint.`)
-  const verifier = oauth.generateRandomCodeVerifier()
-  const state = oauth.generateRandomState()
-  const pending: Pending = { signIn, verifier, state, returnTo: options.returnTo }
-  sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))
-  return addressOf(server.authorization_endpoint, {
-    client_id: signIn.clientId,
+  const issuer = await discover(signIn)
+  const verifier = openid.randomPKCECodeVerifier()
+  const state = openid.randomState()
+  const address = openid.buildAuthorizationUrl(issuer, {
     redirect_uri: options.redirectUri,
-    response_type: 'code',
     scope: signIn.scope,
     state,
-    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
     ...(options.chooseAgain && { prompt: 'login' }),
   })
+  const pending: Pending = { signIn, verifier, state, returnTo: options.returnTo }
+  sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))
+  return address.href
 }
 
 /**
  * Redeems the code in the address that the issuer redirected to.
  * @throws Error with a message for people
  */
-export async function completeSignIn(url: URL, redirectUri: string) {
+export async function completeSignIn(url: URL) {
   const stored = sessionStorage.getItem(PENDING_KEY)
   sessionStorage.removeItem(PENDING_KEY)
   if (stored === null) throw new Error('This sign-in was begun in another tab. Sign in again.')
   const { signIn, verifier, state, returnTo } = JSON.parse(stored) as Pending
-  const server = await discover(signIn)
-  const client = clientOf(signIn)
-  const parameters = oauth.validateAuthResponse(server, client, url, state)
-  const response = await oauth.authorizationCodeGrantRequest(
-    server,
-    client,
-    oauth.None(),
-    parameters,
-    redirectUri,
-    verifier,
-    insecureOf(signIn),
-  )
-  const answer = await oauth.processAuthorizationCodeResponse(server, client, response)
+  const checks = { pkceCodeVerifier: verifier, expectedState: state }
+  const answer = await openid.authorizationCodeGrant(await discover(signIn), url, checks)
   return { signIn, tokens: tokensOf(answer), returnTo }
 }
 
 /** Undefined if the issuer refuses, because the person has to sign in again. */
 export async function refreshTokens(signIn: SignIn, refreshToken: string): Promise<Tokens | undefined> {
-  const server = await discover(signIn)
-  const client = clientOf(signIn)
-  const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, insecureOf(signIn))
-  // An issuer in trouble is not a refusal.
-  if (response.status >= 500 || response.status === 429) throw new TypeError(`The issuer answered ${response.status}.`)
+  const issuer = await discover(signIn)
   try {
-    return tokensOf(await oauth.processRefreshTokenResponse(server, client, response))
-  } catch {
+    return tokensOf(await openid.refreshTokenGrant(issuer, refreshToken))
+  } catch (error) {
+    if (isInTrouble(error)) throw error
     return undefined
   }
 }
 
-/** The person does not wait longer for an issuer that does not answer. */
-const REVOCATION_MS = 3_000
+/** Whether a request failed without a refusal: the issuer did not answer, or answered that it cannot now. */
+function isInTrouble(error: unknown): boolean {
+  if (error instanceof TypeError) return true
+  const { code, cause, status } = error as {
+    readonly code?: string
+    readonly cause?: unknown
+    readonly status?: number
+  }
+  const answered = status ?? (cause instanceof Response ? cause.status : 0)
+  return code === 'OAUTH_TIMEOUT' || answered >= 500 || answered === 429
+}
 
-/** Revokes the refresh token (RFC 7009) if the issuer can. An issuer in trouble leaves it valid until it expires. */
-export async function revokeTokens(signIn: SignIn, { refreshToken }: Tokens): Promise<void> {
-  const server = await discover(signIn)
-  if (server.revocation_endpoint === undefined || refreshToken === undefined) return
-  await oauth
-    .revocationRequest(server, clientOf(signIn), oauth.None(), refreshToken, {
-      ...insecureOf(signIn),
-      additionalParameters: { token_type_hint: 'refresh_token' },
-      signal: AbortSignal.timeout(REVOCATION_MS),
-    })
-    .catch(() => {})
+/** The person does not wait longer for an issuer that does not answer. */
+const REVOCATION_SECONDS = 3
+
+/**
+ * Revokes the refresh token (RFC 7009) if the issuer can. An issuer in trouble leaves it valid until it expires.
+ * @returns the issuer, as it describes itself
+ */
+export async function revokeTokens(signIn: SignIn, { refreshToken }: Tokens): Promise<openid.Configuration> {
+  const issuer = await discover(signIn)
+  if (issuer.serverMetadata().revocation_endpoint === undefined || refreshToken === undefined) return issuer
+  issuer.timeout = REVOCATION_SECONDS
+  await openid.tokenRevocation(issuer, refreshToken, { token_type_hint: 'refresh_token' }).catch(() => {})
+  return issuer
 }
 
 /**
@@ -113,47 +108,21 @@ export async function revokeTokens(signIn: SignIn, { refreshToken }: Tokens): Pr
  * @throws if the issuer cannot be reached
  */
 export async function endAtIssuer(signIn: SignIn, tokens: Tokens, returnTo: string): Promise<string | undefined> {
-  // Asked again, because a person who leaves for an issuer that is away does not come back.
-  discovered.delete(signIn.issuer)
-  const server = await discover(signIn)
-  await revokeTokens(signIn, tokens)
-  if (server.end_session_endpoint === undefined) return undefined
-  return addressOf(server.end_session_endpoint, {
-    client_id: signIn.clientId,
+  const issuer = await revokeTokens(signIn, tokens)
+  if (issuer.serverMetadata().end_session_endpoint === undefined) return undefined
+  return openid.buildEndSessionUrl(issuer, {
     post_logout_redirect_uri: returnTo,
     ...(tokens.idToken !== undefined && { id_token_hint: tokens.idToken }),
-  })
+  }).href
 }
-
-/** @param endpoint can have parameters of its own */
-function addressOf(endpoint: string, parameters: Readonly<Record<string, string>>): string {
-  const url = new URL(endpoint)
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
-  return url.href
-}
-
-const discovered = new Map<string, Promise<oauth.AuthorizationServer>>()
-
-function discover(signIn: SignIn): Promise<oauth.AuthorizationServer> {
-  const known = discovered.get(signIn.issuer)
-  if (known !== undefined) return known
-  const issuer = new URL(signIn.issuer)
-  const discovery = oauth
-    .discoveryRequest(issuer, insecureOf(signIn))
-    .then((response) => oauth.processDiscoveryResponse(issuer, response))
-  discovered.set(signIn.issuer, discovery)
-  discovery.catch(() => discovered.delete(signIn.issuer))
-  return discovery
-}
-
-const clientOf = ({ clientId }: SignIn): oauth.Client => ({ client_id: clientId })
 
 /** Plain http is for issuers that the installation has configured so, such as the local one. */
-const insecureOf = ({ issuer }: SignIn): { [oauth.allowInsecureRequests]: boolean } => ({
-  [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
-})
+const discover = ({ issuer, clientId }: SignIn): Promise<openid.Configuration> =>
+  openid.discovery(new URL(issuer), clientId, undefined, openid.None(), {
+    execute: issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [],
+  })
 
-function tokensOf(answer: oauth.TokenEndpointResponse): Tokens {
+function tokensOf(answer: openid.TokenEndpointResponse): Tokens {
   return {
     accessToken: answer.access_token,
     ...(answer.refresh_token !== undefined && { refreshToken: answer.refresh_token }),

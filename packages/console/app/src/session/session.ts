@@ -51,7 +51,7 @@ export async function resumeSignIn(): Promise<void> {
   const url = new URL(location.href)
   history.replaceState(null, '', root())
   try {
-    const { signIn, tokens, returnTo } = await completeSignIn(url, root())
+    const { signIn, tokens, returnTo } = await completeSignIn(url)
     begin({ ...tokens, signIn })
     history.replaceState(null, '', returnTo)
   } catch (error) {
