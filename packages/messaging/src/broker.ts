@@ -31,8 +31,8 @@ import {
   packedDeliveryMessage,
   unpackedMessage,
 } from './publishing/messages.ts'
+import type { OutgoingMessage, Route } from './publishing/outgoing-message.ts'
 import { createPublishEvent } from './publishing/publish-event.ts'
-import type { OutgoingMessage, Route } from './publishing/publish-mode.ts'
 import { Publisher, type PublisherOptions } from './publishing/publisher.ts'
 import { assertTopology } from './topology/assert-topology.ts'
 import { requireFormedCluster } from './topology/formed-cluster.ts'
@@ -172,7 +172,7 @@ export async function openBroker({
       changed,
       setUp: async (session) => {
         await requireFormedCluster(session, address, formedBy)
-        await assertTopology(session, topology)
+        await assertTopology(session.model, topology)
         await attach(session)
       },
     })
@@ -258,7 +258,7 @@ export async function openBroker({
     if (isDeclaring || session === undefined) return
     isDeclaring = true
     log.warn(message, fields)
-    assertTopology(session, topology)
+    assertTopology(session.model, topology)
       .catch((error: unknown) => session.fail(toError(error)))
       .finally(() => {
         isDeclaring = false

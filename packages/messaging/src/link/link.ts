@@ -3,7 +3,7 @@ import { answerWithin, isCertificateError, type Logger, type ServerAddress } fro
 import { type ChannelModel, connect } from 'amqplib'
 import { createBrokerNodes } from './broker-nodes.ts'
 import { type RawConnection, writeDirectly } from './gather-writes.ts'
-import { closeInTime, type Session, toError } from './session.ts'
+import { closeInTime, isRefusal, type Session, toError } from './session.ts'
 
 /** Where RabbitMQ is. Several URLs are the nodes of one cluster. */
 export type BrokerAddress = Pick<ServerAddress, 'ca'> & { readonly url: string | readonly string[] }
@@ -137,7 +137,7 @@ function dropSocket(model: ChannelModel, error: Error): void {
 const rawOf = ({ connection }: ChannelModel) => connection as unknown as RawConnection & { readonly stream: Duplex }
 
 /** Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help. */
-const needsAnOperator = (error: Error): boolean => 'code' in error && (error.code === 403 || error.code === 406)
+const needsAnOperator = (error: Error): boolean => isRefusal(error, 403, 406)
 
 /** Whether to log a reason: once, and again after every `ms` for which it stays. A new reason does not wait for an old one. */
 function oncePerReason(ms: number): (reason: string) => boolean {

@@ -1,7 +1,7 @@
 import { Unavailable } from '@switchhook/contracts'
 import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib'
 import type { BrokerAddress } from '../link/link.ts'
-import { closeInTime, type Session } from '../link/session.ts'
+import { closeInTime, onOwnChannel, type Session } from '../link/session.ts'
 import { Publisher } from '../publishing/publisher.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
@@ -46,17 +46,15 @@ export async function openQuarantine({
   const model = await connectToAny(address, name)
   model.on('error', () => {}) // The pending calls reject.
   const session: Session = { model, fail: () => {} }
-  await assertTopology(session, serviceTopology([]))
+  await assertTopology(model, serviceTopology([]))
   const publisher = new Publisher({ changed: () => {} })
   await publisher.attach(session)
 
   return {
     list: (limit) =>
-      onOwnChannel(session, async (channel) => {
-        return (await take(channel, Queue.quarantine, limit)).map(describe)
-      }),
+      onOwnChannel(model, async (channel) => (await take(channel, Queue.quarantine, limit)).map(describe)),
     requeue: (limit) =>
-      onOwnChannel(session, async (channel) => {
+      onOwnChannel(model, async (channel) => {
         const { messageCount } = await channel.checkQueue(Queue.quarantine)
         const total = Math.min(limit, messageCount)
         let [seen, requeued] = [0, 0]
@@ -90,15 +88,6 @@ export async function connectToAny({ url: urls, ca }: BrokerAddress, name: strin
     }
   }
   throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause })
-}
-
-/** Closing the channel returns the messages that `work` took and did not acknowledge. */
-async function onOwnChannel<T>({ model, fail }: Session, work: (channel: Channel) => Promise<T>): Promise<T> {
-  const channel = await model.createChannel()
-  channel.on('error', fail)
-  const result = await work(channel)
-  await channel.close()
-  return result
 }
 
 /** Takes messages without acknowledging them. */
