@@ -55,7 +55,6 @@ export interface ScriptReplies {
   'requests/finish-request': 0 | 1
   'requests/forget-request': 0 | 1
   'requests/list-request': [listed: 0 | 1, ...scopes: string[]]
-  'requests/release-request': 0 | 1
   'state/claim-events': string[]
   'state/claim-timers': string[]
   'state/commit-state': [written: 0 | 1, ...entries: string[]]
