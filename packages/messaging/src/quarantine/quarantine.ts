@@ -16,20 +16,8 @@ export interface QuarantinedMessage {
   readonly content: Buffer
 }
 
-interface RequeueResult {
-  readonly requeued: number
-  /** Messages that stay in quarantine, because their origin is unknown or no queue accepts them there. */
-  readonly kept: number
-}
-
 /** An operator's access to the messages that could not be handled. */
-export interface Quarantine {
-  /** Oldest first. The messages stay in quarantine. */
-  list(limit: number): Promise<QuarantinedMessage[]>
-  /** Sends the oldest messages back to their origin. A message that returns to quarantine meanwhile is not sent twice. */
-  requeue(limit: number): Promise<RequeueResult>
-  close(): Promise<void>
-}
+export type Quarantine = Awaited<ReturnType<typeof openQuarantine>>
 
 const CONNECT_TIMEOUT_MS = 10_000
 /** Messages that are published in parallel, and held in memory meanwhile. */
@@ -39,10 +27,7 @@ const BATCH = 50
  * For a command-line tool, not for a service: does not wait for the broker.
  * @throws Unavailable
  */
-export async function openQuarantine({
-  name,
-  ...address
-}: BrokerAddress & { readonly name: string }): Promise<Quarantine> {
+export async function openQuarantine({ name, ...address }: BrokerAddress & { readonly name: string }) {
   const model = await connectToAny(address, name)
   model.on('error', () => {}) // The pending calls reject.
   const session: Session = { model, fail: () => {} }
@@ -51,9 +36,14 @@ export async function openQuarantine({
   await publisher.attach(session)
 
   return {
-    list: (limit) =>
+    /** Oldest first. The messages stay in quarantine. */
+    list: (limit: number): Promise<QuarantinedMessage[]> =>
       onOwnChannel(model, async (channel) => (await take(channel, Queue.quarantine, limit)).map(describe)),
-    requeue: (limit) =>
+    /**
+     * Sends the oldest messages back to their origin. A message that returns to quarantine meanwhile is not sent twice.
+     * @returns `kept`: messages that stay, because their origin is unknown or no queue accepts them there
+     */
+    requeue: (limit: number) =>
       onOwnChannel(model, async (channel) => {
         const { messageCount } = await channel.checkQueue(Queue.quarantine)
         const total = Math.min(limit, messageCount)
