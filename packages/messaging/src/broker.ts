@@ -2,7 +2,6 @@ import {
   type Delivery,
   type InstallationId,
   type OutcomeBatch,
-  type PlatformEvent,
   type ReceiverCheck,
   Unavailable,
 } from '@switchhook/contracts'
@@ -31,8 +30,8 @@ import {
   packedDeliveryMessage,
   unpackedMessage,
 } from './publishing/messages.ts'
+import type { OutgoingMessage, Route } from './publishing/outgoing-message.ts'
 import { createPublishEvent } from './publishing/publish-event.ts'
-import type { OutgoingMessage, Route } from './publishing/publish-mode.ts'
 import { Publisher, type PublisherOptions } from './publishing/publisher.ts'
 import { assertTopology } from './topology/assert-topology.ts'
 import { requireFormedCluster } from './topology/formed-cluster.ts'
@@ -47,57 +46,8 @@ import {
   waitQueueFor,
 } from './topology/topology.ts'
 
-/** A service's access to RabbitMQ. Each publish resolves once the message is stored, and otherwise rejects with Unavailable. */
-export interface Broker {
-  /** Both connections are set up, and the publisher is not blocked. */
-  isReady(): boolean
-  /**
-   * The broker has confirmed every consumer, and no check has missed one since. False while a consumer is paused or
-   * missing. True for a service without consumers.
-   */
-  isConsuming(): boolean
-  /**
-   * Resolves when `isReady` holds.
-   * @throws Unavailable once the broker is closed
-   */
-  ready(): Promise<void>
-  /**
-   * Stores the event in fan-out's queue, and a copy in each queue that other systems have bound and that accepts it. Events of
-   * one turn of the event loop share messages. If it rejects, the event may be stored.
-   */
-  publishEvent(event: PlatformEvent): Promise<void>
-  /** For an immediate attempt. */
-  publishDelivery(delivery: Delivery): Promise<void>
-  /**
-   * For immediate first attempts that share a message. All of them belong to this shard (`deliveryShardOf`).
-   * @param packet deliveries, or the content of a packet that was received
-   */
-  publishPacket(packet: readonly Delivery[] | Buffer, shard: number): Promise<void>
-  /** For an immediate attempt of a delivery that leaves its packet. @param queue by default its due queue */
-  publishPacked(delivery: PackedDelivery, queue?: string): Promise<void>
-  /** For an attempt after `waitMs`, which must be a wait of the topology. */
-  publishRetry(delivery: Delivery, waitMs: number): Promise<void>
-  /** To wait for a turn in `lane`, which must be a lane of the topology. */
-  publishAside(delivery: Delivery, lane: number): Promise<void>
-  publishCheck(check: ReceiverCheck): Promise<void>
-  publishOutcomes(batch: OutcomeBatch): Promise<void>
-  /** For an attempt when workers have nothing else that is due. */
-  publishBacklogged(delivery: Delivery): Promise<void>
-  /** The same for deliveries that share a message. */
-  publishBackloggedPacket(deliveries: readonly Delivery[]): Promise<void>
-  /** Stores a pack of events in a queue of the topology's backlogs. */
-  publishPack(events: readonly SingleEvent[], backlog: number): Promise<void>
-  /** Sends an event back to fan-out's queue, to be handled without others. */
-  publishAlone(event: SingleEvent): Promise<void>
-  /** Publishes an event of a pack as if it had never been packed. @param installation as the pack named it */
-  publishUnpacked(event: SingleEvent, installation: unknown): Promise<void>
-  /** @throws Unavailable */
-  lookAt(queues: readonly string[]): Promise<readonly QueueDepth[]>
-  /** Resolves once the consumer is attached. Consuming continues across reconnections until the consumer is drained. */
-  consume<T>(options: ConsumeOptions<T>): Promise<Consumer>
-  /** Drain the consumers first: messages in flight are redelivered. */
-  close(): Promise<void>
-}
+/** A service's access to RabbitMQ. */
+export type Broker = Awaited<ReturnType<typeof openBroker>>
 
 export interface BrokerOptions extends BrokerAddress, Pick<PublisherOptions, 'confirmTimeoutMs' | 'stuckAfterMs'> {
   readonly topology: Topology
@@ -117,6 +67,7 @@ export interface BrokerOptions extends BrokerAddress, Pick<PublisherOptions, 'co
 /**
  * Waits for the broker without a limit, and logs a warning while it waits. Publishing and consuming have a connection
  * each: a broker in alarm stops reading from publishers, and acknowledgements must still arrive.
+ * Each publish resolves once the message is stored, and otherwise rejects with Unavailable.
  */
 export async function openBroker({
   url,
@@ -130,7 +81,7 @@ export async function openBroker({
   metrics,
   installation,
   ...confirms
-}: BrokerOptions): Promise<Broker> {
+}: BrokerOptions) {
   const links: Link[] = []
   const consumers = new Set<Attachable>()
   const waiting = new Set<() => void>()
@@ -172,7 +123,7 @@ export async function openBroker({
       changed,
       setUp: async (session) => {
         await requireFormedCluster(session, address, formedBy)
-        await assertTopology(session, topology)
+        await assertTopology(session.model, topology)
         await attach(session)
       },
     })
@@ -189,35 +140,70 @@ export async function openBroker({
   const { shards = { deliveries: 1, events: 1 } } = topology
   const depths = new QueueDepths()
 
-  const lookAt: Broker['lookAt'] = (queues) => depths.lookAt(consuming.session(), queues)
+  const lookAt = (queues: readonly string[]): Promise<readonly QueueDepth[]> =>
+    depths.lookAt(consuming.session(), queues)
   const publish = (message: OutgoingMessage) => publisher.publish(markedBy(installation?.(), message))
   return {
+    /** Both connections are set up, and the publisher is not blocked. */
     isReady,
+    /**
+     * The broker has confirmed every consumer, and no check has missed one since. False while a consumer is paused or
+     * missing. True for a service without consumers.
+     */
     isConsuming: () => [...consumers].every((consumer) => consumer.isConsuming(consuming.session())),
+    /**
+     * Resolves when `isReady` holds.
+     * @throws Unavailable once the broker is closed
+     */
     ready,
+    /**
+     * Stores the event in fan-out's queue, and a copy in each queue that other systems have bound and that accepts it. Events of
+     * one turn of the event loop share messages. If it rejects, the event may be stored.
+     */
     publishEvent: createPublishEvent({
       publisher,
       shards: shards.events,
       installation: () => installation?.(),
       lookAt,
     }),
-    publishDelivery: (delivery) =>
+    /** For an immediate attempt. */
+    publishDelivery: (delivery: Delivery) =>
       publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries))),
-    publishAside: (delivery, lane) => publish(deliveryMessage(delivery, laneQueue(lane))),
-    publishRetry: (delivery, waitMs) =>
+    /** To wait for a turn in `lane`, which must be a lane of the topology. */
+    publishAside: (delivery: Delivery, lane: number) => publish(deliveryMessage(delivery, laneQueue(lane))),
+    /** For an attempt after `waitMs`, which must be a wait of the topology. */
+    publishRetry: (delivery: Delivery, waitMs: number) =>
       publish(deliveryMessage(delivery, waitQueueFor(delivery.subscriptionId, waitMs, shards.deliveries))),
-    publishBacklogged: (delivery) => publish(deliveryMessage(delivery, Queue.deliveryBacklog)),
-    publishPacket: (packet, shard) => publish(deliveryPacketMessage(packet, packetQueue(shard))),
-    publishBackloggedPacket: (deliveries) => publish(deliveryPacketMessage(deliveries, Queue.backlogPackets)),
-    publishPacked: (delivery, queue = dueQueueFor(String(delivery.headers['sh-subscription-id']), shards.deliveries)) =>
-      publish(packedDeliveryMessage(delivery, queue)),
-    publishPack: (events, backlog) => publish(eventPackMessage(events, backlogQueue(backlog))),
-    publishAlone: (event) => publish(aloneMessage(event)),
-    publishUnpacked: (event, ofPack) => publisher.publish(unpackedMessage(event, shards.events, ofPack)),
+    /** For an attempt when workers have nothing else that is due. */
+    publishBacklogged: (delivery: Delivery) => publish(deliveryMessage(delivery, Queue.deliveryBacklog)),
+    /**
+     * For immediate first attempts that share a message. All of them belong to this shard (`deliveryShardOf`).
+     * @param packet deliveries, or the content of a packet that was received
+     */
+    publishPacket: (packet: readonly Delivery[] | Buffer, shard: number) =>
+      publish(deliveryPacketMessage(packet, packetQueue(shard))),
+    /** Like `publishBacklogged`, for deliveries that share a message. */
+    publishBackloggedPacket: (deliveries: readonly Delivery[]) =>
+      publish(deliveryPacketMessage(deliveries, Queue.backlogPackets)),
+    /** For an immediate attempt of a delivery that leaves its packet. @param queue by default its due queue */
+    publishPacked: (
+      delivery: PackedDelivery,
+      queue = dueQueueFor(String(delivery.headers['sh-subscription-id']), shards.deliveries),
+    ) => publish(packedDeliveryMessage(delivery, queue)),
+    /** Stores a pack of events in a queue of the topology's backlogs. */
+    publishPack: (events: readonly SingleEvent[], backlog: number) =>
+      publish(eventPackMessage(events, backlogQueue(backlog))),
+    /** Sends an event back to fan-out's queue, to be handled without others. */
+    publishAlone: (event: SingleEvent) => publish(aloneMessage(event)),
+    /** Publishes an event of a pack as if it had never been packed. @param ofPack the installation that the pack named */
+    publishUnpacked: (event: SingleEvent, ofPack: unknown) =>
+      publisher.publish(unpackedMessage(event, shards.events, ofPack)),
+    /** @throws Unavailable */
     lookAt,
-    publishCheck: (check) => publish(checkMessage(check)),
-    publishOutcomes: (batch) => publish(outcomesMessage(batch)),
-    consume: async <T>(options: ConsumeOptions<T>) => {
+    publishCheck: (check: ReceiverCheck) => publish(checkMessage(check)),
+    publishOutcomes: (batch: OutcomeBatch) => publish(outcomesMessage(batch)),
+    /** Resolves once the consumer is attached. Consuming continues across reconnections until the consumer is drained. */
+    consume: async <T>(options: ConsumeOptions<T>): Promise<Consumer> => {
       const consumer = new QueueConsumer(options, {
         log,
         name,
@@ -238,6 +224,7 @@ export async function openBroker({
         },
       }
     },
+    /** Drain the consumers first: messages in flight are redelivered. */
     close: async () => {
       closed = true
       clearInterval(checking)
@@ -258,7 +245,7 @@ export async function openBroker({
     if (isDeclaring || session === undefined) return
     isDeclaring = true
     log.warn(message, fields)
-    assertTopology(session, topology)
+    assertTopology(session.model, topology)
       .catch((error: unknown) => session.fail(toError(error)))
       .finally(() => {
         isDeclaring = false

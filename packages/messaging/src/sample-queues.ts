@@ -1,6 +1,6 @@
 import type { ChannelModel } from 'amqplib'
 import type { BrokerAddress } from './link/link.ts'
-import { closeInTime } from './link/session.ts'
+import { closeInTime, isRefusal, NOT_FOUND, onOwnChannel } from './link/session.ts'
 import { connectToAny, take } from './quarantine/quarantine.ts'
 
 export interface QueueSample {
@@ -36,18 +36,15 @@ export async function sampleQueues(
   }
 }
 
-/** Opens a channel per queue, because the broker closes the channel if the queue does not exist. */
 async function sampleOne(model: ChannelModel, queue: string, limit: number): Promise<QueueSample | undefined> {
-  const channel = await model.createChannel()
-  channel.on('error', () => {})
   try {
-    const { messageCount } = await channel.checkQueue(queue)
-    const taken = await take(channel, queue, Math.min(limit, messageCount))
-    // Closing the channel returns the messages to the queue.
-    await channel.close()
-    return { queue, messages: messageCount, headers: taken.map(({ properties }) => properties.headers ?? {}) }
+    return await onOwnChannel(model, async (channel) => {
+      const { messageCount } = await channel.checkQueue(queue)
+      const taken = await take(channel, queue, Math.min(limit, messageCount))
+      return { queue, messages: messageCount, headers: taken.map(({ properties }) => properties.headers ?? {}) }
+    })
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 404) return undefined
+    if (isRefusal(error, NOT_FOUND)) return undefined
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '@switchhook/runtime'
 import type { BrokerMeter } from '../meters.ts'
-import type { OutgoingMessage } from '../publishing/publish-mode.ts'
+import type { OutgoingMessage } from '../publishing/outgoing-message.ts'
 import type { IncomingMessage } from './incoming-message.ts'
 
 export interface ConsumeOptions<T> {

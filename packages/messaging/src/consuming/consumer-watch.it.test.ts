@@ -38,7 +38,7 @@ async function consumeHere(timing?: ConsumerTiming) {
     model: { createChannel: created } as ChannelModel,
     fail: (error) => void failures.push(error),
   }
-  await assertTopology({ model, fail: session.fail }, serviceTopology([]))
+  await assertTopology(model, serviceTopology([]))
   const consumer = new QueueConsumer(
     {
       queue: Queue.fanoutEvents,

@@ -3,7 +3,7 @@ import { answerWithin, isCertificateError, type Logger, type ServerAddress } fro
 import { type ChannelModel, connect } from 'amqplib'
 import { createBrokerNodes } from './broker-nodes.ts'
 import { type RawConnection, writeDirectly } from './gather-writes.ts'
-import { closeInTime, type Session, toError } from './session.ts'
+import { closeInTime, isRefusal, type Session, toError } from './session.ts'
 
 /** Where RabbitMQ is. Several URLs are the nodes of one cluster. */
 export type BrokerAddress = Pick<ServerAddress, 'ca'> & { readonly url: string | readonly string[] }
@@ -20,11 +20,7 @@ export interface LinkOptions extends BrokerAddress {
 }
 
 /** A connection that reconnects until it is closed. */
-export interface Link {
-  /** The current connection once it is set up; undefined while there is none. */
-  session(): Session | undefined
-  close(): Promise<void>
-}
+export type Link = Awaited<ReturnType<typeof openLink>>
 
 const CONNECT_TIMEOUT_MS = 10_000
 const SET_UP_TIMEOUT_MS = 30_000
@@ -36,7 +32,7 @@ const REFUSED_CERTIFICATE =
   "RabbitMQ's certificate is not accepted; check AMQP_CA_FILE, and that the certificate is for the host in AMQP_URL"
 
 /** Resolves without waiting for the broker; `changed` reports the first connection. */
-export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptions): Promise<Link> {
+export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptions) {
   let current: Session | undefined
   let candidate: Session | undefined
   let closing = false
@@ -114,8 +110,9 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
   })
 
   return {
-    session: () => current,
-    close: async () => {
+    /** The current connection once it is set up; undefined while there is none. */
+    session: (): Session | undefined => current,
+    close: async (): Promise<void> => {
       closing = true
       await closeInTime(recovering).catch((error: unknown) => {
         log.warn('RabbitMQ connection dropped without a clean close', { connection: name, error })
@@ -137,7 +134,7 @@ function dropSocket(model: ChannelModel, error: Error): void {
 const rawOf = ({ connection }: ChannelModel) => connection as unknown as RawConnection & { readonly stream: Duplex }
 
 /** Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help. */
-const needsAnOperator = (error: Error): boolean => 'code' in error && (error.code === 403 || error.code === 406)
+const needsAnOperator = (error: Error): boolean => isRefusal(error, 403, 406)
 
 /** Whether to log a reason: once, and again after every `ms` for which it stays. A new reason does not wait for an old one. */
 function oncePerReason(ms: number): (reason: string) => boolean {

@@ -1,5 +1,5 @@
 import { answerWithin } from '@switchhook/runtime'
-import type { ChannelModel } from 'amqplib'
+import type { Channel, ChannelModel } from 'amqplib'
 
 /** One AMQP connection, from its set-up to its loss. */
 export interface Session {
@@ -16,6 +16,35 @@ const CLOSE_WITHIN_MS = 3_000
  */
 export async function closeInTime(opened: { readonly close: () => Promise<unknown> }): Promise<void> {
   await answerWithin(CLOSE_WITHIN_MS, opened.close(), 'RabbitMQ did not confirm the close')
+}
+
+/**
+ * Works on a channel that nothing else uses, because RabbitMQ closes a channel when it refuses a request. Closing it returns
+ * the messages that `work` took and did not acknowledge.
+ */
+export async function onOwnChannel<T>(model: ChannelModel, work: (channel: Channel) => Promise<T>): Promise<T> {
+  const channel = await model.createChannel()
+  channel.on('error', () => {}) // The pending request rejects.
+  const result = await work(channel)
+  await channel.close()
+  return result
+}
+
+/** Whether RabbitMQ refused a request with one of these codes. */
+export const isRefusal = (error: unknown, ...codes: readonly number[]): boolean =>
+  error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
+
+/** RabbitMQ's answer for a queue that it does not know. */
+export const NOT_FOUND = 404
+
+export async function queueExists(model: ChannelModel, queue: string): Promise<boolean> {
+  try {
+    await onOwnChannel(model, (channel) => channel.checkQueue(queue))
+    return true
+  } catch (error) {
+    if (isRefusal(error, NOT_FOUND)) return false
+    throw error
+  }
 }
 
 export const toError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))

@@ -23,7 +23,7 @@ import {
   Queue,
   REVISION_HEADER,
 } from '../topology/topology.ts'
-import type { OutgoingMessage } from './publish-mode.ts'
+import type { OutgoingMessage } from './outgoing-message.ts'
 
 const contentType = 'application/json'
 

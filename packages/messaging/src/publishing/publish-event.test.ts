@@ -3,8 +3,8 @@ import type { QueueDepth } from '../consuming/queue-depths.ts'
 import { openEventPack } from '../packets/event-pack.ts'
 import { sampleEvent } from '../testing/samples.ts'
 import { eventShardOf } from '../topology/topology.ts'
+import type { OutgoingMessage } from './outgoing-message.ts'
 import { createPublishEvent } from './publish-event.ts'
-import type { OutgoingMessage } from './publish-mode.ts'
 
 const events = (count: number): PlatformEvent[] => Array.from({ length: count }, () => sampleEvent())
 

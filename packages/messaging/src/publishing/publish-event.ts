@@ -3,7 +3,7 @@ import type { QueueDepth } from '../consuming/queue-depths.ts'
 import { Packer } from '../packets/packer.ts'
 import { eventPackQueue, eventPackQueues, eventShardOf, fanoutExchange } from '../topology/topology.ts'
 import { copyOf, eventMessage, eventPackMessage, markedBy } from './messages.ts'
-import type { OutgoingMessage } from './publish-mode.ts'
+import type { OutgoingMessage } from './outgoing-message.ts'
 import type { Publisher } from './publisher.ts'
 
 /** RabbitMQ costs as much for a message with one event as for one with many. A pack is acknowledged after its slowest event. */

@@ -1,10 +1,9 @@
-import { Unavailable } from '@switchhook/contracts'
-import { startDeadline } from '@switchhook/runtime'
+import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type ConfirmChannel, IllegalOperationError } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
-import { type BrokerMeter, NO_METER, type PublishFailure } from '../meters.ts'
+import { type BrokerMeter, NO_METER } from '../meters.ts'
 import { EventCopies } from './event-copies.ts'
-import { land, type OutgoingMessage, type Pending, type PublishMode, type Route, unavailable } from './publish-mode.ts'
+import { NotStored, type OutgoingMessage, type Route } from './outgoing-message.ts'
 
 export interface PublisherOptions {
   /** Called when the broker blocks or unblocks this connection. */
@@ -27,11 +26,22 @@ const STUCK_AFTER_MS = 30_000
 /** In an alarm, the broker still confirms the messages that it had already read. It reads the others after the alarm. */
 const CONFIRM_IN_ALARM_MS = 1_000
 
+/** A message that was sent. */
+interface Pending extends Route {
+  readonly messageId: string | undefined
+  readonly isCopy: boolean
+  readonly channel: ConfirmChannel
+  readonly deadline: Deadline
+  readonly reject: (error: unknown) => void
+  wasReturned: boolean
+}
+
 /** Publishes on one confirm channel. Each connection gets a new one. */
 export class Publisher {
   readonly #options: Required<PublisherOptions>
-  readonly #originals: PublishMode
   readonly #copies: EventCopies
+  /** In the order of sending. */
+  readonly #inFlight = new Set<Pending>()
   /** By route: since when every publish has failed. */
   readonly #failingSince = new Map<string, number>()
   #channel: ConfirmChannel | undefined
@@ -46,25 +56,7 @@ export class Publisher {
       meter: NO_METER,
       ...options,
     }
-    const { confirmTimeoutMs, meter } = this.#options
-    this.#originals = {
-      // Without `mandatory` the broker confirms a message that no queue accepts.
-      mandatory: true,
-      timeoutMs: confirmTimeoutMs,
-      inFlight: new Set(),
-      timedOut: (pending) => {
-        this.#noteFailure(pending)
-        this.#fail(pending, new Unavailable('rabbitmq', `no confirm within ${confirmTimeoutMs} ms`), 'timeout')
-      },
-      notSent: (reason) => meter.failed(reason),
-      refused: (pending, cause, isLate) => {
-        this.#noteFailure(pending)
-        if (isLate) return
-        this.#fail(pending, new Unavailable('rabbitmq', 'RabbitMQ rejected the message', { cause }), 'refused')
-      },
-      confirmed: (pending, isLate) => this.#confirm(pending, isLate),
-    }
-    this.#copies = new EventCopies(meter)
+    this.#copies = new EventCopies(this.#options.meter, (copy, timeoutMs) => this.#send(copy, timeoutMs, true))
   }
 
   /** Part of a connection's set-up: later publishes use this connection. */
@@ -96,8 +88,16 @@ export class Publisher {
    * Resolves once the broker has stored the message in at least one queue.
    * @throws Unavailable if it was not stored, or if that is unknown; an unconfirmed message may still be delivered
    */
-  publish(message: OutgoingMessage): Promise<void> {
-    return this.#send(message, this.#originals)
+  async publish(message: OutgoingMessage): Promise<void> {
+    const { meter, confirmTimeoutMs } = this.#options
+    const sentAt = performance.now()
+    try {
+      await this.#send(message, confirmTimeoutMs, false)
+    } catch (error) {
+      if (error instanceof NotStored) meter.failed(error.reason)
+      throw error
+    }
+    meter.confirmed(performance.now() - sentAt)
   }
 
   /**
@@ -105,69 +105,57 @@ export class Publisher {
    * @throws Unavailable if the broker cannot be reached or has an alarm
    */
   publishCopy(message: OutgoingMessage): Promise<void> {
-    const mode = this.#copies.modeFor(message.routingKey)
-    return mode === undefined ? Promise.resolve() : this.#send(message, mode)
+    return this.#copies.publish(message)
   }
 
-  #send({ exchange, routingKey, content, properties }: OutgoingMessage, mode: PublishMode): Promise<void> {
+  /**
+   * @param timeoutMs from sending to the confirm
+   * @throws NotStored immediately if nothing is sent
+   */
+  #send(message: OutgoingMessage, timeoutMs: number, isCopy: boolean): Promise<void> {
     const channel = this.#channel
-    if (channel === undefined || this.#blocked) {
-      mode.notSent(channel === undefined ? 'not-connected' : 'alarm')
-      return Promise.reject(channel === undefined ? unavailable() : inAlarm())
-    }
+    if (channel === undefined) throw notConnected()
+    if (this.#blocked) throw inAlarm()
+    const { exchange, routingKey, content, properties } = message
     return new Promise((resolve, reject) => {
+      const deadline = startDeadline(timeoutMs, () => {
+        if (!this.#land(pending)) return
+        this.#noteFailure(pending)
+        reject(new NotStored('timeout', `no confirm within ${timeoutMs} ms`))
+      })
       const { messageId } = properties
-      const sentAt = performance.now()
-      const deadline = startDeadline(mode.timeoutMs, () => land(pending) && mode.timedOut(pending))
-      const pending: Pending = {
-        exchange,
-        routingKey,
-        messageId,
-        channel,
-        mode,
-        sentAt,
-        deadline,
-        resolve,
-        reject,
-        wasReturned: false,
-      }
-      mode.inFlight.add(pending)
+      const pending = { exchange, routingKey, messageId, isCopy, channel, deadline, reject, wasReturned: false }
+      this.#inFlight.add(pending)
       try {
-        const options = { ...properties, mandatory: mode.mandatory, persistent: true }
+        // Without `mandatory` the broker confirms a message that no queue accepts.
+        const options = { ...properties, mandatory: true, persistent: true }
+        // After the deadline, what comes here changes nothing for the caller, but shows whether the route is stuck.
         channel.publish(exchange, routingKey, content, options, (error: unknown) => {
-          const isLate = !land(pending)
-          if (error) mode.refused(pending, toError(error), isLate)
-          else mode.confirmed(pending, isLate)
+          this.#land(pending)
+          if (error) {
+            this.#noteFailure(pending)
+            return reject(new NotStored('refused', 'RabbitMQ rejected the message', { cause: toError(error) }))
+          }
+          if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
+          if (pending.wasReturned) reject(new NotStored('unroutable', `no queue accepts ${routingKey} on ${exchange}`))
+          else resolve()
         })
-        if (mode.timeoutMs === 0 && land(pending)) resolve()
       } catch (error) {
-        land(pending)
-        if (error instanceof IllegalOperationError) this.#fail(pending, unavailable(error), 'not-connected')
-        else reject(error)
+        this.#land(pending)
+        reject(error instanceof IllegalOperationError ? notConnected(error) : error)
       }
     })
   }
 
-  #confirm({ exchange, routingKey, wasReturned, sentAt, resolve, reject }: Pending, isLate: boolean): void {
-    // A late confirm shows as well that the route is not stuck.
-    if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
-    if (isLate) return
-    if (wasReturned) {
-      this.#options.meter.failed('unroutable')
-      return reject(new Unavailable('rabbitmq', `no queue accepts ${routingKey} on ${exchange}`))
-    }
-    this.#options.meter.confirmed(performance.now() - sentAt)
-    resolve()
+  /** Ends a publish. Returns whether it was in flight until now. */
+  #land(pending: Pending): boolean {
+    pending.deadline.stop()
+    return this.#inFlight.delete(pending)
   }
 
-  #fail({ reject }: Pending, error: Error, reason: PublishFailure): void {
-    this.#options.meter.failed(reason)
-    reject(error)
-  }
-
-  /** Failures on a replaced channel or during an alarm do not count. */
-  #noteFailure({ exchange, routingKey, channel }: Pending): void {
-    if (this.#channel !== channel || this.#blocked) return
+  /** Copies, and failures on a replaced channel or during an alarm, do not count. */
+  #noteFailure({ exchange, routingKey, channel, isCopy }: Pending): void {
+    if (isCopy || this.#channel !== channel || this.#blocked) return
     const route = `${exchange} ${routingKey}`
     const since = this.#failingSince.get(route)
     if (since === undefined) this.#failingSince.set(route, performance.now())
@@ -178,7 +166,7 @@ export class Publisher {
 
   /** RabbitMQ returns a message before it confirms it, and identifies it only by route and message id. */
   #markReturned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
-    const returned = this.#inFlight().find(
+    const returned = [...this.#inFlight].find(
       ({ wasReturned, messageId, routingKey, exchange }) =>
         !wasReturned &&
         messageId === message.messageId &&
@@ -195,19 +183,17 @@ export class Publisher {
     this.#options.changed()
   }
 
-  #inFlight(): Pending[] {
-    return [this.#originals, ...this.#copies.modes()].flatMap(({ inFlight }) => [...inFlight])
-  }
-
   /** Publishers must not wait for the end of the alarm. A message that is read afterwards arrives as a duplicate. */
   #expireInFlight(): void {
-    const sent = this.#inFlight()
+    const sent = [...this.#inFlight]
     startDeadline(CONFIRM_IN_ALARM_MS, () => {
       if (!this.#blocked) return
-      for (const pending of sent) if (land(pending)) this.#fail(pending, inAlarm(), 'alarm')
+      for (const pending of sent) if (this.#land(pending)) pending.reject(inAlarm())
     })
   }
 }
 
-const inAlarm = (): Unavailable =>
-  new Unavailable('rabbitmq', 'RabbitMQ accepts no messages: it has a memory or disk alarm')
+const notConnected = (cause?: Error): NotStored =>
+  new NotStored('not-connected', 'not connected to RabbitMQ', cause && { cause })
+
+const inAlarm = (): NotStored => new NotStored('alarm', 'RabbitMQ accepts no messages: it has a memory or disk alarm')

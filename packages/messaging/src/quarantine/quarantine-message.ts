@@ -1,5 +1,5 @@
 import type { Message } from 'amqplib'
-import type { OutgoingMessage } from '../publishing/publish-mode.ts'
+import type { OutgoingMessage } from '../publishing/outgoing-message.ts'
 import { DELIVERY_EXCHANGE, Queue } from '../topology/topology.ts'
 
 const REASON = 'sh-quarantine-reason'

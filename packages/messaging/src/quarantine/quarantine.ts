@@ -1,7 +1,7 @@
 import { Unavailable } from '@switchhook/contracts'
 import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib'
 import type { BrokerAddress } from '../link/link.ts'
-import { closeInTime, type Session } from '../link/session.ts'
+import { closeInTime, onOwnChannel, type Session } from '../link/session.ts'
 import { Publisher } from '../publishing/publisher.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
@@ -16,20 +16,8 @@ export interface QuarantinedMessage {
   readonly content: Buffer
 }
 
-interface RequeueResult {
-  readonly requeued: number
-  /** Messages that stay in quarantine, because their origin is unknown or no queue accepts them there. */
-  readonly kept: number
-}
-
 /** An operator's access to the messages that could not be handled. */
-export interface Quarantine {
-  /** Oldest first. The messages stay in quarantine. */
-  list(limit: number): Promise<QuarantinedMessage[]>
-  /** Sends the oldest messages back to their origin. A message that returns to quarantine meanwhile is not sent twice. */
-  requeue(limit: number): Promise<RequeueResult>
-  close(): Promise<void>
-}
+export type Quarantine = Awaited<ReturnType<typeof openQuarantine>>
 
 const CONNECT_TIMEOUT_MS = 10_000
 /** Messages that are published in parallel, and held in memory meanwhile. */
@@ -39,24 +27,24 @@ const BATCH = 50
  * For a command-line tool, not for a service: does not wait for the broker.
  * @throws Unavailable
  */
-export async function openQuarantine({
-  name,
-  ...address
-}: BrokerAddress & { readonly name: string }): Promise<Quarantine> {
+export async function openQuarantine({ name, ...address }: BrokerAddress & { readonly name: string }) {
   const model = await connectToAny(address, name)
   model.on('error', () => {}) // The pending calls reject.
   const session: Session = { model, fail: () => {} }
-  await assertTopology(session, serviceTopology([]))
+  await assertTopology(model, serviceTopology([]))
   const publisher = new Publisher({ changed: () => {} })
   await publisher.attach(session)
 
   return {
-    list: (limit) =>
-      onOwnChannel(session, async (channel) => {
-        return (await take(channel, Queue.quarantine, limit)).map(describe)
-      }),
-    requeue: (limit) =>
-      onOwnChannel(session, async (channel) => {
+    /** Oldest first. The messages stay in quarantine. */
+    list: (limit: number): Promise<QuarantinedMessage[]> =>
+      onOwnChannel(model, async (channel) => (await take(channel, Queue.quarantine, limit)).map(describe)),
+    /**
+     * Sends the oldest messages back to their origin. A message that returns to quarantine meanwhile is not sent twice.
+     * @returns `kept`: messages that stay, because their origin is unknown or no queue accepts them there
+     */
+    requeue: (limit: number) =>
+      onOwnChannel(model, async (channel) => {
         const { messageCount } = await channel.checkQueue(Queue.quarantine)
         const total = Math.min(limit, messageCount)
         let [seen, requeued] = [0, 0]
@@ -90,15 +78,6 @@ export async function connectToAny({ url: urls, ca }: BrokerAddress, name: strin
     }
   }
   throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause })
-}
-
-/** Closing the channel returns the messages that `work` took and did not acknowledge. */
-async function onOwnChannel<T>({ model, fail }: Session, work: (channel: Channel) => Promise<T>): Promise<T> {
-  const channel = await model.createChannel()
-  channel.on('error', fail)
-  const result = await work(channel)
-  await channel.close()
-  return result
 }
 
 /** Takes messages without acknowledging them. */

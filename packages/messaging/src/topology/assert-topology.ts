@@ -1,4 +1,5 @@
-import type { Session } from '../link/session.ts'
+import type { ChannelModel } from 'amqplib'
+import { onOwnChannel } from '../link/session.ts'
 import type { Topology } from './topology.ts'
 
 /**
@@ -6,26 +7,25 @@ import type { Topology } from './topology.ts'
  * declared (403), or if an expected queue is missing (404); the connection is then given up. Removes obsolete bindings last, so that messages always have a route.
  */
 export async function assertTopology(
-  { model, fail }: Session,
+  model: ChannelModel,
   { exchanges, alternates = {}, queues, bindings, exchangeBindings = [], obsolete = [], expected = [] }: Topology,
 ): Promise<void> {
-  const channel = await model.createChannel()
-  channel.on('error', fail)
-  for (const [name, type] of Object.entries(exchanges)) {
-    const alternateExchange = alternates[name]
-    await channel.assertExchange(name, type, {
-      durable: true,
-      ...(alternateExchange !== undefined && { alternateExchange }),
-    })
-  }
-  for (const [name, queueArguments] of Object.entries(queues)) {
-    await channel.assertQueue(name, { durable: true, arguments: queueArguments })
-  }
-  for (const { from, key, to } of bindings) await channel.bindQueue(to, from, key)
-  for (const { from, key, to, arguments: matching } of exchangeBindings)
-    await channel.bindExchange(to, from, key, matching)
-  for (const { from, key, to } of obsolete) await channel.unbindQueue(to, from, key)
-  // After everything of its own: services that expect each other's queues must not wait in a circle.
-  for (const name of expected) await channel.checkQueue(name)
-  await channel.close()
+  await onOwnChannel(model, async (channel) => {
+    for (const [name, type] of Object.entries(exchanges)) {
+      const alternateExchange = alternates[name]
+      await channel.assertExchange(name, type, {
+        durable: true,
+        ...(alternateExchange !== undefined && { alternateExchange }),
+      })
+    }
+    for (const [name, queueArguments] of Object.entries(queues)) {
+      await channel.assertQueue(name, { durable: true, arguments: queueArguments })
+    }
+    for (const { from, key, to } of bindings) await channel.bindQueue(to, from, key)
+    for (const { from, key, to, arguments: matching } of exchangeBindings)
+      await channel.bindExchange(to, from, key, matching)
+    for (const { from, key, to } of obsolete) await channel.unbindQueue(to, from, key)
+    // After everything of its own: services that expect each other's queues must not wait in a circle.
+    for (const name of expected) await channel.checkQueue(name)
+  })
 }

@@ -1,5 +1,5 @@
 import { type Link, type LinkOptions, openLink } from '../link/link.ts'
-import { queueExists } from './queue-exists.ts'
+import { queueExists } from '../link/session.ts'
 import { MAX_SHARDS } from './topology.ts'
 
 /**

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type Channel, type ChannelModel, connect } from 'amqplib'
+import { type ChannelModel, connect } from 'amqplib'
 import type { BrokerAddress } from '../link/link.ts'
-import { closeInTime, type Session } from '../link/session.ts'
-import { queueExists } from './queue-exists.ts'
+import { closeInTime, isRefusal, onOwnChannel, queueExists, type Session } from '../link/session.ts'
 import { Queue } from './topology.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -23,15 +22,15 @@ export async function requireFormedCluster(
 ): Promise<void> {
   const urls = [url].flat()
   if (formedBy <= 1 || (await queueExists(model, Queue.quarantine))) return
-  const channel = await model.createChannel()
-  channel.on('error', () => {})
   // Exclusive: gone with this connection, and known to the nodes of this cluster only. The prefix is that of the exchanges,
   // for users whose permissions are limited by name.
   const mark = `switchhook.formed.${randomUUID()}`
-  await channel.assertQueue(mark, { exclusive: true, durable: false })
-  const members = await Promise.all(urls.map((node) => knows(mark, node, ca)))
-  await channel.deleteQueue(mark)
-  await channel.close()
+  const members = await onOwnChannel(model, async (channel) => {
+    await channel.assertQueue(mark, { exclusive: true, durable: false })
+    const known = await Promise.all(urls.map((node) => knows(mark, node, ca)))
+    await channel.deleteQueue(mark)
+    return known
+  })
   const running = members.filter(Boolean).length
   if (running < formedBy) {
     throw new Error(
@@ -50,20 +49,11 @@ async function knows(queue: string, url: string, ca: string | undefined): Promis
       ...(ca !== undefined && { ca }),
     })
     model.on('error', () => {})
-    return await isLocked(await model.createChannel(), queue)
-  } catch {
-    return false
-  } finally {
-    if (model !== undefined) await closeInTime(model).catch(() => {})
-  }
-}
-
-async function isLocked(channel: Channel, queue: string): Promise<boolean> {
-  channel.on('error', () => {})
-  try {
-    await channel.checkQueue(queue)
+    await onOwnChannel(model, (channel) => channel.checkQueue(queue))
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === RESOURCE_LOCKED
+    return isRefusal(error, RESOURCE_LOCKED)
+  } finally {
+    if (model !== undefined) await closeInTime(model).catch(() => {})
   }
 }

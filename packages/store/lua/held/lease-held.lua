@@ -1,20 +1,55 @@
--- Leases the held deliveries that have been due for longest to one client. A lease is its end in ms, followed by three digits
--- for its length in seconds.
--- KEYS    1 held   2 leased
+-- Leases the held deliveries that have been due for longest to one client or worker. Of a subscription with limits, as many as
+-- permits are free, and reserves a permit for each. A lease is its end in ms, followed by three digits for its length in seconds.
+-- KEYS    1 held   2 leased   with limits: 3 in flight   4 posted
 -- ARGV    1 most deliveries   2 length of the lease in seconds
--- result  delivery and lease of each
+--         with limits: 3 most in flight, '' for any number   4 most per window, '' likewise   5 window, ms   6 how long a permit in
+--         flight is reserved, ms   7 permit that has ended, '' for none   then deliveries that give up what was reserved for them
+-- result  1 after how many ms the next delivery may have a permit, -1 if that is not known   then delivery and lease of each
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local lease = string.format('%.0f%03d', now + ARGV[2] * 1000, ARGV[2])
-local leased = {}
-local lifetime = math.max(redis.call('PTTL', KEYS[1]), redis.call('PTTL', KEYS[2]))
-for _, delivery in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', string.format('%.0f', now), 'BYSCORE', 'LIMIT', 0, ARGV[1])) do
-  redis.call('ZREM', KEYS[1], delivery)
-  redis.call('ZADD', KEYS[2], lease, delivery)
-  leased[#leased + 1] = delivery
-  leased[#leased + 1] = lease
+local mostInFlight, mostPosted = tonumber(ARGV[3]), tonumber(ARGV[4])
+if KEYS[3] then
+  redis.call('ZREM', KEYS[3], ARGV[7])
+  for i = 8, #ARGV do
+    redis.call('ZREM', KEYS[3], ARGV[i])
+    redis.call('ZREM', KEYS[4], ARGV[i])
+  end
+  redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', string.format('%.0f', now))
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', string.format('%.0f', now - ARGV[5]))
 end
-if #leased > 0 then
-  redis.call('PEXPIRE', KEYS[2], string.format('%.0f', lifetime))
+local free = tonumber(ARGV[1])
+if mostInFlight then
+  free = math.min(free, mostInFlight - redis.call('ZCARD', KEYS[3]))
 end
-return leased
+if mostPosted then
+  free = math.min(free, mostPosted - redis.call('ZCARD', KEYS[4]))
+end
+local reply = { -1 }
+if free > 0 then
+  local lease = string.format('%.0f%03d', now + ARGV[2] * 1000, ARGV[2])
+  local lifetime = string.format('%.0f', math.max(redis.call('PTTL', KEYS[1]), redis.call('PTTL', KEYS[2])))
+  local due = redis.call('ZRANGE', KEYS[1], '-inf', string.format('%.0f', now), 'BYSCORE', 'LIMIT', 0, free)
+  for _, delivery in ipairs(due) do
+    redis.call('ZREM', KEYS[1], delivery)
+    redis.call('ZADD', KEYS[2], lease, delivery)
+    reply[#reply + 1] = delivery
+    reply[#reply + 1] = lease
+    if mostInFlight then
+      redis.call('ZADD', KEYS[3], string.format('%.0f', now + ARGV[6]), delivery)
+      -- Not shorter than that of a POST in flight.
+      redis.call('PEXPIRE', KEYS[3], string.format('%.0f', math.max(redis.call('PTTL', KEYS[3]), ARGV[6])))
+    end
+    if mostPosted then
+      redis.call('ZADD', KEYS[4], string.format('%.0f', now), delivery)
+      redis.call('PEXPIRE', KEYS[4], ARGV[5])
+    end
+  end
+  if #due > 0 then
+    redis.call('PEXPIRE', KEYS[2], lifetime)
+  end
+end
+if mostPosted and redis.call('ZCARD', KEYS[4]) >= mostPosted then
+  local oldest = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
+  reply[1] = math.max(0, oldest[2] + ARGV[5] - now)
+end
+return reply

@@ -8,7 +8,7 @@ local prolonged = {}
 for i = 2, #ARGV, 2 do
   local lease = redis.call('ZSCORE', KEYS[1], ARGV[i])
   local renewed = ''
-  if lease == ARGV[i + 1] and lease / 1000 > now then
+  if lease == ARGV[i + 1] and math.floor(lease / 1000) > now then
     renewed = string.format('%.0f%03d', now + ARGV[1] * 1000, ARGV[1])
     if renewed == lease then
       renewed = string.format('%.0f%03d', now + ARGV[1] * 1000 + 1, ARGV[1])

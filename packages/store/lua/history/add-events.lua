@@ -1,45 +1,72 @@
--- Adds events that were fanned out to lists of subscriptions and tenants, and removes the oldest entries. An entry that is
--- listed already keeps its place. Scores (µs) are unique within a list, so that they can be cursors.
+-- Adds events that were fanned out to lists and journals, and removes the oldest entries. An entry that is listed already
+-- keeps its place. Scores (µs) are unique within a list, so that they can be cursors. The list of a journal is the index of
+-- its stream, in which an entry's id is its score: milliseconds, then the microseconds within.
 -- A list exceeds its limits by a little, so that few calls remove anything: its number by a 32nd, its age by a 64th.
 -- A long one exceeds its number by 64 only: Redis serves nothing else while it removes entries.
--- KEYS    the lists
--- ARGV    for each list: most entries, retention in ms, number of entries, the entries from the oldest on
+-- KEYS    for each list: the list, and of a journal its stream
+-- ARGV    for each list: most entries ('': nothing is removed), retention in ms, '1' for a journal, number of entries; then the
+--         entries from the oldest on: in a list the entry, in a journal the event's id, its text, its data
 -- result  how many entries are new
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 
-local function add(list, at, count)
+local function idAt(micros)
+  return string.format('%.0f-%.0f', math.floor(micros / 1000), micros % 1000)
+end
+
+local function add(list, stream, at, count)
   local first = now
   local newest = redis.call('ZRANGE', list, 0, 0, 'REV', 'WITHSCORES')[2]
   if newest and tonumber(newest) >= now then
     first = tonumber(newest) + 1
   end
-  local entries = {}
+  local width = stream and 3 or 1
+  local places = {}
   for i = 1, count do
-    entries[2 * i - 1] = string.format('%.0f', first + i - 1)
-    entries[2 * i] = ARGV[at + i]
+    places[2 * i - 1] = string.format('%.0f', first + i - 1)
+    places[2 * i] = ARGV[at + width * (i - 1)]
   end
-  return redis.call('ZADD', list, 'NX', unpack(entries))
+  local added = redis.call('ZADD', list, 'NX', unpack(places))
+  for i = 1, stream and count or 0 do
+    -- An event that has another place was journaled before.
+    if added == count or redis.call('ZSCORE', list, places[2 * i]) == places[2 * i - 1] then
+      redis.call('XADD', stream, idAt(first + i - 1), 'event', ARGV[at + 3 * i - 2], 'data', ARGV[at + 3 * i - 1])
+    end
+  end
+  return added
 end
 
-local function trim(list, most, retention)
+local function trim(list, stream, most, retention)
   local excess = redis.call('ZCARD', list) - most
   if excess > math.min(most / 32, 64) then
     redis.call('ZREMRANGEBYRANK', list, 0, excess - 1)
+    if stream then
+      redis.call('XTRIM', stream, 'MAXLEN', most)
+    end
   end
   local lifetime = retention + math.floor(retention / 64)
   local left = redis.call('PTTL', list)
   if left < retention or left > lifetime then
-    redis.call('ZREMRANGEBYSCORE', list, '-inf', string.format('%.0f', now - retention * 1000))
+    local oldest = now - retention * 1000
+    redis.call('ZREMRANGEBYSCORE', list, '-inf', '(' .. string.format('%.0f', oldest))
     redis.call('PEXPIRE', list, lifetime)
+    if stream then
+      redis.call('XTRIM', stream, 'MINID', idAt(oldest))
+      redis.call('PEXPIRE', stream, lifetime)
+    end
   end
 end
 
-local added, at = 0, 1
-for _, list in ipairs(KEYS) do
-  local count = tonumber(ARGV[at + 2])
-  added = added + add(list, at + 2, count)
-  trim(list, tonumber(ARGV[at]), tonumber(ARGV[at + 1]))
-  at = at + 3 + count
+local added, key, at = 0, 1, 1
+while key <= #KEYS do
+  local list, most, retention = KEYS[key], tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+  local isJournal, count = ARGV[at + 2] == '1', tonumber(ARGV[at + 3])
+  local stream = isJournal and KEYS[key + 1]
+  added = added + add(list, stream, at + 4, count)
+  if most then
+    trim(list, stream, most, retention)
+  end
+  key = key + (isJournal and 2 or 1)
+  at = at + 4 + count * (isJournal and 3 or 1)
 end
 return added

@@ -37,9 +37,6 @@ const SENDING_LEASE_MS = 15_000
 const REDELIVERY_NOTED_MS = 2 * 86_400_000
 /** Longer than publishing takes. A new delivery that could not be published is forgotten after it. */
 const UNSENT_MS = 60_000
-/** The highest values of DELIVERY_LOG_SIZE and DELIVERY_LOG_RETENTION: fan-out shortens the list with its next entry. */
-const MAX_LISTED = 1_000_000
-const LISTED_MS = 365 * 86_400_000
 /** The default of DELIVERY_LOG_RETENTION, for a list that fan-out has not written yet, and may never write. */
 const NEW_LIST_MS = 8 * 86_400_000
 
@@ -140,13 +137,12 @@ export function createDeliveryArchive(redis: Redis) {
     },
     /** Lists a delivery that was not fanned out among those of its subscription. Can be repeated. */
     async list({ subscriptionId, eventId, eventType }: Pick<Delivery, 'subscriptionId' | 'eventId' | 'eventType'>) {
-      const args = [MAX_LISTED, LISTED_MS, 1, `${eventId}:${eventType}`]
       const key = logKey(subscriptionId)
-      const [leftMs] = await pipeline(redis, (commands) => [
-        commands.pttl(key),
-        commands.runScript('history/add-events', [key], args),
+      // Fan-out, which has the limits, shortens the list with its next entry.
+      await pipeline(redis, (commands) => [
+        commands.runScript('history/add-events', [key], ['', '', 0, 1, `${eventId}:${eventType}`]),
+        commands.pexpire(key, NEW_LIST_MS, 'NX'),
       ])
-      await redis[run]((commands) => commands.pexpire(key, leftMs > 0 ? leftMs : NEW_LIST_MS))
     },
   }
 }

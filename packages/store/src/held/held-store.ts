@@ -135,7 +135,8 @@ export function createHeldStore(redis: Redis) {
       const { subscriptionId: id } = endpoint
       // Asked for first: a lease that no worker looks at would never end.
       await looks.askFor(endpoint, Date.now() + (leaseSeconds + 1) * SECOND_MS)
-      const entries = heldEntriesOf(await runScript(redis, 'held/lease-held', listsOf(id), [most, leaseSeconds]))
+      const [, ...reply] = await runScript(redis, 'held/lease-held', listsOf(id), [most, leaseSeconds])
+      const entries = heldEntriesOf(reply)
       const leased = await leasedOf(entries.map(({ deliveryId, score }) => ({ deliveryId, lease: score })))
       await remove(
         id,

@@ -62,6 +62,6 @@ function additionsOf(events: readonly LoggedEvent[], limits: DeliveryLogLimits):
     for (const event of events) add(eventsKey(event.tenant), entryOf(event), eventListSize, eventListRetentionMs)
   }
   return [...lists].flatMap(([key, { bounds, entries }]) =>
-    [...chunksOf(entries, MAX_ENTRIES)].map((some) => ({ keys: [key], args: [...bounds, some.length, ...some] })),
+    [...chunksOf(entries, MAX_ENTRIES)].map((some) => ({ keys: [key], args: [...bounds, 0, some.length, ...some] })),
   )
 }

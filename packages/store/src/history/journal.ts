@@ -51,12 +51,12 @@ export function createJournal(redis: Redis, { size, retentionMs }: JournalLimits
       )
       const parts = [...tenants].flatMap(([tenant, some]) =>
         [...chunksWithin(PART, some.map(rowOf), sizeOf)].map((rows) => ({
-          keys: [journalKey(tenant), journalIndexKey(tenant)],
-          args: [rows.length, ...rows.flat()],
+          keys: [journalIndexKey(tenant), journalKey(tenant)],
+          args: [size, retentionMs, 1, rows.length, ...rows.flat()],
         })),
       )
       if (parts.length === 0) return
-      await redis[run]((commands) => commands.runParts('history/append-events', parts, [size, retentionMs]))
+      await redis[run]((commands) => commands.runParts('history/add-events', parts))
     },
   }
 }

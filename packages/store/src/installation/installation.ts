@@ -16,35 +16,7 @@ import { createInstallationStore } from './installation-store.ts'
  * Keeps a process from acknowledging messages against the wrong Redis: an empty one, or one of another installation. In
  * an empty Redis there are no subscriptions: events would get no deliveries, and first attempts would be withdrawn.
  */
-export interface Installation {
-  /** The id for the messages that this process publishes. */
-  readonly id: () => InstallationId
-  /** For `/readyz`: Redis holds this installation, and no message of another installation blocks a consumer. */
-  readonly isConfirmed: () => boolean
-  /**
-   * Makes `parse` check the installation header of each message first, without I/O. A message without the header is
-   * accepted while Redis holds this installation. The returned function throws Unavailable if the consumer must pause, and
-   * Unparsable if the header is malformed or names an installation that an operator discarded.
-   */
-  readonly checked: <Message extends Checked, T>(parse: (message: Message) => T) => (message: Message) => T
-  /** Makes `work` verify the installation before it reports that something does not exist, by its result or by an error. */
-  readonly confirmAbsence: <Args extends readonly unknown[], T>(
-    work: (...args: Args) => Promise<T>,
-    isAbsence: (outcome: PromiseSettledResult<T>) => boolean,
-  ) => (...args: Args) => Promise<T>
-  /**
-   * Reads the id from Redis. Call it before acting on a record that was not found.
-   * @throws Unavailable unless Redis holds this installation; also when this process starts to continue another one
-   */
-  readonly verify: () => Promise<void>
-  /** Resolves when consumers may continue. Rejects when Redis cannot be read. */
-  readonly recovered: () => Promise<void>
-  readonly close: () => void
-}
-
-interface Checked {
-  readonly headers: Readonly<Record<string, unknown>>
-}
+export type Installation = Awaited<ReturnType<typeof openInstallation>>
 
 export interface InstallationOptions {
   readonly redis: Redis
@@ -57,7 +29,7 @@ const CHECK_EVERY_MS = 2_000
 const RETRY_ESTABLISH_MS = 500
 
 /** Any service may create the id. Messages carry their own, so consumers pause if an emptied Redis gets a new id. */
-export async function openInstallation(options: InstallationOptions): Promise<Installation> {
+export async function openInstallation(options: InstallationOptions) {
   const { redis, log, checkEveryMs = CHECK_EVERY_MS } = options
   const store = createInstallationStore(redis)
   let own = await establish()
@@ -141,16 +113,29 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   }
 
   return {
-    id: () => own.id,
-    isConfirmed: () => isConfirmed,
-    checked: (parse) => (message) => {
-      const header = message.headers[INSTALLATION_HEADER]
-      if (mismatch !== undefined || (header !== undefined && header !== own.id)) checkHeader(header)
-      return parse(message)
-    },
+    /** The id for the messages that this process publishes. */
+    id: (): InstallationId => own.id,
+    /** For `/readyz`: Redis holds this installation, and no message of another installation blocks a consumer. */
+    isConfirmed: (): boolean => isConfirmed,
+    /**
+     * Makes `parse` check the installation header of each message first, without I/O. A message without the header is
+     * accepted while Redis holds this installation. The returned function throws Unavailable if the consumer must pause, and
+     * Unparsable if the header is malformed or names an installation that an operator discarded.
+     */
+    checked:
+      <Message extends { readonly headers: Readonly<Record<string, unknown>> }, T>(parse: (message: Message) => T) =>
+      (message: Message): T => {
+        const header = message.headers[INSTALLATION_HEADER]
+        if (mismatch !== undefined || (header !== undefined && header !== own.id)) checkHeader(header)
+        return parse(message)
+      },
+    /** Makes `work` verify the installation before it reports that something does not exist, by its result or by an error. */
     confirmAbsence:
-      (work, isAbsence) =>
-      async (...args) => {
+      <Args extends readonly unknown[], T>(
+        work: (...args: Args) => Promise<T>,
+        isAbsence: (outcome: PromiseSettledResult<T>) => boolean,
+      ) =>
+      async (...args: Args): Promise<T> => {
         const before = own.id
         const [outcome] = await Promise.allSettled([work(...args)])
         if (isAbsence(outcome)) {
@@ -160,8 +145,13 @@ export async function openInstallation(options: InstallationOptions): Promise<In
         if (outcome.status === 'rejected') throw outcome.reason
         return outcome.value
       },
+    /**
+     * Reads the id from Redis. Call it before acting on a record that was not found.
+     * @throws Unavailable unless Redis holds this installation; also when this process starts to continue another one
+     */
     verify,
-    recovered: async () => {
+    /** Resolves when consumers may continue. Rejects when Redis cannot be read. */
+    recovered: async (): Promise<void> => {
       await redis.ready()
       await verify().catch((error: unknown) => {
         // A mismatch lasts until the data is restored or an operator decides. The poll notices both.
@@ -172,6 +162,6 @@ export async function openInstallation(options: InstallationOptions): Promise<In
         waiting.add(resolve)
       })
     },
-    close: () => void poll.stop(),
+    close: (): void => void poll.stop(),
   }
 }

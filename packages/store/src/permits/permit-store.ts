@@ -1,4 +1,4 @@
-import type { Delivery, Subscription, SubscriptionId } from '@switchhook/contracts'
+import type { Delivery, Subscription } from '@switchhook/contracts'
 import { heldEntriesOf } from '../held/held-store.ts'
 import { heldKey, inFlightKey, leasedKey, postedKey } from '../keys.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
@@ -23,7 +23,6 @@ const RESERVED_MS = 2_000
 const LEASE_SECONDS = 30
 
 const limitsOf = ({ maxInFlight, maxPerSecond }: LimitedSubscription) => [maxInFlight ?? '', maxPerSecond ?? '']
-const keysOf = (id: SubscriptionId) => [inFlightKey(id), postedKey(id), heldKey(id)]
 
 export type PermitStore = ReturnType<typeof createPermitStore>
 
@@ -40,8 +39,8 @@ export function createPermitStore(redis: Redis, inFlightMs: number) {
      */
     async take(limited: LimitedSubscription, { permit, former = '', delivery, isNew }: Wanted): Promise<boolean> {
       const args = [permit, former, delivery.deliveryId, ...limitsOf(limited), inFlightMs, WINDOW_MS, isNew ? 1 : 0]
-      const taken = await runScript(redis, 'permits/take-permit', keysOf(limited.id), args)
-      return taken === 1
+      const keys = [inFlightKey(limited.id), postedKey(limited.id), heldKey(limited.id)]
+      return (await runScript(redis, 'permits/take-permit', keys, args)) === 1
     },
     /**
      * Leases held deliveries to this worker, as many as permits are free, and reserves these for a moment.
@@ -54,9 +53,9 @@ export function createPermitStore(redis: Redis, inFlightMs: number) {
       options: { readonly most: number; readonly ended?: string | undefined; readonly unused?: readonly string[] },
     ) {
       const { most, ended = '', unused = [] } = options
-      const keys = [...keysOf(limited.id), leasedKey(limited.id)]
-      const args = [...limitsOf(limited), WINDOW_MS, RESERVED_MS, LEASE_SECONDS, most, ended, ...unused]
-      const [nextInMs, ...leased] = await runScript(redis, 'permits/pass-on', keys, args)
+      const keys = [heldKey(limited.id), leasedKey(limited.id), inFlightKey(limited.id), postedKey(limited.id)]
+      const args = [most, LEASE_SECONDS, ...limitsOf(limited), WINDOW_MS, RESERVED_MS, ended, ...unused]
+      const [nextInMs, ...leased] = await runScript(redis, 'held/lease-held', keys, args)
       return { entries: heldEntriesOf(leased), nextInMs: nextInMs < 0 ? null : nextInMs }
     },
   }

@@ -39,7 +39,7 @@ export interface ScriptReplies {
   'held/count-held': number
   'held/finish-look': 0 | 1
   'held/forget-message': 0 | 1
-  'held/lease-held': string[]
+  'held/lease-held': [waitMs: number, ...idsAndLeases: string[]]
   'held/prolong-leases': string[]
   'held/release-leases': (0 | 1)[]
   'held/remove-held': number
@@ -47,8 +47,6 @@ export interface ScriptReplies {
   'history/index-pending': number
   'history/write-records': number
   'installation/write-installation': 0 | 1
-  'history/append-events': number
-  'permits/pass-on': [waitMs: number, ...idsAndLeases: string[]]
   'permits/take-permit': 0 | 1
   'redis/delete-if-equal': 0 | 1
   'requests/append-audit': string
@@ -57,7 +55,6 @@ export interface ScriptReplies {
   'requests/finish-request': 0 | 1
   'requests/forget-request': 0 | 1
   'requests/list-request': [listed: 0 | 1, ...scopes: string[]]
-  'requests/release-request': 0 | 1
   'state/claim-events': string[]
   'state/claim-timers': string[]
   'state/commit-state': [written: 0 | 1, ...entries: string[]]

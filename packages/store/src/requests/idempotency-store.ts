@@ -70,7 +70,7 @@ export function createIdempotencyStore(
   }
 
   const release = createReleaseQueue(
-    ({ scope, token }) => runScript(redis, 'requests/release-request', [idempotentKey(scope)], [token]),
+    ({ scope, token }) => runScript(redis, 'requests/finish-request', [idempotentKey(scope)], [token]),
     leaseMs,
   )
 

@@ -1,4 +1,4 @@
-import { type Delivery, hasLimits, holdsDeliveries, type SubscriptionId } from '@switchhook/contracts'
+import { hasLimits, holdsDeliveries, type SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import {
   type Endpoint,
@@ -8,20 +8,18 @@ import {
   type HeldStore,
   leaseTimes,
 } from '@switchhook/store'
-import type { Limits } from '../limits/limits.ts'
+import { type Limits, type SendHeldDeps, sendHeld } from '../limits/limits.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 import { nextLookMs } from '../policy/admit.ts'
 import type { EndpointState } from '../policy/recent-looks.ts'
 import { concludeReceived } from './conclude-received.ts'
 import { PARKING_LEASE_SECONDS } from './limit-held.ts'
 
-export interface HeldLooksDeps {
+export interface HeldLooksDeps extends SendHeldDeps {
   readonly worker: DeliverDeps
-  readonly held: Pick<HeldStore, 'lapsed' | 'due' | 'read' | 'release' | 'forget' | 'remove' | 'next'>
+  readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'lapsed' | 'due' | 'release' | 'next'>
   readonly looks: Pick<HeldLooks, 'claimDue' | 'finish'>
   readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
-  /** Publishes a delivery for workers that have nothing else to do. */
-  readonly publish: (delivery: Delivery) => Promise<void>
   readonly limits: Pick<Limits, 'passOn'>
   /** How many deliveries wait there. */
   readonly waiting: () => Promise<number>
@@ -107,20 +105,6 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     return lapsed.length < LAPSED_AT_ONCE
   }
 
-  /** Publishes a part, in its order. The entries go after the broker has confirmed. */
-  async function publish(id: SubscriptionId, entries: readonly HeldEntry[], release: Release, isHolding: boolean) {
-    const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
-    const read = entries.map((entry, i) => ({ entry, delivery: messages[i]?.delivery }))
-    // A subscription that is disabled while it is paused holds what was attempted. Its first attempts are withdrawn.
-    const gone = read.filter(({ delivery }) => !isHolding || (delivery?.attempt ?? 0) === 0)
-    const published = gone.flatMap(({ delivery }) => delivery ?? [])
-    await Promise.all(published.map((delivery) => deps.publish(delivery)))
-    await held.forget(published)
-    const removed = gone.map(({ entry }) => entry)
-    await held.remove(id, 'held', removed)
-    release.stay += entries.length - removed.length
-  }
-
   /** Resolves to the time until the next look; null: nothing is left. */
   async function lookAt(look: HeldLook): Promise<number | null> {
     const { subscriptionId: id } = look
@@ -150,7 +134,10 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     const most = isProbing ? 1 : release.most
     const entries = await held.due(id, { offset: release.stay, most })
     for (let at = 0; at < entries.length; at += PUBLISHED_AT_ONCE) {
-      await publish(id, entries.slice(at, at + PUBLISHED_AT_ONCE), release, isHolding)
+      const part = entries.slice(at, at + PUBLISHED_AT_ONCE)
+      // A subscription that is disabled while it is paused holds what was attempted. Its first attempts are withdrawn.
+      const gone = await sendHeld(deps, id, 'held', part, (delivery) => !isHolding || (delivery?.attempt ?? 0) === 0)
+      release.stay += part.length - gone.length
     }
     if (entries.length < most) {
       releases.delete(id)

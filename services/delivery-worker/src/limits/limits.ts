@@ -1,16 +1,47 @@
 import { randomUUID } from 'node:crypto'
-import type { Delivery, Subscription } from '@switchhook/contracts'
+import type { Delivery, Subscription, SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import { type HeldEntry, type HeldStore, PERMIT_VALID_MS, type PermitStore } from '@switchhook/store'
 import type { Posted, TakePermit } from '../http/post-under-lease.ts'
 import { isSent } from '../policy/admit.ts'
 import { isTransientFailure, type Withheld } from '../policy/decide.ts'
 
-export interface LimitsDeps {
-  readonly permits: PermitStore
-  readonly held: Pick<HeldStore, 'due' | 'read' | 'forget' | 'remove'>
+export interface SendHeldDeps {
+  readonly held: Pick<HeldStore, 'read' | 'forget' | 'remove'>
   /** Publishes a delivery for workers that have nothing else to do. */
   readonly publish: (delivery: Delivery) => Promise<void>
+}
+
+/**
+ * Publishes the deliveries of entries and removes the entries. The messages and the entries go after the broker has confirmed.
+ * @param isGone whether an entry goes; undefined: its delivery has gone on
+ * @returns those that went
+ */
+export async function sendHeld(
+  { held, publish }: SendHeldDeps,
+  id: SubscriptionId,
+  list: 'held' | 'leased',
+  entries: readonly HeldEntry[],
+  isGone: (delivery: Delivery | undefined) => boolean,
+) {
+  const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
+  const gone = entries
+    .map((entry, i) => ({ entry, delivery: messages[i]?.delivery }))
+    .filter(({ delivery }) => isGone(delivery))
+  const published = gone.flatMap(({ delivery }) => delivery ?? [])
+  await Promise.all(published.map((delivery) => publish(delivery)))
+  await held.forget(published)
+  await held.remove(
+    id,
+    list,
+    gone.map(({ entry }) => entry),
+  )
+  return gone
+}
+
+export interface LimitsDeps extends SendHeldDeps {
+  readonly permits: PermitStore
+  readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Monotonic, in ms. */
@@ -29,41 +60,28 @@ const MOST_PASSES = 4
  * Keeps a subscription within its limits. What is over is held, and goes on when a POST ends or a worker looks. If the worker
  * dies, its permits expire, and a look gives back what it was passing on.
  */
-export function createLimits({ permits, held, publish, now, nowMs, log }: LimitsDeps) {
+export function createLimits(deps: LimitsDeps) {
+  const { permits, held, now, nowMs, log } = deps
   const passing = new Set<Promise<unknown>>()
 
   /** @param passes how often permits are given to others, if deliveries do not need theirs */
   async function passOn(limited: Subscription, most: number, passes: number, ended?: string): Promise<number | null> {
+    // Its delivery has gone on, or ends without a POST.
+    const needsNoPermit = (delivery: Delivery | undefined): boolean =>
+      delivery === undefined || !isSent(limited, delivery, now())
     let unused: readonly string[] = []
     for (let pass = 0, permit = ended; ; pass++, permit = undefined) {
       const isOver = pass === passes
       const { entries, nextInMs } = await permits.passOn(limited, { most: isOver ? 0 : most, ended: permit, unused })
-      const unsent = await publishFrom(limited, 'leased', entries)
-      unused = unsent.map(({ deliveryId }) => deliveryId)
+      const passed = await sendHeld(deps, limited.id, 'leased', entries, () => true)
+      unused = passed.filter(({ delivery }) => needsNoPermit(delivery)).map(({ entry }) => entry.deliveryId)
       // After a full part, more permits may be free.
       if (unused.length === 0) return nextInMs ?? (isOver || entries.length === PASSED_AT_ONCE ? 0 : null)
       if (pass + 1 === passes) continue
       // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
       const following = await held.due(limited.id, { most: PASSED_AT_ONCE })
-      await publishFrom(limited, 'held', following)
+      await sendHeld(deps, limited.id, 'held', following, needsNoPermit)
     }
-  }
-
-  /**
-   * Publishes the leased entries, or of the held ones those that need no permit: stale ones, and deliveries that end without a
-   * POST. Resolves to those that need none.
-   */
-  async function publishFrom(limited: Subscription, list: 'held' | 'leased', entries: readonly HeldEntry[]) {
-    const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
-    const read = entries.map((entry, i) => ({ entry, delivery: messages[i]?.delivery }))
-    const unsent = read.filter(({ delivery }) => delivery === undefined || !isSent(limited, delivery, now()))
-    const gone = list === 'leased' ? read : unsent
-    const published = gone.flatMap(({ delivery }) => delivery ?? [])
-    await Promise.all(published.map((delivery) => publish(delivery)))
-    await held.forget(published)
-    const entriesOf = (some: typeof read) => some.map(({ entry }) => entry)
-    await held.remove(limited.id, list, entriesOf(gone))
-    return entriesOf(unsent)
   }
 
   /** Not awaited by the delivery: a permit that cannot be ended expires, and a look passes on what is held. */
