@@ -227,7 +227,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     if (!release) listener = undefined
     await link.stop(release)
     await Promise.allSettled(underWay)
-    await sessions.idle()
+    await sessions.stop()
     listener = undefined
     await ari.close()
   }

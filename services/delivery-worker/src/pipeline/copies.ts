@@ -20,6 +20,8 @@ export function createCopies(nowMs: () => number) {
   const kept = new LRUCache<string, DueMessage>({
     max: MAX_KEPT,
     ttl: MAX_HOLD_MS,
+    // Otherwise the bodies of lapsed messages stay in memory until the limit is reached.
+    ttlAutopurge: true,
     ttlResolution: 0,
     perf: { now: nowMs },
   })

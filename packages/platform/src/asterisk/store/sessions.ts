@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
-import { LRUCache } from 'lru-cache'
 import { busyElsewhere } from '../../live-calls.ts'
 import { PlatformUnavailable } from '../../platform.ts'
 import type { Surroundings } from '../../storage.ts'
@@ -13,6 +12,7 @@ import { type Join, type Joined, join } from '../session/join.ts'
 import { isFinished, type PbxSession } from '../session/session.ts'
 import { type Stepped, step } from '../session/step.ts'
 import { createLanes } from './lanes.ts'
+import { createReporter } from './reporter.ts'
 import type { Loaded, SessionStore } from './session-store.ts'
 
 export interface SessionsDeps extends Surroundings {
@@ -23,8 +23,6 @@ export interface SessionsDeps extends Surroundings {
   /** A step has connected this leg (`connectedBy`). */
   readonly onConnected: (leg: ConnectedLeg) => void
 }
-
-const SESSIONS_REMEMBERED = 10_000
 
 export type Sessions = ReturnType<typeof createSessions>
 
@@ -38,19 +36,7 @@ export function createSessions(deps: SessionsDeps) {
   const lanes = createLanes()
   const find = async (tenant: Tenant, callId: CallId): Promise<PbxSession | undefined> =>
     (await store.load(tenant, callId))?.session
-  /** The last step of each session that this process has reported. */
-  const reported = new LRUCache<CallId, number>({ max: SESSIONS_REMEMBERED })
-
-  /** Reports every changed leg. Reports that are not stored are repeated with the next step, or by the session's timer. */
-  async function report({ group }: PbxSession): Promise<void> {
-    const { sessionId, step: number, legs } = group
-    const known = reported.get(sessionId) ?? 0
-    const to = deps.listener()
-    if (to === undefined) return
-    const news = legs.filter(({ order }) => order > known)
-    if (news.length > 0) await to.legs(news)
-    reported.set(sessionId, Math.max(number, known))
-  }
+  const reporter = createReporter({ listener: deps.listener, onError, find })
 
   async function settle(stepped: Stepped): Promise<readonly Input[] | 'unsettled'> {
     const { tenant, sessionId } = stepped.session.group
@@ -65,9 +51,7 @@ export function createSessions(deps: SessionsDeps) {
       deps.onUnsettled({ tenant, sessionId })
       return 'unsettled'
     }
-    await report(stepped.session).catch((error: unknown) =>
-      onError('a call could not be reported, will try again', error),
-    )
+    await reporter.report(stepped.session)
     return inputs
   }
 
@@ -164,16 +148,19 @@ export function createSessions(deps: SessionsDeps) {
       const isDone = await lanes.run(sessionId, async () =>
         applyAll(tenant, sessionId, [typeof input === 'function' ? await input() : input]),
       )
-      if (isFinished(found.session)) reported.delete(sessionId)
+      if (isFinished(found.session)) reporter.forget(sessionId)
       return isDone
     },
     /** Repeats the reports that were not stored. */
     async report(tenant: Tenant, callId: CallId): Promise<void> {
       const session = await find(tenant, callId)
-      if (session !== undefined) await lanes.run(session.group.sessionId, () => report(session))
+      if (session !== undefined) await lanes.run(session.group.sessionId, () => reporter.report(session))
     },
-    /** Resolves when no work is in progress. */
-    idle: (): Promise<void> => lanes.idle(),
+    /** Ends all repeating. Resolves when no work is in progress. */
+    async stop(): Promise<void> {
+      reporter.stop()
+      await lanes.idle()
+    },
   }
 }
 
