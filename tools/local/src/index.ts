@@ -1,5 +1,5 @@
 export { AsteriskUnavailable } from '@switchhook/pbx'
-export { type LocalAsterisk, startLocalAsterisk, stopLocalAsterisk } from './asterisk/local-asterisk.ts'
+export { type LocalAsterisk, startLocalAsterisk } from './asterisk/local-asterisk.ts'
 export { manyPeople, type Person } from './asterisk/people.ts'
 export { type StackFile } from './stack/stack-file.ts'
 export { readStackOptions, type StackOptions } from './stack/stack-options.ts'

@@ -226,6 +226,18 @@ export interface Observation {
   readonly notReady: readonly string[]
 }
 
+/** What a run observes that does nothing but load the services. */
+export const UNDISTURBED = {
+  recoveries: [],
+  wrongClocks: [],
+  disturbances: [],
+  messageCopies: [],
+  eventCopies: [],
+  lapses: [],
+  brokerLosses: [],
+  receivers: [],
+} satisfies Partial<Observation>
+
 /** An event occurs, or a request is answered, at most this long before or after its commit. */
 const COMMIT_MS = 1_000
 
