@@ -60,7 +60,7 @@ export const ASTERISK_FAULTS = Object.keys(FAULTS)
 const RECOVERS_WITHIN_MS = 12_000
 const QUIET_MS = 4_000
 
-/** Applies one fault after the other, until `signal` ends them. Resolves to the times in which the system was disturbed. */
+/** Applies one fault after the other, until `signal` aborts. Resolves to the times of the disturbances. */
 export async function disturb(
   around: Around,
   count: number,

@@ -151,7 +151,7 @@ const SERVICES = Object.values(REPLICAS).reduce((sum, count) => sum + count, 0)
 /** Counts the deliveries that the delivery log shows as pending or waiting, when all queues are empty. */
 async function countUnfinished({ client, subscribers }: Load): Promise<number> {
   let count = 0
-  for (const { subscriptionId } of subscribers.subscriptions) {
+  for (const { subscriptionId } of subscribers.endpoints) {
     for (const state of ['pending', 'waiting']) count += (await listDeliveries(client, subscriptionId, state)).length
   }
   return count

@@ -96,7 +96,7 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
   return {
     /** Number of answers by status. */
     answers,
-    /** A sentence for each answer that a healthy installation does not give, unless it is excused; of many, only the first. */
+    /** A sentence for each answer that a healthy installation does not give, unless excused; of many, the first. */
     unusual: (isExcused: (answer: UnusualAnswer) => boolean = () => false): readonly string[] => {
       const unexpected = unusual.filter((answer) => !isExcused(answer))
       const shown = unexpected

@@ -1,7 +1,7 @@
 import type { Say } from '@switchhook/test-servers'
 import { eventually } from '@switchhook/testkit'
 import { createRandom } from '../faults/random.ts'
-import { type Endpoint, type Observation, UNDISTURBED } from '../reconcile/observation.ts'
+import { type Observation, UNDISTURBED } from '../reconcile/observation.ts'
 import { settle } from '../reconcile/settle.ts'
 import { countMessages } from '../stack/broker-management.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
@@ -14,8 +14,8 @@ import { openConfirmedPublisher, openManagementPublisher, startPlatformEvents } 
 import { listParked } from './recoveries.ts'
 
 /**
- * The services under load. Without the URL of the broker, events are published over its management API, so that the load
- * declares no queue of its own version.
+ * The services under load. Without the URL of the broker, events are published over its management API, so that the
+ * load declares no queue of its own version.
  */
 export type LoadTarget = Pick<ChaosStack, 'apis' | 'devIdp' | 'managementUrl' | 'notReady'> &
   Partial<Pick<ChaosStack, 'amqpUrl'>>
@@ -39,7 +39,7 @@ export type Load = Awaited<ReturnType<typeof startLoad>>
 export async function startLoad(target: LoadTarget, seed: number, behaviours = BEHAVIOURS) {
   const client = await openClient(() => target.apis(), target.devIdp, createRandom(seed))
   const subscribers = await startSubscribers(client, seed, behaviours)
-  const { received, subscriptions, guest } = subscribers
+  const { received, endpoints, guest } = subscribers
   const { amqpUrl } = target
   const publisher =
     amqpUrl === undefined
@@ -48,16 +48,6 @@ export async function startLoad(target: LoadTarget, seed: number, behaviours = B
           await subscribers.close()
           throw error
         })
-  const endpoints = behaviours.map(
-    ({ name, eventTypes, mode, passes, expireAfterSeconds }): Endpoint => ({
-      name,
-      eventTypes,
-      isPulled: mode === 'pull',
-      passes,
-      ...(expireAfterSeconds !== undefined && { expiresAfterMs: expireAfterSeconds * 1_000 }),
-      subscriptionId: subscribers.subscriptionOf(name),
-    }),
-  )
   const events = startPlatformEvents(publisher, (eventId) => received.hasArrived('healthy', eventId))
   const calls = startCalls(client, (call) => received.callArrives('healthy', call))
   const expiries = startExpiries(client, received.posts, endpoints)
@@ -99,9 +89,7 @@ export async function startLoad(target: LoadTarget, seed: number, behaviours = B
       publishes: events.publishes,
       calls: calls.accepted,
       parked: (
-        await Promise.all(
-          subscriptions.map(({ endpoint, subscriptionId }) => listParked(client, endpoint, subscriptionId)),
-        )
+        await Promise.all(endpoints.map(({ name, subscriptionId }) => listParked(client, name, subscriptionId)))
       ).flat(),
       posts: received.posts,
       expired: await expiries.look(),
@@ -113,7 +101,7 @@ export async function startLoad(target: LoadTarget, seed: number, behaviours = B
     close: async (): Promise<void> => {
       // After an error, the timers of the load would keep the process alive.
       await stop()
-      expiries.stop()
+      await expiries.stop()
       await subscribers.close()
     },
   }

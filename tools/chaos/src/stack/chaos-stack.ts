@@ -32,15 +32,16 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
   const none = { api: 0, fanout: 0, 'delivery-worker': 0 }
   const below: StackOptions = { home: join(folder, 'backing'), apiPort: 0, idpPort: 0, replicas: none }
   const above: StackOptions = { ...below, home: join(folder, 'services'), replicas }
-  const discard = async (): Promise<void> => {
+  const proxies: TcpProxy[] = []
+  const stop = async (): Promise<void> => {
     await stopStack(above.home, say, { discardData: true })
+    await Promise.all(proxies.map((proxy) => proxy.close()))
     await stopStack(below.home, say, { discardData: true })
   }
-  await discard()
+  await stop()
 
   // Faults kill both, so servers that are given by URL and may be shared are never used.
   const backingEnv = { ...env, AMQP_URL: '', REDIS_URL: '', MANAGEMENT_URL: '' }
-  const proxies: TcpProxy[] = []
   try {
     let backing = await startStack(below, backingEnv, say)
     const [rabbitmq, redis] = await Promise.all([startTcpProxy(backing.urls.amqp), startTcpProxy(backing.urls.redis)])
@@ -105,15 +106,10 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
         renameSync(servicesPart.home.logDir, kept)
         return kept
       },
-      stop: async (): Promise<void> => {
-        await stopStack(above.home, say, { discardData: true })
-        await Promise.all(proxies.map((proxy) => proxy.close()))
-        await discard()
-      },
+      stop,
     }
   } catch (error) {
-    await Promise.all(proxies.map((proxy) => proxy.close()))
-    await discard()
+    await stop()
     throw error
   }
 }

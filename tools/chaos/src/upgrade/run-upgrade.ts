@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningFleet } from '@switchhook/local'
-import type { Say } from '@switchhook/test-servers'
-import { eventually } from '@switchhook/testkit'
+import { type Say, waitUntil } from '@switchhook/test-servers'
 import { everyServiceIsReady, type LoadTarget, startLoad } from '../load/start-load.ts'
 import type { Disturbance, Observation } from '../reconcile/observation.ts'
 import { answersInWords, conclude, figuresOf, problemsOf } from '../report.ts'
@@ -53,12 +52,11 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly Phase[], 
       const fromMs = Date.now()
       begun.push({ fromMs, hasOldWorkers: wanted['delivery-worker'].includes('old') })
       if (!wanted.fanout.includes('new')) {
-        const empty = async () => {
-          const left = Object.entries(await countMessages(fleet.managementUrl)).filter(([, count]) => count > 0)
-          const packets = left.filter(([queue]) => PACKETS.test(queue))
-          if (packets.length > 0) throw new Error(`${name}: packets are left in ${packets.join(', ')}`)
-        }
-        await eventually(empty, { timeoutMs: EMPTY_WITHIN_MS, intervalMs: 500 })
+        const hasNoPackets = async (): Promise<boolean> =>
+          Object.entries(await countMessages(fleet.managementUrl)).every(
+            ([queue, n]) => n === 0 || !PACKETS.test(queue),
+          )
+        if (!(await waitUntil(hasNoPackets, EMPTY_WITHIN_MS, 500))) throw new Error(`${name}: packets are left`)
       }
       await fleet.become(wanted)
       await everyServiceIsReady(target, READY_WITHIN_MS).catch((error: unknown) => {
