@@ -11,16 +11,12 @@ import { startChaosStack } from './stack/chaos-stack.ts'
 const say = (line: string): void => console.log(line)
 
 async function main(): Promise<void> {
-  if (process.env['PLATFORM'] === 'asterisk') {
-    if (!(await runAsterisk(process.env, say))) process.exitCode = 1
-    return
-  }
+  const ending = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort())
+  if (process.env['PLATFORM'] === 'asterisk') return runAsterisk(say, ending.signal)
   const options = readOptions(process.env)
   const { kills, seeds, kinds, report, home } = options
   const [seed = 0] = seeds
-  const ending = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort())
-
   say(`SEED=${seeds.join(',')} KILLS=${kills}`)
   const stack = await startChaosStack(home, { ...process.env, ...SETTINGS }, say)
   try {

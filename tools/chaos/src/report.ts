@@ -1,57 +1,60 @@
 import type { Injection } from './faults/inject.ts'
 import { FAULT_KINDS, killsWorker, nameOfKind } from './faults/plan.ts'
 import type { ChaosOptions } from './options.ts'
+import type { Reconciliation } from './reconcile/reconcile.ts'
 import type { ChaosResult } from './run-chaos.ts'
 
-/** The rows of the summary: the name and the value of each figure. */
-export function summaryOf({
-  injections,
-  reconciliation,
-  otherProblems,
-  answers,
-  repeatedPublishes,
-  receiverKills,
-  ...times
-}: ChaosResult): [string, string | number][] {
+/** The name and the value of each figure. */
+export type Rows = readonly (readonly [string, string | number])[]
+
+/** What a run under load found: `otherProblems` are those of processes and of the api's answers, one sentence each. */
+interface Found {
+  readonly reconciliation: Reconciliation
+  readonly otherProblems: readonly string[]
+}
+
+/** The figures of every run under load. */
+export const figuresOf = ({ reconciliation: of, otherProblems }: Found): Rows => [
+  ['events', of.events],
+  ['call legs', of.legs],
+  ['deliveries owed', of.deliveries],
+  ['acknowledged', of.acknowledged],
+  ['parked as rejected', of.parked],
+  ['expired, each explained by the api', of.expired],
+  ['parked, then sent again by a recovery', of.recovered],
+  ['of these, parked as exhausted', of.exhausted],
+  ['parked, pulled or expired deliveries lost with writes of Redis', of.forgotten],
+  ['sequence numbers used again after Redis lost writes', of.repeated],
+  ['deliveries of events recorded again after Redis lost writes', of.recordedAgain],
+  ['notices repeated with another body after Redis lost writes', of.changedNotices],
+  ['deliveries lost with the broker', of.lostWithBroker],
+  ['changes that had to stop first attempts', of.closures],
+  ['notices', `${of.notices.parked} parked, ${of.notices.failing} failing, ${of.notices.recovered} recovered`],
+  ['POSTs, each with its signature verified', of.posts],
+  ['duplicates', `${of.duplicates} (${((100 * of.duplicates) / Math.max(1, of.posts)).toFixed(2)} %)`],
+  ['attempt numbers that went back around a fault', of.stepsBack],
+  ['attempts repeated around a fault that leaves copies', of.repeatedAttempts],
+  ['lost or otherwise wrong', of.problems.length + otherProblems.length],
+]
+
+/** The rows of the summary of the fault suite. */
+export function summaryOf(result: ChaosResult): Rows {
+  const { injections, reconciliation, answers, repeatedPublishes, receiverKills } = result
   const applied = injections.filter(({ skipped }) => skipped === undefined)
   const recoveries = applied.map(({ fromMs, toMs }) => toMs - fromMs)
   const skipped = injections.length - recoveries.length
   const workerKills = applied.filter(({ fault }) => killsWorker(fault))
-  const { parked, failing, recovered } = reconciliation.notices
+  const whileHeld = workerKills.filter(({ heldPackets }) => heldPackets > 0).length
   return [
     ['faults', `${recoveries.length}${skipped > 0 ? ` (${skipped} skipped)` : ''}`],
-    ['load', `${seconds(times.loadMs)} s, then ${seconds(times.settlingMs)} s until the last delivery had ended`],
+    ['load', `${seconds(result.loadMs)} s, then ${seconds(result.settlingMs)} s until the last delivery had ended`],
     ['longest recovery', `${longest(recoveries)} s`],
-    [
-      'kills of a worker while workers held packets',
-      `${workerKills.filter(({ heldPackets }) => heldPackets > 0).length} of ${workerKills.length}`,
-    ],
-    ['events', reconciliation.events],
-    ['publishes repeated because no confirm came', repeatedPublishes],
-    ['call legs', reconciliation.legs],
-    ['answers of the api', answersInWords(answers)],
-    ['deliveries owed', reconciliation.deliveries],
-    ['acknowledged', reconciliation.acknowledged],
-    ['parked as rejected', reconciliation.parked],
-    ['expired, each explained by the api', reconciliation.expired],
-    ['parked, then sent again by a recovery', reconciliation.recovered],
-    ['of these, parked as exhausted', reconciliation.exhausted],
-    ['parked, pulled or expired deliveries lost with writes of Redis', reconciliation.forgotten],
-    ['sequence numbers used again after Redis lost writes', reconciliation.repeated],
-    ['deliveries of events recorded again after Redis lost writes', reconciliation.recordedAgain],
-    ['notices repeated with another body after Redis lost writes', reconciliation.changedNotices],
-    ['changes that had to stop first attempts', reconciliation.closures],
-    ['notices', `${parked} parked, ${failing} failing, ${recovered} recovered`],
+    ['kills of a worker while workers held packets', `${whileHeld} of ${workerKills.length}`],
     ['kills of the receivers with SQLite and PostgreSQL', receiverKills],
     ['events that each applied exactly once', Math.floor(reconciliation.applied / 2)],
-    ['lost or otherwise wrong', reconciliation.problems.length + otherProblems.length],
-    ['POSTs, each with its signature verified', reconciliation.posts],
-    [
-      'duplicates',
-      `${reconciliation.duplicates} (${((100 * reconciliation.duplicates) / Math.max(1, reconciliation.posts)).toFixed(2)} %)`,
-    ],
-    ['attempt numbers that went back around a fault', reconciliation.stepsBack],
-    ['attempts repeated around a fault that leaves copies', reconciliation.repeatedAttempts],
+    ['publishes repeated because no confirm came', repeatedPublishes],
+    ['answers of the api', answersInWords(answers)],
+    ...figuresOf(result),
   ]
 }
 
@@ -59,10 +62,7 @@ export function summaryOf({
 const MAX_SHOWN = 10
 
 /** Describes each problem in a line. Of many problems of one kind, only the first are shown, with the number of others. */
-export function problemsOf({
-  reconciliation,
-  otherProblems,
-}: Pick<ChaosResult, 'reconciliation' | 'otherProblems'>): readonly string[] {
+export function problemsOf({ reconciliation, otherProblems }: Found): readonly string[] {
   const kinds = new Set(reconciliation.problems.map(({ kind }) => kind))
   const problems = [...kinds].flatMap((kind) => {
     const of = reconciliation.problems.filter((problem) => problem.kind === kind)
@@ -74,7 +74,7 @@ export function problemsOf({
 
 /** Prints the figures of a run, its first problems and the verdict. A problem makes the process exit with code 1. */
 export function conclude(
-  rows: readonly [string, string | number][],
+  rows: Rows,
   problems: readonly string[],
   verdict: { readonly good: string; readonly bad: string },
 ): void {

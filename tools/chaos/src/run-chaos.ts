@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Injection, inject, type Targets } from './faults/inject.ts'
 import { describeFault, type Fault, leavesCopies, leavesEventCopies, type PlannedFault } from './faults/plan.ts'
-import type { Client } from './load/client.ts'
 import { EVENTS } from './load/expiries.ts'
-import { openConfirmedPublisher } from './load/platform-events.ts'
 import { openRecoveries } from './load/recoveries.ts'
 import { startLoad } from './load/start-load.ts'
 import { startReceivers } from './receivers/receivers.ts'
 import type { Observation } from './reconcile/observation.ts'
-import { settle } from './reconcile/settle.ts'
 import type { ChaosStack } from './stack/chaos-stack.ts'
 
 export type ChaosResult = Awaited<ReturnType<typeof runChaos>>
+
+/** For this long after Redis has lost a call, its client still sends commands for it. A lost event stays lost. */
+const CALL_MS = 20_000
 
 /** A recovery runs in one api replica. Both are killed, so that for a moment none is left. */
 const KILLS_DURING_RECOVERY: readonly PlannedFault[] = [
@@ -34,25 +34,17 @@ export async function runChaos(
 ) {
   // First, so that every event of the load is owed to them.
   const receivers = await startReceivers(stack, folder, seed)
-  const load = await startLoad(stack, { seed, openPublisher: () => openConfirmedPublisher(stack.amqpUrl) }).catch(
-    async (error: unknown) => {
-      await receivers.close()
-      throw error
-    },
-  )
+  const load = await startLoad(stack, seed).catch(async (error: unknown) => {
+    await receivers.close()
+    throw error
+  })
   const { client, subscribers } = load
   try {
-    const startedAt = Date.now()
     await load.newEventArrives()
     const recoveries = openRecoveries(client, subscribers)
     say(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
     const injections = await injectAll({ stack, load }, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
-    await subscribers.lastOutage()
-    await load.stop()
-    await receivers.rest()
-    const loadMs = Date.now() - startedAt
-
-    say('the load has ended; waiting for the remaining deliveries')
+    const lapses = injections.flatMap(({ lapse }) => lapse ?? [])
     const observe = async (): Promise<Observation> => {
       await recoveries.beginExhausted()
       const disturbances = injections.filter(({ skipped }) => skipped === undefined)
@@ -63,24 +55,31 @@ export async function runChaos(
         disturbances,
         messageCopies: disturbances.filter(({ fault }) => leavesCopies(fault)),
         eventCopies: disturbances.filter(({ fault }) => leavesEventCopies(fault)),
-        lapses: injections.flatMap(({ lapse }) => lapse ?? []),
+        lapses,
         wrongClocks: injections.flatMap(({ fault, fromMs, toMs }) =>
           fault.kind === 'clock' ? [{ fromMs, toMs, aheadMs: fault.shiftMs }] : [],
         ),
       }
     }
-    const reconciliation = await settle(observe)
+    const result = await load.finish(say, observe, receivers.rest)
     return {
+      ...result,
       injections,
-      reconciliation,
-      /** Problems of processes and of the api's answers, one sentence each. */
-      otherProblems: [...(await stack.unexpectedExits()), ...otherProblemsOf(injections, client.unusual)],
-      answers: client.answers,
+      otherProblems: [
+        ...(await stack.unexpectedExits()),
+        ...injections
+          .filter(({ hasRecovered }) => !hasRecovered)
+          .map(({ fault }) => `not recovered from: ${describeFault(fault)}`),
+        ...client.unusual(
+          ({ status, request, atMs }) =>
+            status === 404 &&
+            lapses.some(
+              ({ fromMs, toMs }) => fromMs <= atMs && (atMs <= toMs + CALL_MS || request.startsWith(`GET ${EVENTS}/`)),
+            ),
+        ),
+      ],
       repeatedPublishes: load.events.repeats(),
       receiverKills: receivers.kills(),
-      loadMs,
-      /** From the end of the load until every delivery had ended. */
-      settlingMs: Date.now() - startedAt - loadMs,
     }
   } finally {
     await load.close()
@@ -116,27 +115,3 @@ function lineOf({ fault, fromMs, toMs, skipped, hasRecovered }: Injection, overl
   if (skipped !== undefined) return `${what.padEnd(56)}  skipped: ${skipped}`
   return `${what.padEnd(56)}  ${hasRecovered ? `recovered after ${seconds} s` : `NOT RECOVERED after ${seconds} s`}`
 }
-
-/** For this long after Redis has lost a call, its client still sends commands for it. A lost event stays lost. */
-const CALL_MS = 20_000
-
-function otherProblemsOf(injections: readonly Injection[], unusual: Client['unusual']): string[] {
-  const lapses = injections.flatMap(({ lapse }) => lapse ?? [])
-  const isExcused = ({ status, request, atMs }: Client['unusual'][number]): boolean =>
-    status === 404 &&
-    lapses.some(
-      ({ fromMs, toMs }) => fromMs <= atMs && (atMs <= toMs + CALL_MS || request.startsWith(`GET ${EVENTS}/`)),
-    )
-  const unexpected = unusual.filter((answer) => !isExcused(answer))
-  return [
-    ...injections
-      .filter(({ hasRecovered }) => !hasRecovered)
-      .map(({ fault }) => `not recovered from: ${describeFault(fault)}`),
-    ...unexpected
-      .slice(0, MAX_SHOWN)
-      .map(({ status, request, atMs }) => `${request} was answered ${status} (${new Date(atMs).toISOString()})`),
-    ...(unexpected.length > MAX_SHOWN ? [`${unexpected.length - MAX_SHOWN} more unexpected answers`] : []),
-  ]
-}
-
-const MAX_SHOWN = 10

@@ -5,7 +5,7 @@ import { BackingUnavailable, DaemonFailed } from '@switchhook/test-servers'
 import { tryContainers } from './containers/try-containers.ts'
 import { runDemo, runDemoOnGiven } from './demo/run-demo.ts'
 import { StepFailed } from './demo/verify.ts'
-import { readStackOptions, WrongSettings } from './stack/stack-options.ts'
+import { readStackOptions } from './stack/stack-options.ts'
 import { startStack } from './stack/start-stack.ts'
 import { stopStack } from './stack/stop-stack.ts'
 import { summary } from './stack/summary.ts'
@@ -24,7 +24,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
 
 async function main(): Promise<void> {
   const command = COMMANDS[process.argv[2] ?? '']
-  if (command === undefined) throw new WrongSettings(`usage: main ${Object.keys(COMMANDS).join('|')}`)
+  if (command === undefined) throw new ConfigError(`usage: main ${Object.keys(COMMANDS).join('|')}`)
   await command()
 }
 
@@ -36,7 +36,6 @@ function explain(error: unknown): string {
     DaemonFailed,
     StepFailed,
     BackingUnavailable,
-    WrongSettings,
     AsteriskUnavailable,
     NoAnswer,
     SwitchhookError,

@@ -1,3 +1,6 @@
+import { CallState, Direction, EndReason } from '@switchhook/contracts'
+import type { Disturbance } from '../reconcile/observation.ts'
+
 /** One received `call.status`. Times are milliseconds since 1970. */
 export interface LegEvent {
   readonly callId: string
@@ -22,13 +25,6 @@ export interface ChannelRecord {
   readonly endedAtMs: number | null
 }
 
-/** A fault, until the system has recovered from it. */
-export interface Disturbance {
-  readonly kind: string
-  readonly fromMs: number
-  readonly toMs: number
-}
-
 export interface Observed {
   readonly events: readonly LegEvent[]
   /** The calls whose dial was accepted. */
@@ -41,10 +37,6 @@ export interface Observed {
   readonly endpoints: ReadonlyMap<string, string>
 }
 
-const CONNECTED = 3
-const ENDED = 7
-const INBOUND = 1
-const PLATFORM_LOST = 12
 /** From an event of Asterisk to the report of its effect. */
 const REPORTED_WITHIN_MS = 2_000
 const TRUNK = 'pstn'
@@ -89,11 +81,11 @@ function legsOf(events: readonly LegEvent[]): readonly Leg[] {
 
 /** Every leg is numbered without a gap and ends exactly once, with its last event. */
 function checkStream({ name, events }: Leg): readonly string[] {
-  const ends = events.filter(({ state }) => state === ENDED).length
+  const ends = events.filter(({ state }) => state === CallState.ended).length
   return [
     ...(events.every(({ sequence }, at) => sequence === at + 1) ? [] : [`${name}: the sequence has a gap`]),
     ...(ends === 1 ? [] : [`${name}: it ended ${ends} times`]),
-    ...(ends === 1 && events.at(-1)?.state !== ENDED ? [`${name}: an event follows its end`] : []),
+    ...(ends === 1 && events.at(-1)?.state !== CallState.ended ? [`${name}: an event follows its end`] : []),
   ]
 }
 
@@ -146,8 +138,8 @@ function checkAgainstLog(
   const channels = byCall.get(callId) ?? []
   const of = (endpoint: string) => channels.filter((channel) => channel.name.startsWith(`PJSIP/${endpoint}-`))
   const phone = of(endpoints.get(agentUri) ?? '')
-  const isTalk = isAnswered(phone) && (events[0]?.direction === INBOUND || isAnswered(of(TRUNK)))
-  const isReported = events.some(({ state }) => state === CONNECTED)
+  const isTalk = isAnswered(phone) && (events[0]?.direction === Direction.inbound || isAnswered(of(TRUNK)))
+  const isReported = events.some(({ state }) => state === CallState.connected)
   const end = events.at(-1)
   const releasedAtMs = Math.max(0, ...phone.map(({ endedAtMs }) => endedAtMs ?? 0))
   const lateMs = end === undefined || releasedAtMs === 0 ? 0 : Math.abs(end.occurredAtMs - releasedAtMs)
@@ -155,7 +147,9 @@ function checkAgainstLog(
     ...(isTalk === isReported
       ? []
       : [`${name}: answered in Asterisk: ${isTalk}, connected in the events: ${isReported}`]),
-    ...(end?.endReason === PLATFORM_LOST ? [`${name}: it ended with reason 12, and nothing was disturbed`] : []),
+    ...(end?.endReason === EndReason.platformLost
+      ? [`${name}: it ended with reason 12, and nothing was disturbed`]
+      : []),
     ...(lateMs <= REPORTED_WITHIN_MS ? [] : [`${name}: its end is ${lateMs} ms from the end in Asterisk`]),
   ]
 }

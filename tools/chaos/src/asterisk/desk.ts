@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { CallState } from '@switchhook/contracts'
 import type { Person } from '@switchhook/local'
 import { waitUntil } from '@switchhook/test-servers'
 import { startReceiver } from '@switchhook/testkit'
@@ -8,11 +8,9 @@ import type { LegEvent } from './check-calls.ts'
 
 export type Desk = Awaited<ReturnType<typeof openDesk>>
 
-const TRIES = 40
+const TRIES_FOR_MS = 10_000
 const PATIENCE_MS = 5_000
-const REPEAT_MS = 250
 const POLL_MS = 5
-const ENDED = 7
 
 /** The rule for receivers: the later (`occurredAt`, `sequence`) is the newer state. */
 const isLater = (event: LegEvent, before: LegEvent): boolean =>
@@ -24,7 +22,8 @@ export async function openDesk(client: Client, telephonesUrl: () => string, peop
   const events: LegEvent[] = []
   const byLeg = new Map<string, LegEvent>()
   const liveOf = new Map<string, Set<string>>(people.map(({ agentUri }) => [agentUri, new Set()]))
-  const sent = new Map<string, { readonly command: string; readonly sentAtMs: number }>()
+  /** By the id of the command. */
+  const sentAtMs = new Map<string, number>()
   const receiver = await startReceiver(({ body, receivedAt }) => {
     const { data, occurredAt } = JSON.parse(body.toString()) as { data: LegEvent; occurredAt: string }
     note({ ...data, occurredAtMs: Date.parse(occurredAt), receivedAtMs: receivedAt })
@@ -38,7 +37,7 @@ export async function openDesk(client: Client, telephonesUrl: () => string, peop
     if (before !== undefined && !isLater(event, before)) return
     byLeg.set(name, event)
     const live = liveOf.get(event.agentUri)
-    if (event.state === ENDED) live?.delete(event.callId)
+    if (event.state === CallState.ended) live?.delete(event.callId)
     else live?.add(event.callId)
   }
 
@@ -48,24 +47,17 @@ export async function openDesk(client: Client, telephonesUrl: () => string, peop
     events: events as readonly LegEvent[],
     /** Repeats a command while the api does not answer or answers 503, and notes when it was sent. */
     async command(path: string, body: object): Promise<Reply> {
-      for (let tries = 1; ; tries++) {
-        const sentAtMs = Date.now()
-        const reply = await client.request('POST', `/api/v1/voice/calls/${path}`, body)
-        const { commandId } = reply.body
-        if (typeof commandId === 'string') sent.set(commandId, { command: path.split('/').at(-1) ?? '', sentAtMs })
-        if ((reply.status !== 0 && reply.status !== 503) || tries === TRIES) return reply
-        await sleep(REPEAT_MS)
-      }
+      const reply = await client.persist(TRIES_FOR_MS, 'POST', `/api/v1/voice/calls/${path}`, body)
+      const { commandId } = reply.body
+      if (typeof commandId === 'string') sentAtMs.set(commandId, reply.sentAtMs)
+      return reply
     },
     /** From the request of each command to the arrival of the first event with its id, in ms. */
-    latencies: (): readonly { readonly command: string; readonly ms: number; readonly sentAtMs: number }[] => {
-      const first = new Map<string, number>()
-      for (const { commandId, receivedAtMs } of events) {
-        if (commandId !== null && !first.has(commandId)) first.set(commandId, receivedAtMs)
-      }
-      return [...sent].flatMap(([id, { command, sentAtMs }]) => {
-        const atMs = first.get(id)
-        return atMs === undefined ? [] : [{ command, sentAtMs, ms: atMs - sentAtMs }]
+    latencies: (): readonly { readonly ms: number; readonly sentAtMs: number }[] => {
+      const reportedAtMs = new Map(events.toReversed().map(({ commandId, receivedAtMs }) => [commandId, receivedAtMs]))
+      return [...sentAtMs].flatMap(([commandId, atMs]) => {
+        const reportedMs = reportedAtMs.get(commandId)
+        return reportedMs === undefined ? [] : [{ sentAtMs: atMs, ms: reportedMs - atMs }]
       })
     },
     /** The latest event of a leg. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Person } from '@switchhook/local'
 import type { Random } from '../faults/random.ts'
+import type { Disturbance } from '../reconcile/observation.ts'
 import type { AsteriskStack } from './asterisk-stack.ts'
-import type { Disturbance } from './check-calls.ts'
 import type { Desk } from './desk.ts'
 
 interface Around {
@@ -17,9 +17,10 @@ interface Around {
 const FAULTS: Readonly<Record<string, (around: Around) => Promise<void>>> = {
   /** An api replica is killed and started again; it may be the one that receives the events. */
   api: async ({ stack, random }) => {
-    await stack.end(random.pick(['api-1', 'api-2']), 'SIGKILL')
+    const name = random.pick(['api-1', 'api-2'])
+    await stack.end(name, 'SIGKILL')
     await sleep(random.between(0, 3_000))
-    await stack.restore()
+    await stack.restore(name)
   },
   /** Every connection between api and Asterisk is reset, and new ones too, for some seconds. */
   link: async ({ stack, random }) => {
@@ -34,15 +35,15 @@ const FAULTS: Readonly<Record<string, (around: Around) => Promise<void>>> = {
     stack.link.thaw()
   },
   kill: async ({ stack, random, noteKill }) => {
-    await stack.end('asterisk', 'SIGKILL')
+    await stack.pbx.end('asterisk', 'SIGKILL')
     noteKill()
     await sleep(random.between(0, 2_000))
-    await stack.restore()
+    await stack.pbx.restore()
   },
   stop: async ({ stack, noteKill }) => {
-    await stack.end('asterisk', 'SIGTERM')
+    await stack.pbx.end('asterisk', 'SIGTERM')
     noteKill()
-    await stack.restore()
+    await stack.pbx.restore()
   },
   /** The cable of a phone is pulled, mostly during a call. */
   phone: async ({ desk, people, random }) => {
@@ -59,16 +60,17 @@ export const ASTERISK_FAULTS = Object.keys(FAULTS)
 const RECOVERS_WITHIN_MS = 12_000
 const QUIET_MS = 4_000
 
-/** Applies one fault after the other. Resolves to the times in which the system was disturbed. */
+/** Applies one fault after the other, until `signal` aborts. Resolves to the times of the disturbances. */
 export async function disturb(
   around: Around,
   count: number,
   kinds: readonly string[],
   say: (line: string) => void,
+  signal: AbortSignal,
 ): Promise<readonly Disturbance[]> {
   const disturbances: Disturbance[] = []
   const [first = '', ...others] = kinds
-  for (let at = 1; at <= count; at++) {
+  for (let at = 1; at <= count && !signal.aborted; at++) {
     // Every kind comes before any kind comes again by chance.
     const kind = kinds[at - 1] ?? around.random.pick([first, ...others])
     const fromMs = Date.now()
@@ -76,7 +78,7 @@ export async function disturb(
     const tookMs = Date.now() - fromMs
     say(`  ${String(at).padStart(3)}/${count}  ${kind.padEnd(7)} ${(tookMs / 1_000).toFixed(1)} s`)
     await sleep(RECOVERS_WITHIN_MS)
-    disturbances.push({ kind, fromMs, toMs: Date.now() })
+    disturbances.push({ fromMs, toMs: Date.now() })
     await sleep(QUIET_MS)
   }
   return disturbances

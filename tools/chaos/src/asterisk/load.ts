@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { CallState } from '@switchhook/contracts'
 import type { Person } from '@switchhook/local'
 import type { Random } from '../faults/random.ts'
 import type { Desk } from './desk.ts'
@@ -6,9 +7,7 @@ import type { Desk } from './desk.ts'
 const ANSWERS = '+15550100'
 /** Busy, a number that does not exist, and a trunk that refuses. */
 const FAILING = ['+15550101', '+15550103', '+15550104'] as const
-const ALERTING = 2
-const CONNECTED = 3
-const HELD = 4
+const { alerting: ALERTING, connected: CONNECTED, held: HELD, proceeding: PROCEEDING } = CallState
 const REACTS_WITHIN_MS = 8_000
 /** Reconciliation runs every 30 s. */
 const GIVES_UP_AFTER_MS = 45_000
@@ -54,7 +53,7 @@ export function startAsteriskLoad(desk: Desk, people: readonly Person[], random:
       const event = desk.latest(callId, agentUri)
       return event !== undefined && (event.state === CONNECTED || event.state > HELD)
     }
-    await desk.until(() => isOver() && !isIn(callId, agentUri, 8)(), REACTS_WITHIN_MS)
+    await desk.until(() => isOver() && !isIn(callId, agentUri, PROCEEDING)(), REACTS_WITHIN_MS)
     if (!isIn(callId, agentUri, CONNECTED)()) return
     talks += 1
     talking.add(agentUri)

@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto'
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { manyPeople, type Person } from '@switchhook/local'
-import { type Config, integer, loadConfig, optional, text } from '@switchhook/runtime'
-import { waitUntil } from '@switchhook/test-servers'
-import { createRandom, type Random } from '../faults/random.ts'
+import { integer, loadConfig, optional, text } from '@switchhook/runtime'
+import { type Say, waitUntil } from '@switchhook/test-servers'
+import { createRandom } from '../faults/random.ts'
 import { openClient } from '../load/client.ts'
 import { someOf } from '../options.ts'
-import { type AsteriskStack, startAsteriskStack } from './asterisk-stack.ts'
+import { conclude } from '../report.ts'
+import { startAsteriskStack } from './asterisk-stack.ts'
 import { checkCalls } from './check-calls.ts'
 import { openDesk } from './desk.ts'
 import { ASTERISK_FAULTS, disturb } from './faults.ts'
@@ -38,12 +38,9 @@ const SETTINGS = {
   DELIVERY_RETRY_WAITS: '1s,1s,2s',
 }
 
-/**
- * Calls on real SIP phones under faults, compared with Asterisk's own log of its channels.
- * @returns whether everything was right
- */
-export async function runAsterisk(env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<boolean> {
-  const config = loadConfig(fields, env)
+/** Calls on real SIP phones under faults, compared with Asterisk's own log of its channels. */
+export async function runAsterisk(say: Say, signal: AbortSignal): Promise<void> {
+  const config = loadConfig(fields, process.env)
   const seed = config.SEED ?? randomInt(999_999_999)
   const folder = join(config.SWITCHHOOK_HOME, 'chaos-asterisk')
   const random = createRandom(seed)
@@ -51,83 +48,57 @@ export async function runAsterisk(env: NodeJS.ProcessEnv, say: (line: string) =>
   if (first === undefined) throw new Error('there are no agents')
   const people = [first, ...others] as const
   say(`SEED=${seed} KILLS=${config.KILLS} CALLS=${config.CALLS}`)
-  const stack = await startAsteriskStack(folder, { ...env, ...SETTINGS }, people, say)
-  const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
-    throw new Error('interrupted: nothing was compared')
-  })
+  const stack = await startAsteriskStack(folder, { ...process.env, ...SETTINGS }, people, say)
   try {
-    const result = await Promise.race([runOn(stack, { ...config, people, random, say }), interrupted])
-    for (const line of describeResult(result)) say(line)
-    if (isRight(result)) return true
-    say(`something is wrong; to repeat these faults: SEED=${seed}`)
-    return false
+    const desk = await openDesk(await openClient(stack.apis, stack.devIdp, random), stack.telephonesUrl, people)
+    try {
+      const load = startAsteriskLoad(desk, people, random, config.TALK_SECONDS * 1_000)
+      await sleep(config.SECONDS * 1_000, undefined, { signal }).catch(() => undefined)
+      const killsAtMs: number[] = []
+      const noteKill = (): void => void killsAtMs.push(Date.now())
+      const around = { stack, desk, people, random, noteKill }
+      const disturbances = await disturb(around, config.KILLS, config.FAULTS, say, signal)
+      await load.stop()
+
+      const isFree = ({ agentUri }: Person): boolean => desk.live(agentUri).length === 0
+      const isQuiet = async (): Promise<boolean> => people.every(isFree) && (await stack.leftovers()) === 0
+      await waitUntil(isQuiet, QUIET_WITHIN_MS, 500)
+      const leftovers = await stack.leftovers()
+      const { events } = desk
+      const { dialled } = load
+      const channels = stack.channelLog()
+      const endpoints = new Map(people.map(({ agentUri, name }) => [agentUri, name]))
+      const problems = [
+        ...(await stack.unexpectedExits()),
+        ...checkCalls({ events, dialled, channels, disturbances, killsAtMs, endpoints }),
+        ...(leftovers === 0 ? [] : [`${leftovers} channels and bridges are left over in Asterisk`]),
+      ]
+      /** Of commands that were sent while nothing was disturbed, ascending. */
+      const latenciesMs = desk
+        .latencies()
+        .filter(({ sentAtMs }) => !disturbances.some(({ fromMs, toMs }) => sentAtMs >= fromMs && sentAtMs <= toMs))
+        .map(({ ms }) => ms)
+        .toSorted((a, b) => a - b)
+      const quantile = (share: number): string =>
+        `${latenciesMs[Math.floor((latenciesMs.length - 1) * share)] ?? '-'} ms`
+      conclude(
+        [
+          ['legs reported', new Set(events.map(({ callId, agentUri }) => `${callId} ${agentUri}`)).size],
+          ['calls connected', `${load.talks()}, at most ${load.mostAtOnce()} at a time`],
+          ['channels in Asterisk', channels.length],
+          ['command to its webhook', `median ${quantile(0.5)}, p99 ${quantile(0.99)} (${latenciesMs.length} commands)`],
+        ],
+        problems,
+        {
+          good: 'every leg ended exactly once, as in Asterisk',
+          bad: `something is wrong; to repeat these faults: SEED=${seed}`,
+        },
+      )
+    } finally {
+      await desk.close()
+    }
   } finally {
     await stack.stop()
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-interface Run extends Pick<Config<typeof fields>, 'KILLS' | 'FAULTS' | 'SECONDS' | 'TALK_SECONDS'> {
-  readonly people: readonly [Person, ...Person[]]
-  readonly random: Random
-  readonly say: (line: string) => void
-}
-
-/** Load, then faults under load, then quiet. Resolves to the comparison with Asterisk. */
-async function runOn(stack: AsteriskStack, { people, random, say, ...config }: Run) {
-  const desk = await openDesk(await openClient(stack.apis, stack.devIdp, random), stack.telephonesUrl, people)
-  try {
-    const load = startAsteriskLoad(desk, people, random, config.TALK_SECONDS * 1_000)
-    await sleep(config.SECONDS * 1_000)
-    const killsAtMs: number[] = []
-    const noteKill = (): void => void killsAtMs.push(Date.now())
-    const around = { stack, desk, people, random, noteKill }
-    const disturbances = await disturb(around, config.KILLS, config.FAULTS, say)
-    await load.stop()
-
-    const isFree = ({ agentUri }: Person): boolean => desk.live(agentUri).length === 0
-    const isQuiet = async (): Promise<boolean> => people.every(isFree) && (await stack.leftovers()) === 0
-    await waitUntil(isQuiet, QUIET_WITHIN_MS, 500)
-    const endpoints = new Map(people.map(({ agentUri, name }) => [agentUri, name]))
-    const { events } = desk
-    const channels = stack.channelLog()
-    const isUndisturbed = ({ sentAtMs }: { readonly sentAtMs: number }): boolean =>
-      !disturbances.some(({ fromMs, toMs }) => sentAtMs >= fromMs && sentAtMs <= toMs)
-    return {
-      /** Legs that the subscriber received events of. */
-      legs: new Set(events.map(({ callId, agentUri }) => `${callId} ${agentUri}`)).size,
-      channels: channels.length,
-      talks: load.talks(),
-      mostAtOnce: load.mostAtOnce(),
-      /** Of commands that were sent while nothing was disturbed, ascending. */
-      latenciesMs: desk
-        .latencies()
-        .filter(isUndisturbed)
-        .map(({ ms }) => ms)
-        .toSorted((a, b) => a - b),
-      leftovers: await stack.leftovers(),
-      problems: checkCalls({ events, dialled: load.dialled, channels, disturbances, killsAtMs, endpoints }),
-    }
-  } finally {
-    await desk.close()
-  }
-}
-
-type Result = Awaited<ReturnType<typeof runOn>>
-
-const isRight = ({ problems, leftovers }: Result): boolean => problems.length === 0 && leftovers === 0
-
-function describeResult(result: Result): readonly string[] {
-  const { legs, channels, talks, mostAtOnce, latenciesMs, leftovers, problems } = result
-  const quantile = (share: number): string => `${latenciesMs[Math.floor((latenciesMs.length - 1) * share)] ?? '-'} ms`
-  return [
-    '',
-    `  legs reported           ${legs}`,
-    `  calls connected         ${talks}, at most ${mostAtOnce} at a time`,
-    `  channels in Asterisk    ${channels}`,
-    `  command to its webhook  median ${quantile(0.5)}, p99 ${quantile(0.99)} (${latenciesMs.length} commands)`,
-    `  left over in Asterisk   ${leftovers} channels and bridges`,
-    ...problems.map((problem) => `  ${problem}`),
-    ...(isRight(result) ? ['every leg ended exactly once, as in Asterisk'] : []),
-  ]
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { eventually, type ReceivedRequest, type Receiver } from '@switchhook/testkit'
+import { waitUntil } from '@switchhook/test-servers'
+import type { ReceivedRequest, Receiver } from '@switchhook/testkit'
 import type { Client, Reply } from '../load/client.ts'
 import { signatureError } from '../subscribers/secrets.ts'
 
@@ -34,8 +35,12 @@ export async function openWitness(client: Client, receiver: Receiver) {
   }
   const get = (id: string): Promise<Reply> => client.insist('GET', `${PATH}/${id}`)
   const remove = (id: string): Promise<Reply> => client.insist('DELETE', `${PATH}/${id}`)
-  const arrivesAt = (name: string, fits: (request: ReceivedRequest) => boolean = () => true): Promise<boolean> =>
-    newDeliveryArrives(receiver, `/${name}`, fits)
+  /** Whether a new delivery arrives. */
+  const arrivesAt = (name: string, fits: (request: ReceivedRequest) => boolean = () => true): Promise<boolean> => {
+    const sinceMs = Date.now()
+    const isNew = (request: ReceivedRequest): boolean => request.receivedAt >= sinceMs && fits(request)
+    return waitUntil(() => receiver.requests(`/${name}`).some(isNew), ARRIVES_WITHIN_MS, 100)
+  }
 
   const kept = await create('kept', keyBefore)
   const deleted = await create('deleted', randomUUID())
@@ -96,20 +101,4 @@ export async function openWitness(client: Client, receiver: Receiver) {
       return findings
     },
   }
-}
-
-function newDeliveryArrives(
-  receiver: Receiver,
-  path: string,
-  fits: (request: ReceivedRequest) => boolean,
-): Promise<boolean> {
-  const sinceMs = Date.now()
-  return eventually(
-    () => {
-      const isThere = receiver.requests(path).some((request) => request.receivedAt >= sinceMs && fits(request))
-      if (!isThere) throw new Error(`no delivery arrived at ${path}`)
-      return true
-    },
-    { timeoutMs: ARRIVES_WITHIN_MS, intervalMs: 100 },
-  ).catch(() => false)
 }

@@ -2,13 +2,14 @@ import { cp, rename, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { answerWithin } from '@switchhook/runtime'
+import { waitUntil } from '@switchhook/test-servers'
 import { eventually } from '@switchhook/testkit'
 import { everyServiceIsReady, type Load } from '../load/start-load.ts'
 import type { Lapse } from '../reconcile/observation.ts'
 import { closeConnection, countHeldPackets, deleteEmptyQueue, isConsumed } from '../stack/broker-management.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
 import { setMaxmemory } from '../stack/redis-memory.ts'
-import { type Fault, killsWorker, REPLICAS } from './plan.ts'
+import { type Fault, type FaultOf, killsWorker, REPLICAS } from './plan.ts'
 
 /** One fault that was injected, and the recovery from it. Times in ms since 1970. */
 export interface Injection {
@@ -88,9 +89,8 @@ async function apply({ stack, load }: Targets, fault: Fault): Promise<Applied> {
     case 'full':
       return fillRedis(stack, fault.forMs)
     case 'rollback':
-      return rollRedisBack(stack, fault.ageMs)
     case 'empty':
-      return emptyRedis(stack, fault.forMs)
+      return loseWrites(stack, fault)
     case 'clock':
       return shiftClock(stack, fault)
     case 'rotate': {
@@ -135,12 +135,8 @@ async function cancelConsumers(stack: ChaosStack, queue: string): Promise<Applie
     'the queue is not empty',
   )
   if (applied.skipped !== undefined) return applied
-  await eventually(
-    async () => {
-      if (!(await isConsumed(stack.managementUrl(), queue))) throw new Error(`${queue} has no consumer`)
-    },
-    { timeoutMs: RECOVERS_WITHIN_MS, intervalMs: 200 },
-  )
+  const hasConsumer = (): Promise<boolean> => isConsumed(stack.managementUrl(), queue).catch(() => false)
+  if (!(await waitUntil(hasConsumer, RECOVERS_WITHIN_MS, 200))) throw new Error(`${queue} has no consumer`)
   await sleep(QUEUE_IS_SAFE_AFTER_MS)
   return applied
 }
@@ -157,43 +153,34 @@ async function fillRedis(stack: ChaosStack, forMs: number): Promise<Applied> {
   return {}
 }
 
-async function rollRedisBack(stack: ChaosStack, ageMs: number): Promise<Applied> {
+/** Restores the folder of Redis from a copy: an older one, or the present one after Redis ran without data. */
+async function loseWrites(stack: ChaosStack, fault: FaultOf<'rollback'> | FaultOf<'empty'>): Promise<Applied> {
   const folder = stack.redisFolder
   if (folder === undefined) return { skipped: 'the data folder of Redis is not accessible' }
   const copy = `${folder}.copy`
-  // The log is append-only, so the copy equals what a crash at that moment would have left.
-  const fromMs = Date.now()
-  await cp(folder, copy, { recursive: true })
-  await sleep(ageMs)
+  let fromMs = Date.now()
+  if (fault.kind === 'rollback') {
+    // The log is append-only, so the copy equals what a crash at that moment would have left.
+    await cp(folder, copy, { recursive: true })
+    await sleep(fault.ageMs)
+  }
   if (!(await stack.end('redis', 'SIGKILL'))) return OUT_OF_REACH
+  if (fault.kind === 'empty') {
+    fromMs = Date.now()
+    await rename(folder, copy)
+    await stack.restore('redis')
+    await sleep(fault.forMs)
+    await stack.end('redis', 'SIGKILL')
+  }
   await rm(folder, { recursive: true })
   await rename(copy, folder)
   await stack.restore('redis')
-  return { lapse: { kind: 'rolled back', fromMs, toMs: Date.now() } }
-}
-
-async function emptyRedis(stack: ChaosStack, forMs: number): Promise<Applied> {
-  const folder = stack.redisFolder
-  if (folder === undefined) return { skipped: 'the data folder of Redis is not accessible' }
-  const copy = `${folder}.copy`
-  if (!(await stack.end('redis', 'SIGKILL'))) return OUT_OF_REACH
-  const fromMs = Date.now()
-  await rename(folder, copy)
-  await stack.restore('redis')
-  await sleep(forMs)
-  await stack.end('redis', 'SIGKILL')
-  await rm(folder, { recursive: true })
-  await rename(copy, folder)
-  await stack.restore('redis')
-  return { lapse: { kind: 'empty', fromMs, toMs: Date.now() } }
+  return { lapse: { kind: fault.kind === 'rollback' ? 'rolled back' : 'empty', fromMs, toMs: Date.now() } }
 }
 
 const SHIFTED_CLOCK = pathToFileURL(new URL('shifted-clock.js', import.meta.url).pathname).href
 
-async function shiftClock(
-  stack: ChaosStack,
-  { target, shiftMs, forMs }: Extract<Fault, { readonly kind: 'clock' }>,
-): Promise<Applied> {
+async function shiftClock(stack: ChaosStack, { target, shiftMs, forMs }: FaultOf<'clock'>): Promise<Applied> {
   if (!(await stack.end(target, 'SIGTERM'))) return OUT_OF_REACH
   await stack.restore(target, { NODE_OPTIONS: `--import=${SHIFTED_CLOCK}`, CHAOS_CLOCK_SHIFT_MS: String(shiftMs) })
   await sleep(forMs)
@@ -209,12 +196,8 @@ async function raiseAlarm({ rabbitmqctl }: ChaosStack, forMs: number): Promise<A
   if (!(await rabbitmqctl(setWatermark('absolute', '1')))) return { skipped: 'rabbitmqctl failed' }
   await sleep(forMs)
   // If an overlapping fault killed the broker, the alarm is gone but rabbitmqctl may not work yet.
-  await eventually(
-    async () => {
-      if (!(await rabbitmqctl(setWatermark('0.4')))) throw new Error('the memory alarm could not be cleared')
-    },
-    { timeoutMs: 60_000, intervalMs: 500 },
-  )
+  const isCleared = await waitUntil(() => rabbitmqctl(setWatermark('0.4')), 60_000, 500)
+  if (!isCleared) throw new Error('the memory alarm could not be cleared')
   return {}
 }
 

@@ -88,7 +88,9 @@ const DRAW = {
 } satisfies Readonly<Record<string, readonly ((random: Random) => { readonly target: string })[]>>
 
 export type FaultKind = keyof typeof DRAW
-type FaultOf<Kind extends FaultKind> = { readonly kind: Kind } & Readonly<ReturnType<(typeof DRAW)[Kind][number]>>
+export type FaultOf<Kind extends FaultKind> = { readonly kind: Kind } & Readonly<
+  ReturnType<(typeof DRAW)[Kind][number]>
+>
 export type Fault = { readonly [Kind in FaultKind]: FaultOf<Kind> }[FaultKind]
 
 export const FAULT_KINDS = Object.keys(DRAW) as FaultKind[]

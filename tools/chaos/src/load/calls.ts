@@ -4,8 +4,7 @@ import type { Client, Reply } from './client.ts'
 
 export const AGENTS = 60
 const EVERY_MS = 900
-const TRIES = 8
-const REPEAT_MS = 250
+const TRIES_FOR_MS = 2_000
 /** Then the simulated customer hangs up, which ends calls that we cannot control. */
 const PATIENCE_SECONDS = 5
 /** The simulator's busy number. */
@@ -23,14 +22,8 @@ export function startCalls(
   const underWay = new Set<Promise<unknown>>()
   let next = 0
 
-  /** Repeats the request while the api does not answer or answers 503. */
-  async function sendUntilAnswered(path: string, body: object): Promise<Reply> {
-    for (let tries = 1; ; tries++) {
-      const reply = await client.request('POST', path, body)
-      if ((reply.status !== 0 && reply.status !== 503) || tries === TRIES) return reply
-      await sleep(REPEAT_MS)
-    }
-  }
+  const command = (call: { readonly callId: string; readonly agentUri: string }, name: string): Promise<Reply> =>
+    client.persist(TRIES_FOR_MS, 'POST', `/api/v1/voice/calls/${call.callId}/${name}`, { agentUri: call.agentUri })
 
   async function receiveCall(agentUri: string): Promise<void> {
     const seconds = { ringForSeconds: PATIENCE_SECONDS, talkForSeconds: PATIENCE_SECONDS }
@@ -39,9 +32,9 @@ export function startCalls(
     const call = { callId: String(rings.body['callId']), agentUri, atMs: Date.now() }
     accepted.push(call)
     if (!(await isReported(call))) return
-    await sendUntilAnswered(`/api/v1/voice/calls/${call.callId}/answer`, { agentUri })
+    await command(call, 'answer')
     await sleep(400)
-    await sendUntilAnswered(`/api/v1/voice/calls/${call.callId}/hangup`, { agentUri })
+    await command(call, 'hangup')
   }
 
   async function dial(agentUri: string): Promise<void> {

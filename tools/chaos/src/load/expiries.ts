@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { startPoll } from '@switchhook/runtime'
 import { type Endpoint, type Expired, isAcknowledgement, type Post } from '../reconcile/observation.ts'
 import type { Client } from './client.ts'
 
@@ -15,12 +15,12 @@ const YOUNG_FROM = 0.5
  * @param posts of all endpoints, in the order of arrival; it grows
  */
 export function startExpiries(client: Client, posts: readonly Post[], endpoints: readonly Endpoint[]) {
-  const stopping = new AbortController()
   const expired: Expired[] = []
-  const followed = endpoints.flatMap((endpoint) => (endpoint.expiresAfterMs === undefined ? [] : follow(endpoint)))
+  const followed = endpoints.flatMap((endpoint) => (endpoint.expireAfterSeconds === undefined ? [] : follow(endpoint)))
 
   /** Looks at the events of one endpoint that are at least this old, or not old enough to expire. */
-  function follow({ name, subscriptionId, expiresAfterMs = 0 }: Endpoint): (leastAgeMs: number) => Promise<void> {
+  function follow({ name, subscriptionId, expireAfterSeconds = 0 }: Endpoint): (leastAgeMs: number) => Promise<void> {
+    const expiresAfterMs = expireAfterSeconds * 1_000
     const seen = new Set<string>()
     /** When each event occurred, by its id. */
     const open = new Map<string, number>()
@@ -47,28 +47,20 @@ export function startExpiries(client: Client, posts: readonly Post[], endpoints:
     }
   }
 
-  let looking: Promise<unknown> = Promise.resolve()
-  /** One after the other. */
-  function look(leastAgeMs: number): Promise<unknown> {
-    looking = looking.catch(() => {}).then(() => Promise.all(followed.map((lookAt) => lookAt(leastAgeMs))))
-    return looking
+  const look = async (leastAgeMs: number): Promise<void> => {
+    await Promise.all(followed.map((lookAt) => lookAt(leastAgeMs)))
   }
-
-  async function lookAtTimes(): Promise<void> {
-    for (;;) {
-      await sleep(LOOK_EVERY_MS, undefined, { signal: stopping.signal })
-      await look(SETTLED_AFTER_MS).catch(() => {})
-    }
-  }
-  lookAtTimes().catch(() => {})
+  // What the api does not answer is asked again.
+  const polling = startPoll(LOOK_EVERY_MS, () => look(SETTLED_AFTER_MS).catch(() => {}))
 
   return {
-    /** The deliveries that have ended as `expired`, each with the verdict that explains it. */
+    /** The deliveries that have ended as `expired`, each with the verdict that explains it. Ends the polling. */
     look: async (): Promise<readonly Expired[]> => {
+      await polling.stop()
       await look(0)
       return expired
     },
-    stop: (): void => stopping.abort(),
+    stop: polling.stop,
   }
 }
 

@@ -1,4 +1,4 @@
-import { eventually } from '@switchhook/testkit'
+import { waitUntil } from '@switchhook/test-servers'
 import type { Parked, RecoverySeen } from '../reconcile/observation.ts'
 import { BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
 import type { Subscribers } from '../subscribers/subscribers.ts'
@@ -67,12 +67,8 @@ export function openRecoveries(client: Client, subscribers: Subscribers) {
   return {
     /** Repairs the endpoint that is broken at first and begins a recovery. Returns the number of parked deliveries. */
     begin: async (): Promise<number> => {
-      await eventually(
-        async () => {
-          if ((await listed(BROKEN_AT_FIRST)).length < PARKED) throw new Error('too few deliveries are parked')
-        },
-        { timeoutMs: PATIENCE_MS, intervalMs: REPEAT_MS },
-      )
+      const isEnough = waitUntil(async () => (await listed(BROKEN_AT_FIRST)).length >= PARKED, PATIENCE_MS, REPEAT_MS)
+      if (!(await isEnough)) throw new Error('too few deliveries are parked')
       subscribers.repair()
       return await start(BROKEN_AT_FIRST, PER_SECOND)
     },

@@ -1,24 +1,24 @@
+import type { Say } from '@switchhook/test-servers'
 import { eventually } from '@switchhook/testkit'
 import { createRandom } from '../faults/random.ts'
-import type { Endpoint, Observation } from '../reconcile/observation.ts'
+import { type Observation, UNDISTURBED } from '../reconcile/observation.ts'
+import { settle } from '../reconcile/settle.ts'
 import { countMessages } from '../stack/broker-management.ts'
-import { BEHAVIOURS, type Behaviour } from '../subscribers/behaviour.ts'
+import type { ChaosStack } from '../stack/chaos-stack.ts'
+import { BEHAVIOURS } from '../subscribers/behaviour.ts'
 import { startSubscribers } from '../subscribers/subscribers.ts'
 import { startCalls } from './calls.ts'
 import { openClient } from './client.ts'
 import { startExpiries } from './expiries.ts'
-import { type EventPublisher, startPlatformEvents } from './platform-events.ts'
+import { openConfirmedPublisher, openManagementPublisher, startPlatformEvents } from './platform-events.ts'
 import { listParked } from './recoveries.ts'
 
-/** The services under load. */
-export interface LoadTarget {
-  /** Base urls of the api replicas. */
-  apis(): readonly string[]
-  readonly devIdp: string
-  managementUrl(): string
-  /** Services whose `/readyz` does not answer 200. */
-  readonly notReady: () => Promise<readonly string[]>
-}
+/**
+ * The services under load. Without the URL of the broker, events are published over its management API, so that the
+ * load declares no queue of its own version.
+ */
+export type LoadTarget = Pick<ChaosStack, 'apis' | 'devIdp' | 'managementUrl' | 'notReady'> &
+  Partial<Pick<ChaosStack, 'amqpUrl'>>
 
 /** Resolves when every service is ready. @throws with the names of those that are not */
 export const everyServiceIsReady = ({ notReady }: Pick<LoadTarget, 'notReady'>, timeoutMs: number): Promise<void> =>
@@ -32,36 +32,28 @@ export const everyServiceIsReady = ({ notReady }: Pick<LoadTarget, 'notReady'>, 
 
 export type Load = Awaited<ReturnType<typeof startLoad>>
 
-export interface LoadOptions {
-  readonly seed: number
-  readonly openPublisher: () => Promise<EventPublisher>
-  /** The endpoints whose subscriptions last for the whole run; by default all of `BEHAVIOURS`. */
-  readonly behaviours?: readonly Behaviour[]
-}
-
-/** Creates the subscriptions, then starts the load: calls, and events of another platform. */
-export async function startLoad(target: LoadTarget, { seed, openPublisher, behaviours = BEHAVIOURS }: LoadOptions) {
+/**
+ * Creates the subscriptions, then starts the load: calls, and events of another platform.
+ * @param behaviours the endpoints whose subscriptions last for the whole run
+ */
+export async function startLoad(target: LoadTarget, seed: number, behaviours = BEHAVIOURS) {
   const client = await openClient(() => target.apis(), target.devIdp, createRandom(seed))
   const subscribers = await startSubscribers(client, seed, behaviours)
-  const { received, subscriptions, guest } = subscribers
-  const publisher = await openPublisher().catch(async (error: unknown) => {
-    await subscribers.close()
-    throw error
-  })
-  const endpoints = behaviours.map(
-    ({ name, eventTypes, mode, passes, expireAfterSeconds }): Endpoint => ({
-      name,
-      eventTypes,
-      isPulled: mode === 'pull',
-      passes,
-      ...(expireAfterSeconds !== undefined && { expiresAfterMs: expireAfterSeconds * 1_000 }),
-      subscriptionId: subscribers.subscriptionOf(name),
-    }),
-  )
+  const { received, endpoints, guest } = subscribers
+  const { amqpUrl } = target
+  const publisher =
+    amqpUrl === undefined
+      ? openManagementPublisher(target.managementUrl())
+      : await openConfirmedPublisher(amqpUrl).catch(async (error: unknown) => {
+          await subscribers.close()
+          throw error
+        })
   const events = startPlatformEvents(publisher, (eventId) => received.hasArrived('healthy', eventId))
   const calls = startCalls(client, (call) => received.callArrives('healthy', call))
   const expiries = startExpiries(client, received.posts, endpoints)
+  const startedAt = Date.now()
   let stopping: Promise<unknown> | undefined
+  /** Makes no new calls and events. Resolves when the open ones have ended. */
   const stop = async (): Promise<void> => {
     stopping ??= Promise.all([events.stop(), calls.stop()])
     await stopping
@@ -72,10 +64,24 @@ export async function startLoad(target: LoadTarget, { seed, openPublisher, behav
     events,
     /** Resolves when the healthy endpoint gets an event of the other platform that occurred after this call. */
     newEventArrives: (): Promise<void> => received.newEventArrives('healthy'),
-    /** Makes no new calls and events. Resolves when the open ones have ended. */
-    stop,
+    /**
+     * Ends the load, waits for the remaining deliveries, and reconciles every event.
+     * @param rest what else has to end
+     */
+    finish: async (say: Say, observe: () => Promise<Observation>, rest: () => Promise<void> = async () => {}) => {
+      await subscribers.lastOutage()
+      await stop()
+      await rest()
+      const loadMs = Date.now() - startedAt
+      say('the load has ended; waiting for the remaining deliveries')
+      const reconciliation = await settle(observe)
+      const { answers } = client
+      /** `settlingMs`: from the end of the load until every delivery had ended. */
+      return { reconciliation, answers, loadMs, settlingMs: Date.now() - startedAt - loadMs }
+    },
     /** What was recorded until now. The caller adds what it did itself. */
     observe: async (): Promise<Observation> => ({
+      ...UNDISTURBED,
       endpoints,
       guests: guest.names(),
       closures: subscribers.closures(),
@@ -83,21 +89,11 @@ export async function startLoad(target: LoadTarget, { seed, openPublisher, behav
       publishes: events.publishes,
       calls: calls.accepted,
       parked: (
-        await Promise.all(
-          subscriptions.map(({ endpoint, subscriptionId }) => listParked(client, endpoint, subscriptionId)),
-        )
+        await Promise.all(endpoints.map(({ name, subscriptionId }) => listParked(client, name, subscriptionId)))
       ).flat(),
       posts: received.posts,
       expired: await expiries.look(),
-      recoveries: [],
-      wrongClocks: [],
-      disturbances: [],
-      messageCopies: [],
-      eventCopies: [],
-      lapses: [],
-      brokerLosses: [],
       outages: subscribers.outages(),
-      receivers: [],
       left: await countMessages(target.managementUrl()),
       notReady: await target.notReady(),
     }),
@@ -105,7 +101,7 @@ export async function startLoad(target: LoadTarget, { seed, openPublisher, behav
     close: async (): Promise<void> => {
       // After an error, the timers of the load would keep the process alive.
       await stop()
-      expiries.stop()
+      await expiries.stop()
       await subscribers.close()
     },
   }

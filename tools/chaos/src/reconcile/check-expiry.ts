@@ -12,7 +12,7 @@ const mayExpire = (content: Content): boolean => !isNotice(content) && !(content
  * enough. A worker whose clock is wrong is wrong by as much.
  */
 export function checkExpiry({ endpoints, posts, expired, wrongClocks }: Observation): Problem[] {
-  const limits = new Map(endpoints.map(({ name, expiresAfterMs }) => [name, expiresAfterMs]))
+  const limits = new Map(endpoints.map(({ name, expireAfterSeconds: seconds }) => [name, seconds && seconds * 1_000]))
   /** How far the clocks of that time were ahead. */
   const shifts = (sinceMs: number, untilMs: number): number[] =>
     wrongClocks.filter(({ fromMs, toMs }) => fromMs <= untilMs && sinceMs <= toMs).map(({ aheadMs }) => aheadMs)
@@ -39,9 +39,9 @@ export function checkExpiry({ endpoints, posts, expired, wrongClocks }: Observat
 /** Whether the api explains that the delivery of this event has expired, and it may. */
 export function isExpired(
   { expired }: Observation,
-  { name, expiresAfterMs }: Endpoint,
+  { name, expireAfterSeconds }: Endpoint,
   sample: Post | undefined,
 ): boolean {
-  if (expiresAfterMs === undefined || sample === undefined || !mayExpire(sample.content)) return false
+  if (expireAfterSeconds === undefined || sample === undefined || !mayExpire(sample.content)) return false
   return expired.some(({ endpoint, eventId }) => endpoint === name && eventId === sample.eventId)
 }

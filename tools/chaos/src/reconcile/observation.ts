@@ -74,12 +74,12 @@ export interface Endpoint {
   readonly name: string
   readonly subscriptionId: string
   readonly eventTypes: readonly string[]
-  /** Its deliveries are held in Redis until they are received. */
-  readonly isPulled?: boolean
-  /** Whether its filter passes an event; without a filter every event passes. */
-  readonly passes?: ((content: Content) => boolean) | undefined
-  /** Older events expire; absent: none does. */
-  readonly expiresAfterMs?: number | undefined
+  /** Its deliveries are held in Redis until they are received in batches, instead of POSTed (puller.ts). */
+  readonly mode?: 'pull'
+  /** Its filter again, judged without any part of the product; without a filter every event passes. */
+  readonly passes?: (content: Content) => boolean
+  /** Older events are not sent. */
+  readonly expireAfterSeconds?: number
 }
 
 /** A delivery that has ended as `expired`, as the api explains it. */
@@ -225,6 +225,18 @@ export interface Observation {
   readonly left: Readonly<Record<string, number>>
   readonly notReady: readonly string[]
 }
+
+/** What a run observes that does nothing but load the services. */
+export const UNDISTURBED = {
+  recoveries: [],
+  wrongClocks: [],
+  disturbances: [],
+  messageCopies: [],
+  eventCopies: [],
+  lapses: [],
+  brokerLosses: [],
+  receivers: [],
+} satisfies Partial<Observation>
 
 /** An event occurs, or a request is answered, at most this long before or after its commit. */
 const COMMIT_MS = 1_000

@@ -35,11 +35,11 @@ const FILTERED = [
 ]
 const PULLED = [
   ...TWO.slice(0, 1),
-  { name: 'pulled', subscriptionId: 's2', eventTypes: ['agent.status'], isPulled: true },
+  { name: 'pulled', subscriptionId: 's2', eventTypes: ['agent.status'], mode: 'pull' as const },
 ]
 const EXPIRING = [
   ...TWO.slice(0, 1),
-  { name: 'expiring', subscriptionId: 's2', eventTypes: ['agent.status', 'call.status'], expiresAfterMs: 10_000 },
+  { name: 'expiring', subscriptionId: 's2', eventTypes: ['agent.status', 'call.status'], expireAfterSeconds: 10 },
 ]
 const atExpiring = (of: Post, ageMs = 100): Post => {
   const atMs = of.occurredAtMs + ageMs

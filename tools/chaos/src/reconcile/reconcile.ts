@@ -131,6 +131,7 @@ export function reconcile(observation: Observation) {
     problems.push({ kind: 'nothing was exhausted', what: `${DOWN_FOR_LONG} was down for a whole schedule` })
   }
 
+  // `figuresOf` (report.ts) names each count.
   return {
     problems,
     events: expected.size,
@@ -138,24 +139,17 @@ export function reconcile(observation: Observation) {
     /** One for each event and each subscription that must get it. */
     deliveries: owed,
     acknowledged,
-    /** Deliveries parked as `rejected`. */
     parked: parkedRightly,
-    /** Deliveries that expired, each explained by the api. */
     expired,
-    /** Sent again by recoveries, and those of them that were parked as `exhausted`. */
     recovered: sum(recoveries.map(({ sent }) => sent)),
     exhausted: sum(exhausted.map(({ sent }) => sent)),
-    /** Parked, pulled or expired deliveries that a rollback of Redis lost. */
     forgotten,
-    /** Deliveries that the broker lost with its messages. */
     lostWithBroker,
-    /** Sequence numbers that were used again after Redis lost the events. */
     repeated: countRepeated(streams),
     /** Deliveries of an event that was recorded again, with the same content, after Redis lost it. */
     recordedAgain,
     /** Effects of the killed receivers, one for each event and receiver. */
     applied: sum(receivers.map(({ each }) => each.length)),
-    /** Changes of a subscription that must stop first attempts. */
     closures: observation.closures.length,
     /** Each notice counts once, regardless of the number of subscriptions. */
     notices: countNotices(observation),
@@ -192,11 +186,11 @@ function typeOf(event: string): string {
 /** Redis may have lost the delivery of this event that waited to be pulled, or that it had expired: RabbitMQ no longer has it. */
 function mayBeLostInRedis(
   lapses: Observation['lapses'],
-  { isPulled, expiresAfterMs }: Endpoint,
+  { mode, expireAfterSeconds }: Endpoint,
   first: Post | undefined,
 ): boolean {
-  if (first === undefined || !(isPulled || expiresAfterMs !== undefined)) return false
-  const withinMs = isPulled ? HELD_WITHIN_MS : EXPIRED_WITHIN_MS
+  if (first === undefined || !(mode === 'pull' || expireAfterSeconds !== undefined)) return false
+  const withinMs = mode === 'pull' ? HELD_WITHIN_MS : EXPIRED_WITHIN_MS
   const wider = lapses.map((lapse) => ({ ...lapse, fromMs: lapse.fromMs - withinMs }))
   return [first.occurredAtMs, first.atMs].some((atMs) => isRolledBack(wider, atMs))
 }

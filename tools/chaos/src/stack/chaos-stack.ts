@@ -1,9 +1,10 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type StackFile, type StackOptions, startStack, stopStack } from '@switchhook/local'
+import { type StackOptions, startStack, stopStack } from '@switchhook/local'
 import {
   controlPrivateRabbitmq,
+  type Home,
   httpSucceeds,
   openHome,
   runningPid,
@@ -27,19 +28,20 @@ const COUNTED_ONLY = '999999999/1m'
  * Starts a stack whose processes and connections can be disturbed one at a time. It consists of two fresh stacks of the
  * local runner: one with RabbitMQ and Redis only, and one with the services, which reach both through a proxy.
  */
-export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, say: Say) {
+export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, say: Say, replicas = REPLICAS) {
   const none = { api: 0, fanout: 0, 'delivery-worker': 0 }
   const below: StackOptions = { home: join(folder, 'backing'), apiPort: 0, idpPort: 0, replicas: none }
-  const above: StackOptions = { ...below, home: join(folder, 'services'), replicas: REPLICAS }
-  const discard = async (): Promise<void> => {
+  const above: StackOptions = { ...below, home: join(folder, 'services'), replicas }
+  const proxies: TcpProxy[] = []
+  const stop = async (): Promise<void> => {
     await stopStack(above.home, say, { discardData: true })
+    await Promise.all(proxies.map((proxy) => proxy.close()))
     await stopStack(below.home, say, { discardData: true })
   }
-  await discard()
+  await stop()
 
   // Faults kill both, so servers that are given by URL and may be shared are never used.
   const backingEnv = { ...env, AMQP_URL: '', REDIS_URL: '', MANAGEMENT_URL: '' }
-  const proxies: TcpProxy[] = []
   try {
     let backing = await startStack(below, backingEnv, say)
     const [rabbitmq, redis] = await Promise.all([startTcpProxy(backing.urls.amqp), startTcpProxy(backing.urls.redis)])
@@ -47,13 +49,13 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
     const servicesEnv = { RATE_LIMIT: COUNTED_ONLY, ...env, AMQP_URL: rabbitmq.url, REDIS_URL: redis.url }
     let services = await startStack(above, servicesEnv, say)
 
-    const backingPart = openPart(backing, false, async () => {
+    const backingPart = openPart(openHome(backing.home), Object.keys(backing.processes), false, async () => {
       backing = await startStack(below, backingEnv, silent)
       // A port that was taken during the downtime has been replaced by another one.
       rabbitmq.aim(backing.urls.amqp)
       redis.aim(backing.urls.redis)
     })
-    const servicesPart = openPart(services, true, async (more) => {
+    const servicesPart = openPart(openHome(services.home), Object.keys(services.processes), true, async (more) => {
       services = await startStack(above, { ...servicesEnv, ...more }, silent)
     })
     const partOf = (name: string) => (name === 'rabbitmq' || name === 'redis' ? backingPart : servicesPart)
@@ -104,25 +106,23 @@ export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, sa
         renameSync(servicesPart.home.logDir, kept)
         return kept
       },
-      stop: async (): Promise<void> => {
-        await stopStack(above.home, say, { discardData: true })
-        await Promise.all(proxies.map((proxy) => proxy.close()))
-        await discard()
-      },
+      stop,
     }
   } catch (error) {
-    await Promise.all(proxies.map((proxy) => proxy.close()))
-    await discard()
+    await stop()
     throw error
   }
 }
 
 const silent = (): void => {}
 
-/** One of the two stacks. `start` starts its processes that are not running; `reportsStarts` reports failed starts. */
-function openPart(stack: StackFile, reportsStarts: boolean, start: (more: NodeJS.ProcessEnv) => Promise<void>) {
-  const home = openHome(stack.home)
-  const names = Object.keys(stack.processes)
+/** The processes of a home. `start` starts those that are not running; `reportsStarts` reports failed starts. */
+export function openPart(
+  home: Home,
+  names: readonly string[],
+  reportsStarts: boolean,
+  start: (more: NodeJS.ProcessEnv) => Promise<void>,
+) {
   const killed = new Set<string>()
   const unexpectedExits: string[] = []
   let restoring = Promise.resolve()

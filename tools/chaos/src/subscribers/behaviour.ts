@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { CallState, type SubscriptionFilter } from '@switchhook/contracts'
-import type { Content } from '../reconcile/observation.ts'
+import type { Endpoint } from '../reconcile/observation.ts'
 
 /** How an endpoint answers, and when. */
 interface Reaction {
@@ -8,16 +8,8 @@ interface Reaction {
   readonly delayMs: number
 }
 
-export interface Behaviour {
-  readonly name: string
-  readonly eventTypes: readonly string[]
-  /** Its deliveries are received in batches instead of POSTed (puller.ts). */
-  readonly mode?: 'pull'
+export interface Behaviour extends Omit<Endpoint, 'subscriptionId'> {
   readonly filter?: SubscriptionFilter
-  /** The filter again, judged without any part of the product. */
-  readonly passes?: (content: Content) => boolean
-  /** Of its subscription: older events are not sent. */
-  readonly expireAfterSeconds?: number
   /** Of its subscription: each attempt has them. */
   readonly headers?: Readonly<Record<string, string>>
   /** Now and then the endpoint closes its port for some seconds. */

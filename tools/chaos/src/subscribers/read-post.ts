@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Content, Notice, Post } from '../reconcile/observation.ts'
+import type { Content, Post } from '../reconcile/observation.ts'
 import type { Behaviour } from './behaviour.ts'
 import { type SecretSpan, signatureFlaws } from './secrets.ts'
 
@@ -40,47 +40,34 @@ interface Envelope {
   readonly deliveryId: string
   readonly eventType: string
   readonly occurredAt: string
-  readonly data: {
-    /** Set by `load/platform-events.ts`, and in notices. */
-    readonly eventId?: string
-    readonly reason?: number
-    readonly callId?: string
-    readonly agentUri?: string
-    readonly sequence?: number
-    readonly state?: number
-    readonly statusCode?: number
-    /** Set in notices. */
-    readonly subscriptionId?: string
-    readonly deliveryId?: string
-    readonly eventType?: string
-    readonly run?: number
-    readonly since?: string
-    readonly recoveredAt?: string
-  }
+  readonly data: Data
 }
+
+/** An event of each type has some of these fields. */
+type Data = Readonly<
+  Record<
+    'eventId' | 'callId' | 'agentUri' | 'subscriptionId' | 'deliveryId' | 'eventType' | 'since' | 'recoveredAt',
+    string
+  > &
+    Record<'reason' | 'run' | 'sequence' | 'state' | 'statusCode', number>
+>
 
 function contentOf({ eventType, data }: Envelope): Content {
-  if (eventType.startsWith('webhook.')) return noticeOf(eventType, data)
-  const { eventId, callId = '', agentUri = '', sequence = 0, state = 0, statusCode = 0 } = data
-  if (eventId !== undefined) return { kind: 'platform', eventId }
-  if (eventType === 'agent.status') return { kind: 'agent', agentUri, sequence, state: statusCode }
-  return { kind: 'leg', callId, agentUri, sequence, state }
-}
-
-function noticeOf(eventType: string, data: Envelope['data']): Notice {
-  const {
-    subscriptionId = '',
-    deliveryId = '',
-    eventId = '',
-    eventType: ofType = '',
-    run = 0,
-    reason = 0,
-    since = '',
-  } = data
-  if (eventType === 'webhook.delivery.parked')
-    return { kind: 'parked', subscriptionId, deliveryId, run, reason, eventId, ofType }
-  if (eventType === 'webhook.endpoint.failing') return { kind: 'failing', subscriptionId, since }
-  return { kind: 'recovered', subscriptionId, since, recoveredAt: data.recoveredAt ?? '' }
+  const { subscriptionId, deliveryId, run, reason, eventId, eventType: ofType, since, recoveredAt } = data
+  const { callId, agentUri, sequence, state, statusCode } = data
+  switch (eventType) {
+    case 'webhook.delivery.parked':
+      return { kind: 'parked', subscriptionId, deliveryId, run, reason, eventId, ofType }
+    case 'webhook.endpoint.failing':
+      return { kind: 'failing', subscriptionId, since }
+    case 'webhook.endpoint.recovered':
+      return { kind: 'recovered', subscriptionId, since, recoveredAt }
+    case 'agent.status':
+      return { kind: 'agent', agentUri, sequence, state: statusCode }
+    default:
+      // Only `load/platform-events.ts` sets the id.
+      return 'eventId' in data ? { kind: 'platform', eventId } : { kind: 'leg', callId, agentUri, sequence, state }
+  }
 }
 
 /** Body fields that the headers repeat, and the headers of the subscription. */

@@ -3,7 +3,7 @@ import { createRandom } from '../faults/random.ts'
 import type { Client } from '../load/client.ts'
 import { SCHEDULE_MS } from '../reconcile/check-exhausted.ts'
 import { REPORTED_OUTAGE_MS } from '../reconcile/check-notices.ts'
-import type { Closure, Outage } from '../reconcile/observation.ts'
+import type { Closure, Endpoint, Outage } from '../reconcile/observation.ts'
 import { type Behaviour, BOTH, DOWN_FOR_LONG, PAUSED_AT_TIMES } from './behaviour.ts'
 import { type RunningEndpoint, startEndpoint } from './endpoint.ts'
 import { changeFor, startGuest } from './guest.ts'
@@ -20,10 +20,10 @@ export async function startSubscribers(client: Client, seed: number, behaviours:
   const received = openReceivedPosts()
   const { note } = received
   const ending = new AbortController()
-  const endpoints: RunningEndpoint[] = []
+  const servers: RunningEndpoint[] = []
   const stopPullers: (() => Promise<void>)[] = []
-  const subscriptions = await Promise.all(
-    behaviours.map(async (behaviour) => {
+  const endpoints = await Promise.all(
+    behaviours.map(async (behaviour): Promise<Endpoint> => {
       const { name, eventTypes, mode, filter, headers, expireAfterSeconds } = behaviour
       const endpoint = mode === 'pull' ? undefined : await startEndpoint(behaviour, seed, note)
       const made = { mode, url: endpoint?.url, eventTypes, description: name, filter, headers, expireAfterSeconds }
@@ -31,17 +31,17 @@ export async function startSubscribers(client: Client, seed: number, behaviours:
       endpoint?.expect(secret)
       if (endpoint === undefined)
         stopPullers.push(startPuller(client, behaviour, { id, secret }, seed, note, ending.signal))
-      else endpoints.push(endpoint)
-      return { endpoint: name, subscriptionId: id }
+      else servers.push(endpoint)
+      return { ...behaviour, subscriptionId: id }
     }),
   )
   const subscriptionOf = (name: string): string =>
-    subscriptions.find(({ endpoint }) => endpoint === name)?.subscriptionId ?? ''
+    endpoints.find((endpoint) => endpoint.name === name)?.subscriptionId ?? ''
   const guest = await startGuest(client, seed, note)
   const pauses: Closure[] = []
-  const sometimesDown = endpoints.filter(({ behaviour }) => behaviour.isSometimesDown === true)
+  const sometimesDown = servers.filter(({ behaviour }) => behaviour.isSometimesDown === true)
   const outages = Promise.all(sometimesDown.map((endpoint) => goDownAtTimes(endpoint, seed, ending.signal)))
-  const downForLong = endpoints.find(({ behaviour }) => behaviour.name === DOWN_FOR_LONG)
+  const downForLong = servers.find(({ behaviour }) => behaviour.name === DOWN_FOR_LONG)
   let longOutage: Promise<void> | undefined
   const endOutages = async (): Promise<void> => {
     ending.abort()
@@ -51,13 +51,13 @@ export async function startSubscribers(client: Client, seed: number, behaviours:
     received,
     guest,
     /** Without the guest's. */
-    subscriptions,
+    endpoints,
     subscriptionOf,
     /** Repairs every endpoint that is broken at first. */
     repair: (): void => {
-      for (const endpoint of endpoints) endpoint.repair()
+      for (const endpoint of servers) endpoint.repair()
     },
-    outages: (): readonly Outage[] => endpoints.flatMap(({ outages }) => outages),
+    outages: (): readonly Outage[] => servers.flatMap(({ outages }) => outages),
     /** Those of the guest, and those of the pauses. */
     closures: (): readonly Closure[] => [...guest.closures, ...pauses],
     /** Pauses the subscription of `PAUSED_AT_TIMES`. */
@@ -67,7 +67,7 @@ export async function startSubscribers(client: Client, seed: number, behaviours:
     },
     /** Returns false if too many previous secrets are still active. */
     rotate: async (name: string, overlapSeconds: number): Promise<boolean> => {
-      const endpoint = endpoints.find(({ behaviour }) => behaviour.name === name)
+      const endpoint = servers.find(({ behaviour }) => behaviour.name === name)
       let isRotated = false
       await endpoint?.rotate(overlapSeconds * 1_000, async () => {
         const secret = await rotateSecret(client, subscriptionOf(name), overlapSeconds)
@@ -96,7 +96,7 @@ export async function startSubscribers(client: Client, seed: number, behaviours:
       await endOutages()
       await longOutage
       await Promise.all([
-        ...endpoints.map((endpoint) => endpoint.goDown()),
+        ...servers.map((endpoint) => endpoint.goDown()),
         ...stopPullers.map((stop) => stop()),
         guest.close(),
       ])

@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningFleet } from '@switchhook/local'
-import { eventually } from '@switchhook/testkit'
-import { openManagementPublisher } from '../load/platform-events.ts'
+import { type Say, waitUntil } from '@switchhook/test-servers'
 import { everyServiceIsReady, type LoadTarget, startLoad } from '../load/start-load.ts'
-import type { Disturbance } from '../reconcile/observation.ts'
-import { settle } from '../reconcile/settle.ts'
+import type { Disturbance, Observation } from '../reconcile/observation.ts'
+import { answersInWords, conclude, figuresOf, problemsOf } from '../report.ts'
 import { countMessages } from '../stack/broker-management.ts'
 import { BEHAVIOURS, BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
 import { startGuarded } from './guarded.ts'
 import type { Phase } from './phases.ts'
-
-export type UpgradeResult = Awaited<ReturnType<typeof runUpgrade>>
 
 /** The seed decides how the endpoints behave. */
 const SEED = 20261122
@@ -35,7 +32,7 @@ const TO_BOTH_VERSIONS = BEHAVIOURS.filter(
 )
 
 /** Takes the fleet through all phases under load, and reconciles every event of the whole way. */
-export async function runUpgrade(fleet: RunningFleet, phases: readonly Phase[], say: (line: string) => void) {
+export async function runUpgrade(fleet: RunningFleet, phases: readonly Phase[], say: Say): Promise<void> {
   const [first, ...others] = phases
   if (first === undefined) throw new Error('there are no phases')
   await fleet.become(first.fleet)
@@ -45,12 +42,7 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly Phase[], 
     managementUrl: () => fleet.managementUrl,
     notReady: () => fleet.notReady(),
   }
-  const load = await startLoad(target, {
-    seed: SEED,
-    // The load must not declare queues or exchanges of its own version.
-    openPublisher: async () => openManagementPublisher(fleet.managementUrl),
-    behaviours: TO_BOTH_VERSIONS,
-  })
+  const load = await startLoad(target, SEED, TO_BOTH_VERSIONS)
   const guarded = await startGuarded(load.client)
   let isGuarded = false
   try {
@@ -60,12 +52,11 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly Phase[], 
       const fromMs = Date.now()
       begun.push({ fromMs, hasOldWorkers: wanted['delivery-worker'].includes('old') })
       if (!wanted.fanout.includes('new')) {
-        const empty = async () => {
-          const left = Object.entries(await countMessages(fleet.managementUrl)).filter(([, count]) => count > 0)
-          const packets = left.filter(([queue]) => PACKETS.test(queue))
-          if (packets.length > 0) throw new Error(`${name}: packets are left in ${packets.join(', ')}`)
-        }
-        await eventually(empty, { timeoutMs: EMPTY_WITHIN_MS, intervalMs: 500 })
+        const hasNoPackets = async (): Promise<boolean> =>
+          Object.entries(await countMessages(fleet.managementUrl)).every(
+            ([queue, n]) => n === 0 || !PACKETS.test(queue),
+          )
+        if (!(await waitUntil(hasNoPackets, EMPTY_WITHIN_MS, 500))) throw new Error(`${name}: packets are left`)
       }
       await fleet.become(wanted)
       await everyServiceIsReady(target, READY_WITHIN_MS).catch((error: unknown) => {
@@ -80,30 +71,25 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly Phase[], 
       await sleep(PHASE_MS)
       say(`${name}: ${load.subscribers.received.posts.length} POSTs so far`)
     }
-    await load.subscribers.lastOutage()
-    await load.stop()
-    await guarded.remove()
-    say('the load has ended; waiting for the remaining deliveries')
     // The last phase does not end.
     const oldWorkers = begun.flatMap(({ fromMs, hasOldWorkers }, i) =>
       hasOldWorkers ? [{ fromMs, toMs: begun[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY }] : [],
     )
-    const reconciliation = await settle(async () => ({
+    const observe = async (): Promise<Observation> => ({
       ...(await load.observe()),
       disturbances,
       messageCopies: disturbances,
       eventCopies: disturbances,
       oldWorkers,
-    }))
-    return {
-      reconciliation,
-      /** Answers of the api that a healthy installation does not give, and deliveries that a setting withholds. */
-      unusual: [
-        ...load.client.unusual.map(({ request, status }) => `${request} was answered ${status}`),
-        ...guarded.problems(),
-      ],
-      answers: load.client.answers,
-    }
+    })
+    const { reconciliation, answers } = await load.finish(say, observe, guarded.remove)
+    /** Answers of the api that a healthy installation does not give, and deliveries that a setting withholds. */
+    const otherProblems = [...load.client.unusual(), ...guarded.problems()]
+    conclude(
+      [...figuresOf({ reconciliation, otherProblems }), ['answers of the api', answersInWords(answers)]],
+      problemsOf({ reconciliation, otherProblems }),
+      { good: 'nothing was lost', bad: 'something is wrong' },
+    )
   } finally {
     await load.close()
     await guarded.close()

@@ -15,13 +15,7 @@ import {
 import { PEOPLE, type Person } from './people.ts'
 
 /** A private Asterisk with SIP phones for the stack on this machine. */
-export interface LocalAsterisk extends Pick<PrivateAsterisk, 'user' | 'password' | 'channelLog'> {
-  readonly url: string
-  /** Steers the phones and the callers from outside (`telephones.ts`). */
-  readonly telephonesUrl: string
-  /** The api's settings for this Asterisk. */
-  readonly environment: NodeJS.ProcessEnv
-}
+export type LocalAsterisk = Awaited<ReturnType<typeof startLocalAsterisk>>
 
 /** The names of its processes, in the order in which they are stopped. */
 export const ASTERISK_PROCESSES = ['telephones', 'asterisk'] as const
@@ -34,11 +28,7 @@ export const needsLocalAsterisk = (env: NodeJS.ProcessEnv): boolean =>
  * Starts Asterisk and its phones, if they are not running.
  * @throws AsteriskUnavailable
  */
-export async function startLocalAsterisk(
-  home: Home,
-  say: Say,
-  people: readonly Person[] = PEOPLE,
-): Promise<LocalAsterisk> {
+export async function startLocalAsterisk(home: Home, say: Say, people: readonly Person[] = PEOPLE) {
   const root = await withProgress(say, 'looking for Asterisk (a download of 72 MB at first use)', findFiles())
   const asterisk = await privateAsterisk(home, root, people)
   if ((await runningPid(home, 'asterisk')) === undefined) {
@@ -46,10 +36,17 @@ export async function startLocalAsterisk(
     await stopDaemon(home, 'telephones', 10_000)
     await withProgress(say, 'starting Asterisk', asterisk.start())
   }
-  const telephonesUrl = await startTelephones(home, asterisk, people)
   const { url, user, password, channelLog } = asterisk
-  const environment = settingsFor(home, asterisk, people)
-  return { url: url.origin, user, password, channelLog, telephonesUrl, environment }
+  return {
+    url: url.origin,
+    user,
+    password,
+    channelLog,
+    /** Steers the phones and the callers from outside (`telephones.ts`). */
+    telephonesUrl: await startTelephones(home, asterisk, people),
+    /** The api's settings for this Asterisk. */
+    environment: settingsFor(home, asterisk, people),
+  }
 }
 
 async function findFiles(): Promise<string> {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createSipPhone, openOutsideWorld } from '@switchhook/pbx'
-import { createLogger, loadConfig, port, runProcess, Shutdown, text, url } from '@switchhook/runtime'
+import { createLogger, loadConfig, port, runProcess, Shutdown, startPoll, text, url } from '@switchhook/runtime'
 import { createTelephonesServer, type Telephone } from './telephones.ts'
 
 const fields = {
@@ -34,20 +34,15 @@ runProcess('telephones', async () => {
     for (const { phone, isPlugged } of phones.values()) if (isPlugged && !phone.isRegistered) await phone.register()
     if (!world.isOpen) world = await openOutsideWorld(asterisk, password)
   }
-  let isConnecting = false
-  async function connectAgain(): Promise<void> {
-    if (isConnecting) return
-    isConnecting = true
-    // The next round tries again.
-    await connect().catch((error: unknown) => log.warn('Asterisk cannot be reached', { error }))
-    isConnecting = false
-  }
-  await connectAgain()
-  const timer = setInterval(() => void connectAgain(), CONNECT_EVERY_MS)
+  // The next round tries again.
+  const tryToConnect = (): Promise<void> =>
+    connect().catch((error: unknown) => log.warn('Asterisk cannot be reached', { error }))
+  await tryToConnect()
+  const connecting = startPoll(CONNECT_EVERY_MS, tryToConnect)
   const server = createTelephonesServer({ phones, world: () => world }).listen(TELEPHONES_PORT, '127.0.0.1')
   await once(server, 'listening')
   shutdown.defer('telephones', () => {
-    clearInterval(timer)
+    void connecting.stop()
     server.close()
     server.closeAllConnections()
     world.close()

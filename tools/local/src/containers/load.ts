@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createClient, SwitchhookError } from '@switchhook/client'
+import { type Client, SwitchhookError } from '@switchhook/client'
 import { waitUntil } from '@switchhook/test-servers'
-import type { Subscriber } from '../demo/subscriber.ts'
+import type { Arrival, Subscriber } from '../demo/subscriber.ts'
 import { verify } from '../demo/verify.ts'
-import { type CallCheck, checkCalls } from './check-calls.ts'
 
 /** Enough agents for each to finish a call before its next one. */
 export const LOAD_AGENTS = { agentUri: 'sip:load-{n}@acme.example', tenant: 'acme', count: 200 }
 /** Each call causes two webhooks. */
 const CALLS_PER_SECOND = 40
 const BUSY_NUMBER = '+15550101'
+/** The state of a call. */
+const ENDED = 7
 
 /** Makes calls continuously. A command without an answer is repeated with its idempotency key. */
-export function startLoad(apiUrl: string, token: string, subscriber: Subscriber, path: string) {
-  const client = createClient({ baseUrl: apiUrl, auth: async () => token })
+export function startLoad(client: Client, subscriber: Subscriber, path: string) {
   const callIds: string[] = []
   const ending = new AbortController()
   const underWay = new Set<Promise<void>>()
@@ -58,5 +58,36 @@ export function startLoad(apiUrl: string, token: string, subscriber: Subscriber,
       )
       return { calls: callIds.length, ...webhooks }
     },
+  }
+}
+
+interface CallCheck {
+  /** Calls with a missing webhook: their sequence has a gap, or their end was not reported. */
+  readonly unfinished: number
+  readonly webhooks: number
+  /** Webhooks that arrived again, as at-least-once delivery allows. */
+  readonly twice: number
+}
+
+/** Checks that the webhooks of every accepted call have arrived. */
+export function checkCalls(
+  callIds: readonly string[],
+  arrivals: readonly Pick<Arrival, 'deliveryId' | 'envelope'>[],
+): CallCheck {
+  const statesByCall = new Map<string, Map<number, number>>()
+  for (const { envelope } of arrivals) {
+    const { callId, sequence, state } = envelope.data
+    statesByCall.set(callId, (statesByCall.get(callId) ?? new Map<number, number>()).set(sequence, state))
+  }
+  const isComplete = (callId: string): boolean => {
+    const states = statesByCall.get(callId)
+    // Without a gap, the last sequence number equals the number of states.
+    return states !== undefined && states.get(states.size) === ENDED
+  }
+  const webhooks = new Set(arrivals.map(({ deliveryId }) => deliveryId)).size
+  return {
+    unfinished: callIds.filter((callId) => !isComplete(callId)).length,
+    webhooks,
+    twice: arrivals.length - webhooks,
   }
 }

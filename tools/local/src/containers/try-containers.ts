@@ -1,3 +1,4 @@
+import { createClient } from '@switchhook/client'
 import { DEV_TENANTS, requestToken } from '@switchhook/dev-idp'
 import {
   BackingUnavailable,
@@ -8,7 +9,6 @@ import {
   type Say,
   waitUntil,
 } from '@switchhook/test-servers'
-import { createApiClient } from '../demo/api-client.ts'
 import { runScenario } from '../demo/run-scenario.ts'
 import { createScreen } from '../demo/screen.ts'
 import { startSubscriber } from '../demo/subscriber.ts'
@@ -106,13 +106,9 @@ async function disturb(project: ComposeProject, apiUrl: string, devIdpUrl: strin
   const accessToken = await requestToken(devIdpUrl, DEV_TENANTS[0])
   const subscriber = await startSubscriber(() => {}, THIS_MACHINE)
   try {
-    const api = createApiClient(
-      apiUrl,
-      accessToken,
-      createScreen(() => {}, { colour: false }),
-    )
-    await api.subscribe(subscriber.url('/load'), ['call.status'])
-    const load = startLoad(apiUrl, accessToken, subscriber, '/load')
+    const client = createClient({ baseUrl: apiUrl, auth: async () => accessToken })
+    await client.subscriptions.create({ url: subscriber.url('/load'), eventTypes: ['call.status'] })
+    const load = startLoad(client, subscriber, '/load')
     await scaleWorkers(project, 4)
     for (const service of ['delivery-worker', 'fanout', 'api', 'redis', 'rabbitmq']) {
       const [container = ''] = await project.containers(service)

@@ -1,3 +1,4 @@
+import { PEOPLE } from '../asterisk/people.ts'
 import type { Screen } from './screen.ts'
 import type { Arrival, Subscriber } from './subscriber.ts'
 import { verify } from './verify.ts'
@@ -10,21 +11,15 @@ export interface Customer {
   verifyQuiet(): Promise<void>
 }
 
-/** A customer at the outside end of a real Asterisk. @param extensions the number of each agent */
-export function createCustomer(
-  telephonesUrl: string,
-  extensions: ReadonlyMap<string, string>,
-  { screen, subscriber }: { readonly screen: Screen; readonly subscriber: Subscriber },
-): Customer {
+/** A customer at the outside end of a real Asterisk. */
+export function createCustomer(telephonesUrl: string, screen: Screen, subscriber: Subscriber): Customer {
   return {
     async calls(agentUri, from) {
       const before = subscriber.arrivals().length
-      const number = extensions.get(agentUri) ?? ''
-      await screen.request('a customer dials at a real telephone', async () => {
-        const { status } = await post(`${telephonesUrl}/calls`, { number, from })
-        verify(status === 201, `the customer's call is placed (${status})`)
-        return { status, detail: `${from} dials ${number}, the extension of ${agentUri}`, value: undefined }
-      })
+      const number = PEOPLE.find((person) => person.agentUri === agentUri)?.extension
+      const order = { method: 'POST', body: JSON.stringify({ number, from }) }
+      const { status } = await screen.fetch(`${telephonesUrl}/calls`, order)
+      verify(status === 201, `the customer's call is placed (${status})`)
       const isNew = (arrival: Arrival): boolean =>
         subscriber.arrivals().indexOf(arrival) >= before &&
         arrival.event === 'call.status' &&
@@ -43,6 +38,3 @@ export function createCustomer(
     },
   }
 }
-
-const post = (url: string, body: object): Promise<Response> =>
-  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })

@@ -1,6 +1,7 @@
+import { join } from 'node:path'
+import { createClient } from '@switchhook/client'
 import { DEV_TENANTS, requestToken } from '@switchhook/dev-idp'
-import { PEOPLE } from '../asterisk/people.ts'
-import { createApiClient } from './api-client.ts'
+import { repository, runCommand } from '@switchhook/test-servers'
 import { type Customer, createCustomer } from './customer.ts'
 import { aCallIsFollowed, anEndpointFails, aParkedDeliveryIsSentAgain, describeArrival } from './scenes.ts'
 import type { Screen } from './screen.ts'
@@ -8,7 +9,7 @@ import { type Arrival, startSubscriber } from './subscriber.ts'
 import { aCustomerIsTransferred } from './transfer-scene.ts'
 import { verify } from './verify.ts'
 
-const EXTENSIONS: ReadonlyMap<string, string> = new Map(PEOPLE.map(({ agentUri, extension }) => [agentUri, extension]))
+const SWITCHHOOK = join(repository, 'packages/cli/bin/switchhook.js')
 
 /** A running stack, and how its webhooks reach this machine. */
 export interface DemoTarget {
@@ -40,17 +41,26 @@ export async function runScenario(target: DemoTarget, screen: Screen, startedMs?
       return { status: 200, detail: `${clientId} of ${tenant}, valid for ${lifetimeOf(token)} s`, value: token }
     })
 
-    const api = createApiClient(apiUrl, accessToken, screen)
+    const api = createClient({ baseUrl: apiUrl, auth: async () => accessToken, maxRetries: 0, fetch: screen.fetch })
     const customer: Customer =
       telephonesUrl === null
-        ? { calls: (agentUri, from) => api.ring(agentUri, from), verifyQuiet: async () => {} }
-        : createCustomer(telephonesUrl, EXTENSIONS, { screen, subscriber })
-    const context = { api, subscriber, screen, waitsMs, customer }
+        ? {
+            calls: async (agentUri, from) => (await api.simulator.call({ agentUri, from })).callId,
+            verifyQuiet: async () => {},
+          }
+        : createCustomer(telephonesUrl, screen, subscriber)
+    const env = { ...process.env, SWITCHHOOK_URL: apiUrl, SWITCHHOOK_TOKEN: accessToken }
+    const explain = async (deliveryId: string): Promise<readonly string[]> => {
+      const { ok, stdout, output } = await runCommand(process.execPath, [SWITCHHOOK, 'explain', deliveryId], { env })
+      verify(ok, `switchhook explain answers\n${output}`)
+      return stdout.trimEnd().split('\n')
+    }
+    const context = { api, subscriber, screen, waitsMs, customer, explain }
     await aCallIsFollowed(context)
     await aCustomerIsTransferred(context)
     const { parked, subscriptionIds } = await anEndpointFails(context)
     await aParkedDeliveryIsSentAgain(context, parked)
-    for (const id of subscriptionIds) await api.unsubscribe(id)
+    for (const id of subscriptionIds) await api.subscriptions.delete(id)
     await customer.verifyQuiet()
     summarise(subscriber.arrivals(), screen, { startedMs, scenarioMs: Date.now() - beganAt })
   } finally {

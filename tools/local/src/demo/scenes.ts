@@ -1,16 +1,18 @@
-import type { ApiClient, ParkedDelivery } from './api-client.ts'
+import type { Client, Schemas } from '@switchhook/client'
 import type { Customer } from './customer.ts'
 import type { Screen } from './screen.ts'
 import type { Arrival, Subscriber } from './subscriber.ts'
 import { verify, verifySame } from './verify.ts'
 
 export interface SceneContext {
-  readonly api: ApiClient
+  readonly api: Client
   readonly subscriber: Subscriber
   readonly screen: Screen
   /** The retry schedule of the workers. */
   readonly waitsMs: readonly number[]
   readonly customer: Customer
+  /** The lines that `switchhook explain` prints. */
+  readonly explain: (deliveryId: string) => Promise<readonly string[]>
 }
 
 const ALICE = 'sip:alice@acme.example'
@@ -35,17 +37,17 @@ const LONG_WAIT_MS = 15_000
 /** Dials, waits for the answer and hangs up: the client's endpoint receives every state. */
 export async function aCallIsFollowed({ api, subscriber, screen }: SceneContext): Promise<void> {
   screen.scene('A client subscribes to call events')
-  const { id, secret } = await api.subscribe(subscriber.url('/calls'), ['call.status'])
+  const { id, secret } = await api.subscriptions.create({ url: subscriber.url('/calls'), eventTypes: ['call.status'] })
 
   screen.scene('An agent dials a number that answers')
-  const callId = await api.dial(ALICE, '+15550100')
+  const { callId } = await api.calls.dial({ agentUri: ALICE, destination: '+15550100' })
   const isOfCall = ({ path, envelope }: Arrival): boolean => path === '/calls' && envelope.data.callId === callId
   await subscriber.waitFor(
     'the call is connected',
     1,
     (arrival) => isOfCall(arrival) && stateOf(arrival) === 'connected',
   )
-  await api.command(callId, 'hangup', ALICE)
+  await api.calls.hangup(callId, { agentUri: ALICE })
   const arrivals = await subscriber.waitFor('four webhooks about the call', 4, isOfCall)
 
   const ordered = arrivals.toSorted((one, other) => one.envelope.data.sequence - other.envelope.data.sequence)
@@ -66,12 +68,12 @@ export async function aCallIsFollowed({ api, subscriber, screen }: SceneContext)
     'each webhook is signed with the secret of its subscription',
   )
   screen.verified('each webhook is signed with the secret that was shown once, when the subscription was created')
-  await api.unsubscribe(id)
+  await api.subscriptions.delete(id)
 }
 
 /** One endpoint fails for a while and one answers 410; the third is not affected. */
 export async function anEndpointFails({ api, subscriber, screen, waitsMs }: SceneContext): Promise<{
-  readonly parked: ParkedDelivery
+  readonly parked: Schemas['DeliverySummary']
   readonly subscriptionIds: readonly string[]
 }> {
   screen.scene('Three endpoints: one healthy, one failing for a moment, one gone')
@@ -79,12 +81,14 @@ export async function anEndpointFails({ api, subscriber, screen, waitsMs }: Scen
   const failures = (waitsMs[1] ?? Number.POSITIVE_INFINITY) <= LONG_WAIT_MS ? 2 : 1
   subscriber.behave('/flaky', (post) => (stateOf(post) === 'ended' && post.attempt <= failures ? 503 : 204))
   subscriber.behave('/gone', (post) => (stateOf(post) === 'ended' ? 410 : 204))
-  const works = await api.subscribe(subscriber.url('/healthy'), ['call.status'])
-  const fails = await api.subscribe(subscriber.url('/flaky'), ['call.status'])
-  const gone = await api.subscribe(subscriber.url('/gone'), ['call.status'])
+  const subscribe = (path: string) =>
+    api.subscriptions.create({ url: subscriber.url(path), eventTypes: ['call.status'] })
+  const works = await subscribe('/healthy')
+  const fails = await subscribe('/flaky')
+  const gone = await subscribe('/gone')
 
   screen.scene('An agent dials a busy number')
-  const callId = await api.dial(ALICE, '+15550101')
+  const { callId } = await api.calls.dial({ agentUri: ALICE, destination: '+15550101' })
   const endedAt = (path: string) => (arrival: Arrival) =>
     arrival.path === path && arrival.envelope.data.callId === callId && stateOf(arrival) === 'ended'
   const [healthy, retried, refused] = await Promise.all([
@@ -113,7 +117,10 @@ export async function anEndpointFails({ api, subscriber, screen, waitsMs }: Scen
     `503, retried after ${gaps.map((gap) => `${(gap / 1_000).toFixed(2)} s`).join(' and ')}: same id, same bytes`,
   )
 
-  const parked = await eventually('the refused delivery is parked', async () => (await api.parked(gone.id))[0])
+  const parked = await eventually('the refused delivery is parked', async () => {
+    const { items } = await api.subscriptions.deliveries(gone.id, { state: 'parked' }).page()
+    return items[0]
+  })
   verify(parked.deliveryId === refused[0]?.deliveryId && refused.length === 1, '410 is not retried')
   screen.verified('410 is not retried: the delivery is parked')
   return { parked, subscriptionIds: [works, fails, gone].map(({ id }) => id) }
@@ -121,14 +128,14 @@ export async function anEndpointFails({ api, subscriber, screen, waitsMs }: Scen
 
 /** Reads the parked delivery, repairs the endpoint and sends the delivery again. */
 export async function aParkedDeliveryIsSentAgain(
-  { api, subscriber, screen }: SceneContext,
-  parked: ParkedDelivery,
+  { api, subscriber, screen, explain }: SceneContext,
+  parked: Schemas['DeliverySummary'],
 ): Promise<void> {
   screen.scene('The parked delivery is inspected, then sent again once the endpoint is back')
   const { deliveryId } = parked
   screen.row([`$ npx switchhook explain ${deliveryId}`])
-  for (const line of await api.commandLine('explain', deliveryId)) screen.row([line])
-  const record = await api.delivery(deliveryId)
+  for (const line of await explain(deliveryId)) screen.row([line])
+  const record = await api.deliveries.read(deliveryId)
   verify(record.state === 'parked' && record.parkedReason === 'rejected', 'the record says why it is parked')
   verifySame(
     record.attempts.map(({ status }) => status),
@@ -137,7 +144,7 @@ export async function aParkedDeliveryIsSentAgain(
   )
 
   subscriber.behave('/gone', () => 204)
-  await api.redeliver(deliveryId)
+  await api.deliveries.redeliver(deliveryId)
   const both = await subscriber.waitFor('the delivery is sent again', 2, (arrival) => arrival.deliveryId === deliveryId)
   verifySame(
     both.map(({ attempt, answer }) => [attempt, answer]),
@@ -149,7 +156,7 @@ export async function aParkedDeliveryIsSentAgain(
   )
   verify(both[0]?.body === both[1]?.body, 'the same bytes are sent again')
   await eventually('the delivery is acknowledged', async () => {
-    const { state, attempts } = await api.delivery(deliveryId)
+    const { state, attempts } = await api.deliveries.read(deliveryId)
     return state === 'acknowledged' && attempts.length === 2 ? true : undefined
   })
   screen.verified('sent again as attempt 2, same id, same bytes, and acknowledged')

@@ -3,6 +3,8 @@ import { type Say } from '@switchhook/test-servers'
 
 type Style = Parameters<typeof styleText>[0]
 
+const GUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+
 export type Screen = ReturnType<typeof createScreen>
 
 /**
@@ -19,28 +21,39 @@ export function createScreen(say: Say, options: { readonly colour: boolean }) {
     if (held === undefined) say(text)
     else held.push(text)
   }
+  /** Shows a request, its status and a detail. Rows that arrive before the answer are shown after it. */
+  async function request<T>(
+    what: string,
+    answer: () => Promise<{ readonly status: number; readonly detail: string; readonly value: T }>,
+  ): Promise<T> {
+    held = []
+    try {
+      const { status, detail, value } = await answer()
+      say(`   ${paint('cyan', what.padEnd(52))} ${paintStatus(status)}`)
+      if (detail !== '') say(`   ${paint('dim', detail)}`)
+      return value
+    } finally {
+      for (const text of held) say(text)
+      held = undefined
+    }
+  }
   return {
     scene: (title: string): void => {
       scenes += 1
       say('')
       say(paint('bold', `${scenes}  ${title}`))
     },
-    /** Shows a request, its status and a detail. Rows that arrive before the answer are shown after it. */
-    request: async <T>(
-      request: string,
-      answer: () => Promise<{ readonly status: number; readonly detail: string; readonly value: T }>,
-    ): Promise<T> => {
-      held = []
-      try {
-        const { status, detail, value } = await answer()
-        say(`   ${paint('cyan', request.padEnd(52))} ${paintStatus(status)}`)
-        say(`   ${paint('dim', detail)}`)
-        return value
-      } finally {
-        for (const text of held) say(text)
-        held = undefined
-      }
-    },
+    request,
+    /** `fetch` that shows each request that changes something, with its body. */
+    fetch: (async (url, init = {}) => {
+      const { method = 'GET', body } = init
+      if (method === 'GET') return fetch(url, init)
+      const path = decodeURIComponent(new URL(url instanceof Request ? url.url : url).pathname).replaceAll(GUID, '{id}')
+      return request(`${method} ${path}`, async () => {
+        const response = await fetch(url, init)
+        return { status: response.status, detail: typeof body === 'string' ? body : '', value: response }
+      })
+    }) satisfies typeof fetch,
     row: (columns: readonly string[]): void => line(`   ${columns.join('  ')}`),
     verified: (what: string): void => say(`   ${paint('green', '✓')} ${what}`),
     table: (title: string, rows: readonly (readonly [string, string])[]): void => {

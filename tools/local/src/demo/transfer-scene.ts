@@ -1,4 +1,4 @@
-import type { ApiClient } from './api-client.ts'
+import type { Client } from '@switchhook/client'
 import type { SceneContext } from './scenes.ts'
 import type { Arrival, Subscriber } from './subscriber.ts'
 import { verify, verifySame } from './verify.ts'
@@ -15,32 +15,35 @@ const TRANSFERRED = 9
 /** A customer calls alice, who answers, holds, resumes, and transfers the call to bob after a consultation. */
 export async function aCustomerIsTransferred({ api, subscriber, screen, customer }: SceneContext): Promise<void> {
   screen.scene('A customer calls; the agent answers, holds, resumes and consults a colleague')
-  const { id } = await api.subscribe(subscriber.url('/desk'), ['call.status', 'agent.status'])
+  const { id } = await api.subscriptions.create({
+    url: subscriber.url('/desk'),
+    eventTypes: ['call.status', 'agent.status'],
+  })
   const desk = follow(subscriber)
   const callId = await customer.calls(ALICE, CUSTOMER)
   await desk.leg(callId, ALICE, alerting)
-  await api.command(callId, 'answer', ALICE)
+  await api.calls.answer(callId, { agentUri: ALICE })
   await desk.leg(callId, ALICE, connected)
   await desk.agent(ALICE, onThePhone)
   await setDuringTheCall(api)
-  await api.command(callId, 'hold', ALICE)
+  await api.calls.hold(callId, { agentUri: ALICE })
   await desk.leg(callId, ALICE, held)
-  await api.command(callId, 'resume', ALICE)
+  await api.calls.resume(callId, { agentUri: ALICE })
   await desk.leg(callId, ALICE, connected, 2)
 
-  const { consultationCallId = '' } = await api.transfer(callId, ALICE, BOB)
+  const { consultationCallId = '' } = await api.calls.transfer(callId, { agentUri: ALICE, transferTarget: BOB })
   await desk.leg(consultationCallId, BOB, alerting)
-  await api.command(consultationCallId, 'answer', BOB)
+  await api.calls.answer(consultationCallId, { agentUri: BOB })
   await desk.leg(consultationCallId, ALICE, connected)
   screen.scene('The same transfer request again completes the transfer')
-  await api.transfer(callId, ALICE, BOB)
+  await api.calls.transfer(callId, { agentUri: ALICE, transferTarget: BOB })
   const left = await desk.leg(callId, ALICE, ended)
   verify(left.envelope.data.endReason === TRANSFERRED, "alice's leg ends with reason transferred")
   await desk.leg(callId, BOB, connected)
   verifySame(desk.states(callId, ALICE), [2, 3, 4, 3, 4, 4, 7], "every state of alice's leg arrives")
   screen.verified('ringing, connected, held, connected, consultation, transferred: the call id stayed the same')
 
-  await api.command(callId, 'hangup', BOB)
+  await api.calls.hangup(callId, { agentUri: BOB })
   await desk.leg(callId, BOB, ended)
   await desk.agent(ALICE, afterCallWork)
   await desk.agent(ALICE, lunch)
@@ -50,12 +53,12 @@ export async function aCustomerIsTransferred({ api, subscriber, screen, customer
     "alice's status follows the call",
   )
   screen.verified('alice: on the phone, after-call work, then lunch, which was set during the call')
-  await api.setPresence(ALICE, { statusCode: String(available) })
-  await api.unsubscribe(id)
+  await api.agents.setPresence(ALICE, { statusCode: String(available) })
+  await api.subscriptions.delete(id)
 }
 
-async function setDuringTheCall(api: ApiClient): Promise<void> {
-  const { statusCode, pendingStatusCode } = await api.setPresence(ALICE, {
+async function setDuringTheCall(api: Client): Promise<void> {
+  const { statusCode, pendingStatusCode } = await api.agents.setPresence(ALICE, {
     statusCode: String(lunch),
     message: 'at last',
   })

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
+import { ConfigError } from '@switchhook/runtime'
 import { type Home, isTaken, rememberPorts } from '@switchhook/test-servers'
 import type { Member } from './members.ts'
 import type { StackFile } from './stack-file.ts'
-import { type StackOptions, WrongSettings } from './stack-options.ts'
+import type { StackOptions } from './stack-options.ts'
 
 /**
  * Assigns ports to every member. A running member keeps its ports; others get the wanted port, or any free one.
- * @throws WrongSettings if another process uses a wanted port
+ * @throws ConfigError if another process uses a wanted port
  */
 export async function assignPorts(
   home: Home,
@@ -18,7 +19,7 @@ export async function assignPorts(
   for (const { name, kind } of members) {
     const wanted = wantedPort(name, options)
     if (wanted.port !== 0 && !running.has(name) && (await isTaken(wanted.port))) {
-      throw new WrongSettings(
+      throw new ConfigError(
         `port ${wanted.port} is in use: set ${wanted.variable} to another port, or to 0 for any free one`,
       )
     }

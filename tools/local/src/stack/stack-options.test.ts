@@ -28,6 +28,6 @@ test('reads every variable and accepts port 0', () => {
 
 test('reports all invalid values together', () => {
   expect(() => readStackOptions({ API_PORT: '70000', DEV_IDP_PORT: '', REPLICAS_WORKER: '-1' })).toThrow(
-    /^API_PORT must be .*\nREPLICAS_WORKER must be [^\n]*$/,
+    /^invalid configuration\n {2}API_PORT must be .*\n {2}REPLICAS_WORKER must be [^\n]*$/,
   )
 })

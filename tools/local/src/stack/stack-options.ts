@@ -1,37 +1,27 @@
+import { integer, loadConfig, port, text } from '@switchhook/runtime'
+
+const replicas = (fallback: number) => integer({ min: 0, max: 20 }, fallback)
+
 /** The variables that the runner itself reads. All others are passed to the services. */
-export interface StackOptions {
-  readonly home: string
+const fields = {
+  SWITCHHOOK_HOME: text('.local'),
   /** 0 means any free port. */
-  readonly apiPort: number
-  readonly idpPort: number
-  readonly replicas: Readonly<Record<'api' | 'fanout' | 'delivery-worker', number>>
+  API_PORT: port(8080),
+  DEV_IDP_PORT: port(8090),
+  REPLICAS_API: replicas(1),
+  REPLICAS_FANOUT: replicas(1),
+  REPLICAS_WORKER: replicas(2),
 }
 
-/** Invalid settings. The message names all of them. */
-export class WrongSettings extends Error {
-  override readonly name = 'WrongSettings'
-}
+export type StackOptions = ReturnType<typeof readStackOptions>
 
-/** @throws WrongSettings */
-export function readStackOptions(env: NodeJS.ProcessEnv): StackOptions {
-  const problems: string[] = []
-  const integer = (name: string, fallback: number, min: number, max: number): number => {
-    const raw = env[name] || String(fallback)
-    if (!/^\d+$/.test(raw) || Number(raw) < min || Number(raw) > max) {
-      problems.push(`${name} must be a whole number from ${min} to ${max}`)
-    }
-    return Number(raw)
+/** @throws ConfigError */
+export function readStackOptions(env: NodeJS.ProcessEnv) {
+  const { REPLICAS_API: api, REPLICAS_FANOUT: fanout, REPLICAS_WORKER: worker, ...config } = loadConfig(fields, env)
+  return {
+    home: config.SWITCHHOOK_HOME,
+    apiPort: config.API_PORT,
+    idpPort: config.DEV_IDP_PORT,
+    replicas: { api, fanout, 'delivery-worker': worker },
   }
-  const options = {
-    home: env['SWITCHHOOK_HOME'] || '.local',
-    apiPort: integer('API_PORT', 8080, 0, 65_535),
-    idpPort: integer('DEV_IDP_PORT', 8090, 0, 65_535),
-    replicas: {
-      api: integer('REPLICAS_API', 1, 0, 20),
-      fanout: integer('REPLICAS_FANOUT', 1, 0, 20),
-      'delivery-worker': integer('REPLICAS_WORKER', 2, 0, 20),
-    },
-  }
-  if (problems.length > 0) throw new WrongSettings(problems.join('\n'))
-  return options
 }

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { httpSucceeds, repository, runCommand } from '@switchhook/test-servers'
+import { httpSucceeds, openHome, repository, runCommand, stopDaemon } from '@switchhook/test-servers'
 import type { StackFile } from '../stack/stack-file.ts'
 import { stopStack } from '../stack/stop-stack.ts'
 
@@ -20,7 +19,6 @@ const REPLICAS: Readonly<Record<Service, string>> = {
   'delivery-worker': 'REPLICAS_WORKER',
 }
 const NONE = Object.fromEntries(Object.values(REPLICAS).map((name) => [name, '0']))
-const GONE_POLL_MS = 10
 
 /**
  * Starts services of two versions that share one RabbitMQ and one Redis, for tests of rolling updates.
@@ -97,14 +95,14 @@ export async function startFleet(folder: string, previous: string, settings: Nod
       const leaving = SERVICES.flatMap((service) =>
         present[service]
           .filter((version) => !fleet[service].includes(version))
-          .map((version) => endProcess(homeOf(version), `${service}-1`)),
+          .map((version) => stopDaemon(openHome(homeOf(version)), `${service}-1`)),
       )
       await Promise.all(leaving)
       present = fleet
     },
     /** Stops everything and discards its data. */
     stop: async (): Promise<void> => {
-      await Promise.all((['old', 'new'] as const).map((version) => down(checkouts[version], homeOf(version), env)))
+      await Promise.all([homeOf('old'), homeOf('new')].map((home) => stopStack(home, () => {})))
       await stopStack(join(folder, 'backing'), () => {}, { discardData: true })
       rmSync(folder, { recursive: true, force: true })
     },
@@ -123,24 +121,4 @@ async function up(checkout: string, home: string, env: NodeJS.ProcessEnv): Promi
   })
   if (!ok) throw new Error(`make up of ${checkout} failed:\n${output}`)
   return JSON.parse(readFileSync(join(home, 'stack.json'), 'utf8')) as StackFile
-}
-
-async function down(checkout: string, home: string, env: NodeJS.ProcessEnv): Promise<void> {
-  if (!existsSync(home)) return
-  await runCommand(process.execPath, [runnerOf(checkout), 'down'], { env: { ...env, SWITCHHOOK_HOME: home } })
-}
-
-/** Sends SIGTERM and waits for the exit, like a rolling update. */
-async function endProcess(home: string, name: string): Promise<void> {
-  const pid = Number.parseInt(readFileSync(join(home, 'run', `${name}.pid`), 'utf8'), 10)
-  process.kill(pid, 'SIGTERM')
-  while (existsSync(`/proc/${pid}`) && !/\) Z /.test(statOf(pid))) await sleep(GONE_POLL_MS)
-}
-
-function statOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8')
-  } catch {
-    return ') Z '
-  }
 }

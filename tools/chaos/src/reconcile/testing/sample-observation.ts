@@ -1,4 +1,4 @@
-import type { Observation, Post } from '../observation.ts'
+import { type Observation, type Post, UNDISTURBED } from '../observation.ts'
 
 export const AGENT = 'sip:a@acme.example'
 
@@ -20,6 +20,7 @@ export const post = (more: Partial<Post> = {}): Post => ({
 
 /** One confirmed event that was delivered. */
 export const observed = (more: Partial<Observation> = {}): Observation => ({
+  ...UNDISTURBED,
   endpoints: [{ name: 'healthy', subscriptionId: 's1', eventTypes: ['call.status', 'agent.status'] }],
   guests: [],
   closures: [],
@@ -29,15 +30,7 @@ export const observed = (more: Partial<Observation> = {}): Observation => ({
   posts: [post()],
   parked: [],
   expired: [],
-  recoveries: [],
-  wrongClocks: [],
-  disturbances: [],
-  messageCopies: [],
-  eventCopies: [],
-  lapses: [],
-  brokerLosses: [],
   outages: [],
-  receivers: [],
   left: { 'delivery.due': 0 },
   notReady: [],
   ...more,

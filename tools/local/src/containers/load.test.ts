@@ -1,5 +1,5 @@
 import type { Arrival } from '../demo/subscriber.ts'
-import { checkCalls } from './check-calls.ts'
+import { checkCalls } from './load.ts'
 
 const arrival = (callId: string, sequence: number, state: number): Pick<Arrival, 'deliveryId' | 'envelope'> => ({
   deliveryId: `${callId}/${sequence}`,
