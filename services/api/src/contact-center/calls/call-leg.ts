@@ -9,7 +9,7 @@ import {
 import { allowedCommands, type CommandOnLeg, type Platform } from '@switchhook/platform'
 import type { EventList, PageQuery } from '@switchhook/store'
 import { component } from '../../http/component.ts'
-import { type Call, currentSnapshot } from '../center/call.ts'
+import type { Call } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
 
 /** A leg as lists show it: its latest snapshot, and what can be done with it. */
@@ -49,7 +49,7 @@ export async function showLegs(
   return statuses.map((status, at) => {
     const canAnswer = agents[at]?.remoteAnswer !== false
     const commands = allowedCommands(status).filter((command) => canAnswer || command !== 'answer')
-    return { ...currentSnapshot(status), allowedCommands: commands }
+    return { ...status, allowedCommands: commands }
   })
 }
 
