@@ -1,7 +1,7 @@
 import { feature } from '../feature.ts'
 import { ROLES, rolesIn } from '../role.ts'
 import type { RouteOf } from '../route.ts'
-import { completeComponent, completeObject, flag, orNull, text } from '../schema-parts.ts'
+import { completeComponent, completeObject, flag, list, orNull, text } from '../schema-parts.ts'
 import { readSignIn, type SignInDeps } from './sign-in-route.ts'
 
 const features = {
@@ -21,12 +21,11 @@ const meSchema = completeComponent('Me', 'The caller, as its token identifies it
     "The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request without a token.",
     'console',
   ),
-  roles: {
-    type: 'array',
-    description: 'The roles of the caller, the least first. A role includes the ones before it.',
-    items: { type: 'string', enum: ROLES },
-    examples: [['viewer', 'operator']],
-  },
+  roles: list(
+    'The roles of the caller, the least first. A role includes the ones before it.',
+    { type: 'string', enum: ROLES },
+    { examples: [['viewer', 'operator']] },
+  ),
   features: completeObject('What this installation has. Later versions may add features.', features),
 })
 

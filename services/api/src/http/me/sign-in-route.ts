@@ -2,29 +2,25 @@ import { AppError } from '@switchhook/contracts'
 import type { Issuer } from '../auth/issuer.ts'
 import { offeredSignIns, withOrganization } from '../auth/sign-ins.ts'
 import type { RouteOf } from '../route.ts'
-import { completeComponent, flag, text } from '../schema-parts.ts'
+import { completeComponent, flag, list, text } from '../schema-parts.ts'
 
 const offerSchema = completeComponent(
   'SignInOffer',
   'The identity providers that people can sign in with from the command line.',
   {
-    issuers: {
-      type: 'array',
-      description: 'The identity providers. Empty: none, or name your organization first.',
-      items: {
-        type: 'object',
-        required: ['issuer', 'clientId', 'scope'],
-        properties: {
-          issuer: text(
-            'The OpenID Connect issuer; its discovery document has the endpoints.',
-            'https://login.example/v2.0',
-          ),
-          clientId: text('The public client of the command line at this issuer.', 'switchhook-cli'),
-          scope: text('The scopes to request, separated by spaces.', 'openid offline_access api://switchhook/.default'),
-          name: text('The organization. Absent: the caller has not named it.', 'acme'),
-        },
+    issuers: list('The identity providers. Empty: none, or name your organization first.', {
+      type: 'object',
+      required: ['issuer', 'clientId', 'scope'],
+      properties: {
+        issuer: text(
+          'The OpenID Connect issuer; its discovery document has the endpoints.',
+          'https://login.example/v2.0',
+        ),
+        clientId: text('The public client of the command line at this issuer.', 'switchhook-cli'),
+        scope: text('The scopes to request, separated by spaces.', 'openid offline_access api://switchhook/.default'),
+        name: text('The organization. Absent: the caller has not named it.', 'acme'),
       },
-    },
+    }),
     asksOrganization: flag('There are several organizations, which are not listed: name one in `organization`.', false),
   },
 )

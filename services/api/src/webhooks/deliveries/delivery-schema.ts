@@ -2,7 +2,18 @@ import { EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/co
 import type { DeliveryState } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import { pageSchema } from '../../http/page-schema.ts'
-import { choice, completeComponent, count, flag, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
+import {
+  choice,
+  completeComponent,
+  count,
+  flag,
+  guid,
+  integer,
+  moment,
+  momentOrNull,
+  orNull,
+  text,
+} from '../../http/schema-parts.ts'
 import { UNREACHABLE_TEXT } from '../subscriptions/endpoint-health-schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
@@ -16,12 +27,10 @@ export const DELIVERY_STATES = [
   'expired',
 ] as const satisfies readonly DeliveryState[]
 
-export const deliveryIdSchema = {
-  type: 'string',
-  format: 'uuid',
-  description: 'The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt.',
-  examples: ['6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'],
-} as const
+export const deliveryIdSchema = guid(
+  'The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt.',
+  '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b',
+)
 
 export const eventIdSchema = {
   ...deliveryIdSchema,
@@ -53,11 +62,7 @@ export const attemptSchema = component('Attempt', {
       `\`delivered\`: answered with a 2xx. \`answered\`: answered with any other status. ${UNREACHABLE_TEXT}`,
       'answered',
     ),
-    status: {
-      type: ['integer', 'null'],
-      description: 'The HTTP status; null if there was no answer.',
-      examples: [503],
-    },
+    status: orNull(integer('The HTTP status; null if there was no answer.', 503)),
     answer: text(
       'The beginning of the body of an answer other than 2xx, as one line of at most 256 bytes. Likely secrets and mail or SIP addresses (`…@…`) are ' +
         'removed; phone numbers and IP addresses are not. Absent if there was no body, it was not text, or it did not arrive in time.',
