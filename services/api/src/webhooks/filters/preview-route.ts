@@ -11,6 +11,7 @@ import {
 import { type JournalEntry, type JournalReader, microsOf } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { component } from '../../http/component.ts'
+import { feature } from '../../http/feature.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { completeComponent, count, list, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
@@ -79,7 +80,7 @@ const previewSchema = completeComponent('FilterPreview', 'What the filter would 
   warnings: warningsSchema,
 })
 
-export const previewFilter: RouteOf<Pick<Base, 'journal'>, PreviewRequest> = {
+const previewFilter: RouteOf<Pick<Base, 'journal'>, PreviewRequest> = {
   method: 'post',
   path: '/api/v1/webhooks/filters/preview',
   operationId: 'previewFilter',
@@ -137,3 +138,5 @@ async function preview(
     warnings: warningsOf({ eventTypes, filter }),
   }
 }
+
+export const filters = feature([previewFilter], (base: Base) => ({ deps: base }))
