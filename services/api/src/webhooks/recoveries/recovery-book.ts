@@ -1,9 +1,42 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type RecoveryId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
-import { createListCursor, type PageQuery } from '@switchhook/store'
+import type { Broker } from '@switchhook/messaging'
+import type { Logger } from '@switchhook/runtime'
+import {
+  type BreakerStore,
+  createListCursor,
+  type DeliveryArchive,
+  type JournalReader,
+  type PageQuery,
+  type ParkedWindow,
+  type RejectionStore,
+  type StateStore,
+} from '@switchhook/store'
 import type { Transact, Writing } from '../../state/transact.ts'
-import type { RecoveriesDeps } from './recoveries-deps.ts'
 import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested } from './recovery.ts'
+import type { RecoveryMeter } from './recovery-meter.ts'
+
+/** What recoveries use. */
+export interface RecoveriesDeps {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly store: StateStore
+  /** Called after every commit, with the timers that it set. */
+  readonly committed: (writing: Writing) => void
+  readonly look: BreakerStore['look']
+  readonly parked: Pick<ParkedWindow, 'take' | 'stateOf' | 'countAfter'>
+  readonly rejections: Pick<RejectionStore, 'note' | 'forget'>
+  readonly deliveries: Pick<
+    DeliveryArchive,
+    'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent' | 'find' | 'list'
+  >
+  readonly journal: Pick<JournalReader, 'after' | 'newest' | 'read'>
+  readonly publish: Broker['publishBacklogged']
+  /** Maximum deliveries per second of one recovery. */
+  readonly mostPerSecond: number
+  readonly meter: RecoveryMeter
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}
 
 /** The ids of a subscription's or a tenant's recoveries, the newest first. */
 interface Listed {
