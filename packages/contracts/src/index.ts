@@ -30,7 +30,7 @@ export {
 export { describeEventTypes, EVENT_CATALOGUE } from './events/event-catalogue.ts'
 export * from './events/event-subject.ts'
 export * from './events/notice.ts'
-export * from './events/numbered-schema.ts'
+export { numberedSchema } from './events/numbered-schema.ts'
 export * from './events/occurred-at.ts'
 export * from './events/status-names.ts'
 export * from './ids.ts'

@@ -1,4 +1,4 @@
-import { compileSchema } from '../errors/validator.ts'
+import { compileSchema, type Validation } from '../errors/validator.ts'
 import { type EventId, parseEventId } from '../ids.ts'
 import type { Tenant } from '../tenant.ts'
 
@@ -59,15 +59,19 @@ export class Unparsable extends Error {
   override readonly name = 'Unparsable'
 }
 
+/** @throws Unparsable with every fault and its JSON pointer */
+export function parsed<T>(result: Validation<T>): T {
+  if (result.ok) return result.value
+  throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
+}
+
 /** Larger events are quarantined: every subscription would get a delivery of that size. */
 export const MAX_EVENT_BYTES = 256 * 1024
 
 /** @throws Unparsable with every fault and its JSON pointer */
 export function parseEvent(content: Buffer): PlatformEvent {
   if (content.length > MAX_EVENT_BYTES) throw new Unparsable(`larger than ${MAX_EVENT_BYTES} bytes`)
-  const result = validateEvent(parseJson(content))
-  if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
-  const { eventId, eventType, occurredAt, tenant, data } = result.value
+  const { eventId, eventType, occurredAt, tenant, data } = parsed(validateEvent(parseJson(content)))
   return { eventId: parseEventId(eventId), eventType, occurredAt, tenant, data }
 }
 
