@@ -1,7 +1,7 @@
 import { component } from './component.ts'
 import type { Schema } from './route.ts'
 
-export const text = <More extends Schema>(description: string, example: string | null, more?: More) =>
+export const text = (description: string, example: string | null, more?: object) =>
   ({ type: 'string', description, examples: [example], ...more }) as const
 
 export const guid = (description: string, example: string) =>
@@ -13,7 +13,7 @@ export const choice = <Value extends string>(values: readonly Value[], descripti
 export const flag = (description: string, example: boolean) =>
   ({ type: 'boolean', description, examples: [example] }) as const
 
-export const integer = <More extends Schema>(description: string, example: number | null, more?: More) =>
+export const integer = (description: string, example: number | null, more?: object) =>
   ({ type: 'integer', description, examples: [example], ...more }) as const
 
 export const count = (description: string, example: number | null, minimum = 0) =>
@@ -27,7 +27,7 @@ export const time = (description: string, example = '2026-11-20T17:00:00Z') =>
 export const moment = (description: string, example: string | null = '2026-11-20T17:06:01.173Z') =>
   ({ type: 'string', format: 'date-time', description, examples: [example] }) as const
 
-export const list = <Items extends Schema, More extends Schema>(description: string, items: Items, more?: More) =>
+export const list = <Items extends Schema>(description: string, items: Items, more?: object) =>
   ({ type: 'array', description, items, ...more }) as const
 
 /** The schema of a field that can be null. */

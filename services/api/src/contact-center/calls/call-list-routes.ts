@@ -5,8 +5,7 @@ import type { RouteOf } from '../../http/route.ts'
 import { completeComponent, flag, list, text } from '../../http/schema-parts.ts'
 import { type CallListDeps, callLegSchema, type LegQuery, showLegs } from './call-leg.ts'
 import { callIdParam } from './call-schemas.ts'
-import { ENDED_BEGINNING, endedLegs } from './ended-legs.ts'
-import { isLiveCursor, liveLegs } from './live-legs.ts'
+import { ENDED_BEGINNING, endedLegs, isLiveCursor, liveLegs } from './list-legs.ts'
 
 interface CallQuery extends LegQuery {
   readonly live?: boolean

@@ -1,5 +1,5 @@
-import { EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
-import type { DeliveryState } from '@switchhook/store'
+import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
+import type { DeliveryRecord, DeliveryState, ListedDelivery } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import { pageSchema } from '../../http/page-schema.ts'
 import {
@@ -127,3 +127,38 @@ export const deliverySchema = completeComponent(
 )
 
 export const deliveryPageSchema = pageSchema('DeliveryPage', 'A page of deliveries.', deliverySummarySchema)
+
+/** A delivery as lists show it. */
+export function summaryOf(record: ListedDelivery) {
+  const { deliveryId, subscriptionId, eventId, eventType, url, state, parkedReason, parkedAt, nextAttemptAt, run } =
+    record
+  return {
+    deliveryId,
+    subscriptionId,
+    eventId,
+    eventType,
+    // null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished.
+    url: url || null,
+    state,
+    parkedReason,
+    parkedAt,
+    nextAttemptAt,
+    run,
+    test: record.trial !== undefined,
+    firstDueAt: record.firstDueAt,
+    attempts: record.attempts.map(attemptView),
+  }
+}
+
+export function attemptView({ run, slot, attempt, at, durationMs, outcome, status, answer }: Attempt): Attempt {
+  return { run, slot, attempt, at, durationMs, outcome, status, ...(answer !== undefined && { answer }) }
+}
+
+/** One delivery in full, with its envelope. The envelope is stored when the delivery is first parked, and null before. */
+export function viewOf(record: DeliveryRecord) {
+  const envelope = record.body === null ? null : (JSON.parse(record.body.toString()) as Envelope)
+  const envelopeDropped = envelope === null && record.state === 'parked'
+  return { ...summaryOf(record), envelope, envelopeDropped }
+}
+
+export type DeliveryView = ReturnType<typeof viewOf>

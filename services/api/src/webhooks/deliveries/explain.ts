@@ -1,7 +1,7 @@
 import { type Attempt, filteredFields, type Subscription } from '@switchhook/contracts'
 import type { ListedDelivery } from '@switchhook/store'
 import { shownTypes } from '../subscriptions/subscribed-types.ts'
-import { attemptView } from './delivery-view.ts'
+import { attemptView } from './delivery-schema.ts'
 import {
   attemptSentence,
   coolingSentence,

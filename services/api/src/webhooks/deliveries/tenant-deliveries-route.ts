@@ -22,8 +22,7 @@ import type { RouteOf } from '../../http/route.ts'
 import { choice, integer } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type DeliveryQuery, deliveryQuery, isAbout } from './delivery-query.ts'
-import { deliveryPageSchema } from './delivery-schema.ts'
-import { summaryOf } from './delivery-view.ts'
+import { deliveryPageSchema, summaryOf } from './delivery-schema.ts'
 import { eventListQuery } from './event-list-route.ts'
 
 export interface TenantDeliveriesRouteDeps {
