@@ -17,10 +17,12 @@ export * from './events/call.ts'
 export * from './events/call-status-schema.ts'
 export * from './events/describe-events.ts'
 export * from './events/envelope.ts'
+export * from './events/event.ts'
 export {
   EVENT_TYPES,
   type EventType,
   eventText,
+  occurredAfter,
   type PlatformEvent,
   parseEvent,
   platformEventSchema,
@@ -30,9 +32,7 @@ export {
 export { describeEventTypes, EVENT_CATALOGUE } from './events/event-catalogue.ts'
 export * from './events/event-subject.ts'
 export * from './events/notice.ts'
-export * from './events/numbered-schema.ts'
-export * from './events/occurred-at.ts'
-export * from './events/status-names.ts'
+export { numberedSchema } from './events/numbered-schema.ts'
 export * from './ids.ts'
 export * from './installation.ts'
 export * from './subscriptions/filter/filter.ts'

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { createNetworkMatcher } from './network-matcher.ts'
 
 /** Decides which addresses and hosts webhooks may be sent to. */
 export interface AddressGuard {
@@ -11,14 +12,12 @@ export interface AddressGuard {
   allowsHost(hostname: string): boolean
 }
 
-type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
-
 /**
  * Special addresses that ipaddr.js classifies as ordinary unicast. Source: IANA's special-purpose registries,
  * https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry. Azure's address is public
  * and in none of them: https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16.
  */
-const ALSO_SPECIAL: readonly Range[] = [
+const isAlsoSpecial = createNetworkMatcher([
   '168.63.129.16/32', // Azure's WireServer, which serves a virtual machine its configuration and certificates
   '192.0.0.0/24', // IETF protocol assignments
   '192.88.99.0/24', // 6to4 relay anycast, deprecated
@@ -30,7 +29,7 @@ const ALSO_SPECIAL: readonly Range[] = [
   '5f00::/16', // segment routing
   'fec0::/10', // site-local, deprecated
   '::/96', // v4-compatible, deprecated
-].map((cidr) => ipaddr.parseCIDR(cidr))
+])
 
 /**
  * Allows only ordinary public addresses: no private, loopback, link-local, shared, multicast, reserved or documentation
@@ -39,14 +38,12 @@ const ALSO_SPECIAL: readonly Range[] = [
  * @param allowedNetworks CIDRs, or bare addresses, that are allowed in addition
  */
 export function createAddressGuard(allowedNetworks: readonly string[]): AddressGuard {
-  const allowed = allowedNetworks.map(parseNetwork)
+  const isAllowed = createNetworkMatcher(allowedNetworks)
 
   function allows(address: string): boolean {
     if (!ipaddr.isValid(address)) return false
     // The kernel connects a mapped address to its v4 address.
-    const parsed = ipaddr.process(address)
-    if (allowed.some((range) => isIn(parsed, range))) return true
-    return parsed.range() === 'unicast' && !ALSO_SPECIAL.some((range) => isIn(parsed, range))
+    return isAllowed(address) || (ipaddr.process(address).range() === 'unicast' && !isAlsoSpecial(address))
   }
 
   return {
@@ -58,12 +55,3 @@ export function createAddressGuard(allowedNetworks: readonly string[]): AddressG
     },
   }
 }
-
-function parseNetwork(network: string): Range {
-  if (network.includes('/')) return ipaddr.parseCIDR(network)
-  const address = ipaddr.process(network)
-  return [address, address.kind() === 'ipv4' ? 32 : 128]
-}
-
-const isIn = (address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: Range): boolean =>
-  address.kind() === network.kind() && address.match(network, bits)

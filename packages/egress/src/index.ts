@@ -1,1 +1,2 @@
 export { type AddressGuard, createAddressGuard } from './address-guard.ts'
+export { createNetworkMatcher } from './network-matcher.ts'

@@ -25,8 +25,8 @@ import { openLimits } from './http/limits/open-limits.ts'
 import { withDocument } from './http/openapi/document-routes.ts'
 import { createApp } from './http/server/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/server/http-server.ts'
+import { observeRequests } from './http/server/observe-requests.ts'
 import { isNotFound } from './http/server/problem-handler.ts'
-import { createRequestTrace } from './http/server/request-trace.ts'
 import { openState } from './state/state.ts'
 
 export interface StartApiOptions {
@@ -106,9 +106,8 @@ export async function startApi(options: StartApiOptions) {
     },
     trustProxy: config.TRUST_PROXY,
     corsOrigins: config.CORS_ORIGINS,
-    metrics,
     log,
-    trace: createRequestTrace(tracing, traceOfRequest),
+    observe: observeRequests({ log, metrics, tracing, traceOfRequest }),
     ...(webConsole && { console: webConsole }),
   })
   const { deadlines } = options

@@ -1,5 +1,5 @@
 import type { Base } from './base.ts'
-import { openPlatform } from './contact-center/platform/open-platform.ts'
+import { openPlatform } from './contact-center/open-contact-center.ts'
 import { simulator } from './contact-center/simulator/simulator-routes.ts'
 import { SPECS } from './describe-api.ts'
 import { AUDIT_ACTIONS } from './http/audit-action.ts'

@@ -11,13 +11,13 @@ import type { DescribedWebhooks } from './http/openapi/build-document.ts'
 import type { State } from './state/state.ts'
 import { deliveries } from './webhooks/deliveries/deliveries-feature.ts'
 import { deliveryWebhook } from './webhooks/deliveries/delivery-webhook.ts'
-import { filters } from './webhooks/filters/filters-feature.ts'
-import { live } from './webhooks/live/live-feature.ts'
+import { filters } from './webhooks/filters/preview-route.ts'
+import { live } from './webhooks/live/stream-route.ts'
 import { overview } from './webhooks/overview/overview-feature.ts'
 import { pull } from './webhooks/pull/pull-feature.ts'
 import { recoveries } from './webhooks/recoveries/recoveries-feature.ts'
 import { subscriptions } from './webhooks/subscriptions/subscriptions-feature.ts'
-import { trials } from './webhooks/trials/trials-feature.ts'
+import { trials } from './webhooks/trials/trial-routes.ts'
 
 /** What the api opens before its features. */
 export interface Parts extends Base {

@@ -1,5 +1,5 @@
 import { compileSchema } from '../errors/validator.ts'
-import { Unparsable } from '../events/event.ts'
+import { parsed } from '../events/event.ts'
 import type { DeliveryId, EventId, SubscriptionId } from '../ids.ts'
 import type { InstallationId } from '../installation.ts'
 import { type Signing, signingSchema } from '../subscriptions/signing.ts'
@@ -132,9 +132,7 @@ export function deliveryHeaders(delivery: Delivery, installation?: InstallationI
 
 /** Parses a delivery message. @throws Unparsable with every fault of the headers */
 export function parseDelivery(content: Buffer, headers: unknown): Delivery {
-  const result = validateHeaders(headers)
-  if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
-  const h = result.value
+  const h = parsed(validateHeaders(headers))
   const traceparent = readTraceparent(h.traceparent)
   const trial = readTrial(h['sh-trial'])
   return {

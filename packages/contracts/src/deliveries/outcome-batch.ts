@@ -1,5 +1,5 @@
 import { compileSchema } from '../errors/validator.ts'
-import { parseJson, Unparsable } from '../events/event.ts'
+import { parsed, parseJson } from '../events/event.ts'
 import { type DeliveryId, parseDeliveryId, parseSubscriptionId, type SubscriptionId } from '../ids.ts'
 import type { Tenant } from '../tenant.ts'
 import { type Outcome, UNREACHABLE_REASONS } from './outcome.ts'
@@ -62,9 +62,7 @@ const validate = compileSchema<OutcomeBatch>({
 
 /** @throws Unparsable */
 export function parseOutcomeBatch(content: Buffer): OutcomeBatch {
-  const result = validate(parseJson(content))
-  if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
-  const batch = result.value
+  const batch = parsed(validate(parseJson(content)))
   return {
     ...batch,
     subscriptionId: parseSubscriptionId(batch.subscriptionId),

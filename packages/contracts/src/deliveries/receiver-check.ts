@@ -1,6 +1,6 @@
 import type { FailureCode } from '../errors/failure.ts'
 import { compileSchema } from '../errors/validator.ts'
-import { EVENT_TYPES, type EventType, parseJson, Unparsable } from '../events/event.ts'
+import { EVENT_TYPES, type EventType, parsed, parseJson } from '../events/event.ts'
 import { parseSubscriptionId, type SubscriptionId } from '../ids.ts'
 import type { Tenant } from '../tenant.ts'
 import type { Attempt } from './outcome.ts'
@@ -64,7 +64,6 @@ const validate = compileSchema<ReceiverCheck>({
 
 /** @throws Unparsable */
 export function parseReceiverCheck(content: Buffer): ReceiverCheck {
-  const result = validate(parseJson(content))
-  if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
-  return { ...result.value, subscriptionId: parseSubscriptionId(result.value.subscriptionId) }
+  const check = parsed(validate(parseJson(content)))
+  return { ...check, subscriptionId: parseSubscriptionId(check.subscriptionId) }
 }

@@ -9,10 +9,8 @@ import {
   TransferRole,
   TransferStatus,
 } from './call.ts'
-import { numberedSchema } from './numbered-schema.ts'
+import { guid, numberedSchema, time } from './numbered-schema.ts'
 
-const guid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const
-const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const
 const nullable = <T extends { readonly type: string }>(schema: T) =>
   ({ ...schema, type: [schema.type, 'null'] }) as const
 const text = (description: string) => ({ type: 'string', description }) as const

@@ -1,4 +1,4 @@
-import { compileSchema } from '../errors/validator.ts'
+import { compileSchema, type Validation } from '../errors/validator.ts'
 import { type EventId, parseEventId } from '../ids.ts'
 import type { Tenant } from '../tenant.ts'
 
@@ -59,15 +59,19 @@ export class Unparsable extends Error {
   override readonly name = 'Unparsable'
 }
 
+/** @throws Unparsable with every fault and its JSON pointer */
+export function parsed<T>(result: Validation<T>): T {
+  if (result.ok) return result.value
+  throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
+}
+
 /** Larger events are quarantined: every subscription would get a delivery of that size. */
 export const MAX_EVENT_BYTES = 256 * 1024
 
 /** @throws Unparsable with every fault and its JSON pointer */
 export function parseEvent(content: Buffer): PlatformEvent {
   if (content.length > MAX_EVENT_BYTES) throw new Unparsable(`larger than ${MAX_EVENT_BYTES} bytes`)
-  const result = validateEvent(parseJson(content))
-  if (!result.ok) throw new Unparsable(result.faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
-  const { eventId, eventType, occurredAt, tenant, data } = result.value
+  const { eventId, eventType, occurredAt, tenant, data } = parsed(validateEvent(parseJson(content)))
   return { eventId: parseEventId(eventId), eventType, occurredAt, tenant, data }
 }
 
@@ -102,3 +106,15 @@ function keepAsWritten(_key: string, value: unknown, context?: { readonly source
 }
 
 const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (source: string) => unknown }
+
+/**
+ * The `occurredAt` of an event that follows another one of the same leg or agent. The clocks of processes differ, so the
+ * reported time can be earlier than that of the previous event, which another process recorded. The result is at least
+ * 1 ms later, so that `occurredAt` and `sequence` always have the same order.
+ * @param previous `occurredAt` of the previous event; null: none
+ * @param at when the change happened, by the clock of the reporting process. `ClockWatch` bounds how far it can be ahead
+ */
+export function occurredAfter(previous: string | null, at: string): string {
+  if (previous === null || Date.parse(at) > Date.parse(previous)) return at
+  return new Date(Date.parse(previous) + 1).toISOString()
+}

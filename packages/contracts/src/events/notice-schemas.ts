@@ -1,8 +1,5 @@
 import { OutcomeNumber, ParkedReasonNumber } from '../deliveries/outcome.ts'
-import { numberedSchema } from './numbered-schema.ts'
-
-const guid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const
-const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const
+import { guid, numberedSchema, time } from './numbered-schema.ts'
 
 const subscriptionId = guid('The subscription.')
 const url = { type: 'string', description: 'URL of the endpoint without its query, which may contain a secret.' }

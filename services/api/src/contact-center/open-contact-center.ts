@@ -1,10 +1,13 @@
-import type { LinkState } from '@switchhook/platform'
+import type { CallId } from '@switchhook/contracts'
+import type { LinkState, Platform, Simulator } from '@switchhook/platform'
 import type { Metrics } from '@switchhook/runtime'
 import type { Base } from '../base.ts'
+import type { ApiConfig } from '../config.ts'
 import type { State } from '../state/state.ts'
 import type { TimerOwners } from '../state/timer-loop.ts'
-import { createCenter } from './center/center.ts'
-import { type OpenedPlatform, openPlatform } from './platform/open-platform.ts'
+import { type Center, createCenter } from './center/center.ts'
+import { openAsteriskPlatform } from './platform/asterisk/open-asterisk.ts'
+import { openSimulatorPlatform } from './platform/simulator/open-simulator.ts'
 
 /** The platform and the stored state of its calls and agents. The routes of calls and agents build on it. */
 export type ContactCenter = Awaited<ReturnType<typeof openContactCenter>>
@@ -65,3 +68,27 @@ function showLink(metrics: Metrics, { link, unknownChannels }: OpenedPlatform): 
     () => LINK_STATES.map((state) => ({ labels: { state }, value: link() === state ? 1 : 0 })),
   )
 }
+
+/** A platform adapter together with the parts that only this adapter has. */
+interface OpenedPlatform {
+  readonly platform: Platform
+  readonly link: () => LinkState
+  readonly unknownChannels: () => number
+  /** Keys of the adapter's own records that a command on this call reads. */
+  readonly keysOfCall: (callId: CallId) => readonly string[]
+  readonly timers: TimerOwners
+  /** For its development routes. Null in production, and for a real platform. */
+  readonly simulator: Simulator | null
+}
+
+/** @param record for an adapter whose own state is in the same store as the calls */
+type OpenPlatform = (base: Base, state: State, record: Center['recordWith']) => OpenedPlatform
+
+/** One entry per value of `PLATFORM`. Each adapter is a folder here, like `simulator/`. */
+const PLATFORMS: Readonly<Record<NonNullable<ApiConfig['PLATFORM']>, OpenPlatform>> = {
+  simulator: openSimulatorPlatform,
+  asterisk: openAsteriskPlatform,
+}
+
+export const openPlatform: OpenPlatform = (base, state, record) =>
+  PLATFORMS[base.config.PLATFORM ?? 'simulator'](base, state, record)

@@ -1,14 +1,14 @@
 import type { Schema } from './route.ts'
-import { completeComponent } from './schema-parts.ts'
+import { completeComponent, integer, orNull, text } from './schema-parts.ts'
 
 /** The field of a page that leads to the next one. */
-export const nextCursorSchema = {
-  type: ['string', 'null'],
-  description:
+export const nextCursorSchema = orNull(
+  text(
     'The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. ' +
-    'A page can have fewer items than `limit`, or none, and still have a next page.',
-  examples: [null],
-} as const
+      'A page can have fewer items than `limit`, or none, and still have a next page.',
+    null,
+  ),
+)
 
 /** Schema of one page of a list. @param order of the items, as part of a sentence */
 export const pageSchema = (name: string, description: string, item: Schema, order = 'newest first') =>
@@ -18,14 +18,7 @@ export const pageSchema = (name: string, description: string, item: Schema, orde
   })
 
 export const pageParameters = {
-  limit: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 100,
-    default: 20,
-    description: 'The maximum number of items per page.',
-    examples: [20],
-  },
+  limit: integer('The maximum number of items per page.', 20, { minimum: 1, maximum: 100, default: 20 }),
   cursor: {
     type: 'string',
     maxLength: 512,

@@ -1,14 +1,20 @@
 import { component } from './component.ts'
 import type { Schema } from './route.ts'
 
-export const text = (description: string, example: string | null) =>
-  ({ type: 'string', description, examples: [example] }) as const
+export const text = (description: string, example: string | null, more?: object) =>
+  ({ type: 'string', description, examples: [example], ...more }) as const
+
+export const guid = (description: string, example: string) =>
+  ({ type: 'string', format: 'uuid', description, examples: [example] }) as const
 
 export const choice = <Value extends string>(values: readonly Value[], description: string, example: Value | null) =>
   ({ type: 'string', enum: values, description, examples: [example] }) as const
 
 export const flag = (description: string, example: boolean) =>
   ({ type: 'boolean', description, examples: [example] }) as const
+
+export const integer = (description: string, example: number | null, more?: object) =>
+  ({ type: 'integer', description, examples: [example], ...more }) as const
 
 export const count = (description: string, example: number | null, minimum = 0) =>
   ({ type: 'integer', minimum, description, examples: [example] }) as const
@@ -20,6 +26,9 @@ export const time = (description: string, example = '2026-11-20T17:00:00Z') =>
 /** A time that the service states. */
 export const moment = (description: string, example: string | null = '2026-11-20T17:06:01.173Z') =>
   ({ type: 'string', format: 'date-time', description, examples: [example] }) as const
+
+export const list = <Items extends Schema>(description: string, items: Items, more?: object) =>
+  ({ type: 'array', description, items, ...more }) as const
 
 /** The schema of a field that can be null. */
 export const orNull = <S extends Readonly<{ type: string; enum?: readonly unknown[] }>>(schema: S) => ({

@@ -1,7 +1,7 @@
-import { createMetrics, type Logger, loadConfig, type Metrics, Shutdown } from '@switchhook/runtime'
+import { createMetrics, type Logger, loadConfig, Shutdown } from '@switchhook/runtime'
 import { type Api, type StartApiOptions, startApi } from '../api.ts'
 import { apiFields, apiRules } from '../config.ts'
-import { type CheckedClient, createCheckedClient } from './checked-client.ts'
+import { createCheckedClient } from './checked-client.ts'
 
 /** Test receivers run on this machine. */
 const RECEIVERS_HERE = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' }
@@ -12,26 +12,13 @@ interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** A complete api in this process, on a free port. */
-export interface ApiUnderTest {
-  readonly url: string
-  readonly port: number
-  readonly call: CheckedClient
-  readonly log: readonly LogLine[]
-  readonly metrics: Metrics
-  /** The result of `/readyz`. */
-  readonly takesRequests: () => boolean
-  /** Both Redis and the broker are connected. */
-  readonly isReady: () => boolean
-  /** Whether `/readyz` lists the check as degraded. */
-  readonly isDegraded: (check: keyof Api['optional']) => boolean
-  close(): Promise<void>
-}
+export type ApiUnderTest = Awaited<ReturnType<typeof startApiUnderTest>>
 
+/** Starts a complete api in this process, on a free port. */
 export async function startApiUnderTest(
   env: Readonly<Record<string, string>>,
   options: Pick<StartApiOptions, 'keyTiming' | 'deadlines' | 'idempotencyTiming'> = {},
-): Promise<ApiUnderTest> {
+) {
   const lines: LogLine[] = []
   const writer =
     (level: string): Logger['info'] =>
@@ -58,12 +45,15 @@ export async function startApiUnderTest(
     url,
     port,
     call: createCheckedClient(url),
-    log: lines,
+    log: lines as readonly LogLine[],
     metrics,
+    /** The result of `/readyz`. */
     takesRequests: () => Object.values(checks).every((holds) => holds()),
-    isDegraded: (check) => !optional[check](),
+    /** Whether `/readyz` lists the check as degraded. */
+    isDegraded: (check: keyof Api['optional']) => !optional[check](),
+    /** Both Redis and the broker are connected. */
     isReady: () => [...Object.values(checks), optional.rabbitmq].every((holds) => holds()),
-    close: async () => {
+    close: async (): Promise<void> => {
       expect(await shutdown.run()).toBe(true)
     },
   }

@@ -7,20 +7,10 @@ interface StreamedEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A client of the live stream, with the parser that docs/live-stream.md recommends. */
-export interface EventStream {
-  readonly status: number
-  /** Without those that only say the place. */
-  readonly events: readonly StreamedEvent[]
-  /** The last id that the parser reported with an event. */
-  readonly lastId: () => string | undefined
-  readonly comments: readonly string[]
-  readonly isClosed: () => boolean
-  readonly close: () => void
-}
+export type EventStream = Awaited<ReturnType<typeof openEventStream>>
 
-/** Opens a stream. Resolves once the response has begun. */
-export async function openEventStream(url: string, headers: Readonly<Record<string, string>>): Promise<EventStream> {
+/** Opens a stream, with the parser that docs/live-stream.md recommends. Resolves once the response has begun. */
+export async function openEventStream(url: string, headers: Readonly<Record<string, string>>) {
   const request: ClientRequest = get(url, { headers, agent: false })
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
@@ -47,9 +37,11 @@ export async function openEventStream(url: string, headers: Readonly<Record<stri
   request.on('error', () => {})
   return {
     status: response.statusCode ?? 0,
-    events,
+    /** Without those that only say the place. */
+    events: events as readonly StreamedEvent[],
+    /** The last id that the parser reported with an event. */
     lastId: () => lastId,
-    comments,
+    comments: comments as readonly string[],
     isClosed: () => isClosed,
     close: () => void request.destroy(),
   }

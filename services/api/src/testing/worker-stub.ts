@@ -1,27 +1,21 @@
 import { type Delivery, parseDelivery } from '@switchhook/contracts'
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
-import { createDeliveryStore, type DeliveryStore, openRedis, type Redis } from '@switchhook/store'
+import { createDeliveryStore, type DeliveryStore, openRedis } from '@switchhook/store'
 import { silentLog } from '@switchhook/testkit'
 import type { Surroundings } from './surroundings.ts'
 
-/** Stands in for the workers: takes the deliveries that are published, and has the store that workers write to. */
-export interface WorkerStub {
-  readonly redis: Redis
-  readonly store: DeliveryStore
-  /** The deliveries that it took since `due` was emptied, in order. */
-  readonly due: Delivery[]
-  /** Those of them that give way to others. */
-  readonly backlogged: ReadonlySet<Delivery>
-  close(): Promise<void>
-}
+export type WorkerStub = Awaited<ReturnType<typeof startWorkerStub>>
 
 const RETENTION = { settledRetentionMs: 60_000, waitingRetentionMs: 60_000, parkedRetentionMs: 60_000 }
 
-/** @param handle is called after each delivery was added to `due`. Absent: the delivery stays without a result */
+/**
+ * Stands in for the workers: takes the deliveries that are published, and has the store that workers write to.
+ * @param handle is called after each delivery was added to `due`. Absent: the delivery stays without a result
+ */
 export async function startWorkerStub(
   { broker: { amqpUrl }, redis: { redisUrl } }: Pick<Surroundings<string>, 'broker' | 'redis'>,
   handle: (delivery: Delivery, store: DeliveryStore) => Promise<void> = async () => {},
-): Promise<WorkerStub> {
+) {
   const redis = await openRedis({ url: redisUrl, log: silentLog, name: 'worker' })
   const broker = await openBroker({ url: amqpUrl, topology: serviceTopology([]), log: silentLog, name: 'worker' })
   const store = createDeliveryStore(redis, RETENTION)
@@ -43,9 +37,11 @@ export async function startWorkerStub(
   return {
     redis,
     store,
+    /** The deliveries that it took since `due` was emptied, in order. */
     due,
-    backlogged,
-    close: async () => {
+    /** Those of them that give way to others. */
+    backlogged: backlogged as ReadonlySet<Delivery>,
+    close: async (): Promise<void> => {
       await broker.close()
       await redis.close()
     },

@@ -9,7 +9,8 @@ import {
 import { allowedCommands, type CommandOnLeg, type Platform } from '@switchhook/platform'
 import type { EventList, PageQuery } from '@switchhook/store'
 import { component } from '../../http/component.ts'
-import { type Call, currentSnapshot } from '../center/call.ts'
+import { list } from '../../http/schema-parts.ts'
+import type { Call } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
 
 /** A leg as lists show it: its latest snapshot, and what can be done with it. */
@@ -28,13 +29,11 @@ export const callLegSchema = component('CallLeg', {
   required: [...callStatusSchema.required, 'allowedCommands'],
   properties: {
     ...callStatusSchema.properties,
-    allowedCommands: {
-      type: 'array',
-      description:
-        'The commands that are possible in this state; empty for an ended leg. While a transfer is in progress, `transfer` is possible to the same target only.',
-      items: { type: 'string', enum: CALL_COMMANDS },
-      examples: [['hold', 'transfer', 'hangup']],
-    },
+    allowedCommands: list(
+      'The commands that are possible in this state; empty for an ended leg. While a transfer is in progress, `transfer` is possible to the same target only.',
+      { type: 'string', enum: CALL_COMMANDS },
+      { examples: [['hold', 'transfer', 'hangup']] },
+    ),
   },
   examples: [{ ...example, allowedCommands: ['hold', 'transfer', 'hangup'] }],
 })
@@ -49,7 +48,7 @@ export async function showLegs(
   return statuses.map((status, at) => {
     const canAnswer = agents[at]?.remoteAnswer !== false
     const commands = allowedCommands(status).filter((command) => canAnswer || command !== 'answer')
-    return { ...currentSnapshot(status), allowedCommands: commands }
+    return { ...status, allowedCommands: commands }
   })
 }
 

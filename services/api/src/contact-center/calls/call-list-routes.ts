@@ -2,11 +2,10 @@ import { AppError, type CallStatus, isGuid, parseCallId, type Tenant } from '@sw
 import type { Page } from '@switchhook/store'
 import { pageParameters, pageSchema } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { completeComponent, flag } from '../../http/schema-parts.ts'
+import { completeComponent, flag, list, text } from '../../http/schema-parts.ts'
 import { type CallListDeps, callLegSchema, type LegQuery, showLegs } from './call-leg.ts'
 import { callIdParam } from './call-schemas.ts'
-import { ENDED_BEGINNING, endedLegs } from './ended-legs.ts'
-import { isLiveCursor, liveLegs } from './live-legs.ts'
+import { ENDED_BEGINNING, endedLegs, isLiveCursor, liveLegs } from './list-legs.ts'
 
 interface CallQuery extends LegQuery {
   readonly live?: boolean
@@ -17,13 +16,10 @@ const query = {
     '`true`: only live legs, by agent. `false`: only ended ones, the last to end first. Absent: first the live ones, then the ended ones.',
     true,
   ),
-  agentUri: {
-    type: 'string',
+  agentUri: text('Only legs of this agent. Percent-encode special characters such as `+`.', 'sip:alice@acme.example', {
     minLength: 1,
     maxLength: 255,
-    description: 'Only legs of this agent. Percent-encode special characters such as `+`.',
-    examples: ['sip:alice@acme.example'],
-  },
+  }),
   ...pageParameters,
 } as const
 
@@ -31,11 +27,10 @@ const callPageSchema = pageSchema('CallPage', 'A page of call legs.', callLegSch
 
 const callSchema = completeComponent('Call', 'A call with the legs of all its agents.', {
   callId: callIdParam,
-  legs: {
-    type: 'array',
-    description: 'One leg per agent, ended ones included. Empty until the platform has reported a dialled call.',
-    items: callLegSchema,
-  },
+  legs: list(
+    'One leg per agent, ended ones included. Empty until the platform has reported a dialled call.',
+    callLegSchema,
+  ),
 })
 
 async function pageOf(deps: CallListDeps, tenant: Tenant, { live, ...rest }: CallQuery): Promise<Page<CallStatus>> {

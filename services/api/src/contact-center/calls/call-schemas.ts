@@ -1,6 +1,6 @@
 import { CALL_COMMANDS } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
-import { completeObject, flag, orNull, text, time } from '../../http/schema-parts.ts'
+import { completeObject, flag, guid, orNull, text, time } from '../../http/schema-parts.ts'
 
 export interface LegBody {
   readonly agentUri: string
@@ -21,24 +21,13 @@ export interface TransferBody extends LegBody {
 /** One line of text: signalling must not carry line breaks or other control characters. */
 export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
 
-export const address = (description: string, example: string) => ({
-  type: 'string',
-  minLength: 1,
-  maxLength: 255,
-  pattern: PRINTABLE,
-  description,
-  examples: [example],
-})
+export const address = (description: string, example: string) =>
+  text(description, example, { minLength: 1, maxLength: 255, pattern: PRINTABLE })
 
 const agentUri = address('User URI of the agent who starts or owns the call.', 'sip:alice@acme.example')
 
-const correlationId = (description: string) => ({
-  type: ['string', 'null'],
-  maxLength: 128,
-  pattern: PRINTABLE,
-  description,
-  examples: ['crm-4711'],
-})
+const correlationId = (description: string) =>
+  orNull(text(description, 'crm-4711', { maxLength: 128, pattern: PRINTABLE }))
 
 export const dialSchema = component('DialCommand', {
   type: 'object',
@@ -52,14 +41,13 @@ export const dialSchema = component('DialCommand', {
         'of another agent rings that agent for 30 s.',
       '+15550100',
     ),
-    cli: {
-      type: ['string', 'null'],
-      minLength: 1,
-      maxLength: 64,
-      pattern: PRINTABLE,
-      description: 'Presentation number that the called party sees. Absent or null: the platform chooses.',
-      examples: ['+15550199'],
-    },
+    cli: orNull(
+      text('Presentation number that the called party sees. Absent or null: the platform chooses.', '+15550199', {
+        minLength: 1,
+        maxLength: 64,
+        pattern: PRINTABLE,
+      }),
+    ),
     correlationId: correlationId(
       'Your own id for tracing, repeated in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the earlier call while that call lives, even if the earlier dial had a key; after its end it dials again. A dial with a new key starts a new call.',
     ),
@@ -90,25 +78,18 @@ export const transferSchema = component('TransferCommand', {
   },
 })
 
-export const callIdParam = {
-  type: 'string',
-  format: 'uuid',
-  description: 'Id of the call, from the answer of `dial` or from a `call.status` event.',
-  examples: ['0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'],
-}
+export const callIdParam = guid(
+  'Id of the call, from the answer of `dial` or from a `call.status` event.',
+  '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11',
+)
 
-const guid = (description: string) => ({
-  type: 'string',
-  format: 'uuid',
-  description,
-  examples: ['5f0c1f5e-2c55-4f0a-8f6b-6f1d3f2a9b10'],
-})
+const EXAMPLE_ID = '5f0c1f5e-2c55-4f0a-8f6b-6f1d3f2a9b10'
 
 const accepted = completeObject('The command was accepted. `call.status` events report its result.', {
   callId: { ...callIdParam, description: 'The call that the command acts on.' },
   agentUri,
   command: { type: 'string', enum: CALL_COMMANDS, description: 'The accepted command.', examples: ['dial'] },
-  commandId: guid('Id of the command. The events that it causes carry this id.'),
+  commandId: guid('Id of the command. The events that it causes carry this id.', EXAMPLE_ID),
   correlationId: orNull(text('The correlation id of `dial` or `transfer`.', 'crm-4711')),
   acceptedAt: time('When the command was accepted.', '2026-11-20T17:06:01.173Z'),
   noop: flag(
@@ -124,6 +105,9 @@ export const transferAcceptedSchema = component('TransferAccepted', {
   description: 'The transfer was accepted. `call.status` events report its result.',
   properties: {
     ...accepted.properties,
-    consultationCallId: guid('Attended transfers only: the consultation call between the agent and the target.'),
+    consultationCallId: guid(
+      'Attended transfers only: the consultation call between the agent and the target.',
+      EXAMPLE_ID,
+    ),
   },
 })

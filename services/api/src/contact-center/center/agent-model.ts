@@ -24,11 +24,6 @@ export interface AgentChange {
   readonly timers: readonly AgentTimer[]
 }
 
-interface Draft {
-  readonly agent: Agent
-  readonly timers: readonly AgentTimer[]
-}
-
 /** Leg states in which the agent is on the phone. A ringing call is not one of them. */
 const ON_THE_PHONE: readonly CallState[] = [
   CallState.initiated,
@@ -58,20 +53,20 @@ export function applyLegs(
 
   if (isOnThePhone) {
     const reason = agent.overlay?.kind === 'call' ? AgentReason.device : AgentReason.callStarted
-    return withEvent(agent, { agent: { ...next, overlay: { kind: 'call', isAnswered } }, timers: [] }, reason, at)
+    return changeOf(agent, { ...next, overlay: { kind: 'call', isAnswered } }, reason, at)
   }
-  if (agent.overlay?.kind !== 'call') return withEvent(agent, { agent: next, timers: [] }, AgentReason.device, at)
+  if (agent.overlay?.kind !== 'call') return changeOf(agent, next, AgentReason.device, at)
   if (isAnswered && wrapUpMs > 0) {
-    return withEvent(agent, wrapUp(next, wrapUpMs, at), AgentReason.afterCallWorkStarted, at)
+    const until = new Date(Date.parse(at) + wrapUpMs).toISOString()
+    return changeOf(agent, { ...next, overlay: { kind: 'wrap-up', until } }, AgentReason.afterCallWorkStarted, at)
   }
-  return withEvent(agent, uncover(next, at), AgentReason.ended, at)
+  return changeOf(agent, uncover(next, at), AgentReason.ended, at)
 }
 
 /** Returns undefined for an older report or a repeated one. */
 export function applyDevice(agent: Agent, { order, online, at }: DeviceReport): AgentChange | undefined {
   if (order <= agent.deviceOrder) return undefined
-  const next = { ...agent, isOnline: online, deviceOrder: order }
-  return withEvent(agent, { agent: next, timers: [] }, AgentReason.device, at)
+  return changeOf(agent, { ...agent, isOnline: online, deviceOrder: order }, AgentReason.device, at)
 }
 
 /**
@@ -80,21 +75,21 @@ export function applyDevice(agent: Agent, { order, online, at }: DeviceReport): 
  */
 export function applyPresence(agent: Agent, setting: PresenceSetting, at: string): AgentChange {
   if (agent.overlay?.kind === 'call') {
-    return withEvent(agent, { agent: { ...agent, pending: setting }, timers: [] }, AgentReason.setByApi, at)
+    return changeOf(agent, { ...agent, pending: setting }, AgentReason.setByApi, at)
   }
-  const draft = set({ ...agent, overlay: null, pending: null }, setting, at)
-  const hasLogged = viewOf(agent).loggedOn !== viewOf(draft.agent).loggedOn
-  return withEvent(agent, draft, hasLogged ? AgentReason.logonOrLogoff : AgentReason.setByApi, at)
+  const next = set({ ...agent, overlay: null, pending: null }, setting)
+  const hasLogged = viewOf(agent).loggedOn !== viewOf(next).loggedOn
+  return changeOf(agent, next, hasLogged ? AgentReason.logonOrLogoff : AgentReason.setByApi, at)
 }
 
 /** Returns undefined if the status of the timer has ended already. */
 export function applyTimer(agent: Agent, { ends, until }: AgentTimerPayload, at: string): AgentChange | undefined {
   if (ends === 'temporary') {
     if (agent.temporary?.until !== until) return undefined
-    return withEvent(agent, { agent: { ...agent, temporary: null }, timers: [] }, AgentReason.untilExpired, at)
+    return changeOf(agent, { ...agent, temporary: null }, AgentReason.untilExpired, at)
   }
   if (agent.overlay?.kind !== 'wrap-up' || agent.overlay.until !== until) return undefined
-  return withEvent(agent, uncover(agent, at), AgentReason.ended, at)
+  return changeOf(agent, uncover(agent, at), AgentReason.ended, at)
 }
 
 function callsAfter(calls: readonly AgentCall[], legs: readonly CallStatus[]): readonly AgentCall[] {
@@ -106,39 +101,37 @@ function callsAfter(calls: readonly AgentCall[], legs: readonly CallStatus[]): r
   return [...byId.values()]
 }
 
-function set(agent: Agent, { until, ...standing }: PresenceSetting, at: string): Draft {
-  if (until === null) return { agent: { ...agent, standing, temporary: null }, timers: [] }
-  return {
-    agent: { ...agent, temporary: { ...standing, until } },
-    timers: [timer(agent, { ends: 'temporary', until }, at)],
-  }
-}
-
-function wrapUp(agent: Agent, wrapUpMs: number, at: string): Draft {
-  const until = new Date(Date.parse(at) + wrapUpMs).toISOString()
-  return {
-    agent: { ...agent, overlay: { kind: 'wrap-up', until } },
-    timers: [timer(agent, { ends: 'wrap-up', until }, at)],
-  }
-}
+const set = (agent: Agent, { until, ...standing }: PresenceSetting): Agent =>
+  until === null ? { ...agent, standing, temporary: null } : { ...agent, temporary: { ...standing, until } }
 
 /** Ends the overlay. A pending setting takes effect unless its own `until` has passed. */
-function uncover(agent: Agent, at: string): Draft {
+function uncover(agent: Agent, at: string): Agent {
   const { pending } = agent
   const bare = { ...agent, overlay: null, pending: null }
   const isExpired = pending?.until != null && Date.parse(pending.until) <= Date.parse(at)
-  return pending === null || isExpired ? { agent: bare, timers: [] } : set(bare, pending, at)
+  return pending === null || isExpired ? bare : set(bare, pending)
 }
 
-/** One timer per agent and kind of status: setting it again moves it. */
-const timer = ({ agentUri }: Agent, payload: Omit<AgentTimerPayload, 'agentUri'>, at: string): AgentTimer => ({
-  id: `agent:${payload.ends}:${agentUri}`,
-  dueInMs: Math.max(0, Date.parse(payload.until) - Date.parse(at)),
-  payload: { agentUri, ...payload },
+const endsOf = ({ temporary, overlay }: Agent) => ({
+  temporary: temporary?.until,
+  'wrap-up': overlay?.kind === 'wrap-up' ? overlay.until : undefined,
 })
 
-/** Adds an event exactly if the public state has changed. */
-function withEvent(before: Agent, { agent, timers }: Draft, reason: AgentReason, at: string): AgentChange {
+/** The timers of statuses with a new end: one timer per agent and kind of status, so setting it again moves it. */
+function timersOf(before: Agent, agent: Agent, at: string): AgentTimer[] {
+  const { agentUri } = agent
+  const [old, next] = [endsOf(before), endsOf(agent)]
+  return (['temporary', 'wrap-up'] as const).flatMap((ends) => {
+    const until = next[ends]
+    if (until === undefined || until === old[ends]) return []
+    const dueInMs = Math.max(0, Date.parse(until) - Date.parse(at))
+    return [{ id: `agent:${ends}:${agentUri}`, dueInMs, payload: { agentUri, ends, until } }]
+  })
+}
+
+/** The change to the next state of the agent. It has an event exactly if the public state differs. */
+function changeOf(before: Agent, agent: Agent, reason: AgentReason, at: string): AgentChange {
+  const timers = timersOf(before, agent, at)
   const old = viewOf(before)
   const view = viewOf(agent)
   if (isDeepStrictEqual(old, view)) return { agent, status: null, timers }

@@ -1,5 +1,5 @@
 import { component } from '../../http/component.ts'
-import { completeComponent, flag, text } from '../../http/schema-parts.ts'
+import { choice, completeComponent, flag, text } from '../../http/schema-parts.ts'
 import { agentUriParam } from '../agents/agent-schemas.ts'
 import { address, callIdParam } from '../calls/call-schemas.ts'
 
@@ -44,12 +44,7 @@ export const remoteSchema = component('RemoteAction', {
   type: 'object',
   required: ['action'],
   properties: {
-    action: {
-      type: 'string',
-      enum: ['answer', 'hangup', 'hold', 'resume'],
-      description: 'What the outside party does.',
-      examples: ['hangup'],
-    },
+    action: choice(['answer', 'hangup', 'hold', 'resume'], 'What the outside party does.', 'hangup'),
   },
 })
 

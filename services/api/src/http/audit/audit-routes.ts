@@ -4,7 +4,7 @@ import { feature } from '../feature.ts'
 import { pageParameters, pageSchema } from '../page-schema.ts'
 import { type Range, rangeOf } from '../read-range.ts'
 import type { RouteOf } from '../route.ts'
-import { completeComponent, orNull, text, time } from '../schema-parts.ts'
+import { choice, completeComponent, list, moment, orNull, text, time } from '../schema-parts.ts'
 import type { AuditEntry } from './audit-log.ts'
 
 interface AuditRouteDeps {
@@ -21,7 +21,7 @@ const entrySchema = completeComponent(
   'One recorded action: who did what, to what, and from where. It names the changed fields, never their values.',
   {
     id: text('The id of the entry.', '1795280761173-0'),
-    at: { ...text('When the entry was written, in UTC.', '2026-11-20T17:06:01.173Z'), format: 'date-time' },
+    at: moment('When the entry was written, in UTC.'),
     action: text(
       'The action. Later versions may add actions that are not listed for the `action` parameter.',
       'subscription.changed',
@@ -38,12 +38,11 @@ const entrySchema = completeComponent(
       additionalProperties: { type: 'string' },
       examples: [{ subscriptionId: '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11' }],
     },
-    fields: {
-      type: 'array',
-      description: 'The names of the fields that the request set, never their values.',
-      items: { type: 'string' },
-      examples: [['enabled']],
-    },
+    fields: list(
+      'The names of the fields that the request set, never their values.',
+      { type: 'string' },
+      { examples: [['enabled']] },
+    ),
     address: orNull(
       text(
         "The client's IP address: the peer of the connection, or the address that a trusted proxy reports.",
@@ -62,19 +61,12 @@ const auditPageSchema = pageSchema('AuditPage', 'A page of the audit log.', entr
 const auditQuery = {
   from: time('Only entries written at this time or later.', '2026-11-20T00:00:00Z'),
   to: time('Only entries written before this time.', '2026-11-21T00:00:00Z'),
-  list: {
-    type: 'string',
-    enum: AUDIT_LISTS,
-    description:
-      'Only entries of this list: `webhooks` (changes and sendings) or `commands` (calls and presence). Without it, both.',
-    examples: ['commands'],
-  },
-  action: {
-    type: 'string',
-    enum: AUDIT_ACTIONS,
-    description: 'Only entries with this action.',
-    examples: ['subscription.deleted'],
-  },
+  list: choice(
+    AUDIT_LISTS,
+    'Only entries of this list: `webhooks` (changes and sendings) or `commands` (calls and presence). Without it, both.',
+    'commands',
+  ),
+  action: choice(AUDIT_ACTIONS, 'Only entries with this action.', 'subscription.deleted'),
   ...pageParameters,
 } as const
 

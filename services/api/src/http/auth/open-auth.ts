@@ -1,4 +1,5 @@
 import type { Tenant } from '@switchhook/contracts'
+import { createNetworkMatcher } from '@switchhook/egress'
 import type { Logger } from '@switchhook/runtime'
 import { EVERY_ROLE } from '../role.ts'
 import type { Caller } from '../route.ts'
@@ -6,8 +7,7 @@ import { fetchKeys } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
 import { type KeyTiming as CacheTiming, startKeyCache } from './key-cache.ts'
 import { createOwnSiteCheck, type SiteRequest } from './own-site.ts'
-import { createNetworkMatcher } from './trusted-network.ts'
-import { createVerifyToken, forgedToken, Unauthorized } from './verify-token.ts'
+import { createVerifyToken, Unauthorized } from './verify-token.ts'
 
 interface Credentials extends SiteRequest {
   /** The address of the socket, or the address that a trusted proxy reports. */
@@ -46,13 +46,6 @@ export function openAuth(
     ...startKeyCache(() => fetchKeys(issuer, timeoutMs), timing, withIssuer(log, issuer)),
   }))
   const verifyToken = createVerifyToken(issuers)
-  for (const trusted of issuers) {
-    // So that the first client does not wait for it. Without keys there is nothing to prepare.
-    const rejected = trusted
-      .keysFor(undefined)
-      .then((keys) => verifyToken(`Bearer ${forgedToken(trusted.issuer, keys)}`))
-    rejected.catch(() => {})
-  }
   const isTrustedAddress = createNetworkMatcher(config.TRUSTED_NETWORKS)
   const requireOwnSite = createOwnSiteCheck(config.ALLOWED_HOSTS)
   return {

@@ -11,7 +11,7 @@ import {
   tuple,
 } from 'fast-check'
 
-import { createVerifyToken, forgedToken, Unauthorized } from './verify-token.ts'
+import { createVerifyToken, Unauthorized } from './verify-token.ts'
 
 const ISSUER = 'https://idp.example/acme'
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -70,12 +70,6 @@ test('a token that was accepted is rejected once it has expired', async () => {
   } finally {
     jest.useRealTimers()
   }
-})
-
-test('a forged token is rejected because of its signature', async () => {
-  await expect(verifyToken(`Bearer ${forgedToken(ISSUER, keys)}`)).rejects.toMatchObject({
-    extra: { detail: 'signature verification failed' },
-  })
 })
 
 test('any other Authorization header is rejected', async () => {

@@ -108,16 +108,6 @@ function claimsOf(handler: Handler, token: string): Promise<Readonly<Record<stri
   })
 }
 
-/**
- * A token of this issuer with a signature that no key made. A verifier rejects it after it has read the key and checked the
- * signature, which costs a new process 10 ms once.
- */
-export function forgedToken(issuer: string, { keys: [key] }: KeySet): string {
-  const header = { alg: key?.['alg'] ?? (key?.kty === 'EC' ? 'ES256' : 'RS256'), kid: key?.kid }
-  const parts = [header, { iss: issuer }].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-  return [...parts, Buffer.alloc(64).toString('base64url')].join('.')
-}
-
 /** `azp` (OpenID Connect), `client_id` (RFC 9068), or the subject, which is the client for client credentials. */
 function clientIdOf({ azp, client_id: clientId, sub }: Readonly<Record<string, unknown>>): string {
   const id = [azp, clientId, sub].find((claim) => typeof claim === 'string' && claim !== '')

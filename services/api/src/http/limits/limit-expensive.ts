@@ -1,7 +1,6 @@
 import { startDeadline } from '@switchhook/runtime'
 import { HeaderedError } from '../headered-error.ts'
-import type { Caller } from '../route.ts'
-import { limitedClientOf } from './limited-client.ts'
+import { type Caller, limitedClientOf } from '../route.ts'
 
 export type LimitExpensive = ReturnType<typeof createLimitExpensive>
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import { createNetworkMatcher } from '@switchhook/egress'
 import { createRequestLimiter, type Redis, type RequestRate } from '@switchhook/store'
 import type { Authenticate } from '../auth/open-auth.ts'
-import { createNetworkMatcher } from '../auth/trusted-network.ts'
 import { HeaderedError } from '../headered-error.ts'
 import type { Caller } from '../route.ts'
 import { limitBadTokens } from './limit-bad-tokens.ts'
@@ -40,14 +40,9 @@ function createLimitClient(
   const limiter = createRequestLimiter(redis, rate)
   // draft-ietf-httpapi-ratelimit-headers-11: structured fields, times in seconds.
   const policy = `"${POLICY}";q=${rate.requests};w=${rate.windowMs / 1_000}`
-  /** A verified token is one object for its lifetime. */
-  const names = new WeakMap<Caller, string>()
-  return async (caller, address) => {
-    const { issuer, clientId } = caller
+  return async ({ issuer, clientId }, address) => {
     if (issuer === undefined || isTrustedAddress(address)) return {}
-    const name = names.get(caller) ?? nameOf(issuer, clientId)
-    names.set(caller, name)
-    const { isOver, remaining, resetMs } = await limiter.count(name)
+    const { isOver, remaining, resetMs } = await limiter.count(nameOf(issuer, clientId))
     const resetSeconds = Math.ceil(resetMs / 1_000)
     const headers = { 'RateLimit-Policy': policy, RateLimit: `"${POLICY}";r=${remaining};t=${resetSeconds}` }
     if (isOver)

@@ -1,8 +1,54 @@
+import { AppError } from '@switchhook/contracts'
+import type { Issuer } from '../auth/issuer.ts'
+import { offeredSignIns, withOrganization } from '../auth/sign-ins.ts'
 import { feature } from '../feature.ts'
 import { ROLES, rolesIn } from '../role.ts'
 import type { RouteOf } from '../route.ts'
-import { completeComponent, completeObject, flag, orNull, text } from '../schema-parts.ts'
-import { readSignIn, type SignInDeps } from './sign-in-route.ts'
+import { completeComponent, completeObject, flag, list, orNull, text } from '../schema-parts.ts'
+
+const offerSchema = completeComponent(
+  'SignInOffer',
+  'The identity providers that people can sign in with from the command line.',
+  {
+    issuers: list('The identity providers. Empty: none, or name your organization first.', {
+      type: 'object',
+      required: ['issuer', 'clientId', 'scope'],
+      properties: {
+        issuer: text(
+          'The OpenID Connect issuer; its discovery document has the endpoints.',
+          'https://login.example/v2.0',
+        ),
+        clientId: text('The public client of the command line at this issuer.', 'switchhook-cli'),
+        scope: text('The scopes to request, separated by spaces.', 'openid offline_access api://switchhook/.default'),
+        name: text('The organization. Absent: the caller has not named it.', 'acme'),
+      },
+    }),
+    asksOrganization: flag('There are several organizations, which are not listed: name one in `organization`.', false),
+  },
+)
+
+export interface SignInDeps {
+  readonly config: { readonly AUTH_ISSUERS: readonly Issuer[]; readonly CONSOLE_CHOOSER: 'on' | 'off' }
+}
+
+export const readSignIn: RouteOf<SignInDeps, never, { readonly organization?: string }> = {
+  method: 'get',
+  path: '/api/v1/sign-in',
+  operationId: 'readSignIn',
+  tag: 'me',
+  isPublic: true,
+  summary: 'Read how people sign in',
+  description:
+    'Returns what `switchhook login` needs. Empty if the installation offers no sign-in on the command line. Needs no token.',
+  query: { organization: text('The name of your organization, in upper or lower case.', 'acme') },
+  responses: { 200: { description: 'The sign-ins.', body: offerSchema } },
+  failures: ['not-found'],
+  handle: async ({ query: { organization } }, { config: { AUTH_ISSUERS, CONSOLE_CHOOSER } }) => {
+    const named = organization === undefined ? [] : withOrganization(AUTH_ISSUERS, 'cli', [], organization)
+    if (named === undefined) throw new AppError('not-found', { detail: 'No such organization signs in here.' })
+    return { status: 200, body: offeredSignIns(AUTH_ISSUERS, 'cli', { hasChooser: CONSOLE_CHOOSER === 'on', named }) }
+  },
+}
 
 const features = {
   journal: flag('Events are kept with their data, and can be sent again.', true),
@@ -21,12 +67,11 @@ const meSchema = completeComponent('Me', 'The caller, as its token identifies it
     "The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request without a token.",
     'console',
   ),
-  roles: {
-    type: 'array',
-    description: 'The roles of the caller, the least first. A role includes the ones before it.',
-    items: { type: 'string', enum: ROLES },
-    examples: [['viewer', 'operator']],
-  },
+  roles: list(
+    'The roles of the caller, the least first. A role includes the ones before it.',
+    { type: 'string', enum: ROLES },
+    { examples: [['viewer', 'operator']] },
+  ),
   features: completeObject('What this installation has. Later versions may add features.', features),
 })
 

@@ -1,6 +1,6 @@
 import type { Issuer } from '../auth/issuer.ts'
 import { bind } from '../route.ts'
-import { readSignIn } from './sign-in-route.ts'
+import { readSignIn } from './me-route.ts'
 
 const CLIENT = { clientId: 'cli-app', scope: 'openid api' }
 const issuer = (name: string, more: Partial<Issuer> = {}): Issuer => ({

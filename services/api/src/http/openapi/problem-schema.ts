@@ -1,7 +1,7 @@
 import { CALL_COMMANDS, CallState, EVENT_TYPES, FAILURES, numberedSchema, PROBLEMS_PAGE } from '@switchhook/contracts'
 import { component } from '../component.ts'
 import { ROLES } from '../role.ts'
-import { completeComponent, text } from '../schema-parts.ts'
+import { choice, completeComponent, list, text } from '../schema-parts.ts'
 
 /** The problem details of RFC 9457, with the fields that this service adds. */
 export const problemSchema = component('Problem', {
@@ -18,58 +18,47 @@ export const problemSchema = component('Problem', {
     },
     title: text('The meaning of `code`.', FAILURES['invalid-request'].title),
     status: { type: 'integer', description: 'The HTTP status.', examples: [400] },
-    code: {
-      type: 'string',
-      enum: Object.keys(FAILURES),
-      description: 'Identifies the error. Codes are stable.',
-      examples: ['invalid-request'],
-    },
+    code: choice(Object.keys(FAILURES), 'Identifies the error. Codes are stable.', 'invalid-request'),
     requestId: text(
       'The `X-Request-Id` of the answer. Quote it when you contact the operator.',
       '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11',
     ),
     detail: text('More about this error.', 'The body is not valid'),
-    errors: {
-      type: 'array',
-      description: 'The invalid fields or parameters of the request.',
-      items: completeComponent('Fault', 'One invalid field or parameter.', {
+    errors: list(
+      'The invalid fields or parameters of the request.',
+      completeComponent('Fault', 'One invalid field or parameter.', {
         pointer: text('A JSON pointer (RFC 6901) into the body, or `/<name>` for a query parameter.', '/url'),
         detail: text('What is wrong with the value.', 'is required'),
       }),
-    },
-    knownEventTypes: {
-      type: 'array',
-      description: 'The known event types. Present if `url` or `eventTypes` is invalid.',
-      items: { type: 'string', examples: [EVENT_TYPES[0]] },
-      examples: [EVENT_TYPES],
-    },
+    ),
+    knownEventTypes: list(
+      'The known event types. Present if `url` or `eventTypes` is invalid.',
+      { type: 'string', examples: [EVENT_TYPES[0]] },
+      { examples: [EVENT_TYPES] },
+    ),
     knownFields: {
       type: 'object',
       description: 'The fields that a filter can name, by event type. Present if `filter` is invalid.',
       additionalProperties: { type: 'array', items: { type: 'string' } },
       examples: [{ 'agent.status': ['agentUri', 'statusCode'] }],
     },
-    knownStatusCodes: {
-      type: 'array',
-      description: 'The known user status codes. Present if a presence was rejected.',
-      items: completeComponent('UserStatus', 'A user status.', {
+    knownStatusCodes: list(
+      'The known user status codes. Present if a presence was rejected.',
+      completeComponent('UserStatus', 'A user status.', {
         code: { type: 'integer', description: 'The code to send.', examples: [2] },
         name: text('The name of the status.', 'Available'),
       }),
-    },
-    requiredRole: {
-      type: 'string',
-      enum: ROLES,
-      description: 'The role that the operation needs. Present if the caller does not have it.',
-      examples: ['operator'],
-    },
+    ),
+    requiredRole: choice(
+      ROLES,
+      'The role that the operation needs. Present if the caller does not have it.',
+      'operator',
+    ),
     currentState: numberedSchema(CallState, "The current state of the agent's leg. Present if a command was rejected."),
-    allowedCommands: {
-      type: 'array',
-      description:
-        "The commands that are possible in this state with this agent's device. Present if a command was rejected.",
-      items: { type: 'string', enum: CALL_COMMANDS },
-      examples: [['hangup']],
-    },
+    allowedCommands: list(
+      "The commands that are possible in this state with this agent's device. Present if a command was rejected.",
+      { type: 'string', enum: CALL_COMMANDS },
+      { examples: [['hangup']] },
+    ),
   },
 })

@@ -1,5 +1,5 @@
 import { AppError } from '@switchhook/contracts'
-import type { Logger, Metrics } from '@switchhook/runtime'
+import type { Logger } from '@switchhook/runtime'
 import cors from 'cors'
 import express, { type Express, type RequestHandler } from 'express'
 import { type ConsoleOptions, mountConsole } from '../console/mount-console.ts'
@@ -8,8 +8,6 @@ import { documentedHeaders } from '../openapi/answer-headers.ts'
 import { mountPages } from '../pages/mount-pages.ts'
 import type { Route } from '../route.ts'
 import { createProblemHandler } from './problem-handler.ts'
-import { createRequestLog } from './request-log.ts'
-import { createRequestMeter } from './request-meter.ts'
 import { type RequestSteps, serveRoute } from './serve-route.ts'
 
 /** Mounts the routes in an Express application. Urls are case-sensitive, and a trailing slash matters. */
@@ -20,8 +18,8 @@ export function createApp(options: {
   /** Origins whose web pages may call the API; empty: none. */
   readonly corsOrigins: readonly string[]
   readonly log: Logger
-  readonly metrics: Metrics
-  readonly trace: RequestHandler
+  /** Mounted first: `observeRequests`. */
+  readonly observe: RequestHandler
   readonly console?: ConsoleOptions
 }): Express {
   const app = express()
@@ -33,8 +31,7 @@ export function createApp(options: {
   app.enable('strict routing')
   app.set('trust proxy', [...options.trustProxy])
 
-  const { log, metrics, trace } = options
-  app.use(inOneLayer(createRequestLog(log), createRequestMeter(metrics), trace, answerPrivately, refuseExpectation))
+  app.use(options.observe, beforeRouting)
   if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins, options.routes))
   for (const [path, routes] of byPath(options.routes)) {
     const resource = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
@@ -50,17 +47,13 @@ export function createApp(options: {
   return app
 }
 
-/** Express matches each of its layers with the path of each request. */
-function inOneLayer(...handlers: readonly RequestHandler[]): RequestHandler {
-  return handlers.reduceRight<RequestHandler>(
-    (rest, handler) => (request, response, next) => handler(request, response, () => rest(request, response, next)),
-    (_request, _response, next) => next(),
-  )
-}
-
-/** Answers hold one tenant's data, so no cache stores them; browsers must not guess another type than JSON. */
-const answerPrivately: RequestHandler = (_request, response, next) => {
+const beforeRouting: RequestHandler = ({ headers: { expect } }, response, next) => {
+  // Answers hold one tenant's data, so no cache stores them; browsers must not guess another type than JSON.
   response.setHeader('Cache-Control', 'no-store').setHeader('X-Content-Type-Options', 'nosniff')
+  // Node has answered `100-continue` before.
+  if (expect !== undefined && !/\b100-continue\b/i.test(expect)) {
+    throw new AppError('invalid-request', { status: 417, detail: 'Expect must be 100-continue or absent.' })
+  }
   next()
 }
 
@@ -72,14 +65,6 @@ const allowOrigins = (origins: readonly string[], routes: readonly Route[]): Req
     exposedHeaders: [...documentedHeaders(routes)],
     maxAge: 3_600,
   })
-
-/** Node has answered `100-continue` before. */
-const refuseExpectation: RequestHandler = ({ headers: { expect } }, _response, next) => {
-  if (expect !== undefined && !/\b100-continue\b/i.test(expect)) {
-    throw new AppError('invalid-request', { status: 417, detail: 'Expect must be 100-continue or absent.' })
-  }
-  next()
-}
 
 function byPath(routes: readonly Route[]): Map<string, Route[]> {
   const table = new Map<string, Route[]>()

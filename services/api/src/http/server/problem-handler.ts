@@ -2,7 +2,7 @@ import { AppError, toProblem, Unavailable } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { ErrorRequestHandler } from 'express'
 import { BEARER_CHALLENGE, HeaderedError } from '../headered-error.ts'
-import { requestContextOf } from './request-context.ts'
+import { requestContextOf } from './observe-requests.ts'
 import { sendJson } from './send-json.ts'
 
 /** A hostile body can have thousands of faults. */

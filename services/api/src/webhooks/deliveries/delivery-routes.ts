@@ -4,8 +4,14 @@ import type { RouteOf } from '../../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './delivery-query.ts'
-import { deliveryIdSchema, deliveryPageSchema, deliverySchema } from './delivery-schema.ts'
-import { type DeliveryView, summaryOf, viewOf } from './delivery-view.ts'
+import {
+  type DeliveryView,
+  deliveryIdSchema,
+  deliveryPageSchema,
+  deliverySchema,
+  summaryOf,
+  viewOf,
+} from './delivery-schema.ts'
 import { bodyFromJournal } from './event-body.ts'
 import { findDelivery } from './find-delivery.ts'
 import { FIRST_ATTEMPT, type RedeliverDeps, redeliver } from './redeliver.ts'

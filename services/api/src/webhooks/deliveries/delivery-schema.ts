@@ -1,8 +1,19 @@
-import { EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
-import type { DeliveryState } from '@switchhook/store'
+import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
+import type { DeliveryRecord, DeliveryState, ListedDelivery } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import { pageSchema } from '../../http/page-schema.ts'
-import { choice, completeComponent, count, flag, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
+import {
+  choice,
+  completeComponent,
+  count,
+  flag,
+  guid,
+  integer,
+  moment,
+  momentOrNull,
+  orNull,
+  text,
+} from '../../http/schema-parts.ts'
 import { UNREACHABLE_TEXT } from '../subscriptions/endpoint-health-schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
@@ -16,12 +27,10 @@ export const DELIVERY_STATES = [
   'expired',
 ] as const satisfies readonly DeliveryState[]
 
-export const deliveryIdSchema = {
-  type: 'string',
-  format: 'uuid',
-  description: 'The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt.',
-  examples: ['6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'],
-} as const
+export const deliveryIdSchema = guid(
+  'The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt.',
+  '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b',
+)
 
 export const eventIdSchema = {
   ...deliveryIdSchema,
@@ -53,11 +62,7 @@ export const attemptSchema = component('Attempt', {
       `\`delivered\`: answered with a 2xx. \`answered\`: answered with any other status. ${UNREACHABLE_TEXT}`,
       'answered',
     ),
-    status: {
-      type: ['integer', 'null'],
-      description: 'The HTTP status; null if there was no answer.',
-      examples: [503],
-    },
+    status: orNull(integer('The HTTP status; null if there was no answer.', 503)),
     answer: text(
       'The beginning of the body of an answer other than 2xx, as one line of at most 256 bytes. Likely secrets and mail or SIP addresses (`…@…`) are ' +
         'removed; phone numbers and IP addresses are not. Absent if there was no body, it was not text, or it did not arrive in time.',
@@ -122,3 +127,38 @@ export const deliverySchema = completeComponent(
 )
 
 export const deliveryPageSchema = pageSchema('DeliveryPage', 'A page of deliveries.', deliverySummarySchema)
+
+/** A delivery as lists show it. */
+export function summaryOf(record: ListedDelivery) {
+  const { deliveryId, subscriptionId, eventId, eventType, url, state, parkedReason, parkedAt, nextAttemptAt, run } =
+    record
+  return {
+    deliveryId,
+    subscriptionId,
+    eventId,
+    eventType,
+    // null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished.
+    url: url || null,
+    state,
+    parkedReason,
+    parkedAt,
+    nextAttemptAt,
+    run,
+    test: record.trial !== undefined,
+    firstDueAt: record.firstDueAt,
+    attempts: record.attempts.map(attemptView),
+  }
+}
+
+export function attemptView({ run, slot, attempt, at, durationMs, outcome, status, answer }: Attempt): Attempt {
+  return { run, slot, attempt, at, durationMs, outcome, status, ...(answer !== undefined && { answer }) }
+}
+
+/** One delivery in full, with its envelope. The envelope is stored when the delivery is first parked, and null before. */
+export function viewOf(record: DeliveryRecord) {
+  const envelope = record.body === null ? null : (JSON.parse(record.body.toString()) as Envelope)
+  const envelopeDropped = envelope === null && record.state === 'parked'
+  return { ...summaryOf(record), envelope, envelopeDropped }
+}
+
+export type DeliveryView = ReturnType<typeof viewOf>

@@ -15,13 +15,8 @@ interface EventListQuery extends Range {
   readonly number?: string
 }
 
-const name = (description: string, example: string) => ({
-  type: 'string',
-  minLength: 1,
-  maxLength: MAX_SUBJECT_LENGTH,
-  description,
-  examples: [example],
-})
+const name = (description: string, example: string) =>
+  text(description, example, { minLength: 1, maxLength: MAX_SUBJECT_LENGTH })
 
 const CALL_ID = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
 const AGENT_URI = 'sip:alice@acme.example'
@@ -31,16 +26,13 @@ export const eventListQuery = {
   callId: name('Only events of this call.', CALL_ID),
   agentUri: name('Only events of this agent. Percent-encode special characters such as `+`.', AGENT_URI),
   correlationId: name('Only events with this `correlationId`.', CORRELATION_ID),
-  number: {
-    type: 'string',
-    // At least four digits: fewer would match almost everything.
-    pattern: '^[+(]?(\\D*\\d){4}[\\d ().\\/-]*$',
-    maxLength: 64,
-    description:
-      'Only events of calls with this phone number of the other party. Separators, a leading `+` and leading zeros are ignored, and the beginning can be ' +
+  number: text(
+    'Only events of calls with this phone number of the other party. Separators, a leading `+` and leading zeros are ignored, and the beginning can be ' +
       'left out: `5559000` finds `+15559000`. Percent-encode `+`.',
-    examples: ['+15559000'],
-  },
+    '+15559000',
+    // At least four digits: fewer would match almost everything.
+    { pattern: '^[+(]?(\\D*\\d){4}[\\d ().\\/-]*$', maxLength: 64 },
+  ),
   eventType: deliveryQuery.eventType,
   from: { ...deliveryQuery.from, description: 'Only events with a `listedAt` at this time or later.' },
   to: { ...deliveryQuery.to, description: 'Only events with a `listedAt` before this time.' },

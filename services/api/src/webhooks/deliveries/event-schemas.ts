@@ -1,7 +1,7 @@
 import { EVENT_CATALOGUE, EVENT_TYPES, type EventType } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
 import type { Schema } from '../../http/route.ts'
-import { choice, completeComponent, count, moment, text } from '../../http/schema-parts.ts'
+import { choice, completeComponent, count, list, moment, text } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { attemptSchema, deliverySchema, envelopeSchema, eventIdSchema } from './delivery-schema.ts'
 
@@ -48,11 +48,7 @@ const event = {
     type: ['object', 'null'],
     description: 'The data of the event, as its deliveries have it; null if it is larger than 16 KiB.',
   },
-  subscriptions: {
-    type: 'array',
-    description: 'The subscriptions that the event went to, at most 100.',
-    items: subscriptionIdSchema,
-  },
+  subscriptions: list('The subscriptions that the event went to, at most 100.', subscriptionIdSchema),
   subscriptionCount: count('The number of these subscriptions.', 1),
 }
 

@@ -1,5 +1,5 @@
 import { nextCursorSchema } from '../../http/page-schema.ts'
-import { choice, completeComponent, count, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
+import { choice, completeComponent, count, list, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { attemptSchema, deliveryIdSchema, eventIdSchema, parkedReasonSchema } from './delivery-schema.ts'
 import { VERDICTS } from './explain.ts'
@@ -64,12 +64,10 @@ export const explainedEventSchema = completeComponent(
         'The data of the event, as deliveries have it; null if the journal does not have it (any more), and for a test.',
       examples: [null],
     },
-    subscriptions: {
-      type: 'array',
-      description:
-        'One explanation for each current subscription and each subscription that the event was fanned out to. For a test, only its own subscription.',
-      items: explanationSchema,
-    },
+    subscriptions: list(
+      'One explanation for each current subscription and each subscription that the event was fanned out to. For a test, only its own subscription.',
+      explanationSchema,
+    ),
     nextCursor: nextCursorSchema,
   },
 )

@@ -2,7 +2,7 @@ import { type Attempt, deliveryIdOf, newEventId, newSubscriptionId } from '@swit
 import type { EndpointHealth, ListedDelivery } from '@switchhook/store'
 import { aSubscription } from '@switchhook/testkit'
 import { explain, VERDICTS, type Verdict } from './explain.ts'
-import type { Facts } from './explain-facts.ts'
+import type { Facts } from './explain-sentences.ts'
 
 const eventId = newEventId()
 const subscriptionId = newSubscriptionId()

@@ -1,21 +1,24 @@
 import { type Attempt, filteredFields, type Subscription } from '@switchhook/contracts'
 import type { ListedDelivery } from '@switchhook/store'
 import { shownTypes } from '../subscriptions/subscribed-types.ts'
-import { attemptView } from './delivery-view.ts'
-import { type Facts, receivesType, refusalOf, wasMatched } from './explain-facts.ts'
+import { attemptView } from './delivery-schema.ts'
 import {
   attemptSentence,
   coolingSentence,
   coolingUntil,
   endSentence,
+  type Facts,
   FIRST_DUE,
   failureSentence,
   heldSentence,
   NO_RECORD,
   parkedSentence,
   pendingSentence,
+  receivesType,
+  refusalOf,
   sendAgainSentence,
   UNLESS_BEGUN,
+  wasMatched,
 } from './explain-sentences.ts'
 
 /** The possible results of an event at a subscription. Clients rely on the names. */

@@ -19,11 +19,10 @@ import type {
 } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { choice } from '../../http/schema-parts.ts'
+import { choice, integer } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type DeliveryQuery, deliveryQuery, isAbout } from './delivery-query.ts'
-import { deliveryPageSchema } from './delivery-schema.ts'
-import { summaryOf } from './delivery-view.ts'
+import { deliveryPageSchema, summaryOf } from './delivery-schema.ts'
 import { eventListQuery } from './event-list-route.ts'
 
 export interface TenantDeliveriesRouteDeps {
@@ -55,13 +54,10 @@ const query = {
     'Only deliveries whose latest attempt had this outcome.',
     'timeout',
   ),
-  status: {
-    type: 'integer',
+  status: integer('Only deliveries whose latest attempt was answered with this HTTP status.', 503, {
     minimum: 100,
     maximum: 999,
-    description: 'Only deliveries whose latest attempt was answered with this HTTP status.',
-    examples: [503],
-  },
+  }),
   subscriptionId: { ...subscriptionIdSchema, description: 'Only deliveries of this subscription.' },
   callId: { ...eventListQuery.callId, description: 'Only deliveries of events of this call.' },
   agentUri: {

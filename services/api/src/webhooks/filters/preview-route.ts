@@ -11,9 +11,10 @@ import {
 import { type JournalEntry, type JournalReader, microsOf } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { component } from '../../http/component.ts'
+import { feature } from '../../http/feature.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { completeComponent, count, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
+import { completeComponent, count, list, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
 import { eventIdSchema } from '../deliveries/delivery-schema.ts'
 import {
   filterSchema,
@@ -55,13 +56,11 @@ const requestSchema = component('FilterPreviewRequest', {
   additionalProperties: false,
   properties: {
     filter: { ...filterSchema, type: 'object', description: 'The filter, as in a subscription.' },
-    eventTypes: {
-      type: 'array',
-      items: subscribedTypeSchema,
-      minItems: 1,
-      description: 'The event types of the subscription; by default those that the filter names.',
-      examples: [['call.status']],
-    },
+    eventTypes: list(
+      'The event types of the subscription; by default those that the filter names.',
+      subscribedTypeSchema,
+      { minItems: 1, examples: [['call.status']] },
+    ),
   },
 })
 
@@ -69,20 +68,19 @@ const previewSchema = completeComponent('FilterPreview', 'What the filter would 
   looked: count('The number of events of these types that were judged, the latest of the journal.', 412),
   matched: count('The number of these events that pass.', 96),
   since: momentOrNull('When the oldest event that was looked at was journaled, in UTC.'),
-  examples: {
-    type: 'array',
-    description: `The latest ${MAX_EXAMPLES} events that pass and the latest ${MAX_EXAMPLES} that do not, the newest first.`,
-    items: completeComponent('FilterExample', 'An event, and whether it passes.', {
+  examples: list(
+    `The latest ${MAX_EXAMPLES} events that pass and the latest ${MAX_EXAMPLES} that do not, the newest first.`,
+    completeComponent('FilterExample', 'An event, and whether it passes.', {
       eventId: eventIdSchema,
       eventType: { type: 'string', enum: EVENT_TYPES, description: 'The event type.' },
       occurredAt: moment('When the event occurred, in UTC.'),
       refusal: orNull(text('Why the event does not pass; null if it does.', 'state was 2; the filter wants 3 or 7')),
     }),
-  },
+  ),
   warnings: warningsSchema,
 })
 
-export const previewFilter: RouteOf<Pick<Base, 'journal'>, PreviewRequest> = {
+const previewFilter: RouteOf<Pick<Base, 'journal'>, PreviewRequest> = {
   method: 'post',
   path: '/api/v1/webhooks/filters/preview',
   operationId: 'previewFilter',
@@ -140,3 +138,5 @@ async function preview(
     warnings: warningsOf({ eventTypes, filter }),
   }
 }
+
+export const filters = feature([previewFilter], (base: Base) => ({ deps: base }))

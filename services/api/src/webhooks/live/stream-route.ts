@@ -1,14 +1,14 @@
 import { AppError, canonicalCallId, EVENT_TYPES } from '@switchhook/contracts'
-import { isJournalId } from '@switchhook/store'
+import { createLiveAttemptStore, isJournalId } from '@switchhook/store'
 import type { Base } from '../../base.ts'
-import { limitedClientOf } from '../../http/limits/limited-client.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { feature } from '../../http/feature.ts'
+import { limitedClientOf, type RouteOf } from '../../http/route.ts'
 import { choice, moment } from '../../http/schema-parts.ts'
 import { eventListQuery } from '../deliveries/event-list-route.ts'
 import { streamMessages } from '../deliveries/event-schemas.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import type { LiveFilter } from './live-events.ts'
-import type { LiveHub } from './live-hub.ts'
+import { createLiveHub, type LiveHub } from './live-hub.ts'
 
 interface StreamQuery extends LiveFilter {
   readonly since?: string
@@ -43,39 +43,38 @@ data: {"deliveryId":"6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b","subscriptionId":"4f1
 
 `
 
-export const streamEvents: RouteOf<Pick<Base, 'journal' | 'now'> & { readonly hub: LiveHub }, undefined, StreamQuery> =
-  {
-    method: 'get',
-    path: '/api/v1/webhooks/stream',
-    operationId: 'streamEvents',
-    tag: 'deliveries',
-    summary: 'Follow events and attempts as they happen',
-    description:
-      'A stream of server-sent events: `event` for each event of the tenant with its data and the subscriptions that it went to, `attempt` for each attempt, `gap` if something is missing, `place` at the beginning and after 15 quiet seconds. ' +
-      '`id` of `event` and `place` is a place in the stream; send the last one as `Last-Event-ID` to continue after it, as long as the journal has it (24 hours or 20,000 events by default). ' +
-      'Attempts have no place and are not repeated. `gap` has the places `after` which and up to which (`resumedAt`) events or attempts may be missing: read lists and states again. ' +
-      '`subscriptions` has at most 100 ids; `subscriptionCount` counts all. `data` is null if it is larger than 16 KiB. ' +
-      'The stream ends when the token expires, and the connection of a client that reads nothing for 30 seconds is closed: connect again. ' +
-      'Ignore events with an unknown name.',
-    query,
-    isStream: true,
-    role: 'viewer',
-    responses: { 200: { description: 'The stream.', events: { example: EXAMPLE, messages: streamMessages } } },
-    failures: ['journal-off', 'too-many-listeners', 'too-many-client-listeners'],
-    async handle({ caller, query: { callId, since, ...wanted }, lastEventId }, { hub, journal, now }) {
-      if (lastEventId !== undefined && !isJournalId(lastEventId)) throw unknownPlace()
-      if (!journal.isOn) throw new AppError('journal-off')
-      const resumeAfter =
-        lastEventId ?? (since === undefined ? undefined : await journal.before(caller.tenant, Date.parse(since)))
-      const seat = await hub.take(caller.tenant, limitedClientOf(caller))
-      const filter = { ...wanted, ...(callId !== undefined && { callId: canonicalCallId(callId) }) }
-      const closeInMs = caller.expiresAtMs === undefined ? undefined : caller.expiresAtMs - now()
-      return {
-        status: 200,
-        stream: (output) => seat.start(output, { filter, resumeAfter, closeInMs }),
-      }
-    },
-  }
+const streamEvents: RouteOf<Pick<Base, 'journal' | 'now'> & { readonly hub: LiveHub }, undefined, StreamQuery> = {
+  method: 'get',
+  path: '/api/v1/webhooks/stream',
+  operationId: 'streamEvents',
+  tag: 'deliveries',
+  summary: 'Follow events and attempts as they happen',
+  description:
+    'A stream of server-sent events: `event` for each event of the tenant with its data and the subscriptions that it went to, `attempt` for each attempt, `gap` if something is missing, `place` at the beginning and after 15 quiet seconds. ' +
+    '`id` of `event` and `place` is a place in the stream; send the last one as `Last-Event-ID` to continue after it, as long as the journal has it (24 hours or 20,000 events by default). ' +
+    'Attempts have no place and are not repeated. `gap` has the places `after` which and up to which (`resumedAt`) events or attempts may be missing: read lists and states again. ' +
+    '`subscriptions` has at most 100 ids; `subscriptionCount` counts all. `data` is null if it is larger than 16 KiB. ' +
+    'The stream ends when the token expires, and the connection of a client that reads nothing for 30 seconds is closed: connect again. ' +
+    'Ignore events with an unknown name.',
+  query,
+  isStream: true,
+  role: 'viewer',
+  responses: { 200: { description: 'The stream.', events: { example: EXAMPLE, messages: streamMessages } } },
+  failures: ['journal-off', 'too-many-listeners', 'too-many-client-listeners'],
+  async handle({ caller, query: { callId, since, ...wanted }, lastEventId }, { hub, journal, now }) {
+    if (lastEventId !== undefined && !isJournalId(lastEventId)) throw unknownPlace()
+    if (!journal.isOn) throw new AppError('journal-off')
+    const resumeAfter =
+      lastEventId ?? (since === undefined ? undefined : await journal.before(caller.tenant, Date.parse(since)))
+    const seat = await hub.take(caller.tenant, limitedClientOf(caller))
+    const filter = { ...wanted, ...(callId !== undefined && { callId: canonicalCallId(callId) }) }
+    const closeInMs = caller.expiresAtMs === undefined ? undefined : caller.expiresAtMs - now()
+    return {
+      status: 200,
+      stream: (output) => seat.start(output, { filter, resumeAfter, closeInMs }),
+    }
+  },
+}
 
 const unknownPlace = (): AppError =>
   new AppError('invalid-request', {
@@ -83,3 +82,15 @@ const unknownPlace = (): AppError =>
       'The header Last-Event-ID is not an id of this stream. Send the last id that you received, or leave it out.',
     errors: [{ pointer: '/Last-Event-ID', detail: 'is not an id of this stream' }],
   })
+
+export const live = feature([streamEvents], (base: Base) => {
+  const { config, redis, metrics } = base
+  const hub = createLiveHub({
+    ...base,
+    attempts: createLiveAttemptStore(redis),
+    mostPerTenant: config.STREAM_LISTENERS_PER_TENANT,
+    mostPerClient: config.STREAM_LISTENERS_PER_CLIENT,
+  })
+  metrics.gauge('switchhook_live_streams', 'Live streams that are open.', () => hub.count())
+  return { deps: { ...base, hub }, endRequests: () => hub.close() }
+})

@@ -2,7 +2,7 @@ import { UNREACHABLE_REASONS } from '@switchhook/contracts'
 import type { TenantParked } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { choice, completeComponent, count, moment, orNull, text } from '../../http/schema-parts.ts'
+import { choice, completeComponent, count, integer, list, moment, orNull, text } from '../../http/schema-parts.ts'
 import { parkedReasonSchema } from '../deliveries/delivery-schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
@@ -11,11 +11,9 @@ const parkedCausesSchema = completeComponent(
   'The parked deliveries of the tenant, grouped by their cause.',
   {
     asOf: moment('When the deliveries were counted, in UTC.'),
-    items: {
-      type: 'array',
-      maxItems: 1_000,
-      description: 'The groups, the largest first.',
-      items: completeComponent('ParkedCause', 'The parked deliveries of one subscription with the same cause.', {
+    items: list(
+      'The groups, the largest first.',
+      completeComponent('ParkedCause', 'The parked deliveries of one subscription with the same cause.', {
         subscriptionId: subscriptionIdSchema,
         url: text(
           'The endpoint to which the latest of these deliveries was sent; empty if none of them was read.',
@@ -32,16 +30,13 @@ const parkedCausesSchema = completeComponent(
             'answered',
           ),
         ),
-        status: {
-          type: ['integer', 'null'],
-          description: 'The HTTP status of the latest attempt; null if there was no answer.',
-          examples: [401],
-        },
+        status: orNull(integer('The HTTP status of the latest attempt; null if there was no answer.', 401)),
         count: count('The number of these deliveries.', 1204, 1),
         since: moment('When the first of these deliveries was parked, in UTC.'),
         latest: moment('When the latest of these deliveries was parked, in UTC.'),
       }),
-    },
+      { maxItems: 1_000 },
+    ),
   },
 )
 

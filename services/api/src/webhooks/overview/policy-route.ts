@@ -2,16 +2,15 @@ import { AppError } from '@switchhook/contracts'
 import type { DeliveryPolicyStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { completeComponent, completeObject, count, orNull } from '../../http/schema-parts.ts'
+import { completeComponent, completeObject, count, list, orNull } from '../../http/schema-parts.ts'
 
 const policySchema = completeComponent('DeliveryPolicy', 'How this installation delivers.', {
   deliveryTimeoutMs: count('The deadline of one attempt in ms.', 10_000),
-  retryWaitsMs: {
-    type: 'array',
-    description: 'The waits between attempts in ms. A delivery has one attempt more than there are waits.',
-    items: { type: 'integer', minimum: 0 },
-    examples: [[10_000, 60_000, 300_000, 1_800_000, 7_200_000, 14_400_000, 21_600_000]],
-  },
+  retryWaitsMs: list(
+    'The waits between attempts in ms. A delivery has one attempt more than there are waits.',
+    { type: 'integer', minimum: 0 },
+    { examples: [[10_000, 60_000, 300_000, 1_800_000, 7_200_000, 14_400_000, 21_600_000]] },
+  ),
   breaker: completeObject('When an endpoint is not contacted for a while.', {
     failures: count('Transient failures in a row that begin a cool-down.', 5),
     cooldownMs: count('The length of a cool-down in ms.', 30_000),
@@ -34,13 +33,11 @@ const policySchema = completeComponent('DeliveryPolicy', 'How this installation 
     quickAttemptsAtOnce: count('Likewise while the endpoint answers within 250 ms.', 100),
     recoveryPerSecond: count('Deliveries per second that a recovery sends at most.', 50),
   }),
-  egressAddresses: {
-    type: 'array',
-    description:
-      'The addresses and networks that deliveries come from, for the allow-list of a firewall. Empty: the operator has not named them.',
-    items: { type: 'string' },
-    examples: [['203.0.113.0/28']],
-  },
+  egressAddresses: list(
+    'The addresses and networks that deliveries come from, for the allow-list of a firewall. Empty: the operator has not named them.',
+    { type: 'string' },
+    { examples: [['203.0.113.0/28']] },
+  ),
 })
 
 const NO_REPORT = 'No delivery worker has reported its policy within the last day.'

@@ -11,7 +11,7 @@ import {
 import type { Base } from '../../base.ts'
 import { windowOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { choice, completeComponent, count, flag, moment, time } from '../../http/schema-parts.ts'
+import { choice, completeComponent, count, flag, list, moment, time } from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 interface StatisticsRouteDeps extends Pick<Base, 'now'> {
@@ -81,18 +81,14 @@ const statisticsSchema = completeComponent(
         'the last hour.',
       true,
     ),
-    points: {
-      type: 'array',
-      description: 'The minutes or hours in which anything happened, the oldest first. The others are left out.',
-      items: pointSchema,
-    },
-    coolDowns: {
-      type: 'array',
-      maxItems: 100,
-      description:
-        'When the endpoint was not contacted because it kept failing, the oldest first: the periods of the last 30 days that touch the range, at most ' +
+    points: list(
+      'The minutes or hours in which anything happened, the oldest first. The others are left out.',
+      pointSchema,
+    ),
+    coolDowns: list(
+      'When the endpoint was not contacted because it kept failing, the oldest first: the periods of the last 30 days that touch the range, at most ' +
         'the latest 100. Empty without `subscriptionId`.',
-      items: completeComponent(
+      completeComponent(
         'CoolDownPeriod',
         'One cool-down, or several that followed each other because the endpoint failed each probe.',
         {
@@ -100,7 +96,8 @@ const statisticsSchema = completeComponent(
           until: moment('When the last cool-down ends, in UTC. An answer of the endpoint can end it sooner.'),
         },
       ),
-    },
+      { maxItems: 100 },
+    ),
   },
 )
 

@@ -3,7 +3,7 @@ import { type DeliveryCounter, inChunks, type PageQuery } from '@switchhook/stor
 import type { Base } from '../../base.ts'
 import { nextCursorSchema, pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { completeComponent, count, flag, moment, momentOrNull } from '../../http/schema-parts.ts'
+import { completeComponent, count, flag, list, moment, momentOrNull } from '../../http/schema-parts.ts'
 import { endpointHealthSchema } from '../subscriptions/endpoint-health-schema.ts'
 import { OPTIONAL_SETTINGS } from '../subscriptions/optional-settings.ts'
 import { subscriptionSchema } from '../subscriptions/subscription-schema.ts'
@@ -46,11 +46,7 @@ const subscriptionSummarySchema = completeComponent(
 
 const summarySchema = completeComponent('Summary', 'The state of each subscription.', {
   asOf: moment('When the answer was made, in UTC.'),
-  items: {
-    type: 'array',
-    description: 'The subscriptions of this page, the oldest first.',
-    items: subscriptionSummarySchema,
-  },
+  items: list('The subscriptions of this page, the oldest first.', subscriptionSummarySchema),
   nextCursor: nextCursorSchema,
 })
 

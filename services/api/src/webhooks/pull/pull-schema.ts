@@ -1,25 +1,29 @@
 import { CONNECTION_REASONS, type Outcome } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
-import { choice, completeComponent, count, flag, moment, momentOrNull, text } from '../../http/schema-parts.ts'
+import {
+  choice,
+  completeComponent,
+  count,
+  flag,
+  integer,
+  list,
+  moment,
+  momentOrNull,
+  text,
+} from '../../http/schema-parts.ts'
 import { deliveryIdSchema } from '../deliveries/delivery-schema.ts'
 
-const integer = (minimum: number, maximum: number, usual: number, description: string) => ({
-  type: 'integer',
-  minimum,
-  maximum,
-  default: usual,
-  description,
-  examples: [usual],
-})
+const amount = (minimum: number, maximum: number, usual: number, description: string) =>
+  integer(description, usual, { minimum, maximum, default: usual })
 
 export const receiveSchema = component('Receive', {
   type: 'object',
   description: 'How many deliveries to receive, and how long to wait for the first. All fields are optional.',
   additionalProperties: false,
   properties: {
-    max: integer(1, 100, 10, 'The maximum number of deliveries.'),
-    waitSeconds: integer(0, 25, 20, 'How long the request waits for a delivery. Cancel the request to stop waiting.'),
-    leaseSeconds: integer(
+    max: amount(1, 100, 10, 'The maximum number of deliveries.'),
+    waitSeconds: amount(0, 25, 20, 'How long the request waits for a delivery. Cancel the request to stop waiting.'),
+    leaseSeconds: amount(
       10,
       300,
       30,
@@ -29,22 +33,19 @@ export const receiveSchema = component('Receive', {
   examples: [{ max: 100, leaseSeconds: 60 }],
 })
 
-const leaseToken = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 32,
-  description: 'Proves that the delivery is yours. Each receipt of a delivery has another one.',
-  examples: ['1795194391173030'],
-} as const
+const leaseToken = text(
+  'Proves that the delivery is yours. Each receipt of a delivery has another one.',
+  '1795194391173030',
+  { minLength: 1, maxLength: 32 },
+)
 
 export const receivedSchema = completeComponent(
   'Received',
   'The received deliveries, the one that was due first at the beginning.',
   {
-    items: {
-      type: 'array',
-      description: 'Empty if no delivery became due in time. There can be fewer than `max` even if more are held.',
-      items: completeComponent('ReceivedDelivery', 'A delivery: one attempt, which is yours until `leasedUntil`.', {
+    items: list(
+      'Empty if no delivery became due in time. There can be fewer than `max` even if more are held.',
+      completeComponent('ReceivedDelivery', 'A delivery: one attempt, which is yours until `leasedUntil`.', {
         deliveryId: deliveryIdSchema,
         attempt: count('The number of this attempt, sent as `X-SVC-Attempt`.', 1),
         leaseToken,
@@ -57,7 +58,7 @@ export const receivedSchema = completeComponent(
         },
         body: text('The body of that POST. The signature covers its bytes in UTF-8.', '{"eventType":"call.status"}'),
       }),
-    },
+    ),
     held: count('How many deliveries are still held, without those that clients have received.', 0),
     oldestHeldAt: momentOrNull('Since when the oldest of them is due; null if there is none.'),
   },
@@ -69,12 +70,9 @@ export const outcomesSchema = component('ReportedOutcomes', {
   required: ['items'],
   additionalProperties: false,
   properties: {
-    items: {
-      type: 'array',
-      description: 'One item per delivery.',
-      minItems: 1,
-      maxItems: 100,
-      items: component('ReportedOutcome', {
+    items: list(
+      'One item per delivery.',
+      component('ReportedOutcome', {
         type: 'object',
         description: 'The outcome of one attempt: exactly one of `status`, `error` and `release`.',
         required: ['deliveryId', 'leaseToken'],
@@ -82,36 +80,29 @@ export const outcomesSchema = component('ReportedOutcomes', {
         properties: {
           deliveryId: deliveryIdSchema,
           leaseToken,
-          status: {
-            type: 'integer',
-            minimum: 200,
-            maximum: 599,
-            description:
-              'The HTTP status that your handler answered, or the one that says the same: 2xx acknowledges, 408, 425, 429 and 5xx are retried, any other parks.',
-            examples: [204],
-          },
+          status: integer(
+            'The HTTP status that your handler answered, or the one that says the same: 2xx acknowledges, 408, 425, 429 and 5xx are retried, any other parks.',
+            204,
+            { minimum: 200, maximum: 599 },
+          ),
           error: choice(CONNECTION_REASONS, 'Why there was no status. The delivery is retried.', 'timeout'),
           release: flag(
             'true gives the delivery back, to its place among those that are due. No attempt is counted.',
             true,
           ),
-          durationMs: {
-            type: 'integer',
+          durationMs: integer('How long the attempt took. Default: the time since the delivery was received.', 42, {
             minimum: 0,
             maximum: 3_600_000,
-            description: 'How long the attempt took. Default: the time since the delivery was received.',
-            examples: [42],
-          },
-          answer: {
-            type: 'string',
-            maxLength: 1_024,
-            description:
-              'The beginning of the answer, shown with the attempt. Secrets are removed. Ignored without a status, and for a 2xx.',
-            examples: ['{"error":"no such customer"}'],
-          },
+          }),
+          answer: text(
+            'The beginning of the answer, shown with the attempt. Secrets are removed. Ignored without a status, and for a 2xx.',
+            '{"error":"no such customer"}',
+            { maxLength: 1_024 },
+          ),
         },
       }),
-    },
+      { minItems: 1, maxItems: 100 },
+    ),
   },
   examples: [{ items: [{ deliveryId: deliveryIdSchema.examples[0], leaseToken: '1795194391173030', status: 204 }] }],
 })
@@ -120,10 +111,9 @@ export const outcomeResultsSchema = completeComponent(
   'OutcomeResults',
   'What became of each delivery, in the order of the request.',
   {
-    items: {
-      type: 'array',
-      description: 'One item per delivery.',
-      items: completeComponent('OutcomeResult', 'The state of a delivery after its outcome was reported.', {
+    items: list(
+      'One item per delivery.',
+      completeComponent('OutcomeResult', 'The state of a delivery after its outcome was reported.', {
         deliveryId: deliveryIdSchema,
         result: choice(
           ['done', 'lease-lost'],
@@ -136,7 +126,7 @@ export const outcomeResultsSchema = completeComponent(
         ),
         nextAttemptAt: momentOrNull('When the next attempt is due; null if there is none.', '2026-11-20T17:06:11.180Z'),
       }),
-    },
+    ),
   },
 )
 

@@ -1,11 +1,18 @@
-import type { Tenant } from '@switchhook/contracts'
-import type { ParkedWindow } from '@switchhook/store'
+import type { SubscriptionId, Tenant } from '@switchhook/contracts'
+import type { ParkedCounter, ParkedWindow } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import { windowFault, windowOf } from '../../http/read-range.ts'
 import type { Answer, RouteOf, Schema } from '../../http/route.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { listEndAtStart, newRecovery, type Recovery, type RecoveryRequested, type Selection } from './recovery.ts'
+import {
+  listEndAtStart,
+  newRecovery,
+  type Recovery,
+  type RecoveryRequested,
+  rangeOf,
+  type Selection,
+} from './recovery.ts'
 import type { RecoveryBook } from './recovery-book.ts'
 import {
   type RecoveryRequest,
@@ -52,6 +59,33 @@ interface Counted extends Pick<Recovery, 'after' | 'until'>, Partial<Pick<Recove
   readonly found: number
   /** Counted as failed at the beginning and skipped, so that they do not use up the pace. */
   readonly failed: number
+}
+
+export interface CountDeps {
+  readonly parked: Pick<ParkedWindow, 'newest' | 'count'>
+  readonly parkedCount: ParkedCounter['count']
+}
+
+/** Counts the parked deliveries that a recovery would send, and those that have lost their body and cannot be sent again. */
+export async function countParked(
+  { parked, parkedCount }: CountDeps,
+  subscriptionId: SubscriptionId,
+  { selection, startedBy }: Pick<Recovery, 'selection' | 'startedBy'>,
+) {
+  // The recovery ends at the current end of the list: deliveries that it parks again come later.
+  const newest = await parked.newest(subscriptionId)
+  const { bodiesUntil } = await parkedCount(subscriptionId)
+  const range = { ...rangeOf(selection, newest), isFirstRun: startedBy !== undefined }
+  const { until } = range
+  const haveLost = Number(bodiesUntil) > Number(range.after)
+  const after = haveLost ? bodiesUntil : range.after
+  const lostUntil = String(Math.min(Number(bodiesUntil), Number(until)))
+  const [found, lost] = await Promise.all([
+    parked.count(subscriptionId, { ...range, after }),
+    haveLost ? parked.count(subscriptionId, { ...range, until: lostUntil }) : { count: 0 },
+  ])
+  const shown = { ...found, withoutBody: lost.count }
+  return { shown, found: found.count + lost.count, failed: lost.count, after, until, newest }
 }
 
 /** Begins a recovery, unless the subscription has one or `dryRun` asks for the counts alone. */

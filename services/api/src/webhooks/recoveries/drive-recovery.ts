@@ -3,7 +3,6 @@ import type { DueTimer } from '@switchhook/store'
 import type { Step, Transact } from '../../state/transact.ts'
 import { createBackfillWindow } from './backfill-window.ts'
 import { planStep } from './pace.ts'
-import type { RecoveriesDeps } from './recoveries-deps.ts'
 import {
   cancelled,
   done,
@@ -15,7 +14,7 @@ import {
   stalledMsOf,
   withResults,
 } from './recovery.ts'
-import { keyOf, type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
+import { keyOf, type RecoveriesDeps, type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
 import { sendItems } from './send-items.ts'
 
 export type RecoveryDriver = ReturnType<typeof createRecoveryDriver>

@@ -25,7 +25,7 @@ import {
 import { aSubscription, silentLog, useRedis } from '@switchhook/testkit'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
-import { countParked } from './count-parked.ts'
+import { countParked } from './begin-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 import { createRecoveries } from './recoveries-feature.ts'
 import { newRecovery, type Recovery } from './recovery.ts'

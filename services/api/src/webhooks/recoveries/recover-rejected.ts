@@ -1,9 +1,8 @@
 import { isGuid, parseSubscriptionId, type RecoveryId, type Subscription } from '@switchhook/contracts'
 import type { DueTimer, RejectionStore, Rejections, StateStore, SubscriptionStore } from '@switchhook/store'
-import { type CountDeps, countParked } from './count-parked.ts'
-import type { RecoveriesDeps } from './recoveries-deps.ts'
+import { type CountDeps, countParked } from './begin-recovery.ts'
 import { newRecovery, type Recovery } from './recovery.ts'
-import type { RecoveryBook } from './recovery-book.ts'
+import type { RecoveriesDeps, RecoveryBook } from './recovery-book.ts'
 
 export interface RecoverRejectedDeps extends CountDeps, Pick<RecoveriesDeps, 'now' | 'log'> {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>

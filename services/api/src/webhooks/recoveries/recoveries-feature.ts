@@ -11,14 +11,19 @@ import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import type { State } from '../../state/state.ts'
 import { createTransact } from '../../state/transact.ts'
-import { backfill } from './backfill-route.ts'
 import { createBackfillWindow } from './backfill-window.ts'
 import { createRecoveryDriver } from './drive-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
-import type { RecoveriesDeps } from './recoveries-deps.ts'
-import { createRecoveryBook } from './recovery-book.ts'
+import { createRecoveryBook, type RecoveriesDeps } from './recovery-book.ts'
 import { createRecoveryMeter } from './recovery-meter.ts'
-import { cancelRecovery, listAllRecoveries, listRecoveries, readRecovery, recover } from './recovery-routes.ts'
+import {
+  backfill,
+  cancelRecovery,
+  listAllRecoveries,
+  listRecoveries,
+  readRecovery,
+  recover,
+} from './recovery-routes.ts'
 
 /**
  * Recoveries, as one replica runs them. A recovery is a cursor in the list of a subscription's parked deliveries, which is

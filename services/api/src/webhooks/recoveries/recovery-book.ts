@@ -1,10 +1,42 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type RecoveryId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
-import { createListCursor, type PageQuery } from '@switchhook/store'
+import type { Broker } from '@switchhook/messaging'
+import type { Logger } from '@switchhook/runtime'
+import {
+  type BreakerStore,
+  createListCursor,
+  type DeliveryArchive,
+  type JournalReader,
+  type PageQuery,
+  type ParkedWindow,
+  type RejectionStore,
+  type StateStore,
+} from '@switchhook/store'
 import type { Transact, Writing } from '../../state/transact.ts'
-import { MAX_CHECK_MS } from './pace.ts'
-import type { RecoveriesDeps } from './recoveries-deps.ts'
 import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested } from './recovery.ts'
+import type { RecoveryMeter } from './recovery-meter.ts'
+
+/** What recoveries use. */
+export interface RecoveriesDeps {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly store: StateStore
+  /** Called after every commit, with the timers that it set. */
+  readonly committed: (writing: Writing) => void
+  readonly look: BreakerStore['look']
+  readonly parked: Pick<ParkedWindow, 'take' | 'stateOf' | 'countAfter'>
+  readonly rejections: Pick<RejectionStore, 'note' | 'forget'>
+  readonly deliveries: Pick<
+    DeliveryArchive,
+    'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent' | 'find' | 'list'
+  >
+  readonly journal: Pick<JournalReader, 'after' | 'newest' | 'read'>
+  readonly publish: Broker['publishBacklogged']
+  /** Maximum deliveries per second of one recovery. */
+  readonly mostPerSecond: number
+  readonly meter: RecoveryMeter
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}
 
 /** The ids of a subscription's or a tenant's recoveries, the newest first. */
 interface Listed {
@@ -35,8 +67,6 @@ const MAX_LISTED_OF_TENANT = 200
 /** Longer than the broker takes to confirm, or to be declared away. */
 const RELEASED_WITHIN_MS = 12_000
 const RELEASED_CHECK_MS = 50
-/** A running recovery that was not updated for this long has lost its timer. */
-const TIMER_LOST_MS = MAX_CHECK_MS + 30_000
 
 export const recoveryKey = (recoveryId: RecoveryId): string => `recovery:${recoveryId}`
 
@@ -77,17 +107,6 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
     return records.flatMap((record) => (record === undefined ? [] : [record.value as Recovery]))
   }
 
-  /** Sets a lost timer again. During an upgrade, a replica of a version that does not know the timer's owner may have discarded it. */
-  async function restoreTimer(tenant: Tenant, recovery: Recovery): Promise<Recovery> {
-    if (recovery.state !== 'running' || now() - Date.parse(recovery.updatedAt) < TIMER_LOST_MS) return recovery
-    return transact(tenant, [keyOf(recovery)], ([stored]) => {
-      const present = stored as Recovery | undefined
-      if (present?.turn !== recovery.turn || present.state !== 'running') return { result: present ?? recovery }
-      const next = { ...present, turn: present.turn + 1 }
-      return { result: next, writing: writingOf(next, 0) }
-    })
-  }
-
   const expire = (tenant: Tenant, keys: readonly string[]): Promise<void> =>
     transact(tenant, keys, (found) => {
       const records = keys.flatMap((key, at) => (found[at] === undefined ? [] : [{ key, value: found[at], ttlMs: 1 }]))
@@ -97,10 +116,8 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
   const readList = async (tenant: Tenant, key: string): Promise<readonly RecoveryId[]> =>
     ((await store.read(tenant, [key]))[0]?.value as Listed | undefined)?.recoveries ?? []
 
-  async function find(tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> {
-    const [found] = await read(tenant, [recoveryId])
-    return found && restoreTimer(tenant, found)
-  }
+  const find = async (tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> =>
+    (await read(tenant, [recoveryId]))[0]
 
   async function existingFor(
     tenant: Tenant,
@@ -175,7 +192,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
      * nothing is sent after the answer.
      */
     cancel: async (tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> => {
-      const [found] = await read(tenant, [recoveryId])
+      const found = await find(tenant, recoveryId)
       if (found === undefined) return undefined
       const ended = await transact<RecoveryChange | undefined>(tenant, [keyOf(found)], async ([stored]) => {
         const present = stored as Recovery | undefined
@@ -193,7 +210,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
       const deadline = now() + RELEASED_WITHIN_MS
       while (latest?.state === 'cancelled' && latest.isSending && now() < deadline) {
         await delay(RELEASED_CHECK_MS)
-        latest = (await read(tenant, [recoveryId]))[0]
+        latest = await find(tenant, recoveryId)
       }
       return latest
     },

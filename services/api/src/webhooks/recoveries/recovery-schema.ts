@@ -2,7 +2,17 @@ import { EVENT_TYPES, type EventType, PARKED_REASONS, type ParkedReason } from '
 import { component } from '../../http/component.ts'
 import { pageSchema } from '../../http/page-schema.ts'
 import type { Schema } from '../../http/route.ts'
-import { choice, completeComponent, count, flag, moment, momentOrNull, orNull } from '../../http/schema-parts.ts'
+import {
+  choice,
+  completeComponent,
+  count,
+  flag,
+  guid,
+  integer,
+  moment,
+  momentOrNull,
+  orNull,
+} from '../../http/schema-parts.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { WAITING_FOR } from './pace.ts'
 import type { Recovery } from './recovery.ts'
@@ -86,13 +96,12 @@ const selection = {
     ),
   ),
   eventTypes: eventTypes('Only deliveries of these event types. Omitted or null: all.'),
-  maxPerSecond: {
-    type: ['integer', 'null'],
-    minimum: 1,
-    maximum: MAX_PER_SECOND,
-    description: 'The maximum rate in deliveries per second. The limit of the installation always applies as well.',
-    examples: [20],
-  },
+  maxPerSecond: orNull(
+    integer('The maximum rate in deliveries per second. The limit of the installation always applies as well.', 20, {
+      minimum: 1,
+      maximum: MAX_PER_SECOND,
+    }),
+  ),
 } as const
 
 const dryRun = { ...flag('Only count; send nothing.', true), default: false }
@@ -139,12 +148,7 @@ export const recoveryCountSchema = component('RecoveryCount', {
   },
 })
 
-export const recoveryIdSchema = {
-  type: 'string',
-  format: 'uuid',
-  description: 'The id of the recovery.',
-  examples: ['b3b3c5c4-1f0e-4b36-9a55-0d8a5a6c7e21'],
-} as const
+export const recoveryIdSchema = guid('The id of the recovery.', 'b3b3c5c4-1f0e-4b36-9a55-0d8a5a6c7e21')
 
 const recoveryProperties = {
   recoveryId: recoveryIdSchema,

@@ -124,19 +124,6 @@ export function rangeOf({ from, to, reason, eventTypes = null }: Selection, newe
   return { after: String(after), until: String(Math.min(until, Number(newest ?? 0))), reason, eventTypes }
 }
 
-/**
- * Splits a range into the deliveries with a body and the older ones, which have lost it and cannot be sent again.
- * @param bodiesUntil deliveries parked until then, in µs, have no body
- */
-export function splitAtBodies(
-  range: ParkedRange,
-  bodiesUntil: string,
-): { readonly withBody: ParkedRange; readonly withoutBody: ParkedRange | undefined } {
-  if (Number(bodiesUntil) <= Number(range.after)) return { withBody: range, withoutBody: undefined }
-  const until = String(Math.min(Number(bodiesUntil), Number(range.until)))
-  return { withBody: { ...range, after: bodiesUntil }, withoutBody: { ...range, until } }
-}
-
 /** The end of the list when the recovery began, in µs, by the clock of the list, which is not the clock of the api. */
 export function listEndAtStart({ newest, startedAt }: Recovery): string {
   if (newest === undefined) return String(Date.parse(startedAt) * 1_000 - 1)

@@ -1,8 +1,8 @@
 import { type DeliveryId, type Subscription, Unavailable } from '@switchhook/contracts'
 import { requestedDelivery } from '../deliveries/event-body.ts'
 import { type SentAgain, sendAgain } from '../deliveries/send-again.ts'
-import type { RecoveriesDeps } from './recoveries-deps.ts'
 import type { Item, ItemResult, Recovery } from './recovery.ts'
+import type { RecoveriesDeps } from './recovery-book.ts'
 
 /** The items of one step of a recovery. */
 interface Batch {

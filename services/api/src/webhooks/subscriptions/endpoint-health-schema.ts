@@ -1,5 +1,5 @@
 import { UNREACHABLE_REASONS, type UnreachableReason } from '@switchhook/contracts'
-import { choice, completeComponent, count, momentOrNull, orNull } from '../../http/schema-parts.ts'
+import { choice, completeComponent, count, integer, momentOrNull, orNull } from '../../http/schema-parts.ts'
 
 /** A short explanation of each outcome without an answer. A receiver check gives longer advice. */
 const REASONS: Readonly<Record<UnreachableReason, string>> = {
@@ -49,11 +49,9 @@ export const endpointHealthSchema = completeComponent(
         null,
       ),
     ),
-    lastFailureStatus: {
-      type: ['integer', 'null'],
-      description: 'The HTTP status of the attempt at `lastFailureAt`; null if there was no answer or no failure.',
-      examples: [null],
-    },
+    lastFailureStatus: orNull(
+      integer('The HTTP status of the attempt at `lastFailureAt`; null if there was no answer or no failure.', null),
+    ),
     failingSince: momentOrNull(
       'The first failure after `lastSuccessAt`, in UTC, to within a few seconds; null if the latest attempt was acknowledged, or none was made.',
       null,

@@ -1,22 +1,17 @@
 import { describeEventTypes, EVENT_TYPES } from '@switchhook/contracts'
 import type { RouteOf } from '../../http/route.ts'
-import { completeComponent, text } from '../../http/schema-parts.ts'
+import { completeComponent, list, text } from '../../http/schema-parts.ts'
 
 const catalogueSchema = completeComponent('EventTypes', 'The event types that you can subscribe to.', {
-  items: {
-    type: 'array',
-    description: 'The event types.',
-    items: completeComponent(
-      'EventTypeDescription',
-      'An event type, with the schema and an example of its deliveries.',
-      {
-        type: { type: 'string', enum: EVENT_TYPES, description: 'The name of the event type.' },
-        description: text('What the event reports.', "A call's state has changed."),
-        schema: { type: 'object', description: 'The JSON Schema (2020-12) of the whole delivery body.' },
-        example: { type: 'object', description: 'An example of a delivery body.' },
-      },
-    ),
-  },
+  items: list(
+    'The event types.',
+    completeComponent('EventTypeDescription', 'An event type, with the schema and an example of its deliveries.', {
+      type: { type: 'string', enum: EVENT_TYPES, description: 'The name of the event type.' },
+      description: text('What the event reports.', "A call's state has changed."),
+      schema: { type: 'object', description: 'The JSON Schema (2020-12) of the whole delivery body.' },
+      example: { type: 'object', description: 'An example of a delivery body.' },
+    }),
+  ),
 })
 
 /** From the same table as the AsyncAPI document. */

@@ -12,7 +12,7 @@ import {
   type Subscription,
 } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
-import { choice, completeComponent, flag, text } from '../../http/schema-parts.ts'
+import { choice, completeComponent, flag, list, text } from '../../http/schema-parts.ts'
 
 const HIDES_END = 'The filter passes no call.status event of state 7 (ended): the end of a call is never delivered.'
 
@@ -33,14 +33,14 @@ const conditionSchema = component('FilterCondition', {
       examples: [[1, 2]],
     }),
     word('exists', flag('Whether the field has a value.', true)),
-    word('numeric', {
-      type: 'array',
-      description: 'One or two comparisons of the number, both of which hold.',
-      items: { oneOf: [{ type: 'string', enum: Object.keys(NUMERIC_OPERATORS) }, { type: 'number' }] },
-      minItems: 2,
-      maxItems: 4,
-      examples: [['>', 0, '<=', 60]],
-    }),
+    word(
+      'numeric',
+      list(
+        'One or two comparisons of the number, both of which hold.',
+        { oneOf: [{ type: 'string', enum: Object.keys(NUMERIC_OPERATORS) }, { type: 'number' }] },
+        { minItems: 2, maxItems: 4, examples: [['>', 0, '<=', 60]] },
+      ),
+    ),
   ],
 })
 
@@ -82,10 +82,9 @@ export const isOfFilter = (pointer: string): boolean => /^\/filter(\/|$)/.test(p
 export const invalidFilter = (detail: string, errors: readonly Fault[], filter: unknown): AppError =>
   new AppError('invalid-filter', { detail, errors, knownFields: knownFieldsOf(filter) })
 
-export const warningsSchema = {
-  type: 'array',
-  description: 'What in the settings is valid and probably not meant.',
-  items: completeComponent('SubscriptionWarning', 'A setting that is valid and probably not meant.', {
+export const warningsSchema = list(
+  'What in the settings is valid and probably not meant.',
+  completeComponent('SubscriptionWarning', 'A setting that is valid and probably not meant.', {
     code: choice(
       ['filter-hides-end', 'filter-unused'],
       '`filter-hides-end`: the filter passes no `call.status` event of state 7, so the end of a call is never delivered. `filter-unused`: the filter has an entry for an event type that the subscription does not receive.',
@@ -93,7 +92,7 @@ export const warningsSchema = {
     ),
     detail: text('The warning in a sentence. For people; the wording may change.', HIDES_END),
   }),
-}
+)
 
 export function warningsOf({ eventTypes, filter = {} }: Pick<Subscription, 'eventTypes' | 'filter'>) {
   const isReceived = (type: string) => receives({ enabled: true, eventTypes }, type)

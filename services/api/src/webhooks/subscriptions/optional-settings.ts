@@ -1,5 +1,5 @@
 import type { Subscription } from '@switchhook/contracts'
-import { flag, momentOrNull, orNull } from '../../http/schema-parts.ts'
+import { flag, integer, momentOrNull, orNull } from '../../http/schema-parts.ts'
 import { filterSchema } from './filter-schema.ts'
 
 /** Visible ASCII, so that it needs no care in scripts, urls and logs. */
@@ -22,16 +22,15 @@ export const OPTIONAL_SETTINGS = {
     ...EXTERNAL_ID,
   },
   filter: filterSchema,
-  expireAfterSeconds: {
-    type: ['integer', 'null'],
-    description:
+  expireAfterSeconds: orNull(
+    integer(
       'Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and ' +
-      'is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services ' +
-      'are new.',
-    minimum: 10,
-    maximum: 86_400,
-    examples: [300],
-  },
+        'is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services ' +
+        'are new.',
+      300,
+      { minimum: 10, maximum: 86_400 },
+    ),
+  ),
   paused: orNull(
     flag(
       'While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to ' +
@@ -43,14 +42,13 @@ export const OPTIONAL_SETTINGS = {
     'Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time.',
     null,
   ),
-  deleteAfterUnusedSeconds: {
-    type: ['integer', 'null'],
-    minimum: 60,
-    maximum: 604_800,
-    description:
+  deleteAfterUnusedSeconds: orNull(
+    integer(
       'The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions.',
-    examples: [null],
-  },
+      null,
+      { minimum: 60, maximum: 604_800 },
+    ),
+  ),
   recoverRejected: orNull(
     flag(
       'While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery ' +

@@ -1,6 +1,6 @@
 import { formerValidUntil, type Signing } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
-import { choice, completeComponent, momentOrNull } from '../../http/schema-parts.ts'
+import { choice, completeComponent, momentOrNull, text } from '../../http/schema-parts.ts'
 
 /** The signing of a subscription as clients see it: without the secret, sealed or not. */
 export const signingViewOf = (signing: Signing | undefined, nowMs: number) =>
@@ -15,14 +15,12 @@ const previousValidUntil = {
   examples: ['2026-11-21T17:06:01.173Z', null],
 } as const
 
-export const secretSchema = {
-  type: 'string',
-  pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
-  description:
-    'The secret that signs the deliveries according to Standard Webhooks (HMAC-SHA256, `v1`). Pass it to your verification library unchanged, and ' +
+export const secretSchema = text(
+  'The secret that signs the deliveries according to Standard Webhooks (HMAC-SHA256, `v1`). Pass it to your verification library unchanged, and ' +
     'store it like a password: no other answer shows it. Only a repeat of this request with the same `Idempotency-Key` returns it again, for 24 hours.',
-  examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9VbFQ2m4dXk='],
-} as const
+  'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9VbFQ2m4dXk=',
+  { pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$' },
+)
 
 export const signingSchema = completeComponent(
   'SubscriptionSigning',

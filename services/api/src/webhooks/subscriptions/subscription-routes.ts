@@ -10,6 +10,7 @@ import {
 import type { Base } from '../../base.ts'
 import type { Audited } from '../../http/audit-action.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
+import { text } from '../../http/schema-parts.ts'
 import { watchUse } from './delete-unused.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
 import { mergedHeaders, type WantedHeaders } from './own-headers.ts'
@@ -159,13 +160,10 @@ export const listSubscriptions: RouteOf<
       description: 'A page of subscriptions.',
       body: { type: 'array', description: 'The subscriptions.', items: subscriptionSchema, maxItems: MAX_PAGE },
       headers: {
-        Link: {
-          type: 'string',
-          description: 'The url of the next page (RFC 8288), relative to this one. Absent on the last page.',
-          examples: [
-            `<${SUBSCRIPTIONS}?limit=100&cursor=MjAyNi0xMS0yMFQxNzowNjowMS4xNzNaIDRmMWMyYTllLThhNTMtNGMxZC05ZDFlLTBkNmQ2YjFmN2ExMQ>; rel="next"`,
-          ],
-        },
+        Link: text(
+          'The url of the next page (RFC 8288), relative to this one. Absent on the last page.',
+          `<${SUBSCRIPTIONS}?limit=100&cursor=MjAyNi0xMS0yMFQxNzowNjowMS4xNzNaIDRmMWMyYTllLThhNTMtNGMxZC05ZDFlLTBkNmQ2YjFmN2ExMQ>; rel="next"`,
+        ),
       },
     },
   },

@@ -1,6 +1,18 @@
 import { ALL_TYPES, EVENT_TYPES } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
-import { choice, completeComponent, count, flag, moment, momentOrNull, text } from '../../http/schema-parts.ts'
+import {
+  choice,
+  completeComponent,
+  count,
+  flag,
+  guid,
+  integer,
+  list,
+  moment,
+  momentOrNull,
+  orNull,
+  text,
+} from '../../http/schema-parts.ts'
 import { endpointHealthSchema } from './endpoint-health-schema.ts'
 import { warningsSchema } from './filter-schema.ts'
 import { EXTERNAL_ID, OPTIONAL_SETTINGS } from './optional-settings.ts'
@@ -12,18 +24,17 @@ const MAX_DESCRIPTION_LENGTH = 1024
 
 const EXAMPLE_URL = 'https://client.example/hooks/calls'
 
-const url = {
-  type: ['string', 'null'],
-  description:
+const url = orNull(
+  text(
     'null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) ' +
-    'without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, ' +
-    'multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; ' +
-    'each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written.',
-  maxLength: MAX_URL_LENGTH,
-  // No `format: uri`: an address may have letters beyond ASCII.
-  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\\\]',
-  examples: [EXAMPLE_URL],
-} as const
+      'without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, ' +
+      'multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; ' +
+      'each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written.',
+    EXAMPLE_URL,
+    // No `format: uri`: an address may have letters beyond ASCII.
+    { maxLength: MAX_URL_LENGTH, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\\\]' },
+  ),
+)
 
 const mode = choice(
   ['post', 'pull'],
@@ -37,30 +48,17 @@ export const subscribedTypeSchema = component('SubscribedType', {
   enum: [...EVENT_TYPES, ALL_TYPES],
 })
 
-const eventTypes = {
-  type: 'array',
-  description:
-    'The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed.',
-  items: subscribedTypeSchema,
-  minItems: 1,
-  examples: [['call.status']],
-} as const
+const eventTypes = list(
+  'The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed.',
+  subscribedTypeSchema,
+  { minItems: 1, examples: [['call.status']] },
+)
 
-const description = {
-  type: ['string', 'null'],
-  description: 'A label of your choice.',
-  maxLength: MAX_DESCRIPTION_LENGTH,
-  examples: ['CRM, production'],
-} as const
+const description = orNull(text('A label of your choice.', 'CRM, production', { maxLength: MAX_DESCRIPTION_LENGTH }))
 
 const enabled = flag('Only an enabled subscription receives deliveries.', true)
 
-export const subscriptionIdSchema = {
-  type: 'string',
-  format: 'uuid',
-  description: 'The id of the subscription.',
-  examples: ['4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'],
-} as const
+export const subscriptionIdSchema = guid('The id of the subscription.', '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11')
 
 export const subscriptionSchema = completeComponent(
   'Subscription',
@@ -110,17 +108,15 @@ export const subscriptionSchema = completeComponent(
         ),
       },
     ),
-    receivers: {
-      type: 'array',
-      maxItems: 20,
-      description:
-        'The clients that asked for the deliveries of a pull subscription within the last minute, the latest first.',
-      items: completeComponent('SubscriptionReceiver', 'A client that receives deliveries.', {
+    receivers: list(
+      'The clients that asked for the deliveries of a pull subscription within the last minute, the latest first.',
+      completeComponent('SubscriptionReceiver', 'A client that receives deliveries.', {
         clientId: text('The client or person, as its token names it.', 'crm'),
         since: moment('Since when it has asked without a pause of a minute, in UTC.'),
         lastAt: moment('When it last asked, in UTC, to within 30 seconds.', '2026-11-20T17:06:31.173Z'),
       }),
-    },
+      { maxItems: 20 },
+    ),
   },
 )
 
@@ -172,26 +168,21 @@ export const subscriptionChangeSchema = component('SubscriptionChange', {
   examples: [{ enabled: false }],
 })
 
-export const etagHeader = {
-  type: 'string',
-  description:
-    'Changes with every change of the subscription and with every rotation of its secret, not with `health`, `parked`, `held` and `receivers`. Send it as `If-Match` with a ' +
+export const etagHeader = text(
+  'Changes with every change of the subscription and with every rotation of its secret, not with `health`, `parked`, `held` and `receivers`. Send it as `If-Match` with a ' +
     '`PATCH`, `DELETE` or `rotate-secret`, so that you do not overwrite the change of another client.',
-  examples: ['"yG0eTt1pQZ0M6hGm5B5m1f3Xy8Xg7b6X0f9F0Ch2kSA"'],
-} as const
+  '"yG0eTt1pQZ0M6hGm5B5m1f3Xy8Xg7b6X0f9F0Ch2kSA"',
+)
 
 /** Limits an answer to about half a megabyte. */
 export const MAX_PAGE = 1_000
 
 export const subscriptionPageQuery = {
-  limit: {
-    type: 'integer',
+  limit: integer('The maximum number of subscriptions per page.', 100, {
     minimum: 1,
     maximum: MAX_PAGE,
     default: MAX_PAGE,
-    description: 'The maximum number of subscriptions per page.',
-    examples: [100],
-  },
+  }),
   cursor: {
     type: 'string',
     maxLength: 128,

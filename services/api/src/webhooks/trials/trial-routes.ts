@@ -10,8 +10,9 @@ import {
   readCheckResult,
   type Subscription,
 } from '@switchhook/contracts'
-import type { CheckStore, DeliveryArchive } from '@switchhook/store'
+import { type CheckStore, createCheckStore, createDeliveryArchive, type DeliveryArchive } from '@switchhook/store'
 import type { Base } from '../../base.ts'
+import { feature } from '../../http/feature.ts'
 import { HeaderedError } from '../../http/headered-error.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
@@ -78,7 +79,7 @@ async function factsOf(checks: TrialRouteDeps['checks'], checkId: string, untilM
   throw new AppError('check-unfinished')
 }
 
-export const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
+const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
   method: 'post',
   path: `${SUBSCRIPTIONS}/{id}/test`,
   operationId: 'testSubscription',
@@ -111,7 +112,7 @@ export const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
   },
 }
 
-export const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
+const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
   method: 'post',
   path: `${SUBSCRIPTIONS}/{id}/check`,
   operationId: 'checkReceiver',
@@ -162,3 +163,8 @@ export const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
 /** The fallback is never used: a subscription has at least one type. */
 const typeOf = ({ eventType }: TrialBody, { eventTypes }: Subscription): EventType =>
   eventType ?? eventTypes.find((type) => type !== ALL_TYPES) ?? 'call.status'
+
+/** The trials of a subscription. They are sent without any event. */
+export const trials = feature([testSubscription, checkReceiver], (base: Base) => ({
+  deps: { ...base, deliveries: createDeliveryArchive(base.redis), checks: createCheckStore(base.redis) },
+}))

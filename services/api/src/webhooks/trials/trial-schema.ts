@@ -1,6 +1,6 @@
 import { EVENT_TYPES } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
-import { choice, completeComponent, orNull, text } from '../../http/schema-parts.ts'
+import { choice, completeComponent, list, orNull, text } from '../../http/schema-parts.ts'
 import { deliveryIdSchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
 import { CHECKS } from './receiver-report.ts'
 
@@ -26,10 +26,9 @@ export const testDeliverySchema = completeComponent('TestDelivery', 'A test deli
 
 export const receiverReportSchema = completeComponent('ReceiverReport', 'The findings of a check, with advice.', {
   verdict: choice(['good', 'needs-work'], '`needs-work`: at least one check failed.', 'good'),
-  findings: {
-    type: 'array',
-    description: 'One finding per check.',
-    items: completeComponent('ReceiverFinding', 'The result of one check.', {
+  findings: list(
+    'One finding per check.',
+    completeComponent('ReceiverFinding', 'The result of one check.', {
       check: choice(
         CHECKS,
         '`delivery`: the endpoint acknowledges a delivery. `speed`: within half of the timeout. `duplicate`: it acknowledges the same delivery ' +
@@ -40,5 +39,5 @@ export const receiverReportSchema = completeComponent('ReceiverReport', 'The fin
       seen: text('The observed answer. For people; the wording may change.', 'Status 204 after 31 ms.'),
       advice: orNull(text('What to fix; null if there is nothing to fix. For people; the wording may change.', null)),
     }),
-  },
+  ),
 })

@@ -1,4 +1,4 @@
-import { createNetworkMatcher } from './trusted-network.ts'
+import { createNetworkMatcher } from './network-matcher.ts'
 
 const NETWORKS = ['10.1.0.0/16', '192.0.2.7', 'fd00:1::/32', '2001:db8::7', '::ffff:172.16.0.0/108']
 

@@ -1,5 +1,6 @@
-import type { CallStatus, Tenant } from '@switchhook/contracts'
+import { type CallId, CallState, type CallStatus, isGuid, parseCallId, type Tenant } from '@switchhook/contracts'
 import { createListCursor, type Page } from '@switchhook/store'
+import { REMEMBERED_MS } from '../center/call.ts'
 import { type CallListDeps, isLiveLeg, type LegQuery, readCallsById } from './call-leg.ts'
 
 /** One request reads the calls of this many agents at most. */
@@ -9,11 +10,11 @@ const AGENTS_AT_ONCE = 100
 /** The place of a leg: `<call> <agent>`, or ` <agent>` after all legs of an agent. */
 const PLACE = /^([0-9a-f-]{36})? .{1,255}$/s
 
-const cursors = createListCursor('l', PLACE)
+const liveCursors = createListCursor('l', PLACE)
 
 export function isLiveCursor(cursor: string): boolean {
   try {
-    cursors.parse(cursor)
+    liveCursors.parse(cursor)
     return true
   } catch {
     return false
@@ -26,7 +27,7 @@ export async function liveLegs(
   tenant: Tenant,
   { limit, cursor, agentUri: only }: LegQuery,
 ): Promise<Page<CallStatus>> {
-  const place = cursor === undefined ? undefined : cursors.parse(cursor)
+  const place = cursor === undefined ? undefined : liveCursors.parse(cursor)
   const [fromCall = '', fromAgent] = place === undefined ? [] : partsOf(place)
   const items: CallStatus[] = []
   // A page can end between two calls of an agent, who then comes first on the next page.
@@ -39,13 +40,13 @@ export async function liveLegs(
       if (leg.agentUri === fromAgent && leg.callId <= fromCall) continue
       if (items.length === limit) {
         const last = items.at(-1)
-        return { items, nextCursor: last === undefined ? null : cursors.of(`${last.callId} ${last.agentUri}`) }
+        return { items, nextCursor: last === undefined ? null : liveCursors.of(`${last.callId} ${last.agentUri}`) }
       }
       items.push(leg)
     }
     after = uris.at(-1)
   }
-  return { items, nextCursor: cursors.of(` ${after}`) }
+  return { items, nextCursor: liveCursors.of(` ${after}`) }
 }
 
 async function legsOf(deps: CallListDeps, tenant: Tenant, agentUris: readonly string[]): Promise<CallStatus[]> {
@@ -78,3 +79,46 @@ function partsOf(place: string): [callId: string, agentUri: string] {
   const space = place.indexOf(' ')
   return [place.slice(0, space), place.slice(space + 1)]
 }
+
+/** One request looks at this many events of calls at most. */
+const MAX_EVENTS = 1_000
+const EVENTS_AT_ONCE = 100
+/** Beyond the time for which a call is remembered: events are listed after a wait in the outbox or in the broker. */
+const LISTED_LATE_MS = 5 * 60_000
+
+const endedCursors = createListCursor('e', /^[A-Za-z0-9_-]*$/)
+
+export const ENDED_BEGINNING = endedCursors.of('')
+
+/** Finds the remembered ended legs of a tenant by their last event, because no list of calls is kept. */
+export async function endedLegs(
+  deps: CallListDeps,
+  tenant: Tenant,
+  { limit, cursor, agentUri }: LegQuery,
+): Promise<Page<CallStatus>> {
+  let next = cursor === undefined ? '' : endedCursors.parse(cursor)
+  const legs = new Map<string, CallStatus>()
+  for (let searched = 0; searched < MAX_EVENTS && legs.size < limit; searched += EVENTS_AT_ONCE) {
+    const page = await deps.events.page(tenant, {
+      // Never more events than there is room for legs, so that every page of legs ends where a page of events does.
+      limit: Math.min(EVENTS_AT_ONCE, limit - legs.size),
+      eventType: 'call.status',
+      fromMs: deps.now() - REMEMBERED_MS - LISTED_LATE_MS,
+      ...(next !== '' && { cursor: next }),
+      ...(agentUri !== undefined && { agentUri }),
+    })
+    const ids = page.items.flatMap(({ callId }) => (isGuid(callId) ? [parseCallId(callId)] : []))
+    const calls = await readCallsById(deps, tenant, ids)
+    for (const event of page.items) {
+      const leg = calls.get(event.callId as CallId)?.legs[event.agentUri ?? '']?.status
+      if (leg !== undefined && isLastEvent(leg, event)) legs.set(`${leg.callId} ${leg.agentUri}`, leg)
+    }
+    if (page.nextCursor === null) return { items: [...legs.values()], nextCursor: null }
+    next = page.nextCursor
+  }
+  return { items: [...legs.values()], nextCursor: endedCursors.of(next) }
+}
+
+/** An ended leg has no event after the one that ended it. */
+const isLastEvent = (leg: CallStatus, { occurredAt }: { readonly occurredAt: string }): boolean =>
+  leg.state === CallState.ended && leg.occurredAt === occurredAt
