@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { createLogger, gatherLines, type Logger, withoutCredentials } from './logger.ts'
+import { createLogger, type Logger, withoutCredentials } from './logger.ts'
 
 function capture(level = 'debug'): { log: Logger; lines: () => Record<string, unknown>[]; text: () => string } {
   let written = ''
@@ -121,14 +121,4 @@ test('no URL keeps its user or password', () => {
 
 test('a line of JSON stays valid JSON', () => {
   fc.assert(fc.property(fc.json(), (json) => void JSON.parse(withoutCredentials(json))))
-})
-
-test('the exit of the process writes the gathered lines', () => {
-  const written: string[] = []
-  const lines = gatherLines({ write: (text) => written.push(text) })
-  lines.add('one')
-  lines.add('two')
-  expect(written).toEqual([])
-  process.emit('exit', 0)
-  expect(written).toEqual(['one\ntwo\n'])
 })

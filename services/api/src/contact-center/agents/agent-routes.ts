@@ -7,6 +7,7 @@ import type { RouteOf } from '../../http/route.ts'
 import { isLiveLeg, readCallsById, showLegs } from '../calls/call-leg.ts'
 import { requireAgent } from '../calls/commands.ts'
 import { type Agent, lastEventAtOf, viewOf } from '../center/agent.ts'
+import { currentSnapshot } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
 import { agentPageSchema, agentStateSchema, agentUriParam, callStateSchema, presenceSchema } from './agent-schemas.ts'
@@ -111,7 +112,7 @@ const readCallState: RouteOf<AgentRouteDeps> = {
     const asOf = new Date(now()).toISOString()
     return {
       status: 200,
-      body: { agentUri, device, deviceStatus, asOf, calls: legs.filter(isLiveLeg) },
+      body: { agentUri, device, deviceStatus, asOf, calls: legs.filter(isLiveLeg).map(currentSnapshot) },
     }
   },
 }

@@ -10,7 +10,7 @@ import { allowedCommands, type CommandOnLeg, type Platform } from '@switchhook/p
 import type { EventList, PageQuery } from '@switchhook/store'
 import { component } from '../../http/component.ts'
 import { list } from '../../http/schema-parts.ts'
-import type { Call } from '../center/call.ts'
+import { type Call, currentSnapshot } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
 
 /** A leg as lists show it: its latest snapshot, and what can be done with it. */
@@ -48,7 +48,7 @@ export async function showLegs(
   return statuses.map((status, at) => {
     const canAnswer = agents[at]?.remoteAnswer !== false
     const commands = allowedCommands(status).filter((command) => canAnswer || command !== 'answer')
-    return { ...status, allowedCommands: commands }
+    return { ...currentSnapshot(status), allowedCommands: commands }
   })
 }
 

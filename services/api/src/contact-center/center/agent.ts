@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type CallId, CallState, DeviceStatus, Status, type Tenant } from '@switchhook/contracts'
 import type { StateStore } from '@switchhook/store'
 
@@ -19,6 +20,11 @@ export interface AgentCall {
 /** An agent as stored. The status that clients set and the status that calls cause are kept apart. */
 export interface Agent {
   readonly agentUri: string
+  /**
+   * Unused by this version. During a rolling upgrade, a process of the previous version derives event ids from it, and
+   * fails without it (ADR 0034).
+   */
+  readonly stream: string
   /** `sequence` of the latest event; 0: no event yet. */
   readonly sequence: number
   /** Read it with `lastEventAtOf`. Absent: no event yet, or an earlier version wrote the record. */
@@ -47,6 +53,7 @@ export interface Agent {
 /** An agent as provisioned, before the first event. */
 export const newAgent = (agentUri: string): Agent => ({
   agentUri,
+  stream: randomUUID(),
   sequence: 0,
   since: null,
   standing: { statusCode: Status.available, message: null, location: null },

@@ -651,6 +651,18 @@ describe('beginning', () => {
   })
 })
 
+test('a recovery whose timer was lost continues when it is read', async () => {
+  await park()
+  const id = await begin()
+  timer = undefined
+  nowMs += 89_000
+  await read(id)
+  expect(timer).toBeUndefined()
+  nowMs += 1_000
+  await read(id)
+  expect(await stepsUntil(id, 'done')).toMatchObject({ sent: 1 })
+})
+
 test('continues a recovery whose replica, of an earlier version, died while it was sending a batch', async () => {
   await parkSome(3)
   const id = await begin()

@@ -13,6 +13,7 @@ import {
   type StateStore,
 } from '@switchhook/store'
 import type { Transact, Writing } from '../../state/transact.ts'
+import { MAX_CHECK_MS } from './pace.ts'
 import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested } from './recovery.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
 
@@ -67,6 +68,8 @@ const MAX_LISTED_OF_TENANT = 200
 /** Longer than the broker takes to confirm, or to be declared away. */
 const RELEASED_WITHIN_MS = 12_000
 const RELEASED_CHECK_MS = 50
+/** A running recovery that was not updated for this long has lost its timer. */
+const TIMER_LOST_MS = MAX_CHECK_MS + 30_000
 
 export const recoveryKey = (recoveryId: RecoveryId): string => `recovery:${recoveryId}`
 
@@ -107,6 +110,17 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
     return records.flatMap((record) => (record === undefined ? [] : [record.value as Recovery]))
   }
 
+  /** Sets a lost timer again. During an upgrade, a replica of a version that does not know the timer's owner may have discarded it. */
+  async function restoreTimer(tenant: Tenant, recovery: Recovery): Promise<Recovery> {
+    if (recovery.state !== 'running' || now() - Date.parse(recovery.updatedAt) < TIMER_LOST_MS) return recovery
+    return transact(tenant, [keyOf(recovery)], ([stored]) => {
+      const present = stored as Recovery | undefined
+      if (present?.turn !== recovery.turn || present.state !== 'running') return { result: present ?? recovery }
+      const next = { ...present, turn: present.turn + 1 }
+      return { result: next, writing: writingOf(next, 0) }
+    })
+  }
+
   const expire = (tenant: Tenant, keys: readonly string[]): Promise<void> =>
     transact(tenant, keys, (found) => {
       const records = keys.flatMap((key, at) => (found[at] === undefined ? [] : [{ key, value: found[at], ttlMs: 1 }]))
@@ -116,8 +130,10 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
   const readList = async (tenant: Tenant, key: string): Promise<readonly RecoveryId[]> =>
     ((await store.read(tenant, [key]))[0]?.value as Listed | undefined)?.recoveries ?? []
 
-  const find = async (tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> =>
-    (await read(tenant, [recoveryId]))[0]
+  async function find(tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> {
+    const [found] = await read(tenant, [recoveryId])
+    return found && restoreTimer(tenant, found)
+  }
 
   async function existingFor(
     tenant: Tenant,
@@ -192,7 +208,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
      * nothing is sent after the answer.
      */
     cancel: async (tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> => {
-      const found = await find(tenant, recoveryId)
+      const [found] = await read(tenant, [recoveryId])
       if (found === undefined) return undefined
       const ended = await transact<RecoveryChange | undefined>(tenant, [keyOf(found)], async ([stored]) => {
         const present = stored as Recovery | undefined
@@ -210,7 +226,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
       const deadline = now() + RELEASED_WITHIN_MS
       while (latest?.state === 'cancelled' && latest.isSending && now() < deadline) {
         await delay(RELEASED_CHECK_MS)
-        latest = await find(tenant, recoveryId)
+        latest = (await read(tenant, [recoveryId]))[0]
       }
       return latest
     },

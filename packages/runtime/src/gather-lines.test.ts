@@ -1,0 +1,11 @@
+import { gatherLines } from './gather-lines.ts'
+
+test('the exit of the process writes the gathered lines', () => {
+  const written: string[] = []
+  const lines = gatherLines({ write: (text) => written.push(text) })
+  lines.add('one')
+  lines.add('two')
+  expect(written).toEqual([])
+  process.emit('exit', 0)
+  expect(written).toEqual(['one\ntwo\n'])
+})
