@@ -52,6 +52,19 @@ test('entries that are added within some milliseconds are stored together, per t
   ])
 })
 
+test('a tenant with very many entries does not delay those of another', async () => {
+  const { later, calls, end } = aStore()
+  for (let n = 0; n < 70; n++) later.add('acme', entry(n))
+  later.add('globex', entry(1_000))
+  for (let n = 0; n < 4; n++) await end()
+  expect(calls.map(([tenant, , numbers]) => [tenant, numbers.length])).toEqual([
+    ['acme', 25],
+    ['globex', 1],
+    ['acme', 25],
+    ['acme', 20],
+  ])
+})
+
 test('entries that cannot be stored are reported, and later ones are stored', async () => {
   const { later, calls, warnings, end } = aStore()
   later.add('acme', entry(1))
