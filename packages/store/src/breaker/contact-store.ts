@@ -32,14 +32,21 @@ export function createContactStore(redis: Redis) {
       const [successAt, failureAt, failure, failingSince] = await redis[run]((commands) =>
         commands.hmget(contactKey(tenant, subscriptionId), 'successAt', 'failureAt', 'failure', 'failingSince'),
       )
+      const [successAtMs, failureAtMs, sinceMs] = [successAt, failureAt, failingSince].map((at) =>
+        at == null ? null : Number(at),
+      ) as [number | null, number | null, number | null]
       return {
-        successAtMs: timeOf(successAt),
-        failureAtMs: timeOf(failureAt),
+        successAtMs,
+        failureAtMs,
         failure: failure == null ? null : resultFromText(failure),
-        failingSinceMs: timeOf(failingSince),
+        failingSinceMs: startOf(successAtMs, failureAtMs, sinceMs),
       }
     },
   }
 }
 
-const timeOf = (stored: string | null | undefined): number | null => (stored == null ? null : Number(stored))
+/** Workers of an earlier version leave the stored start as it is, so it can be older than the last success. */
+function startOf(successAtMs: number | null, failureAtMs: number | null, sinceMs: number | null): number | null {
+  if (failureAtMs === null || failureAtMs <= (successAtMs ?? 0)) return null
+  return sinceMs !== null && sinceMs > (successAtMs ?? 0) ? sinceMs : failureAtMs
+}

@@ -165,10 +165,18 @@ test('a crossing is reported once, and again only after the count was well below
   expect(await limits.unreported(id)).toMatchObject({ limit: 10 })
 })
 
-test("a tenant's counts include deleted subscriptions", async () => {
-  const deleted = newSubscriptionId()
+test("a tenant's counts include deleted subscriptions and those that an earlier version did not register", async () => {
+  const [deleted, existing] = [newSubscriptionId(), newSubscriptionId()]
   await park(deleted, 2)
-  expect(await limits.counts('acme')).toEqual(new Map([[deleted, 2]]))
+  const early = deliveryOf({ subscriptionId: existing })
+  await store.park(early, refused(early), 'rejected')
+  await redis[run]((commands) => commands.hset('sh:{t:acme}:subscriptions', existing, '{}'))
+  expect(await limits.counts('acme')).toEqual(
+    new Map([
+      [deleted, 2],
+      [existing, 1],
+    ]),
+  )
   expect(await limits.counts('globex')).toEqual(new Map())
 })
 
@@ -241,7 +249,8 @@ test('a count finds every list of many subscriptions', async () => {
   await redis[run]((commands) =>
     Promise.all(
       ids.map(async (id, i) => {
-        await commands.zadd('sh:{t:acme}:parked', 1, id)
+        if (i % 2 === 0) await commands.zadd('sh:{t:acme}:parked', 1, id)
+        else await commands.hset('sh:{t:acme}:subscriptions', id, '{}')
         if (i % 3 === 0) await commands.zadd(parkedKey(id), 1, `${deliveryOf().deliveryId}:1`)
       }),
     ),

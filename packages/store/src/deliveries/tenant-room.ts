@@ -1,6 +1,6 @@
 import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import type { Endpoint } from '../breaker/breaker-store.ts'
-import { scoredEntries } from '../paging.ts'
+import { subscriptionsKey } from '../keys.ts'
 import { type Commands } from '../redis/commands.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 
@@ -34,7 +34,7 @@ const DAY_MS = 86_400_000
 const COUNTED_AT_ONCE = 250
 /** Longer than the longest count. If the worker dies meanwhile, another one counts afterwards. */
 const MAX_COUNT_MS = 60_000
-/** Also finds deliveries that were not reported, because a worker died before its sweep. */
+/** Also finds deliveries that were not reported: stored by an earlier version, or by a worker that died before its sweep. */
 const COUNT_VALID_MS = 600_000
 /** Of the time of one worker and tenant, a 20th at most is spent on counts. */
 const REST_PER_COUNT = 20
@@ -71,20 +71,29 @@ export function createTenantRoom(redis: Redis, stored: Stored) {
       return { whole: whole === '' ? undefined : Number(whole), isCountDue: isCountDue === 1 }
     },
     /**
-     * How many deliveries are stored, for each subscription of the tenant with any, deleted ones included. It reads the
-     * registered subscriptions in pages, so that neither Redis nor the caller is busy for long.
+     * How many deliveries are stored, for each subscription of the tenant with any, deleted ones included. It reads every
+     * subscription of the tenant, in pages, so that neither Redis nor the caller is busy for long.
      */
     async counts(tenant: Tenant): Promise<ReadonlyMap<SubscriptionId, number>> {
       const counts = new Map<SubscriptionId, number>()
-      const key = stored.subscriptionsKey(tenant)
-      let cursor = '0'
-      do {
-        const [next, found] = await redis[run]((commands) => commands.zscan(key, cursor, 'COUNT', COUNTED_AT_ONCE))
-        const ids = scoredEntries(found).map(({ member }) => parseSubscriptionId(member))
-        const sizes = await pipeline(redis, (commands) => ids.map((id) => stored.count(commands, id)))
-        for (const [i, id] of ids.entries()) if ((sizes[i] ?? 0) > 0) counts.set(id, sizes[i] ?? 0)
-        cursor = next
-      } while (cursor !== '0')
+      for (const [scan, key] of [
+        ['zscan', stored.subscriptionsKey(tenant)],
+        // Earlier versions stored without registering.
+        ['hscan', subscriptionsKey(tenant)],
+      ] as const) {
+        let cursor = '0'
+        do {
+          const [next, found] = await redis[run]((commands) => commands[scan](key, cursor, 'COUNT', COUNTED_AT_ONCE))
+          // Each id is followed by its score or its subscription.
+          const ids = found
+            .filter((_, i) => i % 2 === 0)
+            .map(parseSubscriptionId)
+            .filter((id) => !counts.has(id))
+          const sizes = await pipeline(redis, (commands) => ids.map((id) => stored.count(commands, id)))
+          for (const [i, id] of ids.entries()) if ((sizes[i] ?? 0) > 0) counts.set(id, sizes[i] ?? 0)
+          cursor = next
+        } while (cursor !== '0')
+      }
       return counts
     },
     /** Call it before trimming. */
