@@ -20,7 +20,7 @@ export async function closeInTime(opened: { readonly close: () => Promise<unknow
 
 /**
  * Works on a channel that nothing else uses, because RabbitMQ closes a channel when it refuses a request. Closing it returns
- * the messages that `work` took and did not acknowledge.
+ * the messages that `work` took and did not acknowledge. If `work` throws, its channel or connection must be closed.
  */
 export async function onOwnChannel<T>(model: ChannelModel, work: (channel: Channel) => Promise<T>): Promise<T> {
   const channel = await model.createChannel()

@@ -4,8 +4,8 @@
 -- A list exceeds its limits by a little, so that few calls remove anything: its number by a 32nd, its age by a 64th.
 -- A long one exceeds its number by 64 only: Redis serves nothing else while it removes entries.
 -- KEYS    for each list: the list, and of a journal its stream
--- ARGV    for each list: most entries ('': nothing is removed), retention in ms, '1' for a journal, number of entries; then the
---         entries from the oldest on: in a list the entry, in a journal the event's id, its text, its data
+-- ARGV    for each list: most entries ('': nothing is removed, and the retention is only that of a new list), retention in
+--         ms, '1' for a journal, number of entries; then the entries from the oldest on: in a list the entry, in a journal the event's id, its text, its data
 -- result  how many entries are new
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -65,6 +65,8 @@ while key <= #KEYS do
   added = added + add(list, stream, at + 4, count)
   if most then
     trim(list, stream, most, retention)
+  elseif redis.call('PTTL', list) < 0 then
+    redis.call('PEXPIRE', list, retention)
   end
   key = key + (isJournal and 2 or 1)
   at = at + 4 + count * (isJournal and 3 or 1)

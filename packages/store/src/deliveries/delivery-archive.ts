@@ -137,12 +137,9 @@ export function createDeliveryArchive(redis: Redis) {
     },
     /** Lists a delivery that was not fanned out among those of its subscription. Can be repeated. */
     async list({ subscriptionId, eventId, eventType }: Pick<Delivery, 'subscriptionId' | 'eventId' | 'eventType'>) {
-      const key = logKey(subscriptionId)
       // Fan-out, which has the limits, shortens the list with its next entry.
-      await pipeline(redis, (commands) => [
-        commands.runScript('history/add-events', [key], ['', '', 0, 1, `${eventId}:${eventType}`]),
-        commands.pexpire(key, NEW_LIST_MS, 'NX'),
-      ])
+      const args = ['', NEW_LIST_MS, 0, 1, `${eventId}:${eventType}`]
+      await runScript(redis, 'history/add-events', [logKey(subscriptionId)], args)
     },
   }
 }
