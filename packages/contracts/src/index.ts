@@ -17,7 +17,6 @@ export * from './events/call.ts'
 export * from './events/call-status-schema.ts'
 export * from './events/describe-events.ts'
 export * from './events/envelope.ts'
-export * from './events/event.ts'
 export {
   EVENT_TYPES,
   type EventType,

@@ -108,12 +108,13 @@ describe('the host of a URL, in every spelling that URLs allow', () => {
 })
 
 describe('allowed networks', () => {
-  const onPremise = createAddressGuard(['10.1.0.0/16', 'fd00:1::/32', '127.0.0.1'])
+  const onPremise = createAddressGuard(['10.1.0.0/16', 'fd00:1::/32', '127.0.0.1', '::ffff:10.3.0.0/112'])
 
   test.each([
     ['10.1.2.3', true],
     ['10.2.0.1', false],
     ['::ffff:10.1.2.3', true],
+    ['10.3.1.1', true],
     ['fd00:1::5', true],
     ['fd00:2::5', false],
     ['127.0.0.1', true],

@@ -3,7 +3,8 @@ import ipaddr from 'ipaddr.js'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /**
- * Returns whether an address is in one of the networks: CIDRs, or bare addresses. False for text that is not an address. An IPv4-mapped IPv6 address counts as IPv4 (RFC 4291, 2.5.5.2).
+ * Returns whether an address is in one of the networks: CIDRs, or bare addresses. False for text that is not an address.
+ * An IPv4-mapped IPv6 address counts as IPv4 (RFC 4291, 2.5.5.2).
  */
 export function createNetworkMatcher(cidrs: readonly string[]): (address: string | undefined) => boolean {
   const networks = cidrs.map(parseNetwork)

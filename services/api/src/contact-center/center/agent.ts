@@ -21,7 +21,7 @@ export interface AgentCall {
 export interface Agent {
   readonly agentUri: string
   /**
-   * Unused by this version. During a rolling upgrade, a process of the previous version derives event ids from it, and
+   * Unused by this version. During a rolling upgrade, a process of 0.1.0 derives event ids from it, and
    * fails without it (ADR 0034).
    */
   readonly stream: string
