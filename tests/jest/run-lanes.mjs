@@ -9,8 +9,8 @@ const parts = (project, count) => Array.from({ length: count }, (_, n) => [proje
  * divided further than integration tests, each part of which starts a RabbitMQ for ten seconds of processor time.
  */
 const RUNS = [['e2e'], ...parts('it', 3), ['own-stack'], ['browser'], ...parts('unit', 3)]
-/** Most tests wait for other processes: with three files at a time, two cores were idle for two fifths of a run. */
-const LANES = 4
+/** Most tests wait for other processes, so three files can share two cores. */
+const LANES = 3
 /** As many failed files run again, alone. If more have failed, it is not for want of processor time. */
 const MOST_RUN_AGAIN = 3
 
