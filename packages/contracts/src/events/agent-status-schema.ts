@@ -1,5 +1,5 @@
 import { AgentReason, DeviceStatus, STATUS_NAMES } from './agent.ts'
-import { numberedSchema } from './numbered-schema.ts'
+import { numberedSchema } from './schema-parts.ts'
 
 /** A user status code. The names are the defaults; an installation can configure its own table. */
 export const statusCodeSchema = (description: string) =>

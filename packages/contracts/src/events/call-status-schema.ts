@@ -9,7 +9,7 @@ import {
   TransferRole,
   TransferStatus,
 } from './call.ts'
-import { guid, numberedSchema, time } from './numbered-schema.ts'
+import { guid, numberedSchema, time } from './schema-parts.ts'
 
 const nullable = <T extends { readonly type: string }>(schema: T) =>
   ({ ...schema, type: [schema.type, 'null'] }) as const

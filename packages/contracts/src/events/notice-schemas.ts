@@ -1,5 +1,5 @@
 import { OutcomeNumber, ParkedReasonNumber } from '../deliveries/outcome.ts'
-import { guid, numberedSchema, time } from './numbered-schema.ts'
+import { guid, numberedSchema, time } from './schema-parts.ts'
 
 const subscriptionId = guid('The subscription.')
 const url = { type: 'string', description: 'URL of the endpoint without its query, which may contain a secret.' }

@@ -5,7 +5,8 @@
 -- A long one exceeds its number by 64 only: Redis serves nothing else while it removes entries.
 -- KEYS    for each list: the list, and of a journal its stream
 -- ARGV    for each list: most entries ('': nothing is removed, and the retention is only that of a new list), retention in
---         ms, '1' for a journal, number of entries; then the entries from the oldest on: in a list the entry, in a journal the event's id, its text, its data
+--         ms, '1' for a journal, number of entries; then the entries from the oldest on: in a list the entry, in a
+--         journal the event's id, its text, its data
 -- result  how many entries are new
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

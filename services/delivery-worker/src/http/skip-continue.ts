@@ -15,8 +15,9 @@ const EMPTY = Buffer.alloc(0)
 
 /**
  * Removes `100 Continue` answers from what one connection receives. A client must accept interim answers that it did not
- * ask for (RFC 9110, section 15.2). Undici accepts all of them except 100, for which it destroys the connection. The filter drops every complete 100 before the answer and passes on all other
- * bytes, so undici still checks anything that is not a well-formed 100. An answer without a 1xx costs one comparison.
+ * ask for (RFC 9110, section 15.2). Undici accepts all of them except 100, for which it destroys the connection. The filter
+ * drops every complete 100 before the answer and passes on all other bytes, so undici still checks anything that is not a
+ * well-formed 100. An answer without a 1xx costs one comparison.
  */
 export function createContinueFilter() {
   let isAtHead = false

@@ -40,9 +40,14 @@ function createLimitClient(
   const limiter = createRequestLimiter(redis, rate)
   // draft-ietf-httpapi-ratelimit-headers-11: structured fields, times in seconds.
   const policy = `"${POLICY}";q=${rate.requests};w=${rate.windowMs / 1_000}`
-  return async ({ issuer, clientId }, address) => {
+  /** A verified token is one object for its lifetime. */
+  const names = new WeakMap<Caller, string>()
+  return async (caller, address) => {
+    const { issuer, clientId } = caller
     if (issuer === undefined || isTrustedAddress(address)) return {}
-    const { isOver, remaining, resetMs } = await limiter.count(nameOf(issuer, clientId))
+    const name = names.get(caller) ?? nameOf(issuer, clientId)
+    names.set(caller, name)
+    const { isOver, remaining, resetMs } = await limiter.count(name)
     const resetSeconds = Math.ceil(resetMs / 1_000)
     const headers = { 'RateLimit-Policy': policy, RateLimit: `"${POLICY}";r=${remaining};t=${resetSeconds}` }
     if (isOver)
