@@ -4,10 +4,8 @@ import { type Config, duration, type Field, FieldError, integer } from '@switchh
 /** What every figure needs to measure a running stack. */
 export interface Bench {
   readonly stack: StackFile
-  /** Access token of the tenant acme. */
-  readonly token: string
-  /** Access token of a further tenant of the identity provider (`tenant-1`, …). */
-  readonly tokenOf: (tenant: string) => Promise<string>
+  /** A new access token of acme or a further tenant of the identity provider (`tenant-1`, …). */
+  readonly tokenOf: (tenant?: string) => Promise<string>
   readonly say: (line: string) => void
   readonly options: Config<typeof benchFields>
   /**

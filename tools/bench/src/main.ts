@@ -56,15 +56,14 @@ async function withStack(
   try {
     const stack = await startStack(options, settings, say)
     const tenants = devTenants(TENANTS)
-    const tokenOf = (name: string): Promise<string> => {
+    const tokenOf = async (name = 'acme'): Promise<string> => {
       const tenant = tenants.find((known) => known.tenant === name)
       if (tenant === undefined) throw new Error(`the identity provider has no tenant ${name}`)
       return requestToken(stack.urls.devIdp, tenant)
     }
-    const token = await tokenOf('acme')
     const bringUp: Bench['bringUp'] = (more = {}, replicas = {}) =>
       startStack({ ...options, replicas: { ...options.replicas, ...replicas } }, { ...settings, ...more }, () => {})
-    await use({ stack, token, tokenOf, say, options: loadConfig(benchFields, env), bringUp })
+    await use({ stack, tokenOf, say, options: loadConfig(benchFields, env), bringUp })
   } finally {
     await stopStack(home, say, { discardData: true })
     rmSync(home, { recursive: true, force: true })

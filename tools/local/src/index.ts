@@ -1,6 +1,7 @@
 export { AsteriskUnavailable } from '@switchhook/pbx'
 export { type LocalAsterisk, startLocalAsterisk } from './asterisk/local-asterisk.ts'
 export { manyPeople, type Person } from './asterisk/people.ts'
+export { type CallEvent, checkCalls } from './containers/load.ts'
 export { type StackFile } from './stack/stack-file.ts'
 export { readStackOptions, type StackOptions } from './stack/stack-options.ts'
 export { startStack } from './stack/start-stack.ts'

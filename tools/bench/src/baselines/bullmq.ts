@@ -36,7 +36,7 @@ async function addJobs(queue: Queue, count: number, job: (n: number) => ReturnTy
 export async function openBullmqSide(options: BaselineOptions): Promise<Baseline> {
   const { stack, url } = options
   const queue = openBullmq(options, QUEUE)
-  const worker = await startChild(options, 'bullmq-worker.js', [stack.urls.redis, QUEUE, String(CONCURRENCY)])
+  const worker = await startChild(options, 'bullmq-worker.js', [stack.urls.redis, QUEUE, CONCURRENCY])
   return {
     processes: { worker: [worker.pid], ...pidsOf(stack, 'redis') },
     publish: (deliveries) => addJobs(queue, deliveries, (n) => jobOf(url, callData(n))),
@@ -55,7 +55,7 @@ export async function openEqualBullmqSide(options: BaselineOptions): Promise<Bas
   const { stack, url, perEvent } = options
   const events = openBullmq(options, EQUAL_EVENTS)
   openBullmq(options, EQUAL_DELIVERIES)
-  const args = [stack.urls.redis, EQUAL_EVENTS, EQUAL_DELIVERIES, String(perEvent), String(CONCURRENCY / EQUAL_WORKERS)]
+  const args = [stack.urls.redis, EQUAL_EVENTS, EQUAL_DELIVERIES, perEvent, CONCURRENCY / EQUAL_WORKERS]
   const start = () => startChild(options, 'bullmq-equal.js', args)
   const workers = await Promise.all(Array.from({ length: EQUAL_WORKERS }, start))
   return {

@@ -32,11 +32,10 @@ export async function openDurableLoop(
     await channel.assertQueue(queue, quorum)
     defer(() => channel.deleteQueue(queue))
   }
-  const fanoutArgs = [stack.urls.amqp, events, deliveries, String(perEvent), String(packed)]
+  const fanoutArgs = [stack.urls.amqp, events, deliveries, perEvent, packed]
   const fanout = await startChild(options, 'durable-fanout.js', fanoutArgs)
-  const share = String(CONCURRENCY / count)
   const redis = records ? [stack.urls.redis] : []
-  const args = [stack.urls.amqp, deliveries, new URL(url).origin, share, String(packed), ...redis]
+  const args = [stack.urls.amqp, deliveries, new URL(url).origin, CONCURRENCY / count, packed, ...redis]
   const start = () => startChild(options, 'durable-loop.js', args)
   const workers = await Promise.all(Array.from({ length: count }, start))
   const write = (bodies: readonly string[]): void =>

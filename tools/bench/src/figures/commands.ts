@@ -1,7 +1,7 @@
 import { type Bench, closing } from '../bench.ts'
 import { type JsonClient, openApi, openClient } from '../load/client.ts'
 import { createMeter, pidsOf } from '../measure/processor-cost.ts'
-import { median, percentile, round } from '../measure/statistics.ts'
+import { median, medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
 import { startChild } from '../processes/child.ts'
 
 export const AGENTS = 1_000
@@ -23,11 +23,13 @@ export async function measureCommands(bench: Bench) {
 async function measureRates(bench: Bench, clients: number) {
   const { stack, say, options, defer } = bench
   const bare = await startChild(bench, 'bare-server.js', [stack.urls.redis])
-  const api = openApi(bench, clients)
+  const api = await openApi(bench, clients)
   const server = openClient(`http://127.0.0.1:${bare.ready['port']}`, clients, null)
   defer(() => server.close())
-  const ours = createSide(pidsOf(stack, 'api', 'rabbitmq', 'redis', 'fanout'), deskRounds(api, clients))
-  const theirs = createSide({ server: [bare.pid], ...pidsOf(stack, 'redis') }, bareRounds(server, clients))
+  const ours = createSide(pidsOf(stack, 'api', 'rabbitmq', 'redis', 'fanout'), clients, deskTurn(api, clients))
+  const theirs = createSide({ server: [bare.pid], ...pidsOf(stack, 'redis') }, clients, async (client, _n, timed) => {
+    await timed(() => server.post('/command', { agentUri: agentUri(client) }))
+  })
   for (let run = 1; run <= RUNS; run++) {
     await theirs.run(options.RUN_TIME)
     await ours.run(options.RUN_TIME)
@@ -39,13 +41,14 @@ async function measureRates(bench: Bench, clients: number) {
   return { clients, commands, baseline, ratio }
 }
 
-/** One round of a client: requests one after the other, each with its latency noted. */
-type Round = (timed: Timed) => Promise<void>
+/** The nth turn of a client: requests one after the other, each with its latency noted. */
+type Turn = (client: number, n: number, timed: Timed) => Promise<void>
 type Timed = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Closed loop: every client repeats its round without think time, each waiting for its answer. */
-function createSide(parts: Readonly<Record<string, readonly number[]>>, clients: readonly Round[]) {
-  const loads: { readonly perSecond: number; readonly latenciesMs: readonly number[] }[] = []
+/** Closed loop: every client repeats its turn without think time, each request waiting for its answer. */
+function createSide(parts: Readonly<Record<string, readonly number[]>>, clients: number, turn: Turn) {
+  const runs: number[] = []
+  const spreads: Spread[] = []
   const meter = createMeter({ ...parts, clients: [process.pid] })
   /** Warm-up included: what the processor time was spent on. */
   let allRequests = 0
@@ -62,27 +65,21 @@ function createSide(parts: Readonly<Record<string, readonly number[]>>, clients:
       if (now >= from && now <= to) latenciesMs.push(now - startedAt)
       return result
     }
-    await Promise.all(
-      clients.map(async (round) => {
-        while (performance.now() < to) await round(timed)
-      }),
-    )
-    loads.push({ perSecond: round((latenciesMs.length * 1_000) / runMs, 0), latenciesMs })
+    const repeat = async (client: number): Promise<void> => {
+      for (let n = 0; performance.now() < to; n++) await turn(client, n, timed)
+    }
+    await Promise.all(Array.from({ length: clients }, (_, client) => repeat(client)))
+    runs.push(round((latenciesMs.length * 1_000) / runMs, 0))
+    spreads.push(spreadOf(latenciesMs))
   }
 
   return {
     run: (runMs: number): Promise<void> => meter.during(() => load(runMs)),
     /** Rates and latencies: medians of the runs. */
     side: () => {
-      const runs = loads.map(({ perSecond }) => perSecond)
-      return {
-        perSecond: median(runs),
-        p50Ms: round(median(loads.map(({ latenciesMs }) => percentile(latenciesMs, 0.5)))),
-        p99Ms: round(median(loads.map(({ latenciesMs }) => percentile(latenciesMs, 0.99)))),
-        runs,
-        /** Processor time of a request by process, in µs. */
-        costUs: meter.costUs(allRequests),
-      }
+      const { p50Ms, p99Ms } = medianSpread(spreads)
+      // Processor time of a request by process, in µs.
+      return { perSecond: median(runs), p50Ms, p99Ms, runs, costUs: meter.costUs(allRequests) }
     },
   }
 }
@@ -94,22 +91,14 @@ const command = (callId: unknown, name: string): string => `/api/v1/voice/calls/
  * An incoming call is answered, held, resumed and hung up; then the agent dials, and hangs up: six commands. Each client has
  * its own agents, so that no agent is in two calls.
  */
-const deskRounds = (api: JsonClient, clients: number): readonly Round[] =>
-  Array.from({ length: clients }, (_, client) => {
-    let next = client
-    return async (timed) => {
-      const body = { agentUri: agentUri(next) }
-      next += clients
-      const { callId } = await api.post('/simulator/v1/calls', { ...body, from: '+15559000' })
-      for (const name of ['answer', 'hold', 'resume', 'hangup']) {
-        await timed(() => api.post(command(callId, name), body))
-      }
-      const dialled = await timed(() => api.post('/api/v1/voice/calls/dial', { ...body, destination: '+15550102' }))
-      await timed(() => api.post(command(dialled['callId'], 'hangup'), body))
+const deskTurn =
+  (api: JsonClient, clients: number): Turn =>
+  async (client, n, timed) => {
+    const body = { agentUri: agentUri(client + n * clients) }
+    const { callId } = await api.post('/simulator/v1/calls', { ...body, from: '+15559000' })
+    for (const name of ['answer', 'hold', 'resume', 'hangup']) {
+      await timed(() => api.post(command(callId, name), body))
     }
-  })
-
-const bareRounds = (server: JsonClient, clients: number): readonly Round[] =>
-  Array.from({ length: clients }, (_, client) => async (timed) => {
-    await timed(() => server.post('/command', { agentUri: agentUri(client) }))
-  })
+    const dialled = await timed(() => api.post('/api/v1/voice/calls/dial', { ...body, destination: '+15550102' }))
+    await timed(() => api.post(command(dialled['callId'], 'hangup'), body))
+  }

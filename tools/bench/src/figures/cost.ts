@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import type { StackFile } from '@switchhook/local'
 import { openHome, stopDaemon } from '@switchhook/test-servers'
 import type { Bench } from '../bench.ts'
 import { openEndpoints } from '../load/endpoints.ts'
@@ -8,7 +7,7 @@ import { callData, openChannel, publishEvent } from '../load/events.ts'
 import { openPopulation } from '../load/population.ts'
 import { residentMib } from '../measure/process-usage.ts'
 import { createMeter, pidsOf } from '../measure/processor-cost.ts'
-import { round, sum } from '../measure/statistics.ts'
+import { mapValues, round, sum } from '../measure/statistics.ts'
 
 /** The usual number of worker processes, and of subscriptions while something else varies. */
 const WORKERS = 2
@@ -16,47 +15,48 @@ const SUBSCRIPTIONS = 1_000
 const WARM_UP_ROUNDS = 3
 const WARM_UP_DELIVERIES = 4_000
 
-interface Setup {
-  readonly stack: StackFile
-  /** How many of the subscriptions get events. */
-  readonly subscriptions: number
-}
-
 /**
  * Cost of a delivery, one per event, while one quantity grows and the others stay. Each subscription has a tenant of its
  * own, and the events take turns among the tenants: with many of them, nothing that a process remembers is used twice.
  */
 export async function measureCost(bench: Bench) {
-  const { say, options } = bench
+  const { say, options, bringUp } = bench
   const { COST_SUBSCRIPTIONS: sizes, COST_WAITING: backlogs, COST_WORKERS: teams, RUN_TIME: runMs } = options
   const receiver = await openEndpoints(bench, [1])
   const population = await openPopulation(bench, receiver.url)
   const channel = await openChannel(bench)
-  const withWorkers = createTeam(bench)
+  let { stack } = bench
+  /** How many of the subscriptions get events. */
+  let subscribed = SUBSCRIPTIONS
   let pinned = true
 
-  async function curve(
-    name: 'subscriptions' | 'waiting' | 'workers',
-    values: readonly number[],
-    prepare: (value: number) => Promise<Partial<Setup>>,
-  ) {
+  /** @param change brings the quantity that varies (subscriptions, waiting deliveries or workers) to a value */
+  async function curve(name: string, values: readonly number[], change: (value: number) => Promise<void>) {
     const points = []
     for (const value of values) {
-      const setup = { stack: bench.stack, subscriptions: SUBSCRIPTIONS, ...(await prepare(value)) }
+      await change(value)
       say(`  ${value} ${name}`)
-      // The quantity that varies: subscriptions, waiting deliveries or workers.
-      points.push({ at: value, ...(await measurePoint(setup)) })
+      points.push({ at: value, ...(await measurePoint()) })
     }
     return points
   }
 
-  async function measurePoint({ stack, subscriptions }: Setup) {
+  async function setWorkers(count: number): Promise<void> {
+    const next = await bringUp({}, { 'delivery-worker': count })
+    const surplus = Object.keys(stack.processes).filter(
+      (name) => name.startsWith('delivery-worker') && next.processes[name] === undefined,
+    )
+    for (const name of surplus) await stopDaemon(openHome(stack.home), name)
+    stack = next
+  }
+
+  async function measurePoint() {
     const parts = pidsOf(stack, 'workers', 'fanout', 'rabbitmq', 'redis')
     pinned = pinToCores(parts.workers) && pinned
     let published = 0
     const publish = async (deliveries: number): Promise<void> => {
       for (const end = published + deliveries; published < end; published++) {
-        publishEvent(channel, 'call.status', callData(published), population.tenantOf(published % subscriptions))
+        publishEvent(channel, 'call.status', callData(published), population.tenantOf(published % subscribed))
       }
       await channel.waitForConfirms()
     }
@@ -72,40 +72,22 @@ export async function measureCost(bench: Bench) {
       /** Processor time of a delivery by process, in µs. */
       costUs: meter.costUs(deliveries),
       /** Resident memory of each part at the end, in MiB. */
-      memoryMib: Object.fromEntries(Object.entries(parts).map(([part, pids]) => [part, memoryOf(pids)])),
+      memoryMib: mapValues(parts, (pids) => round(sum(pids.map(residentMib)), 0)),
       idle: meter.idle(),
     }
   }
 
   await population.growTo(SUBSCRIPTIONS)
-  const workers = await curve('workers', teams, async (count) => ({ stack: await withWorkers(count) }))
-  const usual = await withWorkers(WORKERS)
+  const workers = await curve('workers', teams, setWorkers)
+  await setWorkers(WORKERS)
   const subscriptions = await curve('subscriptions', sizes, async (count) => {
     await population.growTo(count)
-    return { stack: usual, subscriptions: count }
+    subscribed = count
   })
-  const waiting = await curve('waiting', backlogs, async (count) => {
-    await population.waitingTo(count)
-    return { stack: usual }
-  })
+  subscribed = SUBSCRIPTIONS
+  const waiting = await curve('waiting', backlogs, (count) => population.waitingTo(count))
   // Pinned: each worker was bound to one core.
   return { runMs, pinned, curves: { subscriptions, waiting, workers } }
-}
-
-const memoryOf = (pids: readonly number[]): number => round(sum(pids.map(residentMib)), 0)
-
-/** Changes the number of workers of a running stack. */
-function createTeam({ stack, bringUp }: Bench): (count: number) => Promise<StackFile> {
-  let present = stack
-  return async (count) => {
-    const next = await bringUp({}, { 'delivery-worker': count })
-    const surplus = Object.keys(present.processes).filter(
-      (name) => name.startsWith('delivery-worker') && next.processes[name] === undefined,
-    )
-    for (const name of surplus) await stopDaemon(openHome(stack.home), name)
-    present = next
-    return next
-  }
 }
 
 /**

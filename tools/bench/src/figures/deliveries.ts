@@ -10,7 +10,7 @@ import { type Endpoints, openEndpoints } from '../load/endpoints.ts'
 import { callData, messagesOf, openChannel, publishEvent, publishEventPack } from '../load/events.ts'
 import { countCarriage } from '../measure/carriage.ts'
 import { createMeter, pidsOf } from '../measure/processor-cost.ts'
-import { median, round } from '../measure/statistics.ts'
+import { mapValues, median, round } from '../measure/statistics.ts'
 
 /** Further tenants of the identity provider, each with one subscription of its own. */
 export const TENANTS = 50
@@ -36,10 +36,15 @@ type WorkloadName = keyof typeof WORKLOADS
 /** Switchhook and its baselines, in the order of a round; each run starts with another one. */
 export const SIDES = ['switchhook', 'bullmq', 'equal', 'durable', 'packed'] as const
 export type SideName = (typeof SIDES)[number]
+export const BASELINES = SIDES.filter((side) => side !== 'switchhook')
 
-/** Rate of Switchhook relative to a baseline of the same workload. */
-export const ratioTo = (baseline: SideName, { sides }: Workload): number =>
-  round(sides.switchhook.perSecond / sides[baseline].perSecond, 2)
+type Rates = Readonly<Partial<Record<SideName, { readonly perSecond: number }>>>
+
+/** Rate of Switchhook relative to a baseline of the same workload; NaN for results of an earlier version without it. */
+export function ratioTo(baseline: SideName, { sides }: { readonly sides: Rates }): number {
+  const rate = (side: SideName): number => sides[side]?.perSecond ?? Number.NaN
+  return round(rate('switchhook') / rate(baseline), 2)
+}
 
 /** How far the runs of BullMQ with axios lie apart, relative to their median: what the machine alone changed. */
 export function bullmqSpread({ sides: { bullmq } }: Workload): number {
@@ -62,25 +67,22 @@ export async function measureDeliveries(bench: Bench) {
 export type Workload = Awaited<ReturnType<typeof measureWorkload>>
 
 async function measureWorkload(part: Bench, name: WorkloadName) {
-  const { stack, defer, say, options } = part
+  const { stack, say, options } = part
   const { eventsPerMessage, perEvent, subscriptions } = WORKLOADS[name]
   const receiver = await openEndpoints(part, [1])
   const { url } = receiver
   const channel = await openChannel(part)
-  const common = { stack, defer, channel, url, perEvent, eventsPerMessage }
+  const common = { ...part, channel, url, perEvent, eventsPerMessage }
   if (subscriptions !== TENANTS) await subscribe(part, Array<string>(subscriptions).fill(url))
   else for (let n = 1; n <= TENANTS; n++) await subscribe(part, [url], { tenant: `tenant-${n}` })
-  const sides = {
-    switchhook: createSide(openOurSide(part, channel, name), receiver, perEvent),
-    bullmq: createSide(await openBullmqSide(common), receiver, perEvent),
-    equal: createSide(await openEqualBullmqSide(common), receiver, perEvent),
-    durable: createSide(await openDurableLoop(common, { packed: 1, workers: 2, records: true }), receiver, perEvent),
-    packed: createSide(
-      await openDurableLoop(common, { packed: PACKED, workers: 2, records: true }),
-      receiver,
-      perEvent,
-    ),
+  const opened = {
+    switchhook: openOurSide(part, channel, name),
+    bullmq: await openBullmqSide(common),
+    equal: await openEqualBullmqSide(common),
+    durable: await openDurableLoop(common, { packed: 1, workers: 2, records: true }),
+    packed: await openDurableLoop(common, { packed: PACKED, workers: 2, records: true }),
   }
+  const sides = mapValues(opened, (side) => createSide(side, receiver, perEvent))
   // Of Switchhook's deliveries, warm-up included.
   const carriage = await countCarriage(stack, async () => {
     for (const side of SIDES) await sides[side].warmUp()
@@ -91,8 +93,7 @@ async function measureWorkload(part: Bench, name: WorkloadName) {
     }
     return sides.switchhook.made()
   })
-  const rates = Object.fromEntries(SIDES.map((side) => [side, sides[side].rate()]))
-  return { perEvent, subscriptions, sides: rates as Record<SideName, ReturnType<Side['rate']>>, carriage }
+  return { perEvent, subscriptions, sides: mapValues(sides, (side) => side.rate()), carriage }
 }
 
 function openOurSide({ stack }: Bench, channel: ConfirmChannel, name: WorkloadName): Baseline {
@@ -106,7 +107,7 @@ function openOurSide({ stack }: Bench, channel: ConfirmChannel, name: WorkloadNa
           for (const n of numbers) publishEvent(channel, 'call.status', callData(n), tenantOf(n))
         else {
           const events = numbers.map((n) => ({ data: callData(n), tenant: tenantOf(n) }))
-          publishEventPack(channel, 'call.status', events)
+          publishEventPack(channel, events)
           if (message % PACKS_AT_ONCE === 0) await packsTaken(channel)
         }
       }
@@ -119,8 +120,6 @@ async function packsTaken(channel: ConfirmChannel): Promise<void> {
   await channel.waitForConfirms()
   while ((await channel.checkQueue(Queue.eventPacks)).messageCount > MAX_WAITING_PACKS) await delay(5)
 }
-
-type Side = ReturnType<typeof createSide>
 
 function createSide({ processes, publish }: Baseline, receiver: Endpoints, perEvent: number) {
   const runs: number[] = []

@@ -48,12 +48,9 @@ export async function measureFairness(bench: Bench) {
   return { events: options.BURST, perEvent: BURST_ENDPOINTS, alone, hanging, bursts }
 
   function observeOthers(until: number | (() => boolean)): Promise<Spread> {
-    return observeLatency(endpoints, {
-      perSecond: OTHERS_PER_SECOND,
-      until,
-      send: (n) => publishEvent(channel, 'call.status', timedData(n), others[n % OTHERS]),
-      patienceMs: 30_000,
-    })
+    return observeLatency(endpoints, OTHERS_PER_SECOND, until, (n) =>
+      publishEvent(channel, 'call.status', timedData(n), others[n % OTHERS]),
+    )
   }
 
   async function measureHanging(): Promise<Spread> {

@@ -9,9 +9,6 @@ import { monotonicMs } from '../measure/clock.ts'
 import { medianSpread, round, type Spread, sum } from '../measure/statistics.ts'
 import { agentUri } from './commands.ts'
 
-/** What begins a delivery, and how often: an event published to RabbitMQ, or a presence command over REST. */
-const LOADS = { event: { perSecond: 500 }, presence: { perSecond: 100 } } as const
-
 const WARM_UP_MS = 5_000
 const RUNS = 3
 /** Of the clients of the presence commands. */
@@ -37,48 +34,42 @@ type Send = (n: number) => Promise<unknown> | void
  * another consumes deliveries and POSTs.
  */
 export async function measureLatency(bench: Bench) {
-  const { stack, say, options, defer } = bench
+  const { stack, say, options } = bench
   const endpoints = await openEndpoints(bench, [1])
   const { url } = endpoints
   const channel = await openChannel(bench)
-  const api = openApi(bench, CONNECTIONS)
+  const api = await openApi(bench, CONNECTIONS)
   for (const eventType of ['call.status', 'agent.status'] as const) {
     await subscribe(bench, [url], { eventType })
   }
-  const loop = { stack, defer, channel, url, perEvent: 1, eventsPerMessage: 1 }
-  const hops = await openDurableLoop(loop, { packed: 1, workers: 1, records: false })
-  const bare: Send = (n) => hops.send(timedData(n))
-  const sends: Readonly<Record<keyof typeof LOADS, Send>> = {
-    event: (n) => publishEvent(channel, 'call.status', timedData(n)),
-    presence: (n) =>
-      api.post(`/api/v1/voice/agents/${agentUri(n)}/presence`, {
-        statusCode: STATUS_CODE,
-        message: `sentAt ${monotonicMs()}`,
-      }),
-  }
+  const loop = { ...bench, channel, url, perEvent: 1, eventsPerMessage: 1 }
+  const bare = await openDurableLoop(loop, { packed: 1, workers: 1, records: false })
 
-  const run = (perSecond: number, forMs: number, send: Send): Promise<Spread> =>
-    observeLatency(endpoints, { perSecond, until: forMs, send })
-
-  async function measureLoad(name: keyof typeof LOADS) {
-    const { perSecond } = LOADS[name]
+  /** The hops at the same rate are what two quorum queues cost in any design. */
+  async function measureLoad(name: string, perSecond: number, send: Send) {
     say(`  ${name} at ${perSecond}/s`)
-    const runs = { ours: [] as Spread[], hops: [] as Spread[] }
-    await run(perSecond, WARM_UP_MS, bare)
+    const [ours, hops]: [Spread[], Spread[]] = [[], []]
+    const runOurs = (forMs: number): Promise<Spread> => observeLatency(endpoints, perSecond, forMs, send)
+    const runHops = (forMs: number): Promise<Spread> =>
+      observeLatency(endpoints, perSecond, forMs, (n) => bare.send(timedData(n)))
+    await runHops(WARM_UP_MS)
     const carriage = await countCarriage(stack, async () => {
-      const warmUp = await run(perSecond, WARM_UP_MS, sends[name])
+      const warmUp = await runOurs(WARM_UP_MS)
       for (let n = 1; n <= RUNS; n++) {
-        runs.hops.push(await run(perSecond, options.RUN_TIME, bare))
-        runs.ours.push(await run(perSecond, options.RUN_TIME, sends[name]))
+        hops.push(await runHops(options.RUN_TIME))
+        ours.push(await runOurs(options.RUN_TIME))
       }
-      return sum([warmUp, ...runs.ours].map(({ count }) => count))
+      return sum([warmUp, ...ours].map(({ count }) => count))
     })
-    // The hops at the same rate are what two quorum queues cost in any design.
-    return { perSecond, ours: sideOf(runs.ours), hops: sideOf(runs.hops), carriage }
+    return { perSecond, ours: sideOf(ours), hops: sideOf(hops), carriage }
   }
 
-  return {
-    runMs: options.RUN_TIME,
-    loads: { event: await measureLoad('event'), presence: await measureLoad('presence') },
-  }
+  const event = await measureLoad('event', 500, (n) => publishEvent(channel, 'call.status', timedData(n)))
+  const presence = await measureLoad('presence', 100, (n) =>
+    api.post(`/api/v1/voice/agents/${agentUri(n)}/presence`, {
+      statusCode: STATUS_CODE,
+      message: `sentAt ${monotonicMs()}`,
+    }),
+  )
+  return { runMs: options.RUN_TIME, loads: { event, presence } }
 }

@@ -2,7 +2,7 @@ import { type Bench, closing } from '../bench.ts'
 import { keepPace, observeLatency } from '../load/arrivals.ts'
 import { subscribe } from '../load/client.ts'
 import { openEndpoints } from '../load/endpoints.ts'
-import { discardDeliveries, openChannel, publishEvent, timedData } from '../load/events.ts'
+import { discardDeliveries, type EventType, openChannel, publishEvent, timedData } from '../load/events.ts'
 import { medianSpread, round, type Spread } from '../measure/statistics.ts'
 
 /** The neighbours get 500 deliveries a second. */
@@ -20,6 +20,7 @@ export async function measureLimited(bench: Bench) {
   const { say } = bench
   const channel = await openChannel(bench)
   const endpoints = await openEndpoints(bench, [NEIGHBOURS, 1])
+  const send = (eventType: EventType) => (n: number) => publishEvent(channel, eventType, timedData(n))
 
   await measure({}, WARM_UP_MS)
   const runs: { unlimited: Spread; limited: Spread }[] = []
@@ -47,13 +48,8 @@ export async function measureLimited(bench: Bench) {
       const [neighbours = [], own = []] = endpoints.urls
       await subscribe(part, neighbours)
       await subscribe(part, own, { eventType: 'agent.status', ...settings })
-      const others = keepPace(OTHERS_PER_SECOND, forMs, (n) => publishEvent(channel, 'agent.status', timedData(n)))
-      const spread = await observeLatency(endpoints, {
-        perSecond: EVENTS_PER_SECOND,
-        until: forMs,
-        send: (n) => publishEvent(channel, 'call.status', timedData(n)),
-        perSend: NEIGHBOURS,
-      })
+      const others = keepPace(OTHERS_PER_SECOND, forMs, send('agent.status'))
+      const spread = await observeLatency(endpoints, EVENTS_PER_SECOND, forMs, send('call.status'), NEIGHBOURS)
       await others
       return spread
     })

@@ -5,7 +5,7 @@ import { openEndpoints } from '../load/endpoints.ts'
 import { openChannel, publishEvent, timedData } from '../load/events.ts'
 import { residentMib } from '../measure/process-usage.ts'
 import { createMeter, pidsOf } from '../measure/processor-cost.ts'
-import { medianSpread, round, type Spread, sum } from '../measure/statistics.ts'
+import { mapValues, medianSpread, round, type Spread, sum } from '../measure/statistics.ts'
 import { startChild } from '../processes/child.ts'
 
 const PER_SECOND = 500
@@ -16,11 +16,11 @@ const RUNS = 3
 const agentOf = (n: number): string => `sip:agent-${n % LISTENERS}@acme.example`
 
 /** The listeners: none; 200 that each follow one agent; 200 that get every event and attempt. */
-const AUDIENCES = {
+const AUDIENCES: Readonly<Record<'nobody' | 'one agent each' | 'everything', readonly string[]>> = {
   nobody: [],
   'one agent each': Array.from({ length: LISTENERS }, (_, n) => `?agentUri=${encodeURIComponent(agentOf(n))}`),
   everything: Array<string>(LISTENERS).fill(''),
-} as const satisfies Readonly<Record<string, readonly string[]>>
+}
 type AudienceName = keyof typeof AUDIENCES
 
 /** The larger of the p50 and p99 of an audience, relative to those without listeners. */
@@ -34,44 +34,35 @@ export function slowdownOf(name: AudienceName, { audiences }: Awaited<ReturnType
  * kinds of listeners. The three alternate.
  */
 export async function measureListeners(bench: Bench) {
-  const { stack, token, say, options } = bench
+  const { stack, tokenOf, say, options } = bench
   const endpoints = await openEndpoints(bench, [1])
   const channel = await openChannel(bench)
   await subscribe(bench, [endpoints.url])
-  const stream = `${stack.urls.apis[0] ?? ''}/api/v1/webhooks/stream`
-  const sides = {
-    nobody: createSide('nobody'),
-    'one agent each': createSide('one agent each'),
-    everything: createSide('everything'),
-  }
+  const stream = [`${stack.urls.apis[0] ?? ''}/api/v1/webhooks/stream`, await tokenOf()]
+  const sides = mapValues(AUDIENCES, createSide)
 
   await publishFor(WARM_UP_MS)
   for (let run = 1; run <= RUNS; run++) {
     for (const side of Object.values(sides)) await side.run()
     say(`  run ${run} of ${RUNS}`)
   }
-  const { nobody, everything, 'one agent each': each } = sides
-  const audiences = { nobody: nobody.audience(), 'one agent each': each.audience(), everything: everything.audience() }
-  return { listeners: LISTENERS, audiences }
+  return { listeners: LISTENERS, audiences: mapValues(sides, ({ audience }) => audience()) }
 
   function publishFor(forMs: number): Promise<Spread> {
-    return observeLatency(endpoints, {
-      perSecond: PER_SECOND,
-      until: forMs,
-      send: (n) => publishEvent(channel, 'call.status', { ...timedData(n), agentUri: agentOf(n) }),
-    })
+    return observeLatency(endpoints, PER_SECOND, forMs, (n) =>
+      publishEvent(channel, 'call.status', { ...timedData(n), agentUri: agentOf(n) }),
+    )
   }
 
-  function createSide(name: AudienceName) {
+  function createSide(queries: readonly string[]) {
     const runs: Spread[] = []
     const pids = pidsOf(stack, 'api', 'workers', 'fanout', 'rabbitmq', 'redis')
     const meter = createMeter(pids)
-    const queries = AUDIENCES[name]
     let [messages, gaps, apiMib] = [0, 0, 0]
     return {
       run: () =>
         closing(bench, async (part) => {
-          const args = [stream, token, ...queries]
+          const args = [...stream, ...queries]
           const child = queries.length === 0 ? undefined : await startChild(part, 'listeners-client.js', args)
           runs.push(await meter.during(() => publishFor(options.RUN_TIME)))
           apiMib = Math.max(0, ...pids.api.map(residentMib))

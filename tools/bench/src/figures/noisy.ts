@@ -96,18 +96,12 @@ async function compare(size: Size, endpoints: Endpoints, send: Send, forMs = NOI
 
 /** Resolves to the POSTs at the endpoints that answer. */
 const load = (size: Size, endpoints: Endpoints, send: Send, forMs: number): Promise<readonly Arrival[]> =>
-  observeArrivals(endpoints, {
-    perSecond: size.eventsPerSecond,
-    until: forMs,
-    send: (n) => send(timedData(n)),
-    perSend: size.endpoints - size.hanging,
-    patienceMs: 2 * DEADLINE_MS,
-  })
+  observeArrivals(endpoints, size.eventsPerSecond, forMs, (n) => send(timedData(n)), size.endpoints - size.hanging)
 
 async function measureBullmq(part: Bench, size: Size, endpoints: Endpoints): Promise<Neighbours> {
   const urls = endpoints.urls.flat()
   const queue = openBullmq(part, BULLMQ_QUEUE)
-  const args = [part.stack.urls.redis, BULLMQ_QUEUE, String(CONCURRENCY), String(DEADLINE_MS)]
+  const args = [part.stack.urls.redis, BULLMQ_QUEUE, CONCURRENCY, DEADLINE_MS]
   for (let n = 0; n < WORKERS; n++) await startChild(part, 'bullmq-worker.js', args)
   const send = (data: object): void => void queue.addBulk(urls.map((url) => jobOf(url, data)))
   await load(size, endpoints, send, WARM_UP_MS)

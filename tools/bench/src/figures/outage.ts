@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CallState } from '@switchhook/contracts'
-import { amqpAnswers } from '@switchhook/test-servers'
+import { type CallEvent, checkCalls } from '@switchhook/local'
+import { amqpAnswers, waitUntil } from '@switchhook/test-servers'
 import { startReceiver } from '@switchhook/testkit'
 import type { Bench } from '../bench.ts'
 import { keepPace } from '../load/arrivals.ts'
@@ -30,7 +30,7 @@ export async function measureOutage(bench: Bench) {
     return {}
   })
   defer(() => receiver.close())
-  const api = openApi(bench, 32)
+  const api = await openApi(bench, 32)
   await subscribe(bench, [receiver.url('/hook')])
   defer(() => bringUp())
   const calls: string[] = []
@@ -49,6 +49,8 @@ export async function measureOutage(bench: Bench) {
   }
 
   let isOver = false
+  // If it fails, the load ends with it.
+  defer(() => (isOver = true))
   const load = keepPace(
     CALLS_PER_SECOND,
     () => isOver,
@@ -59,31 +61,26 @@ export async function measureOutage(bench: Bench) {
   const diedAtMs = Date.now()
   say(`  the broker is away for ${options.OUTAGE / 1_000} s; calls come in all the same`)
   await sleep(options.OUTAGE)
-  const starting = bringUp()
-  while (!(await amqpAnswers(Number(new URL(stack.urls.amqp).port)))) await sleep(20)
-  const returnedAtMs = Date.now()
-  await Promise.all([starting, sleep(AFTER_MS)])
+  const returned = async (): Promise<number> => {
+    await waitUntil(() => amqpAnswers(Number(new URL(stack.urls.amqp).port)), GIVE_UP_MS, 20)
+    return Date.now()
+  }
+  const [returnedAtMs] = await Promise.all([returned(), bringUp()])
+  await sleep(AFTER_MS)
   isOver = true
   await load
   await Promise.all(turns)
-  const giveUpAt = performance.now() + GIVE_UP_MS
-  for (;;) {
-    const result = checkOutage(calls, told, diedAtMs, returnedAtMs)
-    // From then on, missing events count as lost.
-    if (result.lost === 0 || performance.now() > giveUpAt)
-      return { awayMs: returnedAtMs - diedAtMs, refused, ...result }
-    await sleep(100)
-  }
+  // From then on, missing events count as lost.
+  await waitUntil(() => checkCalls(calls, told).unfinished === 0, GIVE_UP_MS, 100)
+  return { awayMs: returnedAtMs - diedAtMs, refused, ...checkOutage(calls, told, diedAtMs, returnedAtMs) }
 }
 
 /** A `call.status` event that an endpoint received. */
-export interface ReceivedEvent {
-  readonly deliveryId: string
+export interface ReceivedEvent extends CallEvent {
   /** ISO 8601. */
   readonly occurredAt: string
   /** Arrival of its POST, ms since 1970. */
   readonly atMs: number
-  readonly data: { readonly callId: string; readonly sequence: number; readonly state: number }
 }
 
 /** Effect of an outage on the events of the calls. */
@@ -95,10 +92,10 @@ export function checkOutage(
 ) {
   const byDelivery = new Map(told.toReversed().map((event) => [event.deliveryId, event]))
   const events = [...byDelivery.values()]
-  const byCall = Map.groupBy(events, ({ data }) => data.callId)
   const occurredMs = ({ occurredAt }: ReceivedEvent): number => Date.parse(occurredAt)
   const after = events.filter(({ atMs }) => atMs >= returnedAtMs)
   const late = after.filter((event) => occurredMs(event) < returnedAtMs).map(({ atMs }) => atMs - returnedAtMs)
+  const { unfinished, twice } = checkCalls(calls, told)
   return {
     /** Calls that the api accepted before, during and after the outage. */
     calls: calls.length,
@@ -108,14 +105,8 @@ export function checkOutage(
     firstMs: late.reduce((least, ms) => Math.min(least, ms), late[0] ?? 0),
     allMs: late.reduce((most, ms) => Math.max(most, ms), 0),
     /** Calls of which an event is missing. */
-    lost: calls.filter((callId) => !isWhole(byCall.get(callId) ?? [])).length,
+    lost: unfinished,
     /** Deliveries that arrived more than once. */
-    repeated: told.length - events.length,
+    repeated: twice,
   }
-}
-
-/** The events of a call are numbered from 1 without a gap, and the last one is its end. */
-function isWhole(events: readonly ReceivedEvent[]): boolean {
-  const states = new Map(events.map(({ data: { sequence, state } }) => [sequence, state]))
-  return states.get(states.size) === CallState.ended
 }

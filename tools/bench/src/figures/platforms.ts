@@ -1,9 +1,10 @@
+import { CallState } from '@switchhook/contracts'
 import { AsteriskUnavailable, type StackFile } from '@switchhook/local'
 import { eventually, startReceiver } from '@switchhook/testkit'
 import { type Bench, closing } from '../bench.ts'
 import { type JsonClient, openApi, openClient, subscribe } from '../load/client.ts'
 import { createMeter } from '../measure/processor-cost.ts'
-import { type Spread, spreadOf } from '../measure/statistics.ts'
+import { mapValues, spreadOf } from '../measure/statistics.ts'
 
 const ROUNDS = 100
 const WARM_UP_ROUNDS = 10
@@ -11,7 +12,6 @@ const PATIENCE_MS = 10_000
 /** Alice's phone answers a NOTIFY. She is an agent of the simulator too. */
 const AGENT = { agentUri: 'sip:alice@acme.example', extension: '8101' }
 const CUSTOMER = '+15559000'
-const ALERTING = 2
 
 /** Commands of an incoming call, in their order. */
 const COMMANDS = ['answer', 'hold', 'resume', 'hangup'] as const
@@ -49,7 +49,7 @@ async function measureOn(part: Bench, ring: (api: JsonClient) => Promise<unknown
     return {}
   })
   part.defer(() => receiver.close())
-  const api = openApi(part, 2)
+  const api = await openApi(part, 2)
   await subscribe(part, [receiver.url('/calls')])
   /** Resolves to the first wanted event of those after the first `from`. */
   const arrival = (from: number, isWanted: (one: Arrived) => boolean): Promise<Arrived> =>
@@ -61,11 +61,12 @@ async function measureOn(part: Bench, ring: (api: JsonClient) => Promise<unknown
       },
       { timeoutMs: PATIENCE_MS, intervalMs: 1 },
     )
-  const latenciesMs = { answer: [] as number[], hold: [] as number[], resume: [] as number[], hangup: [] as number[] }
+  const latenciesMs: Record<(typeof COMMANDS)[number], number[]> = { answer: [], hold: [], resume: [], hangup: [] }
   for (let round = 1; round <= WARM_UP_ROUNDS + ROUNDS; round += 1) {
     const beforeCall = arrived.length
     await ring(api)
-    const isAlerting = ({ data }: Arrived): boolean => data.state === ALERTING && data.agentUri === AGENT.agentUri
+    const isAlerting = ({ data }: Arrived): boolean =>
+      data.state === CallState.alerting && data.agentUri === AGENT.agentUri
     const { callId } = (await arrival(beforeCall, isAlerting)).data
     for (const command of COMMANDS) {
       const sentAtMs = performance.now()
@@ -76,8 +77,7 @@ async function measureOn(part: Bench, ring: (api: JsonClient) => Promise<unknown
       if (round > WARM_UP_ROUNDS) latenciesMs[command].push(atMs - sentAtMs)
     }
   }
-  const spreads = COMMANDS.map((command) => [command, spreadOf(latenciesMs[command])])
-  return Object.fromEntries(spreads) as Readonly<Record<(typeof COMMANDS)[number], Spread>>
+  return mapValues(latenciesMs, spreadOf)
 }
 
 interface Arrived {

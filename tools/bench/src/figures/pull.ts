@@ -23,7 +23,7 @@ export async function measurePull(bench: Bench) {
   const { HELD: held } = options
   const endpoints = await openEndpoints(bench, [1])
   const channel = await openChannel(bench)
-  const api = openApi(bench, 4)
+  const api = await openApi(bench, 4)
   await subscribe(bench, [endpoints.url], { tenant: OTHER })
   const { id } = await api.post('/api/v1/webhooks/subscriptions', { mode: 'pull', eventTypes: ['call.status'] })
   const path = `/api/v1/webhooks/subscriptions/${String(id)}`
@@ -51,12 +51,9 @@ export async function measurePull(bench: Bench) {
   }
 
   function observe(until: number | (() => boolean)): Promise<Spread> {
-    return observeLatency(endpoints, {
-      perSecond: OTHER_PER_SECOND,
-      until,
-      send: (n) => publishEvent(channel, 'call.status', timedData(n), OTHER),
-      patienceMs: 30_000,
-    })
+    return observeLatency(endpoints, OTHER_PER_SECOND, until, (n) =>
+      publishEvent(channel, 'call.status', timedData(n), OTHER),
+    )
   }
 
   async function hold(): Promise<number> {

@@ -24,24 +24,19 @@ export async function keepPace(
   return sent
 }
 
-interface PacedLoad {
-  readonly perSecond: number
-  /** As of `keepPace`. */
-  readonly until: number | (() => boolean)
-  /** Starts the nth delivery or deliveries; their bodies contain `sentAt`. */
-  readonly send: (n: number) => Promise<unknown> | void
-  /** First POSTs at the observed endpoints that one `send` causes; 1 by default. */
-  readonly perSend?: number
-  readonly patienceMs?: number
-}
-
 /**
  * Sends at a fixed rate; resolves to the first POSTs at the first group of the endpoints.
+ * @param until as of `keepPace`
+ * @param send starts the nth delivery or deliveries; their bodies contain `sentAt`
+ * @param perSend first POSTs at the observed endpoints that one `send` causes
  * @throws if POSTs are missing
  */
 export async function observeArrivals(
   endpoints: Endpoints,
-  { perSecond, until, send, perSend = 1, patienceMs }: PacedLoad,
+  perSecond: number,
+  until: number | (() => boolean),
+  send: (n: number) => Promise<unknown> | void,
+  perSend = 1,
 ): Promise<readonly Arrival[]> {
   const sending: Promise<unknown>[] = []
   const sent = await keepPace(perSecond, until, (n) => {
@@ -51,7 +46,7 @@ export async function observeArrivals(
     sending.push(one)
   })
   await Promise.all(sending)
-  const arrivals = await endpoints.takeArrivals(sent * perSend, patienceMs)
+  const arrivals = await endpoints.takeArrivals(sent * perSend)
   if (arrivals.length < sent * perSend) throw new Error(`${arrivals.length} of ${sent * perSend} POSTs came`)
   return arrivals
 }

@@ -37,8 +37,12 @@ export function openClient(origin: string, connections: number, token: string | 
 }
 
 /** The same to the api, until the part is over. */
-export function openApi({ stack, defer, token }: Bench, connections: number): JsonClient {
-  const api = openClient(stack.urls.apis[0] ?? '', connections, token)
+export async function openApi(
+  { stack, defer, tokenOf }: Bench,
+  connections: number,
+  tenant?: string,
+): Promise<JsonClient> {
+  const api = openClient(stack.urls.apis[0] ?? '', connections, await tokenOf(tenant))
   defer(() => api.close())
   return api
 }
@@ -53,9 +57,9 @@ interface SubscriptionOptions {
 export async function subscribe(
   part: Bench,
   urls: readonly string[],
-  { tenant = 'acme', eventType = 'call.status', ...settings }: SubscriptionOptions = {},
+  { tenant, eventType = 'call.status', ...settings }: SubscriptionOptions = {},
 ): Promise<void> {
-  const api = openApi({ ...part, token: await part.tokenOf(tenant) }, AT_ONCE)
+  const api = await openApi(part, AT_ONCE, tenant)
   const created = await Promise.all(
     urls.map((url) => api.post('/api/v1/webhooks/subscriptions', { url, eventTypes: [eventType], ...settings })),
   )

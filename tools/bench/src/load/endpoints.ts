@@ -24,13 +24,15 @@ interface Heard {
 export type Endpoints = Awaited<ReturnType<typeof openEndpoints>>
 
 const MAX_RUN_MS = 300_000
+/** How long after the last POST another one is expected. */
+const PATIENCE_MS = 30_000
 
 /**
  * Opens endpoints in a process of their own, each with an origin of its own, in groups that behave alike. Every group answers
  * immediately until `behave` changes it.
  */
 export async function openEndpoints(bench: Pick<Bench, 'defer'>, sizes: readonly number[]) {
-  const child = await startChild<{ ports: number[][] }>(bench, 'endpoints-server.js', sizes.map(String))
+  const child = await startChild<{ ports: number[][] }>(bench, 'endpoints-server.js', sizes)
   const urls = child.ready.ports.map((ports) => ports.map((port) => `http://127.0.0.1:${port}/hook`))
   /** First POSTs and answers since the previous call. */
   const take = (question: EndpointsQuestion = {}): Promise<Heard> => child.ask<Heard>(question)
@@ -43,11 +45,11 @@ export async function openEndpoints(bench: Pick<Bench, 'defer'>, sizes: readonly
     behave: async (group: number, behaviour: Behaviour): Promise<void> =>
       void (await take({ behave: [group, behaviour] })),
     take: (): Promise<Heard> => take(),
-    /** Collects until the first group has `count` first POSTs, or none has arrived for `patienceMs`. */
-    takeArrivals: async (count: number, patienceMs = 5_000): Promise<readonly Arrival[]> => {
+    /** Collects until the first group has `count` first POSTs, or no more arrive. */
+    takeArrivals: async (count: number): Promise<readonly Arrival[]> => {
       const taken: Arrival[] = []
       let lastAt = performance.now()
-      while (taken.length < count && performance.now() - lastAt < patienceMs) {
+      while (taken.length < count && performance.now() - lastAt < PATIENCE_MS) {
         const { arrivals } = await take()
         if (arrivals.length > 0) lastAt = performance.now()
         taken.push(...arrivals)

@@ -50,9 +50,9 @@ export function publishEvent(channel: ConfirmChannel, eventType: EventType, data
 /** The same for several events in one message, as the api publishes those of a commit or a busy tick (ADR 0068). */
 export function publishEventPack(
   channel: ConfirmChannel,
-  eventType: EventType,
   events: readonly { readonly data: object; readonly tenant: string }[],
 ): void {
+  const eventType = 'call.status'
   const members = events.map(({ data, tenant }) => ({
     content: Buffer.from(JSON.stringify(eventOf(eventType, data, tenant))),
     eventType,

@@ -3,20 +3,17 @@ import type { StackFile } from '@switchhook/local'
 import { openManagement } from '@switchhook/testkit'
 import { round } from './statistics.ts'
 
-/** How first attempts travelled from fan-out to the workers, by the broker's counters. */
-export interface Carriage {
-  /** Part of the deliveries that had a message of their own, 0 to 1. */
-  readonly alone: number
-  readonly packets: number
-  /** Deliveries of an average packet; 0 without packets. */
-  readonly perPacket: number
-}
-
 const QUEUES = /^delivery\.(?:due|backlog|packets)(?:\.(?:\d+|backlog))?$/
 const PACKETS = /^delivery\.packets/
 
-/** @param published messages by queue @param deliveries that these messages carried together */
-export function carriageOf(published: ReadonlyMap<string, number>, deliveries: number): Carriage {
+type Carriage = Readonly<ReturnType<typeof carriageOf>>
+
+/**
+ * How first attempts travelled from fan-out to the workers, by the broker's counters.
+ * @param published messages by queue
+ * @param deliveries that these messages carried together
+ */
+export function carriageOf(published: ReadonlyMap<string, number>, deliveries: number) {
   let [packets, single] = [0, 0]
   for (const [name, messages] of published) {
     if (PACKETS.test(name)) packets += messages
@@ -24,8 +21,10 @@ export function carriageOf(published: ReadonlyMap<string, number>, deliveries: n
   }
   const alone = Math.min(single, deliveries)
   return {
+    /** Part of the deliveries that had a message of their own, 0 to 1. */
     alone: round(alone / deliveries, 2),
     packets,
+    /** Deliveries of an average packet; 0 without packets. */
     perPacket: packets === 0 ? 0 : round((deliveries - alone) / packets),
   }
 }

@@ -1,6 +1,6 @@
 import type { StackFile } from '@switchhook/local'
 import { cpuMs, machineTicks } from './process-usage.ts'
-import { round, sum } from './statistics.ts'
+import { mapValues, round, sum } from './statistics.ts'
 
 /** The parts of a stack, and how the names of their processes begin. */
 const PREFIXES = {
@@ -25,11 +25,10 @@ export const pidsOf = <Part extends keyof typeof PREFIXES>(
 export type CostUs = Readonly<Record<string, number>>
 
 /** Measures processor time. @param parts the processes of each part */
-export function createMeter(parts: Readonly<Record<string, readonly number[]>>) {
-  const spentMs = new Map<string, number>()
+export function createMeter<Part extends string>(parts: Readonly<Record<Part, readonly number[]>>) {
+  let spentMs = mapValues(parts, () => 0)
   const machine = { idle: 0, all: 0 }
-  const read = (): Map<string, number> =>
-    new Map(Object.entries(parts).map(([part, pids]) => [part, sum(pids.map(cpuMs))]))
+  const read = () => mapValues(parts, (pids) => sum(pids.map(cpuMs)))
   return {
     /** Measures every part during `work`. */
     async during<T>(work: () => Promise<T>): Promise<T> {
@@ -38,15 +37,12 @@ export function createMeter(parts: Readonly<Record<string, readonly number[]>>) 
       const ticks = machineTicks()
       machine.idle += ticks.idle - ticksBefore.idle
       machine.all += ticks.all - ticksBefore.all
-      for (const [part, ms] of read()) {
-        spentMs.set(part, (spentMs.get(part) ?? 0) + ms - (before.get(part) ?? 0))
-      }
+      spentMs = mapValues(read(), (ms, part) => spentMs[part] + ms - before[part])
       return result
     },
     /** Idle part of the machine's processor time during all work, 0 to 1; null where the system does not tell. */
     idle: (): number | null => (machine.all === 0 ? null : round(machine.idle / machine.all, 2)),
     /** The measured time divided by the number of deliveries. */
-    costUs: (deliveries: number): CostUs =>
-      Object.fromEntries([...spentMs].map(([part, ms]) => [part, round((ms * 1_000) / deliveries, 0)])),
+    costUs: (deliveries: number): CostUs => mapValues(spentMs, (ms) => round((ms * 1_000) / deliveries, 0)),
   }
 }

@@ -8,6 +8,15 @@ export const median = (values: readonly number[]): number => percentile(values, 
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
+/** The object with each value replaced. */
+export function mapValues<Name extends string, From, To>(
+  values: Readonly<Record<Name, From>>,
+  to: (value: From, name: Name) => To,
+): Readonly<Record<Name, To>> {
+  const entries = Object.entries<From>(values).map(([name, value]) => [name, to(value, name as Name)])
+  return Object.fromEntries(entries) as Record<Name, To>
+}
+
 export const round = (value: number, digits = 1): number => Number(value.toFixed(digits))
 
 /** Count, median and 99th percentile. */

@@ -9,10 +9,10 @@ type Numbers = Readonly<Record<string, number>>
 export async function startChild<Ready = Numbers>(
   { defer }: Pick<Bench, 'defer'>,
   script: string,
-  args: readonly string[] = [],
+  args: readonly (string | number)[] = [],
 ) {
   const path = fileURLToPath(new URL(script, import.meta.url))
-  const child = fork(path, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = fork(path, args.map(String), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   defer(async () => {
     const gone = once(child, 'exit')
     child.disconnect()

@@ -2,17 +2,11 @@ import { median, round } from '../measure/statistics.ts'
 import type { Results } from './results.ts'
 import { compareWithTargets } from './targets.ts'
 
-interface ComparedRow {
-  readonly figure: string
-  /** Medians of the turns. */
-  readonly before: number
-  readonly after: number
-  /** By how many percent `after` is worse; negative if it is better. */
-  readonly worse: number
-}
-
-/** Compares the measured values that have targets, of two versions that were measured in turns. */
-export function compareResults(before: readonly Results[], after: readonly Results[]): readonly ComparedRow[] {
+/**
+ * Compares the measured values that have targets, of two versions that were measured in turns: the medians of the turns,
+ * and by how many percent `after` is worse; negative if it is better.
+ */
+export function compareResults(before: readonly Results[], after: readonly Results[]) {
   const [old, present] = [before, after].map((turns) => Map.groupBy(turns.flatMap(valuesOf), ({ figure }) => figure))
   return [...(old ?? [])].flatMap(([figure, values]) => {
     const others = present?.get(figure) ?? []
@@ -25,8 +19,21 @@ export function compareResults(before: readonly Results[], after: readonly Resul
 }
 
 const valuesOf = (results: Results) =>
-  compareWithTargets(results).flatMap(({ figure, sign, values = {} }) =>
+  rowsOf(results).flatMap(({ figure, sign, values = {} }) =>
     Object.entries(values).flatMap(([on, own]) =>
-      own.map((value, at) => ({ figure: `${figure} (${[on, at + 1].filter(String).join(', ')})`, sign, value })),
+      own.flatMap((value, at) => {
+        const name = `${figure} (${[on, at + 1].filter(String).join(', ')})`
+        return Number.isNaN(value) ? [] : [{ figure: name, sign, value }]
+      }),
     ),
   )
+
+/** A figure that a version measures in another form cannot be compared. */
+const rowsOf = (results: Results) =>
+  Object.entries(results).flatMap((figure) => {
+    try {
+      return compareWithTargets(Object.fromEntries([figure]))
+    } catch {
+      return []
+    }
+  })

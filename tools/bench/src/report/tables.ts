@@ -1,4 +1,4 @@
-import { bullmqSpread, ratioTo, SIDES, type SideName, type Workload } from '../figures/deliveries.ts'
+import { BASELINES, bullmqSpread, ratioTo, SIDES, type SideName, type Workload } from '../figures/deliveries.ts'
 import { toHops } from '../figures/latency.ts'
 import { slowdownOf } from '../figures/listeners.ts'
 import type { FigureName, Figures } from '../figures.ts'
@@ -6,7 +6,7 @@ import { describeCarriage } from '../measure/carriage.ts'
 import type { CostUs } from '../measure/processor-cost.ts'
 import { round, type Spread, sum } from '../measure/statistics.ts'
 
-type Cell = string | number | null | undefined
+type Cell = string | number | undefined
 
 /**
  * A Markdown table: its columns by heading, each with the cell of a row. A missing value is an empty cell. Blanks around a
@@ -18,9 +18,9 @@ export function table<Row>(rows: readonly Row[], columns: Readonly<Record<string
   return [heads, heads.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-const parts = (values: Readonly<Record<string, number | null>>): string =>
+const parts = (values: Readonly<Record<string, number>>): string =>
   Object.entries(values)
-    .map(([name, value]) => `${name} ${value ?? 'not known'}`)
+    .map((part) => part.join(' '))
     .join(', ')
 const sumOf = (costUs: CostUs): number => sum(Object.values(costUs))
 const percent = (share: number | null): string => (share === null ? 'not known' : `${Math.round(share * 100)} %`)
@@ -40,7 +40,6 @@ const SIDE_NAMES: Readonly<Record<SideName, string>> = {
   durable: 'durable loop',
   packed: 'durable loop, 16 per message',
 }
-const BASELINES = SIDES.filter((side) => side !== 'switchhook')
 
 /** A column for each side. */
 const column = <Row>(sides: readonly SideName[], cell: (side: SideName, row: Row) => Cell) =>

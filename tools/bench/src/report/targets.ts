@@ -1,18 +1,12 @@
-import { ratioTo, type Workload } from '../figures/deliveries.ts'
+import { BASELINES, ratioTo, type Workload } from '../figures/deliveries.ts'
 import { toHops } from '../figures/latency.ts'
 import { slowdownOf } from '../figures/listeners.ts'
 import type { FigureName, Figures } from '../figures.ts'
 import { round } from '../measure/statistics.ts'
 import type { Results } from './results.ts'
 
-interface Limits {
-  readonly sign: '≥' | '≤'
-  readonly limits: readonly number[]
-  readonly unit: string
-}
-
-const atMost = (limits: readonly number[], unit = ''): Limits => ({ sign: '≤', limits, unit })
-const atLeast = (limits: readonly number[]): Limits => ({ sign: '≥', limits, unit: '' })
+const atMost = (limits: readonly number[], unit = '') => ({ sign: '≤', limits, unit }) as const
+const atLeast = (limits: readonly number[]) => ({ sign: '≥', limits, unit: '' }) as const
 
 /** Measured values by what they were measured on (`''`: one thing only). Each list is compared with the same limits. */
 type Measured = Readonly<Record<string, readonly number[]>>
@@ -46,7 +40,7 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
   function limit<Name extends FigureName>(
     name: Name,
     figure: string,
-    { sign, limits, unit }: Limits,
+    { sign, limits, unit }: ReturnType<typeof atMost | typeof atLeast>,
     valuesOf: (figure: Figures[Name]) => Measured,
     isWhole: (figure: Figures[Name]) => boolean = () => true,
   ): TargetRow {
@@ -178,5 +172,4 @@ const each = (
 
 const rabbitmqUs = ({ sides }: Workload): readonly number[] => [sides.switchhook.costUs['rabbitmq'] ?? Infinity]
 
-const ratios = (workload: Workload): readonly number[] =>
-  (['bullmq', 'equal', 'durable', 'packed'] as const).map((baseline) => ratioTo(baseline, workload))
+const ratios = (workload: Workload): readonly number[] => BASELINES.map((baseline) => ratioTo(baseline, workload))

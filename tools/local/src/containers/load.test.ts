@@ -1,9 +1,8 @@
-import type { Arrival } from '../demo/subscriber.ts'
-import { checkCalls } from './load.ts'
+import { type CallEvent, checkCalls } from './load.ts'
 
-const arrival = (callId: string, sequence: number, state: number): Pick<Arrival, 'deliveryId' | 'envelope'> => ({
+const arrival = (callId: string, sequence: number, state: number): CallEvent => ({
   deliveryId: `${callId}/${sequence}`,
-  envelope: { data: { callId, sequence, state } } as Arrival['envelope'],
+  data: { callId, sequence, state },
 })
 
 test('a call whose events all arrived, in any order, is finished', () => {

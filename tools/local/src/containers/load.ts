@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Client, SwitchhookError } from '@switchhook/client'
+import { CallState, type Client, SwitchhookError } from '@switchhook/client'
 import { waitUntil } from '@switchhook/test-servers'
-import type { Arrival, Subscriber } from '../demo/subscriber.ts'
+import type { Subscriber } from '../demo/subscriber.ts'
 import { verify } from '../demo/verify.ts'
 
 /** Enough agents for each to finish a call before its next one. */
@@ -10,8 +10,6 @@ export const LOAD_AGENTS = { agentUri: 'sip:load-{n}@acme.example', tenant: 'acm
 /** Each call causes two webhooks. */
 const CALLS_PER_SECOND = 40
 const BUSY_NUMBER = '+15550101'
-/** The state of a call. */
-const ENDED = 7
 
 /** Makes calls continuously. A command without an answer is repeated with its idempotency key. */
 export function startLoad(client: Client, subscriber: Subscriber, path: string) {
@@ -49,7 +47,11 @@ export function startLoad(client: Client, subscriber: Subscriber, path: string) 
       await going
       const answered = waitUntil(() => underWay.size === 0, 60_000)
       verify(await answered, `every command is answered (${underWay.size} are not)`)
-      const check = (): CallCheck => checkCalls(callIds, subscriber.arrivals(path))
+      const check = (): CallCheck =>
+        checkCalls(
+          callIds,
+          subscriber.arrivals(path).map(({ envelope }) => envelope),
+        )
       await waitUntil(() => check().unfinished === 0, 60_000, 250)
       const { unfinished, ...webhooks } = check()
       verify(
@@ -62,32 +64,31 @@ export function startLoad(client: Client, subscriber: Subscriber, path: string) 
 }
 
 interface CallCheck {
-  /** Calls with a missing webhook: their sequence has a gap, or their end was not reported. */
+  /** Calls with a missing event: their sequence has a gap, or their end was not reported. */
   readonly unfinished: number
   readonly webhooks: number
   /** Webhooks that arrived again, as at-least-once delivery allows. */
   readonly twice: number
 }
 
-/** Checks that the webhooks of every accepted call have arrived. */
-export function checkCalls(
-  callIds: readonly string[],
-  arrivals: readonly Pick<Arrival, 'deliveryId' | 'envelope'>[],
-): CallCheck {
-  const statesByCall = new Map<string, Map<number, number>>()
-  for (const { envelope } of arrivals) {
-    const { callId, sequence, state } = envelope.data
-    statesByCall.set(callId, (statesByCall.get(callId) ?? new Map<number, number>()).set(sequence, state))
-  }
+/** A `call.status` event that an endpoint received. */
+export interface CallEvent {
+  readonly deliveryId: string
+  readonly data: { readonly callId: string; readonly sequence: number; readonly state: number }
+}
+
+/** Checks that the events of every accepted call have arrived. */
+export function checkCalls(callIds: readonly string[], events: readonly CallEvent[]): CallCheck {
+  const byCall = Map.groupBy(events, ({ data }) => data.callId)
   const isComplete = (callId: string): boolean => {
-    const states = statesByCall.get(callId)
+    const states = new Map(byCall.get(callId)?.map(({ data: { sequence, state } }) => [sequence, state]))
     // Without a gap, the last sequence number equals the number of states.
-    return states !== undefined && states.get(states.size) === ENDED
+    return states.get(states.size) === CallState.ended
   }
-  const webhooks = new Set(arrivals.map(({ deliveryId }) => deliveryId)).size
+  const webhooks = new Set(events.map(({ deliveryId }) => deliveryId)).size
   return {
     unfinished: callIds.filter((callId) => !isComplete(callId)).length,
     webhooks,
-    twice: arrivals.length - webhooks,
+    twice: events.length - webhooks,
   }
 }
