@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { createFileCache } from './file-cache.ts'
-import { findProgram, type ProgramResult, runProgram } from './programs.ts'
+import { findProgram, type ProgramResult, repository, runProgram } from './programs.ts'
+
+export { repository }
 
 /** Any Kubernetes object of the chart. */
 export interface KubernetesObject {
@@ -18,7 +20,6 @@ export interface KubernetesObject {
 
 export type Labels = Readonly<Record<string, string>>
 
-export const repository = join(import.meta.dirname, '..', '..', '..')
 const folder = join(repository, 'infra', 'helm')
 const chartFolder = join(folder, 'switchhook')
 

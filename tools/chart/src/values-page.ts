@@ -41,54 +41,32 @@ export function valuesPage(schema: ValueSchema, values: Values): string {
   const groups = entries.filter(([, { properties }]) => properties !== undefined)
   return [
     INTRODUCTION,
-    section('General', '', Object.fromEntries(single), values),
-    ...groups.map(([name, { properties = {}, description = '' }]) =>
-      section(`\`${name}\``, `${description}.`, properties, values[name] as Values, `${name}.`),
+    section('General', [], rowsOf({ properties: Object.fromEntries(single) }, '', values)),
+    ...groups.map(([name, group]) =>
+      section(`\`${name}\``, [`${group.description ?? ''}.`, ''], rowsOf(group, `${name}.`, values[name] as Values)),
     ),
   ].join('\n')
 }
 
-function section(
-  heading: string,
-  about: string,
-  properties: NonNullable<ValueSchema['properties']>,
-  values: Values,
-  prefix = '',
-): string {
-  const rows = rowsOf(properties, values, prefix)
+function section(heading: string, about: readonly string[], rows: readonly string[][]): string {
   const header = ['value', 'default', 'meaning']
   const lines = [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`)
-  return [`## ${heading}`, '', ...(about === '' ? [] : [about, '']), ...lines, ''].join('\n')
+  return [`## ${heading}`, '', ...about, ...lines, ''].join('\n')
 }
 
-function rowsOf(properties: NonNullable<ValueSchema['properties']>, values: Values, prefix: string): string[][] {
+/** A row for each value. @param values the defaults; none for the members of an entry of a list */
+function rowsOf({ properties = {}, required = [] }: ValueSchema, prefix: string, values?: Values): string[][] {
   return Object.entries(properties).flatMap(([name, value]) => {
     const path = `${prefix}${name}`
-    if (value.properties !== undefined && Object.keys(value.properties).length > 0)
-      return rowsOf(value.properties, values[name] as Values, `${path}.`)
+    const isGroup = Object.keys(value.properties ?? {}).length > 0
+    if (values !== undefined && isGroup) return rowsOf(value, `${path}.`, values[name] as Values)
     if (value.description === undefined) throw new Error(`${path} has no description in values.schema.json`)
-    if (!(name in values)) throw new Error(`${path} has no default in values.yaml`)
-    return [row(path, shown(values[name]), value.description), ...memberRows(value.items, `${path}[]`)]
+    if (values !== undefined && !(name in values)) throw new Error(`${path} has no default in values.yaml`)
+    const fallback = values === undefined ? (required.includes(name) ? 'required' : 'none') : shown(values[name])
+    const members = isGroup ? rowsOf(value, `${path}.`) : rowsOf(value.items ?? {}, `${path}[].`)
+    return [[`\`${path}\``, fallback, value.description.replaceAll('|', '\\|')], ...members]
   })
 }
-
-/** Rows for the members of an entry of a list. They have no defaults. */
-function memberRows({ properties = {}, required = [] }: ValueSchema = {}, path: string): string[][] {
-  return Object.entries(properties).flatMap(([name, member]) => {
-    if (member.description === undefined) throw new Error(`${path}.${name} has no description in values.schema.json`)
-    const isRequired = required.includes(name)
-    return [
-      row(`${path}.${name}`, isRequired ? 'required' : 'none', member.description),
-      ...memberRows(member, `${path}.${name}`),
-    ]
-  })
-}
-
-const row = (path: string, value: string, meaning: string): string[] => [
-  `\`${path}\``,
-  value,
-  meaning.replaceAll('|', '\\|'),
-]
 
 const shown = (value: unknown): string =>
   value === '' ? 'empty' : `\`${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('|', '\\|')}\``

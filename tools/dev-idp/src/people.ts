@@ -29,23 +29,24 @@ const CONSOLE_ADDRESSES = ['127.0.0.1', 'localhost', '[::1]'].flatMap((host) => 
   `http://${host}/switchhook/console/`,
 ])
 
-/** The console: a public client on this machine, on any port (RFC 8252, section 7.3). */
-export const CONSOLE_CLIENT: ClientMetadata = {
-  client_id: CONSOLE_CLIENT_ID,
+/** A public client on this machine, with a loopback address of any port (RFC 8252, section 7.3). */
+const PUBLIC_CLIENT = {
   application_type: 'native',
   token_endpoint_auth_method: 'none',
-  grant_types: ['authorization_code', 'refresh_token'],
   response_types: ['code'],
+} as const
+
+export const CONSOLE_CLIENT: ClientMetadata = {
+  ...PUBLIC_CLIENT,
+  client_id: CONSOLE_CLIENT_ID,
+  grant_types: ['authorization_code', 'refresh_token'],
   redirect_uris: CONSOLE_ADDRESSES,
   post_logout_redirect_uris: CONSOLE_ADDRESSES,
 }
 
-/** The command line: a public client on this machine, with a loopback address of any port, or a device code. */
 export const CLI_CLIENT: ClientMetadata = {
+  ...PUBLIC_CLIENT,
   client_id: CLI_CLIENT_ID,
-  application_type: 'native',
-  token_endpoint_auth_method: 'none',
   grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
-  response_types: ['code'],
   redirect_uris: ['http://localhost/'],
 }

@@ -14,13 +14,8 @@ export async function handleSignIn(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const answer = (status: number, problem?: string): void => {
-    const page = signInPage({
-      tenant,
-      people,
-      action: `/${tenant}${request.url ?? ''}`,
-      ...(problem !== undefined && { problem }),
-    })
+  const answer = (status: number, problem = ''): void => {
+    const page = signInPage(tenant, people, `/${tenant}${request.url ?? ''}`, problem)
     response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).end(page)
   }
   try {
@@ -38,13 +33,7 @@ export async function handleSignIn(
 }
 
 /** The page that asks for a name and a password. Names are listed, because this provider is for development only. */
-function signInPage(options: {
-  readonly tenant: string
-  readonly people: readonly DevPerson[]
-  readonly action: string
-  readonly problem?: string
-}): string {
-  const { tenant, people, action, problem } = options
+function signInPage(tenant: string, people: readonly DevPerson[], action: string, problem: string): string {
   const names = people.map(({ name }) => `<li><code>${escape(name)}</code></li>`).join('')
   return `<!doctype html>
 <html lang="en">
@@ -63,7 +52,7 @@ input, button { font: inherit; padding: .5rem .6rem }
 <body>
 <main>
 <h1>Sign in to ${escape(tenant)}</h1>
-${problem === undefined ? '' : `<p role="alert">${escape(problem)}</p>`}
+${problem === '' ? '' : `<p role="alert">${escape(problem)}</p>`}
 <form method="post" action="${escape(action)}">
 <label>Name<input name="name" autocomplete="username" required autofocus></label>
 <label>Password<input name="password" type="password" autocomplete="current-password" required></label>

@@ -82,21 +82,16 @@ const METHODS: Readonly<Record<string, string>> = {
 export const queryNameOf = (operationId: string): string =>
   `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Query`
 
-interface Row {
-  readonly group: string
-  /** The lines of the operation in the table. */
-  readonly lines: readonly string[]
-}
-
 /** The table of operations. @throws if the document has an operation without a method */
-export function describeOperations(document: ApiDocument): string {
-  const rows = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([verb, operation]) => rowOf(path, verb, operation, document)),
+export function describeOperations({ paths, components: { schemas } }: ApiDocument): string {
+  const lines = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([verb, operation]) => linesOf(path, verb, operation, schemas)),
   )
+  const byGroup = Map.groupBy(lines, ([group]) => group)
   const groups = [...new Set(Object.values(METHODS).map((name) => name.split('.')[0] ?? ''))]
   const table = groups.flatMap((group) => [
     `  ${group}: {`,
-    ...rows.filter((row) => row.group === group).flatMap(({ lines }) => lines.map((line) => `    ${line}`)),
+    ...(byGroup.get(group) ?? []).flatMap(([, ...own]) => own.map((line) => `    ${line}`)),
     '  },',
   ])
   return `import type { CallOptions, Pages } from '../options.ts'
@@ -126,23 +121,29 @@ export type Operations = {
 `
 }
 
-function rowOf(path: string, verb: string, operation: Operation, { components }: ApiDocument): Row {
+/** The group of an operation, and its lines in the table. */
+function linesOf(
+  path: string,
+  verb: string,
+  operation: Operation,
+  schemas: ApiDocument['components']['schemas'],
+): readonly [group: string, ...lines: string[]] {
   const { operationId, summary, parameters = [], requestBody, responses, security = [] } = operation
   const [group, method] = METHODS[operationId]?.split('.') ?? []
   if (group === undefined || method === undefined) throw new Error(`name the method of ${operationId} in METHODS`)
   const has = (place: string, name?: string): boolean =>
     parameters.some((each) => each.in === place && (name === undefined || each.name === name))
-  const answers = Object.entries(responses).flatMap(([status, { content }]) =>
-    status.startsWith('2') ? [Object.values(content ?? {})[0]?.schema] : [],
+  const answers = Object.entries(responses).flatMap(([status, { content = {} }]) =>
+    status.startsWith('2') ? [Object.values(content)[0]?.schema] : [],
   )
-  const [answer] = answers
-  const isStream = '200' in responses && 'text/event-stream' in (responses['200']?.content ?? {})
-  const isLinked = answer?.type === 'array' && has('query', 'cursor')
-  const isPage = !isLinked && has('query', 'cursor') && isPageSchema(answer?.$ref, components.schemas)
+  const isStream = 'text/event-stream' in (responses['200']?.content ?? {})
+  const members = (schemas[nameIn(answers[0]?.$ref)]?.['properties'] ?? {}) as Json
+  const isLinked = has('query', 'cursor') && answers[0]?.type === 'array'
+  const isPage = has('query', 'cursor') && 'items' in members && 'nextCursor' in members
   const flags = [
     ...(requestBody ? ['body'] : has('query') ? ['query'] : []),
     ...(has('header', 'Idempotency-Key') ? ['key'] : []),
-    ...(isPage ? ['pages'] : isLinked ? ['linked'] : isStream ? ['stream'] : []),
+    ...(isLinked ? ['linked'] : isPage ? ['pages'] : isStream ? ['stream'] : []),
   ]
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `${name}: string`)
   const body = requestBody && typeOf(Object.values(requestBody.content)[0]?.schema)
@@ -164,20 +165,14 @@ function rowOf(path: string, verb: string, operation: Operation, { components }:
         ? `${argumentsOf(body)} => Promise<${first}>`
         : `{ ${argumentsOf(`${body} & { dryRun: true }`)}: Promise<${first}>; ${argumentsOf(`${body} & { dryRun?: false }`)}: Promise<${second}> }`
   const line = [verb.toUpperCase(), path.replaceAll(/\{\w+\}/g, '{}'), ...flags].join(' ')
-  return { group, lines: [note, `${method}: '${line}' as Line<${type}>,`] }
+  return [group, note, `${method}: '${line}' as Line<${type}>,`]
 }
 
-const nameIn = (ref: string): string => ref.replace('#/components/schemas/', '')
+const nameIn = (ref = ''): string => ref.replace('#/components/schemas/', '')
 
 function typeOf(schema: Content['schema'] | undefined): string {
   if (schema === undefined) return 'void'
   if (schema.$ref !== undefined) return `Schemas['${nameIn(schema.$ref)}']`
   if (schema.items !== undefined) return `${typeOf(schema.items)}[]`
   return 'Record<string, unknown>'
-}
-
-/** Whether the schema is one page of a list. */
-function isPageSchema(ref: string | undefined, schemas: ApiDocument['components']['schemas']): boolean {
-  const { properties = {} } = schemas[nameIn(ref ?? '')] ?? {}
-  return 'items' in (properties as Json) && 'nextCursor' in (properties as Json)
 }

@@ -1,41 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  AgentReason,
-  CallState,
-  CommandNumber,
-  DeviceStatus,
-  Direction,
-  EndedBy,
-  EndReason,
-  EVENT_TYPES,
-  LegRole,
-  OutcomeNumber,
-  ParkedReasonNumber,
-  PartyType,
-  Status,
-  TransferRole,
-  TransferStatus,
-} from '@switchhook/contracts'
+import * as contracts from '@switchhook/contracts'
 import openapiTypescript, { astToString } from 'openapi-typescript'
 import { type ApiDocument, describeOperations, type Json, queryNameOf } from './client-operations.ts'
-
-/** The enums that are transmitted as numbers. */
-const NUMBERS = {
-  AgentReason,
-  CallState,
-  CommandNumber,
-  DeviceStatus,
-  Direction,
-  EndReason,
-  EndedBy,
-  LegRole,
-  OutcomeNumber,
-  ParkedReasonNumber,
-  PartyType,
-  Status,
-  TransferRole,
-  TransferStatus,
-}
 
 const HEADER = '// Written by make docs from docs/openapi.json and packages/contracts.\n'
 
@@ -48,9 +14,15 @@ export async function clientSources(document: ApiDocument): Promise<Readonly<Rec
   }
 }
 
+/** Whether it is an enum that is transmitted as numbers. */
+const isEnum = (table: unknown): table is object =>
+  typeof table === 'object' && table !== null && Object.values(table).every((value) => typeof value === 'number')
+
 function numbersText(): string {
-  const tables = Object.entries(NUMBERS).map(([name, table]) => declarationOf(name, table))
-  const types = declarationOf('EVENT_TYPES', EVENT_TYPES)
+  const tables = Object.entries(contracts).flatMap(([name, table]) =>
+    isEnum(table) ? [declarationOf(name, table)] : [],
+  )
+  const types = declarationOf('EVENT_TYPES', contracts.EVENT_TYPES)
   return [...tables, `/** The event types that this version of the client knows. */\n${types}`].join('\n')
 }
 

@@ -29,7 +29,15 @@ export const needsLocalAsterisk = (env: NodeJS.ProcessEnv): boolean =>
  * @throws AsteriskUnavailable
  */
 export async function startLocalAsterisk(home: Home, say: Say, people: readonly Person[] = PEOPLE) {
-  const root = await withProgress(say, 'looking for Asterisk (a download of 72 MB at first use)', findFiles())
+  const files = withProgress(say, 'looking for Asterisk (a download of 72 MB at first use)', asteriskFiles())
+  const root = await files.catch((error: unknown) => {
+    if (!(error instanceof AsteriskUnavailable)) throw error
+    throw new AsteriskUnavailable(
+      `Asterisk cannot be installed: ${error.message}. Set ASTERISK_ROOT to a folder with its unpacked Debian packages, ` +
+        'or ASTERISK_URL (and the other ASTERISK_ settings) to a PBX of yours: docs/asterisk.md.',
+      { cause: error },
+    )
+  })
   const asterisk = await privateAsterisk(home, root, people)
   if ((await runningPid(home, 'asterisk')) === undefined) {
     // Its ports may have been taken meanwhile, and the phones know only the former ones.
@@ -37,6 +45,8 @@ export async function startLocalAsterisk(home: Home, say: Say, people: readonly 
     await withProgress(say, 'starting Asterisk', asterisk.start())
   }
   const { url, user, password, channelLog } = asterisk
+  const passwordFile = join(home.dataDir, 'asterisk-password')
+  writeFileSync(passwordFile, password, { mode: 0o600 })
   return {
     url: url.origin,
     user,
@@ -45,20 +55,17 @@ export async function startLocalAsterisk(home: Home, say: Say, people: readonly 
     /** Steers the phones and the callers from outside (`telephones.ts`). */
     telephonesUrl: await startTelephones(home, asterisk, people),
     /** The api's settings for this Asterisk. */
-    environment: settingsFor(home, asterisk, people),
-  }
-}
-
-async function findFiles(): Promise<string> {
-  try {
-    return await asteriskFiles()
-  } catch (error) {
-    if (!(error instanceof AsteriskUnavailable)) throw error
-    throw new AsteriskUnavailable(
-      `Asterisk cannot be installed: ${error.message}. Set ASTERISK_ROOT to a folder with its unpacked Debian packages, ` +
-        'or ASTERISK_URL (and the other ASTERISK_ settings) to a PBX of yours: docs/asterisk.md.',
-      { cause: error },
-    )
+    environment: {
+      PLATFORM: 'asterisk',
+      ASTERISK_URL: url.origin,
+      ASTERISK_USER: user,
+      ASTERISK_PASSWORD_FILE: passwordFile,
+      ASTERISK_MANAGER_USER: user,
+      ASTERISK_MANAGER_PASSWORD_FILE: passwordFile,
+      ASTERISK_TRUNK: 'pstn',
+      ASTERISK_DEFAULT_CLI: '+15550000',
+      ASTERISK_AGENTS: JSON.stringify(people.map(({ name, ...agent }) => ({ ...agent, endpoint: name }))),
+    },
   }
 }
 
@@ -87,28 +94,4 @@ async function startTelephones(
     readyWithinMs: 20_000,
   })
   return telephonesUrl
-}
-
-function settingsFor(
-  home: Home,
-  { url, user, password }: PrivateAsterisk,
-  people: readonly Person[],
-): NodeJS.ProcessEnv {
-  const passwordFile = join(home.dataDir, 'asterisk-password')
-  writeFileSync(passwordFile, password, { mode: 0o600 })
-  return {
-    PLATFORM: 'asterisk',
-    ASTERISK_URL: url.origin,
-    ASTERISK_USER: user,
-    ASTERISK_PASSWORD_FILE: passwordFile,
-    ASTERISK_MANAGER_USER: user,
-    ASTERISK_MANAGER_PASSWORD_FILE: passwordFile,
-    ASTERISK_TRUNK: 'pstn',
-    ASTERISK_DEFAULT_CLI: '+15550000',
-    ASTERISK_AGENTS: JSON.stringify(people.map(({ name, ...agent }) => ({ ...agent, endpoint: name }))),
-  }
-}
-
-export async function stopLocalAsterisk(home: Home): Promise<void> {
-  for (const name of ASTERISK_PROCESSES) await stopDaemon(home, name, 10_000)
 }

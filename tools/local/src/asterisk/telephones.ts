@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { OutsideWorld, SipPhone } from '@switchhook/pbx'
 
 /** The phones of the agents by name, and the parties outside. */
@@ -72,7 +73,8 @@ async function handle({ phones, world }: Telephones, request: IncomingMessage): 
     const outside = (await world().channels()).map(({ id, state }) => ({ id, state }))
     return { status: isReady ? 200 : 503, body: { phones: all, outside } }
   }
-  const order = await read(request)
+  const body = await text(request)
+  const order = (body === '' ? {} : JSON.parse(body)) as Order
   if (method === 'POST' && what === 'calls') {
     return { status: 201, body: { id: await world().call(order.number ?? '', order.from ?? '') } }
   }
@@ -87,11 +89,4 @@ async function handle({ phones, world }: Telephones, request: IncomingMessage): 
   }
   await act(telephone, order)
   return { status: 202, body: {} }
-}
-
-async function read(request: IncomingMessage): Promise<Order> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  const text = Buffer.concat(chunks).toString()
-  return text === '' ? {} : (JSON.parse(text) as Order)
 }

@@ -1,4 +1,4 @@
-import type { Client, Schemas } from '@switchhook/client'
+import { CallState, type Client, EndReason, type Schemas } from '@switchhook/client'
 import type { Customer } from './customer.ts'
 import type { Screen } from './screen.ts'
 import type { Arrival, Subscriber } from './subscriber.ts'
@@ -16,22 +16,12 @@ export interface SceneContext {
 }
 
 const ALICE = 'sip:alice@acme.example'
-const STATES: Readonly<Record<number, string>> = {
-  1: 'initiated',
-  2: 'alerting',
-  3: 'connected',
-  4: 'held',
-  7: 'ended',
-  8: 'proceeding',
-}
 const STATUSES: Readonly<Record<number, string>> = {
   2: 'available',
   50: 'on the phone',
   66: 'lunch',
   146: 'after call',
 }
-/** The `endReason` of a busy destination. */
-const BUSY = 2
 const LONG_WAIT_MS = 15_000
 
 /** Dials, waits for the answer and hangs up: the client's endpoint receives every state. */
@@ -97,7 +87,7 @@ export async function anEndpointFails({ api, subscriber, screen, waitsMs }: Scen
     subscriber.waitFor('the endpoint that is gone gets one attempt', 1, endedAt('/gone')),
   ])
 
-  verify(healthy[0]?.envelope.data.endReason === BUSY, 'the call ended as busy')
+  verify(healthy[0]?.envelope.data.endReason === EndReason.busy, 'the call ended as busy')
   verify(healthy.length === 1 && healthy[0].attempt === 1, 'the healthy endpoint gets it at the first attempt')
   screen.verified('the failures did not affect the healthy endpoint')
 
@@ -180,7 +170,7 @@ export function describeArrival(arrival: Arrival, sinceMs: number): readonly str
 const stateOf = ({ envelope: { eventType, data } }: Pick<Arrival, 'envelope'>): string =>
   eventType === 'agent.status'
     ? (STATUSES[data.statusCode] ?? String(data.statusCode))
-    : (STATES[data.state] ?? String(data.state))
+    : (Object.entries(CallState).find(([, state]) => state === data.state)?.[0] ?? String(data.state))
 
 /** The user part: `alice` of `sip:alice@acme.example`. */
 const whoOf = ({ envelope }: Pick<Arrival, 'envelope'>): string => /:([^@]+)@/.exec(envelope.data.agentUri)?.[1] ?? '?'

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Schemas } from '@switchhook/client'
 import { waitUntil } from '@switchhook/test-servers'
 import { Webhook } from 'standardwebhooks'
 import { verify } from './verify.ts'
@@ -21,20 +23,11 @@ export interface Arrival {
   readonly isSignedBy: (secret: string) => boolean
 }
 
-interface Envelope {
-  readonly deliveryId: string
+/** Of either event type, each with fields of its own. */
+type Envelope = Schemas['AnyDelivery'] & {
   readonly eventType: string
-  readonly occurredAt: string
-  readonly tenant: string | null
-  readonly data: {
-    readonly agentUri: string
-    readonly callId: string
-    readonly state: number
-    /** In an `agent.status` only. */
-    readonly statusCode: number
-    readonly endReason: number
-    readonly sequence: number
-  }
+  readonly data: Pick<Schemas['CallStatus'], 'agentUri' | 'callId' | 'state' | 'endReason' | 'sequence'> &
+    Pick<Schemas['AgentStatus'], 'statusCode'>
 }
 
 /** Returns the status for a POST. */
@@ -87,9 +80,7 @@ export async function startSubscriber(onArrival: (arrival: Arrival) => void, web
 }
 
 async function read(request: IncomingMessage): Promise<Omit<Arrival, 'answer'>> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  const body = Buffer.concat(chunks).toString()
+  const body = await text(request)
   const header = (name: string): string | undefined => request.headersDistinct[name]?.[0]
   return {
     path: request.url ?? '',

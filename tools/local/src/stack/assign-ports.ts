@@ -15,15 +15,17 @@ export async function assignPorts(
   running: ReadonlySet<string>,
   options: StackOptions,
 ): Promise<Pick<StackFile, 'ports' | 'healthPorts'>> {
+  const { apiPort, idpPort } = options
+  const configured: Readonly<Record<string, { readonly port: number; readonly variable: string }>> = {
+    'api-1': { port: apiPort, variable: 'API_PORT' },
+    'dev-idp': { port: idpPort, variable: 'DEV_IDP_PORT' },
+  }
   const wishes: Record<string, number> = {}
   for (const { name, kind } of members) {
-    const wanted = wantedPort(name, options)
-    if (wanted.port !== 0 && !running.has(name) && (await isTaken(wanted.port))) {
-      throw new ConfigError(
-        `port ${wanted.port} is in use: set ${wanted.variable} to another port, or to 0 for any free one`,
-      )
-    }
-    if (kind === 'api' || kind === 'dev-idp') wishes[`${name}.port`] = wanted.port
+    const { port, variable } = configured[name] ?? { port: 0 }
+    if (port !== 0 && !running.has(name) && (await isTaken(port)))
+      throw new ConfigError(`port ${port} is in use: set ${variable} to another port, or to 0 for any free one`)
+    if (kind === 'api' || kind === 'dev-idp') wishes[`${name}.port`] = port
     if (kind !== 'dev-idp') wishes[`${name}.health`] = 0
   }
   const kept = new Set(Object.keys(wishes).filter((slot) => running.has(slot.split('.')[0] ?? '')))
@@ -36,10 +38,4 @@ export async function assignPorts(
       }),
     )
   return { ports: portsOf('port'), healthPorts: portsOf('health') }
-}
-
-/** Only the first api replica and the identity provider have a configured port. */
-function wantedPort(name: string, options: StackOptions): { readonly port: number; readonly variable: string } {
-  if (name === 'api-1') return { port: options.apiPort, variable: 'API_PORT' }
-  return { port: name === 'dev-idp' ? options.idpPort : 0, variable: 'DEV_IDP_PORT' }
 }

@@ -51,7 +51,7 @@ export function memberEnvironment(
     readonly backing: BackingServices
     readonly idpUrl: string
     /** Settings for the stack's own Asterisk. */
-    readonly platform?: NodeJS.ProcessEnv
+    readonly platform?: NodeJS.ProcessEnv | undefined
   },
 ): NodeJS.ProcessEnv {
   const { home, env, backing, idpUrl, platform = {} } = stack

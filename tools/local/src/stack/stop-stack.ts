@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { composeProvider, localProvider, openHome, type Say, stopDaemon, withProgress } from '@switchhook/test-servers'
-import { ASTERISK_PROCESSES, stopLocalAsterisk } from '../asterisk/local-asterisk.ts'
+import { ASTERISK_PROCESSES } from '../asterisk/local-asterisk.ts'
 import { removeStackFile } from './stack-file.ts'
 
 /** They are stopped after the services. */
@@ -31,7 +31,7 @@ export async function stopStack(
       }),
     ),
   )
-  await stopLocalAsterisk(home)
+  for (const name of ASTERISK_PROCESSES) await stopDaemon(home, name, 10_000)
   await composeProvider(home, say, options).stop()
   const local = localProvider(home, say, options.discardData ? { stopGraceMs: 0 } : {})
   await withProgress(say, 'RabbitMQ and Redis are stopping', local.stop())

@@ -10,6 +10,14 @@ type Service = 'api' | 'fanout' | 'delivery-worker'
 /** The versions of each service that should run, with one process per version. */
 export type Fleet = Readonly<Record<Service, readonly Version[]>>
 
+interface Member {
+  readonly version: Version
+  readonly service: Service
+  /** Of the api of this version. */
+  readonly url: string
+  readonly readyUrl: string
+}
+
 export type RunningFleet = Awaited<ReturnType<typeof startFleet>>
 
 const SERVICES: readonly Service[] = ['api', 'fanout', 'delivery-worker']
@@ -55,19 +63,18 @@ export async function startFleet(folder: string, previous: string, settings: Nod
     ]),
   }
   const homeOf = (version: Version): string => join(folder, version)
-  let present: Fleet = { api: [], fanout: [], 'delivery-worker': [] }
-  const apis: Partial<Record<Version, string>> = {}
-  const healthPorts: Partial<Record<Version, StackFile['healthPorts']>> = {}
+  const running = new Map<string, Member>()
 
   async function start(version: Version, fleet: Fleet): Promise<void> {
-    const missing = SERVICES.some((service) => fleet[service].includes(version) && !present[service].includes(version))
-    if (!missing) return
+    const wanted = SERVICES.filter((service) => fleet[service].includes(version))
+    if (wanted.every((service) => running.has(`${version} ${service}`))) return
     // A runner that is started with fewer replicas does not stop the others.
-    const replicas = SERVICES.map((service) => [REPLICAS[service], fleet[service].includes(version) ? '1' : '0'])
-    const stack = await up(checkouts[version], homeOf(version), { ...env, ...Object.fromEntries(replicas) })
-    const [url] = stack.urls.apis
-    if (url !== undefined) apis[version] = url
-    healthPorts[version] = { ...healthPorts[version], ...stack.healthPorts }
+    const replicas = Object.fromEntries(wanted.map((service) => [REPLICAS[service], '1']))
+    const { urls, healthPorts } = await up(checkouts[version], homeOf(version), { ...env, ...NONE, ...replicas })
+    for (const service of wanted) {
+      const readyUrl = `http://127.0.0.1:${healthPorts[`${service}-1`]}/readyz`
+      running.set(`${version} ${service}`, { version, service, url: urls.apis[0] ?? '', readyUrl })
+    }
   }
 
   const { rabbitmqManagement: managementUrl } = urls
@@ -75,30 +82,21 @@ export async function startFleet(folder: string, previous: string, settings: Nod
   return {
     devIdp: urls.devIdp,
     managementUrl,
-    /** Base URLs of the running api processes. */
-    apis: (): readonly { readonly version: Version; readonly url: string }[] =>
-      present.api.map((version) => ({ version, url: apis[version] ?? '' })),
+    /** The running api processes. */
+    apis: (): readonly Member[] => [...running.values()].filter(({ service }) => service === 'api'),
     /** Names of running services, with their version, whose `/readyz` does not answer 200. */
     notReady: async (): Promise<readonly string[]> => {
-      const running = SERVICES.flatMap((service) => present[service].map((version) => ({ service, version })))
-      const answers = await Promise.all(
-        running.map(async ({ service, version }) => {
-          const port = healthPorts[version]?.[`${service}-1`]
-          return (await httpSucceeds(`http://127.0.0.1:${port}/readyz`)) ? [] : [`${version} ${service}`]
-        }),
-      )
-      return answers.flat()
+      const answers = [...running].map(async ([name, { readyUrl }]) => ((await httpSucceeds(readyUrl)) ? [] : [name]))
+      return (await Promise.all(answers)).flat()
     },
     /** Starts missing processes, then stops those that are no longer wanted, like a rolling update. */
     become: async (fleet: Fleet): Promise<void> => {
       for (const version of ['old', 'new'] as const) await start(version, fleet)
-      const leaving = SERVICES.flatMap((service) =>
-        present[service]
-          .filter((version) => !fleet[service].includes(version))
-          .map((version) => stopDaemon(openHome(homeOf(version)), `${service}-1`)),
+      const leaving = [...running].filter(([, { version, service }]) => !fleet[service].includes(version))
+      await Promise.all(
+        leaving.map(([, { version, service }]) => stopDaemon(openHome(homeOf(version)), `${service}-1`)),
       )
-      await Promise.all(leaving)
-      present = fleet
+      for (const [name] of leaving) running.delete(name)
     },
     /** Stops everything and discards its data. */
     stop: async (): Promise<void> => {
