@@ -38,11 +38,9 @@ async function measure(folder: string, figures: readonly string[], env: NodeJS.P
 }
 
 const textOf = (before: readonly Results[], after: readonly Results[]): string =>
-  table(compareResults(before, after), {
-    figure: ({ figure }) => figure,
-    before: (row) => row.before,
-    after: (row) => row.after,
-    'worse, %': ({ worse }) => worse,
-  })
+  table(
+    ['figure', 'before', 'after', 'worse, %'],
+    compareResults(before, after).map((row) => [row.figure, row.before, row.after, row.worse]),
+  )
 
 await compare(process.env)

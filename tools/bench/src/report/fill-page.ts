@@ -32,12 +32,10 @@ export function tablesOf(name: FigureName, results: Results): readonly string[] 
 }
 
 const targets = (results: Results): string =>
-  table(compareWithTargets(results), {
-    figure: ({ figure }) => figure,
-    target: ({ target }) => target,
-    measured: ({ measured }) => measured,
-    '': ({ verdict }) => verdict,
-  })
+  table(
+    ['figure', 'target', 'measured', ''],
+    compareWithTargets(results).map(({ figure, target, measured, verdict }) => [figure, target, measured, verdict]),
+  )
 
 /** A row for each machine, with the figures that were measured on it. */
 const machines = (results: Results): string => {
@@ -51,8 +49,8 @@ const machines = (results: Results): string => {
     }
   })
   const byMachine = Map.groupBy(figures, ({ machine }) => machine)
-  return table([...byMachine], {
-    machine: ([machine]) => machine,
-    'figures, with UTC and the load average at the start': ([, taken]) => taken.map(({ figure }) => figure).join(', '),
-  })
+  return table(
+    ['machine', 'figures, with UTC and the load average at the start'],
+    [...byMachine].map(([machine, taken]) => [machine, taken.map(({ figure }) => figure).join(', ')]),
+  )
 }
