@@ -62,7 +62,8 @@ export async function measureOutage(bench: Bench) {
   say(`  the broker is away for ${options.OUTAGE / 1_000} s; calls come in all the same`)
   await sleep(options.OUTAGE)
   const returned = async (): Promise<number> => {
-    await waitUntil(() => amqpAnswers(Number(new URL(stack.urls.amqp).port)), GIVE_UP_MS, 20)
+    const answers = waitUntil(() => amqpAnswers(Number(new URL(stack.urls.amqp).port)), GIVE_UP_MS, 20)
+    if (!(await answers)) throw new Error('the broker does not answer after its start')
     return Date.now()
   }
   const [returnedAtMs] = await Promise.all([returned(), bringUp()])
