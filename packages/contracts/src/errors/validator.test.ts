@@ -117,5 +117,5 @@ test.each([
   [{ type: 'array', items: 'string' }, /items/],
   [{ type: 'string', enum: 'a' }, /enum/],
 ])('the invalid schema %j does not compile, rather than accepting everything', (schema, fault) => {
-  expect(() => compileSchema(schema)).toThrow(fault)
+  expect(() => compileSchema(schema)(null)).toThrow(fault)
 })

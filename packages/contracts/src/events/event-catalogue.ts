@@ -12,10 +12,7 @@ import {
 
 /**
  * The catalogue of event types. The API documents, `GET /webhooks/event-types` and test deliveries are built from it.
- *
- * To add an event type: (1) add its name to `EVENT_TYPES` in event.ts; (2) write the type and the JSON Schema of its
- * `data`, with an example; enum values are numbers (`numberedSchema`); (3) add an entry here; (4) publish the event where it
- * happens; (5) run `make docs`.
+ * CONTRIBUTING.md says how to add one. In its schema, enum values are numbers (`numberedSchema`).
  */
 interface Entry {
   readonly name: string

@@ -4,7 +4,7 @@ import type { Tenant } from '../tenant.ts'
 
 /**
  * The event types that a client can subscribe to (specification, "Subscribing and event types"). `webhook.…` events are
- * notices: the delivery engine publishes them about itself. event-catalogue.ts says how to add a type.
+ * notices: the delivery engine publishes them about itself. CONTRIBUTING.md says how to add a type.
  */
 export const EVENT_TYPES = [
   'call.status',

@@ -17,7 +17,7 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  *       ▲                                   ▲                            │   │
  *       │                                   └────── the probe fails ─────┘   │
  *       │                                           (note-failure)           │
- *       └──── an endpoint answers, in any state (note-answer)────────────────┘
+ *       └──── an endpoint answers (note-answer) ─────────────────────────────┘
  *
  * Probing: one worker at a time may send one POST, the probe, under a lease (claim-probe). A failure that does not
  * belong to the probe changes nothing while the breaker is open or probing.
@@ -39,8 +39,8 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * After a failover the clock of the new Redis can be behind. A cool-down or a lease whose start is in its future is over, so
  * neither ever lasts longer than its length from then on.
  *
- * Times are in ms since 1970. The scripts are in `lua/breaker`. `note-answer` deletes the hash; without it, the hash
- * expires one cool-down and a day after the last failure. A lost hash means closed: at worst an extra attempt.
+ * Times are in ms since 1970. The scripts are in `lua/breaker`. `note-answer` deletes the hash, except during a cool-down
+ * that the endpoint asked for. Without an answer, the hash expires one cool-down and a day after the last failure. A lost hash means closed: at worst an extra attempt.
  */
 
 /** The endpoint of a subscription. A delivery names it. */

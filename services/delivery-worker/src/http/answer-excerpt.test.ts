@@ -96,8 +96,10 @@ test('any input becomes one short line of text', () => {
       expect(isTidy(answerExcerpt(Buffer.from(bytes), isWhole) ?? '')).toBe(true)
     }),
   )
+  // All of Unicode, also single surrogates.
+  const unit = fc.integer({ min: 0, max: 0x10_ff_ff }).map((code) => String.fromCodePoint(code))
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 600 }), fc.boolean(), (text, isWhole) => {
+    fc.property(fc.string({ unit, maxLength: 600 }), fc.boolean(), (text, isWhole) => {
       expect(isTidy(of(text, isWhole) ?? '')).toBe(true)
     }),
   )

@@ -6,7 +6,7 @@ import { isTransientFailure } from './decide.ts'
 import type { EndpointState } from './recent-looks.ts'
 
 /*
- * The worker's side of the circuit breaker. States and transitions: breaker-store.ts in packages/store.
+ * The worker's side of the circuit breaker. States and transitions: packages/store/src/breaker/breaker-store.ts.
  *
  * - closed: every delivery is POSTed.
  * - open: nothing is POSTed. A delivery that falls due uses up its slot; one in its last slot is postponed instead.

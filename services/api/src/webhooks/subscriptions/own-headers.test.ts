@@ -90,8 +90,10 @@ describe('names and values', () => {
   })
 
   test('whatever is accepted can be written into a request without another header', () => {
+    // ASCII, Latin-1 and a little beyond: from all of Unicode nearly nothing is accepted.
+    const text = fc.string({ unit: fc.integer({ min: 0, max: 0x1_20 }).map((code) => String.fromCharCode(code)) })
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (name, value) => {
+      fc.property(text, text, (name, value) => {
         if (headerFaults({ [name]: value }).length > 0) return
         expect(new Headers([[name, value]]).get(name)).toBe(value)
       }),

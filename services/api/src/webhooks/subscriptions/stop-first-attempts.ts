@@ -10,9 +10,9 @@ type Change = Partial<
 
 /**
  * Whether the answer to this change promises that some first attempts are no longer sent, or only as limits allow (so does
- * every DELETE). The requested
- * fields count, even if they equal the stored ones: an earlier request may have stored the change a moment ago, and its
- * answer may be lost or still waiting. Adding event types stops nothing, nor does removing a filter.
+ * every DELETE). The requested fields count, even if they equal the stored ones: an earlier request may have stored the
+ * change a moment ago, and its answer may be lost or still waiting. Adding event types stops nothing, nor does removing a
+ * filter.
  * @param before the stored subscription before the change; undefined: it does not exist
  */
 export function stopsFirstAttempts(
