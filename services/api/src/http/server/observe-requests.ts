@@ -1,7 +1,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { readTraceparent, traceIdOf } from '@switchhook/contracts'
-import { type Counter, type Histogram, type Logger, type Metrics, SECONDS, type Tracing } from '@switchhook/runtime'
+import { type Logger, type Metrics, SECONDS, type Tracing } from '@switchhook/runtime'
 import type { RequestHandler, Response } from 'express'
 import type { Caller, RouteSpec } from '../route.ts'
 
@@ -44,17 +44,6 @@ export function observeRequests(deps: {
     'Time from the start of a request to the end of its response.',
     SECONDS,
   )
-  const known = new Map<string, { readonly count: Counter; readonly duration: Histogram }>()
-
-  function seriesOf(route: string, method: string, status: string) {
-    const key = `${route} ${method} ${status}`
-    const series = known.get(key) ?? {
-      count: requests.of({ route, method, status }),
-      duration: durations.of({ route, method }),
-    }
-    known.set(key, series)
-    return series
-  }
 
   return (request, response, next) => {
     const startedAt = performance.now()
@@ -87,11 +76,10 @@ export function observeRequests(deps: {
         ...(!response.writableFinished && { aborted: true }),
       })
 
-      const routeMethod = route?.method.toUpperCase() ?? 'any'
-      const { count, duration } = seriesOf(route?.path ?? 'none', routeMethod, String(status ?? 'aborted'))
-      count.add()
+      const series = { route: route?.path ?? 'none', method: route?.method.toUpperCase() ?? 'any' }
+      requests.of({ ...series, status: String(status ?? 'aborted') }).add()
       // A stream lasts for hours, which says nothing about the speed of the api.
-      if (route?.isStream !== true) duration.observe(durationMs / 1_000)
+      if (route?.isStream !== true) durations.of(series).observe(durationMs / 1_000)
 
       if (route !== undefined) span.rename(`${method} ${route.path}`)
       span.note(() => ({
