@@ -53,7 +53,7 @@ export class RecordChanged extends Error {
  */
 export function createTransact(
   store: StateStore,
-  committed: (writing: Writing) => void,
+  committed: (writing: Writing) => void = () => {},
   traceOfRequest: () => string | undefined = () => undefined,
 ): Transact {
   const read = (tenant: Tenant, keys: readonly string[]) =>

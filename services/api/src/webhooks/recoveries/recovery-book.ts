@@ -22,8 +22,6 @@ export interface RecoveriesDeps {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly store: StateStore
-  /** Called after every commit, with the timers that it set. */
-  readonly committed: (writing: Writing) => void
   readonly look: BreakerStore['look']
   readonly parked: Pick<ParkedWindow, 'take' | 'stateOf' | 'countAfter'>
   readonly rejections: Pick<RejectionStore, 'note' | 'forget'>

@@ -85,7 +85,6 @@ describe('the storage of the adapter', () => {
       store: createStateStore(redis),
       followed: createFollowedRecords(redis),
       leases: createLeaseStore(redis),
-      expectTimer: () => {},
     })
   })
   const write = (expectedVersion: number, isListed: boolean) =>

@@ -21,7 +21,7 @@ import { liveCallsOf, readAgent } from '../../center/agent.ts'
 const LEASE_MS = 5_000
 
 /** `PLATFORM=asterisk`: a PBX behind the API. The replicas share calls, timers and the lease in Redis. */
-export function openAsteriskPlatform({ config, redis, log, now, installation }: Base, { store, timers }: State) {
+export function openAsteriskPlatform({ config, redis, log, now, installation }: Base, { store }: State) {
   let unknown: UnknownChannels = { count: 0, isHeldBack: false }
   const platform: AsteriskPlatform = createAsterisk({
     ...asteriskSettings(config),
@@ -29,7 +29,6 @@ export function openAsteriskPlatform({ config, redis, log, now, installation }: 
       store,
       followed: createFollowedRecords(redis, now),
       leases: createLeaseStore(redis),
-      expectTimer: (dueInMs) => timers.expect(dueInMs),
     }),
     liveCalls: async (tenant, agentUri) => liveCallsOf(await readAgent(store, tenant, agentUri), now()),
     leaseMs: LEASE_MS,
@@ -62,12 +61,10 @@ export function createPbxMemory({
   store,
   followed,
   leases,
-  expectTimer,
 }: {
   readonly store: StateStore
   readonly followed: FollowedRecords
   readonly leases: LeaseStore
-  readonly expectTimer: (dueInMs: number) => void
 }): PbxMemory {
   return {
     async read(tenant, keys) {
@@ -79,7 +76,6 @@ export function createPbxMemory({
       for (const { key } of begun) await followed.add(tenant, key)
       const result = await store.commit(tenant, { records, timers, events: [] })
       if (result === 'conflict') return result
-      for (const { dueInMs } of timers) expectTimer(dueInMs)
       const finished = records.filter(({ isListed, expectedVersion }) => !isListed && expectedVersion > 0)
       // The change is committed. A name that stays is forgotten once its record has expired.
       for (const { key } of finished) await followed.remove(tenant, key).catch(() => {})
