@@ -6,7 +6,7 @@ const NAME = Symbol('component name')
  * Names a schema, so that the API document holds it once, under `#/components/schemas/<name>`. The name is a symbol property
  * that validators do not see.
  */
-export function component<S extends Schema>(name: string, schema: S): S {
+export function component<const S extends Schema>(name: string, schema: S): S {
   return { ...schema, [NAME]: name }
 }
 

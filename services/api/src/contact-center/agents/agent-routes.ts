@@ -10,8 +10,15 @@ import { type Agent, lastEventAtOf, viewOf } from '../center/agent.ts'
 import { currentSnapshot } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
-import { agentPageSchema, agentStateSchema, agentUriParam, callStateSchema, presenceSchema } from './agent-schemas.ts'
-import { type PresenceBody, settingOf, validatePresence } from './validate-presence.ts'
+import {
+  agentPageSchema,
+  agentStateSchema,
+  agentUriParam,
+  callStateSchema,
+  type PresenceBody,
+  presenceSchema,
+} from './agent-schemas.ts'
+import { settingOf, validatePresence } from './validate-presence.ts'
 
 interface AgentRouteDeps {
   readonly platform: Pick<Platform, 'findAgent' | 'listAgents'>

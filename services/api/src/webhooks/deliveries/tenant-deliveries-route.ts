@@ -1,9 +1,7 @@
 import {
   canonicalCallId,
   type Envelope,
-  type EventType,
   PARKED_REASONS,
-  type ParkedReason,
   parseSubscriptionId,
   subjectOf,
   type Tenant,
@@ -20,8 +18,9 @@ import type {
 import { rangeOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { choice, integer } from '../../http/schema-parts.ts'
+import type { QueryOf } from '../../http/schema-value.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { type DeliveryQuery, deliveryQuery, isAbout } from './delivery-query.ts'
+import { deliveryQuery, isAbout } from './delivery-query.ts'
 import { deliveryPageSchema, summaryOf } from './delivery-schema.ts'
 import { eventListQuery } from './event-list-route.ts'
 
@@ -34,19 +33,9 @@ export interface TenantDeliveriesRouteDeps {
   readonly tenantLog: TenantLog
 }
 
-interface TenantDeliveryQuery extends Omit<DeliveryQuery, 'eventId' | 'eventType'> {
-  readonly eventType?: EventType
-  readonly parkedReason?: ParkedReason
-  readonly outcome?: string
-  readonly status?: number
-  readonly subscriptionId?: string
-  readonly callId?: string
-  readonly agentUri?: string
-}
-
 const { eventId: _, limit, cursor, ...inherited } = deliveryQuery
 
-const query = {
+const parameters = {
   ...inherited,
   parkedReason: choice(PARKED_REASONS, 'Only deliveries that were parked for this reason.', 'exhausted'),
   outcome: choice(
@@ -71,7 +60,7 @@ const query = {
 async function pageOf(
   { subscriptions, parked, deliveryLog, tenantLog }: TenantDeliveriesRouteDeps,
   tenant: Tenant,
-  { state, subscriptionId, parkedReason, outcome, status, callId, agentUri, ...query }: TenantDeliveryQuery,
+  { state, subscriptionId, parkedReason, outcome, status, callId, agentUri, ...query }: QueryOf<typeof parameters>,
 ): Promise<Page<ListedDelivery>> {
   const only = subscriptionId === undefined ? undefined : parseSubscriptionId(subscriptionId)
   const { eventType, ...range } = rangeOf(query)
@@ -108,7 +97,7 @@ async function pageOf(
   return deliveryLog.page(subscription, { ...range, ...ofType, matches })
 }
 
-export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined, TenantDeliveryQuery> = {
+export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined, QueryOf<typeof parameters>> = {
   method: 'get',
   path: '/api/v1/webhooks/deliveries',
   operationId: 'listTenantDeliveries',
@@ -123,7 +112,7 @@ export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined,
     '`GET /webhooks/subscriptions/{id}/deliveries`, which goes back further. New deliveries do not shift the pages. ' +
     'One request searches a thousand deliveries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`. ' +
     'Deliveries of deleted subscriptions are listed as well.',
-  query,
+  query: parameters,
   responses: { 200: { description: 'A page of deliveries.', body: deliveryPageSchema } },
   failures: [],
   async handle({ caller, query: asked }, deps) {
