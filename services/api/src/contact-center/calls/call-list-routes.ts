@@ -55,7 +55,6 @@ export const listCalls: RouteOf<CallListDeps, undefined, CallQuery> = {
     'missing from the pages, or be on two.',
   query,
   responses: { 200: { description: 'A page of legs.', body: callPageSchema } },
-  failures: [],
   async handle({ caller: { tenant }, query: asked }, deps) {
     const { items, nextCursor } = await pageOf(deps, tenant, asked)
     return { status: 200, body: { items: await showLegs(deps.platform, tenant, items), nextCursor } }

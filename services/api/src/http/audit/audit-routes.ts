@@ -82,7 +82,6 @@ const listAuditEntries: RouteOf<AuditRouteDeps, undefined, QueryOf<typeof auditQ
     'fewer items than `limit`, or none, and still have a `nextCursor`.',
   query: auditQuery,
   responses: { 200: { description: 'A page of entries.', body: auditPageSchema } },
-  failures: [],
   async handle({ caller, query: { list, action, ...range } }, { auditLog }) {
     const wanted = AUDIT_LISTS.filter((one) => one === (list ?? one) && one === (action ? listOf(action) : one))
     const page = await auditLog.page(caller.tenant, {

@@ -48,7 +48,7 @@ function successOf(
  */
 function failuresOf(route: RouteSpec, components: Components): Schema {
   const byStatus = new Map<number, FailureCode[]>()
-  for (const failure of [...route.failures, ...commonFailures(route)]) {
+  for (const failure of [...(route.failures ?? []), ...commonFailures(route)]) {
     const { code, status } = statusOf(failure)
     const codes = byStatus.get(status) ?? []
     if (!codes.includes(code)) byStatus.set(status, [...codes, code])

@@ -63,7 +63,6 @@ export const listEvents: RouteOf<{ readonly events: EventList }, undefined, Quer
     'One request searches five thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
   query: eventListQuery,
   responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
-  failures: [],
   async handle({ caller, query: { callId, ...query } }, { events }) {
     const call = callId !== undefined && { callId: canonicalCallId(callId) }
     return { status: 200, body: await events.page(caller.tenant, { ...rangeOf(query), ...call }) }

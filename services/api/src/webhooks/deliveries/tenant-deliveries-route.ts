@@ -7,14 +7,8 @@ import {
   type Tenant,
   UNREACHABLE_REASONS,
 } from '@switchhook/contracts'
-import type {
-  DeliveryLogReader,
-  ListedDelivery,
-  Page,
-  SubscriptionStore,
-  TenantLog,
-  TenantParked,
-} from '@switchhook/store'
+import type { DeliveryLogReader, ListedDelivery, Page, TenantLog, TenantParked } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { rangeOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { choice, integer } from '../../http/schema-parts.ts'
@@ -24,11 +18,10 @@ import { deliveryQuery, isAbout } from './delivery-query.ts'
 import { deliveryPageSchema, summaryOf } from './delivery-schema.ts'
 import { eventListQuery } from './event-list-route.ts'
 
-export interface TenantDeliveriesRouteDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  readonly parked: Pick<TenantParked, 'page'>
+interface TenantDeliveriesRouteDeps extends Pick<Base, 'subscriptions'> {
+  readonly parked: TenantParked
   /** The latest deliveries of one subscription. */
-  readonly deliveryLog: Pick<DeliveryLogReader, 'page'>
+  readonly deliveryLog: DeliveryLogReader
   /** The deliveries of the tenant's latest events. */
   readonly tenantLog: TenantLog
 }
@@ -114,7 +107,6 @@ export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined,
     'Deliveries of deleted subscriptions are listed as well.',
   query: parameters,
   responses: { 200: { description: 'A page of deliveries.', body: deliveryPageSchema } },
-  failures: [],
   async handle({ caller, query: asked }, deps) {
     const { items, nextCursor } = await pageOf(deps, caller.tenant, asked)
     return { status: 200, body: { items: items.map(summaryOf), nextCursor } }

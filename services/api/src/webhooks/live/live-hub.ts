@@ -136,8 +136,7 @@ export function createLiveHub({
   const pause = (ms: number): Promise<unknown> =>
     delay(ms, undefined, { signal: closing.signal }).catch(() => undefined)
 
-  /** If the journal has lost a place, it may have lost events after it too: more happened than it keeps. */
-  const isStillKept = async (tenant: Tenant, place: JournalId): Promise<boolean> =>
+  const isKept = async (tenant: Tenant, place: JournalId): Promise<boolean> =>
     place === BEGINNING || (await journal.read(tenant, place)) !== undefined
 
   /** @param hasFailed a read has failed before: attempts may be missing meanwhile */
@@ -147,7 +146,7 @@ export function createLiveHub({
       journal.after(tenant, channel.place, MAX_EVENTS),
       attempts.after(tenant, channel.attemptsPlace, MAX_BATCHES),
     ])
-    const isTrimmed = events.length > 0 && !(await isStillKept(tenant, channel.place))
+    const isTrimmed = events.length > 0 && !(await isKept(tenant, channel.place))
     channel.place = events.at(-1)?.id ?? channel.place
     channel.attemptsPlace = batches.at(-1)?.id ?? channel.attemptsPlace
     const isEmpty = events.length === 0 && batches.length === 0
@@ -217,7 +216,7 @@ export function createLiveHub({
               filter,
               history: {
                 after: (place, count) => journal.after(tenant, place, count),
-                exists: async (place) => (await journal.read(tenant, place)) !== undefined,
+                keeps: (place) => isKept(tenant, place),
               },
               place: () => channel.place,
               nowMs,

@@ -121,7 +121,6 @@ export const readStatistics: RouteOf<StatisticsRouteDeps, undefined, QueryOf<typ
     'subscription keeps its figures.',
   query,
   responses: { 200: { description: 'The statistics.', body: statisticsSchema } },
-  failures: [],
   async handle({ caller: { tenant }, query: { subscriptionId, from, to, step } }, { statistics, coolDowns, now }) {
     const nowMs = now()
     const { toMs = nowMs, fromMs = toMs - DEFAULT_POINTS[step] * STATISTICS_STEPS[step].stepMs } = windowOf({

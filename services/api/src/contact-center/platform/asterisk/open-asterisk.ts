@@ -5,13 +5,7 @@ import {
   type PbxMemory,
   type UnknownChannels,
 } from '@switchhook/platform'
-import {
-  createFollowedRecords,
-  createLeaseStore,
-  type FollowedRecords,
-  type LeaseStore,
-  type StateStore,
-} from '@switchhook/store'
+import { createFollowedRecords, createLeaseStore, type Redis, type StateStore } from '@switchhook/store'
 import type { Base } from '../../../base.ts'
 import type { State } from '../../../state/state.ts'
 import type { TimerOwners } from '../../../state/timer-loop.ts'
@@ -25,11 +19,7 @@ export function openAsteriskPlatform({ config, redis, log, now, installation }: 
   let unknown: UnknownChannels = { count: 0, isHeldBack: false }
   const platform: AsteriskPlatform = createAsterisk({
     ...asteriskSettings(config),
-    memory: createPbxMemory({
-      store,
-      followed: createFollowedRecords(redis, now),
-      leases: createLeaseStore(redis),
-    }),
+    memory: createPbxMemory(store, redis, now),
     liveCalls: async (tenant, agentUri) => liveCallsOf(await readAgent(store, tenant, agentUri), now()),
     leaseMs: LEASE_MS,
     verifyStorage: installation.verify,
@@ -57,15 +47,9 @@ export function openAsteriskPlatform({ config, redis, log, now, installation }: 
 }
 
 /** The Asterisk adapter's storage, in the same Redis as the calls. Rejects with Unavailable without Redis. */
-export function createPbxMemory({
-  store,
-  followed,
-  leases,
-}: {
-  readonly store: StateStore
-  readonly followed: FollowedRecords
-  readonly leases: LeaseStore
-}): PbxMemory {
+export function createPbxMemory(store: StateStore, redis: Redis, now: () => number): PbxMemory {
+  const followed = createFollowedRecords(redis, now)
+  const leases = createLeaseStore(redis)
   return {
     async read(tenant, keys) {
       const records = await store.read(tenant, keys)
