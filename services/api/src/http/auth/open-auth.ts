@@ -28,9 +28,8 @@ export interface KeyTiming extends CacheTiming {
 const KEY_TIMING: KeyTiming = { refreshMs: 10 * 60_000, cooldownMs: 5_000, timeoutMs: 3_000 }
 
 /**
- * Opens authentication. A request with a token is authenticated by the token, wherever it comes from. A request without a
- * token is accepted only from a trusted network, and not from a page of another site. With `RATE_LIMIT=off`, the gateway of
- * the installation limits invalid tokens as well. Starts to fetch the issuers' keys, and does not wait for them.
+ * A request with a token is authenticated by it, wherever it comes from; one without only from a trusted network, and not
+ * from a page of another site. With `RATE_LIMIT=off`, the installation's gateway limits invalid tokens as well.
  */
 export function openAuth(
   config: {

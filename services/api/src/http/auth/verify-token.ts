@@ -34,10 +34,7 @@ export interface TrustedIssuer extends Issuer {
 /** Public-key algorithms only: with a shared secret, every verifier could also sign tokens. */
 const ALGORITHM = /^((RS|PS|ES)(256|384|512)|EdDSA)$/
 
-/**
- * Checks the value of an `Authorization` header: signature, issuer, audience and time.
- * @throws Unauthorized with the reason; AppError `service-unavailable` if the signing keys cannot be fetched
- */
+/** The function throws Unauthorized with the reason, or AppError `service-unavailable` without the signing keys. */
 export function createVerifyToken(issuers: readonly TrustedIssuer[]) {
   const verifiers = new Map(issuers.map((issuer) => [issuer.issuer, createVerifier(issuer)]))
   return async (authorization: string): Promise<VerifiedToken> => {
@@ -99,10 +96,7 @@ function createHandler({ issuer, audience }: Issuer, keys: KeySet): Handler {
   return auth({ ...fromEnvironment, issuer, audience, publicKey: keys, dpop: { enabled: false } })
 }
 
-/**
- * Verifies one token. The library expects a request, and would also take a token from its query or form, so it gets a
- * request with nothing but the token.
- */
+/** The library expects a request, and would also take a token from its query. So it gets one with the token alone. */
 function claimsOf(handler: Handler, token: string): Promise<Readonly<Record<string, unknown>>> {
   const shown = { headers: { authorization: `Bearer ${token}` }, method: 'GET', protocol: 'https', originalUrl: '/' }
   const request = { ...shown, get: () => 'api', is: () => false } as unknown as Request

@@ -3,11 +3,9 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { HeaderedError } from '../headered-error.ts'
 
 /**
- * How many invalid tokens are verified in a window of `duration` seconds. Per token: the requests that an honest client has
- * in flight when its token expires are answered 401, so that it fetches a new token. A client that repeats its token for
- * longer is limited, and does not use up the limit of its address. Per address: the window is one second, so that other
- * clients of a flooding address (all clients, if TRUST_PROXY does not name a proxy) still get tokens verified. Short
- * windows also bound the memory, because each bad token has its own count.
+ * How many invalid tokens are verified in `duration` seconds. Per token: an honest client has requests in flight when its
+ * token expires, and fetches a new one after their 401. Per address: the window is one second, so that other clients of a
+ * flooding address (all clients, if TRUST_PROXY names no proxy) still get tokens verified. Short windows bound the memory.
  */
 const BAD_TOKEN_LIMITS = {
   perToken: { points: 100, duration: 10 },
@@ -17,9 +15,8 @@ const BAD_TOKEN_LIMITS = {
 export type BadTokenLimit = ReturnType<typeof createBadTokenLimit>
 
 /**
- * Stops the verification of tokens for an address that keeps sending invalid ones. Counts in this process, without Redis. A
- * repeated invalid token uses up its own limit and little of the limit of its address, so a faulty client does not block the
- * other clients of the address. A trusted address has no limit.
+ * Limits the verification of invalid tokens. Counts in this process, without Redis. A repeated token uses up its own limit
+ * and little of that of its address, so a faulty client does not block the others there. A trusted address has no limit.
  */
 export function createBadTokenLimit(
   isTrustedAddress: (address: string | undefined) => boolean,

@@ -42,10 +42,7 @@ function successOf(
   }
 }
 
-/**
- * One response per status. Its examples are the error codes with that status. All share one schema, because generators
- * make a class of each inline schema.
- */
+/** One response per status, with an example per code. All share one schema: generators make a class of each inline one. */
 function failuresOf(route: RouteSpec, components: Components): Schema {
   const byStatus = new Map<number, FailureCode[]>()
   for (const failure of [...(route.failures ?? []), ...commonFailures(route)]) {

@@ -26,9 +26,8 @@ export function requestContextOf(response: Response): RequestContext {
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
 
 /**
- * Gives every request an id and a trace, which continues the client's; when it ends, logs one line, counts it and ends its
- * span. All three have the path pattern of the route and not the url, because ids and query strings can be confidential,
- * and clients must not create series. Requests that match no route share one series.
+ * Gives every request an id and a trace, which continues the client's; when it ends, logs, counts and traces it under the
+ * path pattern of its route: the url can be confidential, and clients must not create series.
  * @param traceOfRequest gets the `traceparent`, for the code that handles the request
  */
 export function observeRequests(deps: {

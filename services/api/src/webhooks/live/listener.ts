@@ -49,10 +49,7 @@ const PING_MS = 15_000
 const PAGE = 50
 const ROOM_CHECK_MS = 50
 
-/**
- * Starts a listener. It shows the events after `resumeAfter` from the journal, and continues with the batches of the
- * tenant's stream once it has caught up; without `resumeAfter`, with the next batch.
- */
+/** Shows the events after `resumeAfter` from the journal until it has caught up, then the batches of the stream. */
 export function startListener(
   { output, filter, history, place, nowMs }: ListenerDeps,
   resumeAfter: JournalId | undefined,

@@ -60,10 +60,7 @@ interface Channel {
 
 export type LiveHub = ReturnType<typeof createLiveHub>
 
-/**
- * The live streams of this process. It reads the stream of each tenant once, however many listeners the tenant has, and
- * does nothing for tenants without listeners.
- */
+/** The live streams of this process. It reads the stream of each tenant that has listeners, once for all of them. */
 export function createLiveHub({
   journal,
   attempts,
@@ -188,7 +185,8 @@ export function createLiveHub({
     /**
      * Takes a place for one listener.
      * @param client a name that no other client has; undefined: only the limit of the tenant applies
-     * @throws AppError `too-many-listeners`, `too-many-client-listeners` or `service-unavailable`; Unavailable if Redis is away
+     * @throws AppError `too-many-listeners`, `too-many-client-listeners` or `service-unavailable`; Unavailable if Redis is
+     * away
      */
     async take(tenant: Tenant, client?: string) {
       if (closing.signal.aborted) throw refused('service-unavailable')
