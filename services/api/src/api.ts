@@ -20,8 +20,8 @@ import { type KeyTiming, openAuth } from './http/auth/open-auth.ts'
 import { openConsole } from './http/console/mount-console.ts'
 import { openFeatures } from './http/feature.ts'
 import { type IdempotencyTiming, openIdempotency } from './http/idempotency.ts'
+import { createLimitClient } from './http/limits/limit-client.ts'
 import { createLimitExpensive } from './http/limits/limit-expensive.ts'
-import { openLimits } from './http/limits/open-limits.ts'
 import { withDocument } from './http/openapi/document-routes.ts'
 import { createApp } from './http/server/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/server/http-server.ts'
@@ -95,7 +95,8 @@ export async function startApi(options: StartApiOptions) {
   const app = createApp({
     routes: withDocument(features.routes, WEBHOOKS),
     steps: {
-      ...openLimits(config, redis, auth.authenticate),
+      authenticate: auth.authenticate,
+      limitClient: createLimitClient(config, redis),
       limitExpensive: createLimitExpensive(),
       answerOnce: openIdempotency(base, options.idempotencyTiming),
       // An emptied Redis finds nothing either, so every 404 is confirmed before it is answered or stored.

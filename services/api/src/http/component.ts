@@ -2,11 +2,8 @@ import type { Schema } from './route.ts'
 
 const NAME = Symbol('component name')
 
-/**
- * Names a schema, so that the API document holds it once, under `#/components/schemas/<name>`. The name is a symbol property
- * that validators do not see.
- */
-export function component<S extends Schema>(name: string, schema: S): S {
+/** Names a schema, so that the API document holds it once. Validators do not see the name: it is a symbol property. */
+export function component<const S extends Schema>(name: string, schema: S): S {
   return { ...schema, [NAME]: name }
 }
 

@@ -1,9 +1,6 @@
 import { gzipSync } from 'node:zlib'
 
-/**
- * A JSON body that is equal for every request. It is made, serialised and compressed at most once, when it is first needed:
- * a request that needs no token must not cause that work, nor must the start of a process.
- */
+/** A JSON body that is equal for every request: made and compressed once, at its first request and not at the start. */
 export class FixedJson {
   readonly #make: () => unknown
   #bytes?: Buffer

@@ -147,7 +147,6 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     agents: SIMULATED_AGENTS,
     scenario: null,
     store,
-    expectTimer: () => {},
     log: silentLog,
     now: Date.now,
   })

@@ -43,8 +43,8 @@ export type AnswerOnce = (
 ) => Promise<Answer>
 
 /**
- * The stored answer, without its large fields. A refusal is stored as the thrown error, so that its replay has the id of the repeated request.
- * Confidential fields are sealed; a version that does not know `sealed` replays the other fields.
+ * The stored answer, without its large fields and with its confidential ones sealed. A refusal is stored as the thrown
+ * error, so that its replay has the id of the repeated request.
  */
 type Kept =
   | { readonly answer: Omit<Answer, 'confidential' | 'large'>; readonly sealed?: string }
@@ -73,9 +73,9 @@ export function idempotencyKeyOf(
 }
 
 /**
- * The same caller, method, path, key and body get one answer. An answer below 500 is stored, except one about a state that
- * can change (409, 412, 429). Any other error releases the key, so that a retry runs the request. If the process dies before the answer is stored, the request runs again after the
- * lease, with the same ids from `idFor`.
+ * The same caller, method, path, key and body get one answer. An answer below 500 is stored, except about a state that can
+ * change (409, 412, 429); any other error releases the key. If the process dies before the answer is stored, the request
+ * runs again after the lease, with the same ids from `idFor`.
  */
 export function createAnswerOnce(
   store: IdempotencyStore,

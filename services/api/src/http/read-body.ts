@@ -5,8 +5,7 @@ import type { Route, RouteSpec, Schema } from './route.ts'
 const MAX_BODY_BYTES = 64 * 1024
 
 /**
- * Returns a function that reads and validates the body of a request to this route; it resolves to undefined for a route
- * without a body.
+ * Its function reads and validates the body of a request to this route; undefined for a route without a body.
  * @throws AppError `unsupported-media-type`, `body-too-large`, `malformed-json`, or the error of the validation
  */
 export function createReadBody(route: Route): (request: IncomingMessage) => Promise<unknown> {
@@ -63,8 +62,7 @@ function unsupportedType(request: IncomingMessage): AppError | undefined {
 }
 
 /**
- * Express' own parser is not used: it silently replaces invalid UTF-8, and reads a body that is too large to its end before
- * it answers.
+ * Express' own parser replaces invalid UTF-8 silently, and reads a body that is too large to its end before it answers.
  * @param refusal the error for a body that is not empty; the type of an empty body does not matter
  */
 function read(request: IncomingMessage, refusal: AppError | undefined): Promise<Buffer> {

@@ -2,8 +2,7 @@ import { AppError, compileSchema, type Fault } from '@switchhook/contracts'
 import type { Schema } from './route.ts'
 
 /**
- * Creates the reader of one route's query parameters. All parameters are optional. A repeated parameter is a fault, because
- * it is ambiguous. Unknown parameters are ignored.
+ * Creates the reader of one route's query parameters. A repeated one is ambiguous, so a fault; unknown ones are ignored.
  * @returns a function that throws AppError `invalid-request` with all faults
  */
 export function createReadQuery(

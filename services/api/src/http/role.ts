@@ -1,19 +1,20 @@
 import { AppError } from '@switchhook/contracts'
+import type { ValueOf } from './schema-value.ts'
 
 /** What a caller may do. Each role includes the ones before it. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const
 
 export type Role = (typeof ROLES)[number]
 
-/** How the tokens of an issuer say which role their holder has. */
-export interface RoleMapping extends Readonly<Partial<Record<Role, readonly string[]>>> {
-  /** The name of the claim, or a JSON pointer (RFC 6901) into the claims, such as `/realm_access/roles`. */
-  readonly claim: string
-}
-
 const values = { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } } as const
 
-/** JSON Schema 2020-12 of the member `roles` of `AUTH_ISSUERS`. */
+/** How the tokens of an issuer say which role their holder has. */
+export type RoleMapping = ValueOf<typeof rolesSchema>
+
+/**
+ * JSON Schema 2020-12 of the member `roles` of `AUTH_ISSUERS`. `claim`: its name, or a JSON pointer (RFC 6901) into the
+ * claims, such as `/realm_access/roles`.
+ */
 export const rolesSchema = {
   type: 'object',
   required: ['claim'],
@@ -27,8 +28,7 @@ export const rolesSchema = {
 export const EVERY_ROLE: Role = 'admin'
 
 /**
- * The highest role that a token gives. The claim is a string, an array of strings, or several values with spaces between
- * them, as in `scope`.
+ * The highest role that a token gives. The claim is a string, an array, or values with spaces between them, as in `scope`.
  * @param claims of a verified token
  * @returns null: the token gives no role
  */

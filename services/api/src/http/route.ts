@@ -145,7 +145,7 @@ export interface RouteSpec {
   readonly isStream?: true
   readonly responses: Readonly<Record<number, ResponseDescription>>
   /** The route's own failures. `commonFailures` adds those of every route. */
-  readonly failures: readonly (FailureCode | FailureAt)[]
+  readonly failures?: readonly (FailureCode | FailureAt)[]
 }
 
 /**

@@ -13,7 +13,7 @@ export const choice = <Value extends string>(values: readonly Value[], descripti
 export const flag = (description: string, example: boolean) =>
   ({ type: 'boolean', description, examples: [example] }) as const
 
-export const integer = (description: string, example: number | null, more?: object) =>
+export const integer = <const More extends object>(description: string, example: number | null, more = {} as More) =>
   ({ type: 'integer', description, examples: [example], ...more }) as const
 
 export const count = (description: string, example: number | null, minimum = 0) =>
@@ -31,7 +31,9 @@ export const list = <Items extends Schema>(description: string, items: Items, mo
   ({ type: 'array', description, items, ...more }) as const
 
 /** The schema of a field that can be null. */
-export const orNull = <S extends Readonly<{ type: string; enum?: readonly unknown[] }>>(schema: S) => ({
+export const orNull = <S extends Readonly<{ type: string; enum?: readonly unknown[] }>>(
+  schema: S,
+): Omit<S, 'type'> & { readonly type: readonly [S['type'], 'null'] } => ({
   ...schema,
   type: [schema.type, 'null'],
   ...(schema.enum && { enum: [...schema.enum, null] }),

@@ -14,8 +14,7 @@ const LAST_RETRY_MS = 2_000
 
 /**
  * Publishes the events that this process commits, from memory. Each commit claims its events, so no other relay sends them
- * meanwhile. If the process dies, another relay claims them after 11 s. Events that cannot be published go to the outbox
- * relay, which retries them.
+ * until this process has been dead for 11 s. Events that cannot be published go to the outbox relay, which retries them.
  */
 export function startCommitRelay(deps: {
   readonly name: string

@@ -12,10 +12,7 @@ interface OutboxRelayDeps {
 /** Events published in parallel. The next batch starts when all of them are confirmed. */
 const BATCH = 128
 
-/**
- * `nudge` announces the commits of this process. Polling finds only the events of a replica that died between commit and
- * relay: there a second of delay is harmless, and every poll costs a round trip to Redis.
- */
+/** `nudge` announces the commits of this process. A poll, which costs a round trip, finds those of a replica that died. */
 const POLL_MS = 1_000
 
 const FIRST_RETRY_MS = 250

@@ -64,10 +64,7 @@ export function countTimers(metrics: Metrics, owners: TimerOwners): TimerOwners 
   return Object.fromEntries(counted)
 }
 
-/**
- * Shows the outbox, the overdue timers and Redis's memory. Every replica reads the same values from Redis, so a query
- * takes their maximum. A gauge without a value, such as during an outage of Redis, is left out.
- */
+/** Every replica reads the same values from Redis, so a query takes their maximum. During an outage they are left out. */
 export function showGauges(
   metrics: Pick<Metrics, 'gauge'>,
   sources: {

@@ -7,7 +7,7 @@ import { startCommitRelay } from './commit-relay.ts'
 import { startOutboxRelay } from './outbox-relay.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
 import { createTimerLoop, type TimerOwners } from './timer-loop.ts'
-import { createTransact, type Writing } from './transact.ts'
+import { createTransact } from './transact.ts'
 import { takePacksApart } from './untaken-packs.ts'
 
 /** The stored state of calls, agents and recoveries, with the outbox and the timers that its commits feed. */
@@ -37,27 +37,23 @@ export async function openState(deps: {
   const relay = startOutboxRelay({ outbox: metered, publish, log })
   const commitRelay = startCommitRelay({ name, outbox: metered, publish, nudge: relay.nudge, log })
 
-  const store = createStateStore(redis, commitRelay)
   const timerStore = createTimerStore(redis)
   const loop = createTimerLoop(timerStore, log)
-  showGauges(metrics, { outbox, timers: timerStore, redis })
-
-  const committed = ({ timers = [] }: Pick<Writing, 'timers'>): void => {
-    for (const { dueInMs } of timers) loop.expect(dueInMs)
+  const stored = createStateStore(redis, commitRelay)
+  const store: typeof stored = {
+    ...stored,
+    /** The timer loop wakes for the timers of every commit of this process. */
+    async commit(tenant, change) {
+      const result = await stored.commit(tenant, change)
+      if (result === 'committed') for (const { dueInMs } of change.timers) loop.expect(dueInMs)
+      return result
+    },
   }
+  showGauges(metrics, { outbox, timers: timerStore, redis })
   return {
     store,
     /** Commits a step of the contact center; its events count and belong to the trace of the current request. */
-    transact: createTransact(
-      store,
-      (writing) => {
-        meter.written(writing)
-        committed(writing)
-      },
-      traceOfRequest,
-    ),
-    /** Must be called after a commit that did not use `transact`: wakes the timer loop. */
-    committed,
+    transact: createTransact(store, meter.written, traceOfRequest),
     relay: {
       stop: async (): Promise<void> => {
         await commitRelay.stop()

@@ -21,26 +21,7 @@ export interface Step<Result> {
   readonly writing?: Writing
 }
 
-/** Records as a caller has read them, by key. */
-type ReadRecords = ReadonlyMap<string, StateRecord>
-
-/**
- * Reads records, passes them to `decide`, and commits the step that it returns, all or nothing: state, events and timers.
- * If another process has changed one of the records meanwhile, reads them and calls `decide` again.
- *
- * Rejects with Unavailable if Redis does not answer the commit; the step may have been committed. Repeating it is safe if
- * `decide` returns no event for a fact that the records already hold, because the repeat reads them first. If Redis does
- * not answer a read, the error's `fate` is `not-executed`.
- */
-export type Transact = <Result>(
-  tenant: Tenant,
-  keys: readonly string[],
-  decide: (values: readonly unknown[]) => Step<Result> | Promise<Step<Result>>,
-  /** Records that the caller has read itself. They are committed with the step. @throws RecordChanged */
-  own?: StateChange['records'],
-  /** If it has all keys, the first try reads nothing. An outdated record makes the commit conflict. */
-  known?: ReadRecords,
-) => Promise<Result>
+export type Transact = ReturnType<typeof createTransact>
 
 /** An own record of the caller has another version than expected. Nothing was written. */
 export class RecordChanged extends Error {
@@ -53,16 +34,33 @@ export class RecordChanged extends Error {
  */
 export function createTransact(
   store: StateStore,
-  committed: (writing: Writing) => void,
+  committed: (writing: Writing) => void = () => {},
   traceOfRequest: () => string | undefined = () => undefined,
-): Transact {
+) {
   const read = (tenant: Tenant, keys: readonly string[]) =>
     store.read(tenant, keys).catch((cause: unknown) => {
       if (!(cause instanceof Unavailable)) throw cause
       throw new Unavailable(cause.dependency, cause.message, { cause, fate: 'not-executed' })
     })
 
-  return async (tenant, keys, decide, own = [], known = new Map()) => {
+  /**
+   * Reads records, passes them to `decide`, and commits the step that it returns, all or nothing: state, events and timers.
+   * If another process has changed one of the records meanwhile, reads them and calls `decide` again.
+   *
+   * Rejects with Unavailable if Redis does not answer the commit; the step may have been committed. Repeating it is safe if
+   * `decide` returns no event for a fact that the records already hold, because the repeat reads them first. If Redis does
+   * not answer a read, the error's `fate` is `not-executed`.
+   * @param own records that the caller has read itself; they are committed with the step
+   * @param known if it has all keys, the first try reads nothing; an outdated record makes the commit conflict
+   * @throws RecordChanged for one of `own`
+   */
+  return async <Result>(
+    tenant: Tenant,
+    keys: readonly string[],
+    decide: (values: readonly unknown[]) => Step<Result> | Promise<Step<Result>>,
+    own: StateChange['records'] = [],
+    known: ReadonlyMap<string, StateRecord> = new Map(),
+  ): Promise<Result> => {
     for (let tries = 0; ; tries++) {
       // The first commit checks the versions of the caller's own records. A conflict does not say which record it is about.
       const found =

@@ -1,6 +1,6 @@
 import { DeviceStatus, type StatusNames } from '@switchhook/contracts'
-import type { Platform } from '@switchhook/platform'
 import { createListCursor, type PageQuery } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
@@ -8,18 +8,18 @@ import { isLiveLeg, readCallsById, showLegs } from '../calls/call-leg.ts'
 import { requireAgent } from '../calls/commands.ts'
 import { type Agent, lastEventAtOf, viewOf } from '../center/agent.ts'
 import { currentSnapshot } from '../center/call.ts'
-import type { Center } from '../center/center.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
-import { agentPageSchema, agentStateSchema, agentUriParam, callStateSchema, presenceSchema } from './agent-schemas.ts'
-import { type PresenceBody, settingOf, validatePresence } from './validate-presence.ts'
+import {
+  agentPageSchema,
+  agentStateSchema,
+  agentUriParam,
+  callStateSchema,
+  type PresenceBody,
+  presenceSchema,
+} from './agent-schemas.ts'
+import { settingOf, validatePresence } from './validate-presence.ts'
 
-interface AgentRouteDeps {
-  readonly platform: Pick<Platform, 'findAgent' | 'listAgents'>
-  readonly center: Pick<Center, 'readAgent' | 'readAgents' | 'readCalls' | 'setPresence'>
-  readonly statusNames: StatusNames
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
+type AgentRouteDeps = ContactCenter & { readonly statusNames: StatusNames }
 
 const DEVICE_STATUS_NAMES = new Map<number, string>(
   Object.entries(DeviceStatus).map(([name, status]) => [status, name]),
@@ -55,7 +55,6 @@ const listAgents: RouteOf<AgentRouteDeps, undefined, PageQuery> = {
     'Lists the provisioned agents of the tenant by URI, each with its state and its live calls, as of one moment per page.',
   query: pageParameters,
   responses: { 200: { description: 'A page of agents.', body: agentPageSchema } },
-  failures: [],
   async handle({ caller: { tenant }, query: { limit, cursor } }, { platform, center, statusNames }) {
     const after = cursor === undefined ? undefined : cursors.parse(cursor)
     const provisioned = await platform.listAgents(tenant, { limit: limit + 1, ...(after !== undefined && { after }) })
@@ -140,12 +139,9 @@ const setPresence: RouteOf<AgentRouteDeps, PresenceBody> = {
   },
 }
 
-interface AgentParts {
-  readonly contactCenter: ContactCenter
-  readonly config: { readonly USER_STATUS_CODES: StatusNames }
-}
-
 export const agents = feature(
   [listAgents, readAgentState, readCallState, setPresence],
-  ({ contactCenter, config }: AgentParts) => ({ deps: { ...contactCenter, statusNames: config.USER_STATUS_CODES } }),
+  ({ contactCenter, config }: Base & { readonly contactCenter: ContactCenter }) => ({
+    deps: { ...contactCenter, statusNames: config.USER_STATUS_CODES },
+  }),
 )

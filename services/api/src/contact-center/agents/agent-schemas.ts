@@ -12,6 +12,7 @@ import {
   text,
   time,
 } from '../../http/schema-parts.ts'
+import type { ValueOf } from '../../http/schema-value.ts'
 import { callLegSchema } from '../calls/call-leg.ts'
 import { PRINTABLE } from '../calls/call-schemas.ts'
 
@@ -47,6 +48,8 @@ export const presenceSchema = component('PresenceSetting', {
     location: note("The agent's location, shown with the status.", 'home office'),
   },
 })
+
+export type PresenceBody = ValueOf<typeof presenceSchema>
 
 const stateProperties = {
   agentUri,

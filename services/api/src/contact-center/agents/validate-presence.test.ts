@@ -1,6 +1,6 @@
 import { compileSchema, type Fault, STATUS_NAMES } from '@switchhook/contracts'
-import { presenceSchema } from './agent-schemas.ts'
-import { type PresenceBody, settingOf, validatePresence } from './validate-presence.ts'
+import { type PresenceBody, presenceSchema } from './agent-schemas.ts'
+import { settingOf, validatePresence } from './validate-presence.ts'
 
 const NOW = Date.UTC(2026, 0, 1, 12)
 const check = compileSchema<PresenceBody>(presenceSchema)

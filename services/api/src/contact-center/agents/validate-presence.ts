@@ -1,12 +1,6 @@
 import { AppError, type Fault, type StatusNames } from '@switchhook/contracts'
 import type { PresenceSetting } from '../center/agent.ts'
-
-export interface PresenceBody {
-  readonly statusCode: string | number
-  readonly until?: string | null
-  readonly message?: string | null
-  readonly location?: string | null
-}
+import type { PresenceBody } from './agent-schemas.ts'
 
 /** Reports all faults of a body together. An unknown status code has its own error code, and the answer lists the known ones. */
 export function validatePresence(

@@ -12,6 +12,7 @@ import { component } from '../../http/component.ts'
 import { list } from '../../http/schema-parts.ts'
 import { type Call, currentSnapshot } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
+import type { ContactCenter } from '../open-contact-center.ts'
 
 /** A leg as lists show it: its latest snapshot, and what can be done with it. */
 export type CallLeg = CallStatus & { readonly allowedCommands: readonly CommandOnLeg[] }
@@ -53,13 +54,7 @@ export async function showLegs(
 }
 
 /** What the lists of calls read. */
-export interface CallListDeps {
-  readonly platform: Pick<Platform, 'findAgent' | 'listAgents'>
-  readonly center: Pick<Center, 'findCall' | 'readAgents' | 'readCalls'>
-  readonly events: EventList
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
+export type CallListDeps = Pick<ContactCenter, 'platform' | 'center' | 'now'> & { readonly events: EventList }
 
 export const readCallsById = async (
   { center }: { readonly center: Pick<Center, 'readCalls'> },

@@ -3,13 +3,10 @@ import type { Page } from '@switchhook/store'
 import { pageParameters, pageSchema } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { completeComponent, flag, list, text } from '../../http/schema-parts.ts'
-import { type CallListDeps, callLegSchema, type LegQuery, showLegs } from './call-leg.ts'
+import type { QueryOf } from '../../http/schema-value.ts'
+import { type CallListDeps, callLegSchema, showLegs } from './call-leg.ts'
 import { callIdParam } from './call-schemas.ts'
 import { ENDED_BEGINNING, endedLegs, isLiveCursor, liveLegs } from './list-legs.ts'
-
-interface CallQuery extends LegQuery {
-  readonly live?: boolean
-}
 
 const query = {
   live: flag(
@@ -22,6 +19,8 @@ const query = {
   }),
   ...pageParameters,
 } as const
+
+type CallQuery = QueryOf<typeof query>
 
 const callPageSchema = pageSchema('CallPage', 'A page of call legs.', callLegSchema, 'live ones first')
 
@@ -56,7 +55,6 @@ export const listCalls: RouteOf<CallListDeps, undefined, CallQuery> = {
     'missing from the pages, or be on two.',
   query,
   responses: { 200: { description: 'A page of legs.', body: callPageSchema } },
-  failures: [],
   async handle({ caller: { tenant }, query: asked }, deps) {
     const { items, nextCursor } = await pageOf(deps, tenant, asked)
     return { status: 200, body: { items: await showLegs(deps.platform, tenant, items), nextCursor } }

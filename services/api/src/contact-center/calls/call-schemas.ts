@@ -1,22 +1,7 @@
 import { CALL_COMMANDS } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
 import { completeObject, flag, guid, orNull, text, time } from '../../http/schema-parts.ts'
-
-export interface LegBody {
-  readonly agentUri: string
-}
-
-export interface DialBody extends LegBody {
-  readonly destination: string
-  readonly cli?: string | null
-  readonly correlationId?: string | null
-}
-
-export interface TransferBody extends LegBody {
-  readonly transferTarget: string
-  readonly blind?: boolean | null
-  readonly correlationId?: string | null
-}
+import type { ValueOf } from '../../http/schema-value.ts'
 
 /** One line of text: signalling must not carry line breaks or other control characters. */
 export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
@@ -54,11 +39,15 @@ export const dialSchema = component('DialCommand', {
   },
 })
 
+export type DialBody = ValueOf<typeof dialSchema>
+
 export const legSchema = component('LegCommand', {
   type: 'object',
   required: ['agentUri'],
   properties: { agentUri },
 })
+
+export type LegBody = ValueOf<typeof legSchema>
 
 export const transferSchema = component('TransferCommand', {
   type: 'object',
@@ -77,6 +66,8 @@ export const transferSchema = component('TransferCommand', {
     ),
   },
 })
+
+export type TransferBody = ValueOf<typeof transferSchema>
 
 export const callIdParam = guid(
   'Id of the call, from the answer of `dial` or from a `call.status` event.',

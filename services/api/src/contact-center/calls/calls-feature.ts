@@ -7,14 +7,10 @@ import { dial } from './dial-route.ts'
 import { legRoutes } from './leg-routes.ts'
 import { transfer } from './transfer-route.ts'
 
-interface CallParts extends Pick<Base, 'redis' | 'journal' | 'installation'> {
-  readonly contactCenter: ContactCenter
-}
-
 /** The commands and the lists of calls. A 202 means that a command was accepted; `call.status` events report its result. */
 export const calls = feature(
   [dial, ...legRoutes, transfer, listCalls, readCall],
-  ({ contactCenter, redis, journal, installation }: CallParts) => {
+  ({ contactCenter, redis, journal, installation }: Base & { readonly contactCenter: ContactCenter }) => {
     const list = createEventList(redis, journal)
     // In an emptied Redis, the events by which ended calls are found are missing.
     const page = installation.confirmAbsence((...args: Parameters<EventList['page']>) => list.page(...args), isRead)

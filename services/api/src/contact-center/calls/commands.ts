@@ -18,7 +18,7 @@ import {
 import type { AuditAction } from '../../http/audit-action.ts'
 import type { Answer, Caller, RouteOf, RouteRequest, RouteSpec } from '../../http/route.ts'
 import type { Agent } from '../center/agent.ts'
-import type { Center } from '../center/center.ts'
+import type { ContactCenter } from '../open-contact-center.ts'
 import type { LegBody } from './call-schemas.ts'
 import {
   missingAgentUri,
@@ -27,12 +27,7 @@ import {
   validateCallCommand,
 } from './missing-agent-uri.ts'
 
-export interface CallRouteDeps {
-  readonly platform: Platform
-  readonly center: Center
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
+export type CallRouteDeps = Pick<ContactCenter, 'platform' | 'center' | 'now'>
 
 interface CommandRoute<Body>
   extends Pick<RouteOf<CallRouteDeps, Body>, 'path' | 'summary' | 'responses' | 'failures' | 'handle'> {
@@ -57,7 +52,7 @@ const AUDIT_ACTION_OF: Readonly<Record<CallCommand, AuditAction>> = {
 
 /** The route of a call command: adds the parts that all commands share. */
 export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>): RouteOf<CallRouteDeps, Body> {
-  const { withoutAgentUri, otherParty, description, failures, ...route } = command
+  const { withoutAgentUri, otherParty, description, failures = [], ...route } = command
   return {
     ...route,
     method: 'post',

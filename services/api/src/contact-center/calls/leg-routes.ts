@@ -15,7 +15,7 @@ interface LegRoute {
   readonly command: Exclude<CommandOnLeg, 'transfer'>
   readonly summary: string
   readonly description: string
-  readonly failures: readonly FailureCode[]
+  readonly failures?: readonly FailureCode[]
 }
 
 const ROUTES: readonly LegRoute[] = [
@@ -31,7 +31,6 @@ const ROUTES: readonly LegRoute[] = [
     summary: 'Hang up a call',
     description:
       "Ends the agent's leg in any state. In an attended transfer whose target rings or has answered, it completes the transfer. On an ended leg the command does nothing, and the answer has `noop: true`.",
-    failures: [],
   },
   {
     command: 'hold',
@@ -48,7 +47,7 @@ const ROUTES: readonly LegRoute[] = [
   },
 ]
 
-export const legRoutes = ROUTES.map(({ command, summary, description, failures }) =>
+export const legRoutes = ROUTES.map(({ command, summary, description, failures = [] }) =>
   commandRoute<LegBody>({
     path: `/api/v1/voice/calls/{callId}/${command}`,
     operationId: command,

@@ -19,9 +19,8 @@ export const missingAgentUriNote = (status: StatusWithoutAgent): string =>
     : '\n\nA request without an `agentUri`, or without a body, gets 401 `missing-agent-uri`. A new access token does not help.'
 
 /**
- * Validates the body of a call command. A missing agentUri has its own error code, whatever else is wrong with the body. It
- * is missing if it is absent, null or empty, if there is no body, and if the body is not an object. An agentUri of another
- * type is present but not valid.
+ * Validates the body of a call command. A missing agentUri has its own error code, whatever else is wrong. It is missing if
+ * it is absent, null or empty, or if there is no object. An agentUri of another type is present but not valid.
  * @param otherParty the field that must not name the agent
  */
 export const validateCallCommand =

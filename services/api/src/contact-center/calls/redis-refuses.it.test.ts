@@ -34,7 +34,6 @@ beforeAll(async () => {
     agents: [{ agentUri: ALICE, tenant: 'acme', device: 'SIM/alice' }],
     scenario: null,
     store,
-    expectTimer: () => {},
     log: silentLog,
     now: Date.now,
   })

@@ -69,10 +69,7 @@ export function applyDevice(agent: Agent, { order, online, at }: DeviceReport): 
   return changeOf(agent, { ...agent, isOnline: online, deviceOrder: order }, AgentReason.device, at)
 }
 
-/**
- * Sets the status. During a call the setting is kept until after the call, and the latest one wins. During after-call
- * work it ends the after-call work. Otherwise it takes effect immediately.
- */
+/** During a call the setting waits for its end, and the latest one wins. During after-call work it ends that work. */
 export function applyPresence(agent: Agent, setting: PresenceSetting, at: string): AgentChange {
   if (agent.overlay?.kind === 'call') {
     return changeOf(agent, { ...agent, pending: setting }, AgentReason.setByApi, at)

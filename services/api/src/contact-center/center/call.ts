@@ -34,8 +34,8 @@ export interface Call {
 }
 
 /**
- * How long an ended call is kept, so that a late command is answered 409 and not 404 (the specification asks for at least
- * 5 minutes). The same holds for a call that the platform has not reported. A live call does not expire.
+ * How long a call that has ended, or was not reported, is kept, so that a late command is answered 409 and not 404 (the
+ * specification asks for at least 5 minutes).
  */
 export const REMEMBERED_MS = 10 * 60_000
 

@@ -12,10 +12,7 @@ export function keysOf(reports: readonly LegReport[]): readonly string[] {
   return [...new Set(keys)]
 }
 
-/**
- * Applies reports that belong together to the stored calls and agents. The result holds the next records, one event for
- * every changed leg and agent, and the timers. It is undefined if the reports say nothing new. Pure.
- */
+/** Applies reports that belong together to the stored calls and agents. Undefined: the reports say nothing new. Pure. */
 export function recordReports(
   stored: ReadonlyMap<string, unknown>,
   reports: readonly LegReport[],

@@ -11,9 +11,9 @@ export const PROBE_SILENT_MS = 5 * 60_000
 export const PROBE_UNREPORTED_DIAL_MS = 45_000
 
 /**
- * The timer of the next probe. A live call always has one, from the commit of its first live leg on. Later changes do not move it,
- * because each would cost Redis two writes: when it falls due, `untilProbeMs` says whether the call is silent. The stored id
- * keeps its old word, `audit`, because processes of two versions share the timers during an upgrade.
+ * The timer of the next probe. A live call always has one. Later changes do not move it, because each would cost Redis two
+ * writes: when it falls due, `untilProbeMs` says whether the call is silent. Its id has the word of earlier versions, which
+ * share the timers during an upgrade.
  */
 export const probeTimer = (callId: CallId, dueInMs: number) => ({
   id: `audit:${callId}`,

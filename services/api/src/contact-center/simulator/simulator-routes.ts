@@ -1,7 +1,8 @@
 import { AppError, isGuid, parseCallId } from '@switchhook/contracts'
-import type { ProvisionedAgent, RemoteAction, Simulator } from '@switchhook/platform'
+import type { ProvisionedAgent, Simulator } from '@switchhook/platform'
 import { feature } from '../../http/feature.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
+import type { ValueOf } from '../../http/schema-value.ts'
 import { agentUriParam } from '../agents/agent-schemas.ts'
 import { callIdParam } from '../calls/call-schemas.ts'
 import { send } from '../calls/commands.ts'
@@ -10,19 +11,6 @@ import { deviceSchema, remoteSchema, ringSchema, rungSchema } from './simulator-
 
 interface SimulatorRouteDeps {
   readonly simulator: Pick<Simulator, 'findAnyAgent' | 'ring' | 'remote' | 'setDevice'>
-}
-
-interface RingBody {
-  readonly agentUri: string
-  readonly from: string
-  readonly tenant?: string
-  readonly ringForSeconds?: number
-  readonly talkForSeconds?: number
-}
-
-interface DeviceBody {
-  readonly online: boolean
-  readonly tenant?: string
 }
 
 const DEVELOPMENT_ONLY =
@@ -44,7 +32,7 @@ function requireAgent(
   return agent
 }
 
-const simulateCall: RouteOf<SimulatorRouteDeps, RingBody> = {
+const simulateCall: RouteOf<SimulatorRouteDeps, ValueOf<typeof ringSchema>> = {
   method: 'post',
   path: '/simulator/v1/calls',
   operationId: 'simulateCall',
@@ -67,7 +55,7 @@ const simulateCall: RouteOf<SimulatorRouteDeps, RingBody> = {
   },
 }
 
-const simulateRemote: RouteOf<SimulatorRouteDeps, { readonly action: RemoteAction }> = {
+const simulateRemote: RouteOf<SimulatorRouteDeps, ValueOf<typeof remoteSchema>> = {
   method: 'post',
   path: '/simulator/v1/calls/{callId}/remote',
   operationId: 'simulateRemote',
@@ -86,7 +74,7 @@ const simulateRemote: RouteOf<SimulatorRouteDeps, { readonly action: RemoteActio
   },
 }
 
-const simulateDevice: RouteOf<SimulatorRouteDeps, DeviceBody> = {
+const simulateDevice: RouteOf<SimulatorRouteDeps, ValueOf<typeof deviceSchema>> = {
   method: 'post',
   path: '/simulator/v1/agents/{agentUri}/device',
   operationId: 'simulateDevice',

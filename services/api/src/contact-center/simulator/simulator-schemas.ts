@@ -12,13 +12,8 @@ const tenant = text(
 
 const from = address("The caller's number or URI.", '+15559000')
 
-const seconds = (description: string, example: number) => ({
-  type: 'number',
-  minimum: 0.1,
-  maximum: 3_600,
-  description,
-  examples: [example],
-})
+const seconds = (description: string, example: number) =>
+  ({ type: 'number', minimum: 0.1, maximum: 3_600, description, examples: [example] }) as const
 
 const callId = { ...callIdParam, description: 'The new call.' }
 

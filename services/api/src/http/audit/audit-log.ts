@@ -58,10 +58,9 @@ export function openAudit({
 }
 
 /**
- * The only writer of the audit log. Each entry is a line of the service's own log and a record in the tenant's log in
- * Redis, written after the change succeeded. The client gets its answer once the record of a webhook change is stored; a
- * command does not wait for its record. A failed write never undoes the change: the log line is already there, and a
- * warning follows it.
+ * The only writer of the audit log. After a change succeeded, its entry is a line of the service's log and a record in
+ * Redis. The answer to a webhook change waits for the record, that of a command does not. A failed record never undoes the
+ * change: the line is already there, and a warning follows it.
  */
 export function createAudit(
   auditLog: Pick<AuditStore, 'append'>,

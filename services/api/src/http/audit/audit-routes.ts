@@ -1,19 +1,15 @@
-import type { AuditList, AuditStore } from '@switchhook/store'
-import { AUDIT_ACTIONS, AUDIT_LISTS, type AuditAction, listOf } from '../audit-action.ts'
+import type { AuditStore } from '@switchhook/store'
+import { AUDIT_ACTIONS, AUDIT_LISTS, listOf } from '../audit-action.ts'
 import { feature } from '../feature.ts'
 import { pageParameters, pageSchema } from '../page-schema.ts'
-import { type Range, rangeOf } from '../read-range.ts'
+import { rangeOf } from '../read-range.ts'
 import type { RouteOf } from '../route.ts'
 import { choice, completeComponent, list, moment, orNull, text, time } from '../schema-parts.ts'
+import type { QueryOf } from '../schema-value.ts'
 import type { AuditEntry } from './audit-log.ts'
 
 interface AuditRouteDeps {
   readonly auditLog: Pick<AuditStore, 'page'>
-}
-
-interface AuditFilter extends Range {
-  readonly list?: AuditList
-  readonly action?: AuditAction
 }
 
 const entrySchema = completeComponent(
@@ -70,7 +66,7 @@ const auditQuery = {
   ...pageParameters,
 } as const
 
-const listAuditEntries: RouteOf<AuditRouteDeps, undefined, AuditFilter> = {
+const listAuditEntries: RouteOf<AuditRouteDeps, undefined, QueryOf<typeof auditQuery>> = {
   method: 'get',
   path: '/api/v1/audit',
   operationId: 'listAuditEntries',
@@ -86,7 +82,6 @@ const listAuditEntries: RouteOf<AuditRouteDeps, undefined, AuditFilter> = {
     'fewer items than `limit`, or none, and still have a `nextCursor`.',
   query: auditQuery,
   responses: { 200: { description: 'A page of entries.', body: auditPageSchema } },
-  failures: [],
   async handle({ caller, query: { list, action, ...range } }, { auditLog }) {
     const wanted = AUDIT_LISTS.filter((one) => one === (list ?? one) && one === (action ? listOf(action) : one))
     const page = await auditLog.page(caller.tenant, {

@@ -11,9 +11,8 @@ const MAX_AT_ONCE = 25
 const GATHER_MS = 50
 
 /**
- * Stores the audit entries of commands after their answers, because a command must not wait for one more round trip. Those
- * of 50 ms are stored together. Entries that cannot be stored, or that waited when the process died, are only in the log,
- * where their lines were written first.
+ * Stores the audit entries of commands after their answers, because a command must not wait for one more round trip. An
+ * entry that cannot be stored, or that waited when the process died, is only in the log, where its line was written first.
  */
 export function openLaterEntries(
   auditLog: Pick<AuditStore, 'append'>,

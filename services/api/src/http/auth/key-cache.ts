@@ -12,10 +12,7 @@ export interface KeyTiming {
 /** Without keys every token is refused, so a provider that starts shortly after the api is asked again soon. */
 const FIRST_KEYS_COOLDOWN_MS = 250
 
-/**
- * Caches one provider's keys. The keys stay valid while the provider is down. An unknown `kid` triggers a fetch, so keys
- * rotate without a restart.
- */
+/** Keeps a provider's keys, also while it is down. An unknown `kid` triggers a fetch, so keys rotate without a restart. */
 export function startKeyCache(
   fetchKeys: () => Promise<KeySet>,
   { refreshMs, cooldownMs }: KeyTiming,

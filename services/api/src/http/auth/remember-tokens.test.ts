@@ -1,5 +1,5 @@
-import { rememberTokens, type VerifiedToken } from './remember-tokens.ts'
-import { Unauthorized } from './verify-token.ts'
+import { rememberTokens } from './remember-tokens.ts'
+import { Unauthorized, type VerifiedToken } from './verify-token.ts'
 
 const EXPIRES_AT_MS = 60_000
 
@@ -11,7 +11,7 @@ function verifierUnderTest() {
     const caller = { tenant: 'acme', clientId: authorization, role: 'admin' } as const
     return { caller, expiresAtMs: EXPIRES_AT_MS, hasCurrentKeys: async () => state.hasCurrentKeys }
   }
-  return { state, authenticate: rememberTokens(verify, () => state.nowMs) }
+  return { state, authenticate: rememberTokens(verify, undefined, () => state.nowMs) }
 }
 
 test('a token is verified once until it expires', async () => {

@@ -20,8 +20,8 @@ export interface SignInOffer {
 const MAX_NAMED = 10
 
 /**
- * The issuers that a person may see. A stranger learns no tenant: one issuer is offered without its name, and several only
- * to a person who has named them, unless the operator wants a chooser.
+ * A stranger learns no tenant: one issuer is offered without its name, several only to a person who has named them, unless
+ * the operator wants a chooser.
  * @param named organizations that this person has named
  */
 export function offeredSignIns(

@@ -11,16 +11,17 @@ import {
   tuple,
 } from 'fast-check'
 
-import { createVerifyToken, Unauthorized } from './verify-token.ts'
+import { rememberTokens } from './remember-tokens.ts'
+import { createVerifyToken, type TrustedIssuer, Unauthorized } from './verify-token.ts'
+
+const remembering = (issuers: readonly TrustedIssuer[]) => rememberTokens(createVerifyToken(issuers))
 
 const ISSUER = 'https://idp.example/acme'
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const { publicKey: otherKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const keys = { keys: [{ ...(publicKey.export({ format: 'jwk' }) as { kty: string }), kid: 'a', alg: 'ES256' }] }
 
-const verifyToken = createVerifyToken([
-  { issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor: async () => keys },
-])
+const verifyToken = remembering([{ issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor: async () => keys }])
 
 const encode = (part: unknown): string => Buffer.from(JSON.stringify(part) ?? '').toString('base64url')
 
@@ -50,7 +51,7 @@ test.each([
 
 test('a token that was accepted is rejected once its key is withdrawn', async () => {
   let published = keys
-  const verify = createVerifyToken([
+  const verify = remembering([
     { issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor: async () => published },
   ])
   const authorization = `Bearer ${signed(HEADER, claims())}`

@@ -2,9 +2,9 @@ import type { Handler, Request, Response } from 'express'
 import { auth } from 'express-oauth2-jwt-bearer'
 import { BEARER_CHALLENGE, HeaderedError } from '../headered-error.ts'
 import { roleOf } from '../role.ts'
+import type { Caller } from '../route.ts'
 import type { KeySet } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
-import { rememberTokens, type VerifiedToken } from './remember-tokens.ts'
 
 /** A missing or invalid token, with the challenge of RFC 6750, section 3. */
 export class Unauthorized extends HeaderedError {
@@ -20,6 +20,13 @@ export class Unauthorized extends HeaderedError {
   }
 }
 
+export interface VerifiedToken {
+  readonly caller: Caller
+  readonly expiresAtMs: number
+  /** Whether the issuer still has the keys that the token was verified with. Rejects like a verification. */
+  readonly hasCurrentKeys: () => Promise<boolean>
+}
+
 export interface TrustedIssuer extends Issuer {
   readonly keysFor: (kid: string | undefined) => Promise<KeySet>
 }
@@ -27,13 +34,10 @@ export interface TrustedIssuer extends Issuer {
 /** Public-key algorithms only: with a shared secret, every verifier could also sign tokens. */
 const ALGORITHM = /^((RS|PS|ES)(256|384|512)|EdDSA)$/
 
-/**
- * Checks the value of an `Authorization` header: signature, issuer, audience and time. Verified tokens are remembered.
- * @throws Unauthorized with the reason; AppError `service-unavailable` if the signing keys cannot be fetched
- */
-export function createVerifyToken(issuers: readonly TrustedIssuer[]): ReturnType<typeof rememberTokens> {
+/** The function throws Unauthorized with the reason, or AppError `service-unavailable` without the signing keys. */
+export function createVerifyToken(issuers: readonly TrustedIssuer[]) {
   const verifiers = new Map(issuers.map((issuer) => [issuer.issuer, createVerifier(issuer)]))
-  return rememberTokens(async (authorization) => {
+  return async (authorization: string): Promise<VerifiedToken> => {
     const token = /^bearer +([^ ]+)$/i.exec(authorization)?.[1]
     if (token === undefined) throw new Unauthorized('The Authorization header does not carry a bearer token')
     const { algorithm, kid, issuer } = peek(token)
@@ -41,7 +45,7 @@ export function createVerifyToken(issuers: readonly TrustedIssuer[]): ReturnType
     const verify = verifiers.get(issuer)
     if (verify === undefined) throw new Unauthorized('The issuer of the token is not accepted')
     return verify(token, kid)
-  })
+  }
 }
 
 /** Reads the token before its signature is verified: nothing in it can be trusted yet. */
@@ -92,10 +96,7 @@ function createHandler({ issuer, audience }: Issuer, keys: KeySet): Handler {
   return auth({ ...fromEnvironment, issuer, audience, publicKey: keys, dpop: { enabled: false } })
 }
 
-/**
- * Verifies one token. The library expects a request, and would also take a token from its query or form, so it gets a
- * request with nothing but the token.
- */
+/** The library expects a request, and would also take a token from its query. So it gets one with the token alone. */
 function claimsOf(handler: Handler, token: string): Promise<Readonly<Record<string, unknown>>> {
   const shown = { headers: { authorization: `Bearer ${token}` }, method: 'GET', protocol: 'https', originalUrl: '/' }
   const request = { ...shown, get: () => 'api', is: () => false } as unknown as Request

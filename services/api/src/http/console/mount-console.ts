@@ -93,10 +93,7 @@ function namedIn(cookies: string | undefined): readonly string[] {
   }
 }
 
-/**
- * Strict: no inline script or style, no eval. The browser calls the api, and the offered issuers for tokens. Others are not
- * named, because the host of an issuer can tell the tenant.
- */
+/** No inline script or style, no eval. It names only the offered issuers: the host of another one can tell the tenant. */
 export function contentSecurityPolicy(issuers: readonly Issuer[], { issuers: offered }: SignInOffer): string {
   const origins = issuers
     .filter(({ issuer }) => offered.some((signIn) => signIn.issuer === issuer))

@@ -1,8 +1,8 @@
 import { AppError } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
-import type { Authenticate } from '../auth/open-auth.ts'
-import { Unauthorized } from '../auth/verify-token.ts'
-import { limitBadTokens, networkOf } from './limit-bad-tokens.ts'
+import { rememberTokens } from '../auth/remember-tokens.ts'
+import { Unauthorized, type VerifiedToken } from '../auth/verify-token.ts'
+import { createBadTokenLimit, networkOf } from './limit-bad-tokens.ts'
 
 const CALLER = { tenant: 'acme', clientId: 'crm', issuer: 'https://idp.example', role: 'admin' } as const
 const LIMITS = { perToken: { points: 2, duration: 60 }, perAddress: { points: 5, duration: 60 } }
@@ -11,16 +11,18 @@ const LIMITS = { perToken: { points: 2, duration: 60 }, perAddress: { points: 5,
 function aGuard(limits = LIMITS) {
   const seen: string[] = []
   const withdrawn = new Set<string>()
-  const verify: Authenticate = async ({ headers: { authorization = '' } }) => {
+  const verify = async (authorization: string): Promise<VerifiedToken> => {
     seen.push(authorization)
     if (authorization === 'unclear') throw new AppError('service-unavailable')
-    if (authorization.startsWith('good') && !withdrawn.has(authorization)) return CALLER
-    throw new Unauthorized('no')
+    const isGood = (): boolean => authorization.startsWith('good') && !withdrawn.has(authorization)
+    if (!isGood()) throw new Unauthorized('no')
+    return { caller: CALLER, expiresAtMs: Number.POSITIVE_INFINITY, hasCurrentKeys: async () => isGood() }
   }
-  const guarded = limitBadTokens(verify, (address) => address === '10.0.0.1', limits)
-  const ask = async (authorization: string | undefined, ip = '203.0.113.7'): Promise<string> => {
+  const limit = createBadTokenLimit((address) => address === '10.0.0.1', limits)
+  const guarded = rememberTokens(verify, limit)
+  const ask = async (authorization: string, ip = '203.0.113.7'): Promise<string> => {
     try {
-      await guarded({ method: 'GET', headers: { authorization }, ip })
+      await guarded(authorization, ip)
       return 'in'
     } catch (error) {
       if (error instanceof AppError) return error.code
@@ -36,9 +38,7 @@ test('a repeated bad token is verified a few times, then answered 429 with Retry
     expect(await ask('bad')).toBe(expected)
   }
   expect(seen).toEqual(['bad', 'bad'])
-  const refused = await guarded({ method: 'GET', headers: { authorization: 'bad' }, ip: '203.0.113.7' }).catch(
-    (error: unknown) => error,
-  )
+  const refused = await guarded('bad', '203.0.113.7').catch((error: unknown) => error)
   expect(refused).toMatchObject({
     code: 'rate-limited',
     headers: { 'Retry-After': expect.stringMatching(/^(60|5\d)$/) },
@@ -87,8 +87,7 @@ test('the most recently used accepted tokens are remembered', async () => {
   expect(await ask('good-1')).toBe('in')
 })
 
-test.each<[string, string | undefined, string, string]>([
-  ['no token at all', undefined, '203.0.113.7', 'unauthorized'],
+test.each<[string, string, string, string]>([
   ['a bad token from a trusted network', 'bad', '10.0.0.1', 'unauthorized'],
   ['a token that cannot be verified now', 'unclear', '203.0.113.7', 'service-unavailable'],
 ])('%s is not counted', async (_name, authorization, ip, code) => {

@@ -5,22 +5,20 @@ import { type Caller, limitedClientOf } from '../route.ts'
 export type LimitExpensive = ReturnType<typeof createLimitExpensive>
 
 /**
- * Of one client in this process. One expensive request of a client at a time leaves the process to others; a page of a
- * console sends fewer than ten. The wait is part of the lease of an idempotency key, 30 s, and must leave most of it to the
- * work.
+ * Of one client in this process. A page of a console sends fewer than ten. The wait is part of the lease of an idempotency
+ * key, 30 s, and must leave most of it to the work.
  */
-const LIMITS = { atOnce: 1, waiting: 50, maxWaitMs: 10_000 }
+const LIMITS = { mostWaiting: 50, maxWaitMs: 10_000 }
 
-interface Queue {
-  running: number
-  readonly waiting: (() => void)[]
-}
+/** The starts of the requests that wait, the oldest first. */
+type Queue = (() => void)[]
 
 /**
- * Runs few expensive requests of a client concurrently, so that they cannot slow down other clients. The others wait in the
- * order in which they came; only a client with many waiting ones is refused. Callers without a client have no limit.
+ * Runs one expensive request of a client at a time, which leaves the process to other clients. The others wait in the order
+ * in which they came; only a client with many waiting ones is refused. Callers without a client have no limit.
  */
-export function createLimitExpensive({ atOnce, waiting, maxWaitMs } = LIMITS) {
+export function createLimitExpensive({ mostWaiting, maxWaitMs } = LIMITS) {
+  /** Of the clients with a running request. */
   const queues = new Map<string, Queue>()
 
   /**
@@ -31,26 +29,23 @@ export function createLimitExpensive({ atOnce, waiting, maxWaitMs } = LIMITS) {
   return async <Result>(caller: Caller, work: () => Promise<Result>, isClosed: () => boolean): Promise<Result> => {
     const client = limitedClientOf(caller)
     if (client === undefined) return work()
-    const queue = queues.get(client) ?? { running: 0, waiting: [] }
-    queues.set(client, queue)
-    if (queue.running < atOnce) queue.running += 1
-    else if (queue.waiting.length < waiting) await turnIn(queue, maxWaitMs)
+    const running = queues.get(client)
+    const waiting = running ?? []
+    if (running === undefined) queues.set(client, waiting)
+    else if (waiting.length < mostWaiting) await turnIn(waiting, maxWaitMs)
     else throw refused()
     try {
       if (isClosed()) throw refused()
       return await work()
     } finally {
-      const next = queue.waiting.shift()
-      if (next !== undefined) next()
-      else {
-        queue.running -= 1
-        if (queue.running === 0) queues.delete(client)
-      }
+      const next = waiting.shift()
+      if (next === undefined) queues.delete(client)
+      else next()
     }
   }
 }
 
-function turnIn({ waiting }: Queue, maxWaitMs: number): Promise<void> {
+function turnIn(waiting: Queue, maxWaitMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const start = (): void => {
       deadline.stop()

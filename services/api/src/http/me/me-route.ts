@@ -88,7 +88,6 @@ const readMe: RouteOf<MeRouteDeps> = {
   summary: 'Read who you are',
   description: "Returns the caller's tenant and roles, and the features of this installation.",
   responses: { 200: { description: 'The caller.', body: meSchema } },
-  failures: [],
   handle: async ({ caller: { tenant, clientId, subject = clientId, role } }, { installed }) => ({
     status: 200,
     body: { tenant, subject, clientId, roles: rolesIn(role), features: installed },

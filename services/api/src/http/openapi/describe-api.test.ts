@@ -97,7 +97,7 @@ test('the problem schema knows every failure code, and every failure of a route 
     properties: { code: { enum: Object.keys(FAILURES) } },
   })
   for (const route of SPECS) {
-    for (const failure of route.failures) {
+    for (const failure of route.failures ?? []) {
       const { code, status } = typeof failure === 'string' ? { code: failure, ...FAILURES[failure] } : failure
       const response = document.paths[route.path]?.[route.method]?.responses[status]
       expect({ route: route.operationId, codes: codesIn(response) }).toEqual({

@@ -8,7 +8,7 @@ interface DocumentDeps {
   readonly events: FixedJson
 }
 
-const common = { method: 'get', tag: 'document', description: 'Needs no token.', isPublic: true, failures: [] } as const
+const common = { method: 'get', tag: 'document', description: 'Needs no token.', isPublic: true } as const
 
 const readDocument: RouteOf<DocumentDeps> = {
   ...common,

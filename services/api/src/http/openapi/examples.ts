@@ -2,10 +2,7 @@ import { DeviceStatus, describeEventTypes, EVENT_TYPES, type EventType, type Fai
 import { componentName } from '../component.ts'
 import type { Schema } from '../route.ts'
 
-/**
- * An example of an operation's answer; undefined if its schema has no examples. The list of event types has none: an item
- * has the members `type` and `example`, so linters of API documents take it for a schema.
- */
+/** Undefined for the list of event types: an item has members `type` and `example`, so linters take it for a schema. */
 export function answerExample(operationId: string, status: number, schema: Schema): unknown {
   if (operationId === 'listEventTypes') return undefined
   return merged(exampleOf(schema, COMPONENTS), ANSWERS[`${operationId} ${status}`])

@@ -42,13 +42,10 @@ function successOf(
   }
 }
 
-/**
- * One response per status. Its examples are the error codes with that status. All share one schema, because generators
- * make a class of each inline schema.
- */
+/** One response per status, with an example per code. All share one schema: generators make a class of each inline one. */
 function failuresOf(route: RouteSpec, components: Components): Schema {
   const byStatus = new Map<number, FailureCode[]>()
-  for (const failure of [...route.failures, ...commonFailures(route)]) {
+  for (const failure of [...(route.failures ?? []), ...commonFailures(route)]) {
     const { code, status } = statusOf(failure)
     const codes = byStatus.get(status) ?? []
     if (!codes.includes(code)) byStatus.set(status, [...codes, code])

@@ -1,7 +1,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { readTraceparent, traceIdOf } from '@switchhook/contracts'
-import { type Counter, type Histogram, type Logger, type Metrics, SECONDS, type Tracing } from '@switchhook/runtime'
+import { type Logger, type Metrics, SECONDS, type Tracing } from '@switchhook/runtime'
 import type { RequestHandler, Response } from 'express'
 import type { Caller, RouteSpec } from '../route.ts'
 
@@ -26,9 +26,8 @@ export function requestContextOf(response: Response): RequestContext {
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
 
 /**
- * Gives every request an id and a trace, which continues the client's; when it ends, logs one line, counts it and ends its
- * span. All three have the path pattern of the route and not the url, because ids and query strings can be confidential,
- * and clients must not create series. Requests that match no route share one series.
+ * Gives every request an id and a trace, which continues the client's; when it ends, logs, counts and traces it under the
+ * path pattern of its route: the url can be confidential, and clients must not create series.
  * @param traceOfRequest gets the `traceparent`, for the code that handles the request
  */
 export function observeRequests(deps: {
@@ -44,17 +43,6 @@ export function observeRequests(deps: {
     'Time from the start of a request to the end of its response.',
     SECONDS,
   )
-  const known = new Map<string, { readonly count: Counter; readonly duration: Histogram }>()
-
-  function seriesOf(route: string, method: string, status: string) {
-    const key = `${route} ${method} ${status}`
-    const series = known.get(key) ?? {
-      count: requests.of({ route, method, status }),
-      duration: durations.of({ route, method }),
-    }
-    known.set(key, series)
-    return series
-  }
 
   return (request, response, next) => {
     const startedAt = performance.now()
@@ -87,11 +75,10 @@ export function observeRequests(deps: {
         ...(!response.writableFinished && { aborted: true }),
       })
 
-      const routeMethod = route?.method.toUpperCase() ?? 'any'
-      const { count, duration } = seriesOf(route?.path ?? 'none', routeMethod, String(status ?? 'aborted'))
-      count.add()
+      const series = { route: route?.path ?? 'none', method: route?.method.toUpperCase() ?? 'any' }
+      requests.of({ ...series, status: String(status ?? 'aborted') }).add()
       // A stream lasts for hours, which says nothing about the speed of the api.
-      if (route?.isStream !== true) duration.observe(durationMs / 1_000)
+      if (route?.isStream !== true) durations.of(series).observe(durationMs / 1_000)
 
       if (route !== undefined) span.rename(`${method} ${route.path}`)
       span.note(() => ({

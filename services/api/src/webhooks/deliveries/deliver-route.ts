@@ -3,6 +3,7 @@ import type { DeliveryArchive, DeliveryLogReader, JournalReader } from '@switchh
 import { component } from '../../http/component.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { choice, completeComponent } from '../../http/schema-parts.ts'
+import type { ValueOf } from '../../http/schema-value.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { DELIVERY_STATES, deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
@@ -35,7 +36,7 @@ const answerSchema = completeComponent('EventDelivery', 'The delivery of an even
   ),
 })
 
-export const deliverEvent: RouteOf<DeliverRouteDeps, { readonly subscriptionId: string }> = {
+export const deliverEvent: RouteOf<DeliverRouteDeps, ValueOf<typeof requestSchema>> = {
   method: 'post',
   path: '/api/v1/webhooks/events/{eventId}/deliver',
   operationId: 'deliverEvent',

@@ -1,16 +1,10 @@
 import { EVENT_TYPES, type EventSubject, parseEventId } from '@switchhook/contracts'
-import type { DeliveryState, LogQuery, ParkedQuery } from '@switchhook/store'
+import type { LogQuery, ParkedQuery } from '@switchhook/store'
 import { pageParameters } from '../../http/page-schema.ts'
-import { type Range, rangeOf } from '../../http/read-range.ts'
+import { rangeOf } from '../../http/read-range.ts'
 import { choice, time } from '../../http/schema-parts.ts'
+import type { QueryOf } from '../../http/schema-value.ts'
 import { DELIVERY_STATES, eventIdSchema } from './delivery-schema.ts'
-
-/** The query of the list of a subscription's deliveries. */
-export interface DeliveryQuery extends Range {
-  readonly state: DeliveryState | 'any'
-  readonly eventType?: string
-  readonly eventId?: string
-}
 
 export const deliveryQuery = {
   state: {
@@ -25,6 +19,8 @@ export const deliveryQuery = {
   eventId: { ...eventIdSchema, description: 'Only deliveries of this event.' },
   ...pageParameters,
 } as const
+
+export type DeliveryQuery = QueryOf<typeof deliveryQuery>
 
 export function logQueryOf({ state, eventId, ...query }: DeliveryQuery): LogQuery {
   return {

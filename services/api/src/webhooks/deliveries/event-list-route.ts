@@ -1,19 +1,12 @@
-import { canonicalCallId, EVENT_TYPES, type EventType, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
+import { canonicalCallId, EVENT_TYPES, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
 import type { EventList } from '@switchhook/store'
 import { pageParameters, pageSchema } from '../../http/page-schema.ts'
-import { type Range, rangeOf } from '../../http/read-range.ts'
+import { rangeOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { completeComponent, moment, orNull, text } from '../../http/schema-parts.ts'
+import type { QueryOf } from '../../http/schema-value.ts'
 import { deliveryQuery } from './delivery-query.ts'
 import { eventIdSchema } from './delivery-schema.ts'
-
-interface EventListQuery extends Range {
-  readonly eventType?: EventType
-  readonly callId?: string
-  readonly agentUri?: string
-  readonly correlationId?: string
-  readonly number?: string
-}
 
 const name = (description: string, example: string) =>
   text(description, example, { minLength: 1, maxLength: MAX_SUBJECT_LENGTH })
@@ -55,7 +48,7 @@ const listedEventSchema = completeComponent('ListedEvent', 'An event, with the i
 
 const eventPageSchema = pageSchema('EventPage', 'A page of events.', listedEventSchema)
 
-export const listEvents: RouteOf<{ readonly events: EventList }, undefined, EventListQuery> = {
+export const listEvents: RouteOf<{ readonly events: EventList }, undefined, QueryOf<typeof eventListQuery>> = {
   method: 'get',
   path: '/api/v1/webhooks/events',
   operationId: 'listEvents',
@@ -70,7 +63,6 @@ export const listEvents: RouteOf<{ readonly events: EventList }, undefined, Even
     'One request searches five thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
   query: eventListQuery,
   responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
-  failures: [],
   async handle({ caller, query: { callId, ...query } }, { events }) {
     const call = callId !== undefined && { callId: canonicalCallId(callId) }
     return { status: 200, body: await events.page(caller.tenant, { ...rangeOf(query), ...call }) }

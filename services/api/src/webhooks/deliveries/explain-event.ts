@@ -50,8 +50,7 @@ const FIRST_OF_OTHERS = 'others '
 
 /**
  * Explains page by page, first for the subscriptions that the event went to, then for the others, the oldest first. A page
- * reads no more subscriptions than it shows: a tenant can have a hundred thousand. Resolves to undefined if nothing of the
- * event is stored, or it belongs to another tenant.
+ * reads no more than it shows: a tenant can have 100,000. Undefined: nothing of the event is stored for this tenant.
  */
 export function createExplainEvent(deps: ExplainEventDeps) {
   const { subscriptions, deliveries: archive, deliveryLog, journal, healthOf, now } = deps

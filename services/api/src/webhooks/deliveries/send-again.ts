@@ -15,8 +15,8 @@ export type SentAgain =
   | { readonly kind: 'not-parked' | 'busy' | 'unknown' | 'without-body' }
 
 /**
- * Sends one parked delivery again, or any that `sendable` allows; both requests and recoveries use it. Begins the next run under a lease, publishes it to
- * the subscription's current url, and records the broker's confirm. If publishing fails, the delivery stays parked and the
+ * Sends a parked delivery again, or any that `sendable` allows: begins the next run under a lease, publishes it to the
+ * subscription's current url, and records the broker's confirm. If publishing fails, the delivery stays parked and the
  * lease is released, so that any sender can send the same run immediately.
  * @throws the error of `publish`; Unavailable if Redis is away
  */

@@ -1,52 +1,34 @@
 import {
   canonicalCallId,
   type Envelope,
-  type EventType,
   PARKED_REASONS,
-  type ParkedReason,
   parseSubscriptionId,
   subjectOf,
   type Tenant,
   UNREACHABLE_REASONS,
 } from '@switchhook/contracts'
-import type {
-  DeliveryLogReader,
-  ListedDelivery,
-  Page,
-  SubscriptionStore,
-  TenantLog,
-  TenantParked,
-} from '@switchhook/store'
+import type { DeliveryLogReader, ListedDelivery, Page, TenantLog, TenantParked } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { rangeOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { choice, integer } from '../../http/schema-parts.ts'
+import type { QueryOf } from '../../http/schema-value.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { type DeliveryQuery, deliveryQuery, isAbout } from './delivery-query.ts'
+import { deliveryQuery, isAbout } from './delivery-query.ts'
 import { deliveryPageSchema, summaryOf } from './delivery-schema.ts'
 import { eventListQuery } from './event-list-route.ts'
 
-export interface TenantDeliveriesRouteDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  readonly parked: Pick<TenantParked, 'page'>
+interface TenantDeliveriesRouteDeps extends Pick<Base, 'subscriptions'> {
+  readonly parked: TenantParked
   /** The latest deliveries of one subscription. */
-  readonly deliveryLog: Pick<DeliveryLogReader, 'page'>
+  readonly deliveryLog: DeliveryLogReader
   /** The deliveries of the tenant's latest events. */
   readonly tenantLog: TenantLog
 }
 
-interface TenantDeliveryQuery extends Omit<DeliveryQuery, 'eventId' | 'eventType'> {
-  readonly eventType?: EventType
-  readonly parkedReason?: ParkedReason
-  readonly outcome?: string
-  readonly status?: number
-  readonly subscriptionId?: string
-  readonly callId?: string
-  readonly agentUri?: string
-}
-
 const { eventId: _, limit, cursor, ...inherited } = deliveryQuery
 
-const query = {
+const parameters = {
   ...inherited,
   parkedReason: choice(PARKED_REASONS, 'Only deliveries that were parked for this reason.', 'exhausted'),
   outcome: choice(
@@ -71,7 +53,7 @@ const query = {
 async function pageOf(
   { subscriptions, parked, deliveryLog, tenantLog }: TenantDeliveriesRouteDeps,
   tenant: Tenant,
-  { state, subscriptionId, parkedReason, outcome, status, callId, agentUri, ...query }: TenantDeliveryQuery,
+  { state, subscriptionId, parkedReason, outcome, status, callId, agentUri, ...query }: QueryOf<typeof parameters>,
 ): Promise<Page<ListedDelivery>> {
   const only = subscriptionId === undefined ? undefined : parseSubscriptionId(subscriptionId)
   const { eventType, ...range } = rangeOf(query)
@@ -108,7 +90,7 @@ async function pageOf(
   return deliveryLog.page(subscription, { ...range, ...ofType, matches })
 }
 
-export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined, TenantDeliveryQuery> = {
+export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined, QueryOf<typeof parameters>> = {
   method: 'get',
   path: '/api/v1/webhooks/deliveries',
   operationId: 'listTenantDeliveries',
@@ -123,9 +105,8 @@ export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined,
     '`GET /webhooks/subscriptions/{id}/deliveries`, which goes back further. New deliveries do not shift the pages. ' +
     'One request searches a thousand deliveries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`. ' +
     'Deliveries of deleted subscriptions are listed as well.',
-  query,
+  query: parameters,
   responses: { 200: { description: 'A page of deliveries.', body: deliveryPageSchema } },
-  failures: [],
   async handle({ caller, query: asked }, deps) {
     const { items, nextCursor } = await pageOf(deps, caller.tenant, asked)
     return { status: 200, body: { items: items.map(summaryOf), nextCursor } }

@@ -1,5 +1,5 @@
 import { newEventId } from '@switchhook/contracts'
-import { isBefore, type JournalEntry, journalIdAt } from '@switchhook/store'
+import { BEGINNING, isBefore, type JournalEntry, journalIdAt } from '@switchhook/store'
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
 import type { EventOutput } from '../../http/route.ts'
@@ -68,7 +68,7 @@ function journalOf(entries: JournalEntry[]) {
     history: {
       after: async (place: string, count: number) =>
         journal.entries.filter(({ id }) => isBefore(place, id)).slice(0, count),
-      exists: async (place: string) => journal.entries.some(({ id }) => id === place),
+      keeps: async (place: string) => place === BEGINNING || journal.entries.some(({ id }) => id === place),
     },
   }
   return journal
@@ -275,7 +275,7 @@ test('the history is not read any further for a listener that has left', async (
 test('if the history cannot be read, the connection is closed, so that the client comes back', async () => {
   const journal = journalOf([])
   const away = () => Promise.reject(new Error('away'))
-  const { state } = listen({ ...journal, history: { after: away, exists: away } }, { resumeAfter: '3-0' })
+  const { state } = listen({ ...journal, history: { after: away, keeps: away } }, { resumeAfter: '3-0' })
   await settled()
   expect(state.isDestroyed).toBe(true)
 })

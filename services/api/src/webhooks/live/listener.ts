@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { BEGINNING, isBefore, type JournalEntry, type JournalId } from '@switchhook/store'
+import { isBefore, type JournalEntry, type JournalId } from '@switchhook/store'
 import type { EventOutput } from '../../http/route.ts'
 import {
   commentText,
@@ -28,7 +28,8 @@ export interface ListenerDeps {
   readonly history: {
     /** At most `count` entries, the oldest first. */
     readonly after: (place: JournalId, count: number) => Promise<readonly JournalEntry[]>
-    readonly exists: (place: JournalId) => Promise<boolean>
+    /** If not, it may have lost events after this place too: more happened than it keeps. */
+    readonly keeps: (place: JournalId) => Promise<boolean>
   }
   /** The place up to which the tenant's stream has been read. */
   readonly place: () => JournalId
@@ -37,14 +38,7 @@ export interface ListenerDeps {
 }
 
 /** A connection that reads the live stream. Its memory is bounded, however slowly it reads. */
-export interface Listener {
-  /** Shows a batch. Must be called for every batch of the tenant, in order. */
-  offer(batch: LiveBatch): void
-  /** Called about once a second: keeps the connection alive, and closes it if it does not read. */
-  tick(): void
-  /** Ends the response. */
-  end(reason: string): void
-}
+export type Listener = ReturnType<typeof startListener>
 
 /** Beyond it the listener gets nothing more until it has read. */
 const MAX_BUFFERED_BYTES = 128 * 1_024
@@ -55,14 +49,11 @@ const PING_MS = 15_000
 const PAGE = 50
 const ROOM_CHECK_MS = 50
 
-/**
- * Starts a listener. It shows the events after `resumeAfter` from the journal, and continues with the batches of the
- * tenant's stream once it has caught up; without `resumeAfter`, with the next batch.
- */
+/** Shows the events after `resumeAfter` from the journal until it has caught up, then the batches of the stream. */
 export function startListener(
   { output, filter, history, place, nowMs }: ListenerDeps,
   resumeAfter: JournalId | undefined,
-): Listener {
+) {
   /** Every event up to here was shown, filtered out, or reported as a gap. */
   let passed = resumeAfter ?? place()
   let isLive = resumeAfter === undefined
@@ -127,7 +118,7 @@ export function startListener(
       // Otherwise a client that is gone would have the whole journal searched for its filter.
       if (output.isClosed()) return
       // Also later: events can be trimmed while this listener waits for room.
-      if (passed !== BEGINNING && !(await history.exists(passed))) {
+      if (!(await history.keeps(passed))) {
         write(gapText(passed, page[0]?.id ?? place()))
         // A place that no event has reached yet would hide all events until then.
         if (isFirst && isBefore(place(), passed)) passed = place()
@@ -158,7 +149,8 @@ export function startListener(
   }
 
   return {
-    offer(batch) {
+    /** Shows a batch. Must be called for every batch of the tenant, in order. */
+    offer(batch: LiveBatch): void {
       if (!isLive) return
       if (batch.isGap) missedAfter ??= passed
       for (const event of batch.events) {
@@ -170,7 +162,8 @@ export function startListener(
       if (isBefore(passed, batch.place)) passed = batch.place
       writeGathered()
     },
-    tick() {
+    /** Called about once a second: keeps the connection alive, and closes it if it does not read. */
+    tick(): void {
       const isReading = hasRoom()
       if (blockedSinceMs !== undefined && nowMs() - blockedSinceMs >= STUCK_MS) return output.destroy()
       if (!isReading || !isLive) return
@@ -179,7 +172,8 @@ export function startListener(
       // The place moves on even if no event matches, so that a resumption need not read them again.
       if (nowMs() - writtenAtMs >= PING_MS) write(placeText(passed))
     },
-    end(reason) {
+    /** Ends the response. */
+    end(reason: string): void {
       write(commentText(reason))
       output.end()
     },

@@ -60,10 +60,7 @@ interface Channel {
 
 export type LiveHub = ReturnType<typeof createLiveHub>
 
-/**
- * The live streams of this process. It reads the stream of each tenant once, however many listeners the tenant has, and
- * does nothing for tenants without listeners.
- */
+/** The live streams of this process. It reads the stream of each tenant that has listeners, once for all of them. */
 export function createLiveHub({
   journal,
   attempts,
@@ -136,8 +133,7 @@ export function createLiveHub({
   const pause = (ms: number): Promise<unknown> =>
     delay(ms, undefined, { signal: closing.signal }).catch(() => undefined)
 
-  /** If the journal has lost a place, it may have lost events after it too: more happened than it keeps. */
-  const isStillKept = async (tenant: Tenant, place: JournalId): Promise<boolean> =>
+  const isKept = async (tenant: Tenant, place: JournalId): Promise<boolean> =>
     place === BEGINNING || (await journal.read(tenant, place)) !== undefined
 
   /** @param hasFailed a read has failed before: attempts may be missing meanwhile */
@@ -147,7 +143,7 @@ export function createLiveHub({
       journal.after(tenant, channel.place, MAX_EVENTS),
       attempts.after(tenant, channel.attemptsPlace, MAX_BATCHES),
     ])
-    const isTrimmed = events.length > 0 && !(await isStillKept(tenant, channel.place))
+    const isTrimmed = events.length > 0 && !(await isKept(tenant, channel.place))
     channel.place = events.at(-1)?.id ?? channel.place
     channel.attemptsPlace = batches.at(-1)?.id ?? channel.attemptsPlace
     const isEmpty = events.length === 0 && batches.length === 0
@@ -189,7 +185,8 @@ export function createLiveHub({
     /**
      * Takes a place for one listener.
      * @param client a name that no other client has; undefined: only the limit of the tenant applies
-     * @throws AppError `too-many-listeners`, `too-many-client-listeners` or `service-unavailable`; Unavailable if Redis is away
+     * @throws AppError `too-many-listeners`, `too-many-client-listeners` or `service-unavailable`; Unavailable if Redis is
+     * away
      */
     async take(tenant: Tenant, client?: string) {
       if (closing.signal.aborted) throw refused('service-unavailable')
@@ -217,7 +214,7 @@ export function createLiveHub({
               filter,
               history: {
                 after: (place, count) => journal.after(tenant, place, count),
-                exists: async (place) => (await journal.read(tenant, place)) !== undefined,
+                keeps: (place) => isKept(tenant, place),
               },
               place: () => channel.place,
               nowMs,

@@ -4,15 +4,11 @@ import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { limitedClientOf, type RouteOf } from '../../http/route.ts'
 import { choice, moment } from '../../http/schema-parts.ts'
+import type { QueryOf } from '../../http/schema-value.ts'
 import { eventListQuery } from '../deliveries/event-list-route.ts'
 import { streamMessages } from '../deliveries/event-schemas.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import type { LiveFilter } from './live-events.ts'
 import { createLiveHub, type LiveHub } from './live-hub.ts'
-
-interface StreamQuery extends LiveFilter {
-  readonly since?: string
-}
 
 const query = {
   eventType: choice(EVENT_TYPES, 'Only events of this type, and their attempts.', 'call.status'),
@@ -43,7 +39,11 @@ data: {"deliveryId":"6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b","subscriptionId":"4f1
 
 `
 
-const streamEvents: RouteOf<Pick<Base, 'journal' | 'now'> & { readonly hub: LiveHub }, undefined, StreamQuery> = {
+const streamEvents: RouteOf<
+  Pick<Base, 'journal' | 'now'> & { readonly hub: LiveHub },
+  undefined,
+  QueryOf<typeof query>
+> = {
   method: 'get',
   path: '/api/v1/webhooks/stream',
   operationId: 'streamEvents',

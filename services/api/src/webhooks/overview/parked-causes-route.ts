@@ -53,7 +53,6 @@ export const listParkedCauses: RouteOf<Pick<Base, 'now'> & { readonly parked: Te
     'among the 1000 subscriptions that parked a delivery last, the latest deliveries of each first. The older ones of a subscription are ' +
     'one more group, with `parkedReason` null. `GET /webhooks/deliveries?state=parked` lists the deliveries of a group.',
   responses: { 200: { description: 'The groups.', body: parkedCausesSchema } },
-  failures: [],
   async handle({ caller }, { parked, now }) {
     const items = await parked.causes(caller.tenant)
     return { status: 200, body: { asOf: new Date(now()).toISOString(), items } }

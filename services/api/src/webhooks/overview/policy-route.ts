@@ -53,7 +53,6 @@ export const readPolicy: RouteOf<Pick<Base, 'config'> & { readonly policy: Deliv
     'Returns the schedule, the limits and the retention times in force, as the delivery workers reported them. While no worker has reported them ' +
     'for a day, it answers 503 `service-unavailable`.',
   responses: { 200: { description: 'The policy.', body: policySchema } },
-  failures: [],
   async handle(_request, { policy, config }) {
     const reported = await policy.find()
     if (reported === undefined) throw new AppError('service-unavailable', { detail: NO_REPORT })

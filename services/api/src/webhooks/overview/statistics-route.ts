@@ -12,18 +12,12 @@ import type { Base } from '../../base.ts'
 import { windowOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, count, flag, list, moment, time } from '../../http/schema-parts.ts'
+import type { QueryOf } from '../../http/schema-value.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 interface StatisticsRouteDeps extends Pick<Base, 'now'> {
   readonly statistics: StatisticsStore
   readonly coolDowns: CoolDownHistory
-}
-
-interface StatisticsParameters {
-  readonly subscriptionId?: string
-  readonly from?: string
-  readonly to?: string
-  readonly step: StatisticsStep
 }
 
 const STEPS = Object.keys(STATISTICS_STEPS) as StatisticsStep[]
@@ -113,7 +107,7 @@ const query = {
   },
 }
 
-export const readStatistics: RouteOf<StatisticsRouteDeps, undefined, StatisticsParameters> = {
+export const readStatistics: RouteOf<StatisticsRouteDeps, undefined, QueryOf<typeof query>> = {
   method: 'get',
   path: '/api/v1/webhooks/statistics',
   operationId: 'readStatistics',
@@ -127,7 +121,6 @@ export const readStatistics: RouteOf<StatisticsRouteDeps, undefined, StatisticsP
     'subscription keeps its figures.',
   query,
   responses: { 200: { description: 'The statistics.', body: statisticsSchema } },
-  failures: [],
   async handle({ caller: { tenant }, query: { subscriptionId, from, to, step } }, { statistics, coolDowns, now }) {
     const nowMs = now()
     const { toMs = nowMs, fromMs = toMs - DEFAULT_POINTS[step] * STATISTICS_STEPS[step].stepMs } = windowOf({

@@ -88,7 +88,6 @@ export const readSummary: RouteOf<SummaryRouteDeps, undefined, PageQuery> = {
     'at more of each.',
   query: pageParameters,
   responses: { 200: { description: 'A page of summaries.', body: summarySchema } },
-  failures: [],
   async handle({ caller, query }, deps) {
     const page = await deps.subscriptions.page(caller.tenant, query)
     const most = Math.min(1_000, Math.floor(MAX_LOOKED / Math.max(1, page.items.length)))

@@ -17,6 +17,7 @@ import {
 } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
+import type { ValueOf } from '../../http/schema-value.ts'
 import { SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesIn, outcomesSchema } from './pull-schema.ts'
@@ -28,9 +29,7 @@ interface OutcomesRouteDeps extends Pick<Base, 'subscriptions' | 'broker' | 'now
   readonly outcomes: OutcomeStore
 }
 
-interface Body {
-  readonly items: readonly OutcomeItem[]
-}
+type Body = ValueOf<typeof outcomesSchema>
 
 /** How long a request waits for a worker. */
 const RESULTS_MS = 10_000

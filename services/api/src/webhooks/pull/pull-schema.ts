@@ -11,6 +11,7 @@ import {
   momentOrNull,
   text,
 } from '../../http/schema-parts.ts'
+import type { ValueOf } from '../../http/schema-value.ts'
 import { deliveryIdSchema } from '../deliveries/delivery-schema.ts'
 
 const amount = (minimum: number, maximum: number, usual: number, description: string) =>
@@ -130,21 +131,7 @@ export const outcomeResultsSchema = completeComponent(
   },
 )
 
-export interface Receive {
-  readonly max?: number
-  readonly waitSeconds?: number
-  readonly leaseSeconds?: number
-}
-
-export interface OutcomeItem {
-  readonly deliveryId: string
-  readonly leaseToken: string
-  readonly status?: number
-  readonly error?: (typeof CONNECTION_REASONS)[number]
-  readonly release?: boolean
-  readonly durationMs?: number
-  readonly answer?: string
-}
+export type OutcomeItem = ValueOf<typeof outcomesSchema>['items'][number]
 
 /** The outcome that a POST with this result has. Undefined: the delivery is given back. */
 export function outcomeOf({

@@ -14,9 +14,10 @@ import { attemptHeaders, type Signer } from '@switchhook/signing'
 import type { HeldStore, LeasedDelivery, PullerStore, SubscriptionStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { type Caller, limitedClientOf, type RouteOf } from '../../http/route.ts'
+import type { ValueOf } from '../../http/schema-value.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { type Receive, receivedSchema, receiveSchema } from './pull-schema.ts'
+import { receivedSchema, receiveSchema } from './pull-schema.ts'
 import type { Waiting } from './waiting.ts'
 
 export interface ReceiveRouteDeps extends Pick<Base, 'now'> {
@@ -40,7 +41,7 @@ export async function findPulled(
 }
 
 /** Receives deliveries. Not audited: the attempts of a delivery show its outcomes. */
-export const receiveDeliveries: RouteOf<ReceiveRouteDeps, Receive> = {
+export const receiveDeliveries: RouteOf<ReceiveRouteDeps, ValueOf<typeof receiveSchema>> = {
   method: 'post',
   path: `${SUBSCRIPTIONS}/{id}/receive`,
   operationId: 'receiveDeliveries',

@@ -23,10 +23,7 @@ interface Waiter {
 
 export type Waiting = ReturnType<typeof createWaiting>
 
-/**
- * The requests of this process that wait for deliveries. One look at Redis serves all of them: one pipeline with one command
- * for each subscription.
- */
+/** The requests of this process that wait for deliveries. One pipeline, with a command per subscription, serves all. */
 export function createWaiting({ held, log }: WaitingDeps) {
   const waiters = new Map<SubscriptionId, Set<Waiter>>()
   const bySubscription = new Map<string, number>()

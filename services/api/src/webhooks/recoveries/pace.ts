@@ -47,9 +47,9 @@ const MAX_COOLDOWN_CHECK_MS = 5_000
 export const firstPace = (sinceMs: number): Pace => ({ perSecond: 1, sinceMs })
 
 /**
- * Plans a step. The rate begins at one delivery per second and doubles every three seconds. A cool-down, a disabled
- * subscription or a missing result pauses the recovery, and it begins at one per second again. After a cool-down a single
- * delivery is sent as the probe. A pure function.
+ * The rate begins at one delivery per second and doubles every three seconds. A cool-down, a disabled subscription or a
+ * missing result pauses the recovery; then it begins at one again, after a cool-down with a single delivery as the probe.
+ * Pure.
  */
 export function planStep(
   { sinceMs }: Pace,

@@ -17,7 +17,6 @@ import {
   createParkedCounter,
   createParkedWindow,
   createRejectionStore,
-  createStateStore,
   createSubscriptionStore,
   openRedis,
   type Redis,
@@ -25,6 +24,7 @@ import {
 import { aSubscription, silentLog, useRedis } from '@switchhook/testkit'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
+import { storeWithTimers } from '../../testing/store-with-timers.ts'
 import { countParked } from './begin-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 import { createRecoveries } from './recoveries-feature.ts'
@@ -75,8 +75,7 @@ function openReplica(redis: Redis) {
   const [parked, noting] = [createParkedWindow(redis), createRejectionStore(redis)]
   const parkedCount = (id: SubscriptionId) => createParkedCounter(redis).count(id)
   const { book, driver } = createRecoveries({
-    store: createStateStore(redis),
-    committed: (writing) => void timers.push(...(writing.timers ?? [])),
+    store: storeWithTimers(redis, (set) => timers.push(...set)),
     look: (each) => createBreakerStore(redis, { failures: 2, cooldownMs: 1 }).look(each),
     parked,
     rejections: noting,

@@ -25,9 +25,9 @@ const WHILE_RUNNING_MS = 60_000
 const COUNT_LEASE_MS = 15_000
 
 /**
- * Handles the timers that workers set when an endpoint acknowledges a delivery after it has rejected some: begins the recovery
- * of these (`recoverRejected`, ADR 0078), or sets the timer again. Can be repeated: the recovery has the id that was noted with
- * the rejections.
+ * Handles the timers that workers set when an endpoint acknowledges a delivery after it has rejected some: begins the
+ * recovery of these (ADR 0078), or sets the timer again. Can be repeated: the id of the recovery was noted with the
+ * rejections.
  */
 export function createRecoverRejected(deps: RecoverRejectedDeps) {
   const counting = new Map<RecoveryId, Promise<void>>()

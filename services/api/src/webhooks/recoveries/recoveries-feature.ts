@@ -51,7 +51,7 @@ import {
  * not go to the subscription as new deliveries.
  */
 export function createRecoveries(deps: RecoveriesDeps) {
-  const transact = createTransact(deps.store, deps.committed)
+  const transact = createTransact(deps.store)
   return { book: createRecoveryBook(deps, transact), driver: createRecoveryDriver(deps, transact) }
 }
 
@@ -67,7 +67,6 @@ export const recoveries = feature(
     const { book, driver } = createRecoveries({
       ...base,
       store: state.store,
-      committed: state.committed,
       look: (endpoint) => breakers.look(endpoint),
       parked,
       rejections,

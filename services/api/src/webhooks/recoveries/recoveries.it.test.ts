@@ -35,6 +35,7 @@ import { aSubscription, eventually, silentLog, useRedis } from '@switchhook/test
 import { bind } from '../../http/route.ts'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
+import { storeWithTimers } from '../../testing/store-with-timers.ts'
 import { createBackfillWindow } from './backfill-window.ts'
 import type { RecoveryDriver } from './drive-recovery.ts'
 import { createRecoveries } from './recoveries-feature.ts'
@@ -90,8 +91,7 @@ beforeEach(async () => {
 function openReplica(redis: Redis): Replica {
   const replica: { publish: Publish } = { publish: async (delivery) => void published.push(delivery) }
   const { book, driver } = createRecoveries({
-    store: createStateStore(redis),
-    committed: ({ timers = [] }) => (timer = timers[0] ?? timer),
+    store: storeWithTimers(redis, (timers) => (timer = timers[0] ?? timer)),
     look: (endpoint) => breaker().look(endpoint),
     parked: createParkedWindow(redis),
     rejections: createRejectionStore(redis),

@@ -22,8 +22,6 @@ export interface RecoveriesDeps {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly store: StateStore
-  /** Called after every commit, with the timers that it set. */
-  readonly committed: (writing: Writing) => void
   readonly look: BreakerStore['look']
   readonly parked: Pick<ParkedWindow, 'take' | 'stateOf' | 'countAfter'>
   readonly rejections: Pick<RejectionStore, 'note' | 'forget'>
@@ -73,10 +71,7 @@ const TIMER_LOST_MS = MAX_CHECK_MS + 30_000
 
 export const recoveryKey = (recoveryId: RecoveryId): string => `recovery:${recoveryId}`
 
-/**
- * Earlier versions would send every parked delivery of the window, because they know neither event types nor backfills. So
- * these recoveries have records and timers of another name, which those versions do not handle.
- */
+/** Of recoveries with event types and of backfills: earlier versions, which would send every parked delivery, ignore it. */
 const selectiveKey = (recoveryId: RecoveryId): string => `sending:${recoveryId}`
 
 export const keyOf = ({ recoveryId, kind, selection: { eventTypes = null } }: Recovery): string =>
@@ -160,11 +155,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
      */
     begun: async (tenant: Tenant, request: RecoveryRequested): Promise<Recovery | undefined> =>
       existingFor(tenant, request, (await readList(tenant, listKey(request.subscriptionId)))[0]),
-    /**
-     * Stores a recovery together with the timer of its first step. Resolves to an existing one instead if that answers the
-     * request, as `begun` does.
-     * @throws AppError `recovery-in-progress`, as `begun`
-     */
+    /** Stores a recovery with the timer of its first step, unless `begun` finds one. @throws as `begun` */
     begin: async (tenant: Tenant, recovery: Recovery): Promise<Recovery> => {
       const keys = [listKey(recovery.subscriptionId), TENANT_LIST]
       const { begun, dropped } = await transact<Begun>(tenant, keys, async (stored) => {
@@ -203,10 +194,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
       const hasMore = from + page.length < ids.length
       return { items: await read(tenant, page), nextCursor: hasMore && last !== undefined ? cursors.of(last) : null }
     },
-    /**
-     * Ends a running recovery. Resolves once the replica that is sending its batch has stopped, or is presumed dead, so that
-     * nothing is sent after the answer.
-     */
+    /** Resolves once the replica that sends its batch has stopped, or is presumed dead: nothing is sent afterwards. */
     cancel: async (tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> => {
       const [found] = await read(tenant, [recoveryId])
       if (found === undefined) return undefined

@@ -125,7 +125,6 @@ export const listAllRecoveries: RouteOf<BeginDeps, undefined, PageQuery> = {
     'Lists the newest 200 recoveries and backfills of the tenant, the newest first. An ended one is kept for seven days. A page can have fewer items than `limit` and still have a `nextCursor`.',
   query: pageParameters,
   responses: { 200: { description: 'A page of recoveries.', body: recoveryPageSchema } },
-  failures: [],
   async handle({ caller, query }, deps) {
     const { items, nextCursor } = await deps.recoveries.page(caller.tenant, query)
     const views = items.map((recovery) => view(deps, recovery))

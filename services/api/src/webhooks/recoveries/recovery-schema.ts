@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType, PARKED_REASONS, type ParkedReason } from '@switchhook/contracts'
+import { EVENT_TYPES, PARKED_REASONS } from '@switchhook/contracts'
 import { component } from '../../http/component.ts'
 import { pageSchema } from '../../http/page-schema.ts'
 import type { Schema } from '../../http/route.ts'
@@ -13,24 +13,10 @@ import {
   momentOrNull,
   orNull,
 } from '../../http/schema-parts.ts'
+import type { ValueOf } from '../../http/schema-value.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { WAITING_FOR } from './pace.ts'
 import type { Recovery } from './recovery.ts'
-
-/** The body of `POST …/recover`. */
-export interface RecoveryRequest {
-  readonly from?: string | null
-  readonly to?: string | null
-  readonly reason?: ParkedReason | null
-  readonly eventTypes?: readonly EventType[] | null
-  readonly maxPerSecond?: number | null
-  readonly dryRun?: boolean
-}
-
-/** The body of `POST …/backfill`. */
-export interface BackfillRequest extends Omit<RecoveryRequest, 'reason'> {
-  readonly from: string
-}
 
 /** A recovery as clients see it. */
 export type RecoveryView = ReturnType<typeof viewOf>
@@ -72,15 +58,16 @@ const STATES = ['running', 'paused', 'done', 'cancelled'] as const
 /** The highest value of RECOVERY_RATE. */
 const MAX_PER_SECOND = 1_000
 
-const eventTypes = (description: string) => ({
-  type: ['array', 'null'],
-  items: { type: 'string', enum: EVENT_TYPES },
-  minItems: 1,
-  maxItems: EVENT_TYPES.length,
-  uniqueItems: true,
-  description,
-  examples: [null],
-})
+const eventTypes = (description: string) =>
+  ({
+    type: ['array', 'null'],
+    items: { type: 'string', enum: EVENT_TYPES },
+    minItems: 1,
+    maxItems: EVENT_TYPES.length,
+    uniqueItems: true,
+    description,
+    examples: [null],
+  }) as const
 
 const selection = {
   from: momentOrNull('Only deliveries parked at this time or later. Omitted or null: no limit.'),
@@ -115,6 +102,8 @@ export const recoveryRequestSchema = component('NewRecovery', {
   examples: [{ from: '2026-11-20T17:00:00Z', reason: 'exhausted', dryRun: true }],
 })
 
+export type RecoveryRequest = ValueOf<typeof recoveryRequestSchema>
+
 export const backfillRequestSchema = component('NewBackfill', {
   type: 'object',
   description: 'The events to send. Unknown fields are rejected, because a misspelt `dryRun` would send everything.',
@@ -129,6 +118,8 @@ export const backfillRequestSchema = component('NewBackfill', {
   },
   examples: [{ from: '2026-11-20T17:00:00Z', to: '2026-11-20T18:00:00Z', dryRun: true }],
 })
+
+export type BackfillRequest = ValueOf<typeof backfillRequestSchema>
 
 export const recoveryCountSchema = component('RecoveryCount', {
   type: 'object',

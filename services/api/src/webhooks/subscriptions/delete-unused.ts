@@ -20,10 +20,7 @@ interface Payload {
 
 type Watched = Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>
 
-/**
- * Sets the timer that deletes a subscription that no client receives. Call it before the setting is stored: a timer without the
- * setting does nothing, and a setting without its timer would never take effect.
- */
+/** Must precede the setting in the store: a timer alone does nothing, and a setting without its timer has no effect. */
 export async function watchUse(
   state: Pick<StateStore, 'commit'>,
   { id, tenant, deleteAfterUnusedSeconds }: Watched,

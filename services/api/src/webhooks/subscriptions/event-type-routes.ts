@@ -27,6 +27,5 @@ export const listEventTypes: RouteOf<unknown> = {
   description:
     'Lists all event types that you can subscribe to, each with the JSON Schema and an example of its deliveries.',
   responses: { 200: { description: 'All event types.', body: catalogueSchema } },
-  failures: [],
   handle: async () => ({ status: 200, body: CATALOGUE }),
 }

@@ -11,6 +11,7 @@ import {
 import type { Base } from '../../base.ts'
 import { requireMatch } from '../../http/entity-tag.ts'
 import type { RouteOf } from '../../http/route.ts'
+import type { ValueOf } from '../../http/schema-value.ts'
 import { rotatedSchema, rotationSchema } from './signing-schema.ts'
 import { firstAttemptsStopped } from './stop-first-attempts.ts'
 import { onSubscription, params, SUBSCRIPTIONS } from './subscription-routes.ts'
@@ -23,7 +24,7 @@ interface RotateRouteDeps extends Pick<Base, 'subscriptions' | 'vault' | 'now'> 
   readonly signatureOverlapMs: number
 }
 
-export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, { readonly overlapSeconds?: number }> = {
+export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, ValueOf<typeof rotationSchema>> = {
   method: 'post',
   path: `${SUBSCRIPTIONS}/{id}/rotate-secret`,
   operationId: 'rotateSubscriptionSecret',

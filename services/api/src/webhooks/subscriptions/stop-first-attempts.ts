@@ -10,9 +10,8 @@ type Change = Partial<
 
 /**
  * Whether the answer to this change promises that some first attempts are no longer sent, or only as limits allow (so does
- * every DELETE). The requested fields count, even if they equal the stored ones: an earlier request may have stored the
- * change a moment ago, and its answer may be lost or still waiting. Adding event types stops nothing, nor does removing a
- * filter.
+ * every DELETE). Fields that equal the stored ones count too: an earlier request may have stored the change a moment ago,
+ * and its answer may be lost or still waiting. Adding event types stops nothing, nor does removing a filter.
  * @param before the stored subscription before the change; undefined: it does not exist
  */
 export function stopsFirstAttempts(
@@ -25,8 +24,8 @@ export function stopsFirstAttempts(
 }
 
 /**
- * Resolves once no delivery worker holds a lease on an older state of the subscription, so that no first attempt relies on it
- * any more (ADR 0031). The worker withdraws queued first attempts in its `policy/admit.ts`.
+ * Resolves once no delivery worker holds a lease on an older state of the subscription, so that no first attempt relies on
+ * it any more (ADR 0031). The worker withdraws queued first attempts in its `policy/admit.ts`.
  * @param storedAtMs monotonic time of the store's answer
  */
 export async function firstAttemptsStopped(storedAtMs: number): Promise<void> {

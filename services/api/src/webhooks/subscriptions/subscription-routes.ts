@@ -167,7 +167,6 @@ export const listSubscriptions: RouteOf<
       },
     },
   },
-  failures: [],
   async handle({ caller, query: { externalId, ...query } }, deps) {
     const { items, nextCursor } = await (externalId === undefined
       ? deps.subscriptions.page(caller.tenant, query)

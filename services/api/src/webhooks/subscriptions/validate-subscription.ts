@@ -13,10 +13,10 @@ import { newSubscriptionSchema } from './subscription-schema.ts'
 import { type WebhookUrlRules, webhookUrlFault } from './webhook-url.ts'
 
 /**
- * Checks the body of a create or a change: the schema's faults, and the rules of urls and filters that a schema cannot express.
- * The error lists every fault. A faulty url decides its code, then faulty event types (specification, "Webhook
- * subscriptions"), then the filter. The error lists the known event types for the first two and for a body that is not an
- * object, and the known fields for a faulty filter.
+ * Checks the body of a create or a change, by the schema and by the rules that it cannot express. The error lists every
+ * fault. A faulty url decides its code, then faulty event types (specification, "Webhook subscriptions"), then the filter.
+ * It lists the known event types for the first two and for a body that is no object, and the known fields for a faulty
+ * filter.
  */
 export function validateSubscription(
   body: unknown,

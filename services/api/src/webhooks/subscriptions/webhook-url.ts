@@ -18,9 +18,9 @@ export const urlRulesOf = (
 })
 
 /**
- * Describes why a url cannot be used for webhooks; undefined if it can. The url is checked as written, because it is stored
- * and shown as written: input that a url parser would repair silently is rejected. A fragment is rejected because it would
- * never be sent, credentials because urls are shown and logged.
+ * Why a url cannot be used for webhooks; undefined if it can. It is stored and shown as written, so input that a parser
+ * would repair silently is rejected; a fragment because it would never be sent, credentials because urls are shown and
+ * logged.
  */
 export function webhookUrlFault(url: string, rules: WebhookUrlRules): string | undefined {
   if (url.length > MAX_URL_LENGTH) return `must not be longer than ${MAX_URL_LENGTH} characters`

@@ -15,6 +15,7 @@ import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { HeaderedError } from '../../http/headered-error.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
+import type { ValueOf } from '../../http/schema-value.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { createReceiverReport } from './receiver-report.ts'
@@ -25,9 +26,7 @@ interface TrialRouteDeps extends Pick<Base, 'config' | 'subscriptions' | 'publis
   readonly checks: CheckStore
 }
 
-interface TrialBody {
-  readonly eventType?: EventType
-}
+type TrialBody = ValueOf<typeof trialSchema>
 
 const LOOK_EVERY_MS = 100
 /** The lease outlives the wait by this much: the time that the broker may take to accept the request. */

@@ -3,14 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PbxMemory } from '@switchhook/platform'
-import {
-  createFollowedRecords,
-  createLeaseStore,
-  createStateStore,
-  createTimerStore,
-  openRedis,
-  type Redis,
-} from '@switchhook/store'
+import { createStateStore, createTimerStore, openRedis, type Redis } from '@switchhook/store'
 import { silentLog } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../../testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from '../../../testing/surroundings.ts'
@@ -81,12 +74,7 @@ describe('the storage of the adapter', () => {
   let tenant: string
   beforeEach(() => {
     tenant = randomUUID()
-    memory = createPbxMemory({
-      store: createStateStore(redis),
-      followed: createFollowedRecords(redis),
-      leases: createLeaseStore(redis),
-      expectTimer: () => {},
-    })
+    memory = createPbxMemory(createStateStore(redis), redis, Date.now)
   })
   const write = (expectedVersion: number, isListed: boolean) =>
     memory.write(tenant, {

@@ -5,13 +5,7 @@ import {
   type PbxMemory,
   type UnknownChannels,
 } from '@switchhook/platform'
-import {
-  createFollowedRecords,
-  createLeaseStore,
-  type FollowedRecords,
-  type LeaseStore,
-  type StateStore,
-} from '@switchhook/store'
+import { createFollowedRecords, createLeaseStore, type Redis, type StateStore } from '@switchhook/store'
 import type { Base } from '../../../base.ts'
 import type { State } from '../../../state/state.ts'
 import type { TimerOwners } from '../../../state/timer-loop.ts'
@@ -21,16 +15,11 @@ import { liveCallsOf, readAgent } from '../../center/agent.ts'
 const LEASE_MS = 5_000
 
 /** `PLATFORM=asterisk`: a PBX behind the API. The replicas share calls, timers and the lease in Redis. */
-export function openAsteriskPlatform({ config, redis, log, now, installation }: Base, { store, timers }: State) {
+export function openAsteriskPlatform({ config, redis, log, now, installation }: Base, { store }: State) {
   let unknown: UnknownChannels = { count: 0, isHeldBack: false }
   const platform: AsteriskPlatform = createAsterisk({
     ...asteriskSettings(config),
-    memory: createPbxMemory({
-      store,
-      followed: createFollowedRecords(redis, now),
-      leases: createLeaseStore(redis),
-      expectTimer: (dueInMs) => timers.expect(dueInMs),
-    }),
+    memory: createPbxMemory(store, redis, now),
     liveCalls: async (tenant, agentUri) => liveCallsOf(await readAgent(store, tenant, agentUri), now()),
     leaseMs: LEASE_MS,
     verifyStorage: installation.verify,
@@ -58,17 +47,9 @@ export function openAsteriskPlatform({ config, redis, log, now, installation }: 
 }
 
 /** The Asterisk adapter's storage, in the same Redis as the calls. Rejects with Unavailable without Redis. */
-export function createPbxMemory({
-  store,
-  followed,
-  leases,
-  expectTimer,
-}: {
-  readonly store: StateStore
-  readonly followed: FollowedRecords
-  readonly leases: LeaseStore
-  readonly expectTimer: (dueInMs: number) => void
-}): PbxMemory {
+export function createPbxMemory(store: StateStore, redis: Redis, now: () => number): PbxMemory {
+  const followed = createFollowedRecords(redis, now)
+  const leases = createLeaseStore(redis)
   return {
     async read(tenant, keys) {
       const records = await store.read(tenant, keys)
@@ -79,7 +60,6 @@ export function createPbxMemory({
       for (const { key } of begun) await followed.add(tenant, key)
       const result = await store.commit(tenant, { records, timers, events: [] })
       if (result === 'conflict') return result
-      for (const { dueInMs } of timers) expectTimer(dueInMs)
       const finished = records.filter(({ isListed, expectedVersion }) => !isListed && expectedVersion > 0)
       // The change is committed. A name that stays is forgotten once its record has expired.
       for (const { key } of finished) await followed.remove(tenant, key).catch(() => {})

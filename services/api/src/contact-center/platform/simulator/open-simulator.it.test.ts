@@ -51,7 +51,6 @@ async function startReplica() {
     scenario: null,
     store,
     record: center.recordWith,
-    expectTimer: () => {},
     log: silentLog,
     now: Date.now,
   })
@@ -108,7 +107,6 @@ test('a step of a version that recorded reports after the write is reported befo
     agents: [alice],
     scenario: null,
     store: createStateStore(redis),
-    expectTimer: () => {},
     log: silentLog,
     now: Date.now,
   })

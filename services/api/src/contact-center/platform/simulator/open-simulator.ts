@@ -19,13 +19,12 @@ import type { Center } from '../../center/center.ts'
 
 type RecordWith = Center['recordWith']
 
-export function openSimulatorPlatform({ config, log, now }: Base, { store, timers }: State, record: RecordWith) {
+export function openSimulatorPlatform({ config, log, now }: Base, { store }: State, record: RecordWith) {
   const simulator = openSimulator({
     record,
     agents: config.SIMULATOR_AGENTS,
     scenario: config.SIMULATOR_SCENARIO ?? null,
     store,
-    expectTimer: (dueInMs) => timers.expect(dueInMs),
     log,
     now,
   })
@@ -47,11 +46,10 @@ export function openSimulator(deps: {
   readonly store: StateStore
   /** Records the reports of a step in the write of the step. Absent: they are recorded after it. */
   readonly record?: RecordWith
-  readonly expectTimer: (dueInMs: number) => void
   readonly log: Pick<Logger, 'warn'>
   readonly now: () => number
 }): Simulator {
-  const { store, agents, scenario, record, expectTimer, log, now } = deps
+  const { store, agents, scenario, record, log, now } = deps
   /** Reports that a write has recorded. The simulator passes the same objects to its listener afterwards. */
   const recorded = new WeakSet<LegReport>()
   const simulator = createSimulator({
@@ -73,9 +71,7 @@ export function openSimulator(deps: {
           return result
         }
         const { records, timers } = change
-        const result = await store.commit(tenant, { records, timers, events: [] })
-        if (result === 'committed') for (const { dueInMs } of timers) expectTimer(dueInMs)
-        return result
+        return store.commit(tenant, { records, timers, events: [] })
       },
     },
   })

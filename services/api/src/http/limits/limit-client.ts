@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto'
 import { createNetworkMatcher } from '@switchhook/egress'
 import { createRequestLimiter, type Redis, type RequestRate } from '@switchhook/store'
-import type { Authenticate } from '../auth/open-auth.ts'
 import { HeaderedError } from '../headered-error.ts'
 import type { Caller } from '../route.ts'
-import { limitBadTokens } from './limit-bad-tokens.ts'
 
 /**
  * Counts a request of an authenticated caller. Resolves to the rate-limit headers of the response; empty without a limit.
@@ -12,31 +10,17 @@ import { limitBadTokens } from './limit-bad-tokens.ts'
  */
 export type LimitClient = (caller: Caller, address: string | undefined) => Promise<Readonly<Record<string, string>>>
 
-/** The limits for clients and for invalid tokens. `RATE_LIMIT=off` is for an installation whose gateway has both. */
-export function openLimits(
-  {
-    RATE_LIMIT: rate,
-    TRUSTED_NETWORKS,
-  }: { readonly RATE_LIMIT: RequestRate | null; readonly TRUSTED_NETWORKS: readonly string[] },
-  redis: Redis,
-  authenticate: Authenticate,
-): { readonly authenticate: Authenticate; readonly limitClient: LimitClient } {
-  const isTrustedAddress = createNetworkMatcher(TRUSTED_NETWORKS)
-  return {
-    authenticate: rate === null ? authenticate : limitBadTokens(authenticate, isTrustedAddress),
-    limitClient: rate === null ? async () => ({}) : createLimitClient(rate, redis, isTrustedAddress),
-  }
-}
-
 /** Name of the limit in the headers. */
 const POLICY = 'client'
 
 /** Each client of each issuer has its own count. Requests from trusted networks are not limited, with or without a token. */
-function createLimitClient(
-  rate: RequestRate,
+export function createLimitClient(
+  config: { readonly RATE_LIMIT: RequestRate | null; readonly TRUSTED_NETWORKS: readonly string[] },
   redis: Redis,
-  isTrustedAddress: (address: string | undefined) => boolean,
 ): LimitClient {
+  const rate = config.RATE_LIMIT
+  if (rate === null) return async () => ({})
+  const isTrustedAddress = createNetworkMatcher(config.TRUSTED_NETWORKS)
   const limiter = createRequestLimiter(redis, rate)
   // draft-ietf-httpapi-ratelimit-headers-11: structured fields, times in seconds.
   const policy = `"${POLICY}";q=${rate.requests};w=${rate.windowMs / 1_000}`
