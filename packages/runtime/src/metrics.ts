@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, type Metric, type MetricValue, Registry } from 'prom-client'
+import { getOrCreate } from './get-or-create.ts'
 
 /** Few, from closed lists in the code: never a tenant, an id or a URL. */
 export type Labels = Readonly<Record<string, string>>
@@ -83,10 +84,7 @@ function familyOf<Series>(create: () => Series) {
   const byLabels = new Map<string, { readonly labels: Labels; readonly series: Series }>()
   return {
     of(labels: Labels): Series {
-      const key = JSON.stringify(labels)
-      const entry = byLabels.get(key) ?? { labels, series: create() }
-      byLabels.set(key, entry)
-      return entry.series
+      return getOrCreate(byLabels, JSON.stringify(labels), () => ({ labels, series: create() })).series
     },
     all: () => [...byLabels.values()],
   }

@@ -1,7 +1,7 @@
 import { Unavailable } from '@switchhook/contracts'
 import type { Channel, GetMessage } from 'amqplib'
 import { type BrokerAddress, closeInTime, connectToAny, onOwnChannel, type Session } from '../link/session.ts'
-import { Publisher } from '../publishing/publisher.ts'
+import { createPublisher, type Publisher } from '../publishing/publisher.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
 import { type Origin, originOf, releasedMessage } from './quarantine-message.ts'
@@ -29,7 +29,7 @@ export async function openQuarantine({ name, ...address }: BrokerAddress & { rea
   const model = await connectToAny(address, name)
   const session: Session = { model, fail: () => {} }
   await assertTopology(model, serviceTopology([]))
-  const publisher = new Publisher({ changed: () => {} })
+  const publisher = createPublisher({ changed: () => {} })
   await publisher.attach(session)
 
   return {
