@@ -102,7 +102,7 @@ export class ConsumerChannel {
     try {
       await answerWithin(answerMs, consume(), `RabbitMQ did not confirm the consumer of ${queue}`)
     } catch (error) {
-      // `ConsumerWatch` replaces a channel whose consumer is not confirmed.
+      // The watch replaces a channel whose consumer is not confirmed.
       if (!(error instanceof NotAnswered)) this.session.fail(toError(error))
     }
   }
