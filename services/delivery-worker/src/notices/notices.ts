@@ -63,7 +63,10 @@ export function createNotices(deps: NoticesDeps) {
   const concerns = async (delivery: Delivery, eventType: EventType): Promise<boolean> =>
     !isNotice(delivery.eventType) && (await isWanted(delivery.tenant, eventType))
 
-  /** Never rejects: a failed notice never affects the breaker. A missed notice of an outage is repeated with its next failed probe; one of a recovery is lost. */
+  /**
+   * Never rejects: a failed notice never affects the breaker. A missed notice of an outage is repeated with its next failed
+   * probe; one of a recovery is lost.
+   */
   const quietly =
     (eventType: EventType, publishNotice: (delivery: Delivery) => Promise<void>) =>
     async (delivery: Delivery): Promise<void> => {

@@ -1,6 +1,6 @@
 import type { SubscriptionId, Tenant } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import { type Contact, type ContactStore, inChunks } from '@switchhook/store'
+import type { Contact, ContactStore } from '@switchhook/store'
 import type { Concluded } from './listener.ts'
 
 export interface ContactsDeps {
@@ -44,16 +44,15 @@ export function createContacts({ store, log }: ContactsDeps) {
   async function flush(): Promise<void> {
     const due = [...noted]
     noted = new Map()
-    const writes = await inChunks(
-      due,
-      ([subscriptionId, { tenant, contact }]) =>
-        store.note({ tenant, subscriptionId }, contact).then(
-          () => 'written',
-          () => 'lost',
-        ),
-      AT_A_TIME,
-    )
-    const lost = writes.filter((write) => write === 'lost').length
+    let lost = 0
+    while (due.length > 0) {
+      const written = await Promise.allSettled(
+        due
+          .splice(0, AT_A_TIME)
+          .map(([subscriptionId, { tenant, contact }]) => store.note({ tenant, subscriptionId }, contact)),
+      )
+      lost += written.filter(({ status }) => status === 'rejected').length
+    }
     if (lost > 0) log.debug('contact times of endpoints were not written', { endpoints: lost })
   }
 
