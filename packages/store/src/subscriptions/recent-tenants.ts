@@ -19,6 +19,7 @@ const nameOf = (tenant: Tenant): string => tenant ?? ''
  * Remembers the tenants that were used last, up to a number of index entries over all of them. A tenant that exceeds this
  * number alone does not count towards it, and one such tenant is remembered: reading it again takes seconds, and otherwise
  * each change of a small tenant would cost that.
+ * @param maxSize at least 1
  */
 export function createRecentTenants(maxSize: number) {
   const tenants = new LRUCache<string, KnownTenant>({ maxSize, sizeCalculation: entriesOf })
