@@ -1,6 +1,5 @@
 import type { Delivery } from '@switchhook/contracts'
 import { MAX_HOLD_MS } from '@switchhook/messaging'
-import { LRUCache } from 'lru-cache'
 import type { DueMessage } from './steps.ts'
 
 /** More than a worker has in flight. Beyond it the oldest results are forgotten; each costs a duplicate POST. */
@@ -13,25 +12,27 @@ const MAX_KEPT = 20_000
  */
 export function createCopies(nowMs: () => number) {
   const running = new Map<string, Promise<void>>()
-  /**
-   * Messages with a result that is not settled. Almost always empty. A message that is older than the longest hold returned to
-   * the broker long ago: another worker has it, or has finished it.
-   */
-  const kept = new LRUCache<string, DueMessage>({
-    max: MAX_KEPT,
-    ttl: MAX_HOLD_MS,
-    ttlAutopurge: true,
-    ttlResolution: 0,
-    perf: { now: nowMs },
-  })
+  /** Messages with a result that is not settled. Almost always empty. In the order in which they were kept. */
+  const kept = new Map<string, { readonly message: DueMessage; readonly keptAtMs: number }>()
+
+  /** Its message returned to the broker long ago. Another worker has it, or has finished it. */
+  const isLapsed = ({ keptAtMs }: { readonly keptAtMs: number }): boolean => nowMs() - keptAtMs > MAX_HOLD_MS
+
+  function forgetOldest(): void {
+    for (const [key, one] of kept) {
+      if (kept.size <= MAX_KEPT && !isLapsed(one)) return
+      kept.delete(key)
+    }
+  }
 
   async function handle(key: string, due: Delivery, work: (message: DueMessage) => Promise<void>): Promise<void> {
-    const message = kept.get(key) ?? { due }
+    if (kept.size > 0) forgetOldest()
+    const message: DueMessage = kept.get(key)?.message ?? { due }
     kept.delete(key)
     try {
       await work(message)
     } catch (error) {
-      if (message.made !== undefined) kept.set(key, message)
+      if (message.made !== undefined) kept.set(key, { message, keptAtMs: nowMs() })
       throw error
     }
   }
