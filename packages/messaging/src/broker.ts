@@ -13,9 +13,9 @@ import {
   type ConsumerTiming,
 } from './consuming/consume-options.ts'
 import { QueueConsumer } from './consuming/consumer.ts'
-import { type QueueDepth, QueueDepths } from './consuming/queue-depths.ts'
-import { type BrokerAddress, type Link, openLink } from './link/link.ts'
-import { type Session, toError } from './link/session.ts'
+import { createQueueDepths, type QueueDepth } from './consuming/queue-depths.ts'
+import { type Link, openLink } from './link/link.ts'
+import { type BrokerAddress, type Session, toError } from './link/session.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
 import type { PackedDelivery } from './packets/delivery-packet.ts'
 import type { SingleEvent } from './packets/event-pack.ts'
@@ -32,7 +32,7 @@ import {
 } from './publishing/messages.ts'
 import type { OutgoingMessage, Route } from './publishing/outgoing-message.ts'
 import { createPublishEvent } from './publishing/publish-event.ts'
-import { Publisher, type PublisherOptions } from './publishing/publisher.ts'
+import { createPublisher, type PublisherOptions } from './publishing/publisher.ts'
 import { assertTopology } from './topology/assert-topology.ts'
 import { requireFormedCluster } from './topology/formed-cluster.ts'
 import {
@@ -113,7 +113,7 @@ export async function openBroker({
           consumersPaused: () => [...consumers].filter((consumer) => consumer.isPaused()).length,
           messagesInFlight: () => [...consumers].reduce((sum, consumer) => sum + consumer.inFlight(), 0),
         })
-  const publisher = new Publisher({ ...confirms, changed, returned, meter })
+  const publisher = createPublisher({ ...confirms, changed, returned, meter })
   const address: BrokerAddress = { url, ...(ca !== undefined && { ca }) }
   const open = (purpose: string, attach: (session: Session) => Promise<void>): Promise<Link> =>
     openLink({
@@ -138,10 +138,9 @@ export async function openBroker({
   checking.unref()
   if (waitUntilReady) await ready()
   const { shards = { deliveries: 1, events: 1 } } = topology
-  const depths = new QueueDepths()
+  const depthsOf = createQueueDepths()
 
-  const lookAt = (queues: readonly string[]): Promise<readonly QueueDepth[]> =>
-    depths.lookAt(consuming.session(), queues)
+  const lookAt = (queues: readonly string[]): Promise<readonly QueueDepth[]> => depthsOf(consuming.session(), queues)
   const publish = (message: OutgoingMessage) => publisher.publish(markedBy(installation?.(), message))
   return {
     /** Both connections are set up, and the publisher is not blocked. */

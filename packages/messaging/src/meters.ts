@@ -6,12 +6,7 @@ export type Meters = Pick<Metrics, 'counter' | 'histogram' | 'gauge'>
 const PUBLISH_FAILURES = ['not-connected', 'alarm', 'timeout', 'refused', 'unroutable', 'copy'] as const
 export type PublishFailure = (typeof PUBLISH_FAILURES)[number]
 
-export interface BrokerMeter {
-  confirmed(ms: number): void
-  failed(reason: PublishFailure): void
-  paused(): void
-  quarantined(): void
-}
+export type BrokerMeter = ReturnType<typeof createBrokerMeter>
 
 export const NO_METER: BrokerMeter = {
   confirmed: () => {},
@@ -23,7 +18,7 @@ export const NO_METER: BrokerMeter = {
 export function createBrokerMeter(
   meters: Meters,
   current: { readonly consumersPaused: () => number; readonly messagesInFlight: () => number },
-): BrokerMeter {
+) {
   const confirms = meters
     .histogram('switchhook_publish_confirm_seconds', 'From a publish to its confirm by the broker.', SECONDS)
     .of({})
@@ -38,9 +33,9 @@ export function createBrokerMeter(
   meters.gauge('switchhook_consumers_paused', 'Consumers that are paused.', current.consumersPaused)
   meters.gauge('switchhook_messages_in_hand', 'Messages received and not yet acknowledged.', current.messagesInFlight)
   return {
-    confirmed: (ms) => confirms.observe(ms / 1_000),
-    failed: (reason) => failed.get(reason)?.add(),
-    paused: () => pauses.add(),
-    quarantined: () => quarantined.add(),
+    confirmed: (ms: number): void => confirms.observe(ms / 1_000),
+    failed: (reason: PublishFailure): void => failed.get(reason)?.add(),
+    paused: (): void => pauses.add(),
+    quarantined: (): void => quarantined.add(),
   }
 }

@@ -1,7 +1,6 @@
 import type { ChannelModel } from 'amqplib'
-import type { BrokerAddress } from './link/link.ts'
-import { closeInTime, isRefusal, NOT_FOUND, onOwnChannel } from './link/session.ts'
-import { connectToAny, take } from './quarantine/quarantine.ts'
+import { type BrokerAddress, closeInTime, connectToAny, isRefusal, NOT_FOUND, onOwnChannel } from './link/session.ts'
+import { take } from './quarantine/quarantine.ts'
 
 export interface QueueSample {
   readonly queue: string
@@ -23,7 +22,6 @@ export async function sampleQueues(
   },
 ): Promise<QueueSample[]> {
   const model = await connectToAny(options, options.name)
-  model.on('error', () => {}) // The pending call rejects.
   try {
     const samples: QueueSample[] = []
     for (const queue of options.queues) {

@@ -21,6 +21,7 @@ export {
 } from './config/connection-fields.ts'
 export * from './config/fields.ts'
 export * from './deadline.ts'
+export * from './get-or-create.ts'
 export * from './health-server.ts'
 export { createLogger, type LogFields, type Logger } from './logger.ts'
 export * from './metrics.ts'

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, type Metric, type MetricValue, Registry } from 'prom-client'
+import { getOrCreate } from './get-or-create.ts'
 
 /** Few, from closed lists in the code: never a tenant, an id or a URL. */
 export type Labels = Readonly<Record<string, string>>
@@ -85,9 +86,7 @@ function familyOf<Series>(create: () => Series) {
     of(labels: Labels): Series {
       // The names of a family's labels are the same each time. A request looks its series up, so the key is cheap.
       const key = Object.values(labels).join('\n')
-      const entry = byLabels.get(key) ?? { labels, series: create() }
-      byLabels.set(key, entry)
-      return entry.series
+      return getOrCreate(byLabels, key, () => ({ labels, series: create() })).series
     },
     all: () => [...byLabels.values()],
   }

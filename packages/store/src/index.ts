@@ -9,12 +9,7 @@ export { type Contact, type ContactStore, type Contacts, createContactStore } fr
 export { type CoolDownHistory, type CoolDownPeriod, createCoolDownHistory } from './breaker/cool-down-history.ts'
 export { createOutageStore, type Outage, type OutageStore } from './breaker/outage-store.ts'
 export { createRejectionStore, type RejectionStore, type Rejections } from './breaker/rejection-store.ts'
-export {
-  createDeliveryArchive,
-  type DeliveryArchive,
-  type Redeliverer,
-  type Sendable,
-} from './deliveries/delivery-archive.ts'
+export * from './deliveries/delivery-archive.ts'
 export type { DeliveryRecord, DeliveryState } from './deliveries/delivery-record.ts'
 export {
   createDeliveryStore,
@@ -48,12 +43,7 @@ export { createOutcomeStore, type OutcomeResult, type OutcomeStore } from './hel
 export { createPullerStore, type Pulled, type PullerStore } from './held/puller-store.ts'
 export { createDeliveryCounter, type DeliveryCounter } from './history/delivery-counts.ts'
 export { createDeliveryLog } from './history/delivery-log.ts'
-export {
-  createDeliveryLogReader,
-  type DeliveryLogReader,
-  type LogQuery,
-  type PendingDelivery,
-} from './history/delivery-log-reader.ts'
+export * from './history/delivery-log-reader.ts'
 export { createEventList, type EventList } from './history/event-list.ts'
 export type { EventRecord, LoggedEvent } from './history/event-record.ts'
 export {
@@ -61,29 +51,11 @@ export {
   type JournalEntry,
   type JournalId,
 } from './history/journal.ts'
-export {
-  BEGINNING,
-  createJournalReader,
-  isBefore,
-  isJournalId,
-  type JournalReader,
-  journalIdAt,
-  microsOf,
-} from './history/journal-reader.ts'
-export {
-  createLiveAttemptStore,
-  LISTEN_AGAIN_MS,
-  type LiveAttempt,
-  type LiveAttemptStore,
-  type LiveAttempts,
-} from './history/live-attempts.ts'
+export * from './history/journal-reader.ts'
+export * from './history/live-attempts.ts'
 export { createTenantLog, type TenantLog } from './history/tenant-log.ts'
 export { createTenantParked, type ParkedCause, type TenantParked } from './history/tenant-parked.ts'
-export {
-  createDeliveryPolicyStore,
-  type DeliveryPolicy,
-  type DeliveryPolicyStore,
-} from './installation/delivery-policy.ts'
+export * from './installation/delivery-policy.ts'
 export { type Installation, openInstallation } from './installation/installation.ts'
 export type { Ruling, StoredInstallation } from './installation/installation-rule.ts'
 export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
@@ -113,13 +85,7 @@ export { createRequestLimiter, type RequestLimiter, type RequestRate } from './r
 export { createFollowedRecords, type FollowedRecords } from './state/followed-records.ts'
 export { createLeaseStore, type LeaseStore } from './state/lease-store.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './state/outbox.ts'
-export {
-  type CommitRelay,
-  createStateStore,
-  type StateChange,
-  type StateRecord,
-  type StateStore,
-} from './state/state-store.ts'
+export * from './state/state-store.ts'
 export { createTimerStore, type DueTimer, type TimerStore } from './state/timer-store.ts'
 export { addCounts, type Counts, countAttempt, countEnd, type Figures, OUTCOME_CODES } from './statistics/counts.ts'
 export {

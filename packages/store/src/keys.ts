@@ -67,10 +67,7 @@ export const contactKey = (tenant: Tenant, subscription: SubscriptionId): string
 /** string: ledger, view and attempts (delivery-record.ts) · see `DeliveryRetention` · worker; api for redeliveries */
 export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:record`
 
-/**
- * string: the ledger line of a run that ended, for copies that wait for longer than its record lasts · see `ledgerMs` ·
- * worker
- */
+/** string: the ledger line of an ended run, for copies that outlast its record · see `ledgerMs` · worker */
 export const ledgerKey = (delivery: DeliveryId): string => `sh:{${delivery}}:ledger`
 
 /** string: the webhook body of a parked delivery · as long as the record, or until a limit releases it · worker */

@@ -19,18 +19,17 @@ export interface Page<Item> {
   readonly nextCursor: string | null
 }
 
-/** Converts a place in a list to the opaque text that clients see, and back. */
-export interface ListCursor {
-  of(place: string): string
-  /** @throws AppError `invalid-request` for a text that `of` of this kind of list did not return */
-  parse(cursor: string): string
-}
+type ListCursor = ReturnType<typeof createListCursor>
 
-/** @param kind a prefix that keeps cursors of different kinds of lists apart */
-export function createListCursor(kind: string, place: RegExp): ListCursor {
+/**
+ * Converts a place in a list to the opaque text that clients see, and back.
+ * @param kind a prefix that keeps cursors of different kinds of lists apart
+ */
+export function createListCursor(kind: string, place: RegExp) {
   return {
-    of: (since) => Buffer.from(`${kind}${since}`).toString('base64url'),
-    parse(cursor) {
+    of: (since: string): string => Buffer.from(`${kind}${since}`).toString('base64url'),
+    /** @throws AppError `invalid-request` for a text that `of` of this kind of list did not return */
+    parse(cursor: string): string {
       const text = Buffer.from(cursor, 'base64url').toString()
       const since = text.slice(kind.length)
       if (text.startsWith(kind) && place.test(since)) return since

@@ -87,7 +87,7 @@ async function useEveryStore(tenant: string): Promise<void> {
   const second = { ...aDelivery({ tenant }), subscriptionId: delivery.subscriptionId }
   await parkedLimits.register(second)
   await deliveries.park(second, null, 'exhausted')
-  await parkedLimits.trim(delivery.subscriptionId, { whole: 1, total: 1 })
+  await parkedLimits.trim(delivery, { whole: 1, total: 1 })
   expect(await parkedLimits.counts(tenant)).toEqual(new Map([[delivery.subscriptionId, 1]]))
   const allowed = { perSubscription: 1, perTenant: 1 }
   expect(await parkedLimits.spend(tenant, 1, allowed)).toEqual({ whole: undefined, isCountDue: true })

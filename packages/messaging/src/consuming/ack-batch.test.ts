@@ -1,6 +1,6 @@
 import type { Channel, Message } from 'amqplib'
 import * as fc from 'fast-check'
-import { AckBatch, type AckHold } from './ack-batch.ts'
+import { type AckHold, createAckBatch } from './ack-batch.ts'
 
 interface Ack {
   readonly tag: number
@@ -30,7 +30,7 @@ const message = (deliveryTag: number) => ({ fields: { deliveryTag } }) as Messag
 
 function given(count: number, hold?: AckHold) {
   const broker = new Broker()
-  const batch = new AckBatch(broker.channel(), hold)
+  const batch = createAckBatch(broker.channel(), hold)
   const messages = Array.from({ length: count }, (_, i) => message(i + 1))
   for (const { fields } of messages) broker.outstanding.add(fields.deliveryTag)
   for (const each of messages) batch.taken(each)
@@ -107,7 +107,7 @@ test('in any order, exactly the handled messages are acknowledged, each once', (
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const broker = new Broker()
-      const batch = new AckBatch(broker.channel())
+      const batch = createAckBatch(broker.channel())
       const inFlight: Message[] = []
       const done: number[] = []
       let tags = 0

@@ -16,58 +16,31 @@ interface Done {
   readonly doneAt: number
 }
 
+export type AckBatch = ReturnType<typeof createAckBatch>
+
 /**
  * Batches the acknowledgements of one channel into as few as possible: one `multiple` ack covers every message up to the
  * oldest that is still in flight. A quorum queue writes each ack into its log and accepts 32 at a time from a channel.
  * Further ones wait in the channel and are lost when it closes (rabbit_fifo_client). The broker redelivers a message whose
  * ack is lost. Every message of the channel must be registered with `taken`, or a `multiple` ack would cover it too early.
+ * @param hold absent: an ack does not wait for earlier messages, which may take long
  */
-export class AckBatch {
-  readonly #channel: Channel
-  readonly #hold: AckHold
+export function createAckBatch(channel: Channel, hold: AckHold = { holdMs: 0, most: 0 }) {
   /** Delivery tags of the messages in flight. They arrive in ascending order, so the first one is the lowest. */
-  readonly #inFlight = new Set<number>()
+  const inFlight = new Set<number>()
   /** In the order of their ends. */
-  #done: Done[] = []
-  #gathering: NodeJS.Timeout | undefined
-  #holding: NodeJS.Timeout | undefined
+  let ended: Done[] = []
+  let gathering: NodeJS.Timeout | undefined
+  let holding: NodeJS.Timeout | undefined
 
-  /** @param hold absent: an ack does not wait for earlier messages, which may take long */
-  constructor(channel: Channel, hold: AckHold = { holdMs: 0, most: 0 }) {
-    this.#channel = channel
-    this.#hold = hold
-  }
-
-  /** Must be called for each message before `done` or `returned`. */
-  taken(message: Message): void {
-    this.#inFlight.add(message.fields.deliveryTag)
-  }
-
-  done(message: Message): void {
-    this.#inFlight.delete(message.fields.deliveryTag)
-    this.#done.push({ message, doneAt: performance.now() })
-    // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
-    this.#gathering ??= setTimeout(() => this.#send(this.#hold), GATHER_MS)
-  }
-
-  /** The caller nacks or rejects the message afterwards. */
-  returned(message: Message): void {
-    this.#inFlight.delete(message.fields.deliveryTag)
-  }
-
-  /** Sends all acks now; call it before closing the channel. */
-  flush(): void {
-    this.#send({ holdMs: 0, most: 0 })
-  }
-
-  #send({ holdMs, most }: AckHold): void {
-    clearTimeout(this.#gathering)
-    clearTimeout(this.#holding)
-    this.#gathering = undefined
-    const [oldest = Infinity] = this.#inFlight
+  function send({ holdMs, most }: AckHold): void {
+    clearTimeout(gathering)
+    clearTimeout(holding)
+    gathering = undefined
+    const [oldest = Infinity] = inFlight
     let last: Message | undefined
     const later: Done[] = []
-    for (const each of this.#done) {
+    for (const each of ended) {
       const { deliveryTag } = each.message.fields
       if (deliveryTag > oldest) later.push(each)
       else if (last === undefined || deliveryTag > last.fields.deliveryTag) last = each.message
@@ -75,14 +48,29 @@ export class AckBatch {
     const now = performance.now()
     const firstHeld = later.findIndex(({ doneAt }, at) => now - doneAt < holdMs && later.length - at <= most)
     const single = firstHeld === -1 ? later : later.slice(0, firstHeld)
-    this.#done = later.slice(single.length)
-    const [held] = this.#done
+    ended = later.slice(single.length)
+    const [held] = ended
     // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
-    if (held !== undefined) this.#holding = setTimeout(() => this.#send(this.#hold), held.doneAt + holdMs - now)
+    if (held !== undefined) holding = setTimeout(() => send(hold), held.doneAt + holdMs - now)
     answer(() => {
-      if (last !== undefined) this.#channel.ack(last, true)
-      for (const { message } of single) this.#channel.ack(message)
+      if (last !== undefined) channel.ack(last, true)
+      for (const { message } of single) channel.ack(message)
     })
+  }
+
+  return {
+    /** Must be called for each message before `done` or `returned`. */
+    taken: ({ fields }: Message): void => void inFlight.add(fields.deliveryTag),
+    done(message: Message): void {
+      inFlight.delete(message.fields.deliveryTag)
+      ended.push({ message, doneAt: performance.now() })
+      // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
+      gathering ??= setTimeout(() => send(hold), GATHER_MS)
+    },
+    /** The caller nacks or rejects the message afterwards. */
+    returned: ({ fields }: Message): void => void inFlight.delete(fields.deliveryTag),
+    /** Sends all acks now; call it before closing the channel. */
+    flush: (): void => send({ holdMs: 0, most: 0 }),
   }
 }
 

@@ -59,7 +59,7 @@ export interface ConsumerTiming {
   readonly bugHoldMs: number
   /** The time limit of the broker's answer to a consume, cancel or check. */
   readonly answerMs?: number
-  /** How often `ConsumerWatch` checks each consumer. */
+  /** How often each consumer is checked (consumer-watch.ts). */
   readonly checkMs?: number
 }
 

@@ -1,7 +1,7 @@
 import { answerWithin, NotAnswered } from '@switchhook/runtime'
 import type { Channel, ConsumeMessage } from 'amqplib'
 import { closeInTime, type Session, toError } from '../link/session.ts'
-import { AckBatch, answer } from './ack-batch.ts'
+import { type AckBatch, answer, createAckBatch } from './ack-batch.ts'
 import type { ConsumeOptions } from './consume-options.ts'
 
 export interface ConsumerChannelOptions
@@ -60,7 +60,7 @@ export class ConsumerChannel {
     this.session = session
     this.#channel = channel
     this.#options = options
-    this.#acks = new AckBatch(channel, { holdMs: options.holdAcksMs, most: options.concurrency * MAX_HELD })
+    this.#acks = createAckBatch(channel, { holdMs: options.holdAcksMs, most: options.concurrency * MAX_HELD })
     channel.on('error', session.fail)
     channel.on('close', () => {
       if (this.#isRetired) return
@@ -102,7 +102,7 @@ export class ConsumerChannel {
     try {
       await answerWithin(answerMs, consume(), `RabbitMQ did not confirm the consumer of ${queue}`)
     } catch (error) {
-      // `ConsumerWatch` replaces a channel whose consumer is not confirmed.
+      // The watch replaces a channel whose consumer is not confirmed.
       if (!(error instanceof NotAnswered)) this.session.fail(toError(error))
     }
   }

@@ -22,81 +22,70 @@ const isServed = (now: Sighting | undefined): boolean => now !== undefined && (n
 const couldTake = ({ ready, hasRoom }: Sighting): boolean => ready > 0 && hasRoom
 
 /** Checks that the broker serves one queue's consumer. */
-export class ConsumerWatch {
-  readonly #queue: string
-  readonly #log: Pick<Logger, 'error'>
-  #channel: ConsumerChannel | undefined
-  #sighting: Sighting | undefined
-  #misses = 0
+export function createConsumerWatch(queue: string, log: Pick<Logger, 'error'>) {
+  let seen: { readonly channel: ConsumerChannel; readonly sighting: Sighting | undefined } | undefined
+  let misses = 0
   /** The connection on which the channel was last replaced. Undefined once a check has found the consumer since. */
-  #replacedOn: Session | undefined
-  #isChecking = false
+  let replacedOn: Session | undefined
+  let isChecking = false
 
-  constructor(queue: string, log: Pick<Logger, 'error'>) {
-    this.#queue = queue
-    this.#log = log
-  }
-
-  /** True from the moment that the channel is replaced until a check finds the consumer. */
-  isMissing(): boolean {
-    return this.#replacedOn !== undefined
-  }
-
-  /** Notes that the channel is replaced. False: it was replaced on this connection before, and no check found it since. */
-  mayReplace(session: Session): boolean {
-    this.#misses = 0
-    if (this.#replacedOn === session) return false
-    this.#replacedOn = session
-    return true
-  }
-
-  /**
-   * Resolves to true after repeated misses: the caller must replace the channel, or the connection.
-   * @param current the consumer's channel; undefined while it is not supposed to consume
-   */
-  async check(
-    session: Session,
-    current: () => { readonly channel: ConsumerChannel | undefined } | undefined,
-  ): Promise<boolean> {
-    const before = current()
-    if (this.#isChecking || before === undefined) return false
-    this.#isChecking = true
-    try {
-      const problem = await this.#findProblem(before.channel, session)
-      const after = current()
-      if (after !== undefined && after.channel === before.channel) return this.#count(problem)
-      this.#misses = 0
-      return false
-    } finally {
-      this.#isChecking = false
-    }
-  }
-
-  #count(problem: string | undefined): boolean {
+  function count(problem: string | undefined): boolean {
     if (problem === undefined) {
-      this.#misses = 0
-      if (isServed(this.#sighting)) this.#replacedOn = undefined
+      misses = 0
+      if (isServed(seen?.sighting)) replacedOn = undefined
       return false
     }
-    this.#misses += 1
-    if (this.#misses < MISSES_TO_REOPEN) return false
-    this.#log.error('this process has no consumer on a queue', { queue: this.#queue, problem })
+    misses += 1
+    if (misses < MISSES_TO_REOPEN) return false
+    log.error('this process has no consumer on a queue', { queue, problem })
     return true
   }
 
-  async #findProblem(channel: ConsumerChannel | undefined, session: Session): Promise<string | undefined> {
+  async function findProblem(channel: ConsumerChannel | undefined, session: Session): Promise<string | undefined> {
     if (channel?.session !== session) return 'no channel on the current connection'
     if (!channel.isConsuming()) return 'the broker has not confirmed the consumer'
-    const before = this.#channel === channel ? this.#sighting : undefined
-    this.#channel = channel
-    this.#sighting = undefined
+    const before = seen?.channel === channel ? seen.sighting : undefined
+    seen = { channel, sighting: undefined }
     try {
       const now = await channel.look()
-      this.#sighting = now
+      seen = { channel, sighting: now }
       if (!isConsumerMissing(before, now)) return undefined
       return `the queue has ${now.consumers} consumers and ${now.ready} ready messages, and none arrived`
     } catch (error) {
       return toError(error).message
     }
+  }
+
+  return {
+    /** True from the moment that the channel is replaced until a check finds the consumer. */
+    isMissing: (): boolean => replacedOn !== undefined,
+    /** Notes that the channel is replaced. False: it was replaced on this connection before, and no check found it since. */
+    mayReplace(session: Session): boolean {
+      misses = 0
+      if (replacedOn === session) return false
+      replacedOn = session
+      return true
+    },
+    /**
+     * Resolves to true after repeated misses: the caller must replace the channel, or the connection.
+     * @param current the consumer's channel; undefined while it is not supposed to consume
+     */
+    async check(
+      session: Session,
+      current: () => { readonly channel: ConsumerChannel | undefined } | undefined,
+    ): Promise<boolean> {
+      const before = current()
+      if (isChecking || before === undefined) return false
+      isChecking = true
+      try {
+        const problem = await findProblem(before.channel, session)
+        const after = current()
+        if (after !== undefined && after.channel === before.channel) return count(problem)
+        misses = 0
+        return false
+      } finally {
+        isChecking = false
+      }
+    },
   }
 }

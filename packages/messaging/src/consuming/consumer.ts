@@ -7,10 +7,10 @@ import { NO_METER } from '../meters.ts'
 import { type Origin, quarantineMessage } from '../quarantine/quarantine-message.ts'
 import { ANSWER_TIMEOUT_MS, type ConsumeOptions, type Consumer, type ConsumerDeps, TIMING } from './consume-options.ts'
 import { ConsumerChannel } from './consumer-channel.ts'
-import { ConsumerWatch } from './consumer-watch.ts'
+import { createConsumerWatch } from './consumer-watch.ts'
 import { isCopy, toIncoming } from './incoming-message.ts'
-import { LoneWaits } from './lone-waits.ts'
-import { Pause } from './pause.ts'
+import { createLoneWaits } from './lone-waits.ts'
+import { beginPause, type Pause } from './pause.ts'
 
 /** What happens to a message after handling. `return`: back to the queue. `failed`: back, counted as a failure. */
 type Fate = 'done' | 'return' | 'failed'
@@ -19,8 +19,8 @@ type Fate = 'done' | 'return' | 'failed'
 export class QueueConsumer<T> implements Consumer {
   readonly #options: ConsumeOptions<T>
   readonly #deps: Required<ConsumerDeps>
-  readonly #watch: ConsumerWatch
-  readonly #loneWaits: LoneWaits
+  readonly #watch: ReturnType<typeof createConsumerWatch>
+  readonly #waitAlone: ReturnType<typeof createLoneWaits>
   readonly #stopping = new AbortController()
   readonly #stopped: Promise<void>
   #attached: { readonly session: Session; readonly done: Promise<void> } | undefined
@@ -36,8 +36,8 @@ export class QueueConsumer<T> implements Consumer {
   constructor(options: ConsumeOptions<T>, deps: ConsumerDeps) {
     this.#options = options
     this.#deps = { copyArrived: () => {}, timing: TIMING, meter: NO_METER, ...deps }
-    this.#watch = new ConsumerWatch(options.queue, deps.log)
-    this.#loneWaits = new LoneWaits({
+    this.#watch = createConsumerWatch(options.queue, deps.log)
+    this.#waitAlone = createLoneWaits({
       ...options,
       timing: this.#deps.timing,
       haveRecovered: () => this.#hasRecovered(),
@@ -190,7 +190,7 @@ export class QueueConsumer<T> implements Consumer {
         if (this.#isStopping()) return 'return'
         if (!(error instanceof Unavailable)) return await this.#fail(message, error)
         // A message that is returned before the cancel is confirmed would be redelivered to this consumer immediately.
-        if (!(await this.#loneWaits.wait(waits, error))) await this.#pauseBecauseOf(error).cancelled
+        if (!(await this.#waitAlone(waits, error))) await this.#pauseBecauseOf(error).cancelled
         // Several short waits must not hold a message until the broker's consumer timeout closes the channel.
         if (performance.now() - takenAt >= this.#deps.timing.holdMs) return 'return'
       }
@@ -232,7 +232,7 @@ export class QueueConsumer<T> implements Consumer {
     const { queue } = this.#options
     this.#deps.meter.paused()
     this.#deps.log.warn('consuming paused', { queue, error })
-    const pause = new Pause(this.#unsubscribe(), this.#deps.timing.holdMs)
+    const pause = beginPause(this.#unsubscribe(), this.#deps.timing.holdMs)
     this.#pause = pause
     void this.#endWhenRecovered(pause)
     return pause

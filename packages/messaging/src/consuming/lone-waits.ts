@@ -23,15 +23,20 @@ const MAX_WAITING = 0.5
  * Messages that wait for a dependency while their consumer continues. A dependency may answer and still fail some messages:
  * with one primary of a Redis Cluster away, for example, those whose keys it has.
  */
-export class LoneWaits {
-  readonly #options: LoneWaitsOptions
+export function createLoneWaits(options: LoneWaitsOptions) {
+  const { queue, concurrency, timing, haveRecovered, isPaused, stopping, log } = options
   /** Includes those that ask whether they may wait. */
-  #waiting = 0
+  let waiting = 0
   /** Shared by all messages that fail at the same time. */
-  #probe: Promise<boolean> | undefined
+  let probe: Promise<boolean> | undefined
 
-  constructor(options: LoneWaitsOptions) {
-    this.#options = options
+  function doDependenciesAnswer(): Promise<boolean> {
+    probe ??= answerWithin(timing.firstPauseMs, haveRecovered(), 'the dependencies do not answer')
+      .catch(() => false)
+      .finally(() => {
+        probe = undefined
+      })
+    return probe
   }
 
   /**
@@ -39,28 +44,17 @@ export class LoneWaits {
    * not answer, or too many messages wait already.
    * @param waits how often this message has waited
    */
-  async wait(waits: number, error: Unavailable): Promise<boolean> {
-    const { queue, concurrency, timing, isPaused, stopping, log } = this.#options
-    this.#waiting += 1
+  return async (waits: number, error: Unavailable): Promise<boolean> => {
+    waiting += 1
     try {
-      const isTooMany = this.#waiting > concurrency * MAX_WAITING
-      if (isPaused() || isTooMany || !(await this.#doDependenciesAnswer()) || isPaused()) return false
-      if (this.#waiting === 1) log.warn('a message waits for a dependency; the others continue', { queue, error })
+      const isTooMany = waiting > concurrency * MAX_WAITING
+      if (isPaused() || isTooMany || !(await doDependenciesAnswer()) || isPaused()) return false
+      if (waiting === 1) log.warn('a message waits for a dependency; the others continue', { queue, error })
       const waitMs = backoffMs(waits, timing.firstPauseMs, timing.longestPauseMs)
       await sleep(waitMs, undefined, { signal: stopping }).catch(() => {})
       return true
     } finally {
-      this.#waiting -= 1
+      waiting -= 1
     }
-  }
-
-  #doDependenciesAnswer(): Promise<boolean> {
-    const { timing, haveRecovered } = this.#options
-    this.#probe ??= answerWithin(timing.firstPauseMs, haveRecovered(), 'the dependencies do not answer')
-      .catch(() => false)
-      .finally(() => {
-        this.#probe = undefined
-      })
-    return this.#probe
   }
 }

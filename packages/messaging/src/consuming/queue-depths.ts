@@ -13,23 +13,23 @@ export interface QueueDepth {
 const ANSWER_TIMEOUT_MS = 5_000
 
 /** Reads the depths of queues on a channel of its own: RabbitMQ closes the channel when a queue does not exist. */
-export class QueueDepths {
-  #session: Session | undefined
-  #opening: Promise<Channel> | undefined
+export function createQueueDepths() {
+  let present: Session | undefined
+  let opening: Promise<Channel> | undefined
 
   /** @throws Unavailable without a connection, without an answer, or if a queue does not exist */
-  async lookAt(session: Session | undefined, queues: readonly string[]): Promise<readonly QueueDepth[]> {
+  return async (session: Session | undefined, queues: readonly string[]): Promise<readonly QueueDepth[]> => {
     if (session === undefined) throw new Unavailable('rabbitmq', 'not connected to RabbitMQ')
-    if (this.#session !== session) this.#opening = undefined
-    this.#session = session
-    const opening = (this.#opening ??= openChannel(session))
+    if (present !== session) opening = undefined
+    present = session
+    const opened = (opening ??= openChannel(session))
     try {
-      const looking = opening.then((channel) => Promise.all(queues.map((queue) => channel.checkQueue(queue))))
+      const looking = opened.then((channel) => Promise.all(queues.map((queue) => channel.checkQueue(queue))))
       const answers = await answerWithin(ANSWER_TIMEOUT_MS, looking, `no answer within ${ANSWER_TIMEOUT_MS} ms`)
       return answers.map(({ messageCount, consumerCount }) => ({ ready: messageCount, consumers: consumerCount }))
     } catch (error) {
-      if (this.#opening === opening) this.#opening = undefined
-      opening.then((channel) => channel.close()).catch(() => {})
+      if (opening === opened) opening = undefined
+      opened.then((channel) => channel.close()).catch(() => {})
       throw new Unavailable('rabbitmq', 'RabbitMQ did not report its queues', { cause: toError(error) })
     }
   }

@@ -1,12 +1,9 @@
 import type { Duplex } from 'node:stream'
-import { answerWithin, isCertificateError, type Logger, type ServerAddress } from '@switchhook/runtime'
+import { answerWithin, isCertificateError, type Logger } from '@switchhook/runtime'
 import { type ChannelModel, connect } from 'amqplib'
 import { createBrokerNodes } from './broker-nodes.ts'
 import { type RawConnection, writeDirectly } from './gather-writes.ts'
-import { closeInTime, isRefusal, type Session, toError } from './session.ts'
-
-/** Where RabbitMQ is. Several URLs are the nodes of one cluster. */
-export type BrokerAddress = Pick<ServerAddress, 'ca'> & { readonly url: string | readonly string[] }
+import { type BrokerAddress, CONNECT_TIMEOUT_MS, closeInTime, isRefusal, type Session, toError } from './session.ts'
 
 /** When a connection is lost or its set-up fails, the next node of the address is tried. */
 export interface LinkOptions extends BrokerAddress {
@@ -22,7 +19,6 @@ export interface LinkOptions extends BrokerAddress {
 /** A connection that reconnects until it is closed. */
 export type Link = Awaited<ReturnType<typeof openLink>>
 
-const CONNECT_TIMEOUT_MS = 10_000
 const SET_UP_TIMEOUT_MS = 30_000
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 5_000

@@ -1,5 +1,9 @@
-import { answerWithin } from '@switchhook/runtime'
-import type { Channel, ChannelModel } from 'amqplib'
+import { Unavailable } from '@switchhook/contracts'
+import { answerWithin, type ServerAddress } from '@switchhook/runtime'
+import { type Channel, type ChannelModel, connect } from 'amqplib'
+
+/** Where RabbitMQ is. Several URLs are the nodes of one cluster. */
+export type BrokerAddress = Pick<ServerAddress, 'ca'> & { readonly url: string | readonly string[] }
 
 /** One AMQP connection, from its set-up to its loss. */
 export interface Session {
@@ -8,7 +12,28 @@ export interface Session {
   readonly fail: (error: Error) => void
 }
 
+export const CONNECT_TIMEOUT_MS = 10_000
 const CLOSE_WITHIN_MS = 3_000
+
+/** A connection that does not reconnect. Tries each url once. @throws Unavailable */
+export async function connectToAny({ url: urls, ca }: BrokerAddress, name: string): Promise<ChannelModel> {
+  let cause: unknown
+  for (const url of [urls].flat()) {
+    try {
+      const model = await connect(url, {
+        timeout: CONNECT_TIMEOUT_MS,
+        noDelay: true,
+        clientProperties: { connection_name: name },
+        ...(ca !== undefined && { ca }),
+      })
+      model.on('error', () => {}) // The pending calls reject.
+      return model
+    } catch (error) {
+      cause = error
+    }
+  }
+  throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause })
+}
 
 /**
  * Closes a connection or a channel.

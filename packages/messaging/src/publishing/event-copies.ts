@@ -12,52 +12,42 @@ const NACKED = 'message nacked'
 /**
  * Publishes the copies for other systems. Their queues must not delay the original, so a copy also resolves when such a queue
  * refuses it or does not confirm it in time. Without such a queue, one copy a second is sent.
+ * @param send throws NotStored if it sends nothing; rejects with NotStored if the broker does not confirm the copy
  */
-export class EventCopies {
-  readonly #meter: Pick<BrokerMeter, 'failed'>
-  readonly #send: (message: OutgoingMessage, timeoutMs: number) => Promise<void>
+export function createEventCopies(
+  meter: Pick<BrokerMeter, 'failed'>,
+  send: (message: OutgoingMessage, timeoutMs: number) => Promise<void>,
+) {
   /** By routing key: until when no copies are sent, because no other system has bound a queue. */
-  readonly #unboundUntil = new Map<string, number>()
-  #slowUntil = 0
+  const unboundUntil = new Map<string, number>()
+  let slowUntil = 0
 
-  /** @param send throws NotStored if it sends nothing; rejects with NotStored if the broker does not confirm the copy */
-  constructor(
-    meter: Pick<BrokerMeter, 'failed'>,
-    send: (message: OutgoingMessage, timeoutMs: number) => Promise<void>,
-  ) {
-    this.#meter = meter
-    this.#send = send
-  }
-
-  /** The next copy of every type is sent. */
-  connected(): void {
-    this.#unboundUntil.clear()
-  }
-
-  /** @throws NotStored if the broker cannot be reached or has an alarm */
-  async publish(message: OutgoingMessage): Promise<void> {
-    const sentAt = performance.now()
-    if (sentAt < (this.#unboundUntil.get(message.routingKey) ?? 0)) return
-    const confirmed = this.#send(message, COPY_CONFIRM_MS).catch((error: unknown) =>
-      this.#judge(error, message, sentAt),
-    )
-    if (sentAt < this.#slowUntil) confirmed.catch(() => {})
-    else await confirmed
-  }
-
-  #judge(error: unknown, { routingKey }: OutgoingMessage, sentAt: number): void {
+  function judge(error: unknown, { routingKey }: OutgoingMessage, sentAt: number): void {
     if (!(error instanceof NotStored)) throw error
     const { reason, cause } = error
-    if (reason === 'unroutable') this.#unboundUntil.set(routingKey, sentAt + UNBOUND_MS)
-    else if (reason === 'timeout') this.#noteSlow()
-    else if (reason === 'refused' && cause instanceof Error && cause.message === NACKED) this.#meter.failed('copy')
+    if (reason === 'unroutable') unboundUntil.set(routingKey, sentAt + UNBOUND_MS)
+    else if (reason === 'timeout') noteSlow()
+    else if (reason === 'refused' && cause instanceof Error && cause.message === NACKED) meter.failed('copy')
     else throw error
   }
 
-  #noteSlow(): void {
+  function noteSlow(): void {
     const now = performance.now()
-    if (now < this.#slowUntil) return
-    this.#slowUntil = now + COPIES_SLOW_MS
-    this.#meter.failed('copy')
+    if (now < slowUntil) return
+    slowUntil = now + COPIES_SLOW_MS
+    meter.failed('copy')
+  }
+
+  return {
+    /** The next copy of every type is sent. */
+    connected: () => unboundUntil.clear(),
+    /** @throws NotStored if the broker cannot be reached or has an alarm */
+    async publish(message: OutgoingMessage): Promise<void> {
+      const sentAt = performance.now()
+      if (sentAt < (unboundUntil.get(message.routingKey) ?? 0)) return
+      const confirmed = send(message, COPY_CONFIRM_MS).catch((error: unknown) => judge(error, message, sentAt))
+      if (sentAt < slowUntil) confirmed.catch(() => {})
+      else await confirmed
+    },
   }
 }

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ChannelModel } from 'amqplib'
 import type { OutgoingMessage } from './outgoing-message.ts'
-import { Publisher } from './publisher.ts'
+import { createPublisher } from './publisher.ts'
 
 const copy = (routingKey: string): OutgoingMessage => ({
   exchange: 'public',
@@ -25,7 +25,7 @@ async function publisherUnderTest(bound: ReadonlySet<string>) {
   })
   const model = Object.assign(new EventEmitter(), { createConfirmChannel: async () => channel })
   const session = { model: model as unknown as ChannelModel, fail: () => {} }
-  const publisher = new Publisher({ changed: () => {} })
+  const publisher = createPublisher({ changed: () => {} })
   await publisher.attach(session)
   return { publisher, sent, reconnect: () => publisher.attach(session) }
 }

@@ -2,7 +2,7 @@ import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type ConfirmChannel, IllegalOperationError } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
 import { type BrokerMeter, NO_METER } from '../meters.ts'
-import { EventCopies } from './event-copies.ts'
+import { createEventCopies } from './event-copies.ts'
 import { NotStored, type OutgoingMessage, type Route } from './outgoing-message.ts'
 
 export interface PublisherOptions {
@@ -36,160 +36,147 @@ interface Pending extends Route {
   wasReturned: boolean
 }
 
+export type Publisher = ReturnType<typeof createPublisher>
+
 /** Publishes on one confirm channel. Each connection gets a new one. */
-export class Publisher {
-  readonly #options: Required<PublisherOptions>
-  readonly #copies: EventCopies
+export function createPublisher({
+  changed,
+  returned = () => {},
+  confirmTimeoutMs = CONFIRM_TIMEOUT_MS,
+  stuckAfterMs = STUCK_AFTER_MS,
+  meter = NO_METER,
+}: PublisherOptions) {
   /** In the order of sending. */
-  readonly #inFlight = new Set<Pending>()
+  const inFlight = new Set<Pending>()
   /** By route: since when every publish has failed. */
-  readonly #failingSince = new Map<string, number>()
-  #channel: ConfirmChannel | undefined
-  #blocked = false
-  #giveUp: Session['fail'] = () => {}
-
-  constructor(options: PublisherOptions) {
-    this.#options = {
-      returned: () => {},
-      confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
-      stuckAfterMs: STUCK_AFTER_MS,
-      meter: NO_METER,
-      ...options,
-    }
-    this.#copies = new EventCopies(this.#options.meter, (copy, timeoutMs) => this.#send(copy, timeoutMs, true))
-  }
-
-  /** Part of a connection's set-up: later publishes use this connection. */
-  async attach({ model, fail }: Session): Promise<void> {
-    this.#blocked = false
-    this.#failingSince.clear()
-    this.#copies.connected()
-    const channel = await model.createConfirmChannel()
-    channel.on('error', fail)
-    channel.on('close', () => {
-      if (this.#channel === channel) this.#channel = undefined
-    })
-    channel.on('return', ({ fields, properties }) => this.#markReturned({ ...fields, messageId: properties.messageId }))
-    model.on('blocked', () => this.#setBlocked(true))
-    model.on('unblocked', () => this.#setBlocked(false))
-    this.#channel = channel
-    this.#giveUp = fail
-  }
-
-  /**
-   * RabbitMQ has a memory or disk alarm and reads nothing from this connection. It notifies only connections that publish,
-   * so the first message after the alarm started is still sent.
-   */
-  isBlocked(): boolean {
-    return this.#blocked
-  }
-
-  /**
-   * Resolves once the broker has stored the message in at least one queue.
-   * @throws Unavailable if it was not stored, or if that is unknown; an unconfirmed message may still be delivered
-   */
-  async publish(message: OutgoingMessage): Promise<void> {
-    const { meter, confirmTimeoutMs } = this.#options
-    const sentAt = performance.now()
-    try {
-      await this.#send(message, confirmTimeoutMs, false)
-    } catch (error) {
-      if (error instanceof NotStored) meter.failed(error.reason)
-      throw error
-    }
-    meter.confirmed(performance.now() - sentAt)
-  }
-
-  /**
-   * Publishes a copy for the queues that other systems have bound, see `EventCopies`.
-   * @throws Unavailable if the broker cannot be reached or has an alarm
-   */
-  publishCopy(message: OutgoingMessage): Promise<void> {
-    return this.#copies.publish(message)
-  }
+  const failingSince = new Map<string, number>()
+  const copies = createEventCopies(meter, (copy, timeoutMs) => send(copy, timeoutMs, true))
+  let current: ConfirmChannel | undefined
+  let isBlocked = false
+  let giveUp: Session['fail'] | undefined
 
   /**
    * @param timeoutMs from sending to the confirm
    * @throws NotStored immediately if nothing is sent
    */
-  #send(message: OutgoingMessage, timeoutMs: number, isCopy: boolean): Promise<void> {
-    const channel = this.#channel
+  function send(message: OutgoingMessage, timeoutMs: number, isCopy: boolean): Promise<void> {
+    const channel = current
     if (channel === undefined) throw notConnected()
-    if (this.#blocked) throw inAlarm()
+    if (isBlocked) throw inAlarm()
     const { exchange, routingKey, content, properties } = message
     return new Promise((resolve, reject) => {
       const deadline = startDeadline(timeoutMs, () => {
-        if (!this.#land(pending)) return
-        this.#noteFailure(pending)
+        if (!land(pending)) return
+        noteFailure(pending)
         reject(new NotStored('timeout', `no confirm within ${timeoutMs} ms`))
       })
       const { messageId } = properties
       const pending = { exchange, routingKey, messageId, isCopy, channel, deadline, reject, wasReturned: false }
-      this.#inFlight.add(pending)
+      inFlight.add(pending)
       try {
         // Without `mandatory` the broker confirms a message that no queue accepts.
         const options = { ...properties, mandatory: true, persistent: true }
         // After the deadline, what comes here changes nothing for the caller, but shows whether the route is stuck.
         channel.publish(exchange, routingKey, content, options, (error: unknown) => {
-          this.#land(pending)
+          land(pending)
           if (error) {
-            this.#noteFailure(pending)
+            noteFailure(pending)
             return reject(new NotStored('refused', 'RabbitMQ rejected the message', { cause: toError(error) }))
           }
-          if (this.#failingSince.size > 0) this.#failingSince.delete(`${exchange} ${routingKey}`)
+          if (failingSince.size > 0) failingSince.delete(`${exchange} ${routingKey}`)
           if (pending.wasReturned) reject(new NotStored('unroutable', `no queue accepts ${routingKey} on ${exchange}`))
           else resolve()
         })
       } catch (error) {
-        this.#land(pending)
+        land(pending)
         reject(error instanceof IllegalOperationError ? notConnected(error) : error)
       }
     })
   }
 
   /** Ends a publish. Returns whether it was in flight until now. */
-  #land(pending: Pending): boolean {
+  function land(pending: Pending): boolean {
     pending.deadline.stop()
-    return this.#inFlight.delete(pending)
+    return inFlight.delete(pending)
   }
 
   /** Copies, and failures on a replaced channel or during an alarm, do not count. */
-  #noteFailure({ exchange, routingKey, channel, isCopy }: Pending): void {
-    if (isCopy || this.#channel !== channel || this.#blocked) return
+  function noteFailure({ exchange, routingKey, channel, isCopy }: Pending): void {
+    if (isCopy || current !== channel || isBlocked) return
     const route = `${exchange} ${routingKey}`
-    const since = this.#failingSince.get(route)
-    if (since === undefined) this.#failingSince.set(route, performance.now())
-    else if (performance.now() - since > this.#options.stuckAfterMs) {
-      this.#giveUp(new Error(`no message was stored under ${routingKey} for ${this.#options.stuckAfterMs} ms`))
+    const since = failingSince.get(route)
+    if (since === undefined) failingSince.set(route, performance.now())
+    else if (performance.now() - since > stuckAfterMs) {
+      giveUp?.(new Error(`no message was stored under ${routingKey} for ${stuckAfterMs} ms`))
     }
   }
 
   /** RabbitMQ returns a message before it confirms it, and identifies it only by route and message id. */
-  #markReturned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
-    const returned = [...this.#inFlight].find(
+  function markReturned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
+    const found = [...inFlight].find(
       ({ wasReturned, messageId, routingKey, exchange }) =>
         !wasReturned &&
         messageId === message.messageId &&
         routingKey === message.routingKey &&
         exchange === message.exchange,
     )
-    if (returned !== undefined) returned.wasReturned = true
-    this.#options.returned(message)
+    if (found !== undefined) found.wasReturned = true
+    returned(message)
   }
 
-  #setBlocked(blocked: boolean): void {
-    this.#blocked = blocked
-    if (blocked) this.#expireInFlight()
-    this.#options.changed()
+  function setBlocked(blocked: boolean): void {
+    isBlocked = blocked
+    if (blocked) expireInFlight()
+    changed()
   }
 
   /** Publishers must not wait for the end of the alarm. A message that is read afterwards arrives as a duplicate. */
-  #expireInFlight(): void {
-    const sent = [...this.#inFlight]
+  function expireInFlight(): void {
+    const sent = [...inFlight]
     startDeadline(CONFIRM_IN_ALARM_MS, () => {
-      if (!this.#blocked) return
-      for (const pending of sent) if (this.#land(pending)) pending.reject(inAlarm())
+      if (!isBlocked) return
+      for (const pending of sent) if (land(pending)) pending.reject(inAlarm())
     })
+  }
+
+  return {
+    /** Part of a connection's set-up: later publishes use this connection. */
+    async attach({ model, fail }: Session): Promise<void> {
+      isBlocked = false
+      failingSince.clear()
+      copies.connected()
+      const channel = await model.createConfirmChannel()
+      channel.on('error', fail)
+      channel.on('close', () => {
+        if (current === channel) current = undefined
+      })
+      channel.on('return', ({ fields, properties }) => markReturned({ ...fields, messageId: properties.messageId }))
+      model.on('blocked', () => setBlocked(true))
+      model.on('unblocked', () => setBlocked(false))
+      current = channel
+      giveUp = fail
+    },
+    /**
+     * RabbitMQ has a memory or disk alarm and reads nothing from this connection. It notifies only connections that publish,
+     * so the first message after the alarm started is still sent.
+     */
+    isBlocked: (): boolean => isBlocked,
+    /**
+     * Resolves once the broker has stored the message in at least one queue.
+     * @throws Unavailable if it was not stored, or if that is unknown; an unconfirmed message may still be delivered
+     */
+    async publish(message: OutgoingMessage): Promise<void> {
+      const sentAt = performance.now()
+      try {
+        await send(message, confirmTimeoutMs, false)
+      } catch (error) {
+        if (error instanceof NotStored) meter.failed(error.reason)
+        throw error
+      }
+      meter.confirmed(performance.now() - sentAt)
+    },
+    /** Publishes a copy for the queues that other systems have bound, see `createEventCopies`. */
+    publishCopy: (message: OutgoingMessage): Promise<void> => copies.publish(message),
   }
 }
 

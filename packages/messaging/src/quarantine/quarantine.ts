@@ -1,8 +1,7 @@
 import { Unavailable } from '@switchhook/contracts'
-import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib'
-import type { BrokerAddress } from '../link/link.ts'
-import { closeInTime, onOwnChannel, type Session } from '../link/session.ts'
-import { Publisher } from '../publishing/publisher.ts'
+import type { Channel, GetMessage } from 'amqplib'
+import { type BrokerAddress, closeInTime, connectToAny, onOwnChannel, type Session } from '../link/session.ts'
+import { createPublisher, type Publisher } from '../publishing/publisher.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
 import { type Origin, originOf, releasedMessage } from './quarantine-message.ts'
@@ -19,7 +18,6 @@ export interface QuarantinedMessage {
 /** An operator's access to the messages that could not be handled. */
 export type Quarantine = Awaited<ReturnType<typeof openQuarantine>>
 
-const CONNECT_TIMEOUT_MS = 10_000
 /** Messages that are published in parallel, and held in memory meanwhile. */
 const BATCH = 50
 
@@ -29,10 +27,9 @@ const BATCH = 50
  */
 export async function openQuarantine({ name, ...address }: BrokerAddress & { readonly name: string }) {
   const model = await connectToAny(address, name)
-  model.on('error', () => {}) // The pending calls reject.
   const session: Session = { model, fail: () => {} }
   await assertTopology(model, serviceTopology([]))
-  const publisher = new Publisher({ changed: () => {} })
+  const publisher = createPublisher({ changed: () => {} })
   await publisher.attach(session)
 
   return {
@@ -60,24 +57,6 @@ export async function openQuarantine({ name, ...address }: BrokerAddress & { rea
       }),
     close: () => closeInTime(model),
   }
-}
-
-/** Tries each url once. @throws Unavailable */
-export async function connectToAny({ url: urls, ca }: BrokerAddress, name: string): Promise<ChannelModel> {
-  let cause: unknown
-  for (const url of [urls].flat()) {
-    try {
-      return await connect(url, {
-        timeout: CONNECT_TIMEOUT_MS,
-        noDelay: true,
-        clientProperties: { connection_name: name },
-        ...(ca !== undefined && { ca }),
-      })
-    } catch (error) {
-      cause = error
-    }
-  }
-  throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause })
 }
 
 /** Takes messages without acknowledging them. */

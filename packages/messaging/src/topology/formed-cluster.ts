@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { type ChannelModel, connect } from 'amqplib'
-import type { BrokerAddress } from '../link/link.ts'
-import { closeInTime, isRefusal, onOwnChannel, queueExists, type Session } from '../link/session.ts'
+import type { ChannelModel } from 'amqplib'
+import {
+  type BrokerAddress,
+  closeInTime,
+  connectToAny,
+  isRefusal,
+  onOwnChannel,
+  queueExists,
+  type Session,
+} from '../link/session.ts'
 import { Queue } from './topology.ts'
-
-const CONNECT_TIMEOUT_MS = 5_000
 
 /** RabbitMQ answers this for a queue that belongs to another connection; for a queue that it does not know, 404. */
 const RESOURCE_LOCKED = 405
@@ -17,17 +22,17 @@ const RESOURCE_LOCKED = 405
  */
 export async function requireFormedCluster(
   { model }: Session,
-  { url, ca }: BrokerAddress,
+  address: BrokerAddress,
   formedBy: number,
 ): Promise<void> {
-  const urls = [url].flat()
+  const urls = [address.url].flat()
   if (formedBy <= 1 || (await queueExists(model, Queue.quarantine))) return
   // Exclusive: gone with this connection, and known to the nodes of this cluster only. The prefix is that of the exchanges,
   // for users whose permissions are limited by name.
   const mark = `switchhook.formed.${randomUUID()}`
   const members = await onOwnChannel(model, async (channel) => {
     await channel.assertQueue(mark, { exclusive: true, durable: false })
-    const known = await Promise.all(urls.map((node) => knows(mark, node, ca)))
+    const known = await Promise.all(urls.map((node) => knows(mark, { ...address, url: node })))
     await channel.deleteQueue(mark)
     return known
   })
@@ -40,15 +45,10 @@ export async function requireFormedCluster(
 }
 
 /** Whether a node can be reached and sees the queue of another connection. */
-async function knows(queue: string, url: string, ca: string | undefined): Promise<boolean> {
+async function knows(queue: string, address: BrokerAddress): Promise<boolean> {
   let model: ChannelModel | undefined
   try {
-    model = await connect(url, {
-      timeout: CONNECT_TIMEOUT_MS,
-      clientProperties: { connection_name: 'switchhook cluster check' },
-      ...(ca !== undefined && { ca }),
-    })
-    model.on('error', () => {})
+    model = await connectToAny(address, 'switchhook cluster check')
     await onOwnChannel(model, (channel) => channel.checkQueue(queue))
     return true
   } catch (error) {

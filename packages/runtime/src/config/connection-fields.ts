@@ -98,38 +98,22 @@ const hasPassword = (url: string): boolean => new URL(url).password !== ''
 const hasUser = (url: string): boolean => new URL(url).username !== ''
 const isPlain = (url: string): boolean => !/^(amqps|rediss)\b/.test(url)
 
-/** The variables of one server; `name` is their prefix. */
-interface ServerVariables {
-  readonly name: 'AMQP' | 'REDIS'
-  readonly url: readonly string[]
-  readonly username?: string | undefined
-  readonly password: string | undefined
-  readonly passwordFromFile: string | undefined
-  readonly ca: string | undefined
-}
+type ServerConfig = Partial<AmqpConfig & RedisConfig>
 
-const amqpVariables = (config: AmqpConfig): ServerVariables => ({
-  name: 'AMQP',
-  url: config.AMQP_URL,
-  username: config.AMQP_USERNAME,
-  password: config.AMQP_PASSWORD,
-  passwordFromFile: config.AMQP_PASSWORD_FILE,
-  ca: config.AMQP_CA_FILE,
+/** @param name the prefix of the server's variables */
+const serverOf = (name: 'AMQP' | 'REDIS', config: ServerConfig) => ({
+  url: config[`${name}_URL`] ?? [],
+  username: name === 'AMQP' ? config.AMQP_USERNAME : undefined,
+  password: config[`${name}_PASSWORD`] ?? config[`${name}_PASSWORD_FILE`],
+  ca: config[`${name}_CA_FILE`],
 })
 
-const redisVariables = (config: RedisConfig): ServerVariables => ({
-  name: 'REDIS',
-  url: config.REDIS_URL,
-  password: config.REDIS_PASSWORD,
-  passwordFromFile: config.REDIS_PASSWORD_FILE,
-  ca: config.REDIS_CA_FILE,
-})
-
-function addressProblem({ name, url, password, passwordFromFile, ca }: ServerVariables): string | undefined {
-  if (password !== undefined && passwordFromFile !== undefined) {
+function addressProblem(name: 'AMQP' | 'REDIS', config: ServerConfig): string | undefined {
+  const { url, password, ca } = serverOf(name, config)
+  if (config[`${name}_PASSWORD`] !== undefined && config[`${name}_PASSWORD_FILE`] !== undefined) {
     return `${name}_PASSWORD and ${name}_PASSWORD_FILE are both set; use one of them`
   }
-  if ((password ?? passwordFromFile) !== undefined && url.some(hasPassword)) {
+  if (password !== undefined && url.some(hasPassword)) {
     return `${name}_URL must not contain a password if ${name}_PASSWORD or ${name}_PASSWORD_FILE is set`
   }
   if (ca !== undefined && url.some(isPlain)) {
@@ -139,7 +123,7 @@ function addressProblem({ name, url, password, passwordFromFile, ca }: ServerVar
 }
 
 export const amqpRules: readonly Rule<typeof amqpFields>[] = [
-  (config) => addressProblem(amqpVariables(config)),
+  (config) => addressProblem('AMQP', config),
   (config) =>
     config.AMQP_USERNAME !== undefined && config.AMQP_URL.some(hasUser)
       ? 'AMQP_URL must not contain a user if AMQP_USERNAME is set'
@@ -154,24 +138,24 @@ export const amqpRules: readonly Rule<typeof amqpFields>[] = [
       : undefined,
 ]
 
-export const redisRules: readonly Rule<typeof redisFields>[] = [(config) => addressProblem(redisVariables(config))]
+export const redisRules: readonly Rule<typeof redisFields>[] = [(config) => addressProblem('REDIS', config)]
 
 /** The address of RabbitMQ, and how many of its nodes must run before the queues of a new installation are declared. */
 export const amqpAddress = (config: AmqpConfig): ServerAddress & { readonly formedBy: number } => ({
-  ...addressOf(amqpVariables(config)),
+  ...addressOf('AMQP', config),
   formedBy: config.AMQP_NODES ?? Math.min(config.AMQP_URL.length, MEMBERS),
 })
 
-export const redisAddress = (config: RedisConfig): ServerAddress => addressOf(redisVariables(config))
+export const redisAddress = (config: RedisConfig): ServerAddress => addressOf('REDIS', config)
 
-function addressOf({ url, username, password, passwordFromFile, ca }: ServerVariables): ServerAddress {
-  const secret = password ?? passwordFromFile
+function addressOf(name: 'AMQP' | 'REDIS', config: ServerConfig): ServerAddress {
+  const { url, username, password, ca } = serverOf(name, config)
   const withLogin = (each: string): string => {
     const parsed = new URL(each)
     if (username !== undefined) parsed.username = encodeURIComponent(username)
-    if (secret !== undefined) parsed.password = encodeURIComponent(secret)
+    if (password !== undefined) parsed.password = encodeURIComponent(password)
     return parsed.href
   }
-  const isGiven = username !== undefined || secret !== undefined
+  const isGiven = username !== undefined || password !== undefined
   return { url: isGiven ? url.map(withLogin) : url, ...(ca !== undefined && { ca }) }
 }

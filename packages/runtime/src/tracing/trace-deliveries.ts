@@ -20,10 +20,7 @@ export function deliveryAttributes({
   }
 }
 
-/**
- * Adds a span for the first publish of a delivery. The delivery carries this span through its schedule, so every attempt
- * is a child of it.
- */
+/** Adds a span for the first publish of a delivery, which carries it along: every attempt is a child of it. */
 export function tracePublishDelivery(
   tracing: Tracing,
   publish: (delivery: Delivery) => Promise<void>,

@@ -33,14 +33,9 @@ export interface DeliveryRetention {
 
 /** The result of a slot that did not park the delivery. */
 export type Settlement =
-  | { readonly state: 'acknowledged' }
-  /**
-   * `next`: the confirmed message that continues the delivery, in the slot after this one, or in the same slot if it was
-   * postponed.
-   */
+  | { readonly state: 'acknowledged' | 'withdrawn' | 'expired' }
+  /** `next`: the confirmed message that continues the delivery, in the next slot, or in the same one if postponed. */
   | { readonly state: 'waiting'; readonly nextAttemptAt: string; readonly next: Continuation }
-  | { readonly state: 'withdrawn' }
-  | { readonly state: 'expired' }
   /**
    * `next`: the message that is held in `slot`. It is stored with the ledger. `lookInMs`: a worker looks at the held
    * deliveries of the subscription after this time, in case that they are held no longer.

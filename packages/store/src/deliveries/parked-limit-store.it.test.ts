@@ -24,6 +24,9 @@ useDeliveries((opened) => {
   counter = createParkedCounter(redis)
 })
 
+const trim = (subscriptionId: SubscriptionId, allowance: Parameters<ParkedLimitStore['trim']>[1]) =>
+  limits.trim({ tenant: 'acme', subscriptionId }, allowance)
+
 /** Parks deliveries; the result is sorted oldest first. */
 async function park(subscriptionId: SubscriptionId, count: number): Promise<Delivery[]> {
   const deliveries = Array.from({ length: count }, () => deliveryOf({ subscriptionId }))
@@ -43,7 +46,7 @@ const idsOf = (deliveries: readonly Delivery[]): string[] => deliveries.map(({ d
 test('within its limit a subscription loses nothing, and there is no crossing', async () => {
   const id = newSubscriptionId()
   const parked = await park(id, 3)
-  expect(await limits.trim(id, { whole: 3, total: 6 })).toMatchObject({ bodies: 0, dropped: 0, isDone: true })
+  expect(await trim(id, { whole: 3, total: 6 })).toMatchObject({ bodies: 0, dropped: 0, isDone: true })
   expect(await bodiesOf(parked)).toEqual([1, 1, 1])
   expect(await counter.count(id)).toEqual({ count: 3, withoutBody: 0, dropped: 0, bodiesUntil: '0' })
   expect(await limits.unreported(id)).toBeUndefined()
@@ -52,7 +55,7 @@ test('within its limit a subscription loses nothing, and there is no crossing', 
 test('beyond the limit the oldest deliveries lose their body first and are dropped last', async () => {
   const id = newSubscriptionId()
   const parked = await park(id, 7)
-  expect(await limits.trim(id, { whole: 2, total: 5 })).toMatchObject({ bodies: 3, dropped: 2, isDone: true })
+  expect(await trim(id, { whole: 2, total: 5 })).toMatchObject({ bodies: 3, dropped: 2, isDone: true })
   expect(await bodiesOf(parked)).toEqual([0, 0, 0, 0, 0, 1, 1])
   expect(await listed(id)).toEqual(idsOf(parked.slice(2)))
   expect(await counter.count(id)).toMatchObject({ count: 5, withoutBody: 3, dropped: 2 })
@@ -61,7 +64,7 @@ test('beyond the limit the oldest deliveries lose their body first and are dropp
 test('a delivery without its body stays readable, but cannot be redelivered', async () => {
   const id = newSubscriptionId()
   const [oldest] = (await park(id, 2)) as [Delivery, Delivery]
-  await limits.trim(id, { whole: 1, total: 2 })
+  await trim(id, { whole: 1, total: 2 })
   expect(await store.find(oldest.deliveryId)).toMatchObject({
     state: 'parked',
     body: null,
@@ -74,7 +77,7 @@ test('a delivery without its body stays readable, but cannot be redelivered', as
 test('a late copy of a dropped delivery still finds it settled', async () => {
   const id = newSubscriptionId()
   const [dropped] = (await park(id, 3)) as [Delivery, Delivery, Delivery]
-  await limits.trim(id, { whole: 1, total: 2 })
+  await trim(id, { whole: 1, total: 2 })
   expect(await listed(id)).not.toContain(dropped.deliveryId)
   expect(await store.isSettled(dropped)).toBe(true)
   expect(await fixture.ttlOf(recordKey(dropped.deliveryId))).toBeLessThanOrEqual(retention.settledRetentionMs)
@@ -84,13 +87,9 @@ test('trimming twice or by several workers at the same time releases nothing twi
   const id = newSubscriptionId()
   const parked = await park(id, 40)
   const allowance = { whole: 10, total: 20 }
-  const trimmed = await Promise.all([
-    limits.trim(id, allowance),
-    limits.trim(id, allowance),
-    limits.trim(id, allowance),
-  ])
+  const trimmed = await Promise.all([trim(id, allowance), trim(id, allowance), trim(id, allowance)])
   expect(trimmed.reduce((sum, { dropped }) => sum + dropped, 0)).toBe(20)
-  expect(await limits.trim(id, allowance)).toMatchObject({ bodies: 0, dropped: 0, isDone: true })
+  expect(await trim(id, allowance)).toMatchObject({ bodies: 0, dropped: 0, isDone: true })
   expect(await listed(id)).toEqual(idsOf(parked.slice(20)))
   expect(await bodiesOf(parked)).toEqual(parked.map((_, i) => (i < 30 ? 0 : 1)))
   expect(await counter.count(id)).toMatchObject({ count: 20, withoutBody: 10, dropped: 20 })
@@ -105,9 +104,8 @@ test('many deliveries are trimmed in steps of bounded size', async () => {
     ]).flat()
     await commands.zadd(parkedKey(id), ...entries)
   })
-  expect((await limits.trim(id, { whole: 50, total: 100 })).isDone).toBe(false)
-  for (let steps = 0; !(await limits.trim(id, { whole: 50, total: 100 })).isDone; steps++)
-    expect(steps).toBeLessThan(10)
+  expect((await trim(id, { whole: 50, total: 100 })).isDone).toBe(false)
+  for (let steps = 0; !(await trim(id, { whole: 50, total: 100 })).isDone; steps++) expect(steps).toBeLessThan(10)
   expect(await counter.count(id)).toMatchObject({ count: 100, withoutBody: 50 })
 })
 
@@ -119,7 +117,7 @@ test('a delivery that was redelivered and parked again keeps its new body', asyn
   // The sender dies here, so the entry of run 1 stays in the list.
   const again = { ...first, run: 2, slot: 0, attempt: 1 }
   await store.park(again, refused(again), 'rejected')
-  await limits.trim(id, { whole: 2, total: 2 })
+  await trim(id, { whole: 2, total: 2 })
   expect(await bodiesOf([first])).toEqual([1])
   expect(await store.find(first.deliveryId)).toMatchObject({ state: 'parked', run: 2 })
   expect(await counter.count(id)).toMatchObject({ count: 2, dropped: 0 })
@@ -130,8 +128,8 @@ test('a full Redis can be trimmed', async () => {
   const parked = await park(id, 6)
   await fixture.server.limitMemory(1)
   try {
-    expect(await limits.trim(id, { whole: 4, total: 6 })).toMatchObject({ bodies: 2, dropped: 0, isDone: true })
-    expect(await limits.trim(id, { whole: 1, total: 4 })).toMatchObject({ bodies: 3, dropped: 2, isDone: true })
+    expect(await trim(id, { whole: 4, total: 6 })).toMatchObject({ bodies: 2, dropped: 0, isDone: true })
+    expect(await trim(id, { whole: 1, total: 4 })).toMatchObject({ bodies: 3, dropped: 2, isDone: true })
     const crossing = await limits.unreported(id)
     if (crossing !== undefined) await limits.markReported(id, crossing)
     expect(await limits.unreported(id)).toBeUndefined()
@@ -145,23 +143,23 @@ test('a crossing is reported once, and again only after the count was well below
   const id = newSubscriptionId()
   const allowance = { whole: 10, total: 20 }
   const parked = await park(id, 11)
-  await limits.trim(id, allowance)
+  await trim(id, allowance)
   const crossing = await limits.unreported(id)
   expect(crossing).toMatchObject({ limit: 10, count: 11 })
   await park(id, 1)
-  await limits.trim(id, allowance)
+  await trim(id, allowance)
   expect(await limits.unreported(id)).toEqual(crossing)
   if (crossing !== undefined) await limits.markReported(id, crossing)
   await park(id, 1)
-  await limits.trim(id, allowance)
+  await trim(id, allowance)
   expect(await limits.unreported(id)).toBeUndefined()
   for (const { deliveryId } of parked.slice(3)) {
     const begun = await store.beginRedelivery(deliveryId, { sender: 'a' })
     if (begun.kind === 'begun') await store.redeliverySent(begun.record)
   }
-  await limits.trim(id, allowance)
+  await trim(id, allowance)
   await park(id, 11)
-  await limits.trim(id, allowance)
+  await trim(id, allowance)
   expect(await limits.unreported(id)).toMatchObject({ limit: 10 })
 })
 

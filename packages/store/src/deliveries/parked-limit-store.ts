@@ -1,4 +1,5 @@
 import type { SubscriptionId } from '@switchhook/contracts'
+import type { Endpoint } from '../breaker/breaker-store.ts'
 import { bodyKey, parkedKey, parkedLimitKey, parkedRoomKey, parkingSubscriptionsKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import type { DeliveryRetention } from './delivery-store.ts'
@@ -93,7 +94,7 @@ export function createParkedLimitStore(
     }),
     ...createCrossingStore(redis, parkedLimitKey),
     /** Releases a bounded number of bodies and deliveries beyond the allowance, the oldest first. */
-    async trim(subscriptionId: SubscriptionId, { whole, total }: ParkedAllowance): Promise<Trimmed> {
+    async trim({ subscriptionId }: Endpoint, { whole, total }: ParkedAllowance): Promise<Trimmed> {
       const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
       const bounds = [whole, total, RELEASED_AT_ONCE, Math.floor(whole * CROSSED_AGAIN_BELOW)]
       const [count, drop, placed] = await runScript(redis, 'deliveries/find-excess-parked', keys, bounds)

@@ -1,4 +1,4 @@
-import { getOrCreate } from '../get-or-create.ts'
+import { getOrCreate } from '@switchhook/runtime'
 import { eventKey, eventsKey, logKey } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'

@@ -1,5 +1,5 @@
 import { type DeliveryId, deliveryIdOf, type EventId, parseEventId, type Tenant } from '@switchhook/contracts'
-import { getOrCreate } from '../get-or-create.ts'
+import { getOrCreate } from '@switchhook/runtime'
 import { pendingKey, pendingWindowKey } from '../keys.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 import type { ScriptPart } from '../redis/script-parts.ts'

@@ -4,36 +4,15 @@ import { isRefusal } from './reply-fate.ts'
 import { callsOf, type ScriptPart } from './script-parts.ts'
 import type { ScriptName, ScriptReplies } from './scripts.ts'
 
-export type Commands = Single & {
-  runScript<Name extends ScriptName>(
+export type Commands = ReturnType<typeof withScripts>
+
+export function withScripts(client: RedisClient) {
+  const scripts = client as unknown as Record<ScriptName, (keyCount: number, ...rest: unknown[]) => Promise<unknown>>
+  const runScript = <Name extends ScriptName>(
     name: Name,
     keys: readonly string[],
     args: readonly (string | number | Buffer)[],
-  ): Promise<ScriptReplies[Name]>
-  /**
-   * Runs a script for many parts, whose hash tags may differ, in as few calls as possible: in a cluster, one or more for
-   * each tag. The script must be repeatable: if Redis refuses a part, the other parts of its call are sent again.
-   * @param shared the arguments before those of the parts, in every call
-   * @returns the reply to each call
-   */
-  runParts<Name extends ScriptName>(
-    name: Name,
-    parts: readonly ScriptPart[],
-    shared?: readonly (string | number)[],
-  ): Promise<ScriptReplies[Name][]>
-  /**
-   * Whether one command may have keys of several hash tags. In a cluster these are on several primaries, and a call for
-   * all of them fails if one is away.
-   */
-  mayMixTags(): boolean
-  /** The strings at keys whose hash tags may differ. */
-  getEach(keys: readonly string[]): Promise<(string | null)[]>
-}
-
-export function withScripts(client: RedisClient): Commands {
-  const scripts = client as unknown as Record<ScriptName, (keyCount: number, ...rest: unknown[]) => Promise<unknown>>
-  const runScript = (name: ScriptName, keys: readonly string[], args: readonly unknown[]): Promise<unknown> =>
-    scripts[name](keys.length, ...keys, ...args)
+  ): Promise<ScriptReplies[Name]> => scripts[name](keys.length, ...keys, ...args) as Promise<ScriptReplies[Name]>
   // The address of one Redis can lead to a cluster behind a proxy. Its first refusal is remembered.
   let mayMixTags = !(client instanceof Cluster)
   const noteRefusal = (error: unknown): void => {
@@ -41,12 +20,18 @@ export function withScripts(client: RedisClient): Commands {
     if (error.message.startsWith('CROSSSLOT')) mayMixTags = false
   }
 
-  const runParts = async (
-    name: ScriptName,
+  /**
+   * Runs a script for many parts, whose hash tags may differ, in as few calls as possible: in a cluster, one or more for
+   * each tag. The script must be repeatable: if Redis refuses a part, the other parts of its call are sent again.
+   * @param shared the arguments before those of the parts, in every call
+   * @returns the reply to each call
+   */
+  async function runParts<Name extends ScriptName>(
+    name: Name,
     parts: readonly ScriptPart[],
     shared: readonly (string | number)[] = [],
-  ) => {
-    const call = (some: readonly ScriptPart[]): Promise<unknown> =>
+  ): Promise<ScriptReplies[Name][]> {
+    const call = (some: readonly ScriptPart[]): Promise<ScriptReplies[Name]> =>
       runScript(
         name,
         some.flatMap(({ keys }) => keys),
@@ -67,7 +52,8 @@ export function withScripts(client: RedisClient): Commands {
     return replies.flat()
   }
 
-  const getEach: Commands['getEach'] = async (keys) => {
+  /** The strings at keys whose hash tags may differ. */
+  async function getEach(keys: readonly string[]): Promise<(string | null)[]> {
     const getAlone = (): Promise<(string | null)[]> => Promise.all(keys.map((key) => client.get(key)))
     if (!mayMixTags || keys.length <= 1) return await getAlone()
     try {
@@ -78,12 +64,21 @@ export function withScripts(client: RedisClient): Commands {
     }
   }
 
-  // The cast holds for a cluster too: it has the same commands.
-  return Object.assign(client as Single, { runScript, runParts, getEach, mayMixTags: () => mayMixTags }) as Commands
+  return Object.assign(
+    // The cast holds for a cluster too: it has the same commands.
+    client as Single,
+    {
+      runScript,
+      runParts,
+      getEach,
+      /** In a cluster, a call for keys of several hash tags is refused, or fails if one of their primaries is away. */
+      mayMixTags: (): boolean => mayMixTags,
+    },
+  )
 }
 
 /** Waits for every reply before it rejects. */
-async function allOf(replies: readonly Promise<unknown>[]): Promise<unknown[]> {
+async function allOf<Reply>(replies: readonly Promise<Reply>[]): Promise<Reply[]> {
   await Promise.allSettled(replies)
   return await Promise.all(replies)
 }

@@ -15,33 +15,7 @@ import { fullestOf, parseMemory, type RedisMemory } from './server.ts'
 export const run = Symbol('run')
 
 /** A connection that reconnects automatically. While it is down, every use of it rejects immediately with Unavailable. */
-export interface Redis {
-  /** Connected, and Redis has loaded its data. */
-  isReady(): boolean
-  /**
-   * Resolves when Redis is connected and accepts writes. Rejects once closed.
-   * @param options mayBeFull: resolve also when Redis refuses writes only for lack of memory
-   */
-  ready(options?: { readonly mayBeFull: boolean }): Promise<void>
-  /**
-   * The settings that decide which data Redis can lose, of each primary. A setting that Redis does not show, as with many
-   * managed servers, is undefined.
-   */
-  durabilitySettings(): Promise<readonly DurabilitySettings[]>
-  /** In a cluster, the memory of its fullest primary. Undefined if Redis does not reveal it. */
-  memory(): Promise<RedisMemory | undefined>
-  /** Whether one command may have keys of several hash tags, which a cluster refuses. */
-  mayMixTags(): boolean
-  /** Waits for outstanding replies, then disconnects. */
-  close(): Promise<void>
-  /**
-   * Sends commands. `action` must do nothing else, because its errors are taken for errors of Redis.
-   * @throws Unavailable when Redis cannot be reached, does not answer in time, or reports that it cannot serve now; its
-   * `fate` says whether the failed command may have been executed
-   * @throws RedisRefusal when Redis rejects the command itself: repeating it would not help
-   */
-  readonly [run]: <T>(action: (commands: Commands) => Promise<T>) => Promise<T>
-}
+export interface Redis extends ReturnType<typeof wrap> {}
 
 /** Runs a script of this package. @throws as `Redis[run]` */
 export const runScript = <Name extends ScriptName>(
@@ -135,12 +109,18 @@ function watch(
 
 const REPLY_LIMITS = { replyMs: COMMAND_TIMEOUT_MS, silenceMs: SOCKET_TIMEOUT_MS, checkEveryMs: CHECK_REPLIES_MS }
 
-function wrap(client: RedisClient, closing: AbortController, trouble: (error: unknown) => void): Redis {
+function wrap(client: RedisClient, closing: AbortController, trouble: (error: unknown) => void) {
   const commands = withScripts(client)
   // A cluster's connections are ioredis' own, and each command chooses one.
   const replies = client instanceof Cluster ? limitReplies(COMMAND_TIMEOUT_MS) : watchReplies(client, REPLY_LIMITS)
 
-  const send: Redis[typeof run] = async (action) => {
+  /**
+   * Sends commands. `action` must do nothing else, because its errors are taken for errors of Redis.
+   * @throws Unavailable when Redis cannot be reached, does not answer in time, or reports that it cannot serve now; its
+   * `fate` says whether the failed command may have been executed
+   * @throws RedisRefusal when Redis rejects the command itself: repeating it would not help
+   */
+  async function send<T>(action: (commands: Commands) => Promise<T>): Promise<T> {
     if (client.status !== 'ready' || closing.signal.aborted) {
       throw new Unavailable('redis', 'Redis cannot be reached', { fate: 'not-executed' })
     }
@@ -157,8 +137,13 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
   let closed: Promise<void> | undefined
   return {
     [run]: send,
-    isReady: () => client.status === 'ready' && !closing.signal.aborted,
-    async ready({ mayBeFull } = { mayBeFull: false }) {
+    /** Connected, and Redis has loaded its data. */
+    isReady: (): boolean => client.status === 'ready' && !closing.signal.aborted,
+    /**
+     * Resolves when Redis is connected and accepts writes. Rejects once closed.
+     * @param options mayBeFull: resolve also when Redis refuses writes only for lack of memory
+     */
+    async ready({ mayBeFull } = { mayBeFull: false }): Promise<void> {
       for (let tries = 0; ; tries++) {
         if (closing.signal.aborted) throw new Unavailable('redis', 'the connection to Redis was closed by this process')
         try {
@@ -173,13 +158,18 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
         await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
       }
     },
-    durabilitySettings: () => send(() => Promise.all(primaries().map(readSettings))),
-    async memory() {
+    /** Of each primary. A setting that Redis does not show, as with many managed servers, is undefined. */
+    durabilitySettings: (): Promise<readonly DurabilitySettings[]> =>
+      send(() => Promise.all(primaries().map(readSettings))),
+    /** In a cluster, the memory of its fullest primary. Undefined if Redis does not reveal it. */
+    async memory(): Promise<RedisMemory | undefined> {
       const answers = await send(() => Promise.all(primaries().map((node) => node.info('memory'))))
       return fullestOf(answers.map(parseMemory).filter((memory) => memory !== undefined))
     },
-    mayMixTags: () => commands.mayMixTags(),
-    close() {
+    /** Whether one command may have keys of several hash tags, which a cluster refuses. */
+    mayMixTags: (): boolean => commands.mayMixTags(),
+    /** Waits for outstanding replies, then disconnects. */
+    close(): Promise<void> {
       closing.abort()
       closed ??= disconnect(client, replies)
       return closed

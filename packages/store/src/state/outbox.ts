@@ -69,19 +69,13 @@ export function createOutbox(redis: Redis, consumerName: string) {
         ),
       )
     },
-    /**
-     * Gives events that a commit has claimed to `claim`, because they cannot be sent now. Without it, `claim` finds them
-     * after 11 s.
-     */
+    /** Gives the events of a commit to `claim`, because they cannot be sent now. Otherwise it finds them after 11 s. */
     async giveBack(entries: readonly OutboxEntry[]): Promise<void> {
       await pipeline(redis, (commands) =>
         byPartition(entries).map(({ key, ids }) => commands.xclaim(key, GROUP, consumerName, 0, ...ids, 'JUSTID')),
       )
     },
-    /**
-     * Gives `claim` the events that an earlier process of this name had claimed in its commits. Call it before the first
-     * commit.
-     */
+    /** Gives `claim` what an earlier process of this name claimed in its commits. Call it before the first commit. */
     async resume(): Promise<void> {
       const args = [GROUP, consumerName, committerOf(consumerName), MAX_TAKEN_BACK]
       await pipeline(redis, (commands) =>

@@ -10,7 +10,7 @@ import {
   type Subscription,
   type SubscriptionId,
 } from '@switchhook/contracts'
-import { getOrCreate } from '../get-or-create.ts'
+import { getOrCreate } from '@switchhook/runtime'
 
 type Filterable = Pick<Subscription, 'id' | 'filter'>
 

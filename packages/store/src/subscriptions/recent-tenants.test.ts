@@ -1,5 +1,5 @@
 import { aSubscription } from '@switchhook/testkit'
-import { RecentTenants } from './recent-tenants.ts'
+import { createRecentTenants } from './recent-tenants.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
 
 function tenantWith(subscriptions: number, revision = 'r') {
@@ -11,11 +11,11 @@ function tenantWith(subscriptions: number, revision = 'r') {
   return { revision, index }
 }
 
-const remembered = (tenants: RecentTenants, names: readonly string[]): string[] =>
+const remembered = (tenants: ReturnType<typeof createRecentTenants>, names: readonly string[]): string[] =>
   names.filter((name) => tenants.get(name) !== undefined)
 
 test('beyond the limit the tenants that were not used for longest are forgotten', () => {
-  const tenants = new RecentTenants(21)
+  const tenants = createRecentTenants(21)
   for (const name of ['a', 'b', 'c']) tenants.set(name, tenantWith(3))
   tenants.get('a')
   tenants.set('d', tenantWith(1))
@@ -23,7 +23,7 @@ test('beyond the limit the tenants that were not used for longest are forgotten'
 })
 
 test('a tenant larger than the limit is kept next to small ones, which do not share their room with it', () => {
-  const tenants = new RecentTenants(12)
+  const tenants = createRecentTenants(12)
   for (let times = 0; times < 10; times++) {
     tenants.set('large', tenantWith(50, `r${times}`))
     for (const name of ['a', 'b', 'c']) tenants.set(name, tenantWith(1))
@@ -33,7 +33,7 @@ test('a tenant larger than the limit is kept next to small ones, which do not sh
 })
 
 test('one tenant larger than the limit is kept: the one that was set last', () => {
-  const tenants = new RecentTenants(12)
+  const tenants = createRecentTenants(12)
   tenants.set('large', tenantWith(50))
   tenants.set('larger', tenantWith(60))
   tenants.set('small', tenantWith(1))
@@ -41,7 +41,7 @@ test('one tenant larger than the limit is kept: the one that was set last', () =
 })
 
 test('a tenant that grows beyond the limit or shrinks below it is counted accordingly', () => {
-  const tenants = new RecentTenants(12)
+  const tenants = createRecentTenants(12)
   for (const subscriptions of [1, 50, 1, 50, 1]) tenants.set('a', tenantWith(subscriptions))
   tenants.set('b', tenantWith(3))
   expect(remembered(tenants, ['a', 'b'])).toEqual(['a', 'b'])
@@ -50,7 +50,7 @@ test('a tenant that grows beyond the limit or shrinks below it is counted accord
 })
 
 test('a tenant is counted once, however often it is set', () => {
-  const tenants = new RecentTenants(14)
+  const tenants = createRecentTenants(14)
   tenants.set('other', tenantWith(3))
   for (let times = 0; times < 10; times++) tenants.set('a', tenantWith(3, `r${times}`))
   expect(remembered(tenants, ['other', 'a'])).toEqual(['other', 'a'])
@@ -58,7 +58,7 @@ test('a tenant is counted once, however often it is set', () => {
 })
 
 test('tenants without subscriptions are bounded as well', () => {
-  const tenants = new RecentTenants(12)
+  const tenants = createRecentTenants(12)
   const names = Array.from({ length: 100 }, (_, n) => `tenant-${n}`)
   for (const name of names) tenants.set(name, tenantWith(0))
   expect(remembered(tenants, names)).toHaveLength(3)

@@ -1,9 +1,6 @@
 import { type Redis, run } from '../redis/redis.ts'
 
-/**
- * Shares reads. A caller joins a read that has not begun, so its result includes every write that ended
- * before the call.
- */
+/** Shares reads. A caller joins a read that has not begun, so it sees every write that ended before the call. */
 export type SharedRead<Key, Value> = (key: Key) => Promise<Value>
 
 /**

@@ -2,7 +2,7 @@ import type { SubscriptionId, Tenant } from '@switchhook/contracts'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
-import { type KnownTenant, RecentTenants } from './recent-tenants.ts'
+import { createRecentTenants, type KnownTenant } from './recent-tenants.ts'
 import { oneAtATime, stringsPerTick } from './shared-reads.ts'
 import { parseSubscription } from './stored-subscription.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
@@ -29,7 +29,7 @@ export function createSubscriptionFollower(
   verify: () => Promise<void>,
   limits: FollowerLimits = LIMITS,
 ): { upToDate: (tenant: Tenant, atLeast?: string) => Promise<SubscriptionIndex> } {
-  const tenants = new RecentTenants(limits.mostEntries)
+  const tenants = createRecentTenants(limits.mostEntries)
 
   const readString = stringsPerTick(redis)
 

@@ -9,7 +9,7 @@ import {
   type SubscriptionId,
   type Tenant,
 } from '@switchhook/contracts'
-import { getOrCreate } from '../get-or-create.ts'
+import { getOrCreate } from '@switchhook/runtime'
 import { FilteredSubscriptions } from './filtered-subscriptions.ts'
 
 /** What fan-out needs of a subscription: no secret, no description. */

@@ -1,5 +1,5 @@
 import type { Delivery, SubscriptionId, Tenant } from '@switchhook/contracts'
-import { type Logger, startPoll } from '@switchhook/runtime'
+import { getOrCreate, type Logger, startPoll } from '@switchhook/runtime'
 import type { DeliveryLimits, Endpoint, ParkedLimitStore, TenantRoom } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 
@@ -9,12 +9,7 @@ interface Total {
 }
 
 export interface LimiterDeps {
-  readonly store: TenantRoom & {
-    readonly trim: (
-      endpoint: Endpoint,
-      allowance: Parameters<ParkedLimitStore['trim']>[1],
-    ) => ReturnType<ParkedLimitStore['trim']>
-  }
+  readonly store: TenantRoom & Pick<ParkedLimitStore, 'trim'>
   readonly limits: DeliveryLimits
   readonly everyMs: number
   /** The share of a limit beyond which `notice` is called. */
@@ -64,11 +59,8 @@ export function startLimiter(deps: LimiterDeps) {
     registeredAtMs.set(subscriptionId, now())
   }
 
-  function markedOf(tenant: Tenant): Stored {
-    const stored = marked.get(tenant) ?? { subscriptions: new Set(), deliveries: 0 }
-    marked.set(tenant, stored)
-    return stored
-  }
+  const markedOf = (tenant: Tenant): Stored =>
+    getOrCreate(marked, tenant, () => ({ subscriptions: new Set(), deliveries: 0 }))
 
   /** Resolves to how many were stored before, and whether more are left to trim than one sweep may. */
   async function trim(endpoint: Endpoint, whole: number): Promise<{ readonly size: number; readonly isDone: boolean }> {

@@ -38,10 +38,7 @@ export function startNotices({ config, redis, subscriptions, broker, meter, log 
     log,
   })
   const limiter = startLimiter({
-    store: {
-      ...parkedLimits,
-      trim: ({ subscriptionId }, allowance) => parkedLimits.trim(subscriptionId, allowance),
-    },
+    store: parkedLimits,
     limits: limitsOf(config),
     everyMs: PARKED_SWEEP_EVERY_MS,
     noticeBeyond: 1,

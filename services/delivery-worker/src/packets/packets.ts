@@ -5,10 +5,7 @@ import { backoffMs, type Logger, startDeadline } from '@switchhook/runtime'
 import type { GiveWay } from '../isolation/give-way.ts'
 import { TURN_PATIENCE_MS } from '../isolation/isolate.ts'
 
-/**
- * How long a packet waits for a member. As long as answers are quick, members need no copy, also if they have waited for a
- * turn.
- */
+/** How long a packet waits for a member: while answers are quick, none needs a copy, also after a wait for a turn. */
 export const PACKET_PATIENCE_MS = TURN_PATIENCE_MS + 150
 
 const FIRST_PAUSE_MS = 250

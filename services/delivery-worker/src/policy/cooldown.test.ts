@@ -31,6 +31,7 @@ function aBreaker(leaseMs = 60_000) {
       failing: async () => void notices.push(`failing after ${notes.length}`),
       recovered: async () => void notices.push(`recovered after ${notes.length}`),
     },
+    900_000,
   )
   return { breaker, notes, openedFor, notices }
 }
@@ -99,7 +100,7 @@ test('the pause that an endpoint asks for is passed on, up to a limit', async ()
     },
     60_000,
     (_subscriptionId, pauseMs) => opened.push(pauseMs),
-    undefined,
+    { failing: async () => {}, recovered: async () => {} },
     20_000,
   )
   await breaker.note(aDelivery(), { kind: 'answered', status: 429, answer: 'slow down', pauseMs: 5_000 }, before(0))

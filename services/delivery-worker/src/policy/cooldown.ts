@@ -1,6 +1,7 @@
 import type { Delivery, Outcome, SubscriptionId } from '@switchhook/contracts'
 import type { BreakerStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
+import type { Notices } from '../notices/notices.ts'
 import { resultOf } from './classify.ts'
 import { isTransientFailure } from './decide.ts'
 import type { EndpointState } from './recent-looks.ts'
@@ -27,16 +28,6 @@ export interface Before extends Pick<EndpointState, 'health' | 'rejected'> {
   readonly probe: string | undefined
 }
 
-/** Publishes the notices of an outage. Neither function rejects: a failed notice never affects the breaker. */
-export interface OutageNotices {
-  /** Called with every cool-down; publishes one notice per outage. */
-  readonly failing: (delivery: Delivery) => Promise<void>
-  /** Called before the breaker closes. */
-  readonly recovered: (delivery: Delivery) => Promise<void>
-}
-
-const NO_NOTICES: OutageNotices = { failing: async () => {}, recovered: async () => {} }
-
 /**
  * More endpoints than fail within an attempt's time. Beyond it the oldest are forgotten: a success may leave the failure
  * count of such an endpoint unchanged once.
@@ -56,8 +47,8 @@ export function createBreaker(
   store: Pick<BreakerStore, 'claimProbe' | 'releaseProbe' | 'noteFailure' | 'noteAnswer'>,
   leaseMs: number,
   opened: (subscriptionId: string, pauseMs: number | undefined) => void,
-  notices: OutageNotices = NO_NOTICES,
-  longestPauseMs = Number.POSITIVE_INFINITY,
+  notices: Pick<Notices, 'failing' | 'recovered'>,
+  longestPauseMs: number,
 ) {
   // A POST that began before the failure does not know of it, and has ended after `leaseMs`. Later ones find the failure in
   // their look, so dead endpoints and deleted subscriptions need no longer entry.

@@ -30,9 +30,7 @@ interface HoldDecision {
 
 /** The fate of a delivery after its slot. */
 export type Decision =
-  | { readonly kind: 'acknowledged' }
-  | { readonly kind: 'withdrawn' }
-  | { readonly kind: 'expired' }
+  | { readonly kind: 'acknowledged' | 'withdrawn' | 'expired' }
   | { readonly kind: 'retry'; readonly slot: number; readonly postponed?: never; readonly waitMs: number }
   | { readonly kind: 'park'; readonly reason: ParkedReason }
   | HoldDecision

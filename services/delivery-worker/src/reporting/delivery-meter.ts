@@ -130,29 +130,24 @@ function createDecisionCounters(metrics: Metrics) {
     'Decisions about deliveries, with their reason: a failed POST, a cool-down, a secret that cannot be decrypted, or why the delivery was parked.',
   )
   const of = (decision: string) => (reason: string) => family.of({ decision, reason })
-  const parked = countersOf(PARKED_REASONS, of('parked'))
-  const { acknowledged, withdrawn, expired, held, aside } = countersOf(
-    ['acknowledged', 'withdrawn', 'expired', 'held', 'aside'],
-    (decision) => of(decision)('none'),
+  const { held, aside, ...ends } = countersOf(['acknowledged', 'withdrawn', 'expired', 'held', 'aside'], (decision) =>
+    of(decision)('none'),
   )
-  const postponed = countersOf(['cooling', 'unsignable'], of('postponed'))
+  const parked = countersOf(PARKED_REASONS, of('parked'))
+  const postpone = countersOf(['cooling', 'unsignable'], of('postponed'))
   const retry = countersOf(['failed', 'cooling', 'unsignable'], of('retry'))
-  const decisions = (decision: Decision, outcome: Outcome | Withheld): Counter => {
+  const decisions = (decision: Decision, { kind }: Outcome | Withheld): Counter => {
     switch (decision.kind) {
-      case 'acknowledged':
-        return acknowledged
-      case 'withdrawn':
-        return withdrawn
-      case 'hold':
-        return held
-      case 'expired':
-        return expired
-      case 'postpone':
-        return postponed[outcome.kind === 'unsignable' ? 'unsignable' : 'cooling']
-      case 'retry':
-        return retry[outcome.kind === 'cooling' || outcome.kind === 'unsignable' ? outcome.kind : 'failed']
       case 'park':
         return parked[decision.reason]
+      case 'postpone':
+        return postpone[kind === 'unsignable' ? 'unsignable' : 'cooling']
+      case 'retry':
+        return retry[kind === 'cooling' || kind === 'unsignable' ? kind : 'failed']
+      case 'hold':
+        return held
+      default:
+        return ends[decision.kind]
     }
   }
   return { decisions, aside }

@@ -1,5 +1,5 @@
 import { type Attempt, occurredAtMsOf, type SubscriptionId, type Tenant } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
+import { getOrCreate, type Logger } from '@switchhook/runtime'
 import { type Addition, addCounts, type Counts, countAttempt, countEnd, type StatisticsStore } from '@switchhook/store'
 import type { Concluded } from './listener.ts'
 
@@ -27,13 +27,13 @@ export function createStatistics({ store, log, now }: StatisticsDeps) {
   let counted = 0
 
   function countsOf(tenant: Tenant, subscriptionId: SubscriptionId): Counts {
-    const tally = getOrAdd(tallies, tenant, () => new Map())
+    const tally = getOrCreate(tallies, tenant, () => new Map())
     const key = tally.has(subscriptionId) || counted < MAX_COUNTED ? subscriptionId : null
-    const minutes = getOrAdd(tally, key, () => {
+    const minutes = getOrCreate(tally, key, () => {
       if (key !== null) counted += 1
       return new Map()
     })
-    return getOrAdd(minutes, Math.floor(now() / MINUTE_MS), () => new Map())
+    return getOrCreate(minutes, Math.floor(now() / MINUTE_MS), () => new Map())
   }
 
   const concluded: Concluded = (delivery, attempt, decision) => {
@@ -68,7 +68,7 @@ function additionsOf(tally: Tally): Addition[] {
   for (const [subscriptionId, minutes] of tally) {
     for (const [minute, counts] of minutes) {
       addCounts(
-        getOrAdd(sums, minute, () => new Map()),
+        getOrCreate(sums, minute, () => new Map()),
         counts,
       )
       if (subscriptionId !== null) own.push({ subscriptionId, atMs: minute * MINUTE_MS, counts })
@@ -81,11 +81,3 @@ function additionsOf(tally: Tally): Addition[] {
 /** Only the first attempt has a delay; later ones wait for the schedule. Negative if the clocks differ. */
 const delayMsOf = (body: Buffer, { attempt, at }: Attempt): number | null =>
   attempt === 1 ? Date.parse(at) - occurredAtMsOf(body) : null
-
-function getOrAdd<K, V>(map: Map<K, V>, key: K, create: () => V): V {
-  const present = map.get(key)
-  if (present !== undefined) return present
-  const created = create()
-  map.set(key, created)
-  return created
-}

@@ -1,10 +1,7 @@
 import { type PlatformEvent, traceIdOfEvent } from '@switchhook/contracts'
 import { spanned, type Tracing } from '@switchhook/runtime'
 
-/**
- * Adds a span around the fan-out of an event. `handle` always gets an event with a trace context: an event without one
- * starts a trace.
- */
+/** Adds a span around the fan-out of an event, and so a trace context: an event without one starts a trace. */
 export function traceEvents(
   tracing: Tracing,
   handle: (event: PlatformEvent) => Promise<void>,

@@ -1,5 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import { BACKLOGS, backlogOf } from '@switchhook/messaging'
+import { getOrCreate } from '@switchhook/runtime'
 
 /** A tenant is over its share with this number of events in progress, … */
 const MAX_EVENTS = 30
@@ -130,11 +131,6 @@ export class TenantShares {
   }
 
   #accountOf(tenant: Tenant): Account {
-    let account = this.#accounts.get(tenant)
-    if (account === undefined) {
-      account = { inProgress: 0, packing: 0, recent: 0, backlog: undefined }
-      this.#accounts.set(tenant, account)
-    }
-    return account
+    return getOrCreate(this.#accounts, tenant, () => ({ inProgress: 0, packing: 0, recent: 0, backlog: undefined }))
   }
 }

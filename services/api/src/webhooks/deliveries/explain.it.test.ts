@@ -225,7 +225,7 @@ describe('the explanation of an event', () => {
     const event = await fanOut(id)
     await store.park(deliveryOf(event, id), attempt, 'rejected')
     const limits = createParkedLimitStore(redis, { parkedRetentionMs: HOUR_MS, settledRetentionMs: HOUR_MS })
-    await limits.trim(id, { whole: 0, total: 1 })
+    await limits.trim({ tenant: 'acme', subscriptionId: id }, { whole: 0, total: 1 })
     const { body } = await explain(event.eventId)
     expect((body as Explained).subscriptions.find(({ subscriptionId }) => subscriptionId === id)).toMatchObject({
       verdict: 'parked',

@@ -49,7 +49,7 @@ async function park(): Promise<Delivery> {
 async function parkTooMany(): Promise<Delivery[]> {
   const parked: Delivery[] = []
   for (let i = 0; i < 5; i++) parked.push(await park())
-  await limits.trim(parseSubscriptionId(subscription), { whole: 2, total: 4 })
+  await limits.trim({ tenant: 'acme', subscriptionId: parseSubscriptionId(subscription) }, { whole: 2, total: 4 })
   return parked
 }
 
