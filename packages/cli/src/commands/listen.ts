@@ -1,7 +1,6 @@
 import { type Schemas, SwitchhookError } from '@switchhook/client'
 import { type Context, command } from '../command.ts'
 import { ensureSubscription } from '../listen/ensure-subscription.ts'
-import { forward, untilListening } from '../listen/forward.ts'
 import { onKey } from '../listen/keys.ts'
 import { listen } from '../listen/listen.ts'
 import { outcomeText } from '../listen/outcome.ts'
@@ -59,8 +58,7 @@ export const listenCommand = command({
     await listen({
       client,
       subscriptionId: id,
-      handle: async (delivery) => (target ? forward(target, delivery) : { status: 200, durationMs: 0 }),
-      untilReady: async () => (target ? untilListening(target) : undefined),
+      target,
       on: {
         backlog: (count, oldestAt) => {
           if (count > 0) out.note(`${deliveries(count)} waiting, since ${moment(oldestAt)}; the oldest come first.`)

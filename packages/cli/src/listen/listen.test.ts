@@ -16,8 +16,7 @@ test.each([
     // The long poll does not end.
     client: createClient({ baseUrl: 'http://127.0.0.1', fetch: () => new Promise(nothing) }),
     subscriptionId: 's-1',
-    handle: () => new Promise(nothing),
-    untilReady: () => new Promise(nothing),
+    target: undefined,
     on: {
       backlog: nothing,
       result: nothing,
@@ -44,8 +43,7 @@ test('a refusal that passes is told with its reason', async () => {
       fetch: async () => Response.json(refusal, { status: 429 }),
     }),
     subscriptionId: 's-1',
-    handle: () => new Promise(nothing),
-    untilReady: () => new Promise(nothing),
+    target: undefined,
     on: {
       backlog: nothing,
       result: nothing,

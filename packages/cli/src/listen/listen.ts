@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, NoAnswer, type Schemas, SwitchhookError } from '@switchhook/client'
-import { type Forwarded, outcomeOf } from './outcome.ts'
+import { forward, untilListening } from './forward.ts'
+import type { Outcome } from './outcome.ts'
 
 type Received = Schemas['ReceivedDelivery']
 type Reported = Schemas['ReportedOutcome']
@@ -9,14 +10,13 @@ type Result = Schemas['OutcomeResult']
 export interface ListenOptions {
   readonly client: Client
   readonly subscriptionId: string
-  readonly handle: (delivery: Received) => Promise<Forwarded>
-  /** Resolves once `handle` can work again, after it was refused. */
-  readonly untilReady: () => Promise<void>
+  /** Where deliveries are POSTed; undefined: each one is only shown, and acknowledged. */
+  readonly target: URL | undefined
   readonly on: {
     /** The first receipt: how many deliveries were waiting. */
     backlog(count: number, oldestAt: string | null): void
     result(delivery: Received, outcome: Reported, result: Result): void
-    /** The handler does not listen, or listens again. */
+    /** The target does not listen, or listens again. */
     ready(isReady: boolean): void
     /** With an error: the api does not answer, or refuses for now. Without one: it answers again. */
     connected(error?: NoAnswer | SwitchhookError): void
@@ -30,9 +30,10 @@ const LEASE_MS = LEASE_SECONDS * 1_000
 const AT_ONCE = 10
 const RETRY_MS = 1_000
 const TICK_MS = 1_000
+const ACKNOWLEDGED: Outcome = { status: 200, durationMs: 0 }
 
 /** Receives, handles and reports until it is stopped or refused. @throws SwitchhookError, SignInFailed */
-export async function listen({ client, subscriptionId, handle, untilReady, on }: ListenOptions): Promise<never> {
+export async function listen({ client, subscriptionId, target, on }: ListenOptions): Promise<never> {
   const handling = new Set<Promise<void>>()
   let waitSeconds = 0
   let refused: Promise<void> | undefined
@@ -56,16 +57,16 @@ export async function listen({ client, subscriptionId, handle, untilReady, on }:
   async function handleOne(delivery: Received, receivedAtMs: number): Promise<void> {
     const { deliveryId, leaseToken } = delivery
     const endsAtMs = receivedAtMs + LEASE_MS
-    const outcome = { deliveryId, leaseToken, ...outcomeOf(await handle(delivery)) }
-    if (outcome.release) refused ??= untilHandled()
+    const outcome = { deliveryId, leaseToken, ...(target ? await forward(target, delivery) : ACKNOWLEDGED) }
+    if (target && outcome.release) refused ??= untilReady(target)
     const { items } = await persist(() => client.subscriptions.report(subscriptionId, { items: [outcome] }), endsAtMs)
     const [result] = items
     if (result !== undefined) on.result(delivery, outcome, result)
   }
 
-  async function untilHandled(): Promise<void> {
+  async function untilReady(target: URL): Promise<void> {
     on.ready(false)
-    await untilReady()
+    await untilListening(target)
     on.ready(true)
     refused = undefined
   }

@@ -22,10 +22,7 @@ export interface Attention {
 export const endpointName = ({ description, url }: Pick<SummaryItem, 'description' | 'url'>): string =>
   description || shortUrl(url)
 
-/**
- * What needs attention, the worst first: endpoints that fail or have parked deliveries (one entry per endpoint), and
- * recoveries that cannot go on.
- */
+/** The worst first: endpoints that fail or have parked deliveries (one entry each), and recoveries that cannot go on. */
 export function attentionOf(
   endpoints: readonly SummaryItem[],
   parked: readonly ParkedGroup[],

@@ -15,11 +15,7 @@ export interface Slot {
 
 type Scheduled = Pick<Delivery, 'run' | 'attempts' | 'nextAttemptAt' | 'firstDueAt'>
 
-/**
- * All slots of the current run, past and to come. The API reports attempts and the time of the next one; which slots a
- * cool-down used up follows from the schedule.
- * @param waitsMs the waits between the slots
- */
+/** All slots of the current run. Those that a cool-down used up follow from the waits between slots, `waitsMs`. */
 export function slotsOf(delivery: Scheduled, waitsMs: readonly number[]): readonly Slot[] {
   // A slot beyond the schedule follows a wait for a secret, or a schedule that became shorter: shown as the last one.
   const attempts = new Map(

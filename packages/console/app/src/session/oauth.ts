@@ -50,10 +50,7 @@ export async function requestSignIn(
   return address.href
 }
 
-/**
- * Redeems the code in the address that the issuer redirected to.
- * @throws Error with a message for people
- */
+/** Redeems the code in the address that the issuer redirected to. @throws Error with a message for people */
 export async function completeSignIn(url: URL) {
   const stored = sessionStorage.getItem(PENDING_KEY)
   sessionStorage.removeItem(PENDING_KEY)
@@ -90,10 +87,7 @@ function isInTrouble(error: unknown): boolean {
 /** The person does not wait longer for an issuer that does not answer. */
 const REVOCATION_SECONDS = 3
 
-/**
- * Revokes the refresh token (RFC 7009) if the issuer can. An issuer in trouble leaves it valid until it expires.
- * @returns the issuer, as it describes itself
- */
+/** Revokes the refresh token (RFC 7009) if the issuer can. An issuer in trouble leaves it valid until it expires. */
 export async function revokeTokens(signIn: SignIn, { refreshToken }: Tokens): Promise<openid.Configuration> {
   const issuer = await discover(signIn)
   if (issuer.serverMetadata().revocation_endpoint === undefined || refreshToken === undefined) return issuer
@@ -103,9 +97,8 @@ export async function revokeTokens(signIn: SignIn, { refreshToken }: Tokens): Pr
 }
 
 /**
- * Revokes the refresh token, and returns the address at which the issuer ends its own session and leads back (OpenID
- * Connect RP-Initiated Logout 1.0); undefined if it has none.
- * @throws if the issuer cannot be reached
+ * Revokes the refresh token. Returns the address that ends the issuer's own session and leads back (OpenID Connect
+ * RP-Initiated Logout 1.0), if there is one. @throws if the issuer cannot be reached
  */
 export async function endAtIssuer(signIn: SignIn, tokens: Tokens, returnTo: string): Promise<string | undefined> {
   const issuer = await revokeTokens(signIn, tokens)

@@ -68,10 +68,7 @@ export async function signIn(entry: SignIn): Promise<void> {
   location.assign(await requestSignIn(entry, { redirectUri: root(), returnTo: location.href, chooseAgain }))
 }
 
-/**
- * Ends the session: here immediately, then at the issuer. The refresh token is revoked, and the page leaves for the issuer's
- * sign-out, which returns to the console.
- */
+/** Ends the session: here immediately, then at the issuer, whose sign-out page returns to the console. */
 export async function signOut(): Promise<void> {
   const ended = session
   sessionStorage.setItem(SIGNED_OUT_KEY, '1')
@@ -85,11 +82,7 @@ export async function signOut(): Promise<void> {
   }
 }
 
-/**
- * A valid access token. Several callers share one refresh.
- * @param rejected the token that the API has just answered 401 to
- * @throws SignedOut if there is none; Error if the service or the issuer cannot be reached
- */
+/** Several callers share one refresh. @throws SignedOut; Error if the service or the issuer cannot be reached */
 export async function accessToken(rejected?: string): Promise<string> {
   if (session === undefined) throw new SignedOut()
   const isFresh = session.accessToken !== rejected && session.expiresAtMs - Date.now() > REFRESH_AHEAD_MS
