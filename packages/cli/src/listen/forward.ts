@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Schemas } from '@switchhook/client'
-import { answered, failed, type Outcome } from './outcome.ts'
+import { answered, type ForwardOutcome, failed } from './outcome.ts'
 
 /** The timeout of a delivery worker, too. */
 const TIMEOUT_MS = 10_000
@@ -13,7 +13,7 @@ const MAX_ANSWER = 1_024
 export async function forward(
   target: URL,
   { headers, body }: Pick<Schemas['ReceivedDelivery'], 'headers' | 'body'>,
-): Promise<Outcome> {
+): Promise<ForwardOutcome> {
   const startMs = performance.now()
   const durationMs = (): number => Math.round(performance.now() - startMs)
   const timeout = new AbortController()

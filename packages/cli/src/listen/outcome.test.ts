@@ -1,6 +1,6 @@
-import { answered, failed, type Outcome, outcomeText } from './outcome.ts'
+import { answered, type ForwardOutcome, failed, outcomeText } from './outcome.ts'
 
-test.each<[string, Outcome, Outcome, string]>([
+test.each<[string, ForwardOutcome, ForwardOutcome, string]>([
   ['a success', answered(204, 12, ''), { status: 204, durationMs: 12 }, '204'],
   ['a success, whose answer is not sent', answered(200, 1, 'ok'), { status: 200, durationMs: 1 }, '200'],
   [

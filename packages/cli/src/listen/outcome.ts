@@ -1,10 +1,10 @@
 import type { Schemas } from '@switchhook/client'
 
 /** The outcome to report, as a delivery worker would see it. */
-export type Outcome = Omit<Schemas['ReportedOutcome'], 'deliveryId' | 'leaseToken'>
+export type ForwardOutcome = Omit<Schemas['ReportedOutcome'], 'deliveryId' | 'leaseToken'>
 
 /** The first that matches. Nothing listens at a refused port, so no attempt is counted. */
-const BY_CODE: readonly (readonly [RegExp, Pick<Outcome, 'error' | 'release'>])[] = [
+const BY_CODE: readonly (readonly [RegExp, Pick<ForwardOutcome, 'error' | 'release'>])[] = [
   [/^ECONNREFUSED$/, { release: true }],
   [/TIMEDOUT$|TIMEOUT|^TimeoutError$/, { error: 'timeout' }],
   [/^(ENOTFOUND|EAI_)/, { error: 'dns' }],
@@ -15,18 +15,18 @@ const BY_CODE: readonly (readonly [RegExp, Pick<Outcome, 'error' | 'release'>])[
 ]
 
 /** A success is reported without its answer. */
-export const answered = (status: number, durationMs: number, answer: string): Outcome => ({
+export const answered = (status: number, durationMs: number, answer: string): ForwardOutcome => ({
   status,
   durationMs,
   ...(answer && status >= 300 && { answer }),
 })
 
 /** A refused connection gives the delivery back. @param code of Node or undici, as in `error.cause.code` */
-export function failed(code: string, durationMs: number): Outcome {
+export function failed(code: string, durationMs: number): ForwardOutcome {
   const [, found = {}] = BY_CODE.find(([pattern]) => pattern.test(code)) ?? []
   return found.release ? found : { ...found, durationMs }
 }
 
 /** `204`, `timeout`, or `refused`. */
-export const outcomeText = ({ status, error, release }: Outcome): string =>
+export const outcomeText = ({ status, error, release }: ForwardOutcome): string =>
   String(status ?? error ?? (release ? 'refused' : ''))

@@ -19,15 +19,7 @@ export function fillPoints(
   })
 }
 
-const NOTHING = {
-  attempts: 0,
-  acknowledged: 0,
-  byOutcome: {},
-  parked: 0,
-  expired: 0,
-  answerMs: null,
-  delayMs: null,
-} as const
+const NOTHING = { attempts: 0, acknowledged: 0, byOutcome: {}, parked: 0, expired: 0, answerMs: null, delayMs: null }
 
 /** The estimate of a percentile can lie above the deadline (undefined: not known); no attempt takes longer. */
 export const answerTimeMs = (estimateMs: number, deadlineMs: number | undefined): number =>

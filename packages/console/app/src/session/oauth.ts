@@ -29,23 +29,20 @@ const PENDING_KEY = 'switchhook.sign-in'
 /** Tokens without `expires_in` are renewed after this time. */
 const ASSUMED_LIFETIME_SECONDS = 300
 
-/** Remembers the verifier for this tab and returns the address of the issuer's sign-in page. */
-export async function requestSignIn(
-  signIn: SignIn,
-  options: { readonly redirectUri: string; readonly returnTo: string; readonly chooseAgain: boolean },
-): Promise<string> {
+/** Returns the address of the issuer's sign-in page. This tab remembers the verifier and the address to return to. */
+export async function requestSignIn(signIn: SignIn, redirectUri: string, chooseAgain: boolean): Promise<string> {
   const issuer = await discover(signIn)
   const verifier = openid.randomPKCECodeVerifier()
   const state = openid.randomState()
   const address = openid.buildAuthorizationUrl(issuer, {
-    redirect_uri: options.redirectUri,
+    redirect_uri: redirectUri,
     scope: signIn.scope,
     state,
     code_challenge: await openid.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
-    ...(options.chooseAgain && { prompt: 'login' }),
+    ...(chooseAgain && { prompt: 'login' }),
   })
-  const pending: Pending = { signIn, verifier, state, returnTo: options.returnTo }
+  const pending: Pending = { signIn, verifier, state, returnTo: location.href }
   sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))
   return address.href
 }

@@ -65,7 +65,7 @@ export async function signIn(entry: SignIn): Promise<void> {
   // An issuer without a sign-out may still have a session: it asks for the person again.
   const chooseAgain = sessionStorage.getItem(SIGNED_OUT_KEY) !== null
   sessionStorage.removeItem(SIGNED_OUT_KEY)
-  location.assign(await requestSignIn(entry, { redirectUri: root(), returnTo: location.href, chooseAgain }))
+  location.assign(await requestSignIn(entry, root(), chooseAgain))
 }
 
 /** Ends the session: here immediately, then at the issuer, whose sign-out page returns to the console. */
