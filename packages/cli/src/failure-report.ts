@@ -14,7 +14,6 @@ export function reportOf(error: unknown, clockOffsetMs?: number): FailureReport 
   return { exit, message: isClockSuspect ? `${message} ${clockAdvice(clockOffsetMs)}` : message }
 }
 
-/** What to do about a wrong clock. */
 export const clockAdvice = (offsetMs: number): string =>
   `The clock of this machine is ${Math.round(Math.abs(offsetMs) / 1_000)} s ${offsetMs > 0 ? 'ahead of' : 'behind'} the server's: set it by NTP.`
 

@@ -65,6 +65,5 @@ function strange(response: Response, address: string, waitMs: number | undefined
   return new NoAnswer(message, { mayHaveRun: ok || isProxy, status, retryAfterMs: waitMs })
 }
 
-/** The media type of an answer. */
 export const mediaTypeOf = ({ headers }: Response): string =>
   headers.get('content-type')?.split(';')[0] || 'no content type'

@@ -3,10 +3,7 @@ import type { Attempt, Delivery } from '../api/model.ts'
 /** One position of the schedule in the current run of a delivery. */
 export interface Slot {
   readonly slot: number
-  /**
-   * `failed`, `acknowledged`: an attempt was made. `skipped`: a cool-down used the slot up. `next`: the coming attempt.
-   * `later`: only if those before it fail. `unused`: the delivery ended before it.
-   */
+  /** `skipped`: a cool-down used it up. `later`: only if those before it fail. `unused`: the delivery ended before it. */
   readonly kind: 'failed' | 'acknowledged' | 'skipped' | 'next' | 'later' | 'unused'
   /** ISO 8601: of the attempt, or planned. Null for a slot that was not or will not be used. */
   readonly at: string | null

@@ -71,12 +71,7 @@ const columnsAt = (nowMs: number): readonly Column<WallRow>[] => [
         <Status tone={agent.statusCode === 2 ? 'good' : agent.loggedOn ? 'warn' : 'quiet'}>{agent.statusName}</Status>
       ),
   },
-  {
-    title: 'For',
-    align: 'end',
-    isOptional: true,
-    cell: ({ agent, isFirst }) => isFirst && since(agent.since, nowMs),
-  },
+  { title: 'For', align: 'end', isOptional: true, cell: ({ agent, isFirst }) => isFirst && since(agent.since, nowMs) },
   {
     title: 'Call',
     cell: ({ leg, concern }) => (

@@ -16,10 +16,7 @@ interface Session extends Tokens {
 
 export interface SignedOutState {
   readonly kind: 'signed-out'
-  /**
-   * `expired`: the API rejected a fresh token, or the issuer will not renew it. `withdrawn`: the service does not offer the
-   * person's issuer any more.
-   */
+  /** `expired`: the API or the issuer rejected the token. `withdrawn`: the service does not offer the issuer any more. */
   readonly reason: 'none' | 'expired' | 'withdrawn' | 'signed-out' | 'failed'
   readonly detail?: string
 }
