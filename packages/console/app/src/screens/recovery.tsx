@@ -7,7 +7,7 @@ import { namesQuery, recoveryQuery } from '../api/queries.ts'
 import { toneOfState } from '../rules/tone.ts'
 import { count, counted, deliveries, recoveryWait } from '../rules/words.ts'
 import { CommandDialog } from '../ui/dialog.tsx'
-import { Facts, Id, Missing, Panel, QueryState, Screen, Status, Tile, Time } from '../ui/parts.tsx'
+import { Empty, Facts, Id, Panel, QueryState, Screen, Status, Tile, Time } from '../ui/parts.tsx'
 import { RoleButton } from '../ui/role-button.tsx'
 import { EndpointLink } from './links.tsx'
 
@@ -19,7 +19,12 @@ export function RecoveryScreen() {
   const query = useQuery(recoveryQuery(recoveryId))
   const { data, error } = query
   const { data: names } = useQuery(namesQuery)
-  if (isMissing(error)) return <Missing screen="Recovery" title="There is no such recovery." />
+  if (isMissing(error))
+    return (
+      <Screen title="Recovery">
+        <Empty title="There is no such recovery." />
+      </Screen>
+    )
   if (data === undefined) return <QueryState query={query} />
   const kind = data.kind === 'backfill' ? 'Backfill' : 'Recovery'
   const name = names?.get(data.subscriptionId)

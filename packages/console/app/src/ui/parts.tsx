@@ -176,13 +176,6 @@ export function Screen({ title, lead, actions, children }: PanelProps & { readon
   )
 }
 
-/** A screen about something that does not exist. */
-export const Missing = ({ screen, ...empty }: ComponentProps<typeof Empty> & { readonly screen: string }) => (
-  <Screen title={screen}>
-    <Empty {...empty} />
-  </Screen>
-)
-
 export function Panel({ title, actions, children }: PanelProps) {
   const id = useId()
   return (

@@ -6,7 +6,7 @@ import { subscriptionQuery } from '../../api/queries.ts'
 import { endpointName } from '../../rules/attention.ts'
 import { endpointState } from '../../rules/endpoint-state.ts'
 import { deliveries } from '../../rules/words.ts'
-import { Id, Missing, QueryState, Screen, Status, Time, TimeAfter } from '../../ui/parts.tsx'
+import { Empty, Id, QueryState, Screen, Status, Time, TimeAfter } from '../../ui/parts.tsx'
 import { DeliveryList } from '../delivery-list.tsx'
 import { CheckTab } from './check-tab.tsx'
 import { EndpointActions } from './endpoint-actions.tsx'
@@ -32,9 +32,11 @@ export function Endpoint() {
   const { data, error } = query
   if (isMissing(error))
     return (
-      <Missing screen="Endpoint" title="There is no such endpoint.">
-        It was deleted, or it belongs to another tenant. <Link to="/endpoints">Show all endpoints</Link>
-      </Missing>
+      <Screen title="Endpoint">
+        <Empty title="There is no such endpoint.">
+          It was deleted, or it belongs to another tenant. <Link to="/endpoints">Show all endpoints</Link>
+        </Empty>
+      </Screen>
     )
   if (data === undefined) return <QueryState query={query} />
   const shown: Tab = tab in TABS ? (tab as Tab) : 'deliveries'

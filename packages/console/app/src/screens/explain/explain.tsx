@@ -8,7 +8,7 @@ import { eventPhrase } from '../../rules/event.ts'
 import { toneOfVerdict } from '../../rules/repair.ts'
 import { RANK_OF_TONE } from '../../rules/tone.ts'
 import { counted } from '../../rules/words.ts'
-import { Empty, Facts, Id, Json, Missing, Panel, QueryState, Screen, Time } from '../../ui/parts.tsx'
+import { Empty, Facts, Id, Json, Panel, QueryState, Screen, Time } from '../../ui/parts.tsx'
 import { Verdict } from './verdict.tsx'
 
 const route = getRouteApi('/events/$eventId')
@@ -20,9 +20,11 @@ export function Explain() {
   const { data, error } = query
   if (isMissing(error))
     return (
-      <Missing screen="Event" title="There is no record of this event.">
-        It does not exist, is too old, or belongs to another tenant.
-      </Missing>
+      <Screen title="Event">
+        <Empty title="There is no record of this event.">
+          It does not exist, is too old, or belongs to another tenant.
+        </Empty>
+      </Screen>
     )
   if (data === undefined) return <QueryState query={query} />
   return (
