@@ -1,5 +1,5 @@
 import { NoAnswer, SignInFailed, SwitchhookError } from '@switchhook/client'
-import { CliError, Exit } from './exit.ts'
+import { CliError, Exit, type ExitCode } from './exit.ts'
 
 /** The exit code, and in one sentence or two what is wrong and what to do. */
 type FailureReport = Pick<CliError, 'exit' | 'message'>
@@ -14,7 +14,6 @@ export function reportOf(error: unknown, clockOffsetMs?: number): FailureReport 
   return { exit, message: isClockSuspect ? `${message} ${clockAdvice(clockOffsetMs)}` : message }
 }
 
-/** What to do about a wrong clock. */
 export const clockAdvice = (offsetMs: number): string =>
   `The clock of this machine is ${Math.round(Math.abs(offsetMs) / 1_000)} s ${offsetMs > 0 ? 'ahead of' : 'behind'} the server's: set it by NTP.`
 
@@ -34,24 +33,19 @@ function plainReport(error: unknown): FailureReport {
 }
 
 function refusal({ status, code, message, problem, requestId }: SwitchhookError): FailureReport {
-  const said = (advice: string): string => `${message.replace(/\.$/, '')}. ${advice}`
-  if (status === 401 && code === 'unauthorized') {
-    return { exit: Exit.signIn, message: said('Sign in with "switchhook login", or renew SWITCHHOOK_TOKEN.') }
-  }
-  if (status === 403) {
-    return { exit: Exit.signIn, message: said('Ask the operator of the installation for the role.') }
-  }
+  const advised = (exit: ExitCode, advice: string): FailureReport => ({
+    exit,
+    message: `${message.replace(/\.$/, '')}. ${advice}`,
+  })
+  if (status === 401 && code === 'unauthorized')
+    return advised(Exit.signIn, 'Sign in with "switchhook login", or renew SWITCHHOOK_TOKEN.')
+  if (status === 403) return advised(Exit.signIn, 'Ask the operator of the installation for the role.')
   if (code === 'not-found')
     return { exit: Exit.notFound, message: `${message.replace('this client', 'this command')}.` }
   if (status === 404) return { exit: Exit.notFound, message }
-  if (status >= 500)
-    return { exit: Exit.noAnswer, message: said(`Try again; the operator finds it as request ${requestId}.`) }
-  if ([409, 412, 429].includes(status)) {
-    const allowed = problem.allowedCommands
-    return {
-      exit: Exit.refused,
-      message: allowed ? said(`Possible now: ${allowed.join(', ') || 'nothing'}.`) : message,
-    }
-  }
-  return { exit: Exit.usage, message }
+  if (status >= 500) return advised(Exit.noAnswer, `Try again; the operator finds it as request ${requestId}.`)
+  if (![409, 412, 429].includes(status)) return { exit: Exit.usage, message }
+  const { allowedCommands } = problem
+  if (allowedCommands === undefined) return { exit: Exit.refused, message }
+  return advised(Exit.refused, `Possible now: ${allowedCommands.join(', ') || 'nothing'}.`)
 }

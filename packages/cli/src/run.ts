@@ -25,8 +25,10 @@ interface Globals {
 }
 
 /** Runs one command line. @returns its exit code */
-export async function run(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { env, stdout, stderr } = surroundings
+export async function run(
+  argv: readonly string[],
+  { env, stdout, stderr, readInput, version }: Surroundings,
+): Promise<number> {
   const connection = openConnection()
   let out = createOutput({ stdout, stderr }, env, false)
   const contextOf = ({ json, profile }: Globals): Context => {
@@ -43,24 +45,10 @@ export async function run(argv: readonly string[], surroundings: Surroundings): 
       profiles,
       out,
       env,
-      readInput: surroundings.readInput,
+      readInput,
       groups: GROUPS,
     }
   }
-  const program = programOf(surroundings, contextOf)
-  try {
-    await program.parseAsync(argv, { from: 'user' })
-    return Exit.ok
-  } catch (error) {
-    // Commander has printed its message, or the help.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? Exit.ok : Exit.usage
-    const { exit, message } = reportOf(error, connection.clockOffsetMs())
-    out.note(message)
-    return exit
-  }
-}
-
-function programOf({ stdout, stderr, version }: Surroundings, contextOf: (globals: Globals) => Context): Program {
   const program = new Program('switchhook')
     .description('Watch events, command calls, explain and repair deliveries of a Switchhook installation.')
     .version(version)
@@ -72,7 +60,16 @@ function programOf({ stdout, stderr, version }: Surroundings, contextOf: (global
     const parent = name === '' ? program : program.command(name).description(summary)
     for (const command of commands) add(parent, command, contextOf)
   }
-  return program
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return Exit.ok
+  } catch (error) {
+    // Commander has printed its message, or the help.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? Exit.ok : Exit.usage
+    const { exit, message } = reportOf(error, connection.clockOffsetMs())
+    out.note(message)
+    return exit
+  }
 }
 
 function add(

@@ -26,10 +26,7 @@ const TIMEOUT_MS = 10_000
 /** Lifetime of a token whose answer does not tell it (RFC 6749 recommends that it does). */
 const DEFAULT_LIFETIME_SECONDS = 300
 
-/**
- * Gets tokens with the OAuth 2.0 client credentials flow and keeps each until shortly before it expires. Share one of
- * these between clients: identity providers throttle their token endpoints.
- */
+/** The OAuth 2.0 client credentials flow. Share one between clients: identity providers throttle their token endpoints. */
 export function clientCredentials({ fetch: given, ...credentials }: ClientCredentials): Auth {
   let token: Token | undefined
   let renewing: Promise<string> | undefined

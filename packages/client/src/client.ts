@@ -10,10 +10,7 @@ export type Client = Operations
 const TIMEOUT_MS = 30_000
 const CALLS_TIMEOUT_MS = 10_000
 
-/**
- * Creates a client for one installation and one identity.
- * @throws TypeError if `baseUrl` is no http or https address
- */
+/** Creates a client for one installation and one identity. @throws TypeError if `baseUrl` is no http or https address */
 export function createClient(options: ClientOptions): Client {
   const send = createSend(options)
   const groups = Object.entries(OPERATIONS).map(([group, lines]) => {

@@ -37,14 +37,8 @@ export class SwitchhookError extends Failure {
     const faults = errors.map((fault) => `${fault.pointer} ${fault.detail}`).join(', ')
     const more = code === 'not-found' ? '; the server may be older than this client' : faults && `: ${faults}`
     const mayHaveRun = code === 'internal' || code === 'service-unavailable'
-    super(more ? detail.replace(/\.$/, '') + more : detail, {
-      mayHaveRun,
-      retryAfterMs,
-      code,
-      status,
-      problem,
-      requestId,
-    })
+    const message = more ? detail.replace(/\.$/, '') + more : detail
+    super(message, { mayHaveRun, retryAfterMs, code, status, problem, requestId })
   }
 }
 

@@ -10,10 +10,7 @@ export interface ApiAnswer {
 /** Failures of Node's fetch before the request was sent. Browsers do not tell. */
 const NOT_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']
 
-/**
- * One request and its answer.
- * @throws SwitchhookError for an error of the API; NoAnswer if the API did not answer
- */
+/** One request. @throws SwitchhookError for an error of the API; NoAnswer if the API did not answer */
 export async function fetchAnswer(
   send: typeof fetch,
   url: string,
@@ -68,6 +65,5 @@ function strange(response: Response, address: string, waitMs: number | undefined
   return new NoAnswer(message, { mayHaveRun: ok || isProxy, status, retryAfterMs: waitMs })
 }
 
-/** The media type of an answer. */
 export const mediaTypeOf = ({ headers }: Response): string =>
   headers.get('content-type')?.split(';')[0] || 'no content type'

@@ -1,9 +1,6 @@
 import type { NoAnswer, SignInFailed, SwitchhookError } from './errors.ts'
 
-/**
- * Returns the access token for a request. After a 401 it is called again with the rejected token and must return another.
- * Concurrent calls should share one request.
- */
+/** Returns the access token, after a 401 another than the `rejected` one. Concurrent calls should share a request. */
 export type Auth = (rejected?: string) => Promise<string>
 
 /** A retry that is about to happen. */

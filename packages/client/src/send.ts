@@ -4,7 +4,6 @@ import { type ApiAnswer, fetchAnswer } from './fetch-answer.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { backoffMs, reactionTo } from './retry.ts'
 
-/** A request to the API. */
 interface ApiRequest {
   /** The method of the client, such as `calls.dial`. */
   readonly operation: string
@@ -60,10 +59,7 @@ export function createSend(options: ClientOptions): Send {
           mayHaveRun ||= method !== 'GET' && error instanceof Failure && error.mayHaveRun
           const about = { mayHaveRun, idempotencyKey: key }
           if (deadline.isOver()) {
-            throw new NoAnswer(`${operation} did not answer within ${timeoutMs / 1_000} s.`, {
-              ...about,
-              cause: error,
-            })
+            throw new NoAnswer(`${operation} did not answer within ${timeoutMs / 1_000} s.`, { ...about, cause: error })
           }
           if (!isFailure(error)) throw error
           const { status, retryAfterMs } = error

@@ -39,13 +39,6 @@ export interface StreamOptions {
   readonly onState?: (state: 'live' | 'away', error?: unknown) => void
 }
 
-/** Opens a connection after a place. */
-export type OpenStream = (
-  place: string | undefined,
-  since: string | undefined,
-  signal: AbortSignal,
-) => Promise<Response>
-
 /** The API sends its place after 15 s without a message, so a longer silence is a dead connection. */
 const SILENCE_MS = 35_000
 const FIRST_RECONNECT_MS = 1_000
@@ -57,7 +50,7 @@ const FIRST_RECONNECT_MS = 1_000
  * again. A second gap there is a loss.
  */
 export async function* follow(
-  open: OpenStream,
+  open: (place: string | undefined, since: string | undefined, signal: AbortSignal) => Promise<Response>,
   { after, since, signal, onState }: StreamOptions = {},
 ): AsyncGenerator<StreamMessage, void, undefined> {
   let place = after

@@ -60,7 +60,7 @@ export const fetchDoor =
       body: async () => {
         if (request.bodyUsed) throw parsed('Call receiver.fetch(request) first.')
         if (Number(request.headers.get('content-length')) > MAX_BODY_BYTES) throw tooLarge()
-        return textOf(request.body?.getReader())
+        return textOf(request.body ?? [])
       },
     })
     return new Response(reason ?? null, { status, headers: reason ? { 'content-type': TEXT } : {} })
@@ -121,28 +121,18 @@ async function bodyOf(request: NodeRequest): Promise<string> {
         'Next.js: export const config = { api: { bodyParser: false } }. Fastify: register receiver.fastify.',
     )
   }
-  const chunks = (request as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
-  return textOf({ read: () => chunks.next(), cancel: () => chunks.return?.() })
+  return textOf(request as AsyncIterable<Uint8Array>)
 }
 
-interface Reader {
-  read(): Promise<{ readonly done?: boolean | undefined; readonly value?: Uint8Array | undefined }>
-  cancel(): unknown
-}
-
-/** Reads no more than the limit, because a body without a length can be endless. */
-async function textOf(reader: Reader | undefined): Promise<string> {
+/** Reads no more than the limit, because a body without a length can be endless: leaving the loop cancels the stream. */
+async function textOf(chunks: AsyncIterable<Uint8Array> | readonly Uint8Array[]): Promise<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let body = ''
   let bytes = 0
-  for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true }
-    if (done || value === undefined) return body + decoder.decode()
-    bytes += value.length
-    if (bytes > MAX_BODY_BYTES) {
-      await reader?.cancel()
-      throw tooLarge()
-    }
-    body += decoder.decode(value, { stream: true })
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > MAX_BODY_BYTES) throw tooLarge()
+    body += decoder.decode(chunk, { stream: true })
   }
+  return body + decoder.decode()
 }

@@ -24,8 +24,7 @@ export interface Receiver {
   /** A plugin: `app.register(receiver.fastify, { prefix: '/hooks' })`. */
   readonly fastify: (instance: FastifyInstance, options: unknown, done: () => void) => void
   /**
-   * Reads calls and agents from the API, and gives the handlers what is newer than what they have. It repairs events that
-   * were lost, such as the last one of a call.
+   * Reads calls and agents, and gives the handlers what is newer. Repairs lost events, such as the last one of a call.
    * @throws the error of the client, or if a handler or the store fails; TypeError with `order: 'none'`, which keeps no order
    */
   reconcile(client: ReadClient): Promise<Reconciled>

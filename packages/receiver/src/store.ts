@@ -14,10 +14,7 @@ export interface Advance {
   readonly missed: number
 }
 
-/**
- * Remembers which deliveries were handled, and the latest snapshot of each subject. Both are kept for `KEPT_MS`.
- * @typeParam Tx what a handler writes its effects with
- */
+/** Remembers handled deliveries and the latest snapshot of each subject. Handlers write their effects with `Tx`. */
 export interface Store<Tx> {
   /**
    * Runs `work` and marks the delivery as done. If `work` rejects, nothing is kept, and `once` rejects with the same error.

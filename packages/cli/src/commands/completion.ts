@@ -4,8 +4,6 @@ import { usage } from '../exit.ts'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
 
-const isShell = (text: string): text is Shell => (SHELLS as readonly string[]).includes(text)
-
 /** Words by the words before them: `''` has the first words, `calls` its commands, `calls dial` its options. */
 export function completions(groups: readonly Group[]): ReadonlyMap<string, readonly string[]> {
   const words = new Map<string, readonly string[]>()
@@ -68,8 +66,9 @@ export const completion = command({
   name: 'completion',
   summary: 'print a completion script, for example: source <(switchhook completion bash)',
   args: [['<shell>', SHELLS.join(', ')]],
-  run: async ({ out, groups }, [shell = '']) => {
-    if (!isShell(shell)) throw usage(`Completion is for ${SHELLS.join(', ')}.`)
+  run: async ({ out, groups }, [named]) => {
+    const shell = SHELLS.find((each) => each === named)
+    if (shell === undefined) throw usage(`Completion is for ${SHELLS.join(', ')}.`)
     out.print(completionScript(shell, groups))
   },
 })

@@ -16,7 +16,7 @@ export const explain = command({
   args: [['<id>', 'any id, also inside a pasted line; an agent URI, a phone number or a correlation id']],
   run: async ({ client, out }, [text = '']) => {
     const id = GUID.exec(text)?.[0].toLowerCase()
-    if (id === undefined) return showEvents(client, out, await eventsAbout(client, text.trim()), text)
+    if (id === undefined) return showEventsAbout(client, out, text.trim())
     // One of them has the id: the API has no lookup over all kinds.
     const [event, delivery, subscription, recovery] = await Promise.all([
       orNothing(client.events.explain(id)),
@@ -28,7 +28,7 @@ export const explain = command({
     else if (delivery !== undefined) showDelivery(out, delivery)
     else if (subscription !== undefined) showSubscription(out, subscription)
     else if (recovery !== undefined) showRecovery(out, recovery)
-    else await showEvents(client, out, await eventsAbout(client, id), id)
+    else await showEventsAbout(client, out, id)
   },
 })
 
@@ -37,7 +37,7 @@ const GUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
 const MOST_EVENTS = 20
 
 /** The latest events of a call, an agent, a phone number or a correlation id; the oldest first. */
-async function eventsAbout(client: Client, text: string): Promise<readonly Schemas['ListedEvent'][]> {
+async function showEventsAbout(client: Client, out: Context['out'], text: string): Promise<void> {
   const query = GUID.test(text)
     ? { callId: text }
     : /^(sips?|tel):/i.test(text)
@@ -46,20 +46,10 @@ async function eventsAbout(client: Client, text: string): Promise<readonly Schem
         ? { number: text }
         : { correlationId: text }
   const { items } = await client.events.list({ ...query, limit: MOST_EVENTS }).page()
-  return items.toReversed()
-}
-
-async function showEvents(
-  client: Client,
-  out: Context['out'],
-  events: readonly Schemas['ListedEvent'][],
-  sought: string,
-): Promise<void> {
-  if (events.length === 0) {
-    throw new CliError(Exit.notFound, `Nothing was found for "${sought}", or its record has expired.`)
-  }
+  if (items.length === 0)
+    throw new CliError(Exit.notFound, `Nothing was found for "${text}", or its record has expired.`)
   const found: Explained[] = []
-  for (const { eventId } of events) {
+  for (const { eventId } of items.toReversed()) {
     const event = await orNothing(client.events.explain(eventId))
     if (event !== undefined) found.push(event)
   }

@@ -1,13 +1,12 @@
-import { type Schemas, SwitchhookError } from '@switchhook/client'
+import type { Schemas } from '@switchhook/client'
 import { type Context, command } from '../command.ts'
 import { ensureSubscription } from '../listen/ensure-subscription.ts'
-import { forward, untilListening } from '../listen/forward.ts'
 import { onKey } from '../listen/keys.ts'
 import { listen } from '../listen/listen.ts'
 import { outcomeText } from '../listen/outcome.ts'
 import { skipBacklog } from '../listen/skip-backlog.ts'
 import { targetOf } from '../listen/target.ts'
-import { clock, moment, subscriptionState, toneOf } from '../output/words.ts'
+import { clock, deliveries, subscriptionState, toneOf } from '../output/words.ts'
 import { filterIn } from './subscriptions.ts'
 
 export const listenCommand = command({
@@ -59,37 +58,17 @@ export const listenCommand = command({
     await listen({
       client,
       subscriptionId: id,
-      handle: async (delivery) => (target ? forward(target, delivery) : { status: 200, durationMs: 0 }),
-      untilReady: async () => (target ? untilListening(target) : undefined),
-      on: {
-        backlog: (count, oldestAt) => {
-          if (count > 0) out.note(`${deliveries(count)} waiting, since ${moment(oldestAt)}; the oldest come first.`)
-        },
-        ready: (isReady) =>
-          out.note(
-            isReady
-              ? `${target?.host} listens again.`
-              : `Nothing listens at ${target?.host}: deliveries wait, and no attempt is counted.`,
-          ),
-        connected: (error) => {
-          // A refusal, such as of a fifth client, says why.
-          const why = error instanceof SwitchhookError ? error.message : 'No answer from Switchhook.'
-          out.note(error === undefined ? 'Connected again.' : `${why} Trying again.`)
-        },
-        slept: (ms) =>
-          out.note(
-            `This machine slept for ${Math.round(ms / 60_000)} min. Deliveries that it was handling come again, with the same id.`,
-          ),
-        result: (delivery, outcome, result) => {
-          const isParked = result.state === 'parked'
-          if (isParked || (result.state === 'held' && !outcome.release)) failing.add(delivery.deliveryId)
-          else failing.delete(delivery.deliveryId)
-          const { leaseToken: _, ...shown } = outcome
-          out.stream({ ...shown, attempt: delivery.attempt, ...result }, () => lineOf(out, delivery, outcome, result))
-          if (isParked && !hasParked)
-            out.note(`Parked deliveries are not retried. To send them again: switchhook recover ${id}`)
-          hasParked ||= isParked
-        },
+      target,
+      note: out.note,
+      onResult: (delivery, outcome, result) => {
+        const isParked = result.state === 'parked'
+        if (isParked || (result.state === 'held' && !outcome.release)) failing.add(delivery.deliveryId)
+        else failing.delete(delivery.deliveryId)
+        const { leaseToken: _, ...shown } = outcome
+        out.stream({ ...shown, attempt: delivery.attempt, ...result }, () => lineOf(out, delivery, outcome, result))
+        if (isParked && !hasParked)
+          out.note(`Parked deliveries are not retried. To send them again: switchhook recover ${id}`)
+        hasParked ||= isParked
       },
     })
   },
@@ -100,8 +79,6 @@ const STOPPED: Readonly<Record<string, string>> = {
   paused: 'The subscription is paused: deliveries wait until it is resumed.',
   disabled: 'The subscription is disabled: it gets no new events until it is enabled.',
 }
-
-const deliveries = (count: number): string => `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
 
 function showSecret(out: Context['out'], { id, secret }: { readonly id: string; readonly secret?: string }): void {
   if (secret !== undefined) out.show({ secret }, () => secret)

@@ -1,7 +1,7 @@
 import { createClient } from '@switchhook/client'
 import { type Context, command, type GivenOf } from '../command.ts'
 import { usage } from '../exit.ts'
-import { openBrowser, openCallback } from '../session/browser.ts'
+import { openBrowser } from '../session/browser.ts'
 import { applicationScope, chosenIn, readOffer } from '../session/offer.ts'
 import { renew, revoke, tokenUrlOf, withBrowser, withDevice } from '../session/openid.ts'
 import type { SignIn } from '../session/profiles.ts'
@@ -63,16 +63,10 @@ async function signInTo(url: string, context: Context, options: GivenOf<typeof L
   if (device) {
     return withDevice(provider, (address, code) => out.note(`Open ${address} on any device and enter the code ${code}`))
   }
-  const callback = await openCallback()
-  try {
-    return await withBrowser(provider, callback.redirectUri, (address) => {
-      out.note(`Sign in with your browser:\n${address}`)
-      if (process.stderr.isTTY) openBrowser(address)
-      return callback.returned
-    })
-  } finally {
-    callback.close()
-  }
+  return withBrowser(provider, (address) => {
+    out.note(`Sign in with your browser:\n${address}`)
+    if (process.stderr.isTTY) openBrowser(address)
+  })
 }
 
 export const logout = command({

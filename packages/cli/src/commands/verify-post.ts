@@ -1,36 +1,32 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-
-/** What a stored webhook shows. */
-export type Verification =
-  | { readonly isValid: true; readonly id: string; readonly sentAtMs: number; readonly notes: readonly string[] }
-  | { readonly isValid: false; readonly reason: string }
+import { CliError, Exit } from '../exit.ts'
 
 /** Receivers refuse an older timestamp as a replay. */
 const REPLAY_MS = 5 * 60_000
-const invalid = (reason: string): Verification => ({ isValid: false, reason })
+const invalid = (reason: string): CliError => new CliError(Exit.finding, reason)
 
 /**
- * Verifies a stored POST according to Standard Webhooks, whatever its age. The library refuses old timestamps, so it cannot
- * judge a stored one.
+ * Verifies a stored POST as Standard Webhooks describes; its library refuses old timestamps.
  * @param file the headers, an empty line, and the body as it arrived; a request line may come first
+ * @throws CliError if it is not valid
  */
-export function verifyPost(file: Buffer, secrets: readonly string[], nowMs: number): Verification {
+export function verifyPost(file: Buffer, secrets: readonly string[], nowMs: number) {
   const end = /\r?\n\r?\n/.exec(file.toString('latin1'))
-  if (end === null) return invalid('The file has no empty line between the headers and the body.')
+  if (end === null) throw invalid('The file has no empty line between the headers and the body.')
   const headers = headersIn(file.subarray(0, end.index).toString())
   const body = file.subarray(end.index + end[0].length)
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     headers.get(name),
   )
   if (!id || !timestamp || !signatures) {
-    return invalid(
+    throw invalid(
       'The headers webhook-id, webhook-timestamp and webhook-signature must be in the file: the sender did not sign, or a proxy removed them.',
     )
   }
-  if (!/^\d{1,12}$/.test(timestamp)) return invalid(`webhook-timestamp is "${timestamp}", not seconds since 1970.`)
+  if (!/^\d{1,12}$/.test(timestamp)) throw invalid(`webhook-timestamp is "${timestamp}", not seconds since 1970.`)
   const keys = secrets.map(keyOf)
   if (keys.includes(undefined)) {
-    return invalid(
+    throw invalid(
       'A secret is "whsec_" and Base64, as the answer to its creation or rotation showed it: check it for a typo.',
     )
   }
@@ -48,16 +44,15 @@ export function verifyPost(file: Buffer, secrets: readonly string[], nowMs: numb
   const sentAtMs = Number(timestamp) * 1_000
   const isOld = Math.abs(nowMs - sentAtMs) > REPLAY_MS
   const notes = isOld ? ['It is more than 5 minutes old: a receiver would refuse it now, as a replay.'] : []
-  if (isSigned(body)) return { isValid: true, id, sentAtMs, notes }
+  if (isSigned(body)) return { id, sentAtMs, notes }
   // Editors end a file with a line break.
   const trimmed = Buffer.from(body.toString('latin1').replace(/\r?\n$/, ''), 'latin1')
-  if (isSigned(trimmed)) {
-    notes.push('The line break at the end of the file is not part of the body.')
-    return { isValid: true, id, sentAtMs, notes }
+  if (!isSigned(trimmed)) {
+    throw invalid(
+      'The signature does not match: the secret belongs to another subscription or is outdated, or the body was changed, for example parsed and written again.',
+    )
   }
-  return invalid(
-    'The signature does not match: the secret belongs to another subscription or is outdated, or the body was changed, for example parsed and written again.',
-  )
+  return { id, sentAtMs, notes: [...notes, 'The line break at the end of the file is not part of the body.'] }
 }
 
 const headersIn = (text: string): ReadonlyMap<string, string> =>

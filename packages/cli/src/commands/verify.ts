@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { command } from '../command.ts'
-import { CliError, Exit, usage } from '../exit.ts'
+import { usage } from '../exit.ts'
 import { moment } from '../output/words.ts'
 import { verifyPost } from './verify-post.ts'
 
@@ -16,14 +16,13 @@ export const verify = command({
       throw usage(`${file} cannot be read (${(error as Error).message}).`)
     }
     const secret = env['SWITCHHOOK_WEBHOOK_SECRET'] || (await readInput('Signing secret: ')).trim()
-    const result = verifyPost(bytes, secret.split(/[\s,]+/), Date.now())
-    if (!result.isValid) throw new CliError(Exit.finding, result.reason)
-    const sentAt = new Date(result.sentAtMs).toISOString()
-    out.record({ valid: true, deliveryId: result.id, sentAt, notes: result.notes }, [
+    const { id, sentAtMs, notes } = verifyPost(bytes, secret.split(/[\s,]+/), Date.now())
+    const sentAt = new Date(sentAtMs).toISOString()
+    out.record({ valid: true, deliveryId: id, sentAt, notes }, [
       ['signature', 'valid'],
-      ['delivery', result.id],
+      ['delivery', id],
       ['sent', moment(sentAt)],
     ])
-    for (const note of result.notes) out.note(note)
+    for (const note of notes) out.note(note)
   },
 })

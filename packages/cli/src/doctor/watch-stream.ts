@@ -35,10 +35,9 @@ export async function watchStream(
 
 /** Undefined if it takes longer: that is what the doctor looks for. */
 async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  const settled = new AbortController()
   // The losing side may fail later, when the connection is closed.
   work.catch(() => undefined)
-  const late = wait(Math.max(ms, 0), undefined, { signal: settled.signal }).catch(() => undefined)
+  const late = wait(Math.max(ms, 0), undefined, { ref: false })
   // oxlint-disable-next-line no-restricted-properties -- a late answer is the finding, not a failure to wait for one
-  return Promise.race([work, late]).finally(() => settled.abort())
+  return Promise.race([work, late])
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Schemas } from '@switchhook/client'
-import type { Forwarded } from './outcome.ts'
+import { answered, type ForwardOutcome, failed } from './outcome.ts'
 
 /** The timeout of a delivery worker, too. */
 const TIMEOUT_MS = 10_000
@@ -13,21 +13,20 @@ const MAX_ANSWER = 1_024
 export async function forward(
   target: URL,
   { headers, body }: Pick<Schemas['ReceivedDelivery'], 'headers' | 'body'>,
-): Promise<Forwarded> {
+): Promise<ForwardOutcome> {
   const startMs = performance.now()
-  const durationMs = (): number => performance.now() - startMs
+  const durationMs = (): number => Math.round(performance.now() - startMs)
   const timeout = new AbortController()
   // oxlint-disable-next-line no-restricted-globals -- the deadline of one request
   const timer = setTimeout(() => timeout.abort(new DOMException('no answer in time', 'TimeoutError')), TIMEOUT_MS)
   const { signal } = timeout
   try {
     const response = await fetch(target, { method: 'POST', headers, body, redirect: 'manual', signal })
-    const { status } = response
     const text = await response.text().catch(() => '')
-    return { status, durationMs: durationMs(), answer: text.slice(0, MAX_ANSWER) }
+    return answered(response.status, durationMs(), text.slice(0, MAX_ANSWER))
   } catch (error) {
     const { name, cause } = error as { readonly name: string; readonly cause?: { readonly code?: string } }
-    return { code: cause?.code ?? name, durationMs: durationMs() }
+    return failed(cause?.code ?? name, durationMs())
   } finally {
     clearTimeout(timer)
   }

@@ -1,4 +1,4 @@
-import { createClient, SwitchhookError } from '@switchhook/client'
+import { createClient } from '@switchhook/client'
 import { listen } from './listen.ts'
 
 beforeEach(() => jest.useFakeTimers())
@@ -8,35 +8,29 @@ const MINUTE_MS = 60_000
 const nothing = (): void => {}
 
 test.each([
-  ['longer than a lease', 45 * MINUTE_MS, [45 * MINUTE_MS]],
+  ['longer than a lease', 45 * MINUTE_MS, [expect.stringContaining('This machine slept for 45 min.')]],
   ['shorter than a lease', 29_000, []],
 ])('a sleep of the machine that is %s', (_length, sleptMs, told) => {
-  const slept: number[] = []
+  const notes: string[] = []
   void listen({
     // The long poll does not end.
     client: createClient({ baseUrl: 'http://127.0.0.1', fetch: () => new Promise(nothing) }),
     subscriptionId: 's-1',
-    handle: () => new Promise(nothing),
-    untilReady: () => new Promise(nothing),
-    on: {
-      backlog: nothing,
-      result: nothing,
-      ready: nothing,
-      connected: nothing,
-      slept: (ms) => void slept.push(ms),
-    },
+    target: undefined,
+    note: (text) => void notes.push(text),
+    onResult: nothing,
   })
   jest.advanceTimersByTime(5_000)
   // Its clock goes on, and its timers do not.
   jest.setSystemTime(Date.now() + sleptMs)
   jest.advanceTimersByTime(5_000)
-  expect(slept).toEqual(told)
+  expect(notes).toEqual(told)
 })
 
 test('a refusal that passes is told with its reason', async () => {
   const detail = 'At most 4 requests of this subscription can wait in one process.'
   const refusal = { type: '/x', title: 'Refused', detail, status: 429, code: 'too-many-receivers', requestId: 'r-1' }
-  const told: unknown[] = []
+  const notes: string[] = []
   const listening = listen({
     client: createClient({
       baseUrl: 'http://127.0.0.1',
@@ -44,20 +38,13 @@ test('a refusal that passes is told with its reason', async () => {
       fetch: async () => Response.json(refusal, { status: 429 }),
     }),
     subscriptionId: 's-1',
-    handle: () => new Promise(nothing),
-    untilReady: () => new Promise(nothing),
-    on: {
-      backlog: nothing,
-      result: nothing,
-      ready: nothing,
-      connected(error) {
-        told.push(error)
-        throw new Error('the test has seen enough')
-      },
-      slept: nothing,
+    target: undefined,
+    note: (text) => {
+      notes.push(text)
+      throw new Error('the test has seen enough')
     },
+    onResult: nothing,
   })
   await expect(listening).rejects.toThrow('the test has seen enough')
-  expect(told).toEqual([expect.any(SwitchhookError)])
-  expect(told).toMatchObject([{ message: detail }])
+  expect(notes).toEqual([`${detail} Trying again.`])
 })

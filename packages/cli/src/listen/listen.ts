@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, NoAnswer, type Schemas, SwitchhookError } from '@switchhook/client'
-import { type Forwarded, outcomeOf } from './outcome.ts'
+import { deliveries, moment } from '../output/words.ts'
+import { forward, untilListening } from './forward.ts'
+import type { ForwardOutcome } from './outcome.ts'
 
 type Received = Schemas['ReceivedDelivery']
 type Reported = Schemas['ReportedOutcome']
@@ -9,19 +11,11 @@ type Result = Schemas['OutcomeResult']
 export interface ListenOptions {
   readonly client: Client
   readonly subscriptionId: string
-  readonly handle: (delivery: Received) => Promise<Forwarded>
-  /** Resolves once `handle` can work again, after it was refused. */
-  readonly untilReady: () => Promise<void>
-  readonly on: {
-    /** The first receipt: how many deliveries were waiting. */
-    backlog(count: number, oldestAt: string | null): void
-    result(delivery: Received, outcome: Reported, result: Result): void
-    /** The handler does not listen, or listens again. */
-    ready(isReady: boolean): void
-    /** With an error: the api does not answer, or refuses for now. Without one: it answers again. */
-    connected(error?: NoAnswer | SwitchhookError): void
-    slept(ms: number): void
-  }
+  /** Where deliveries are POSTed; undefined: each one is only shown, and acknowledged. */
+  readonly target: URL | undefined
+  /** Tells the person something. */
+  readonly note: (text: string) => void
+  readonly onResult: (delivery: Received, outcome: Reported, result: Result) => void
 }
 
 const LEASE_SECONDS = 30
@@ -30,9 +24,10 @@ const LEASE_MS = LEASE_SECONDS * 1_000
 const AT_ONCE = 10
 const RETRY_MS = 1_000
 const TICK_MS = 1_000
+const ACKNOWLEDGED: ForwardOutcome = { status: 200, durationMs: 0 }
 
 /** Receives, handles and reports until it is stopped or refused. @throws SwitchhookError, SignInFailed */
-export async function listen({ client, subscriptionId, handle, untilReady, on }: ListenOptions): Promise<never> {
+export async function listen({ client, subscriptionId, target, note, onResult }: ListenOptions): Promise<never> {
   const handling = new Set<Promise<void>>()
   let waitSeconds = 0
   let refused: Promise<void> | undefined
@@ -43,11 +38,13 @@ export async function listen({ client, subscriptionId, handle, untilReady, on }:
     for (let tries = 0; ; tries++) {
       try {
         const answer = await call()
-        if (tries > 0) on.connected()
+        if (tries > 0) note('Connected again.')
         return answer
       } catch (error) {
         if (!isPassing(error) || Date.now() > untilMs) throw error
-        if (tries === 0) on.connected(error)
+        // A refusal, such as of a fifth client, says why.
+        const why = error instanceof SwitchhookError ? error.message : 'No answer from Switchhook.'
+        if (tries === 0) note(`${why} Trying again.`)
         await wait(RETRY_MS)
       }
     }
@@ -56,21 +53,23 @@ export async function listen({ client, subscriptionId, handle, untilReady, on }:
   async function handleOne(delivery: Received, receivedAtMs: number): Promise<void> {
     const { deliveryId, leaseToken } = delivery
     const endsAtMs = receivedAtMs + LEASE_MS
-    const outcome = { deliveryId, leaseToken, ...outcomeOf(await handle(delivery)) }
-    if (outcome.release) refused ??= untilHandled()
+    const outcome = { deliveryId, leaseToken, ...(target ? await forward(target, delivery) : ACKNOWLEDGED) }
+    if (target && outcome.release) refused ??= untilReady(target)
     const { items } = await persist(() => client.subscriptions.report(subscriptionId, { items: [outcome] }), endsAtMs)
     const [result] = items
-    if (result !== undefined) on.result(delivery, outcome, result)
+    if (result !== undefined) onResult(delivery, outcome, result)
   }
 
-  async function untilHandled(): Promise<void> {
-    on.ready(false)
-    await untilReady()
-    on.ready(true)
+  async function untilReady(target: URL): Promise<void> {
+    note(`Nothing listens at ${target.host}: deliveries wait, and no attempt is counted.`)
+    await untilListening(target)
+    note(`${target.host} listens again.`)
     refused = undefined
   }
 
-  watchSleep((ms) => on.slept(ms))
+  watchSleep((minutes) =>
+    note(`This machine slept for ${minutes} min. Deliveries that it was handling come again, with the same id.`),
+  )
   for (;;) {
     await refused
     if (failure !== undefined) throw failure
@@ -79,7 +78,9 @@ export async function listen({ client, subscriptionId, handle, untilReady, on }:
       client.subscriptions.receive(subscriptionId, { max, waitSeconds, leaseSeconds: LEASE_SECONDS }),
     )
     const receivedAtMs = Date.now()
-    if (waitSeconds === 0) on.backlog(received.items.length + received.held, oldestOf(received))
+    const waiting = received.items.length + received.held
+    if (waitSeconds === 0 && waiting > 0)
+      note(`${deliveries(waiting)} waiting, since ${moment(oldestOf(received))}; the oldest come first.`)
     waitSeconds = 20
     for (const delivery of received.items) {
       const one: Promise<void> = handleOne(delivery, receivedAtMs)
@@ -107,11 +108,11 @@ function oldestOf({ items: [first], oldestHeldAt }: Schemas['Received']): string
 }
 
 /** Timers stand still while a machine sleeps, and its clock does not. */
-function watchSleep(slept: (ms: number) => void): void {
+function watchSleep(slept: (minutes: number) => void): void {
   let lastMs = Date.now()
   setInterval(() => {
     const gapMs = Date.now() - lastMs - TICK_MS
     lastMs = Date.now()
-    if (gapMs > LEASE_MS) slept(gapMs)
+    if (gapMs > LEASE_MS) slept(Math.round(gapMs / 60_000))
   }, TICK_MS).unref()
 }

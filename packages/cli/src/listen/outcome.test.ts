@@ -1,35 +1,28 @@
-import { type Forwarded, outcomeOf, outcomeText } from './outcome.ts'
+import { answered, type ForwardOutcome, failed, outcomeText } from './outcome.ts'
 
-const failed = (code: string): Forwarded => ({ code, durationMs: 12.4 })
-
-test.each<[string, Forwarded, object, string]>([
-  ['a success', { status: 204, durationMs: 12.4 }, { status: 204, durationMs: 12 }, '204'],
-  [
-    'a success, whose answer is not sent',
-    { status: 200, durationMs: 1, answer: 'ok' },
-    { status: 200, durationMs: 1 },
-    '200',
-  ],
+test.each<[string, ForwardOutcome, ForwardOutcome, string]>([
+  ['a success', answered(204, 12, ''), { status: 204, durationMs: 12 }, '204'],
+  ['a success, whose answer is not sent', answered(200, 1, 'ok'), { status: 200, durationMs: 1 }, '200'],
   [
     'a defect, with its answer',
-    { status: 500, durationMs: 1, answer: 'TypeError' },
+    answered(500, 1, 'TypeError'),
     { status: 500, durationMs: 1, answer: 'TypeError' },
     '500',
   ],
-  ['a redirect', { status: 302, durationMs: 1, answer: '' }, { status: 302, durationMs: 1 }, '302'],
-  ['nothing listens', failed('ECONNREFUSED'), { release: true }, 'refused'],
-  ['no answer in time', failed('TimeoutError'), { error: 'timeout', durationMs: 12 }, 'timeout'],
-  ['no connection in time', failed('UND_ERR_CONNECT_TIMEOUT'), { error: 'timeout', durationMs: 12 }, 'timeout'],
-  ['no packet', failed('ETIMEDOUT'), { error: 'timeout', durationMs: 12 }, 'timeout'],
-  ['an unknown host', failed('ENOTFOUND'), { error: 'dns', durationMs: 12 }, 'dns'],
-  ['an own certificate', failed('DEPTH_ZERO_SELF_SIGNED_CERT'), { error: 'tls', durationMs: 12 }, 'tls'],
-  ['no TLS', failed('ERR_SSL_WRONG_VERSION_NUMBER'), { error: 'tls', durationMs: 12 }, 'tls'],
-  ['no HTTP', failed('HPE_INVALID_CONSTANT'), { error: 'malformed', durationMs: 12 }, 'malformed'],
-  ['a crash', failed('ECONNRESET'), { error: 'reset', durationMs: 12 }, 'reset'],
-  ['a closed socket', failed('UND_ERR_SOCKET'), { error: 'reset', durationMs: 12 }, 'reset'],
-  ['no route', failed('EHOSTUNREACH'), { error: 'network', durationMs: 12 }, 'network'],
-  ['no code', failed(''), { error: 'network', durationMs: 12 }, 'network'],
-])('%s', (_name, forwarded, outcome, text) => {
-  expect(outcomeOf(forwarded)).toEqual(outcome)
-  expect(outcomeText(outcomeOf(forwarded))).toBe(text)
+  ['a redirect', answered(302, 1, ''), { status: 302, durationMs: 1 }, '302'],
+  ['nothing listens', failed('ECONNREFUSED', 12), { release: true }, 'refused'],
+  ['no answer in time', failed('TimeoutError', 12), { error: 'timeout', durationMs: 12 }, 'timeout'],
+  ['no connection in time', failed('UND_ERR_CONNECT_TIMEOUT', 12), { error: 'timeout', durationMs: 12 }, 'timeout'],
+  ['no packet', failed('ETIMEDOUT', 12), { error: 'timeout', durationMs: 12 }, 'timeout'],
+  ['an unknown host', failed('ENOTFOUND', 12), { error: 'dns', durationMs: 12 }, 'dns'],
+  ['an own certificate', failed('DEPTH_ZERO_SELF_SIGNED_CERT', 12), { error: 'tls', durationMs: 12 }, 'tls'],
+  ['no TLS', failed('ERR_SSL_WRONG_VERSION_NUMBER', 12), { error: 'tls', durationMs: 12 }, 'tls'],
+  ['no HTTP', failed('HPE_INVALID_CONSTANT', 12), { error: 'malformed', durationMs: 12 }, 'malformed'],
+  ['a crash', failed('ECONNRESET', 12), { error: 'reset', durationMs: 12 }, 'reset'],
+  ['a closed socket', failed('UND_ERR_SOCKET', 12), { error: 'reset', durationMs: 12 }, 'reset'],
+  ['no route', failed('EHOSTUNREACH', 12), { error: 'network', durationMs: 12 }, 'network'],
+  ['no code', failed('', 12), { error: 'network', durationMs: 12 }, 'network'],
+])('%s', (_name, outcome, expected, text) => {
+  expect(outcome).toEqual(expected)
+  expect(outcomeText(outcome)).toBe(text)
 })

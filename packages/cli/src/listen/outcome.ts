@@ -1,14 +1,10 @@
 import type { Schemas } from '@switchhook/client'
 
-export type Forwarded =
-  | { readonly status: number; readonly durationMs: number; readonly answer?: string }
-  /** `code`: of Node or undici, as in `error.cause.code`. */
-  | { readonly code: string; readonly durationMs: number }
-
-type Report = Omit<Schemas['ReportedOutcome'], 'deliveryId' | 'leaseToken'>
+/** The outcome to report, as a delivery worker would see it. */
+export type ForwardOutcome = Omit<Schemas['ReportedOutcome'], 'deliveryId' | 'leaseToken'>
 
 /** The first that matches. Nothing listens at a refused port, so no attempt is counted. */
-const BY_CODE: readonly (readonly [RegExp, Pick<Report, 'error' | 'release'>])[] = [
+const BY_CODE: readonly (readonly [RegExp, Pick<ForwardOutcome, 'error' | 'release'>])[] = [
   [/^ECONNREFUSED$/, { release: true }],
   [/TIMEDOUT$|TIMEOUT|^TimeoutError$/, { error: 'timeout' }],
   [/^(ENOTFOUND|EAI_)/, { error: 'dns' }],
@@ -18,17 +14,19 @@ const BY_CODE: readonly (readonly [RegExp, Pick<Report, 'error' | 'release'>])[]
   [/^/, { error: 'network' }],
 ]
 
-/** The outcome to report, as a delivery worker would see it. Only a refused connection differs: it gives the delivery back. */
-export function outcomeOf(forwarded: Forwarded): Report {
-  const durationMs = Math.round(forwarded.durationMs)
-  if ('status' in forwarded) {
-    const { status, answer } = forwarded
-    return { status, durationMs, ...(answer && status >= 300 && { answer }) }
-  }
-  const [, found = {}] = BY_CODE.find(([pattern]) => pattern.test(forwarded.code)) ?? []
+/** A success is reported without its answer. */
+export const answered = (status: number, durationMs: number, answer: string): ForwardOutcome => ({
+  status,
+  durationMs,
+  ...(answer && status >= 300 && { answer }),
+})
+
+/** A refused connection gives the delivery back. @param code of Node or undici, as in `error.cause.code` */
+export function failed(code: string, durationMs: number): ForwardOutcome {
+  const [, found = {}] = BY_CODE.find(([pattern]) => pattern.test(code)) ?? []
   return found.release ? found : { ...found, durationMs }
 }
 
 /** `204`, `timeout`, or `refused`. */
-export const outcomeText = ({ status, error, release }: Report): string =>
+export const outcomeText = ({ status, error, release }: ForwardOutcome): string =>
   String(status ?? error ?? (release ? 'refused' : ''))

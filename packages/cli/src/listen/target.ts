@@ -2,10 +2,7 @@ import { usage } from '../exit.ts'
 
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/
 
-/**
- * Reads an address to forward to: `3000`, `localhost:3000/hook` or a url.
- * @throws CliError for no address, and for one of another machine unless that is allowed
- */
+/** Reads `3000`, `localhost:3000/hook` or a url. @throws CliError, also for another machine unless that is allowed */
 export function targetOf(text: string, allowRemote: boolean): URL {
   const port = /^\d+$/.test(text) ? `localhost:${text}/` : text
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(port) ? port : `http://${port}`

@@ -14,10 +14,7 @@ export interface Page {
   readonly style: Style
 }
 
-/**
- * For a terminal: a header and aligned columns, the last one cut at the edge. For a pipe: the whole values, separated by
- * tabs, without a header.
- */
+/** A terminal gets a header and aligned columns, the last one cut at the edge; a pipe the whole values between tabs. */
 export function renderTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],

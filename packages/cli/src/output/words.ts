@@ -15,6 +15,8 @@ export const endReason = nameIn(EndReason)
 /** `2026-11-23T15:07:12Z`: UTC, as everywhere in the API and in logs. */
 export const moment = (iso: string | null): string | null => iso?.replace(/\.\d+Z$/, 'Z') ?? null
 
+export const deliveries = (count: number): string => `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
+
 /** `15:07:12.123` */
 export const clock = (iso: string): string => iso.slice(11, -1)
 

@@ -3,10 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/**
- * Opens a web server on this machine that a browser is sent back to at the end of a sign-in. The identity provider sends it
- * to any port of `http://localhost/` (RFC 8252, section 7.3).
- */
+/** A web server that the identity provider sends the browser back to: any port of localhost (RFC 8252, section 7.3). */
 export async function openCallback() {
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')

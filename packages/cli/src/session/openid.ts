@@ -1,4 +1,5 @@
 import type { Configuration, TokenEndpointResponse } from 'openid-client'
+import { openCallback } from './browser.ts'
 import type { SignIn } from './profiles.ts'
 import { signInProblem } from './sign-in-problem.ts'
 
@@ -46,28 +47,29 @@ export async function tokenUrlOf(issuer: string, clientId: string): Promise<stri
   return (await discover({ issuer, clientId })).serverMetadata().token_endpoint ?? issuer
 }
 
-/** Signs a person in with a browser: the authorization code flow with PKCE. */
-export async function withBrowser(
-  provider: Provider,
-  redirectUri: string,
-  /** Shows the address to the person, and resolves to the address that the browser is sent back to. */
-  browse: (address: string) => Promise<URL>,
-): Promise<SignIn> {
+/** Signs a person in with a browser on this machine: the authorization code flow with PKCE. */
+export async function withBrowser(provider: Provider, show: (address: string) => void): Promise<SignIn> {
   const client = await openid()
   const config = await discover(provider)
   const pkceCodeVerifier = client.randomPKCECodeVerifier()
   const expectedState = client.randomState()
-  const address = client.buildAuthorizationUrl(config, {
-    redirect_uri: redirectUri,
-    scope: provider.scope,
-    state: expectedState,
-    code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
-    code_challenge_method: 'S256',
-  })
-  const returned = await browse(address.href)
-  const checks = { pkceCodeVerifier, expectedState, idTokenExpected: provider.scope.split(' ').includes('openid') }
-  const tokens = await step(provider.issuer, () => client.authorizationCodeGrant(config, returned, checks))
-  return { kind: 'person', ...provider, ...tokensOf(tokens) }
+  const callback = await openCallback()
+  try {
+    const address = client.buildAuthorizationUrl(config, {
+      redirect_uri: callback.redirectUri,
+      scope: provider.scope,
+      state: expectedState,
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+    })
+    show(address.href)
+    const returned = await callback.returned
+    const checks = { pkceCodeVerifier, expectedState, idTokenExpected: provider.scope.split(' ').includes('openid') }
+    const tokens = await step(provider.issuer, () => client.authorizationCodeGrant(config, returned, checks))
+    return { kind: 'person', ...provider, ...tokensOf(tokens) }
+  } finally {
+    callback.close()
+  }
 }
 
 /** Signs a person in on another device. */

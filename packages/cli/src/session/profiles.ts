@@ -82,10 +82,7 @@ export function openProfiles(env: NodeJS.ProcessEnv) {
       save({ current: current === name ? (Object.keys(others)[0] ?? DEFAULT_PROFILE) : current, profiles: others })
     },
     use: (name: string): void => save({ ...read(), current: name }),
-    /**
-     * Runs the work of one process at a time. A provider that sees a refresh token twice takes it for stolen, and ends the
-     * sign-in.
-     */
+    /** For one process at a time: a provider that sees a refresh token twice takes it for stolen, and ends the sign-in. */
     exclusively: async <T>(work: () => Promise<T>): Promise<T> => {
       const lock = `${path}.lock`
       while (!takes(lock)) await sleep(LOCK_AGAIN_MS)

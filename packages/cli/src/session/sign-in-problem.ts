@@ -26,41 +26,36 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** What a failed sign-in means. @param address the identity provider */
 export function signInProblem(error: unknown, address: string): SignInFailed {
   const { name, message, code, status, error: oauth, error_description: described, cause } = error as OauthFailure
+  const answer = cause instanceof Response ? cause : undefined
   const failed = (text: string): SignInFailed =>
-    new SignInFailed(text, { status: status ?? statusIn(cause), cause: error })
+    new SignInFailed(text, { status: status ?? answer?.status, cause: error })
   if (oauth !== undefined) {
     const what = `The identity provider refused: ${oauth}${described ? ` (${described})` : ''}.`
     return failed(`${what} ${ADVICE[oauth] ?? 'Check the client and the scope.'}`)
   }
-  if (
-    code === 'OAUTH_RESPONSE_IS_NOT_JSON' ||
-    code === 'OAUTH_PARSE_ERROR' ||
-    code === 'OAUTH_RESPONSE_IS_NOT_CONFORM'
-  ) {
-    const seen =
-      cause instanceof Response ? ` ${cause.status} (${cause.headers.get('content-type') ?? 'no content type'})` : ''
-    return failed(
-      `${address} answered${seen} without a token. It is not a token endpoint or issuer: check the address (--token-url).`,
-    )
+  switch (code) {
+    case 'OAUTH_RESPONSE_IS_NOT_JSON':
+    case 'OAUTH_PARSE_ERROR':
+    case 'OAUTH_RESPONSE_IS_NOT_CONFORM': {
+      const seen = answer ? ` ${answer.status} (${answer.headers.get('content-type') ?? 'no content type'})` : ''
+      return failed(
+        `${address} answered${seen} without a token. It is not a token endpoint or issuer: check the address (--token-url).`,
+      )
+    }
+    case 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED':
+      return failed(
+        'The identity provider’s token is not valid now. The clock of this machine is wrong: set it by NTP.',
+      )
+    case 'OAUTH_HTTP_REQUEST_FORBIDDEN':
+      return failed(`${address} is not https, but the installation is: ask its operator to correct AUTH_ISSUERS.`)
+    case 'OAUTH_MISSING_SERVER_METADATA':
+      return failed('The identity provider does not offer this sign-in: use another one of "switchhook login".')
+    default:
+      return name === 'TypeError' || code === 'OAUTH_TIMEOUT'
+        ? failed(`${address} did not answer (${reasonOf(error)}). Check the address and the network.`)
+        : failed(`The sign-in failed: ${message} (${address}).`)
   }
-  if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') {
-    return failed('The identity provider’s token is not valid now. The clock of this machine is wrong: set it by NTP.')
-  }
-  if (code === 'OAUTH_HTTP_REQUEST_FORBIDDEN') {
-    return failed(`${address} is not https, but the installation is: ask its operator to correct AUTH_ISSUERS.`)
-  }
-  if (code === 'OAUTH_MISSING_SERVER_METADATA') {
-    return failed('The identity provider does not offer this sign-in: use another one of "switchhook login".')
-  }
-  if (name === 'TypeError' || code === 'OAUTH_TIMEOUT') {
-    return new SignInFailed(`${address} did not answer (${reasonOf(error)}). Check the address and the network.`, {
-      cause: error,
-    })
-  }
-  return failed(`The sign-in failed: ${message} (${address}).`)
 }
-
-const statusIn = (cause: unknown): number | undefined => (cause instanceof Response ? cause.status : undefined)
 
 function reasonOf(error: unknown): string {
   const { cause, message } = error as { cause?: { message?: string; code?: string }; message: string }

@@ -69,10 +69,7 @@ const FIRST_OF_GROUP: readonly string[] = ['/live', '/audit']
 
 function Navigation() {
   const { data: me } = useQuery(meQuery)
-  const { data: parked = 0 } = useQuery({
-    ...summaryQuery,
-    select: ({ items }) => sumOf(items, 'parked'),
-  })
+  const { data: parked = 0 } = useQuery({ ...summaryQuery, select: ({ items }) => sumOf(items, 'parked') })
   return (
     <ul>
       {SCREENS.filter(([to]) => to !== '/simulator' || me?.features.simulator === true).map(([to, label]) => (

@@ -5,10 +5,7 @@ import type { Filters } from '../search-params.ts'
 import { client } from './client.ts'
 import type { SummaryItem } from './model.ts'
 
-/**
- * Everything that the console reads. The first part of a key says what makes the answer old: `delivery` and `voice` follow
- * the live stream, `setup` hardly changes.
- */
+/** The first part of a key says what makes it old: `delivery` and `voice` follow the stream, `setup` hardly changes. */
 
 /** The stream says what has changed; this is for what it does not report, such as a cool-down that ends. */
 const REFRESH_MS = 15_000

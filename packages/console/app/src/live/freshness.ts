@@ -14,10 +14,7 @@ export interface Freshness {
   readonly answeredAtMs: number
 }
 
-/**
- * Keeps the screen true: refreshes what a message of the stream makes old, and everything after a gap, after sleep, and when
- * the API is back.
- */
+/** Refreshes what a message of the stream makes old, and everything after a gap, after sleep, and when the API is back. */
 export function createFreshness(queries: QueryClient) {
   let stream: StreamState = 'connecting'
   let isAway = false

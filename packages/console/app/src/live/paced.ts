@@ -2,8 +2,8 @@ const SHORTEST_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 15_000
 
 /**
- * Runs immediately, then again after a pause if it was called meanwhile; never twice at a time. The pause is nine times as long
- * as the run took, so that a large installation is not asked without end.
+ * Runs immediately, and again after a pause if it was called meanwhile. The pause is nine times as long as the run took, so
+ * that a large installation is not asked without end.
  */
 export function paced(run: () => Promise<unknown>): () => void {
   let isDue = false

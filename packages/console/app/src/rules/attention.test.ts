@@ -79,7 +79,7 @@ test('the endpoint with the most parked deliveries is first', () => {
     [],
     [],
   )
-  expect(entries.map(({ key }) => key)).toEqual(['many', 'few', 'ill'])
+  expect(entries.map(({ subscriptionId }) => subscriptionId)).toEqual(['many', 'few', 'ill'])
 })
 
 test('an endpoint that was repaired still has its parked deliveries', () => {

@@ -5,7 +5,6 @@ import { capital, deliveries, outcomePhrase, recoveryWait, shortUrl } from './wo
 
 /** One thing that a person should look at now. */
 export interface Attention {
-  readonly key: string
   readonly tone: 'bad' | 'warn'
   readonly title: string
   readonly detail: string
@@ -22,10 +21,7 @@ export interface Attention {
 export const endpointName = ({ description, url }: Pick<SummaryItem, 'description' | 'url'>): string =>
   description || shortUrl(url)
 
-/**
- * What needs attention, the worst first: endpoints that fail or have parked deliveries (one entry per endpoint), and
- * recoveries that cannot go on.
- */
+/** The worst first: endpoints that fail or have parked deliveries (one entry each), and recoveries that cannot go on. */
 export function attentionOf(
   endpoints: readonly SummaryItem[],
   parked: readonly ParkedGroup[],
@@ -40,7 +36,6 @@ export function attentionOf(
     const tone = state.tone === 'bad' || endpoint.parked > 0 ? 'bad' : 'warn'
     return [
       {
-        key: endpoint.subscriptionId,
         tone,
         title: endpointName(endpoint),
         detail: sentencesOf(endpoint, state, isFailing, group),
@@ -55,7 +50,6 @@ export function attentionOf(
     .filter(({ state }) => state === 'paused')
     .map(
       ({ recoveryId, subscriptionId, waitingFor, remaining, updatedAt }): Attention => ({
-        key: recoveryId,
         tone: 'warn',
         title: 'Recovery is waiting',
         detail: `It waits for ${recoveryWait(waitingFor ?? 'broker')}. ${deliveries(remaining)} remain.`,
@@ -74,16 +68,15 @@ function sentencesOf(
   isFailing: boolean,
   group: ParkedGroup | undefined,
 ): string {
-  const cause =
-    group === undefined
-      ? outcomePhrase(health.lastFailureOutcome, health.lastFailureStatus)
-      : outcomePhrase(group.outcome, group.status)
+  const { outcome, status } = group ?? { outcome: health.lastFailureOutcome, status: health.lastFailureStatus }
   const backlog = [
     parked > 0 && `${deliveries(parked)} parked`,
     waiting > 0 && `${deliveries(waiting)} waiting for a retry`,
     held > 0 && `${deliveries(held)} held`,
   ].filter(Boolean)
-  const first = isFailing ? `${label}: ${why?.replace(/^I/, 'i')}` : `It works again, but it ${cause} before.`
+  const first = isFailing
+    ? `${label}: ${why?.replace(/^I/, 'i')}`
+    : `It works again, but it ${outcomePhrase(outcome, status)} before.`
   return backlog.length === 0 ? first : `${first} ${capital(backlog.join(', '))}.`
 }
 

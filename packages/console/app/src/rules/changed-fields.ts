@@ -1,7 +1,4 @@
-/**
- * The fields whose values differ. An edit sends only these, so the changes of another person to other fields stay.
- * @param before the values when the form was opened
- */
+/** The fields that differ from when the form was opened. Only these are sent, so another person's changes stay. */
 export function changedFields<Fields extends object>(fields: Fields, before: object): Partial<Fields> {
   const stored = new Map(Object.entries(before))
   const changed = Object.entries(fields).filter(([name, value]) => jsonOf(value) !== jsonOf(stored.get(name)))

@@ -2,10 +2,7 @@ import type { StatisticsPoint } from '../api/model.ts'
 
 const STEP_MS = { '1m': 60_000, '1h': 3_600_000 } as const
 
-/**
- * One point for every minute or hour of the window. The API leaves out those without an attempt.
- * @param untilMs the end of the window, ms since 1970
- */
+/** One point for every minute or hour until `untilMs`. The API leaves out those without an attempt. */
 export function fillPoints(
   points: readonly StatisticsPoint[],
   step: keyof typeof STEP_MS,
@@ -22,20 +19,8 @@ export function fillPoints(
   })
 }
 
-const NOTHING = {
-  attempts: 0,
-  acknowledged: 0,
-  byOutcome: {},
-  parked: 0,
-  expired: 0,
-  answerMs: null,
-  delayMs: null,
-} as const
+const NOTHING = { attempts: 0, acknowledged: 0, byOutcome: {}, parked: 0, expired: 0, answerMs: null, delayMs: null }
 
-/**
- * A percentile of answer times. It is an estimate, in which an endpoint that hangs can seem to take longer than the deadline;
- * no attempt does.
- * @param deadlineMs undefined: not known
- */
+/** The estimate of a percentile can lie above the deadline (undefined: not known); no attempt takes longer. */
 export const answerTimeMs = (estimateMs: number, deadlineMs: number | undefined): number =>
   Math.min(estimateMs, deadlineMs ?? estimateMs)

@@ -1,14 +1,8 @@
 import type { FilterPreview, SubscriptionFilter } from '../api/model.ts'
 import { count, counted } from './words.ts'
 
-/** A filter as it was entered, null if none was, or why it cannot be read. */
-interface EnteredFilter {
-  readonly filter?: SubscriptionFilter | null
-  readonly fault?: string
-}
-
-/** The service says what is wrong with a filter that is JSON. */
-export function readFilter(text: string): EnteredFilter {
+/** Null: no filter was entered. The service says what is wrong with a filter that is JSON. */
+export function readFilter(text: string): { readonly filter?: SubscriptionFilter | null; readonly fault?: string } {
   if (text.trim() === '') return { filter: null }
   try {
     return { filter: JSON.parse(text) as SubscriptionFilter | null }

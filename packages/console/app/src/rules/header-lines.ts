@@ -10,8 +10,7 @@ export const headerLines = (headers: object | null | undefined): string =>
     .join('\n')
 
 /**
- * The change that the edited lines ask for: a value sets a header, `KEPT` keeps it, and a header without its line is removed.
- * @param before the stored headers; absent: the endpoint is new
+ * A value sets a header, `KEPT` keeps it, and a header of `before` without its line is removed.
  * @param isMoving the url moves to another origin, which must not get a stored value by mistake
  * @throws FieldFault
  */

@@ -74,6 +74,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   malformed: 'did not answer in valid HTTP',
   blocked: 'has an address that is not allowed',
   'unusable-url': 'has a URL that cannot be requested',
+  lapsed: 'reported no outcome in time',
   proxy: 'was not contacted, because the proxy of the installation failed',
 }
 

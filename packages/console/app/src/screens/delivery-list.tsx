@@ -1,4 +1,4 @@
-import { EVENT_TYPES } from '@switchhook/client'
+import { EVENT_TYPES, OutcomeNumber } from '@switchhook/client'
 import type { DeliverySummary, Subscription } from '../api/model.ts'
 import { deliveriesQuery } from '../api/queries.ts'
 import { toneOfState } from '../rules/tone.ts'
@@ -60,19 +60,8 @@ const STATES = ['pending', 'waiting', 'held', 'acknowledged', 'parked', 'withdra
 const STATE_OPTIONS = optionsOf('Any', STATES, capital)
 const REASON_OPTIONS = optionsOf('Any', ['exhausted', 'rejected'], capital)
 
-const OUTCOME_OPTIONS = optionsOf('Any', [
-  'delivered',
-  'answered',
-  'timeout',
-  'dns',
-  'refused',
-  'tls',
-  'reset',
-  'network',
-  'malformed',
-  'blocked',
-  'proxy',
-])
+const OUTCOMES = Object.keys(OutcomeNumber).filter((name) => name !== 'unknown')
+const OUTCOME_OPTIONS = optionsOf('Any', OUTCOMES)
 
 export const EVENT_TYPE_OPTIONS = optionsOf('Any', EVENT_TYPES)
 

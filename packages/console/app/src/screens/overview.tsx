@@ -41,7 +41,7 @@ export function Overview() {
         <Panel title="Needs attention">
           <ul className="attention">
             {attention.map((entry) => (
-              <AttentionItem key={entry.key} entry={entry} />
+              <AttentionItem key={entry.recoveryId ?? entry.subscriptionId} entry={entry} />
             ))}
           </ul>
         </Panel>

@@ -6,7 +6,7 @@ import type { EventType, NewRecovery, RecoveryCount } from '../api/model.ts'
 import { eventTypesQuery } from '../api/queries.ts'
 import { deliveries } from '../rules/words.ts'
 import { CommandDialog } from '../ui/dialog.tsx'
-import { Choice, Field, numberIn, optionsOf } from '../ui/fields.tsx'
+import { Choice, Input, numberIn, optionsOf } from '../ui/fields.tsx'
 import { Failure, Time } from '../ui/parts.tsx'
 
 const REASONS = [
@@ -57,9 +57,14 @@ export function RecoverDialog({ subscriptionId, name, reason: startReason = '', 
         options={optionsOf('All', eventTypes?.items.map(({ type }) => type) ?? [])}
         onChange={setEventType}
       />
-      <Field label="At most, per second" hint="Empty: as fast as the installation allows. It always starts slowly.">
-        <input name="maxPerSecond" type="number" min={1} max={1000} />
-      </Field>
+      <Input
+        label="At most, per second"
+        hint="Empty: as fast as the installation allows. It always starts slowly."
+        name="maxPerSecond"
+        type="number"
+        min={1}
+        max={1000}
+      />
       {counting.error && <Failure error={counting.error} retry={() => void counting.refetch()} />}
       {counting.data && <WhatWillHappen found={counting.data} name={name} />}
     </CommandDialog>

@@ -33,11 +33,7 @@ const COLUMNS: readonly Column<Recovery>[] = [
       </Link>
     ),
   },
-  {
-    title: 'Endpoint',
-    isWide: true,
-    cell: ({ subscriptionId }) => <EndpointLink subscriptionId={subscriptionId} />,
-  },
+  { title: 'Endpoint', isWide: true, cell: ({ subscriptionId }) => <EndpointLink subscriptionId={subscriptionId} /> },
   { title: 'Kind', isOptional: true, cell: ({ kind }) => kind ?? 'recovery' },
   { title: 'State', cell: ({ state }) => <Status tone={toneOfState(state)}>{state}</Status> },
   { title: 'Sent', align: 'end', cell: ({ sent }) => count(sent) },

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { SignIn } from '../session/oauth.ts'
 import { nameOrganization, type Offer, readOffer } from '../session/offer.ts'
 import { type SignedOutState, signIn } from '../session/session.ts'
-import { Field, textIn } from '../ui/fields.tsx'
+import { Input, textIn } from '../ui/fields.tsx'
 import { Button, Empty, Loading, Notice } from '../ui/parts.tsx'
 
 /** Offers the issuers that the service shows to this browser. */
@@ -83,9 +83,12 @@ function Organization({ isFirst }: { readonly isFirst: boolean }) {
         void submit(textIn(new FormData(event.currentTarget), 'organization'))
       }}
     >
-      <Field label={isFirst ? 'Organization' : 'Another organization'}>
-        <input name="organization" autoComplete="organization" required />
-      </Field>
+      <Input
+        label={isFirst ? 'Organization' : 'Another organization'}
+        name="organization"
+        autoComplete="organization"
+        required
+      />
       <button type="submit" className={`button ${isFirst ? 'primary' : 'plain'}`}>
         Continue
       </button>

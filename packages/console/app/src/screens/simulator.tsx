@@ -4,7 +4,7 @@ import type { Agent, Leg } from '../api/model.ts'
 import { agentsQuery, callsQuery } from '../api/queries.ts'
 import { agentName, callState, stopwatch } from '../rules/words.ts'
 import { usePerson } from '../session/person.ts'
-import { Choice, Field, textIn } from '../ui/fields.tsx'
+import { Choice, Input, textIn } from '../ui/fields.tsx'
 import { Button, Empty, Failure, Panel, QueryState, Screen } from '../ui/parts.tsx'
 import { RoleButton } from '../ui/role-button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -52,9 +52,7 @@ function Ring({ agents }: { readonly agents: readonly Agent[] }) {
           if (why === null) ring.mutate(new FormData(event.currentTarget))
         }}
       >
-        <Field label="From">
-          <input name="from" required defaultValue="+15559000" />
-        </Field>
+        <Input label="From" name="from" required defaultValue="+15559000" />
         <Choice label="Agent" name="agent" options={agents.map(({ agentUri }) => [agentUri, agentUri])} />
         <Button kind="primary" refusal={why} isBusy={ring.isPending}>
           Ring

@@ -7,7 +7,7 @@ import { type WallRow, wallRows } from '../rules/wallboard.ts'
 import { agentName, callDirection, callState, counted, stopwatch } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
 import { CommandDialog } from '../ui/dialog.tsx'
-import { Field, textIn } from '../ui/fields.tsx'
+import { Input, textIn } from '../ui/fields.tsx'
 import { ChoiceFilter, TextFilter } from '../ui/filters.tsx'
 import { Empty, QueryState, Screen, Status } from '../ui/parts.tsx'
 import { RoleButton } from '../ui/role-button.tsx'
@@ -71,12 +71,7 @@ const columnsAt = (nowMs: number): readonly Column<WallRow>[] => [
         <Status tone={agent.statusCode === 2 ? 'good' : agent.loggedOn ? 'warn' : 'quiet'}>{agent.statusName}</Status>
       ),
   },
-  {
-    title: 'For',
-    align: 'end',
-    isOptional: true,
-    cell: ({ agent, isFirst }) => isFirst && since(agent.since, nowMs),
-  },
+  { title: 'For', align: 'end', isOptional: true, cell: ({ agent, isFirst }) => isFirst && since(agent.since, nowMs) },
   {
     title: 'Call',
     cell: ({ leg, concern }) => (
@@ -166,9 +161,7 @@ function TransferDialog({ leg, onClose }: { readonly leg: Leg; readonly onClose:
       run={transfer}
       done={() => 'Transfer: accepted.'}
     >
-      <Field label="To" hint="An agent's URI, an extension or a phone number.">
-        <input name="target" required />
-      </Field>
+      <Input label="To" hint="An agent's URI, an extension or a phone number." name="target" required />
       <label className="check">
         <input type="checkbox" name="blind" defaultChecked />
         <span>Blind: without talking to the target first</span>

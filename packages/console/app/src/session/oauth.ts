@@ -29,31 +29,25 @@ const PENDING_KEY = 'switchhook.sign-in'
 /** Tokens without `expires_in` are renewed after this time. */
 const ASSUMED_LIFETIME_SECONDS = 300
 
-/** Remembers the verifier for this tab and returns the address of the issuer's sign-in page. */
-export async function requestSignIn(
-  signIn: SignIn,
-  options: { readonly redirectUri: string; readonly returnTo: string; readonly chooseAgain: boolean },
-): Promise<string> {
+/** Returns the address of the issuer's sign-in page. This tab remembers the verifier and the address to return to. */
+export async function requestSignIn(signIn: SignIn, redirectUri: string, chooseAgain: boolean): Promise<string> {
   const issuer = await discover(signIn)
   const verifier = openid.randomPKCECodeVerifier()
   const state = openid.randomState()
   const address = openid.buildAuthorizationUrl(issuer, {
-    redirect_uri: options.redirectUri,
+    redirect_uri: redirectUri,
     scope: signIn.scope,
     state,
     code_challenge: await openid.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
-    ...(options.chooseAgain && { prompt: 'login' }),
+    ...(chooseAgain && { prompt: 'login' }),
   })
-  const pending: Pending = { signIn, verifier, state, returnTo: options.returnTo }
+  const pending: Pending = { signIn, verifier, state, returnTo: location.href }
   sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))
   return address.href
 }
 
-/**
- * Redeems the code in the address that the issuer redirected to.
- * @throws Error with a message for people
- */
+/** Redeems the code in the address that the issuer redirected to. @throws Error with a message for people */
 export async function completeSignIn(url: URL) {
   const stored = sessionStorage.getItem(PENDING_KEY)
   sessionStorage.removeItem(PENDING_KEY)
@@ -90,10 +84,7 @@ function isInTrouble(error: unknown): boolean {
 /** The person does not wait longer for an issuer that does not answer. */
 const REVOCATION_SECONDS = 3
 
-/**
- * Revokes the refresh token (RFC 7009) if the issuer can. An issuer in trouble leaves it valid until it expires.
- * @returns the issuer, as it describes itself
- */
+/** Revokes the refresh token (RFC 7009) if the issuer can. An issuer in trouble leaves it valid until it expires. */
 export async function revokeTokens(signIn: SignIn, { refreshToken }: Tokens): Promise<openid.Configuration> {
   const issuer = await discover(signIn)
   if (issuer.serverMetadata().revocation_endpoint === undefined || refreshToken === undefined) return issuer
@@ -103,9 +94,8 @@ export async function revokeTokens(signIn: SignIn, { refreshToken }: Tokens): Pr
 }
 
 /**
- * Revokes the refresh token, and returns the address at which the issuer ends its own session and leads back (OpenID
- * Connect RP-Initiated Logout 1.0); undefined if it has none.
- * @throws if the issuer cannot be reached
+ * Revokes the refresh token. Returns the address that ends the issuer's own session and leads back (OpenID Connect
+ * RP-Initiated Logout 1.0), if there is one. @throws if the issuer cannot be reached
  */
 export async function endAtIssuer(signIn: SignIn, tokens: Tokens, returnTo: string): Promise<string | undefined> {
   const issuer = await revokeTokens(signIn, tokens)

@@ -17,10 +17,8 @@ export async function readOffer(signal?: AbortSignal): Promise<Offer> {
 }
 
 /**
- * Names the person's organization to the service, which then offers its issuer to this browser. The page must be loaded
- * again, because its policy does not allow requests to that issuer yet.
- * @returns false if there is no such organization
- * @throws if the service does not answer
+ * Returns whether the service knows the organization, and then offers its issuer to this browser. The page must be loaded
+ * again: its policy does not allow requests to that issuer yet. @throws if the service does not answer
  */
 export async function nameOrganization(name: string): Promise<boolean> {
   const response = await fetch(offerAddress(`?${new URLSearchParams({ organization: name }).toString()}`))

@@ -16,10 +16,7 @@ interface Session extends Tokens {
 
 export interface SignedOutState {
   readonly kind: 'signed-out'
-  /**
-   * `expired`: the API rejected a fresh token, or the issuer will not renew it. `withdrawn`: the service does not offer the
-   * person's issuer any more.
-   */
+  /** `expired`: the API or the issuer rejected the token. `withdrawn`: the service does not offer the issuer any more. */
   readonly reason: 'none' | 'expired' | 'withdrawn' | 'signed-out' | 'failed'
   readonly detail?: string
 }
@@ -65,13 +62,10 @@ export async function signIn(entry: SignIn): Promise<void> {
   // An issuer without a sign-out may still have a session: it asks for the person again.
   const chooseAgain = sessionStorage.getItem(SIGNED_OUT_KEY) !== null
   sessionStorage.removeItem(SIGNED_OUT_KEY)
-  location.assign(await requestSignIn(entry, { redirectUri: root(), returnTo: location.href, chooseAgain }))
+  location.assign(await requestSignIn(entry, root(), chooseAgain))
 }
 
-/**
- * Ends the session: here immediately, then at the issuer. The refresh token is revoked, and the page leaves for the issuer's
- * sign-out, which returns to the console.
- */
+/** Ends the session: here immediately, then at the issuer, whose sign-out page returns to the console. */
 export async function signOut(): Promise<void> {
   const ended = session
   sessionStorage.setItem(SIGNED_OUT_KEY, '1')
@@ -85,11 +79,7 @@ export async function signOut(): Promise<void> {
   }
 }
 
-/**
- * A valid access token. Several callers share one refresh.
- * @param rejected the token that the API has just answered 401 to
- * @throws SignedOut if there is none; Error if the service or the issuer cannot be reached
- */
+/** Several callers share one refresh. @throws SignedOut; Error if the service or the issuer cannot be reached */
 export async function accessToken(rejected?: string): Promise<string> {
   if (session === undefined) throw new SignedOut()
   const isFresh = session.accessToken !== rejected && session.expiresAtMs - Date.now() > REFRESH_AHEAD_MS

@@ -39,28 +39,35 @@ export function Dialog({ title, onClose, staysOpen = false, children }: DialogPr
   )
 }
 
-interface FormDialogProps extends DialogProps {
+interface CommandDialogProps<Result> extends Omit<DialogProps, 'staysOpen'> {
   readonly submitLabel: string
   readonly kind?: 'primary' | 'danger'
-  readonly isBusy: boolean
-  readonly error: unknown
-  readonly onSubmit: (form: FormData) => void
+  /** The command cannot be sent yet. */
+  readonly isBusy?: boolean
+  readonly run: (form: FormData) => Promise<Result>
+  /** The announcement of success. Absent: `onDone` shows the result, so the dialog cannot be closed before it arrives. */
+  readonly done?: (result: Result) => string
+  /** Absent: the dialog closes. */
+  readonly onDone?: (result: Result) => void
 }
 
 /**
- * A dialog with a form. Once something was entered, Escape no longer closes it; with `staysOpen`, Cancel does not either. A
- * refusal marks the fields that it names and moves the focus to the first of them; other errors are shown above the buttons.
+ * A dialog with the form of one command. Once something was entered, Escape no longer closes it. A refusal marks the fields
+ * that it names and moves the focus to the first of them; other errors are shown above the buttons.
  */
-export function FormDialog({
+export function CommandDialog<Result>({
   submitLabel,
   kind = 'primary',
-  isBusy,
-  error,
-  onSubmit,
+  isBusy: cannotSend = false,
+  run,
+  done,
+  onDone,
   children,
-  staysOpen = false,
   ...dialog
-}: FormDialogProps) {
+}: CommandDialogProps<Result>) {
+  const { error, isPending, mutate } = useAction({ run, done, onDone: onDone ?? dialog.onClose, showsErrors: true })
+  const isBusy = cannotSend || isPending
+  const staysOpen = done === undefined && isPending
   const form = useRef<HTMLFormElement>(null)
   const [names, setNames] = useState<readonly string[]>([])
   const [edited, setEdited] = useState<readonly string[]>([])
@@ -69,7 +76,7 @@ export function FormDialog({
   const left = useMemo(() => new Map([...faults].filter(([name]) => !edited.includes(name))), [faults, edited])
   const areMarked = faults.size > 0 && [...faults.keys()].every((name) => names.includes(name))
   useEffect(() => {
-    if (error == null) return
+    if (error === null) return
     const faulty = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')
     if (faulty) faulty.focus()
     else form.current?.querySelector('[role="alert"]')?.scrollIntoView({ block: 'nearest' })
@@ -88,12 +95,12 @@ export function FormDialog({
           if (isBusy) return
           setEdited([])
           setNames(Array.from(event.currentTarget.elements, (control) => control.getAttribute('name') ?? ''))
-          onSubmit(new FormData(event.currentTarget))
+          mutate(new FormData(event.currentTarget))
         }}
       >
         <FaultsContext value={left}>{children}</FaultsContext>
         {areMarked && left.size > 0 && <Notice tone="bad">Correct the marked fields, then try again.</Notice>}
-        {error != null && !areMarked && <Failure error={error} />}
+        {error !== null && !areMarked && <Failure error={error} />}
         <div className="dialog-buttons">
           <Button isBusy={staysOpen} onClick={dialog.onClose}>
             Cancel
@@ -104,29 +111,5 @@ export function FormDialog({
         </div>
       </form>
     </Dialog>
-  )
-}
-
-interface CommandDialogProps<Result> extends Omit<FormDialogProps, 'staysOpen' | 'isBusy' | 'error' | 'onSubmit'> {
-  /** The command cannot be sent yet. */
-  readonly isBusy?: boolean
-  readonly run: (form: FormData) => Promise<Result>
-  /** The announcement of success. Absent: `onDone` shows the result, so the dialog cannot be closed before it arrives. */
-  readonly done?: (result: Result) => string
-  /** Absent: the dialog closes. */
-  readonly onDone?: (result: Result) => void
-}
-
-/** A dialog for one command. */
-export function CommandDialog<Result>({ run, done, onDone, isBusy = false, ...dialog }: CommandDialogProps<Result>) {
-  const command = useAction({ run, done, onDone: onDone ?? dialog.onClose, showsErrors: true })
-  return (
-    <FormDialog
-      {...dialog}
-      staysOpen={done === undefined && command.isPending}
-      isBusy={isBusy || command.isPending}
-      error={command.error}
-      onSubmit={(form) => command.mutate(form)}
-    />
   )
 }

@@ -65,6 +65,12 @@ export function Field({ label, hint, fault, children }: FieldProps) {
   )
 }
 
+export const Input = ({ label, hint, ...input }: Pick<FieldProps, 'label' | 'hint'> & ComponentProps<'input'>) => (
+  <Field label={label} hint={hint}>
+    <input {...input} />
+  </Field>
+)
+
 /** A text that was entered in a form, without spaces around it. */
 export function textIn(form: FormData, name: string): string {
   const value = form.get(name)
@@ -112,17 +118,14 @@ interface MomentProps {
 }
 
 /** A moment: entered in local time, kept in UTC. */
-export function Moment({ label, value, onChange }: MomentProps) {
-  return (
-    <Field label={label}>
-      <input
-        type="datetime-local"
-        value={localOf(value)}
-        onChange={({ target }) => onChange(target.value === '' ? '' : new Date(target.value).toISOString())}
-      />
-    </Field>
-  )
-}
+export const Moment = ({ label, value, onChange }: MomentProps) => (
+  <Input
+    label={label}
+    type="datetime-local"
+    value={localOf(value)}
+    onChange={({ target }) => onChange(target.value === '' ? '' : new Date(target.value).toISOString())}
+  />
+)
 
 /** `2026-11-20T14:02` in the browser's zone. */
 function localOf(iso: string): string {

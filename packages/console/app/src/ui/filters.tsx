@@ -1,6 +1,6 @@
 import { type ComponentProps, useEffect, useState } from 'react'
 import { useFilters } from '../search-params.ts'
-import { Choice, Field, Moment } from './fields.tsx'
+import { Choice, Input, Moment } from './fields.tsx'
 
 /** The parts of a filter bar. Each reads and changes the filter of its name in the address. */
 
@@ -30,14 +30,13 @@ export function TextFilter({ name, label, placeholder }: FilterProps & { readonl
     return () => clearTimeout(timer)
   }, [entered, value, name, filter])
   return (
-    <Field label={label}>
-      <input
-        value={text}
-        placeholder={placeholder}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => event.key === 'Enter' && filter({ [name]: entered })}
-      />
-    </Field>
+    <Input
+      label={label}
+      value={text}
+      placeholder={placeholder}
+      onChange={(event) => setText(event.target.value)}
+      onKeyDown={(event) => event.key === 'Enter' && filter({ [name]: entered })}
+    />
   )
 }
 

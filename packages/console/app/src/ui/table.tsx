@@ -25,10 +25,7 @@ const ROW_PX = 40
 /** Rows rendered above and below the visible part. */
 const MARGIN_ROWS = 20
 
-/**
- * A table of any length: only the rows near the visible part exist in the document. It scrolls with the page, and loads
- * more when its end comes near. Nothing is shown if there are no rows.
- */
+/** A table of any length: only rows near the visible part exist in the document. Its end coming near loads more. */
 export function Table<Row>({ label, columns, rows, keyOf, more }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [first, last] = useVisibleRows(body, rows.length)

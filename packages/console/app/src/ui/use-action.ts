@@ -1,13 +1,10 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { announce } from './announce.tsx'
 
-/**
- * A command of the person. After it, everything on the screen is read again. Errors are announced, unless the place of the
- * action shows them itself.
- */
+/** A command of the person. After it, the screen is read again. With `showsErrors`, its errors are not announced. */
 export function useAction<Input, Result>(options: {
   readonly run: (input: Input) => Promise<Result>
-  /** The announcement of success. */
+  /** The announcement of success; empty: none. */
   readonly done?: ((result: Result, input: Input) => string) | undefined
   readonly onDone?: (result: Result, input: Input) => void
   readonly showsErrors?: boolean
@@ -16,7 +13,8 @@ export function useAction<Input, Result>(options: {
   return useMutation({
     mutationFn: options.run,
     onSuccess: (result, input) => {
-      if (options.done) announce(options.done(result, input))
+      const text = options.done?.(result, input)
+      if (text) announce(text)
       options.onDone?.(result, input)
       return queries.invalidateQueries()
     },

@@ -2,13 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
-import type { EventType, RecoveryCount } from '../../api/model.ts'
+import type { EventType, Recovery, RecoveryCount } from '../../api/model.ts'
 import { eventTypesQuery } from '../../api/queries.ts'
 import { counted } from '../../rules/words.ts'
-import { FormDialog } from '../../ui/dialog.tsx'
+import { CommandDialog } from '../../ui/dialog.tsx'
 import { Choice, Moment, optionsOf } from '../../ui/fields.tsx'
 import { Notice, Time } from '../../ui/parts.tsx'
-import { useAction } from '../../ui/use-action.ts'
 import type { EndpointDialogProps } from './held.tsx'
 
 const HOUR_MS = 3_600_000
@@ -34,44 +33,37 @@ export function BackfillDialog({ subscription, onClose }: EndpointDialogProps) {
     : subscription.eventTypes
   const { from, to } = hours === '' ? range : { from: momentAt(nowMs - Number(hours) * HOUR_MS), to: momentAt(nowMs) }
   const wish = { from, to, ...(eventType !== '' && { eventTypes: [eventType as EventType] }) }
-  const counting = useAction({
-    run: () => client.subscriptions.backfill(subscription.id, { ...wish, dryRun: true }),
-    showsErrors: true,
-  })
-  const start = useAction({
-    run: () => client.subscriptions.backfill(subscription.id, wish),
-    done: () => 'The backfill has begun.',
-    onDone: ({ recoveryId }) => void navigate({ to: '/recoveries/$recoveryId', params: { recoveryId } }),
-    showsErrors: true,
-  })
   const isPeriod = from !== '' && from < to
-  const found = counting.data?.count
-  /** Another choice needs another count. */
-  const choosing =
-    <T,>(choose: (value: T) => void) =>
-    (value: T): void => {
-      choose(value)
-      counting.reset()
-      start.reset()
-    }
+  const key = JSON.stringify(wish)
+  const [last, setLast] = useState<{ readonly key: string; readonly found: RecoveryCount }>()
+  // Another choice needs another count.
+  const found = last?.key === key ? last.found : undefined
+  const countOrSend = async (): Promise<Recovery | undefined> => {
+    if (found !== undefined) return client.subscriptions.backfill(subscription.id, wish)
+    setLast({ key, found: await client.subscriptions.backfill(subscription.id, { ...wish, dryRun: true }) })
+    return undefined
+  }
   return (
-    <FormDialog
+    <CommandDialog
       title="Backfill"
-      submitLabel={labelOf(found)}
+      submitLabel={labelOf(found?.count)}
       onClose={onClose}
-      isBusy={counting.isPending || start.isPending || found === 0 || !isPeriod}
-      error={counting.error ?? start.error}
-      onSubmit={() => (found === undefined ? counting : start).mutate(undefined)}
+      isBusy={found?.count === 0 || !isPeriod}
+      run={countOrSend}
+      done={(begun) => (begun ? 'The backfill has begun.' : '')}
+      onDone={(begun) =>
+        begun && void navigate({ to: '/recoveries/$recoveryId', params: { recoveryId: begun.recoveryId } })
+      }
     >
       <p>
         Sends events of the past that did not go to this endpoint, as far as the journal still has them. Nothing is sent
         before you have seen their number.
       </p>
-      <Choice label="Period" value={hours} options={PERIODS} onChange={choosing(setHours)} />
+      <Choice label="Period" value={hours} options={PERIODS} onChange={setHours} />
       {hours === '' && (
         <div className="field-pair">
-          <Moment label="From" value={from} onChange={choosing((from) => setRange({ from, to }))} />
-          <Moment label="To" value={to} onChange={choosing((to) => setRange({ from, to }))} />
+          <Moment label="From" value={from} onChange={(from) => setRange({ from, to })} />
+          <Moment label="To" value={to} onChange={(to) => setRange({ from, to })} />
         </div>
       )}
       {!isPeriod && <Notice tone="warn">Choose a beginning and a later end.</Notice>}
@@ -79,10 +71,10 @@ export function BackfillDialog({ subscription, onClose }: EndpointDialogProps) {
         label="Event type"
         value={eventType}
         options={optionsOf('All types of this endpoint', types)}
-        onChange={choosing(setEventType)}
+        onChange={setEventType}
       />
-      {counting.data && <WhatWillHappen found={counting.data} />}
-    </FormDialog>
+      {found && <WhatWillHappen found={found} />}
+    </CommandDialog>
   )
 }
 

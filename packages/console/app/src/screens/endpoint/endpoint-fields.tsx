@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ComponentProps, type ReactNode, useState } from 'react'
 import type { Subscription } from '../../api/model.ts'
 import { eventTypesQuery } from '../../api/queries.ts'
 import { headerLines, KEPT } from '../../rules/header-lines.ts'
-import { Choice, Field, useDescription } from '../../ui/fields.tsx'
+import { Choice, Field, Input, useDescription } from '../../ui/fields.tsx'
 import { FilterField } from './filter-field.tsx'
 
 const MODES = [
@@ -29,56 +29,40 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
         />
       )}
       <Part isLeftOut={isPull}>
-        <Field label="URL" hint="The address that receives each event as an HTTP POST.">
-          <input
-            name="url"
-            type="url"
-            required
-            defaultValue={stored.url ?? ''}
-            placeholder="https://client.example/hooks/calls"
-          />
-        </Field>
+        <Input
+          label="URL"
+          hint="The address that receives each event as an HTTP POST."
+          name="url"
+          type="url"
+          required
+          defaultValue={stored.url ?? ''}
+          placeholder="https://client.example/hooks/calls"
+        />
       </Part>
-      <Field label="Description" hint="A name of your choice. The console shows it instead of the URL.">
-        <input name="description" maxLength={1024} defaultValue={stored.description ?? ''} />
-      </Field>
-      <Field
+      <Input
+        label="Description"
+        hint="A name of your choice. The console shows it instead of the URL."
+        name="description"
+        maxLength={1024}
+        defaultValue={stored.description ?? ''}
+      />
+      <Input
         label="External id"
         hint="Optional: your own name for it, without spaces, unique among your endpoints. Scripts find it by this name."
-      >
-        <input
-          name="externalId"
-          maxLength={255}
-          pattern="[!-~]+"
-          title="Letters, digits and signs of ASCII, without spaces."
-          defaultValue={stored.externalId ?? ''}
-        />
-      </Field>
-      <Field
-        label="Expire after"
-        hint="Optional: seconds, 10 to 86,400. Older events are not sent, except the end of a call. Useful where old news harms."
-      >
-        <input
-          name="expireAfterSeconds"
-          type="number"
-          min={10}
-          max={86_400}
-          defaultValue={stored.expireAfterSeconds ?? ''}
-        />
-      </Field>
+        name="externalId"
+        maxLength={255}
+        pattern="[!-~]+"
+        title="Letters, digits and signs of ASCII, without spaces."
+        defaultValue={stored.externalId ?? ''}
+      />
+      <Count label="Expire after" name="expireAfterSeconds" min={10} max={86_400} stored={stored}>
+        Optional: seconds, 10 to 86,400. Older events are not sent, except the end of a call. Useful where old news
+        harms.
+      </Count>
       <Part isLeftOut={!isPull}>
-        <Field
-          label="Delete after"
-          hint="Optional: seconds, 60 to 604,800. It is deleted when no client has asked for its deliveries for so long."
-        >
-          <input
-            name="deleteAfterUnusedSeconds"
-            type="number"
-            min={60}
-            max={604_800}
-            defaultValue={stored.deleteAfterUnusedSeconds ?? ''}
-          />
-        </Field>
+        <Count label="Delete after" name="deleteAfterUnusedSeconds" min={60} max={604_800} stored={stored}>
+          Optional: seconds, 60 to 604,800. It is deleted when no client has asked for its deliveries for so long.
+        </Count>
       </Part>
       <Part isLeftOut={isPull}>
         <label className="check">
@@ -88,18 +72,12 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
             <span className="hint">What the endpoint answers with 4xx is sent again, once, after its next 2xx.</span>
           </span>
         </label>
-        <Field
-          label="In flight at most"
-          hint="Optional: attempts that may be in progress at a time, 1 to 1,000. Deliveries beyond it are held, then sent."
-        >
-          <input name="maxInFlight" type="number" min={1} max={1_000} defaultValue={stored.maxInFlight ?? ''} />
-        </Field>
-        <Field
-          label="Per second at most"
-          hint="Optional: attempts that may begin in any second, 1 to 1,000. Deliveries beyond it are held, then sent."
-        >
-          <input name="maxPerSecond" type="number" min={1} max={1_000} defaultValue={stored.maxPerSecond ?? ''} />
-        </Field>
+        <Count label="In flight at most" name="maxInFlight" min={1} max={1_000} stored={stored}>
+          Optional: attempts that may be in progress at a time, 1 to 1,000. Deliveries beyond it are held, then sent.
+        </Count>
+        <Count label="Per second at most" name="maxPerSecond" min={1} max={1_000} stored={stored}>
+          Optional: attempts that may begin in any second, 1 to 1,000. Deliveries beyond it are held, then sent.
+        </Count>
         <Field
           label="Headers"
           hint={`Optional: one per line, such as "Authorization: Bearer 3fQ9". Stored values are shown as ${KEPT}: leave them to keep them.`}
@@ -112,6 +90,17 @@ export function EndpointFields({ subscription }: { readonly subscription?: Subsc
     </>
   )
 }
+
+interface CountProps extends ComponentProps<'input'> {
+  readonly label: string
+  readonly name: 'expireAfterSeconds' | 'deleteAfterUnusedSeconds' | 'maxInFlight' | 'maxPerSecond'
+  readonly stored: Partial<Subscription>
+}
+
+/** A whole number. Its children are the hint. */
+const Count = ({ name, stored, children, ...input }: CountProps) => (
+  <Input {...input} hint={children} name={name} type="number" defaultValue={stored[name] ?? ''} />
+)
 
 /** Fields of one mode. In the other they keep what was entered, and are neither checked nor sent. */
 const Part = ({ isLeftOut, children }: { readonly isLeftOut: boolean; readonly children: ReactNode }) => (

@@ -26,31 +26,30 @@ interface VerdictProps {
 
 /** One endpoint: the verdict in a sentence, the button that repairs it, and the history on demand. */
 export function Verdict({ event, explanation, isOpen }: VerdictProps & { readonly isOpen: boolean }) {
+  const { verdict, url, subscriptionId, deliveryId } = explanation
   const [isShown, setShown] = useState(isOpen)
-  const { data: isDeleted = false } = useQuery(isDeletedQuery(explanation.subscriptionId))
-  const repair = isDeleted ? null : repairOf(explanation.verdict)
+  const { data: isDeleted = false } = useQuery(isDeletedQuery(subscriptionId))
+  const repair = isDeleted ? null : repairOf(verdict)
+  const tone = toneOfVerdict(verdict)
   return (
-    <section
-      className={`panel verdict ${toneOfVerdict(explanation.verdict)}`}
-      aria-label={explanation.url ?? 'Deleted endpoint'}
-    >
+    <section className={`panel verdict ${tone}`} aria-label={url ?? 'Deleted endpoint'}>
       <div className="panel-head">
         <h2>
-          <Status tone={toneOfVerdict(explanation.verdict)}>{explanation.verdict}</Status>{' '}
-          {isDeleted || !explanation.url ? (
-            <>Deleted endpoint {explanation.url && shortUrl(explanation.url)}</>
+          <Status tone={tone}>{verdict}</Status>{' '}
+          {isDeleted || !url ? (
+            <>Deleted endpoint {url && shortUrl(url)}</>
           ) : (
-            <EndpointLink subscriptionId={explanation.subscriptionId} url={explanation.url} className="url" />
+            <EndpointLink subscriptionId={subscriptionId} url={url} className="url" />
           )}
         </h2>
         {repair && <RepairButton event={event} explanation={explanation} repair={repair} />}
       </div>
       <p className="sentence">{withLocalTimes(explanation.explanation)}</p>
       {repair && <p className="hint">{repair.promise}</p>}
-      {explanation.deliveryId !== null && explanation.verdict !== 'not-subscribed' && (
+      {deliveryId !== null && verdict !== 'not-subscribed' && (
         <details open={isShown} onToggle={(toggled) => setShown(toggled.currentTarget.open)}>
           <summary>Schedule and attempts</summary>
-          {isShown && <History deliveryId={explanation.deliveryId} />}
+          {isShown && <History deliveryId={deliveryId} />}
         </details>
       )}
     </section>
