@@ -37,8 +37,6 @@ export interface NoticesDeps {
 const FAILING = 'webhook.endpoint.failing'
 const RECOVERED = 'webhook.endpoint.recovered'
 
-export type Notices = ReturnType<typeof createNotices>
-
 /**
  * Notices are events about the delivery engine, for subscriptions of the tenant concerned. Their ids are derived and their
  * data is read from the store, so a repeat is the same event. No notice is published:
@@ -63,10 +61,7 @@ export function createNotices(deps: NoticesDeps) {
   const concerns = async (delivery: Delivery, eventType: EventType): Promise<boolean> =>
     !isNotice(delivery.eventType) && (await isWanted(delivery.tenant, eventType))
 
-  /**
-   * Never rejects: a failed notice never affects the breaker. A missed notice of an outage is repeated with its next failed
-   * probe; one of a recovery is lost.
-   */
+  /** Never rejects. A missed notice of an outage is repeated with its next failed probe; one of a recovery is lost. */
   const quietly =
     (eventType: EventType, publishNotice: (delivery: Delivery) => Promise<void>) =>
     async (delivery: Delivery): Promise<void> => {
@@ -95,7 +90,6 @@ export function createNotices(deps: NoticesDeps) {
     }
 
   return {
-    /** Called with every cool-down; publishes one notice per outage. */
     failing: quietly(FAILING, async (delivery) => {
       const outage = await outages.unreported(delivery)
       if (outage === undefined) return
@@ -114,7 +108,6 @@ export function createNotices(deps: NoticesDeps) {
       })
       await outages.markReported(delivery, outage)
     }),
-    /** Called before the breaker closes. */
     recovered: quietly(RECOVERED, async (delivery) => {
       const outage = await outages.noteEnd(delivery)
       if (outage === undefined) return

@@ -1,7 +1,6 @@
 import type { Delivery, Outcome, SubscriptionId } from '@switchhook/contracts'
 import type { BreakerStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
-import type { Notices } from '../notices/notices.ts'
 import { resultOf } from './classify.ts'
 import { isTransientFailure } from './decide.ts'
 import type { EndpointState } from './recent-looks.ts'
@@ -28,6 +27,14 @@ export interface Before extends Pick<EndpointState, 'health' | 'rejected'> {
   readonly probe: string | undefined
 }
 
+/** Publishes the notices of an outage. Neither function rejects: a failed notice never affects the breaker. */
+interface OutageNotices {
+  /** Called with every cool-down; publishes one notice per outage. */
+  readonly failing: (delivery: Delivery) => Promise<void>
+  /** Called before the breaker closes. */
+  readonly recovered: (delivery: Delivery) => Promise<void>
+}
+
 /**
  * More endpoints than fail within an attempt's time. Beyond it the oldest are forgotten: a success may leave the failure
  * count of such an endpoint unchanged once.
@@ -47,7 +54,7 @@ export function createBreaker(
   store: Pick<BreakerStore, 'claimProbe' | 'releaseProbe' | 'noteFailure' | 'noteAnswer'>,
   leaseMs: number,
   opened: (subscriptionId: string, pauseMs: number | undefined) => void,
-  notices: Pick<Notices, 'failing' | 'recovered'>,
+  notices: OutageNotices,
   longestPauseMs: number,
 ) {
   // A POST that began before the failure does not know of it, and has ended after `leaseMs`. Later ones find the failure in
