@@ -84,7 +84,7 @@ const DRAW = {
   /** The tenant publishes a burst of events, and all of them twice, so that fan-out stores them in a backlog. */
   burst: [(random) => ({ target: BACKLOGS, events: random.between(100, 200) })],
   /** Pauses an endpoint's subscription for `forMs`. */
-  pause: [(random) => ({ target: PAUSED_AT_TIMES, forMs: random.between(1_000, 8_000) })],
+  pause: [(random) => ({ target: PAUSED_AT_TIMES, change: 'paused' as const, forMs: random.between(1_000, 8_000) })],
 } satisfies Readonly<Record<string, readonly ((random: Random) => { readonly target: string })[]>>
 
 export type FaultKind = keyof typeof DRAW

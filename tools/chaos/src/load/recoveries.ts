@@ -29,11 +29,11 @@ export function openRecoveries(client: Client, subscribers: Subscribers) {
   /** Deliveries are read after the last fault, so an acknowledged one stays acknowledged. */
   const acknowledged = new Map<string, Sent>()
 
-  const listed = (name: string): Promise<Parked[]> => listParked(client, name, subscribers.subscriptionOf(name))
+  const listed = (name: string): Promise<Parked[]> => listParked(client, name, subscribers.at(name).subscriptionId)
 
   async function start(endpoint: string, maxPerSecond: number): Promise<number> {
     const parked = await listed(endpoint)
-    const path = `/api/v1/webhooks/subscriptions/${subscribers.subscriptionOf(endpoint)}/recover`
+    const path = `/api/v1/webhooks/subscriptions/${subscribers.at(endpoint).subscriptionId}/recover`
     const { status, body } = await client.insist('POST', path, { maxPerSecond })
     if (status !== 202) throw new Error(`starting a recovery was answered ${status}`)
     begun.push({ endpoint, begunAtMs: Date.now(), recoveryId: String(body['recoveryId']), parked })
@@ -69,7 +69,7 @@ export function openRecoveries(client: Client, subscribers: Subscribers) {
     begin: async (): Promise<number> => {
       const isEnough = waitUntil(async () => (await listed(BROKEN_AT_FIRST)).length >= PARKED, PATIENCE_MS, REPEAT_MS)
       if (!(await isEnough)) throw new Error('too few deliveries are parked')
-      subscribers.repair()
+      subscribers.at(BROKEN_AT_FIRST).repair()
       return await start(BROKEN_AT_FIRST, PER_SECOND)
     },
     /** Begins a recovery of the exhausted deliveries, unless one is still running. */

@@ -39,7 +39,7 @@ export type Load = Awaited<ReturnType<typeof startLoad>>
 export async function startLoad(target: LoadTarget, seed: number, behaviours = BEHAVIOURS) {
   const client = await openClient(() => target.apis(), target.devIdp, createRandom(seed))
   const subscribers = await startSubscribers(client, seed, behaviours)
-  const { received, endpoints, guest } = subscribers
+  const { received, endpoints } = subscribers
   const { amqpUrl } = target
   const publisher =
     amqpUrl === undefined
@@ -83,7 +83,7 @@ export async function startLoad(target: LoadTarget, seed: number, behaviours = B
     observe: async (): Promise<Observation> => ({
       ...UNDISTURBED,
       endpoints,
-      guests: guest.names(),
+      guests: subscribers.guests(),
       closures: subscribers.closures(),
       confirmed: events.confirmed,
       publishes: events.publishes,
