@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Injection, inject, type Targets } from './faults/inject.ts'
 import { describeFault, type Fault, leavesCopies, leavesEventCopies, type PlannedFault } from './faults/plan.ts'
+import type { UnusualAnswer } from './load/client.ts'
 import { EVENTS } from './load/expiries.ts'
 import { openRecoveries } from './load/recoveries.ts'
 import { startLoad } from './load/start-load.ts'
 import { startReceivers } from './receivers/receivers.ts'
 import type { Observation } from './reconcile/observation.ts'
+import type { Problem } from './reconcile/problem.ts'
 import type { ChaosStack } from './stack/chaos-stack.ts'
 
 export type ChaosResult = Awaited<ReturnType<typeof runChaos>>
@@ -29,7 +31,6 @@ export async function runChaos(
   folder: string,
   plan: readonly PlannedFault[],
   seed: number,
-  say: (line: string) => void,
   signal: AbortSignal,
 ) {
   // First, so that every event of the load is owed to them.
@@ -42,8 +43,8 @@ export async function runChaos(
   try {
     await load.newEventArrives()
     const recoveries = openRecoveries(client, subscribers)
-    say(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
-    const injections = await injectAll({ stack, load }, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
+    console.log(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
+    const injections = await injectAll({ stack, load }, [...KILLS_DURING_RECOVERY, ...plan], signal)
     const lapses = injections.flatMap(({ lapse }) => lapse ?? [])
     const observe = async (): Promise<Observation> => {
       await recoveries.beginExhausted()
@@ -61,23 +62,19 @@ export async function runChaos(
         ),
       }
     }
-    const result = await load.finish(say, observe, receivers.rest)
+    const isOfLostCall = ({ status, request, atMs }: UnusualAnswer): boolean =>
+      status === 404 &&
+      lapses.some(
+        ({ fromMs, toMs }) => fromMs <= atMs && (atMs <= toMs + CALL_MS || request.startsWith(`GET ${EVENTS}/`)),
+      )
+    const result = await load.finish(observe, isOfLostCall, receivers.rest)
+    const notRecovered = injections
+      .filter(({ hasRecovered }) => !hasRecovered)
+      .map(({ fault }): Problem => ({ kind: 'not recovered', what: describeFault(fault) }))
     return {
       ...result,
+      problems: [...notRecovered, ...result.problems],
       injections,
-      otherProblems: [
-        ...(await stack.unexpectedExits()),
-        ...injections
-          .filter(({ hasRecovered }) => !hasRecovered)
-          .map(({ fault }) => `not recovered from: ${describeFault(fault)}`),
-        ...client.unusual(
-          ({ status, request, atMs }) =>
-            status === 404 &&
-            lapses.some(
-              ({ fromMs, toMs }) => fromMs <= atMs && (atMs <= toMs + CALL_MS || request.startsWith(`GET ${EVENTS}/`)),
-            ),
-        ),
-      ],
       repeatedPublishes: load.events.repeats(),
       receiverKills: receivers.kills(),
     }
@@ -90,7 +87,6 @@ export async function runChaos(
 async function injectAll(
   targets: Targets,
   plan: readonly PlannedFault[],
-  say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<readonly Injection[]> {
   const injections: Promise<Injection>[] = []
@@ -104,7 +100,7 @@ async function injectAll(
 
   async function injectAndReport(fault: Fault, overlaps: boolean): Promise<Injection> {
     const done = await inject(targets, fault)
-    say(lineOf(done, overlaps))
+    console.log(lineOf(done, overlaps))
     return done
   }
 }

@@ -8,7 +8,7 @@ import type { Desk } from './desk.ts'
 interface Around {
   readonly stack: AsteriskStack
   readonly desk: Desk
-  readonly people: readonly [Person, ...Person[]]
+  readonly people: readonly Person[]
   readonly random: Random
   readonly noteKill: () => void
 }
@@ -65,18 +65,16 @@ export async function disturb(
   around: Around,
   count: number,
   kinds: readonly string[],
-  say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<readonly Disturbance[]> {
   const disturbances: Disturbance[] = []
-  const [first = '', ...others] = kinds
   for (let at = 1; at <= count && !signal.aborted; at++) {
     // Every kind comes before any kind comes again by chance.
-    const kind = kinds[at - 1] ?? around.random.pick([first, ...others])
+    const kind = kinds[at - 1] ?? around.random.pick(kinds)
     const fromMs = Date.now()
     await FAULTS[kind]?.(around)
     const tookMs = Date.now() - fromMs
-    say(`  ${String(at).padStart(3)}/${count}  ${kind.padEnd(7)} ${(tookMs / 1_000).toFixed(1)} s`)
+    console.log(`  ${String(at).padStart(3)}/${count}  ${kind.padEnd(7)} ${(tookMs / 1_000).toFixed(1)} s`)
     await sleep(RECOVERS_WITHIN_MS)
     disturbances.push({ fromMs, toMs: Date.now() })
     await sleep(QUIET_MS)

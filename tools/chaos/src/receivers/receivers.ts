@@ -4,10 +4,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client as ApiClient, clientCredentials, createClient } from '@switchhook/client'
-import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import { startTcpProxy, testPostgres } from '@switchhook/testkit'
 import { createRandom, type Random } from '../faults/random.ts'
-import { type Client, openClient } from '../load/client.ts'
+import { type Client, credentialsOf, openClient } from '../load/client.ts'
 import { listParked } from '../load/recoveries.ts'
 import type { ReceiverSeen, Shown } from '../reconcile/observation.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
@@ -29,7 +28,7 @@ const PROGRAM = join(import.meta.dirname, 'receiver-process.js')
  */
 export async function startReceivers(stack: ChaosStack, folder: string, seed: number) {
   const random = createRandom(seed)
-  const client = await openClient(() => stack.apis(), stack.devIdp, random)
+  const client = openClient(stack.apis, stack.devIdp, random)
   mkdirSync(folder, { recursive: true })
   const postgres = await testPostgres()
   const opened: Awaited<ReturnType<typeof openOne>>[] = []
@@ -57,23 +56,13 @@ export async function startReceivers(stack: ChaosStack, folder: string, seed: nu
     rest: async (): Promise<void> => void (await Promise.all(opened.map((one) => one.rest()))),
     /** Reads what each has done. */
     look: async (): Promise<readonly ReceiverSeen[]> => {
-      const api = readApi(apiOf(stack))
+      const auth = clientCredentials(credentialsOf(stack.devIdp))
+      const api = readApi(createClient({ baseUrl: stack.apis()[0] ?? '', auth }))
       return Promise.all(opened.map(async (one) => ({ ...(await one.look()), api: await api })))
     },
     close,
   }
 }
-
-const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
-const credentialsOf = ({ devIdp }: ChaosStack): ReceiverSettings['credentials'] => ({
-  tokenUrl: addressesOf(devIdp, tenant).tokenUrl,
-  clientId,
-  clientSecret,
-  scope: DEV_SCOPE,
-})
-
-const apiOf = (stack: ChaosStack): ApiClient =>
-  createClient({ baseUrl: stack.apis()[0] ?? '', auth: clientCredentials(credentialsOf(stack)) })
 
 async function openOne(stack: ChaosStack, client: Client, random: Random, store: StoreName, location: string) {
   const database = await openReceiverDatabase(store, location)
@@ -86,8 +75,8 @@ async function openOne(stack: ChaosStack, client: Client, random: Random, store:
   )
   const secrets = { each: made[0]?.secret ?? '', latest: made[1]?.secret ?? '' }
   const start = async () => {
-    const api = random.pick([stack.apis()[0] ?? '', ...stack.apis()])
-    const receiver = startProcess({ store, location, secrets, api, credentials: credentialsOf(stack) })
+    const credentials = credentialsOf(stack.devIdp)
+    const receiver = startProcess({ store, location, secrets, api: random.pick(stack.apis()), credentials })
     front.aim(`http://127.0.0.1:${await receiver.port}`)
     return receiver
   }

@@ -23,7 +23,7 @@ export const PAUSED_AT_TIMES = 'paused at times'
 /** The faults `patch` and `delete` change this endpoint's subscription. Meanwhile no event has to reach it. */
 export const GUEST = 'guest'
 
-export const BOTH = ['call.status', 'agent.status']
+const BOTH = ['call.status', 'agent.status']
 export const HEALTHY = { status: 204, delayMs: 0 }
 const HEADERS = { 'x-region': 'eu-central', authorization: 'Basic c3dpdGNoaG9vazpj' }
 const NOTICES = ['webhook.endpoint.failing', 'webhook.endpoint.recovered', 'webhook.delivery.parked']
