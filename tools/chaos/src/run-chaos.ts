@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Injection, inject, type Targets } from './faults/inject.ts'
-import { describeFault, type Fault, leavesCopies, leavesEventCopies, type PlannedFault } from './faults/plan.ts'
+import { describeFault, type Fault, marksOf, type PlannedFault } from './faults/plan.ts'
 import type { UnusualAnswer } from './load/client.ts'
 import { EVENTS } from './load/expiries.ts'
 import { openRecoveries } from './load/recoveries.ts'
 import { startLoad } from './load/start-load.ts'
 import { startReceivers } from './receivers/receivers.ts'
-import type { Observation } from './reconcile/observation.ts'
+import type { Disturbance, Observation } from './reconcile/observation.ts'
 import type { Problem } from './reconcile/problem.ts'
 import type { ChaosStack } from './stack/chaos-stack.ts'
 
@@ -46,20 +46,17 @@ export async function runChaos(
     console.log(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
     const injections = await injectAll({ stack, load }, [...KILLS_DURING_RECOVERY, ...plan], signal)
     const lapses = injections.flatMap(({ lapse }) => lapse ?? [])
+    const disturbances = injections
+      .filter(({ skipped }) => skipped === undefined)
+      .map(({ fault, fromMs, toMs }): Disturbance => ({ fromMs, toMs, ...marksOf(fault) }))
     const observe = async (): Promise<Observation> => {
       await recoveries.beginExhausted()
-      const disturbances = injections.filter(({ skipped }) => skipped === undefined)
       return {
         ...(await load.observe()),
         recoveries: await recoveries.look(),
         receivers: await receivers.look(),
         disturbances,
-        messageCopies: disturbances.filter(({ fault }) => leavesCopies(fault)),
-        eventCopies: disturbances.filter(({ fault }) => leavesEventCopies(fault)),
         lapses,
-        wrongClocks: injections.flatMap(({ fault, fromMs, toMs }) =>
-          fault.kind === 'clock' ? [{ fromMs, toMs, aheadMs: fault.shiftMs }] : [],
-        ),
       }
     }
     const isOfLostCall = ({ status, request, atMs }: UnusualAnswer): boolean =>

@@ -91,19 +91,24 @@ export interface Expired {
   readonly byMs: number
 }
 
-/** A worker ran with a wrong clock. */
-interface WrongClock extends Disturbance {
-  readonly aheadMs: number
-}
-
-/** From a fault to the recovery from it, in ms since 1970. */
-export interface Disturbance {
+/** In ms since 1970. */
+export interface Span {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** An endpoint's port was closed, in ms since 1970. */
-export interface Outage extends Disturbance {
+/** From a fault to the recovery from it. */
+export interface Disturbance extends Span {
+  /** It can leave two copies of a message, so that an attempt is repeated. */
+  readonly copiesMessages?: boolean
+  /** It can leave two copies of an event or of a first message, so that a first attempt is repeated. */
+  readonly copiesEvents?: boolean
+  /** The clock of a process was wrong. */
+  readonly aheadMs?: number
+}
+
+/** An endpoint's port was closed. */
+export interface Outage extends Span {
   readonly endpoint: string
 }
 
@@ -136,17 +141,17 @@ export interface RecoverySeen {
   }[]
 }
 
-/** After the answer to a change of a subscription, no first attempt of these event types may begin to arrive. */
-export interface Closure {
+/**
+ * After the answer to a change of a subscription, and until the request that undoes it, no first attempt of these event types
+ * may begin to arrive. Times have fractions (`clock.ts`).
+ */
+export interface Closure extends Span {
   readonly endpoint: string
   readonly eventTypes: readonly string[]
-  /** From the answer to the change to the request that undoes it, in ms since 1970 with fractions (`clock.ts`). */
-  readonly fromMs: number
-  readonly toMs: number
 }
 
 /** Redis lost everything that was committed from `fromMs` to `toMs`. */
-export interface Lapse extends Disturbance {
+export interface Lapse extends Span {
   /** `rolled back`: the data of `fromMs` was restored. `empty`: Redis ran without data, then its data was restored. */
   readonly kind: 'rolled back' | 'empty'
 }
@@ -209,14 +214,9 @@ export interface Observation {
   readonly parked: readonly Parked[]
   readonly expired: readonly Expired[]
   readonly recoveries: readonly RecoverySeen[]
-  readonly wrongClocks: readonly WrongClock[]
   readonly disturbances: readonly Disturbance[]
-  /** The disturbances that can leave two copies of a message, so that an attempt is repeated. */
-  readonly messageCopies: readonly Disturbance[]
-  /** The disturbances that can leave two copies of an event or a first message, so that a first attempt is repeated. */
-  readonly eventCopies: readonly Disturbance[]
   /** While workers of an earlier version ran, in an upgrade. */
-  readonly oldWorkers?: readonly Disturbance[]
+  readonly oldWorkers: readonly Span[]
   readonly lapses: readonly Lapse[]
   readonly brokerLosses: readonly BrokerLoss[]
   readonly outages: readonly Outage[]
@@ -229,10 +229,8 @@ export interface Observation {
 /** What a run observes that does nothing but load the services. */
 export const UNDISTURBED = {
   recoveries: [],
-  wrongClocks: [],
   disturbances: [],
-  messageCopies: [],
-  eventCopies: [],
+  oldWorkers: [],
   lapses: [],
   brokerLosses: [],
   receivers: [],
@@ -254,6 +252,9 @@ export const isRolledBack = (lapses: readonly Lapse[], atMs: number): boolean =>
     lapses.filter(({ kind }) => kind === 'rolled back'),
     atMs,
   )
+
+/** A fault, for all we know, left copies of anything. */
+export const COPIES_ANYTHING = { copiesMessages: true, copiesEvents: true }
 
 /** The longest that a delivery of these runs can wait in the broker: the schedule, and its postponed last slot. */
 const IN_BROKER_MS = 60_000

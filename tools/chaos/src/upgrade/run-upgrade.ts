@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningFleet } from '@switchhook/local'
 import { waitUntil } from '@switchhook/test-servers'
 import { everyServiceIsReady, type LoadTarget, startLoad } from '../load/start-load.ts'
-import type { Disturbance, Observation } from '../reconcile/observation.ts'
+import { COPIES_ANYTHING, type Disturbance, type Observation } from '../reconcile/observation.ts'
 import { conclude, figuresOf } from '../report.ts'
 import { countMessages } from '../stack/broker-management.ts'
 import { BEHAVIOURS, BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
@@ -62,7 +62,7 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly Phase[]):
       await everyServiceIsReady(target, READY_WITHIN_MS).catch((error: unknown) => {
         throw new Error(`${name}: ${String(error)}`)
       })
-      disturbances.push({ fromMs, toMs: Date.now() })
+      disturbances.push({ ...COPIES_ANYTHING, fromMs, toMs: Date.now() })
       if (!isGuarded && !wanted.api.includes('old')) {
         await guarded.subscribe()
         isGuarded = true
@@ -75,13 +75,7 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly Phase[]):
     const oldWorkers = begun.flatMap(({ fromMs, hasOldWorkers }, i) =>
       hasOldWorkers ? [{ fromMs, toMs: begun[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY }] : [],
     )
-    const observe = async (): Promise<Observation> => ({
-      ...(await load.observe()),
-      disturbances,
-      messageCopies: disturbances,
-      eventCopies: disturbances,
-      oldWorkers,
-    })
+    const observe = async (): Promise<Observation> => ({ ...(await load.observe()), disturbances, oldWorkers })
     const result = await load.finish(observe, () => false, guarded.remove)
     const problems = [...guarded.problems(), ...result.problems]
     conclude(figuresOf({ ...result, problems }), problems, { good: 'nothing was lost', bad: 'something is wrong' })
