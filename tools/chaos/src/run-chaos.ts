@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Injection, inject, type Targets } from './faults/inject.ts'
-import { describeFault, type Fault, marksOf, type PlannedFault } from './faults/plan.ts'
+import { describeFault, marksOf, type PlannedFault } from './faults/plan.ts'
 import type { UnusualAnswer } from './load/client.ts'
 import { EVENTS } from './load/expiries.ts'
 import { openRecoveries } from './load/recoveries.ts'
@@ -91,15 +91,13 @@ async function injectAll(
     if (!overlaps) await Promise.all(injections)
     if (signal.aborted) break
     await sleep(pauseMs)
-    injections.push(injectAndReport(fault, overlaps))
+    const injecting = inject(targets, fault).then((injection) => {
+      console.log(lineOf(injection, overlaps))
+      return injection
+    })
+    injections.push(injecting)
   }
   return Promise.all(injections)
-
-  async function injectAndReport(fault: Fault, overlaps: boolean): Promise<Injection> {
-    const done = await inject(targets, fault)
-    console.log(lineOf(done, overlaps))
-    return done
-  }
 }
 
 function lineOf({ fault, fromMs, toMs, skipped, hasRecovered }: Injection, overlaps: boolean): string {

@@ -10,7 +10,8 @@ interface Around {
   readonly desk: Desk
   readonly people: readonly Person[]
   readonly random: Random
-  readonly noteKill: () => void
+  /** When Asterisk was killed. */
+  readonly killsAtMs: number[]
 }
 
 /** The faults of `make chaos PLATFORM=asterisk`. Each resolves when its cause is gone again. */
@@ -34,15 +35,15 @@ const FAULTS: Readonly<Record<string, (around: Around) => Promise<void>>> = {
     await sleep(random.between(1_000, 14_000))
     stack.link.thaw()
   },
-  kill: async ({ stack, random, noteKill }) => {
+  kill: async ({ stack, random, killsAtMs }) => {
     await stack.pbx.end('asterisk', 'SIGKILL')
-    noteKill()
+    killsAtMs.push(Date.now())
     await sleep(random.between(0, 2_000))
     await stack.pbx.restore()
   },
-  stop: async ({ stack, noteKill }) => {
+  stop: async ({ stack, killsAtMs }) => {
     await stack.pbx.end('asterisk', 'SIGTERM')
-    noteKill()
+    killsAtMs.push(Date.now())
     await stack.pbx.restore()
   },
   /** The cable of a phone is pulled, mostly during a call. */

@@ -54,8 +54,7 @@ export async function runAsterisk(signal: AbortSignal): Promise<void> {
       const load = startAsteriskLoad(desk, people, random, config.TALK_SECONDS * 1_000)
       await sleep(config.SECONDS * 1_000, undefined, { signal }).catch(() => undefined)
       const killsAtMs: number[] = []
-      const noteKill = (): void => void killsAtMs.push(Date.now())
-      const around = { stack, desk, people, random, noteKill }
+      const around = { stack, desk, people, random, killsAtMs }
       const disturbances = await disturb(around, config.KILLS, config.FAULTS, signal)
       await load.stop()
 

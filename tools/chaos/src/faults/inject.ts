@@ -200,11 +200,10 @@ async function raiseAlarm({ rabbitmqctl }: ChaosStack, forMs: number): Promise<A
   return {}
 }
 
-async function recovers({ stack, load }: Targets): Promise<boolean> {
-  const isWell = async (): Promise<boolean> => {
-    await load.newEventArrives()
-    await everyServiceIsReady(stack, RECOVERS_WITHIN_MS)
-    return true
-  }
-  return await answerWithin(RECOVERS_WITHIN_MS, isWell(), 'not recovered in time').catch(() => false)
+function recovers({ stack, load }: Targets): Promise<boolean> {
+  const isWell = load.newEventArrives().then(() => everyServiceIsReady(stack, RECOVERS_WITHIN_MS))
+  return answerWithin(RECOVERS_WITHIN_MS, isWell, 'not recovered in time').then(
+    () => true,
+    () => false,
+  )
 }

@@ -13,15 +13,13 @@ const READ_AT_ONCE = 20
 const REPEAT_MS = 250
 const PATIENCE_MS = 90_000
 
-interface Begun {
-  readonly endpoint: string
-  readonly begunAtMs: number
+type Counts = Pick<RecoverySeen, 'state' | 'found' | 'sent' | 'skipped' | 'failed'>
+type Sent = RecoverySeen['deliveries'][number]
+
+interface Begun extends Pick<RecoverySeen, 'endpoint' | 'begunAtMs'> {
   readonly recoveryId: string
   readonly parked: readonly Parked[]
 }
-
-type Counts = Pick<RecoverySeen, 'state' | 'found' | 'sent' | 'skipped' | 'failed'>
-type Sent = RecoverySeen['deliveries'][number]
 
 /** Recoveries of parked deliveries. They continue while faults are injected. */
 export function openRecoveries(client: Client, subscribers: Subscribers) {
@@ -42,8 +40,7 @@ export function openRecoveries(client: Client, subscribers: Subscribers) {
 
   async function countsOf({ recoveryId }: Begun): Promise<Counts> {
     const { body } = await client.insist('GET', `/api/v1/webhooks/recoveries/${recoveryId}`)
-    const { state, found, sent, skipped, failed } = body as unknown as Counts
-    return { state, found, sent, skipped, failed }
+    return body as unknown as Counts
   }
 
   async function read({ deliveryId, run: parkedRun }: Parked): Promise<Sent> {
@@ -61,7 +58,7 @@ export function openRecoveries(client: Client, subscribers: Subscribers) {
     for (let at = 0; at < one.parked.length; at += READ_AT_ONCE) {
       deliveries.push(...(await Promise.all(one.parked.slice(at, at + READ_AT_ONCE).map(read))))
     }
-    return { endpoint: one.endpoint, begunAtMs: one.begunAtMs, ...counts, deliveries }
+    return { ...counts, ...one, deliveries }
   }
 
   return {

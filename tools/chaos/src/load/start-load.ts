@@ -49,8 +49,8 @@ export async function startLoad(target: LoadTarget, seed: number, behaviours = B
           await subscribers.close()
           throw error
         })
-  const events = startPlatformEvents(publisher, (eventId) => received.hasArrived('healthy', eventId))
-  const calls = startCalls(client, (call) => received.callArrives('healthy', call))
+  const events = startPlatformEvents(publisher, received.hasArrived)
+  const calls = startCalls(client, received.callArrives)
   const expiries = startExpiries(client, received.posts, endpoints)
   const startedAt = Date.now()
   let stopping: Promise<unknown> | undefined
@@ -64,7 +64,7 @@ export async function startLoad(target: LoadTarget, seed: number, behaviours = B
     subscribers,
     events,
     /** Resolves when the healthy endpoint gets an event of the other platform that occurred after this call. */
-    newEventArrives: (): Promise<void> => received.newEventArrives('healthy'),
+    newEventArrives: (): Promise<void> => received.newEventArrives(),
     /**
      * Ends the load, waits for the remaining deliveries, and reconciles every event. Processes that ended without a fault
      * and unusual answers are problems, too.

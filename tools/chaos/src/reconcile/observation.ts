@@ -12,25 +12,10 @@ export type Content =
   | { readonly kind: 'agent'; readonly agentUri: string; readonly sequence: number; readonly state: number }
   | Notice
 
-/** A notice of the delivery engine (docs/notices.md). */
+/** A notice of the delivery engine (docs/notices.md). `since` is when the outage began: ISO 8601. */
 export type Notice =
-  | {
-      readonly kind: 'parked'
-      readonly subscriptionId: string
-      readonly deliveryId: string
-      readonly run: number
-      /** `ParkedReasonNumber`. */
-      readonly reason: number
-      /** The event of the parked delivery, and its type. */
-      readonly eventId: string
-      readonly ofType: string
-    }
-  | {
-      readonly kind: 'failing'
-      readonly subscriptionId: string
-      /** When the outage began: ISO 8601. */
-      readonly since: string
-    }
+  | ParkedNotice
+  | { readonly kind: 'failing'; readonly subscriptionId: string; readonly since: string }
   | {
       readonly kind: 'recovered'
       readonly subscriptionId: string
@@ -38,6 +23,18 @@ export type Notice =
       /** When it ended. It can end twice, if Redis is away or loses the end. */
       readonly recoveredAt: string
     }
+
+export interface ParkedNotice {
+  readonly kind: 'parked'
+  readonly subscriptionId: string
+  readonly deliveryId: string
+  readonly run: number
+  /** `ParkedReasonNumber`. */
+  readonly reason: number
+  /** The event of the parked delivery, and its type. */
+  readonly eventId: string
+  readonly ofType: string
+}
 
 export const isNotice = (content: Content): content is Notice =>
   content.kind === 'parked' || content.kind === 'failing' || content.kind === 'recovered'
@@ -56,9 +53,8 @@ export interface Post {
   readonly lasting: string
   /** Flaws of its signature and its headers. */
   flaws: readonly string[]
-  /** When the receiver read its first byte, in ms since 1970 with fractions (`clock.ts`). */
+  /** When the receiver read its first byte, in ms since 1970 with fractions (`clock.ts`), and when it had arrived completely. */
   readonly beganAtMs: number
-  /** When it had arrived completely, and when its event occurred, in ms since 1970. */
   readonly atMs: number
   readonly occurredAtMs: number
   /** The status of the answer; null if there was none. */
@@ -164,10 +160,10 @@ export interface BrokerLoss {
   readonly confirmed: ReadonlySet<string>
 }
 
+/** `atMs`: when the answer arrived, in ms since 1970. */
 export interface AcceptedCall {
   readonly callId: string
   readonly agentUri: string
-  /** When the answer arrived, in ms since 1970. */
   readonly atMs: number
 }
 
@@ -179,6 +175,12 @@ export interface Shown {
   readonly occurredAtMs: number
   readonly isCall: boolean
 }
+
+/** The rule for receivers: the later (`occurredAt`, `sequence`) is the newer state. */
+export const isLater = (one: Numbered, other: Numbered): boolean =>
+  one.occurredAtMs === other.occurredAtMs ? one.sequence > other.sequence : one.occurredAtMs > other.occurredAtMs
+
+type Numbered = Pick<Shown, 'occurredAtMs' | 'sequence'>
 
 /** A subscriber with `@switchhook/receiver` that was killed again and again. */
 export interface ReceiverSeen {
@@ -248,10 +250,7 @@ export const isInLapse = (lapses: readonly Lapse[], atMs: number): boolean =>
  * already acknowledged to the broker: while Redis is empty, workers wait and their deliveries stay in the broker.
  */
 export const isRolledBack = (lapses: readonly Lapse[], atMs: number): boolean =>
-  isInLapse(
-    lapses.filter(({ kind }) => kind === 'rolled back'),
-    atMs,
-  )
+  lapses.some((lapse) => lapse.kind === 'rolled back' && isInLapse([lapse], atMs))
 
 /** A fault, for all we know, left copies of anything. */
 export const COPIES_ANYTHING = { copiesMessages: true, copiesEvents: true }

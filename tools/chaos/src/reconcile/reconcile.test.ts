@@ -427,6 +427,7 @@ test('counts events, deliveries, POSTs and duplicates', () => {
     events: 5,
     legs: 1,
     lostWithBroker: 0,
+    missing: 0,
     deliveries: 5,
     acknowledged: 4,
     parked: 1,

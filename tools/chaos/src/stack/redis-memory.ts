@@ -6,7 +6,7 @@ export async function setMaxmemory(redisUrl: string, bytes: string): Promise<str
   // The command that fails reports it.
   redis.on('error', () => {})
   try {
-    const [, before = '0'] = (await redis.config('GET', 'maxmemory')) as string[]
+    const [, before = '0'] = await redis.config('GET', 'maxmemory')
     await redis.config('SET', 'maxmemory', bytes)
     return before
   } finally {

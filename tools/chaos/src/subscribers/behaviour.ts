@@ -14,6 +14,8 @@ export interface Behaviour extends Omit<Endpoint, 'subscriptionId'> {
   readonly react?: (seed: number, post: Pick<Post, 'deliveryId' | 'attempt'>) => typeof HEALTHY
 }
 
+/** It acknowledges everything immediately. */
+export const HEALTHY_ENDPOINT = 'healthy'
 /** A recovery sends this endpoint's parked deliveries again. */
 export const BROKEN_AT_FIRST = 'broken at first'
 /** The fault `exhaust` takes this endpoint down; a recovery then sends its exhausted deliveries again. */
@@ -55,7 +57,7 @@ export const CHANGES = {
 
 /** The endpoints whose subscriptions last for the whole run. */
 export const BEHAVIOURS: readonly Behaviour[] = [
-  { name: 'healthy', eventTypes: BOTH },
+  { name: HEALTHY_ENDPOINT, eventTypes: BOTH },
   { name: 'flaky', eventTypes: BOTH, headers: HEADERS, react: failsSometimes },
   {
     name: 'slow',

@@ -32,10 +32,8 @@ const TO_BOTH_VERSIONS = BEHAVIOURS.filter(
 )
 
 /** Takes the fleet through all phases under load, and reconciles every event of the whole way. */
-export async function runUpgrade(fleet: RunningFleet, phases: readonly Phase[]): Promise<void> {
-  const [first, ...others] = phases
-  if (first === undefined) throw new Error('there are no phases')
-  await fleet.become(first.fleet)
+export async function runUpgrade(fleet: RunningFleet, phases: readonly [Phase, ...Phase[]]): Promise<void> {
+  await fleet.become(phases[0].fleet)
   const target: LoadTarget = {
     apis: () => fleet.apis().map(({ url }) => url),
     devIdp: fleet.devIdp,
@@ -48,7 +46,7 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly Phase[]):
   try {
     const disturbances: Disturbance[] = []
     const begun: { readonly fromMs: number; readonly hasOldWorkers: boolean }[] = []
-    for (const { name, fleet: wanted } of [first, ...others]) {
+    for (const { name, fleet: wanted } of phases) {
       const fromMs = Date.now()
       begun.push({ fromMs, hasOldWorkers: wanted['delivery-worker'].includes('old') })
       if (!wanted.fanout.includes('new')) {
