@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClientCredentials, clientCredentials } from '@switchhook/client'
-
 import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import type { Random } from '../faults/random.ts'
 
