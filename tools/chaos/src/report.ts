@@ -1,20 +1,15 @@
 import type { Injection } from './faults/inject.ts'
 import { FAULT_KINDS, killsWorker, nameOfKind } from './faults/plan.ts'
+import type { LoadResult } from './load/start-load.ts'
 import type { ChaosOptions } from './options.ts'
-import type { Reconciliation } from './reconcile/reconcile.ts'
+import type { Problem } from './reconcile/problem.ts'
 import type { ChaosResult } from './run-chaos.ts'
 
 /** The name and the value of each figure. */
 export type Rows = readonly (readonly [string, string | number])[]
 
-/** What a run under load found: `otherProblems` are those of processes and of the api's answers, one sentence each. */
-interface Found {
-  readonly reconciliation: Reconciliation
-  readonly otherProblems: readonly string[]
-}
-
 /** The figures of every run under load. */
-export const figuresOf = ({ reconciliation: of, otherProblems }: Found): Rows => [
+export const figuresOf = (of: LoadResult): Rows => [
   ['events', of.events],
   ['call legs', of.legs],
   ['deliveries owed', of.deliveries],
@@ -34,12 +29,13 @@ export const figuresOf = ({ reconciliation: of, otherProblems }: Found): Rows =>
   ['duplicates', `${of.duplicates} (${((100 * of.duplicates) / Math.max(1, of.posts)).toFixed(2)} %)`],
   ['attempt numbers that went back around a fault', of.stepsBack],
   ['attempts repeated around a fault that leaves copies', of.repeatedAttempts],
-  ['lost or otherwise wrong', of.problems.length + otherProblems.length],
+  ['answers of the api', answersInWords(of.answers)],
+  ['lost or otherwise wrong', of.problems.length],
 ]
 
 /** The rows of the summary of the fault suite. */
 export function summaryOf(result: ChaosResult): Rows {
-  const { injections, reconciliation, answers, repeatedPublishes, receiverKills } = result
+  const { injections, repeatedPublishes, receiverKills } = result
   const applied = injections.filter(({ skipped }) => skipped === undefined)
   const recoveries = applied.map(({ fromMs, toMs }) => toMs - fromMs)
   const skipped = injections.length - recoveries.length
@@ -47,47 +43,40 @@ export function summaryOf(result: ChaosResult): Rows {
   const whileHeld = workerKills.filter(({ heldPackets }) => heldPackets > 0).length
   return [
     ['faults', `${recoveries.length}${skipped > 0 ? ` (${skipped} skipped)` : ''}`],
-    ['load', `${seconds(result.loadMs)} s, then ${seconds(result.settlingMs)} s until the last delivery had ended`],
+    ['load', `${secondsOf(result.loadMs)} s, then ${secondsOf(result.settlingMs)} s until the last delivery had ended`],
     ['longest recovery', `${longest(recoveries)} s`],
     ['kills of a worker while workers held packets', `${whileHeld} of ${workerKills.length}`],
     ['kills of the receivers with SQLite and PostgreSQL', receiverKills],
-    ['events that each applied exactly once', Math.floor(reconciliation.applied / 2)],
+    ['events that each applied exactly once', Math.floor(result.applied / 2)],
     ['publishes repeated because no confirm came', repeatedPublishes],
-    ['answers of the api', answersInWords(answers)],
     ...figuresOf(result),
   ]
 }
 
 /** Per kind of problem. */
-const MAX_SHOWN = 10
+const MAX_SHOWN = 25
 
 /** Describes each problem in a line. Of many problems of one kind, only the first are shown, with the number of others. */
-export function problemsOf({ reconciliation, otherProblems }: Found): readonly string[] {
-  const kinds = new Set(reconciliation.problems.map(({ kind }) => kind))
-  const problems = [...kinds].flatMap((kind) => {
-    const of = reconciliation.problems.filter((problem) => problem.kind === kind)
+const linesOf = (problems: readonly Problem[]): readonly string[] =>
+  [...Map.groupBy(problems, ({ kind }) => kind)].flatMap(([kind, of]) => {
     const shown = of.slice(0, MAX_SHOWN).map(({ what }) => `${kind}: ${what}`)
     return of.length > MAX_SHOWN ? [...shown, `${kind}: ${of.length - MAX_SHOWN} more`] : shown
   })
-  return [...otherProblems, ...problems]
-}
 
 /** Prints the figures of a run, its first problems and the verdict. A problem makes the process exit with code 1. */
 export function conclude(
   rows: Rows,
-  problems: readonly string[],
+  problems: readonly Problem[],
   verdict: { readonly good: string; readonly bad: string },
 ): void {
   const figures = rows.map(([name, value]) => `  ${name.padEnd(50)} ${value}`)
-  const shown = problems.slice(0, MAX_LINES).map((problem) => `  ${problem}`)
+  const shown = linesOf(problems).map((line) => `  ${line}`)
   console.log(['', ...figures, '', ...shown, problems.length === 0 ? verdict.good : verdict.bad].join('\n'))
   if (problems.length > 0) process.exitCode = 1
 }
 
-const MAX_LINES = 100
-
 /** The number of answers by status. */
-export const answersInWords = (answers: ReadonlyMap<number, number>): string =>
+const answersInWords = (answers: ReadonlyMap<number, number>): string =>
   [...answers]
     .toSorted(([a], [b]) => a - b)
     .map(([status, count]) => `${count} × ${status === 0 ? 'no answer' : status}`)
@@ -100,14 +89,14 @@ function rowsByKind(injections: readonly Injection[]): string[] {
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([kind, of]) => {
       const timesMs = of.flatMap(({ fromMs, toMs, skipped }) => (skipped === undefined ? toMs - fromMs : []))
-      const cells = [kind, timesMs.length, of.length - timesMs.length, seconds(median(timesMs)), longest(timesMs)]
+      const cells = [kind, timesMs.length, of.length - timesMs.length, secondsOf(median(timesMs)), longest(timesMs)]
       return `| ${cells.join(' | ')} |`
     })
 }
 
 /** Renders the faults and the result as Markdown. */
 export function renderReport(result: ChaosResult, { seeds, kills, kinds }: ChaosOptions): string {
-  const problems = problemsOf(result)
+  const problems = linesOf(result.problems)
   const rows = summaryOf(result).map(([name, value]) => `| ${name} | ${value} |`)
   const only = kinds.length < FAULT_KINDS.length ? ` FAULTS=${kinds.join(',')}` : ''
   return `# Fault suite
@@ -140,8 +129,8 @@ ${rowsByKind(result.injections).join('\n')}
 `
 }
 
-const seconds = (ms: number): string => (ms / 1_000).toFixed(1)
-const longest = (timesMs: readonly number[]): string => seconds(Math.max(0, ...timesMs))
+export const secondsOf = (ms: number): string => (ms / 1_000).toFixed(1)
+const longest = (timesMs: readonly number[]): string => secondsOf(Math.max(0, ...timesMs))
 
 function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b)

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Injection, inject, type Targets } from './faults/inject.ts'
-import { describeFault, type Fault, leavesCopies, leavesEventCopies, type PlannedFault } from './faults/plan.ts'
+import { describeFault, marksOf, type PlannedFault } from './faults/plan.ts'
+import type { UnusualAnswer } from './load/client.ts'
 import { EVENTS } from './load/expiries.ts'
 import { openRecoveries } from './load/recoveries.ts'
 import { startLoad } from './load/start-load.ts'
 import { startReceivers } from './receivers/receivers.ts'
-import type { Observation } from './reconcile/observation.ts'
+import type { Disturbance, Observation } from './reconcile/observation.ts'
+import type { Problem } from './reconcile/problem.ts'
 import type { ChaosStack } from './stack/chaos-stack.ts'
 
 export type ChaosResult = Awaited<ReturnType<typeof runChaos>>
@@ -29,7 +31,6 @@ export async function runChaos(
   folder: string,
   plan: readonly PlannedFault[],
   seed: number,
-  say: (line: string) => void,
   signal: AbortSignal,
 ) {
   // First, so that every event of the load is owed to them.
@@ -42,42 +43,35 @@ export async function runChaos(
   try {
     await load.newEventArrives()
     const recoveries = openRecoveries(client, subscribers)
-    say(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
-    const injections = await injectAll({ stack, load }, [...KILLS_DURING_RECOVERY, ...plan], say, signal)
+    console.log(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
+    const injections = await injectAll({ stack, load }, [...KILLS_DURING_RECOVERY, ...plan], signal)
     const lapses = injections.flatMap(({ lapse }) => lapse ?? [])
+    const disturbances = injections
+      .filter(({ skipped }) => skipped === undefined)
+      .map(({ fault, fromMs, toMs }): Disturbance => ({ fromMs, toMs, ...marksOf(fault) }))
     const observe = async (): Promise<Observation> => {
       await recoveries.beginExhausted()
-      const disturbances = injections.filter(({ skipped }) => skipped === undefined)
       return {
         ...(await load.observe()),
         recoveries: await recoveries.look(),
         receivers: await receivers.look(),
         disturbances,
-        messageCopies: disturbances.filter(({ fault }) => leavesCopies(fault)),
-        eventCopies: disturbances.filter(({ fault }) => leavesEventCopies(fault)),
         lapses,
-        wrongClocks: injections.flatMap(({ fault, fromMs, toMs }) =>
-          fault.kind === 'clock' ? [{ fromMs, toMs, aheadMs: fault.shiftMs }] : [],
-        ),
       }
     }
-    const result = await load.finish(say, observe, receivers.rest)
+    const isOfLostCall = ({ status, request, atMs }: UnusualAnswer): boolean =>
+      status === 404 &&
+      lapses.some(
+        ({ fromMs, toMs }) => fromMs <= atMs && (atMs <= toMs + CALL_MS || request.startsWith(`GET ${EVENTS}/`)),
+      )
+    const result = await load.finish(observe, isOfLostCall, receivers.rest)
+    const notRecovered = injections
+      .filter(({ hasRecovered }) => !hasRecovered)
+      .map(({ fault }): Problem => ({ kind: 'not recovered', what: describeFault(fault) }))
     return {
       ...result,
+      problems: [...notRecovered, ...result.problems],
       injections,
-      otherProblems: [
-        ...(await stack.unexpectedExits()),
-        ...injections
-          .filter(({ hasRecovered }) => !hasRecovered)
-          .map(({ fault }) => `not recovered from: ${describeFault(fault)}`),
-        ...client.unusual(
-          ({ status, request, atMs }) =>
-            status === 404 &&
-            lapses.some(
-              ({ fromMs, toMs }) => fromMs <= atMs && (atMs <= toMs + CALL_MS || request.startsWith(`GET ${EVENTS}/`)),
-            ),
-        ),
-      ],
       repeatedPublishes: load.events.repeats(),
       receiverKills: receivers.kills(),
     }
@@ -90,7 +84,6 @@ export async function runChaos(
 async function injectAll(
   targets: Targets,
   plan: readonly PlannedFault[],
-  say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<readonly Injection[]> {
   const injections: Promise<Injection>[] = []
@@ -98,15 +91,13 @@ async function injectAll(
     if (!overlaps) await Promise.all(injections)
     if (signal.aborted) break
     await sleep(pauseMs)
-    injections.push(injectAndReport(fault, overlaps))
+    const injecting = inject(targets, fault).then((injection) => {
+      console.log(lineOf(injection, overlaps))
+      return injection
+    })
+    injections.push(injecting)
   }
   return Promise.all(injections)
-
-  async function injectAndReport(fault: Fault, overlaps: boolean): Promise<Injection> {
-    const done = await inject(targets, fault)
-    say(lineOf(done, overlaps))
-    return done
-  }
 }
 
 function lineOf({ fault, fromMs, toMs, skipped, hasRecovered }: Injection, overlaps: boolean): string {

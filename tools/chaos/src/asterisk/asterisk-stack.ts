@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LocalAsterisk, type Person, startLocalAsterisk, stopStack } from '@switchhook/local'
-import { httpSucceeds, openHome, type Say, waitUntil } from '@switchhook/test-servers'
+import { httpSucceeds, openHome, waitUntil } from '@switchhook/test-servers'
 import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { openPart, startChaosStack } from '../stack/chaos-stack.ts'
 import { type ChannelRecord, parseChannelLog } from './check-calls.ts'
@@ -12,7 +12,7 @@ const READY_WITHIN_MS = 60_000
 const silent = (): void => {}
 
 /** Starts a stack with two api replicas that reach a private Asterisk through a proxy. */
-export async function startAsteriskStack(folder: string, env: NodeJS.ProcessEnv, people: readonly Person[], say: Say) {
+export async function startAsteriskStack(folder: string, settings: NodeJS.ProcessEnv, people: readonly Person[]) {
   const pbxFolder = join(folder, 'pbx')
   await stopStack(pbxFolder, silent, { discardData: true })
   const home = openHome(pbxFolder)
@@ -22,11 +22,11 @@ export async function startAsteriskStack(folder: string, env: NodeJS.ProcessEnv,
     await stopStack(pbxFolder, silent, { discardData: true })
   }
   try {
-    let asterisk = await startLocalAsterisk(home, say, people)
+    let asterisk = await startLocalAsterisk(home, console.log, people)
     const proxy = await startTcpProxy(asterisk.url)
     link = proxy
-    const environment = { ...env, ...asterisk.environment, ASTERISK_URL: `http://127.0.0.1:${proxy.port}` }
-    const stack = await startChaosStack(folder, environment, say, { api: 2, fanout: 1, 'delivery-worker': 1 })
+    const environment = { ...settings, ...asterisk.environment, ASTERISK_URL: `http://127.0.0.1:${proxy.port}` }
+    const stack = await startChaosStack(folder, environment, { api: 2, fanout: 1, 'delivery-worker': 1 })
     const pbx = openPart(home, ['asterisk'], false, async () => {
       asterisk = await startLocalAsterisk(home, silent, people)
       proxy.aim(asterisk.url)

@@ -3,6 +3,7 @@ import type { Person } from '@switchhook/local'
 import { waitUntil } from '@switchhook/test-servers'
 import { startReceiver } from '@switchhook/testkit'
 import type { Client, Reply } from '../load/client.ts'
+import { isLater } from '../reconcile/observation.ts'
 import { subscribe } from '../subscribers/subscribe.ts'
 import type { LegEvent } from './check-calls.ts'
 
@@ -11,11 +12,6 @@ export type Desk = Awaited<ReturnType<typeof openDesk>>
 const TRIES_FOR_MS = 10_000
 const PATIENCE_MS = 5_000
 const POLL_MS = 5
-
-/** The rule for receivers: the later (`occurredAt`, `sequence`) is the newer state. */
-const isLater = (event: LegEvent, before: LegEvent): boolean =>
-  event.occurredAtMs > before.occurredAtMs ||
-  (event.occurredAtMs === before.occurredAtMs && event.sequence > before.sequence)
 
 /** The client's side: commands over REST, results from webhooks only, and the people at the phones. */
 export async function openDesk(client: Client, telephonesUrl: () => string, people: readonly Person[]) {

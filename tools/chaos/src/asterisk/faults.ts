@@ -8,9 +8,10 @@ import type { Desk } from './desk.ts'
 interface Around {
   readonly stack: AsteriskStack
   readonly desk: Desk
-  readonly people: readonly [Person, ...Person[]]
+  readonly people: readonly Person[]
   readonly random: Random
-  readonly noteKill: () => void
+  /** When Asterisk was killed. */
+  readonly killsAtMs: number[]
 }
 
 /** The faults of `make chaos PLATFORM=asterisk`. Each resolves when its cause is gone again. */
@@ -34,15 +35,15 @@ const FAULTS: Readonly<Record<string, (around: Around) => Promise<void>>> = {
     await sleep(random.between(1_000, 14_000))
     stack.link.thaw()
   },
-  kill: async ({ stack, random, noteKill }) => {
+  kill: async ({ stack, random, killsAtMs }) => {
     await stack.pbx.end('asterisk', 'SIGKILL')
-    noteKill()
+    killsAtMs.push(Date.now())
     await sleep(random.between(0, 2_000))
     await stack.pbx.restore()
   },
-  stop: async ({ stack, noteKill }) => {
+  stop: async ({ stack, killsAtMs }) => {
     await stack.pbx.end('asterisk', 'SIGTERM')
-    noteKill()
+    killsAtMs.push(Date.now())
     await stack.pbx.restore()
   },
   /** The cable of a phone is pulled, mostly during a call. */
@@ -65,18 +66,16 @@ export async function disturb(
   around: Around,
   count: number,
   kinds: readonly string[],
-  say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<readonly Disturbance[]> {
   const disturbances: Disturbance[] = []
-  const [first = '', ...others] = kinds
   for (let at = 1; at <= count && !signal.aborted; at++) {
     // Every kind comes before any kind comes again by chance.
-    const kind = kinds[at - 1] ?? around.random.pick([first, ...others])
+    const kind = kinds[at - 1] ?? around.random.pick(kinds)
     const fromMs = Date.now()
     await FAULTS[kind]?.(around)
     const tookMs = Date.now() - fromMs
-    say(`  ${String(at).padStart(3)}/${count}  ${kind.padEnd(7)} ${(tookMs / 1_000).toFixed(1)} s`)
+    console.log(`  ${String(at).padStart(3)}/${count}  ${kind.padEnd(7)} ${(tookMs / 1_000).toFixed(1)} s`)
     await sleep(RECOVERS_WITHIN_MS)
     disturbances.push({ fromMs, toMs: Date.now() })
     await sleep(QUIET_MS)

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { manyPeople, type Person } from '@switchhook/local'
 import { integer, loadConfig, optional, text } from '@switchhook/runtime'
-import { type Say, waitUntil } from '@switchhook/test-servers'
+import { waitUntil } from '@switchhook/test-servers'
 import { createRandom } from '../faults/random.ts'
 import { openClient } from '../load/client.ts'
 import { someOf } from '../options.ts'
+import type { Problem } from '../reconcile/problem.ts'
 import { conclude } from '../report.ts'
 import { startAsteriskStack } from './asterisk-stack.ts'
 import { checkCalls } from './check-calls.ts'
@@ -39,25 +40,22 @@ const SETTINGS = {
 }
 
 /** Calls on real SIP phones under faults, compared with Asterisk's own log of its channels. */
-export async function runAsterisk(say: Say, signal: AbortSignal): Promise<void> {
+export async function runAsterisk(signal: AbortSignal): Promise<void> {
   const config = loadConfig(fields, process.env)
   const seed = config.SEED ?? randomInt(999_999_999)
   const folder = join(config.SWITCHHOOK_HOME, 'chaos-asterisk')
   const random = createRandom(seed)
-  const [first, ...others] = manyPeople(config.CALLS)
-  if (first === undefined) throw new Error('there are no agents')
-  const people = [first, ...others] as const
-  say(`SEED=${seed} KILLS=${config.KILLS} CALLS=${config.CALLS}`)
-  const stack = await startAsteriskStack(folder, { ...process.env, ...SETTINGS }, people, say)
+  const people = manyPeople(config.CALLS)
+  console.log(`SEED=${seed} KILLS=${config.KILLS} CALLS=${config.CALLS}`)
+  const stack = await startAsteriskStack(folder, SETTINGS, people)
   try {
-    const desk = await openDesk(await openClient(stack.apis, stack.devIdp, random), stack.telephonesUrl, people)
+    const desk = await openDesk(openClient(stack.apis, stack.devIdp, random), stack.telephonesUrl, people)
     try {
       const load = startAsteriskLoad(desk, people, random, config.TALK_SECONDS * 1_000)
       await sleep(config.SECONDS * 1_000, undefined, { signal }).catch(() => undefined)
       const killsAtMs: number[] = []
-      const noteKill = (): void => void killsAtMs.push(Date.now())
-      const around = { stack, desk, people, random, noteKill }
-      const disturbances = await disturb(around, config.KILLS, config.FAULTS, say, signal)
+      const around = { stack, desk, people, random, killsAtMs }
+      const disturbances = await disturb(around, config.KILLS, config.FAULTS, signal)
       await load.stop()
 
       const isFree = ({ agentUri }: Person): boolean => desk.live(agentUri).length === 0
@@ -72,7 +70,7 @@ export async function runAsterisk(say: Say, signal: AbortSignal): Promise<void> 
         ...(await stack.unexpectedExits()),
         ...checkCalls({ events, dialled, channels, disturbances, killsAtMs, endpoints }),
         ...(leftovers === 0 ? [] : [`${leftovers} channels and bridges are left over in Asterisk`]),
-      ]
+      ].map((what): Problem => ({ kind: 'differs from Asterisk', what }))
       /** Of commands that were sent while nothing was disturbed, ascending. */
       const latenciesMs = desk
         .latencies()

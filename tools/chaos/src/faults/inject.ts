@@ -9,6 +9,7 @@ import type { Lapse } from '../reconcile/observation.ts'
 import { closeConnection, countHeldPackets, deleteEmptyQueue, isConsumed } from '../stack/broker-management.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
 import { setMaxmemory } from '../stack/redis-memory.ts'
+import { CHANGES } from '../subscribers/behaviour.ts'
 import { type Fault, type FaultOf, killsWorker, REPLICAS } from './plan.ts'
 
 /** One fault that was injected, and the recovery from it. Times in ms since 1970. */
@@ -94,17 +95,15 @@ async function apply({ stack, load }: Targets, fault: Fault): Promise<Applied> {
     case 'clock':
       return shiftClock(stack, fault)
     case 'rotate': {
-      const isRotated = await subscribers.rotate(fault.target, fault.overlapSeconds)
+      const isRotated = await subscribers.at(fault.target).rotate(fault.overlapSeconds)
       return isRotated ? {} : { skipped: 'too many previous secrets are still active' }
     }
     case 'patch':
-      await subscribers.guest.patch(fault.change, fault.forMs)
-      return {}
     case 'pause':
-      await subscribers.pause(fault.forMs)
+      await subscribers.at(fault.target).changeFor(CHANGES[fault.change], fault.forMs)
       return {}
     case 'delete':
-      await subscribers.guest.replace()
+      await subscribers.replaceGuest()
       return {}
     case 'exhaust':
       return subscribers.exhaust() ? {} : { skipped: 'the endpoint is already down' }
@@ -201,11 +200,10 @@ async function raiseAlarm({ rabbitmqctl }: ChaosStack, forMs: number): Promise<A
   return {}
 }
 
-async function recovers({ stack, load }: Targets): Promise<boolean> {
-  const isWell = async (): Promise<boolean> => {
-    await load.newEventArrives()
-    await everyServiceIsReady(stack, RECOVERS_WITHIN_MS)
-    return true
-  }
-  return await answerWithin(RECOVERS_WITHIN_MS, isWell(), 'not recovered in time').catch(() => false)
+function recovers({ stack, load }: Targets): Promise<boolean> {
+  const isWell = load.newEventArrives().then(() => everyServiceIsReady(stack, RECOVERS_WITHIN_MS))
+  return answerWithin(RECOVERS_WITHIN_MS, isWell, 'not recovered in time').then(
+    () => true,
+    () => false,
+  )
 }

@@ -1,3 +1,4 @@
+import type { Disturbance } from '../reconcile/observation.ts'
 import { BEHAVIOURS, DOWN_FOR_LONG, GUEST, PAUSED_AT_TIMES } from '../subscribers/behaviour.ts'
 import { createRandom, type Random } from './random.ts'
 
@@ -84,7 +85,7 @@ const DRAW = {
   /** The tenant publishes a burst of events, and all of them twice, so that fan-out stores them in a backlog. */
   burst: [(random) => ({ target: BACKLOGS, events: random.between(100, 200) })],
   /** Pauses an endpoint's subscription for `forMs`. */
-  pause: [(random) => ({ target: PAUSED_AT_TIMES, forMs: random.between(1_000, 8_000) })],
+  pause: [(random) => ({ target: PAUSED_AT_TIMES, change: 'paused' as const, forMs: random.between(1_000, 8_000) })],
 } satisfies Readonly<Record<string, readonly ((random: Random) => { readonly target: string })[]>>
 
 export type FaultKind = keyof typeof DRAW
@@ -95,6 +96,13 @@ export type Fault = { readonly [Kind in FaultKind]: FaultOf<Kind> }[FaultKind]
 
 export const FAULT_KINDS = Object.keys(DRAW) as FaultKind[]
 
+/** What a fault excuses. */
+export const marksOf = (fault: Fault): Omit<Disturbance, 'fromMs' | 'toMs'> => ({
+  copiesMessages: leavesCopies(fault),
+  copiesEvents: leavesCopies(fault) || leavesEventCopies(fault),
+  ...(fault.kind === 'clock' && { aheadMs: fault.shiftMs }),
+})
+
 /**
  * Whether a fault can leave two copies of a message: a process dies, or loses its connection to the broker. Of an event that
  * was published twice, both copies publish a retry if Redis refuses the write by which the ledger would drop one of them.
@@ -102,7 +110,7 @@ export const FAULT_KINDS = Object.keys(DRAW) as FaultKind[]
  * fall due before the ledger names the second. A worker whose consumer is cancelled closes its connection, so the broker
  * gives the attempts that it still makes to the other workers.
  */
-export const leavesCopies = ({ kind, target }: Fault): boolean =>
+const leavesCopies = ({ kind, target }: Fault): boolean =>
   ['alarm', 'blackout', 'cancel', 'disconnect', 'rollback', 'empty', 'full'].includes(kind) ||
   (kind === 'kill' && !target.startsWith('api')) ||
   (['cut', 'freeze'].includes(kind) && target === 'rabbitmq')
@@ -112,8 +120,7 @@ export const leavesCopies = ({ kind, target }: Fault): boolean =>
  * has confirmed an event and before the event is marked as sent publishes it again. Fan-out without Redis returns an event
  * that another replica then handles again.
  */
-export const leavesEventCopies = (fault: Fault): boolean =>
-  leavesCopies(fault) || ['kill', 'cut', 'freeze'].includes(fault.kind)
+const leavesEventCopies = ({ kind }: Fault): boolean => ['kill', 'cut', 'freeze'].includes(kind)
 
 export const killsWorker = ({ kind, target }: Fault): boolean => kind === 'kill' && target.startsWith('delivery-worker')
 

@@ -18,6 +18,11 @@ export function createRandom(seed: number) {
     next,
     /** An integer, both ends included. */
     between,
-    pick: <T>(list: readonly [T, ...T[]]): T => list[between(0, list.length - 1)] ?? list[0],
+    /** @throws if the list is empty */
+    pick: <T>(list: readonly T[]): T => {
+      const drawn = list[between(0, list.length - 1)]
+      if (drawn === undefined) throw new Error('there is nothing to pick from')
+      return drawn
+    },
   }
 }

@@ -14,15 +14,12 @@ const BUSY = '+15550101'
  * A continuous load of calls: agents dial, are called, answer and hang up. Returns the calls that the api has accepted.
  * @param isReported resolves to true once a webhook has reported the call; applications act on it only then
  */
-export function startCalls(
-  client: Client,
-  isReported: (call: { readonly callId: string; readonly agentUri: string }) => Promise<boolean>,
-) {
+export function startCalls(client: Client, isReported: (call: AcceptedCall) => Promise<boolean>) {
   const accepted: AcceptedCall[] = []
   const underWay = new Set<Promise<unknown>>()
   let next = 0
 
-  const command = (call: { readonly callId: string; readonly agentUri: string }, name: string): Promise<Reply> =>
+  const command = (call: AcceptedCall, name: string): Promise<Reply> =>
     client.persist(TRIES_FOR_MS, 'POST', `/api/v1/voice/calls/${call.callId}/${name}`, { agentUri: call.agentUri })
 
   async function receiveCall(agentUri: string): Promise<void> {

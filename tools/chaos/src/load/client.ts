@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DEV_TENANTS, requestToken } from '@switchhook/dev-idp'
+import { type ClientCredentials, clientCredentials } from '@switchhook/client'
+import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import type { Random } from '../faults/random.ts'
 
 const [CLIENT] = DEV_TENANTS
@@ -20,7 +21,7 @@ export interface UnusualAnswer {
   readonly atMs: number
 }
 
-export type Client = Awaited<ReturnType<typeof openClient>>
+export type Client = ReturnType<typeof openClient>
 
 /**
  * 0: a replica was killed. 409: the customer hung up first. 429: explanations that this client gave up are still being made.
@@ -37,15 +38,16 @@ const PATIENCE_MS = 10_000
 const REPEAT_MS = 250
 /** Longer than any fault makes the api unavailable. */
 const INSISTS_FOR_MS = 90_000
-/** A token is valid for an hour, and a long run takes longer. */
-const TOKEN_MS = 30 * 60_000
-/** Of unusual answers. */
-const MAX_SHOWN = 10
+export const credentialsOf = (devIdp: string): ClientCredentials => ({
+  tokenUrl: addressesOf(devIdp, TENANT).tokenUrl,
+  clientId: CLIENT.clientId,
+  clientSecret: CLIENT.clientSecret,
+  scope: DEV_SCOPE,
+})
 
 /** A client application that sends each request to a random api replica. */
-export async function openClient(apis: () => readonly string[], devIdp: string, random: Random) {
-  let token = await requestToken(devIdp, CLIENT)
-  let tokenAtMs = Date.now()
+export function openClient(apis: () => readonly string[], devIdp: string, random: Random) {
+  const token = clientCredentials(credentialsOf(devIdp))
   const answers = new Map<number, number>()
   const unusual: UnusualAnswer[] = []
 
@@ -56,16 +58,15 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
     headers: Readonly<Record<string, string>> = {},
     signal?: AbortSignal,
   ): Promise<Reply> {
-    const [first = '', ...others] = apis()
     const sentAtMs = Date.now()
     try {
-      if (Date.now() - tokenAtMs > TOKEN_MS) {
-        token = await requestToken(devIdp, CLIENT)
-        tokenAtMs = Date.now()
-      }
-      const response = await fetch(`${random.pick([first, ...others])}${path}`, {
+      const response = await fetch(`${random.pick(apis())}${path}`, {
         method,
-        headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }), ...headers },
+        headers: {
+          authorization: `Bearer ${await token()}`,
+          ...(body && { 'content-type': 'application/json' }),
+          ...headers,
+        },
         signal: AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(signal === undefined ? [] : [signal])]),
         ...(body && { body: JSON.stringify(body) }),
       })
@@ -96,15 +97,8 @@ export async function openClient(apis: () => readonly string[], devIdp: string, 
   return {
     /** Number of answers by status. */
     answers,
-    /** A sentence for each answer that a healthy installation does not give, unless excused; of many, the first. */
-    unusual: (isExcused: (answer: UnusualAnswer) => boolean = () => false): readonly string[] => {
-      const unexpected = unusual.filter((answer) => !isExcused(answer))
-      const shown = unexpected
-        .slice(0, MAX_SHOWN)
-        .map(({ status, request, atMs }) => `${request} was answered ${status} (${new Date(atMs).toISOString()})`)
-      const more = unexpected.length - shown.length
-      return more > 0 ? [...shown, `${more} more unexpected answers`] : shown
-    },
+    /** Answers that a healthy installation does not give. */
+    unusual: unusual as readonly UnusualAnswer[],
     request,
     persist,
     /** @throws if the request is not answered in `INSISTS_FOR_MS` */

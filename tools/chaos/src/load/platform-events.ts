@@ -6,10 +6,7 @@ import { publishEvent } from '../stack/broker-management.ts'
 import { TENANT } from './client.ts'
 
 const EVERY_MS = 90
-/**
- * Events that have not arrived. Bounds those that wait for a confirm while the broker is down, and the backlog on a machine that
- * is slower than the load: without the bound, each recovery would take longer than the one before it.
- */
+/** Events that have not arrived. Without the bound, each recovery on a slow machine would take longer than the one before. */
 const MAX_UNDER_WAY = 50
 /** A broker that has lost everything never delivers them. */
 const FORGOTTEN_MS = 180_000
@@ -40,18 +37,13 @@ export function startPlatformEvents(publisher: EventPublisher, hasArrived: (even
   let begun = 0
   let endsAtMs = Number.POSITIVE_INFINITY
 
-  function publishOnce(event: PlatformEvent): Promise<boolean> {
-    publishes.set(event.eventId, (publishes.get(event.eventId) ?? 0) + 1)
-    return publisher.publish(event)
-  }
-
   async function publish(event: PlatformEvent): Promise<void> {
-    while (!(await publishOnce(event))) {
+    const { eventId } = event
+    for (; ; repeats += 1, await sleep(REPEAT_MS)) {
+      publishes.set(eventId, (publishes.get(eventId) ?? 0) + 1)
+      if (await publisher.publish(event)) return void confirmed.push(eventId)
       if (Date.now() > endsAtMs) return
-      repeats += 1
-      await sleep(REPEAT_MS)
     }
-    confirmed.push(event.eventId)
   }
 
   function begin(event: PlatformEvent): void {
@@ -94,34 +86,26 @@ export function startPlatformEvents(publisher: EventPublisher, hasArrived: (even
 }
 
 /** Publishes over AMQP and waits for the broker's confirm. */
-export async function openConfirmedPublisher(amqpUrl: string): Promise<EventPublisher> {
-  const broker = await openBroker({
-    url: amqpUrl,
-    topology: serviceTopology([]),
-    log: createLogger('chaos', 'error'),
-    name: 'platform events',
-  })
-  return {
-    publish: async (event) => {
-      try {
-        await broker.publishEvent(event)
-        return true
-      } catch (error) {
-        if (error instanceof Unavailable) return false
-        throw error
-      }
-    },
-    close: () => broker.close(),
-  }
+export async function openConfirmedPublisher(url: string): Promise<EventPublisher> {
+  const log = createLogger('chaos', 'error')
+  const broker = await openBroker({ url, topology: serviceTopology([]), log, name: 'platform events' })
+  return { publish: (event) => broker.publishEvent(event).then(() => true, notStored), close: () => broker.close() }
+}
+
+/** Returns false if the broker may not have the event. @throws any other error */
+function notStored(error: unknown): boolean {
+  if (error instanceof Unavailable) return false
+  throw error
 }
 
 /**
  * Publishes over RabbitMQ's HTTP API, which declares nothing. It waits until the event is routed to a queue, not until
  * it is stored: for runs in which the broker is not disturbed.
  */
-export function openManagementPublisher(managementUrl: string): EventPublisher {
-  return { publish: (event) => publishEvent(managementUrl, event), close: async () => {} }
-}
+export const openManagementPublisher = (managementUrl: string): EventPublisher => ({
+  publish: (event) => publishEvent(managementUrl, event),
+  close: async () => {},
+})
 
 function newEvent(): PlatformEvent {
   const eventId = newEventId()

@@ -13,15 +13,13 @@ const READ_AT_ONCE = 20
 const REPEAT_MS = 250
 const PATIENCE_MS = 90_000
 
-interface Begun {
-  readonly endpoint: string
-  readonly begunAtMs: number
+type Counts = Pick<RecoverySeen, 'state' | 'found' | 'sent' | 'skipped' | 'failed'>
+type Sent = RecoverySeen['deliveries'][number]
+
+interface Begun extends Pick<RecoverySeen, 'endpoint' | 'begunAtMs'> {
   readonly recoveryId: string
   readonly parked: readonly Parked[]
 }
-
-type Counts = Pick<RecoverySeen, 'state' | 'found' | 'sent' | 'skipped' | 'failed'>
-type Sent = RecoverySeen['deliveries'][number]
 
 /** Recoveries of parked deliveries. They continue while faults are injected. */
 export function openRecoveries(client: Client, subscribers: Subscribers) {
@@ -29,11 +27,11 @@ export function openRecoveries(client: Client, subscribers: Subscribers) {
   /** Deliveries are read after the last fault, so an acknowledged one stays acknowledged. */
   const acknowledged = new Map<string, Sent>()
 
-  const listed = (name: string): Promise<Parked[]> => listParked(client, name, subscribers.subscriptionOf(name))
+  const listed = (name: string): Promise<Parked[]> => listParked(client, name, subscribers.at(name).subscriptionId)
 
   async function start(endpoint: string, maxPerSecond: number): Promise<number> {
     const parked = await listed(endpoint)
-    const path = `/api/v1/webhooks/subscriptions/${subscribers.subscriptionOf(endpoint)}/recover`
+    const path = `/api/v1/webhooks/subscriptions/${subscribers.at(endpoint).subscriptionId}/recover`
     const { status, body } = await client.insist('POST', path, { maxPerSecond })
     if (status !== 202) throw new Error(`starting a recovery was answered ${status}`)
     begun.push({ endpoint, begunAtMs: Date.now(), recoveryId: String(body['recoveryId']), parked })
@@ -42,8 +40,7 @@ export function openRecoveries(client: Client, subscribers: Subscribers) {
 
   async function countsOf({ recoveryId }: Begun): Promise<Counts> {
     const { body } = await client.insist('GET', `/api/v1/webhooks/recoveries/${recoveryId}`)
-    const { state, found, sent, skipped, failed } = body as unknown as Counts
-    return { state, found, sent, skipped, failed }
+    return body as unknown as Counts
   }
 
   async function read({ deliveryId, run: parkedRun }: Parked): Promise<Sent> {
@@ -61,7 +58,7 @@ export function openRecoveries(client: Client, subscribers: Subscribers) {
     for (let at = 0; at < one.parked.length; at += READ_AT_ONCE) {
       deliveries.push(...(await Promise.all(one.parked.slice(at, at + READ_AT_ONCE).map(read))))
     }
-    return { endpoint: one.endpoint, begunAtMs: one.begunAtMs, ...counts, deliveries }
+    return { ...counts, ...one, deliveries }
   }
 
   return {
@@ -69,7 +66,7 @@ export function openRecoveries(client: Client, subscribers: Subscribers) {
     begin: async (): Promise<number> => {
       const isEnough = waitUntil(async () => (await listed(BROKEN_AT_FIRST)).length >= PARKED, PATIENCE_MS, REPEAT_MS)
       if (!(await isEnough)) throw new Error('too few deliveries are parked')
-      subscribers.repair()
+      subscribers.at(BROKEN_AT_FIRST).repair()
       return await start(BROKEN_AT_FIRST, PER_SECOND)
     },
     /** Begins a recovery of the exhausted deliveries, unless one is still running. */

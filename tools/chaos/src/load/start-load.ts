@@ -1,14 +1,14 @@
-import type { Say } from '@switchhook/test-servers'
 import { eventually } from '@switchhook/testkit'
 import { createRandom } from '../faults/random.ts'
 import { type Observation, UNDISTURBED } from '../reconcile/observation.ts'
+import type { Problem } from '../reconcile/problem.ts'
 import { settle } from '../reconcile/settle.ts'
 import { countMessages } from '../stack/broker-management.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
 import { BEHAVIOURS } from '../subscribers/behaviour.ts'
 import { startSubscribers } from '../subscribers/subscribers.ts'
 import { startCalls } from './calls.ts'
-import { openClient } from './client.ts'
+import { openClient, type UnusualAnswer } from './client.ts'
 import { startExpiries } from './expiries.ts'
 import { openConfirmedPublisher, openManagementPublisher, startPlatformEvents } from './platform-events.ts'
 import { listParked } from './recoveries.ts'
@@ -18,7 +18,7 @@ import { listParked } from './recoveries.ts'
  * load declares no queue of its own version.
  */
 export type LoadTarget = Pick<ChaosStack, 'apis' | 'devIdp' | 'managementUrl' | 'notReady'> &
-  Partial<Pick<ChaosStack, 'amqpUrl'>>
+  Partial<Pick<ChaosStack, 'amqpUrl' | 'unexpectedExits'>>
 
 /** Resolves when every service is ready. @throws with the names of those that are not */
 export const everyServiceIsReady = ({ notReady }: Pick<LoadTarget, 'notReady'>, timeoutMs: number): Promise<void> =>
@@ -31,15 +31,16 @@ export const everyServiceIsReady = ({ notReady }: Pick<LoadTarget, 'notReady'>, 
   )
 
 export type Load = Awaited<ReturnType<typeof startLoad>>
+export type LoadResult = Awaited<ReturnType<Load['finish']>>
 
 /**
  * Creates the subscriptions, then starts the load: calls, and events of another platform.
  * @param behaviours the endpoints whose subscriptions last for the whole run
  */
 export async function startLoad(target: LoadTarget, seed: number, behaviours = BEHAVIOURS) {
-  const client = await openClient(() => target.apis(), target.devIdp, createRandom(seed))
+  const client = openClient(target.apis, target.devIdp, createRandom(seed))
   const subscribers = await startSubscribers(client, seed, behaviours)
-  const { received, endpoints, guest } = subscribers
+  const { received, endpoints } = subscribers
   const { amqpUrl } = target
   const publisher =
     amqpUrl === undefined
@@ -48,8 +49,8 @@ export async function startLoad(target: LoadTarget, seed: number, behaviours = B
           await subscribers.close()
           throw error
         })
-  const events = startPlatformEvents(publisher, (eventId) => received.hasArrived('healthy', eventId))
-  const calls = startCalls(client, (call) => received.callArrives('healthy', call))
+  const events = startPlatformEvents(publisher, received.hasArrived)
+  const calls = startCalls(client, received.callArrives)
   const expiries = startExpiries(client, received.posts, endpoints)
   const startedAt = Date.now()
   let stopping: Promise<unknown> | undefined
@@ -63,27 +64,40 @@ export async function startLoad(target: LoadTarget, seed: number, behaviours = B
     subscribers,
     events,
     /** Resolves when the healthy endpoint gets an event of the other platform that occurred after this call. */
-    newEventArrives: (): Promise<void> => received.newEventArrives('healthy'),
+    newEventArrives: (): Promise<void> => received.newEventArrives(),
     /**
-     * Ends the load, waits for the remaining deliveries, and reconciles every event.
+     * Ends the load, waits for the remaining deliveries, and reconciles every event. Processes that ended without a fault
+     * and unusual answers are problems, too.
+     * @param isExcused whether a fault explains an unusual answer
      * @param rest what else has to end
      */
-    finish: async (say: Say, observe: () => Promise<Observation>, rest: () => Promise<void> = async () => {}) => {
+    finish: async (
+      observe: () => Promise<Observation>,
+      isExcused: (answer: UnusualAnswer) => boolean,
+      rest: () => Promise<void> = async () => {},
+    ) => {
       await subscribers.lastOutage()
       await stop()
       await rest()
       const loadMs = Date.now() - startedAt
-      say('the load has ended; waiting for the remaining deliveries')
+      console.log('the load has ended; waiting for the remaining deliveries')
       const reconciliation = await settle(observe)
-      const { answers } = client
-      /** `settlingMs`: from the end of the load until every delivery had ended. */
-      return { reconciliation, answers, loadMs, settlingMs: Date.now() - startedAt - loadMs }
+      const settlingMs = Date.now() - startedAt - loadMs
+      const exits = ((await target.unexpectedExits?.()) ?? []).map((what): Problem => ({ kind: 'process', what }))
+      const unexpected = client.unusual
+        .filter((answer) => !isExcused(answer))
+        .map(({ status, request, atMs }): Problem => {
+          const what = `${request} was answered ${status} (${new Date(atMs).toISOString()})`
+          return { kind: 'unexpected answer', what }
+        })
+      const problems = [...exits, ...unexpected, ...reconciliation.problems]
+      return { ...reconciliation, problems, answers: client.answers, loadMs, settlingMs }
     },
     /** What was recorded until now. The caller adds what it did itself. */
     observe: async (): Promise<Observation> => ({
       ...UNDISTURBED,
       endpoints,
-      guests: guest.names(),
+      guests: subscribers.guests(),
       closures: subscribers.closures(),
       confirmed: events.confirmed,
       publishes: events.publishes,

@@ -4,10 +4,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client as ApiClient, clientCredentials, createClient } from '@switchhook/client'
-import { addressesOf, DEV_SCOPE, DEV_TENANTS } from '@switchhook/dev-idp'
 import { startTcpProxy, testPostgres } from '@switchhook/testkit'
 import { createRandom, type Random } from '../faults/random.ts'
-import { type Client, openClient } from '../load/client.ts'
+import { type Client, credentialsOf, openClient } from '../load/client.ts'
 import { listParked } from '../load/recoveries.ts'
 import type { ReceiverSeen, Shown } from '../reconcile/observation.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
@@ -19,8 +18,7 @@ import type { Door, Message, Point, ReceiverSettings } from './receiver-process.
 const ALIVE_MS = { least: 5_000, most: 10_000 }
 /** If no delivery reaches the point by then, the process is killed wherever it is. */
 const REACHES_WITHIN_MS = 3_000
-const DOORS: readonly Door[] = ['each', 'latest']
-const POINTS: readonly [Point, Point] = ['before the commit', 'before the answer']
+const POINTS: readonly Point[] = ['before the commit', 'before the answer']
 const PROGRAM = join(import.meta.dirname, 'receiver-process.js')
 
 /**
@@ -29,7 +27,7 @@ const PROGRAM = join(import.meta.dirname, 'receiver-process.js')
  */
 export async function startReceivers(stack: ChaosStack, folder: string, seed: number) {
   const random = createRandom(seed)
-  const client = await openClient(() => stack.apis(), stack.devIdp, random)
+  const client = openClient(stack.apis, stack.devIdp, random)
   mkdirSync(folder, { recursive: true })
   const postgres = await testPostgres()
   const opened: Awaited<ReturnType<typeof openOne>>[] = []
@@ -38,12 +36,8 @@ export async function startReceivers(stack: ChaosStack, folder: string, seed: nu
     await postgres.close()
   }
   try {
-    for (const [store, location] of [
-      ['sqlite', join(folder, 'receiver.db')],
-      ['postgres', postgres.host],
-    ] as const) {
-      opened.push(await openOne(stack, client, random, store, location))
-    }
+    opened.push(await openOne(stack, client, random, 'sqlite', join(folder, 'receiver.db')))
+    opened.push(await openOne(stack, client, random, 'postgres', postgres.host))
   } catch (error) {
     await close()
     throw error
@@ -54,40 +48,29 @@ export async function startReceivers(stack: ChaosStack, folder: string, seed: nu
      * Ends the kills with a last one. When each receiver has read the state of the API, sends again what was parked while
      * it was away.
      */
-    rest: async (): Promise<void> => void (await Promise.all(opened.map((one) => one.rest()))),
+    rest: async (): Promise<void> => void (await Promise.all(opened.map(({ rest }) => rest()))),
     /** Reads what each has done. */
     look: async (): Promise<readonly ReceiverSeen[]> => {
-      const api = readApi(apiOf(stack))
+      const auth = clientCredentials(credentialsOf(stack.devIdp))
+      const api = readApi(createClient({ baseUrl: stack.apis()[0] ?? '', auth }))
       return Promise.all(opened.map(async (one) => ({ ...(await one.look()), api: await api })))
     },
     close,
   }
 }
 
-const [{ tenant, clientId, clientSecret }] = DEV_TENANTS
-const credentialsOf = ({ devIdp }: ChaosStack): ReceiverSettings['credentials'] => ({
-  tokenUrl: addressesOf(devIdp, tenant).tokenUrl,
-  clientId,
-  clientSecret,
-  scope: DEV_SCOPE,
-})
-
-const apiOf = (stack: ChaosStack): ApiClient =>
-  createClient({ baseUrl: stack.apis()[0] ?? '', auth: clientCredentials(credentialsOf(stack)) })
-
 async function openOne(stack: ChaosStack, client: Client, random: Random, store: StoreName, location: string) {
   const database = await openReceiverDatabase(store, location)
   // The address of the subscriptions: the process behind it has another port after each start.
   const front = await startTcpProxy('http://127.0.0.1:1')
-  const made = await Promise.all(
-    DOORS.map((door) =>
-      subscribe(client, { url: new URL(door, front.url).href, eventTypes: ['call.status', 'agent.status'] }),
-    ),
-  )
-  const secrets = { each: made[0]?.secret ?? '', latest: made[1]?.secret ?? '' }
+  const subscribeDoor = (door: Door) =>
+    subscribe(client, { url: new URL(door, front.url).href, eventTypes: ['call.status', 'agent.status'] })
+  const [each, latest] = await Promise.all([subscribeDoor('each'), subscribeDoor('latest')])
+  const secrets = { each: each.secret, latest: latest.secret }
+  const subscriptionIds = [each.id, latest.id]
   const start = async () => {
-    const api = random.pick([stack.apis()[0] ?? '', ...stack.apis()])
-    const receiver = startProcess({ store, location, secrets, api, credentials: credentialsOf(stack) })
+    const credentials = credentialsOf(stack.devIdp)
+    const receiver = startProcess({ store, location, secrets, api: random.pick(stack.apis()), credentials })
     front.aim(`http://127.0.0.1:${await receiver.port}`)
     return receiver
   }
@@ -110,7 +93,6 @@ async function openOne(stack: ChaosStack, client: Client, random: Random, store:
   })()
   // Reported when it is awaited.
   killing.catch(() => undefined)
-  const subscriptionIds = made.map(({ id }) => id)
   const rejected = new Set<string>()
   return {
     kills: () => kills,
@@ -149,13 +131,8 @@ function startProcess(settings: ReceiverSettings) {
     kill: async (at?: Point): Promise<void> => {
       if (child.exitCode !== null) unexpected()
       if (at !== undefined) {
-        const waiting = new AbortController()
         child.send(at)
-        await Promise.race([
-          messageOf(child, 'reached'),
-          sleep(REACHES_WITHIN_MS, undefined, { signal: waiting.signal }),
-        ])
-        waiting.abort()
+        await Promise.race([messageOf(child, 'reached'), sleep(REACHES_WITHIN_MS, undefined, { ref: false })])
       }
       child.kill('SIGKILL')
       await ended
@@ -168,15 +145,12 @@ function unexpected(): never {
 }
 
 /** Resolves with the first message that has this field. Never rejects: a process that ends sends none. */
-function messageOf(child: ChildProcess, name: keyof Message): Promise<Message> {
-  return new Promise((resolve) => {
-    child.on('message', (message: Message) => {
-      if (name in message) resolve(message)
-    })
+const messageOf = (child: ChildProcess, name: keyof Message): Promise<Message> =>
+  new Promise((resolve) => {
+    child.on('message', (message: Message) => name in message && resolve(message))
   })
-}
 
-async function readDatabase(database: ReceiverDatabase): Promise<Pick<ReceiverSeen, 'each' | 'latest' | 'view'>> {
+async function readDatabase(database: ReceiverDatabase) {
   const effects = await database.query('SELECT door, event_id FROM effects')
   const idsOf = (door: Door): string[] =>
     effects.flatMap((row) => (row['door'] === door ? [String(row['event_id'])] : []))

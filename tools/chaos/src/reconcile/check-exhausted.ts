@@ -4,11 +4,9 @@ import { isRolledBack, type Observation } from './observation.ts'
 /** The sum of the waits of `DELIVERY_RETRY_WAITS` in `main.ts`. A shorter outage exhausts no delivery. */
 export const SCHEDULE_MS = 32_000
 
-/** Whether deliveries to this subscription may be parked as `exhausted`: its endpoint was down for a whole schedule. */
-export function mayExhaust({ endpoints, outages }: Observation, subscriptionId: string): boolean {
-  const name = endpoints.find((endpoint) => endpoint.subscriptionId === subscriptionId)?.name
-  return outages.some(({ endpoint, fromMs, toMs }) => endpoint === name && toMs - fromMs >= SCHEDULE_MS)
-}
+/** Whether deliveries to this endpoint may be parked as `exhausted`: it was down for a whole schedule. */
+export const mayExhaust = ({ outages }: Observation, name: string | undefined): boolean =>
+  outages.some(({ endpoint, fromMs, toMs }) => endpoint === name && toMs - fromMs >= SCHEDULE_MS)
 
 /**
  * Counts the deliveries that were parked as `exhausted` and whose parked records a rollback of Redis then lost. Their

@@ -11,11 +11,11 @@ const mayExpire = (content: Content): boolean => !isNotice(content) && !(content
  * Finds attempts that were made although the event had expired, and deliveries that had expired before their events were old
  * enough. A worker whose clock is wrong is wrong by as much.
  */
-export function checkExpiry({ endpoints, posts, expired, wrongClocks }: Observation): Problem[] {
+export function checkExpiry({ endpoints, posts, expired, disturbances }: Observation): Problem[] {
   const limits = new Map(endpoints.map(({ name, expireAfterSeconds: seconds }) => [name, seconds && seconds * 1_000]))
   /** How far the clocks of that time were ahead. */
   const shifts = (sinceMs: number, untilMs: number): number[] =>
-    wrongClocks.filter(({ fromMs, toMs }) => fromMs <= untilMs && sinceMs <= toMs).map(({ aheadMs }) => aheadMs)
+    disturbances.flatMap(({ fromMs, toMs, aheadMs }) => (fromMs <= untilMs && sinceMs <= toMs ? (aheadMs ?? []) : []))
 
   const late = posts.flatMap(({ endpoint, content, deliveryId, attempt, atMs, beganAtMs, occurredAtMs }): Problem[] => {
     const limitMs = limits.get(endpoint)

@@ -1,5 +1,5 @@
 import { isAcknowledgedUnsent } from './check-recovery.ts'
-import { isNotice, type Notice, type Observation, type Outage } from './observation.ts'
+import { isNotice, type Notice, type Observation, type Outage, type ParkedNotice } from './observation.ts'
 import type { Problem } from './problem.ts'
 
 /**
@@ -61,10 +61,7 @@ export function countNotices(observation: Observation): Readonly<Record<Notice['
  * each long outage was reported. `reconcile` finds missing notices.
  * @param mayPark whether the receiver rejected this delivery or was down for a whole schedule
  */
-export function checkNotices(
-  observation: Observation,
-  mayPark: (notice: Extract<Notice, { readonly kind: 'parked' }>) => boolean,
-): Problem[] {
+export function checkNotices(observation: Observation, mayPark: (notice: ParkedNotice) => boolean): Problem[] {
   const { endpoints, outages, disturbances } = observation
   const notices = noticesOf(observation)
   const ops = new Set(endpoints.filter(isOps).map(({ subscriptionId }) => subscriptionId))

@@ -1,5 +1,6 @@
 import { ParkedReasonNumber } from '@switchhook/contracts'
-import { isInLapse, isRolledBack, type Observation, type Shown } from './observation.ts'
+import { HEALTHY_ENDPOINT } from '../subscribers/behaviour.ts'
+import { isInLapse, isLater, isRolledBack, type Observation, type Shown } from './observation.ts'
 import type { Problem } from './problem.ts'
 
 const ENDED = 7
@@ -16,7 +17,7 @@ const ENDED = 7
  * whose lost event was its end: a receiver applies nothing after an end.
  */
 export function checkReceivers({ receivers, posts, lapses }: Observation): Problem[] {
-  const expected = new Set(posts.flatMap(({ endpoint, eventId }) => (endpoint === 'healthy' ? eventId : [])))
+  const expected = new Set(posts.flatMap(({ endpoint, eventId }) => (endpoint === HEALTHY_ENDPOINT ? eventId : [])))
   const forgotten = new Set(
     posts.flatMap(({ content, occurredAtMs }) =>
       content.kind === 'parked' && content.reason === ParkedReasonNumber.exhausted && isRolledBack(lapses, occurredAtMs)
@@ -51,10 +52,6 @@ export function checkReceivers({ receivers, posts, lapses }: Observation): Probl
 const problem =
   (kind: Problem['kind'], name: string) =>
   (what: string): Problem => ({ kind, what: `${what} at the receiver with ${name}` })
-
-/** The order of snapshots, as `@switchhook/receiver` has it. */
-const isLater = (one: Shown, other: Shown): boolean =>
-  one.occurredAtMs === other.occurredAtMs ? one.sequence > other.sequence : one.occurredAtMs > other.occurredAtMs
 
 /** An agent without any event is not in the view of a receiver. */
 const isSame = ({ state, sequence }: Shown, viewed: Shown | undefined): boolean =>

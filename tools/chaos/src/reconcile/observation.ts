@@ -12,25 +12,10 @@ export type Content =
   | { readonly kind: 'agent'; readonly agentUri: string; readonly sequence: number; readonly state: number }
   | Notice
 
-/** A notice of the delivery engine (docs/notices.md). */
+/** A notice of the delivery engine (docs/notices.md). `since` is when the outage began: ISO 8601. */
 export type Notice =
-  | {
-      readonly kind: 'parked'
-      readonly subscriptionId: string
-      readonly deliveryId: string
-      readonly run: number
-      /** `ParkedReasonNumber`. */
-      readonly reason: number
-      /** The event of the parked delivery, and its type. */
-      readonly eventId: string
-      readonly ofType: string
-    }
-  | {
-      readonly kind: 'failing'
-      readonly subscriptionId: string
-      /** When the outage began: ISO 8601. */
-      readonly since: string
-    }
+  | ParkedNotice
+  | { readonly kind: 'failing'; readonly subscriptionId: string; readonly since: string }
   | {
       readonly kind: 'recovered'
       readonly subscriptionId: string
@@ -38,6 +23,18 @@ export type Notice =
       /** When it ended. It can end twice, if Redis is away or loses the end. */
       readonly recoveredAt: string
     }
+
+export interface ParkedNotice {
+  readonly kind: 'parked'
+  readonly subscriptionId: string
+  readonly deliveryId: string
+  readonly run: number
+  /** `ParkedReasonNumber`. */
+  readonly reason: number
+  /** The event of the parked delivery, and its type. */
+  readonly eventId: string
+  readonly ofType: string
+}
 
 export const isNotice = (content: Content): content is Notice =>
   content.kind === 'parked' || content.kind === 'failing' || content.kind === 'recovered'
@@ -56,9 +53,8 @@ export interface Post {
   readonly lasting: string
   /** Flaws of its signature and its headers. */
   flaws: readonly string[]
-  /** When the receiver read its first byte, in ms since 1970 with fractions (`clock.ts`). */
+  /** When the receiver read its first byte, in ms since 1970 with fractions (`clock.ts`), and when it had arrived completely. */
   readonly beganAtMs: number
-  /** When it had arrived completely, and when its event occurred, in ms since 1970. */
   readonly atMs: number
   readonly occurredAtMs: number
   /** The status of the answer; null if there was none. */
@@ -91,19 +87,24 @@ export interface Expired {
   readonly byMs: number
 }
 
-/** A worker ran with a wrong clock. */
-interface WrongClock extends Disturbance {
-  readonly aheadMs: number
-}
-
-/** From a fault to the recovery from it, in ms since 1970. */
-export interface Disturbance {
+/** In ms since 1970. */
+export interface Span {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** An endpoint's port was closed, in ms since 1970. */
-export interface Outage extends Disturbance {
+/** From a fault to the recovery from it. */
+export interface Disturbance extends Span {
+  /** It can leave two copies of a message, so that an attempt is repeated. */
+  readonly copiesMessages?: boolean
+  /** It can leave two copies of an event or of a first message, so that a first attempt is repeated. */
+  readonly copiesEvents?: boolean
+  /** The clock of a process was wrong. */
+  readonly aheadMs?: number
+}
+
+/** An endpoint's port was closed. */
+export interface Outage extends Span {
   readonly endpoint: string
 }
 
@@ -136,17 +137,17 @@ export interface RecoverySeen {
   }[]
 }
 
-/** After the answer to a change of a subscription, no first attempt of these event types may begin to arrive. */
-export interface Closure {
+/**
+ * After the answer to a change of a subscription, and until the request that undoes it, no first attempt of these event types
+ * may begin to arrive. Times have fractions (`clock.ts`).
+ */
+export interface Closure extends Span {
   readonly endpoint: string
   readonly eventTypes: readonly string[]
-  /** From the answer to the change to the request that undoes it, in ms since 1970 with fractions (`clock.ts`). */
-  readonly fromMs: number
-  readonly toMs: number
 }
 
 /** Redis lost everything that was committed from `fromMs` to `toMs`. */
-export interface Lapse extends Disturbance {
+export interface Lapse extends Span {
   /** `rolled back`: the data of `fromMs` was restored. `empty`: Redis ran without data, then its data was restored. */
   readonly kind: 'rolled back' | 'empty'
 }
@@ -159,10 +160,10 @@ export interface BrokerLoss {
   readonly confirmed: ReadonlySet<string>
 }
 
+/** `atMs`: when the answer arrived, in ms since 1970. */
 export interface AcceptedCall {
   readonly callId: string
   readonly agentUri: string
-  /** When the answer arrived, in ms since 1970. */
   readonly atMs: number
 }
 
@@ -174,6 +175,12 @@ export interface Shown {
   readonly occurredAtMs: number
   readonly isCall: boolean
 }
+
+/** The rule for receivers: the later (`occurredAt`, `sequence`) is the newer state. */
+export const isLater = (one: Numbered, other: Numbered): boolean =>
+  one.occurredAtMs === other.occurredAtMs ? one.sequence > other.sequence : one.occurredAtMs > other.occurredAtMs
+
+type Numbered = Pick<Shown, 'occurredAtMs' | 'sequence'>
 
 /** A subscriber with `@switchhook/receiver` that was killed again and again. */
 export interface ReceiverSeen {
@@ -209,14 +216,9 @@ export interface Observation {
   readonly parked: readonly Parked[]
   readonly expired: readonly Expired[]
   readonly recoveries: readonly RecoverySeen[]
-  readonly wrongClocks: readonly WrongClock[]
   readonly disturbances: readonly Disturbance[]
-  /** The disturbances that can leave two copies of a message, so that an attempt is repeated. */
-  readonly messageCopies: readonly Disturbance[]
-  /** The disturbances that can leave two copies of an event or a first message, so that a first attempt is repeated. */
-  readonly eventCopies: readonly Disturbance[]
   /** While workers of an earlier version ran, in an upgrade. */
-  readonly oldWorkers?: readonly Disturbance[]
+  readonly oldWorkers: readonly Span[]
   readonly lapses: readonly Lapse[]
   readonly brokerLosses: readonly BrokerLoss[]
   readonly outages: readonly Outage[]
@@ -229,10 +231,8 @@ export interface Observation {
 /** What a run observes that does nothing but load the services. */
 export const UNDISTURBED = {
   recoveries: [],
-  wrongClocks: [],
   disturbances: [],
-  messageCopies: [],
-  eventCopies: [],
+  oldWorkers: [],
   lapses: [],
   brokerLosses: [],
   receivers: [],
@@ -250,10 +250,10 @@ export const isInLapse = (lapses: readonly Lapse[], atMs: number): boolean =>
  * already acknowledged to the broker: while Redis is empty, workers wait and their deliveries stay in the broker.
  */
 export const isRolledBack = (lapses: readonly Lapse[], atMs: number): boolean =>
-  isInLapse(
-    lapses.filter(({ kind }) => kind === 'rolled back'),
-    atMs,
-  )
+  lapses.some((lapse) => lapse.kind === 'rolled back' && isInLapse([lapse], atMs))
+
+/** A fault, for all we know, left copies of anything. */
+export const COPIES_ANYTHING = { copiesMessages: true, copiesEvents: true }
 
 /** The longest that a delivery of these runs can wait in the broker: the schedule, and its postponed last slot. */
 const IN_BROKER_MS = 60_000

@@ -16,7 +16,7 @@ export const FINAL = [
   'rejected by a receiver',
 ] as const
 
-/** One violated guarantee. `what` names the delivery, event or endpoint. */
+/** One violated guarantee. `what` names the delivery, event, endpoint or process. */
 export interface Problem {
   readonly kind:
     | (typeof FINAL)[number]
@@ -36,5 +36,12 @@ export interface Problem {
     | 'nothing was exhausted'
     | 'effect missing'
     | 'view differs'
+    // Found beside the reconciliation.
+    | 'process'
+    | 'unexpected answer'
+    | 'not recovered'
+    | 'does not hold'
+    | 'against a setting'
+    | 'differs from Asterisk'
   readonly what: string
 }

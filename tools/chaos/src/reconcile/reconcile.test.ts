@@ -50,6 +50,8 @@ const expired = [e2]
 const AT_ONCE = { fromMs: 900, toMs: 1_000 }
 const rejected = post({ status: 400 })
 const FAULT = [{ fromMs: 1_000, toMs: 1_000 }]
+const MESSAGE_COPIES = FAULT.map((fault) => ({ ...fault, copiesMessages: true }))
+const EVENT_COPIES = FAULT.map((fault) => ({ ...fault, copiesEvents: true }))
 const parked = [{ endpoint: 'healthy', deliveryId: 'd1', run: 1, reason: 'rejected' }]
 
 test.each<[string, Observation]>([
@@ -57,7 +59,7 @@ test.each<[string, Observation]>([
   ['it was acknowledged after failures', observed({ posts: [post({ status: 503 }), post({ attempt: 2 })] })],
   [
     'it was acknowledged after a POST that the death of its worker interrupted',
-    observed({ posts: [post({ status: null }), post()], eventCopies: FAULT }),
+    observed({ posts: [post({ status: null }), post()], disturbances: EVENT_COPIES }),
   ],
   [
     'its event was published three times',
@@ -71,14 +73,14 @@ test.each<[string, Observation]>([
     'its second attempt was made twice around the death of a worker',
     observed({
       posts: [post({ status: 503 }), post({ attempt: 2, status: 503 }), post({ attempt: 2, atMs: 2_000 })],
-      messageCopies: [{ fromMs: 1_500, toMs: 1_600 }],
+      disturbances: [{ fromMs: 1_500, toMs: 1_600, copiesMessages: true }],
     }),
   ],
   [
     'its first attempt was made twice, because two copies of its event had waited in queues since a fault',
     observed({
       posts: [post({ status: 503, atMs: 40_000 }), post({ atMs: 41_000 })],
-      eventCopies: [{ fromMs: 1_500, toMs: 5_000 }],
+      disturbances: [{ fromMs: 1_500, toMs: 5_000, copiesEvents: true }],
     }),
   ],
   [
@@ -92,7 +94,7 @@ test.each<[string, Observation]>([
   ['it was rejected and parked', observed({ posts: [rejected], parked })],
   [
     'it was rejected twice because the worker died in between',
-    observed({ posts: [rejected, rejected], parked, eventCopies: FAULT }),
+    observed({ posts: [rejected, rejected], parked, disturbances: EVENT_COPIES }),
   ],
   [
     'every event of a call arrived',
@@ -148,7 +150,7 @@ test.each<[string, Observation]>([
     observed({
       endpoints: EXPIRING,
       posts: [post(), atExpiring(post(), 25_000)],
-      wrongClocks: [{ fromMs: 20_000, toMs: 30_000, aheadMs: -10_000 }],
+      disturbances: [{ fromMs: 20_000, toMs: 30_000, aheadMs: -10_000 }],
     }),
   ],
   [
@@ -157,7 +159,7 @@ test.each<[string, Observation]>([
       endpoints: EXPIRING,
       posts: [post(), atExpiring(post()), agent(1, { eventId: 'e2' })],
       expired: [{ ...e2, byMs: 5_901 }],
-      wrongClocks: [{ fromMs: 5_000, toMs: 6_000, aheadMs: 5_000 }],
+      disturbances: [{ fromMs: 5_000, toMs: 6_000, aheadMs: 5_000 }],
     }),
   ],
   [
@@ -171,9 +173,8 @@ test.each<[string, Observation]>([
   [
     'an attempt number steps back around a fault',
     observed({
-      eventCopies: FAULT,
       posts: [post({ status: 503 }), post({ attempt: 2, status: 503, atMs: 2_000 }), post({ atMs: 3_000 })],
-      disturbances: [{ fromMs: 1_500, toMs: 1_600 }],
+      disturbances: [...EVENT_COPIES, { fromMs: 1_500, toMs: 1_600 }],
     }),
   ],
 ])('finds no problem if %s', (_name, observation) => {
@@ -297,7 +298,7 @@ test.each<[string, Observation, Problem]>([
         post({ attempt: 2, status: 503, atMs: 20_000 }),
         post({ attempt: 2, atMs: 21_000 }),
       ],
-      messageCopies: [{ fromMs: 1_500, toMs: 9_000 }],
+      disturbances: [{ fromMs: 1_500, toMs: 9_000, copiesMessages: true }],
     }),
     { kind: 'attempt repeated', what: 'd1 at healthy, attempt 2, at 00:00:20.000 and 00:00:21.000' },
   ],
@@ -311,20 +312,20 @@ test.each<[string, Observation, Problem]>([
   ],
   [
     'an attempt is made twelve times around a fault',
-    observed({ posts: Array.from({ length: 12 }, () => post()), eventCopies: FAULT }),
+    observed({ posts: Array.from({ length: 12 }, () => post()), disturbances: EVENT_COPIES }),
     { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:01.000 and 00:00:01.000' },
   ],
   [
     'a first attempt is made twice, long after a fault that leaves two copies of an event',
     observed({
       posts: [post({ status: 503, atMs: 50_000 }), post({ atMs: 51_000 })],
-      eventCopies: [{ fromMs: 1_500, toMs: 5_000 }],
+      disturbances: [{ fromMs: 1_500, toMs: 5_000, copiesEvents: true }],
     }),
     { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:50.000 and 00:00:51.000' },
   ],
   [
     'a first attempt is made three times, although its event was published twice',
-    observed({ posts: [post(), post(), post()], publishes: new Map([['e1', 2]]), messageCopies: FAULT }),
+    observed({ posts: [post(), post(), post()], publishes: new Map([['e1', 2]]), disturbances: MESSAGE_COPIES }),
     { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:01.000 and 00:00:01.000' },
   ],
   [
@@ -418,7 +419,7 @@ test('counts events, deliveries, POSTs and duplicates', () => {
   const observation = observed({
     posts,
     confirmed: ['e1', 'e2'],
-    messageCopies: FAULT,
+    disturbances: MESSAGE_COPIES,
     parked: [{ endpoint: 'healthy', deliveryId: 'd2', run: 1, reason: 'rejected' }],
   })
   expect(reconcile(observation)).toEqual({
@@ -426,6 +427,7 @@ test('counts events, deliveries, POSTs and duplicates', () => {
     events: 5,
     legs: 1,
     lostWithBroker: 0,
+    missing: 0,
     deliveries: 5,
     acknowledged: 4,
     parked: 1,

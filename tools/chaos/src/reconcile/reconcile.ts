@@ -13,6 +13,7 @@ import {
   isInLostBroker,
   isRolledBack,
   type Observation,
+  type ParkedNotice,
   type Post,
 } from './observation.ts'
 import type { Problem } from './problem.ts'
@@ -63,49 +64,47 @@ export function reconcile(observation: Observation) {
     of.some((post) => isRejection(post) && isRolledBack(lapses, post.atMs))
   const mayBeInLostBroker = eventsInLostBroker(observation, nameOfPost)
   const byEvent = Map.groupBy(posts, (post) => `${post.endpoint} ${nameOfPost(post)}`)
-  const missing: { readonly endpoint: string; readonly problem: Problem }[] = []
-  let owed = 0
-  let acknowledged = 0
-  let parkedRightly = 0
-  let expired = 0
-  let forgotten = 0
+  /** How each delivery that is owed has ended. */
+  const ends = { acknowledged: 0, parked: 0, expired: 0, forgotten: 0, lostWithBroker: 0, missing: 0 }
   let recordedAgain = 0
-  let lostWithBroker = 0
+  const missingAtDead: Problem[] = []
+  function endOf(endpoint: Endpoint, event: string, of: readonly Post[]): keyof typeof ends {
+    const sample = samples.get(event)
+    if (of.some(isAcknowledgement)) return 'acknowledged'
+    if (of.some(({ deliveryId }) => parkedIds.has(deliveryId)) && of.some(isRejection)) return 'parked'
+    if (isExpired(observation, endpoint, sample)) return 'expired'
+    if (isForgotten(of) || mayBeLostInRedis(lapses, endpoint, sample)) return 'forgotten'
+    return mayBeInLostBroker.has(event) ? 'lostWithBroker' : 'missing'
+  }
   for (const endpoint of endpoints) {
     for (const event of expected) {
       const sample = samples.get(event)
       // What no endpoint got is missing where there is no filter.
       const passes = endpoint.passes === undefined || (sample !== undefined && endpoint.passes(sample.content))
       if (!receives(endpoint, event) || !passes) continue
-      owed += 1
       const of = byEvent.get(`${endpoint.name} ${event}`) ?? []
       const ids = new Set(of.map(({ deliveryId }) => deliveryId))
       // An event that Redis lost may be recorded again with the same time and number, but another event id.
       if (ids.size > 1 && of.some(({ occurredAtMs }) => isRolledBack(lapses, occurredAtMs))) recordedAgain += 1
       else if (ids.size > 1)
         problems.push({ kind: 'two deliveries of one event', what: `${event} at ${endpoint.name}` })
-      if (of.some(isAcknowledgement)) acknowledged += 1
-      else if ([...ids].some((id) => parkedIds.has(id)) && of.some(isRejection)) parkedRightly += 1
-      else if (isExpired(observation, endpoint, sample)) expired += 1
-      else if (isForgotten(of) || mayBeLostInRedis(lapses, endpoint, sample)) forgotten += 1
-      else if (mayBeInLostBroker.has(event)) lostWithBroker += 1
-      else {
-        const what = `${event} at ${endpoint.name} (${of.length} POSTs)`
-        missing.push({ endpoint: endpoint.name, problem: { kind: 'missing', what } })
-      }
+      const end = endOf(endpoint, event, of)
+      ends[end] += 1
+      if (end !== 'missing') continue
+      const problem: Problem = { kind: 'missing', what: `${event} at ${endpoint.name} (${of.length} POSTs)` }
+      if (endpoint.name === DOWN_FOR_LONG) missingAtDead.push(problem)
+      else problems.push(problem)
     }
   }
-  const mayBeForgotten = exhaustedAndForgotten(observation)
-  const dead = missing.filter(({ endpoint }) => endpoint === DOWN_FOR_LONG)
-  if (dead.length > mayBeForgotten) problems.push(...dead.map(({ problem }) => problem))
-  else forgotten += dead.length
-  problems.push(...missing.flatMap(({ endpoint, problem }) => (endpoint === DOWN_FOR_LONG ? [] : [problem])))
+  if (missingAtDead.length > exhaustedAndForgotten(observation)) problems.push(...missingAtDead)
+  else {
+    ends.missing -= missingAtDead.length
+    ends.forgotten += missingAtDead.length
+  }
 
-  const subscriptionOf = (name: string): string =>
-    endpoints.find((endpoint) => endpoint.name === name)?.subscriptionId ?? ''
   for (const { endpoint, deliveryId, reason } of parked) {
     if (reason === 'rejected' && deliveries.get(deliveryId)?.some(isRejection)) continue
-    if (reason === 'exhausted' && mayExhaust(observation, subscriptionOf(endpoint))) continue
+    if (reason === 'exhausted' && mayExhaust(observation, endpoint)) continue
     problems.push({ kind: 'wrongly parked', what: `${deliveryId} at ${endpoint}: ${reason}` })
   }
   for (const [deliveryId, of] of deliveries) {
@@ -115,11 +114,12 @@ export function reconcile(observation: Observation) {
   for (const [queue, count] of Object.entries(left)) {
     if (count > 0) problems.push({ kind: 'left in a queue', what: `${count} in ${queue}` })
   }
-  const mayPark = (notice: { readonly deliveryId: string; readonly subscriptionId: string }): boolean =>
-    deliveries.get(notice.deliveryId)?.some(isRejection) === true ||
-    mayExhaust(observation, notice.subscriptionId) ||
+  const nameOfSubscription = new Map(endpoints.map(({ subscriptionId, name }) => [subscriptionId, name]))
+  const mayPark = ({ deliveryId, subscriptionId }: ParkedNotice): boolean =>
+    deliveries.get(deliveryId)?.some(isRejection) === true ||
+    mayExhaust(observation, nameOfSubscription.get(subscriptionId)) ||
     // Its process is killed again and again.
-    ofReceivers.has(notice.subscriptionId)
+    ofReceivers.has(subscriptionId)
   problems.push(...checkNotices(observation, mayPark))
   const isDone = (deliveryId: string): boolean => deliveries.get(deliveryId)?.some(isAcknowledgement) === true
   problems.push(...recoveries.flatMap((recovery) => checkRecovery(recovery, lapses, isDone)))
@@ -127,7 +127,7 @@ export function reconcile(observation: Observation) {
   problems.push(...notReady.map((what): Problem => ({ kind: 'not ready', what })))
 
   const exhausted = recoveries.filter(({ endpoint }) => endpoint === DOWN_FOR_LONG)
-  if (mayExhaust(observation, subscriptionOf(DOWN_FOR_LONG)) && exhausted.length === 0) {
+  if (mayExhaust(observation, DOWN_FOR_LONG) && exhausted.length === 0) {
     problems.push({ kind: 'nothing was exhausted', what: `${DOWN_FOR_LONG} was down for a whole schedule` })
   }
 
@@ -137,14 +137,10 @@ export function reconcile(observation: Observation) {
     events: expected.size,
     legs: [...streams.keys()].filter((stream) => stream.startsWith('leg ')).length,
     /** One for each event and each subscription that must get it. */
-    deliveries: owed,
-    acknowledged,
-    parked: parkedRightly,
-    expired,
+    deliveries: sum(Object.values(ends)),
+    ...ends,
     recovered: sum(recoveries.map(({ sent }) => sent)),
     exhausted: sum(exhausted.map(({ sent }) => sent)),
-    forgotten,
-    lostWithBroker,
     repeated: countRepeated(streams),
     /** Deliveries of an event that was recorded again, with the same content, after Redis lost it. */
     recordedAgain,
@@ -154,7 +150,7 @@ export function reconcile(observation: Observation) {
     /** Each notice counts once, regardless of the number of subscriptions. */
     notices: countNotices(observation),
     posts: posts.length,
-    // Each is explained at `DeliveryCheck`.
+    // Each is explained in `checkDelivery`.
     changedNotices: sum(checked.map(({ changedNotices }) => changedNotices)),
     duplicates: sum(checked.map(({ duplicates }) => duplicates)),
     stepsBack: sum(checked.map(({ stepsBack }) => stepsBack)),

@@ -6,6 +6,7 @@ import {
   isInLapse,
   isInLostBroker,
   isNotice,
+  type Notice,
   type Observation,
   type Post,
 } from './observation.ts'
@@ -20,16 +21,14 @@ interface Stream {
 
 export type Streams = ReadonlyMap<string, Stream>
 
-function streamOf(content: Content): string | undefined {
-  if (content.kind === 'platform' || isNotice(content)) return undefined
-  return content.kind === 'leg' ? `leg ${content.callId} ${content.agentUri}` : `agent ${content.agentUri}`
-}
+const streamOf = (content: Exclude<Content, Notice | { readonly kind: 'platform' }>): string =>
+  content.kind === 'leg' ? legOf(content) : `agent ${content.agentUri}`
 
 export function streamsOf(posts: readonly Post[]): Streams {
   const streams = new Map<string, Stream>()
   for (const { content, occurredAtMs } of posts) {
+    if (content.kind === 'platform' || isNotice(content)) continue
     const name = streamOf(content)
-    if (name === undefined || content.kind === 'platform' || isNotice(content)) continue
     const stream = streams.get(name) ?? { sequences: new Map<number, Set<number>>(), ends: new Set<number>() }
     streams.set(name, stream)
     const times = stream.sequences.get(content.sequence) ?? new Set()
@@ -43,7 +42,7 @@ export function streamsOf(posts: readonly Post[]): Streams {
 export function nameOf({ content, occurredAtMs }: Post, streams: Streams): string {
   if (isNotice(content)) return nameOfNotice(content)
   if (content.kind === 'platform') return `platform ${content.eventId}`
-  const stream = streamOf(content) ?? ''
+  const stream = streamOf(content)
   return nameInStream(stream, content.sequence, occurredAtMs, streams.get(stream))
 }
 
@@ -57,7 +56,7 @@ const firstAtMs = ({ sequences }: Stream): number => Math.min(...[...sequences.v
 
 type Losses = Pick<Observation, 'lapses' | 'brokerLosses'>
 
-const legOf = ({ callId, agentUri }: AcceptedCall): string => `leg ${callId} ${agentUri}`
+const legOf = ({ callId, agentUri }: Pick<AcceptedCall, 'callId' | 'agentUri'>): string => `leg ${callId} ${agentUri}`
 
 const mayBeLost = ({ lapses, brokerLosses }: Losses, atMs: number): boolean =>
   isInLapse(lapses, atMs) || isInLostBroker(brokerLosses, atMs)

@@ -8,7 +8,6 @@ import {
   httpSucceeds,
   openHome,
   runningPid,
-  type Say,
   waitUntil,
 } from '@switchhook/test-servers'
 import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
@@ -21,33 +20,32 @@ type EndSignal = 'SIGTERM' | 'SIGKILL'
 /** A process must have exited this long after SIGTERM. */
 const GONE_WITHIN_MS = 15_000
 const START_TRIES = 3
-/** The whole load is one client, so its rate limit must never apply. */
-const COUNTED_ONLY = '999999999/1m'
 
 /**
  * Starts a stack whose processes and connections can be disturbed one at a time. It consists of two fresh stacks of the
  * local runner: one with RabbitMQ and Redis only, and one with the services, which reach both through a proxy.
  */
-export async function startChaosStack(folder: string, env: NodeJS.ProcessEnv, say: Say, replicas = REPLICAS) {
+export async function startChaosStack(folder: string, settings: NodeJS.ProcessEnv, replicas = REPLICAS) {
   const none = { api: 0, fanout: 0, 'delivery-worker': 0 }
   const below: StackOptions = { home: join(folder, 'backing'), apiPort: 0, idpPort: 0, replicas: none }
   const above: StackOptions = { ...below, home: join(folder, 'services'), replicas }
   const proxies: TcpProxy[] = []
   const stop = async (): Promise<void> => {
-    await stopStack(above.home, say, { discardData: true })
+    await stopStack(above.home, console.log, { discardData: true })
     await Promise.all(proxies.map((proxy) => proxy.close()))
-    await stopStack(below.home, say, { discardData: true })
+    await stopStack(below.home, console.log, { discardData: true })
   }
   await stop()
 
   // Faults kill both, so servers that are given by URL and may be shared are never used.
+  const env = { ...process.env, ...settings }
   const backingEnv = { ...env, AMQP_URL: '', REDIS_URL: '', MANAGEMENT_URL: '' }
   try {
-    let backing = await startStack(below, backingEnv, say)
+    let backing = await startStack(below, backingEnv, console.log)
     const [rabbitmq, redis] = await Promise.all([startTcpProxy(backing.urls.amqp), startTcpProxy(backing.urls.redis)])
     proxies.push(rabbitmq, redis)
-    const servicesEnv = { RATE_LIMIT: COUNTED_ONLY, ...env, AMQP_URL: rabbitmq.url, REDIS_URL: redis.url }
-    let services = await startStack(above, servicesEnv, say)
+    const servicesEnv = { ...env, AMQP_URL: rabbitmq.url, REDIS_URL: redis.url }
+    let services = await startStack(above, servicesEnv, console.log)
 
     const backingPart = openPart(openHome(backing.home), Object.keys(backing.processes), false, async () => {
       backing = await startStack(below, backingEnv, silent)

@@ -1,12 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { CallState, type SubscriptionFilter } from '@switchhook/contracts'
-import type { Endpoint } from '../reconcile/observation.ts'
-
-/** How an endpoint answers, and when. */
-interface Reaction {
-  readonly status: number
-  readonly delayMs: number
-}
+import type { Endpoint, Post } from '../reconcile/observation.ts'
 
 export interface Behaviour extends Omit<Endpoint, 'subscriptionId'> {
   readonly filter?: SubscriptionFilter
@@ -16,10 +10,12 @@ export interface Behaviour extends Omit<Endpoint, 'subscriptionId'> {
   readonly isSometimesDown?: true
   /** Rejects everything until `repair()`. */
   readonly isBrokenAtFirst?: true
-  /** By default it answers 204 immediately. */
-  readonly react?: (seed: number, post: { readonly deliveryId: string; readonly attempt: number }) => Reaction
+  /** How it answers, and when. By default it answers 204 immediately. */
+  readonly react?: (seed: number, post: Pick<Post, 'deliveryId' | 'attempt'>) => typeof HEALTHY
 }
 
+/** It acknowledges everything immediately. */
+export const HEALTHY_ENDPOINT = 'healthy'
 /** A recovery sends this endpoint's parked deliveries again. */
 export const BROKEN_AT_FIRST = 'broken at first'
 /** The fault `exhaust` takes this endpoint down; a recovery then sends its exhausted deliveries again. */
@@ -29,8 +25,8 @@ export const PAUSED_AT_TIMES = 'paused at times'
 /** The faults `patch` and `delete` change this endpoint's subscription. Meanwhile no event has to reach it. */
 export const GUEST = 'guest'
 
-export const BOTH = ['call.status', 'agent.status']
-export const HEALTHY: Reaction = { status: 204, delayMs: 0 }
+const BOTH = ['call.status', 'agent.status']
+export const HEALTHY = { status: 204, delayMs: 0 }
 const HEADERS = { 'x-region': 'eu-central', authorization: 'Basic c3dpdGNoaG9vazpj' }
 const NOTICES = ['webhook.endpoint.failing', 'webhook.endpoint.recovered', 'webhook.delivery.parked']
 /** The last attempt that may fail. Later slots succeed, so these failures never exhaust a delivery. */
@@ -43,15 +39,25 @@ const failsSometimes: NonNullable<Behaviour['react']> = (seed, { deliveryId, att
   attempt <= LAST_FAILURE && chance(seed, `${deliveryId} ${attempt}`) < 0.15 ? { ...HEALTHY, status: 503 } : HEALTHY
 
 /** Its retries fall due after the subscription was deleted, and must still arrive. */
-export const GUEST_BEHAVIOUR: Behaviour = {
-  name: GUEST,
-  eventTypes: BOTH,
-  react: failsSometimes,
+export const GUEST_BEHAVIOUR: Behaviour = { name: GUEST, eventTypes: BOTH, react: failsSometimes }
+
+/** A change of a subscription, what undoes it, and the event types of which no first attempt is made meanwhile. */
+export interface Change {
+  readonly change: object
+  readonly undo: object
+  readonly stops: readonly string[]
 }
+
+/** By the field that changes. */
+export const CHANGES = {
+  enabled: { change: { enabled: false }, undo: { enabled: true }, stops: BOTH },
+  eventTypes: { change: { eventTypes: ['agent.status'] }, undo: { eventTypes: BOTH }, stops: ['call.status'] },
+  paused: { change: { paused: true }, undo: { paused: false }, stops: BOTH },
+} satisfies Readonly<Record<string, Change>>
 
 /** The endpoints whose subscriptions last for the whole run. */
 export const BEHAVIOURS: readonly Behaviour[] = [
-  { name: 'healthy', eventTypes: BOTH },
+  { name: HEALTHY_ENDPOINT, eventTypes: BOTH },
   { name: 'flaky', eventTypes: BOTH, headers: HEADERS, react: failsSometimes },
   {
     name: 'slow',
@@ -64,11 +70,7 @@ export const BEHAVIOURS: readonly Behaviour[] = [
   { name: 'sometimes down', eventTypes: BOTH, isSometimesDown: true },
   // Agents change state less often than calls do, so the backlog of a minute stays small.
   { name: DOWN_FOR_LONG, eventTypes: ['agent.status'] },
-  {
-    name: BROKEN_AT_FIRST,
-    eventTypes: ['call.status'],
-    isBrokenAtFirst: true,
-  },
+  { name: BROKEN_AT_FIRST, eventTypes: ['call.status'], isBrokenAtFirst: true },
   {
     name: 'rejecting some',
     eventTypes: BOTH,

@@ -5,6 +5,7 @@ import type { Post } from '../reconcile/observation.ts'
 import { type Behaviour, chance, LAST_FAILURE } from './behaviour.ts'
 import { preciseNowMs } from './clock.ts'
 import { readPost } from './read-post.ts'
+import { subscribe, subscriptionTo } from './subscribe.ts'
 
 /** It dies after a life, wherever it is: in a long poll, or with deliveries that it will never answer. */
 const LIFE_MS = { least: 2_000, most: 8_000 }
@@ -30,20 +31,19 @@ interface Reported {
 }
 
 /**
- * Starts a client that receives the deliveries of a pull subscription and reports their outcomes in batches. Returns what
- * stops it.
+ * Creates a pull subscription, and starts a client that receives its deliveries and reports their outcomes in batches.
  * @param calm from then on it lives, and answers everything
  */
-export function startPuller(
+export async function startPuller(
   client: Client,
   behaviour: Behaviour,
-  { id, secret }: { readonly id: string; readonly secret: string },
   seed: number,
   note: (post: Post) => void,
   calm: AbortSignal,
-): () => Promise<void> {
-  const path = `/api/v1/webhooks/subscriptions/${id}`
-  const spans = [{ secret, knownAtMs: preciseNowMs() }]
+) {
+  const { id: subscriptionId, secret } = await subscribe(client, subscriptionTo(behaviour))
+  const path = `/api/v1/webhooks/subscriptions/${subscriptionId}`
+  const spans = Promise.resolve([{ secret, knownAtMs: preciseNowMs() }])
   const random = createRandom(seed)
   const released = new Set<string>()
   const latest = new Map<string, Post>()
@@ -63,8 +63,7 @@ export function startPuller(
   function take({ headers, body }: Received): Post {
     const lowercase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
     const names = Object.fromEntries(lowercase) as Record<string, string>
-    const { post, inspect } = readPost(behaviour, names, Buffer.from(body), () => spans, preciseNowMs())
-    inspect()
+    const post = readPost(behaviour, names, Buffer.from(body), spans, preciseNowMs())
     note(post)
     latest.set(post.deliveryId, post)
     return post
@@ -108,9 +107,13 @@ export function startPuller(
       if (!calm.aborted) await sleep(random.between(DEAD_MS.least, DEAD_MS.most))
     }
   })()
-  return async () => {
-    stopping.abort()
-    await living
-    await Promise.all(reports)
+  return {
+    ...behaviour,
+    subscriptionId,
+    stop: async (): Promise<void> => {
+      stopping.abort()
+      await living
+      await Promise.all(reports)
+    },
   }
 }

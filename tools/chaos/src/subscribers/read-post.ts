@@ -5,16 +5,16 @@ import type { Behaviour } from './behaviour.ts'
 import { type SecretSpan, signatureFlaws } from './secrets.ts'
 
 /**
- * Reads an attempt, in a form small enough to keep hours of them in memory.
- * @param spans asked when `inspect` is called, which notes the flaws
+ * Reads an attempt, in a form small enough to keep hours of them in memory. Its flaws are noted once the secrets are known.
+ * @param spans the secrets of the subscription, as the api returned them
  */
 export function readPost(
   behaviour: Pick<Behaviour, 'name' | 'headers'>,
   headers: IncomingHttpHeaders,
   body: Buffer,
-  spans: () => readonly SecretSpan[],
+  spans: Promise<readonly SecretSpan[]>,
   beganAtMs: number,
-): { readonly post: Post; readonly inspect: () => void } {
+): Post {
   const envelope = JSON.parse(body.toString()) as Envelope
   const post: Post = {
     endpoint: behaviour.name,
@@ -30,10 +30,12 @@ export function readPost(
     occurredAtMs: Date.parse(envelope.occurredAt),
     status: null,
   }
-  const inspect = (): void => {
-    post.flaws = inspectPost(headers, body, { ...envelope, headers: behaviour.headers }, spans(), beganAtMs)
-  }
-  return { post, inspect }
+  spans.then(
+    (known) => (post.flaws = inspectPost(headers, body, { ...envelope, headers: behaviour.headers }, known, beganAtMs)),
+    // The subscription was not created, which ends the run.
+    () => {},
+  )
+  return post
 }
 
 interface Envelope {
@@ -77,10 +79,7 @@ interface Expected {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/**
- * Returns the flaws of one attempt that its receiver can see: a wrong signature, headers that contradict the body, and missing headers of its subscription.
- * @param spans the secrets of the subscription, as the api returned them
- */
+/** The flaws that a receiver can see: a wrong signature, headers that contradict the body, missing headers of its subscription. */
 export function inspectPost(
   headers: IncomingHttpHeaders,
   body: Buffer,

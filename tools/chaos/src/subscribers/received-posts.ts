@@ -1,4 +1,5 @@
-import type { Post } from '../reconcile/observation.ts'
+import type { AcceptedCall, Post } from '../reconcile/observation.ts'
+import { HEALTHY_ENDPOINT } from './behaviour.ts'
 
 export type ReceivedPosts = ReturnType<typeof openReceivedPosts>
 
@@ -31,24 +32,25 @@ export function openReceivedPosts() {
     posts: posts as readonly Post[],
     note: (post: Post): void => {
       posts.push(post)
-      arrived.add(`${post.endpoint} ${post.eventId}`)
+      if (post.endpoint === HEALTHY_ENDPOINT) arrived.add(post.eventId)
       for (const waiter of waiters) waiter(post)
     },
-    hasArrived: (endpoint: string, eventId: string): boolean => arrived.has(`${endpoint} ${eventId}`),
+    /** Whether the healthy endpoint has the event. */
+    hasArrived: (eventId: string): boolean => arrived.has(eventId),
     /** Resolves when the endpoint gets an event of the other platform that occurred after this call. */
-    newEventArrives: async (endpoint: string): Promise<void> => {
+    newEventArrives: async (endpoint = HEALTHY_ENDPOINT): Promise<void> => {
       const sinceMs = Date.now()
       await next(
         (post) => post.content.kind === 'platform' && post.endpoint === endpoint && post.occurredAtMs >= sinceMs,
       )
     },
-    /** Resolves to true when the endpoint gets an event of this call, or to false after `CALL_WITHIN_MS`. */
-    callArrives: async (
-      endpoint: string,
-      { callId, agentUri }: { readonly callId: string; readonly agentUri: string },
-    ): Promise<boolean> => {
-      const fits = ({ content, endpoint: at }: Post): boolean =>
-        at === endpoint && content.kind === 'leg' && content.callId === callId && content.agentUri === agentUri
+    /** Resolves to true when the healthy endpoint gets an event of this call, or to false after `CALL_WITHIN_MS`. */
+    callArrives: async ({ callId, agentUri }: Pick<AcceptedCall, 'callId' | 'agentUri'>): Promise<boolean> => {
+      const fits = ({ content, endpoint }: Post): boolean =>
+        endpoint === HEALTHY_ENDPOINT &&
+        content.kind === 'leg' &&
+        content.callId === callId &&
+        content.agentUri === agentUri
       // The webhook often arrives before the answer.
       return posts.slice(-RECENT).some(fits) || next(fits, CALL_WITHIN_MS)
     },

@@ -51,7 +51,6 @@ test('a later rotation with a long overlap does not extend earlier secrets', () 
   expect(latest.at(-1)?.retired).toEqual({ earliestMs: REQUESTED + OVERLAP, latestMs: ANSWERED + OVERLAP })
 })
 
-test('accepts any signature while the secret of the subscription is still unknown, but not a missing one', () => {
-  expect(flawsOf([NEW], 0, [])).toEqual([])
-  expect(signatureFlaws({}, body, [], REQUESTED)).toEqual(['is not signed'])
+test('a POST without a signature is not verified', () => {
+  expect(signatureFlaws({}, body, before, REQUESTED)).toEqual(['is not signed'])
 })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from '../load/client.ts'
+import type { Behaviour } from './behaviour.ts'
 
 /** Creates one subscription, even if the request has to be repeated. */
 export async function subscribe(
@@ -11,6 +12,12 @@ export async function subscribe(
   if (status !== 201) throw new Error(`creating a subscription was answered ${status}`)
   return { id: String(created['id']), secret: String(created['secret']) }
 }
+
+/** The body that creates the subscription of an endpoint; without `url`, its deliveries are pulled. */
+export const subscriptionTo = (
+  { name: description, mode, eventTypes, filter, headers, expireAfterSeconds }: Behaviour,
+  url?: string,
+): object => ({ mode, url, eventTypes, description, filter, headers, expireAfterSeconds })
 
 /** Rotates a subscription's secret once. Returns undefined if too many previous secrets are still active. */
 export async function rotateSecret(

@@ -4,44 +4,42 @@ import type { Client } from '../load/client.ts'
 import { SCHEDULE_MS } from '../reconcile/check-exhausted.ts'
 import { REPORTED_OUTAGE_MS } from '../reconcile/check-notices.ts'
 import type { Closure, Endpoint, Outage } from '../reconcile/observation.ts'
-import { type Behaviour, BOTH, DOWN_FOR_LONG, PAUSED_AT_TIMES } from './behaviour.ts'
+import { type Behaviour, DOWN_FOR_LONG, GUEST, GUEST_BEHAVIOUR } from './behaviour.ts'
 import { type RunningEndpoint, startEndpoint } from './endpoint.ts'
-import { changeFor, startGuest } from './guest.ts'
 import { startPuller } from './puller.ts'
 import { openReceivedPosts, type ReceivedPosts } from './received-posts.ts'
-import { rotateSecret, subscribe } from './subscribe.ts'
 
 export type Subscribers = Awaited<ReturnType<typeof startSubscribers>>
-
-const PAUSE = { change: { paused: true }, undo: { paused: false } }
 
 /** One endpoint with a subscription for each behaviour, and the guest. */
 export async function startSubscribers(client: Client, seed: number, behaviours: readonly Behaviour[]) {
   const received = openReceivedPosts()
   const { note } = received
   const ending = new AbortController()
-  const servers: RunningEndpoint[] = []
-  const stopPullers: (() => Promise<void>)[] = []
   const endpoints = await Promise.all(
-    behaviours.map(async (behaviour): Promise<Endpoint> => {
-      const { name, eventTypes, mode, filter, headers, expireAfterSeconds } = behaviour
-      const endpoint = mode === 'pull' ? undefined : await startEndpoint(behaviour, seed, note)
-      const made = { mode, url: endpoint?.url, eventTypes, description: name, filter, headers, expireAfterSeconds }
-      const { id, secret } = await subscribe(client, made)
-      endpoint?.expect(secret)
-      if (endpoint === undefined)
-        stopPullers.push(startPuller(client, behaviour, { id, secret }, seed, note, ending.signal))
-      else servers.push(endpoint)
-      return { ...behaviour, subscriptionId: id }
-    }),
+    behaviours.map((behaviour) =>
+      behaviour.mode === 'pull'
+        ? startPuller(client, behaviour, seed, note, ending.signal)
+        : startEndpoint(client, behaviour, seed, note),
+    ),
   )
-  const subscriptionOf = (name: string): string =>
-    endpoints.find((endpoint) => endpoint.name === name)?.subscriptionId ?? ''
-  const guest = await startGuest(client, seed, note)
-  const pauses: Closure[] = []
-  const sometimesDown = servers.filter(({ behaviour }) => behaviour.isSometimesDown === true)
+  const servers = endpoints.filter((endpoint) => 'goDown' in endpoint)
+  const pullers = endpoints.filter((endpoint) => 'stop' in endpoint)
+  const guests: RunningEndpoint[] = []
+  const addGuest = async (): Promise<void> => {
+    const name = `${GUEST} ${guests.length + 1}`
+    guests.push(await startEndpoint(client, { ...GUEST_BEHAVIOUR, name }, seed, note))
+  }
+  await addGuest()
+
+  /** The endpoint with this name; of the guests, the present one. */
+  function at(wanted: string): RunningEndpoint {
+    const endpoint = wanted === GUEST ? guests.at(-1) : servers.find(({ name }) => name === wanted)
+    if (endpoint === undefined) throw new Error(`there is no endpoint ${wanted}`)
+    return endpoint
+  }
+  const sometimesDown = servers.filter(({ isSometimesDown }) => isSometimesDown)
   const outages = Promise.all(sometimesDown.map((endpoint) => goDownAtTimes(endpoint, seed, ending.signal)))
-  const downForLong = servers.find(({ behaviour }) => behaviour.name === DOWN_FOR_LONG)
   let longOutage: Promise<void> | undefined
   const endOutages = async (): Promise<void> => {
     ending.abort()
@@ -49,38 +47,24 @@ export async function startSubscribers(client: Client, seed: number, behaviours:
   }
   return {
     received,
-    guest,
+    at,
     /** Without the guest's. */
-    endpoints,
-    subscriptionOf,
-    /** Repairs every endpoint that is broken at first. */
-    repair: (): void => {
-      for (const endpoint of servers) endpoint.repair()
-    },
-    outages: (): readonly Outage[] => servers.flatMap(({ outages }) => outages),
-    /** Those of the guest, and those of the pauses. */
-    closures: (): readonly Closure[] => [...guest.closures, ...pauses],
-    /** Pauses the subscription of `PAUSED_AT_TIMES`. */
-    pause: async (forMs: number): Promise<void> => {
-      const span = await changeFor(client, subscriptionOf(PAUSED_AT_TIMES), PAUSE, forMs)
-      pauses.push({ endpoint: PAUSED_AT_TIMES, eventTypes: BOTH, ...span })
-    },
-    /** Returns false if too many previous secrets are still active. */
-    rotate: async (name: string, overlapSeconds: number): Promise<boolean> => {
-      const endpoint = servers.find(({ behaviour }) => behaviour.name === name)
-      let isRotated = false
-      await endpoint?.rotate(overlapSeconds * 1_000, async () => {
-        const secret = await rotateSecret(client, subscriptionOf(name), overlapSeconds)
-        isRotated = secret !== undefined
-        return secret
-      })
-      return isRotated
+    endpoints: endpoints as readonly Endpoint[],
+    /** Names of all endpoints that the guest has had. */
+    guests: (): readonly string[] => guests.map(({ name }) => name),
+    outages: (): readonly Outage[] => servers.flatMap((endpoint) => endpoint.outages),
+    closures: (): readonly Closure[] => [...servers, ...guests].flatMap((endpoint) => endpoint.closures),
+    /** Deletes the guest's subscription and creates another one, which has a new endpoint. */
+    replaceGuest: async (): Promise<void> => {
+      await at(GUEST).unsubscribe()
+      await addGuest()
     },
     /** Takes an endpoint down for longer than the schedule, in the background. Returns false if it is already down. */
     exhaust: (): boolean => {
-      if (downForLong === undefined || longOutage !== undefined) return false
-      const exhausted = received.parkedNoticeArrives(subscriptionOf(DOWN_FOR_LONG), MAX_OUTAGE_MS)
-      longOutage = stayDown(downForLong, exhausted, ending.signal).finally(() => (longOutage = undefined))
+      if (longOutage !== undefined) return false
+      const endpoint = at(DOWN_FOR_LONG)
+      const exhausted = received.parkedNoticeArrives(endpoint.subscriptionId, MAX_OUTAGE_MS)
+      longOutage = stayDown(endpoint, exhausted, ending.signal).finally(() => (longOutage = undefined))
       return true
     },
     /**
@@ -96,9 +80,8 @@ export async function startSubscribers(client: Client, seed: number, behaviours:
       await endOutages()
       await longOutage
       await Promise.all([
-        ...servers.map((endpoint) => endpoint.goDown()),
-        ...stopPullers.map((stop) => stop()),
-        guest.close(),
+        ...[...servers, ...guests].map((endpoint) => endpoint.goDown()),
+        ...pullers.map(({ stop }) => stop()),
       ])
     },
   }
@@ -144,7 +127,7 @@ const RETURN_WITHIN_MS = 20_000
 
 /** Waits for a delivery first, so that the previous outage has ended and a new one begins. */
 async function goDownForLong(endpoint: RunningEndpoint, received: ReceivedPosts): Promise<void> {
-  await Promise.race([received.newEventArrives(endpoint.behaviour.name), sleep(RETURN_WITHIN_MS)])
+  await Promise.race([received.newEventArrives(endpoint.name), sleep(RETURN_WITHIN_MS)])
   await endpoint.goDown()
   await sleep(OUTAGE_MS)
   await endpoint.comeUp()

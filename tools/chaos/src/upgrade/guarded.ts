@@ -1,6 +1,7 @@
 import { CallState } from '@switchhook/contracts'
 import { startReceiver } from '@switchhook/testkit'
 import type { Client } from '../load/client.ts'
+import type { Problem } from '../reconcile/problem.ts'
 import { subscribe } from '../subscribers/subscribe.ts'
 
 const EXPIRES_S = 10
@@ -39,31 +40,32 @@ export async function startGuarded(client: Client) {
       for (const id of ids) await client.insist('DELETE', `/api/v1/webhooks/subscriptions/${id}`)
     },
     /** What was sent against a setting. */
-    problems: (): readonly string[] => [
-      ...['filtered', 'paused'].flatMap((name) =>
-        receiver
-          .requests(`/${name}`)
-          .map(({ headers }) => `a ${name} subscription got ${String(headers['x-svc-delivery'])}`),
-      ),
-      ...receiver.requests('/expiring').flatMap(({ body, headers, receivedAt }) => {
-        const { occurredAt, data } = JSON.parse(body.toString()) as { occurredAt: string; data: { state?: number } }
-        const ageMs = receivedAt - Date.parse(occurredAt)
-        const mayBeOld = data.state === CallState.ended || ageMs <= EXPIRES_S * 1_000 + SLACK_MS
-        return mayBeOld ? [] : [`${String(headers['x-svc-delivery'])} was sent ${ageMs} ms after its event`]
-      }),
-      ...receiver
-        .requests('/keyed')
-        .filter(({ headers }) => headers['x-api-key'] !== 'guarded')
-        .map(({ headers }) => `${String(headers['x-svc-delivery'])} was sent without its subscription's header`),
-      ...receiver.requests('/limited').flatMap(({ headers, receivedAt }, i, all) => {
-        const afterMs = receivedAt - (all[i - 1]?.receivedAt ?? 0)
-        const isEarly = afterMs < ANSWER_MS - TIMER_SLACK_MS
-        return isEarly ? [`${String(headers['x-svc-delivery'])} was sent ${afterMs} ms after another one`] : []
-      }),
-      ...DELIVERED.filter((name) => receiver.requests(`/${name}`).length === 0).map(
-        (name) => `new workers sent nothing to the ${name} subscription`,
-      ),
-    ],
+    problems: (): readonly Problem[] =>
+      [
+        ...['filtered', 'paused'].flatMap((name) =>
+          receiver
+            .requests(`/${name}`)
+            .map(({ headers }) => `a ${name} subscription got ${String(headers['x-svc-delivery'])}`),
+        ),
+        ...receiver.requests('/expiring').flatMap(({ body, headers, receivedAt }) => {
+          const { occurredAt, data } = JSON.parse(body.toString()) as { occurredAt: string; data: { state?: number } }
+          const ageMs = receivedAt - Date.parse(occurredAt)
+          const mayBeOld = data.state === CallState.ended || ageMs <= EXPIRES_S * 1_000 + SLACK_MS
+          return mayBeOld ? [] : [`${String(headers['x-svc-delivery'])} was sent ${ageMs} ms after its event`]
+        }),
+        ...receiver
+          .requests('/keyed')
+          .filter(({ headers }) => headers['x-api-key'] !== 'guarded')
+          .map(({ headers }) => `${String(headers['x-svc-delivery'])} was sent without its subscription's header`),
+        ...receiver.requests('/limited').flatMap(({ headers, receivedAt }, i, all) => {
+          const afterMs = receivedAt - (all[i - 1]?.receivedAt ?? 0)
+          const isEarly = afterMs < ANSWER_MS - TIMER_SLACK_MS
+          return isEarly ? [`${String(headers['x-svc-delivery'])} was sent ${afterMs} ms after another one`] : []
+        }),
+        ...DELIVERED.filter((name) => receiver.requests(`/${name}`).length === 0).map(
+          (name) => `new workers sent nothing to the ${name} subscription`,
+        ),
+      ].map((what) => ({ kind: 'against a setting', what })),
     close: (): Promise<void> => receiver.close(),
   }
 }
