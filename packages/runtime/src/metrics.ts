@@ -12,7 +12,10 @@ export interface Histogram {
   observe(value: number): void
 }
 
-/** The series of one metric. Create each series at start-up and keep it: it is exported as zero from then on. */
+/**
+ * The series of one metric. A series is exported as zero once it exists, so create those that are known at the start. All
+ * labels of a family have the same names, in the same order.
+ */
 export interface Family<Series> {
   of(labels: Labels): Series
 }
@@ -84,7 +87,7 @@ function familyOf<Series>(create: () => Series) {
   const byLabels = new Map<string, { readonly labels: Labels; readonly series: Series }>()
   return {
     of(labels: Labels): Series {
-      // The names of a family's labels are the same each time. A request looks its series up, so the key is cheap.
+      // A request looks its series up each time, so the key is cheap.
       const key = Object.values(labels).join('\n')
       return getOrCreate(byLabels, key, () => ({ labels, series: create() })).series
     },

@@ -2,7 +2,7 @@ import { AGENTS } from './load/calls.ts'
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
 
-/** For `startChaosStack` and `startFleet`: a retry schedule that fits into a run (`SCHEDULE_MS` is its sum), and deadlines that fit the schedule. */
+/** A retry schedule that fits into a run (`SCHEDULE_MS` is its sum), and deadlines that fit the schedule. */
 export const SETTINGS = {
   DELIVERY_RETRY_WAITS: '1s,2s,3s,5s,5s,8s,8s',
   DELIVERY_TIMEOUT: '3s',

@@ -16,7 +16,10 @@ export async function clientSources(document: ApiDocument): Promise<Readonly<Rec
 
 /** Whether it is an enum that is transmitted as numbers. */
 const isEnum = (table: unknown): table is object =>
-  typeof table === 'object' && table !== null && Object.values(table).every((value) => typeof value === 'number')
+  typeof table === 'object' &&
+  table !== null &&
+  !Array.isArray(table) &&
+  Object.values(table).every((value) => typeof value === 'number')
 
 function numbersText(): string {
   const tables = Object.entries(contracts).flatMap(([name, table]) =>

@@ -15,13 +15,17 @@ export interface Session {
 export const CONNECT_TIMEOUT_MS = 10_000
 const CLOSE_WITHIN_MS = 3_000
 
-/** A connection that does not reconnect. Tries each url once. @throws Unavailable */
-export async function connectToAny({ url: urls, ca }: BrokerAddress, name: string): Promise<ChannelModel> {
+/** A connection that does not reconnect. Tries each url once, for `timeoutMs` each. @throws Unavailable */
+export async function connectToAny(
+  { url: urls, ca }: BrokerAddress,
+  name: string,
+  timeoutMs = CONNECT_TIMEOUT_MS,
+): Promise<ChannelModel> {
   let cause: unknown
   for (const url of [urls].flat()) {
     try {
       const model = await connect(url, {
-        timeout: CONNECT_TIMEOUT_MS,
+        timeout: timeoutMs,
         noDelay: true,
         clientProperties: { connection_name: name },
         ...(ca !== undefined && { ca }),

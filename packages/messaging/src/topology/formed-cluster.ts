@@ -11,6 +11,9 @@ import {
 } from '../link/session.ts'
 import { Queue } from './topology.ts'
 
+/** Shorter than for other connections: all nodes are asked while the set-up of a link waits. */
+const ASK_TIMEOUT_MS = 5_000
+
 /** RabbitMQ answers this for a queue that belongs to another connection; for a queue that it does not know, 404. */
 const RESOURCE_LOCKED = 405
 
@@ -48,7 +51,7 @@ export async function requireFormedCluster(
 async function knows(queue: string, address: BrokerAddress): Promise<boolean> {
   let model: ChannelModel | undefined
   try {
-    model = await connectToAny(address, 'switchhook cluster check')
+    model = await connectToAny(address, 'switchhook cluster check', ASK_TIMEOUT_MS)
     await onOwnChannel(model, (channel) => channel.checkQueue(queue))
     return true
   } catch (error) {

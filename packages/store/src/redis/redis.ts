@@ -158,7 +158,7 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
         await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
       }
     },
-    /** Of each primary. A setting that Redis does not show, as with many managed servers, is undefined. */
+    /** What decides which data each primary can lose. Undefined if Redis does not show it, as with many managed servers. */
     durabilitySettings: (): Promise<readonly DurabilitySettings[]> =>
       send(() => Promise.all(primaries().map(readSettings))),
     /** In a cluster, the memory of its fullest primary. Undefined if Redis does not reveal it. */

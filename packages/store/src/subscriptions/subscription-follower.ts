@@ -8,7 +8,7 @@ import { parseSubscription } from './stored-subscription.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
 
 export interface FollowerLimits {
-  /** Entries of all indexes together, one per subscription and event type. */
+  /** Entries of all indexes together, one per subscription and event type. At least 1. */
   readonly mostEntries: number
   /** Subscriptions that are read together. Parsing them blocks the process for some milliseconds. */
   readonly pageSize: number

@@ -1,6 +1,9 @@
 import { gzipSync } from 'node:zlib'
 
-/** A JSON body that is equal for every request: made and compressed once, at its first request and not at the start. */
+/**
+ * A JSON body that is equal for every request. It is made and compressed once, when it is first needed: neither the start of
+ * a process nor each request, which may need no token, must cause that work.
+ */
 export class FixedJson {
   readonly #make: () => unknown
   #bytes?: Buffer

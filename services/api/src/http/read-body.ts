@@ -5,7 +5,7 @@ import type { Route, RouteSpec, Schema } from './route.ts'
 const MAX_BODY_BYTES = 64 * 1024
 
 /**
- * Its function reads and validates the body of a request to this route; undefined for a route without a body.
+ * Its function reads and validates the body of a request to this route. It resolves to undefined for a route without one.
  * @throws AppError `unsupported-media-type`, `body-too-large`, `malformed-json`, or the error of the validation
  */
 export function createReadBody(route: Route): (request: IncomingMessage) => Promise<unknown> {

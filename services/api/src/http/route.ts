@@ -119,8 +119,9 @@ export interface RouteSpec {
   /** Needs no token. A token is checked only if the route names a role. */
   readonly isPublic?: true
   /**
-   * Takes an `Idempotency-Key`; all other routes except GET refuse the header. After a crash `handle` runs again for the same
-   * request, so it must take the ids of new resources from `idFor`, and creating a resource twice must have no further effect.
+   * Takes an `Idempotency-Key`; all other routes except GET refuse the header. After a crash `handle` runs again for the
+   * same request, so it must take the ids of new resources from `idFor`, and creating a resource twice must have no further
+   * effect.
    */
   readonly idempotent?: true
   /** Takes an `If-Match`. `handle` compares it in the same atomic write as its change. */

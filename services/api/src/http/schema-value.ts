@@ -32,6 +32,7 @@ interface Scalars {
   readonly boolean: boolean
 }
 
+/** A `required` that is not literal makes all fields required, as `completeObject` does. */
 type FieldsOf<Fields, Required> = {
   readonly [Name in keyof Fields as Name extends Required ? Name : never]: ValueOf<Fields[Name]>
 } & { readonly [Name in keyof Fields as Name extends Required ? never : Name]?: ValueOf<Fields[Name]> }

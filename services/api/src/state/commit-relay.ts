@@ -14,7 +14,8 @@ const LAST_RETRY_MS = 2_000
 
 /**
  * Publishes the events that this process commits, from memory. Each commit claims its events, so no other relay sends them
- * until this process has been dead for 11 s. Events that cannot be published go to the outbox relay, which retries them.
+ * for 11 s, which is longer than a publish waits for its confirm. Events that cannot be published go to the outbox relay,
+ * which retries them.
  */
 export function startCommitRelay(deps: {
   readonly name: string

@@ -3,6 +3,7 @@ import { type PlatformEvent, traceIdOf, traceIdOfEvent } from '@switchhook/contr
 import type { Broker } from '@switchhook/messaging'
 import { type Logger, type Metrics, spanned, type Tracing } from '@switchhook/runtime'
 import { createOutbox, createStateStore, createTimerStore, type Installation, type Redis } from '@switchhook/store'
+import { announceTimers } from './announce-timers.ts'
 import { startCommitRelay } from './commit-relay.ts'
 import { startOutboxRelay } from './outbox-relay.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
@@ -39,16 +40,9 @@ export async function openState(deps: {
 
   const timerStore = createTimerStore(redis)
   const loop = createTimerLoop(timerStore, log)
-  const stored = createStateStore(redis, commitRelay)
-  const store: typeof stored = {
-    ...stored,
-    /** The timer loop wakes for the timers of every commit of this process. */
-    async commit(tenant, change) {
-      const result = await stored.commit(tenant, change)
-      if (result === 'committed') for (const { dueInMs } of change.timers) loop.expect(dueInMs)
-      return result
-    },
-  }
+  const store = announceTimers(createStateStore(redis, commitRelay), (timers) => {
+    for (const { dueInMs } of timers) loop.expect(dueInMs)
+  })
   showGauges(metrics, { outbox, timers: timerStore, redis })
   return {
     store,

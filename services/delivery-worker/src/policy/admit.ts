@@ -43,12 +43,12 @@ export function nextLookMs({ mode, paused, pausedUntil }: Subscription, nowMs: n
  * No *first* attempt is sent after a DELETE, while the subscription is disabled, for an event type that it no longer
  * receives (specification, "Webhook subscriptions", rule 3), or for an event that its filter refuses
  * (`deliveries/wants-first-attempt.ts` in packages/contracts). Fan-out has judged the filter before, but a PATCH may have
- * changed it since, and fan-out of an earlier version does not know filters. If such a delivery was parked without an attempt
- * and then redelivered, it is parked again.
+ * changed it since, and fan-out of an earlier version does not know filters. If such a delivery was parked without an
+ * attempt and then redelivered, it is parked again.
  *
  * A first attempt is sent to the subscription's current url. A delivery that has already failed keeps its schedule and its
- * url. Both are signed with the subscription's current secret, or with the delivery's own if the subscription was deleted. No
- * attempt is sent for an event that has expired. While the subscription is paused, or clients receive its deliveries,
+ * url. Both are signed with the subscription's current secret, or with the delivery's own if the subscription was deleted.
+ * No attempt is sent for an event that has expired. While the subscription is paused, or clients receive its deliveries,
  * everything else is held.
  *
  * A first attempt may rely on a recent look of another delivery, but only to be sent. A reused look may be older than the

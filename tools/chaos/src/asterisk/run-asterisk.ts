@@ -39,6 +39,9 @@ const SETTINGS = {
   DELIVERY_RETRY_WAITS: '1s,1s,2s',
 }
 
+const problemsOf = (kind: Problem['kind'], found: readonly string[]): readonly Problem[] =>
+  found.map((what) => ({ kind, what }))
+
 /** Calls on real SIP phones under faults, compared with Asterisk's own log of its channels. */
 export async function runAsterisk(signal: AbortSignal): Promise<void> {
   const config = loadConfig(fields, process.env)
@@ -67,10 +70,12 @@ export async function runAsterisk(signal: AbortSignal): Promise<void> {
       const channels = stack.channelLog()
       const endpoints = new Map(people.map(({ agentUri, name }) => [agentUri, name]))
       const problems = [
-        ...(await stack.unexpectedExits()),
-        ...checkCalls({ events, dialled, channels, disturbances, killsAtMs, endpoints }),
-        ...(leftovers === 0 ? [] : [`${leftovers} channels and bridges are left over in Asterisk`]),
-      ].map((what): Problem => ({ kind: 'differs from Asterisk', what }))
+        ...problemsOf('process', await stack.unexpectedExits()),
+        ...problemsOf('differs from Asterisk', [
+          ...(leftovers === 0 ? [] : [`${leftovers} channels and bridges are left over in Asterisk`]),
+          ...checkCalls({ events, dialled, channels, disturbances, killsAtMs, endpoints }),
+        ]),
+      ]
       /** Of commands that were sent while nothing was disturbed, ascending. */
       const latenciesMs = desk
         .latencies()

@@ -50,6 +50,8 @@ export function openClient(apis: () => readonly string[], devIdp: string, random
   const token = clientCredentials(credentialsOf(devIdp))
   const answers = new Map<number, number>()
   const unusual: UnusualAnswer[] = []
+  /** Why the last request without an answer had none. */
+  let silence: unknown
 
   async function send(
     method: string,
@@ -72,7 +74,8 @@ export function openClient(apis: () => readonly string[], devIdp: string, random
       })
       const text = await response.text()
       return { sentAtMs, status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Reply['body'] }
-    } catch {
+    } catch (error) {
+      silence = error
       return { sentAtMs, status: 0, body: {} }
     }
   }
@@ -105,7 +108,9 @@ export function openClient(apis: () => readonly string[], devIdp: string, random
     insist: async (...asked: Parameters<typeof send>): Promise<Reply> => {
       const reply = await persist(INSISTS_FOR_MS, ...asked)
       if (isOver(reply)) return reply
-      throw new Error(`${asked[0]} ${asked[1]} was still answered ${reply.status} after ${INSISTS_FOR_MS / 1_000} s`)
+      throw new Error(`${asked[0]} ${asked[1]} was still answered ${reply.status} after ${INSISTS_FOR_MS / 1_000} s`, {
+        cause: silence,
+      })
     },
   }
 }

@@ -76,15 +76,18 @@ export async function startEndpoint(client: Client, behaviour: Behaviour, seed: 
     /** Rotates the secret. Returns false if too many previous secrets are still active. */
     rotate: async (overlapSeconds: number): Promise<boolean> => {
       const [before, requestedAtMs] = [spans, preciseNowMs()]
-      const rotating = rotateSecret(client, subscriptionId, overlapSeconds)
+      const rotating = rotateSecret(client, subscriptionId, overlapSeconds).then((secret) => ({
+        secret,
+        answeredAtMs: preciseNowMs(),
+      }))
       spans = rotating.then(
-        async (secret) =>
+        async ({ secret, answeredAtMs }) =>
           secret === undefined
             ? before
-            : rotateSpans(await before, secret, overlapSeconds * 1_000, requestedAtMs, preciseNowMs()),
+            : rotateSpans(await before, secret, overlapSeconds * 1_000, requestedAtMs, answeredAtMs),
         () => before,
       )
-      return (await rotating) !== undefined
+      return (await rotating).secret !== undefined
     },
     /** Changes the subscription, and changes it back after `forMs`. */
     changeFor: async ({ change, undo, stops: eventTypes }: Change, forMs: number): Promise<void> => {

@@ -82,8 +82,8 @@ export async function startFleet(folder: string, previous: string, settings: Nod
   return {
     devIdp: urls.devIdp,
     managementUrl,
-    /** The running api processes. */
-    apis: (): readonly Member[] => [...running.values()].filter(({ service }) => service === 'api'),
+    /** The running api processes, the old version first. */
+    apis: (): readonly Member[] => (['old', 'new'] as const).flatMap((version) => running.get(`${version} api`) ?? []),
     /** Names of running services, with their version, whose `/readyz` does not answer 200. */
     notReady: async (): Promise<readonly string[]> => {
       const answers = [...running].map(async ([name, { readyUrl }]) => ((await httpSucceeds(readyUrl)) ? [] : [name]))

@@ -35,7 +35,7 @@ export interface Call {
 
 /**
  * How long a call that has ended, or was not reported, is kept, so that a late command is answered 409 and not 404 (the
- * specification asks for at least 5 minutes).
+ * specification asks for at least 5 minutes). A live call does not expire.
  */
 export const REMEMBERED_MS = 10 * 60_000
 

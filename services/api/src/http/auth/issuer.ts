@@ -38,7 +38,7 @@ export const issuersSchema = {
       jwksUri: httpUrl,
       // Absent: every caller is an admin.
       roles: rolesSchema,
-      // Lets people of this issuer sign in to the command line, and to the console.
+      // Let people of this issuer sign in to the command line, and to the console; absent: they cannot.
       cli: publicClient,
       console: {
         ...publicClient,

@@ -12,6 +12,7 @@ const MAX_TOKENS = 10_000
  * issuer's keys end that; then the token is verified in full, whatever the limit says. Rejected tokens are not remembered.
  * Tokens are kept only as hashes, so that a memory dump shows none.
  * @param limit of tokens that were not accepted before; absent: none
+ * @returns a function that throws as `verify`, and `rate-limited`
  */
 export function rememberTokens(
   verify: (authorization: string) => Promise<VerifiedToken>,

@@ -34,7 +34,10 @@ export interface TrustedIssuer extends Issuer {
 /** Public-key algorithms only: with a shared secret, every verifier could also sign tokens. */
 const ALGORITHM = /^((RS|PS|ES)(256|384|512)|EdDSA)$/
 
-/** The function throws Unauthorized with the reason, or AppError `service-unavailable` without the signing keys. */
+/**
+ * Its function checks the value of an `Authorization` header: signature, issuer, audience and time. It throws Unauthorized
+ * with the reason, or AppError `service-unavailable` without the signing keys.
+ */
 export function createVerifyToken(issuers: readonly TrustedIssuer[]) {
   const verifiers = new Map(issuers.map((issuer) => [issuer.issuer, createVerifier(issuer)]))
   return async (authorization: string): Promise<VerifiedToken> => {

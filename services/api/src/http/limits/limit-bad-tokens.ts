@@ -4,8 +4,9 @@ import { HeaderedError } from '../headered-error.ts'
 
 /**
  * How many invalid tokens are verified in `duration` seconds. Per token: an honest client has requests in flight when its
- * token expires, and fetches a new one after their 401. Per address: the window is one second, so that other clients of a
- * flooding address (all clients, if TRUST_PROXY names no proxy) still get tokens verified. Short windows bound the memory.
+ * token expires, and fetches a new one after their 401; one that repeats its token for longer is limited. Per address: the
+ * window is one second, so that other clients of a flooding address (all clients, if TRUST_PROXY names no proxy) still get
+ * tokens verified. Short windows bound the memory, because each bad token has a count of its own.
  */
 const BAD_TOKEN_LIMITS = {
   perToken: { points: 100, duration: 10 },

@@ -102,9 +102,9 @@ interface InFlight {
 }
 
 /**
- * Two steps of a shutdown. `announce` closes each connection after its next response, for `lingerMs` at most. `drain`
- * closes idle connections, and the others after their response: Node's own `close` keeps those that never carried a
- * request, and stops enforcing the deadlines of the others.
+ * Two steps of a shutdown. `announce` closes each connection after its next response, and resolves once none is open or
+ * after `lingerMs`. `drain` closes idle connections immediately, and the others after their response: Node's own `close`
+ * keeps those that never carried a request, and stops enforcing the deadlines of the others.
  * @param unfinishedMs time for a client to finish sending its request
  */
 function drainConnections(server: Server, unfinishedMs: number) {

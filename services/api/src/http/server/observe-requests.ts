@@ -27,7 +27,8 @@ const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
 
 /**
  * Gives every request an id and a trace, which continues the client's; when it ends, logs, counts and traces it under the
- * path pattern of its route: the url can be confidential, and clients must not create series.
+ * path pattern of its route: the url can be confidential, and clients must not create series. Requests that match no route
+ * share one.
  * @param traceOfRequest gets the `traceparent`, for the code that handles the request
  */
 export function observeRequests(deps: {

@@ -17,14 +17,15 @@ import {
   createParkedCounter,
   createParkedWindow,
   createRejectionStore,
+  createStateStore,
   createSubscriptionStore,
   openRedis,
   type Redis,
 } from '@switchhook/store'
 import { aSubscription, silentLog, useRedis } from '@switchhook/testkit'
+import { announceTimers } from '../../state/announce-timers.ts'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
-import { storeWithTimers } from '../../testing/store-with-timers.ts'
 import { countParked } from './begin-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 import { createRecoveries } from './recoveries-feature.ts'
@@ -75,7 +76,7 @@ function openReplica(redis: Redis) {
   const [parked, noting] = [createParkedWindow(redis), createRejectionStore(redis)]
   const parkedCount = (id: SubscriptionId) => createParkedCounter(redis).count(id)
   const { book, driver } = createRecoveries({
-    store: storeWithTimers(redis, (set) => timers.push(...set)),
+    store: announceTimers(createStateStore(redis), (set) => timers.push(...set)),
     look: (each) => createBreakerStore(redis, { failures: 2, cooldownMs: 1 }).look(each),
     parked,
     rejections: noting,

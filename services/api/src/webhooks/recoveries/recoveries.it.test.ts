@@ -33,9 +33,9 @@ import {
 } from '@switchhook/store'
 import { aSubscription, eventually, silentLog, useRedis } from '@switchhook/testkit'
 import { bind } from '../../http/route.ts'
+import { announceTimers } from '../../state/announce-timers.ts'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
-import { storeWithTimers } from '../../testing/store-with-timers.ts'
 import { createBackfillWindow } from './backfill-window.ts'
 import type { RecoveryDriver } from './drive-recovery.ts'
 import { createRecoveries } from './recoveries-feature.ts'
@@ -91,7 +91,7 @@ beforeEach(async () => {
 function openReplica(redis: Redis): Replica {
   const replica: { publish: Publish } = { publish: async (delivery) => void published.push(delivery) }
   const { book, driver } = createRecoveries({
-    store: storeWithTimers(redis, (timers) => (timer = timers[0] ?? timer)),
+    store: announceTimers(createStateStore(redis), (timers) => (timer = timers[0] ?? timer)),
     look: (endpoint) => breaker().look(endpoint),
     parked: createParkedWindow(redis),
     rejections: createRejectionStore(redis),

@@ -20,7 +20,10 @@ interface Payload {
 
 type Watched = Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>
 
-/** Must precede the setting in the store: a timer alone does nothing, and a setting without its timer has no effect. */
+/**
+ * Sets the timer that deletes a subscription that no client receives. It must precede the setting in the store: a timer
+ * alone does nothing, and a setting without its timer has no effect.
+ */
 export async function watchUse(
   state: Pick<StateStore, 'commit'>,
   { id, tenant, deleteAfterUnusedSeconds }: Watched,

@@ -83,7 +83,8 @@ export const shownHeaders = ({ headers }: Pick<Subscription, 'headers'>): Readon
   headers === undefined ? null : Object.fromEntries(Object.keys(headers).map((name) => [name, KEPT]))
 
 /**
- * The stored headers after a request. A value that is stored already stays as it is sealed, so a repeat changes nothing.
+ * The stored headers after a request: names in lower case, values sealed. A value that is stored already stays as it is
+ * sealed, so a repeat changes nothing.
  * @param before absent: the subscription is created
  * @throws AppError `invalid-request`
  */
