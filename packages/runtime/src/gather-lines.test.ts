@@ -2,10 +2,10 @@ import { gatherLines } from './gather-lines.ts'
 
 test('the exit of the process writes the gathered lines', () => {
   const written: string[] = []
-  const lines = gatherLines({ write: (text) => written.push(text) })
+  const lines = gatherLines({ write: (text) => void written.push(text), flush: () => void written.push('flushed') })
   lines.add('one')
   lines.add('two')
   expect(written).toEqual([])
   process.emit('exit', 0)
-  expect(written).toEqual(['one\ntwo\n'])
+  expect(written).toEqual(['one\ntwo\n', 'flushed'])
 })

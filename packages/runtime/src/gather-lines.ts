@@ -1,9 +1,5 @@
 import { type Batch, createBatch } from './batch.ts'
-
-/** Where lines go. Must be able to write synchronously while the process exits, as standard output is (Linux). */
-export interface LineOutput {
-  readonly write: (text: string) => unknown
-}
+import type { LineOutput } from './standard-output.ts'
 
 /** A line waits at most this long: unnoticeable for readers, and several lines of a busy process. */
 const MAX_WAIT_MS = 5
@@ -15,13 +11,16 @@ const MAX_GATHERED = 64 * 1_024
  * gathered when the process exits are written before it ends, after an uncaught exception too. Only a process that is
  * killed (SIGKILL, out of memory) loses the lines of its last 5 ms.
  */
-export function gatherLines(output: LineOutput): Batch<string, unknown> {
+export function gatherLines(output: LineOutput): Batch<string, void> {
   const lines = createBatch({
     waitMs: MAX_WAIT_MS,
     maxWeight: MAX_GATHERED,
     weightOf: (line: string) => line.length,
     write: (gathered) => output.write(`${gathered.join('\n')}\n`),
   })
-  process.on('exit', lines.flush)
+  process.on('exit', () => {
+    lines.flush()
+    output.flush()
+  })
   return lines
 }

@@ -1,6 +1,7 @@
 import winston from 'winston'
 import Transport from 'winston-transport'
 import { gatherLines } from './gather-lines.ts'
+import { standardOutput } from './standard-output.ts'
 
 /** Fields of a log line: ids and measurements, never tokens or bodies. */
 export type LogFields = Readonly<Record<string, unknown>>
@@ -28,7 +29,7 @@ const FIELDS = Symbol('fields')
 export function createLogger(
   service: string,
   level: string,
-  write: (line: string) => void = gatherLines(process.stdout).add,
+  write: (line: string) => void = gatherLines(standardOutput()).add,
 ): Logger {
   const logger = winston.createLogger({
     level,

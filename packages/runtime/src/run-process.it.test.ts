@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
@@ -13,7 +13,13 @@ interface Ended {
 /** Runs a service with the given source text as its `main`, in a process of its own. */
 async function runService(
   main: string,
-  onOutput: (text: string, kill: (signal: NodeJS.Signals) => void) => void = () => {},
+  onOutput: (
+    text: string,
+    kill: (signal: NodeJS.Signals) => void,
+    child: ChildProcessWithoutNullStreams,
+  ) => void = () => {},
+  /** Reads nothing from standard output before this is in the error output. */
+  readsAfter = '',
 ): Promise<Ended> {
   const script = `
     import { createLogger, loadConfig, Shutdown, runProcess, url } from ${JSON.stringify(door)}
@@ -22,12 +28,14 @@ async function runService(
     env: { ...process.env, NODE_OPTIONS: '' },
   })
   const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].on('data', (chunk) => {
+  const read = (name: 'stdout' | 'stderr'): void =>
+    void child[name].on('data', (chunk) => {
       output[name] += String(chunk)
-      onOutput(output[name], (signal) => child.kill(signal))
+      onOutput(output[name], (signal) => child.kill(signal), child)
     })
-  }
+  read('stderr')
+  while (!output.stderr.includes(readsAfter)) await once(child.stderr, 'data')
+  read('stdout')
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, ...output }
 }
@@ -92,6 +100,32 @@ test.each<[string, string]>([
     .split('\n')
     .map((line) => (JSON.parse(line) as { n: number }).n)
   expect(lines).toEqual(Array.from({ length: 2_000 }, (_, n) => n))
+})
+
+test('a reader that is late at the end of the process gets every line', async () => {
+  const { stdout } = await runService(
+    `const log = createLogger('worker', 'info')
+     for (let n = 0; n < 5_000; n++) log.info('line', { n })
+     process.stderr.write('ending')
+     process.exit(0)`,
+    undefined,
+    'ending',
+  )
+  expect(stdout.trim().split('\n')).toHaveLength(5_000)
+})
+
+test('a process whose output nobody reads any more ends with 1, and the line that it logged does not throw', async () => {
+  const { code, stderr } = await runService(
+    `const log = createLogger('worker', 'info')
+     setInterval(() => {
+       try { log.info('x'.repeat(70_000)) } catch { process.stderr.write('thrown') }
+     }, 5)
+     await new Promise(() => {})`,
+    (_text, _kill, child) => child.stdout.destroy(),
+  )
+  expect(code).toBe(1)
+  expect(stderr).toContain('EPIPE')
+  expect(stderr).not.toContain('thrown')
 })
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s closes everything and exits with 0', async (signal) => {

@@ -1,0 +1,69 @@
+import { writeSync } from 'node:fs'
+
+/** A reader that is away for longer at the end of a process loses the last lines, and does not delay the end further. */
+const LAST_WAIT_MS = 5_000
+const RETRY_MS = 5
+
+export type LineOutput = ReturnType<typeof openOutput>
+
+/**
+ * Writes texts to a pipe, a file or a terminal in their order. A pipe takes only 64 KiB that its reader has not read. What it
+ * does not take waits here and is written while the process ends: Node's own stream loses it then.
+ * @param fd non-blocking if it is a pipe
+ */
+export function openOutput(fd: number) {
+  let waiting: Buffer = Buffer.alloc(0)
+  let retry: NodeJS.Timeout | undefined
+
+  /** Whether all is written. @throws the error of the descriptor, such as EPIPE if nobody reads */
+  function writeWaiting(): boolean {
+    try {
+      while (waiting.length > 0) waiting = waiting.subarray(writeSync(fd, waiting))
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      return false
+    }
+  }
+
+  function writeLater(): void {
+    retry = undefined
+    try {
+      // oxlint-disable-next-line no-restricted-globals -- a pause before a repeat: no answer is awaited
+      if (!writeWaiting()) retry = setTimeout(writeLater, RETRY_MS).unref()
+    } catch (error) {
+      waiting = Buffer.alloc(0)
+      // Uncaught, as an error of Node's stream would be. Whoever logs must not get it.
+      queueMicrotask(() => {
+        throw error
+      })
+    }
+  }
+
+  return {
+    write(text: string): void {
+      const added = Buffer.from(text)
+      waiting = waiting.length === 0 ? added : Buffer.concat([waiting, added])
+      if (retry === undefined) writeLater()
+    },
+    /** For the end of the process: blocks until all is written or nobody reads, for `LAST_WAIT_MS` at most. */
+    flush(): void {
+      const untilMs = performance.now() + LAST_WAIT_MS
+      const clock = new Int32Array(new SharedArrayBuffer(4))
+      try {
+        while (!writeWaiting() && performance.now() < untilMs) Atomics.wait(clock, 0, 0, RETRY_MS)
+      } catch {
+        // The process ends with the result that it has.
+      }
+    },
+  }
+}
+
+let opened: LineOutput | undefined
+
+/** The standard output of the process. All loggers share it, so that none writes into a line of another. */
+export function standardOutput(): LineOutput {
+  // Node makes the pipe non-blocking when it opens its stream.
+  opened ??= openOutput(process.stdout.fd)
+  return opened
+}
