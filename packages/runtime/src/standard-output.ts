@@ -11,7 +11,7 @@ export type LineOutput = ReturnType<typeof openOutput>
  * does not take waits here and is written while the process ends: Node's own stream loses it then.
  * @param fd non-blocking if it is a pipe
  */
-export function openOutput(fd: number) {
+function openOutput(fd: number) {
   let waiting: Buffer = Buffer.alloc(0)
   let retry: NodeJS.Timeout | undefined
 
