@@ -12,13 +12,18 @@ export type LineOutput = ReturnType<typeof openOutput>
  * @param fd non-blocking if it is a pipe
  */
 function openOutput(fd: number) {
-  let waiting: Buffer = Buffer.alloc(0)
+  /** The first one may be written in part. */
+  let waiting: Buffer[] = []
   let retry: NodeJS.Timeout | undefined
 
   /** Whether all is written. @throws the error of the descriptor, such as EPIPE if nobody reads */
   function writeWaiting(): boolean {
     try {
-      while (waiting.length > 0) waiting = waiting.subarray(writeSync(fd, waiting))
+      for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+        const written = writeSync(fd, next)
+        if (written < next.length) waiting[0] = next.subarray(written)
+        else waiting.shift()
+      }
       return true
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
@@ -32,7 +37,7 @@ function openOutput(fd: number) {
       // oxlint-disable-next-line no-restricted-globals -- a pause before a repeat: no answer is awaited
       if (!writeWaiting()) retry = setTimeout(writeLater, RETRY_MS).unref()
     } catch (error) {
-      waiting = Buffer.alloc(0)
+      waiting = []
       // Uncaught, as an error of Node's stream would be. Whoever logs must not get it.
       queueMicrotask(() => {
         throw error
@@ -42,8 +47,7 @@ function openOutput(fd: number) {
 
   return {
     write(text: string): void {
-      const added = Buffer.from(text)
-      waiting = waiting.length === 0 ? added : Buffer.concat([waiting, added])
+      waiting.push(Buffer.from(text))
       if (retry === undefined) writeLater()
     },
     /** For the end of the process: blocks until all is written or nobody reads, for `LAST_WAIT_MS` at most. */
