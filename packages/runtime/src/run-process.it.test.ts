@@ -114,7 +114,7 @@ test('a reader that is late at the end of the process gets every line', async ()
   expect(stdout.trim().split('\n')).toHaveLength(5_000)
 })
 
-test('a process whose output nobody reads any more ends with 1, and the line that it logged does not throw', async () => {
+test('once the reader of its log is gone, a process ends with 1, and no call of the logger throws', async () => {
   const { code, stderr } = await runService(
     `const log = createLogger('worker', 'info')
      setInterval(() => {

@@ -16,7 +16,7 @@ function openOutput(fd: number) {
   let waiting: Buffer[] = []
   let retry: NodeJS.Timeout | undefined
 
-  /** Whether all is written. @throws the error of the descriptor, such as EPIPE if nobody reads */
+  /** Whether all is written. @throws the error of the descriptor, such as EPIPE once its reader is gone */
   function writeWaiting(): boolean {
     try {
       for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
@@ -50,14 +50,14 @@ function openOutput(fd: number) {
       waiting.push(Buffer.from(text))
       if (retry === undefined) writeLater()
     },
-    /** For the end of the process: blocks until all is written or nobody reads, for `LAST_WAIT_MS` at most. */
+    /** For the end of the process: blocks until all is written or the reader is gone, for `LAST_WAIT_MS` at most. */
     flush(): void {
       const untilMs = performance.now() + LAST_WAIT_MS
       const clock = new Int32Array(new SharedArrayBuffer(4))
       try {
         while (!writeWaiting() && performance.now() < untilMs) Atomics.wait(clock, 0, 0, RETRY_MS)
       } catch {
-        // The process ends with the result that it has.
+        // The reader is gone. The process ends with the result that it has.
       }
     },
   }

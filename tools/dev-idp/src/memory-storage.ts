@@ -1,3 +1,4 @@
+import { getOrCreate } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 
@@ -8,8 +9,7 @@ const MAX_RECORDS = 10_000
 export function memoryStorage(): (kind: string) => Adapter {
   const kinds = new Map<string, LRUCache<string, AdapterPayload>>()
   return (kind) => {
-    const records = kinds.get(kind) ?? new LRUCache<string, AdapterPayload>({ max: MAX_RECORDS })
-    kinds.set(kind, records)
+    const records = getOrCreate(kinds, kind, () => new LRUCache<string, AdapterPayload>({ max: MAX_RECORDS }))
     const findBy = (field: 'uid' | 'userCode', value: string): AdapterPayload | undefined =>
       [...records.values()].find((record) => record[field] === value)
     return {

@@ -1,4 +1,5 @@
 import { CallState, Direction, EndReason } from '@switchhook/contracts'
+import { getOrCreate } from '@switchhook/runtime'
 import type { Disturbance } from '../reconcile/observation.ts'
 
 /** One received `call.status`. Times are milliseconds since 1970. */
@@ -69,9 +70,8 @@ function legsOf(events: readonly LegEvent[]): readonly Leg[] {
   const byLeg = new Map<string, Map<number, LegEvent>>()
   for (const event of events) {
     const name = `${event.callId} ${event.agentUri}`
-    const known = byLeg.get(name) ?? new Map<number, LegEvent>()
     // A delivery may arrive twice.
-    byLeg.set(name, known.set(event.sequence, event))
+    getOrCreate(byLeg, name, () => new Map()).set(event.sequence, event)
   }
   return [...byLeg].map(([name, bySequence]) => {
     const [callId = '', agentUri = ''] = name.split(' ')

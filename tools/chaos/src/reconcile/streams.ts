@@ -1,4 +1,5 @@
 import { CallState } from '@switchhook/contracts'
+import { getOrCreate } from '@switchhook/runtime'
 import { nameOfNotice } from './check-notices.ts'
 import {
   type AcceptedCall,
@@ -29,10 +30,8 @@ export function streamsOf(posts: readonly Post[]): Streams {
   for (const { content, occurredAtMs } of posts) {
     if (content.kind === 'platform' || isNotice(content)) continue
     const name = streamOf(content)
-    const stream = streams.get(name) ?? { sequences: new Map<number, Set<number>>(), ends: new Set<number>() }
-    streams.set(name, stream)
-    const times = stream.sequences.get(content.sequence) ?? new Set()
-    stream.sequences.set(content.sequence, times.add(occurredAtMs))
+    const stream = getOrCreate(streams, name, () => ({ sequences: new Map(), ends: new Set() }))
+    getOrCreate(stream.sequences, content.sequence, () => new Set()).add(occurredAtMs)
     if (content.kind === 'leg' && content.state === CallState.ended) stream.ends.add(content.sequence)
   }
   return streams

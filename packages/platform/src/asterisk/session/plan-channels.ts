@@ -1,4 +1,5 @@
 import { CallState } from '@switchhook/contracts'
+import { getOrCreate } from '@switchhook/runtime'
 import { otherParty, type Party, type SimulatedCall } from './call-flow.ts'
 import { type Channel, lineOf, newChannel } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
@@ -156,9 +157,7 @@ function move(draft: SessionDraft, needs: ReadonlyMap<string, Need>): void {
     const channel = draft.channelOf(lineOf(party))
     if (channel?.origin === 'lent' && bridge === null) leave(draft, channel)
     if (bridge === null || channel === undefined || !channel.isReady || channel.bridge === bridge.id) continue
-    const group = moves.get(bridge.id) ?? { waits: bridge.waits, channelIds: [] }
-    group.channelIds.push(channel.id)
-    moves.set(bridge.id, group)
+    getOrCreate(moves, bridge.id, () => ({ waits: bridge.waits, channelIds: [] })).channelIds.push(channel.id)
     draft.put({ ...channel, bridge: bridge.id })
   }
   for (const [bridge, { waits, channelIds }] of moves) {

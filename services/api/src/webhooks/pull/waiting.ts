@@ -1,5 +1,5 @@
 import type { SubscriptionId } from '@switchhook/contracts'
-import { type Logger, type Poll, startPoll } from '@switchhook/runtime'
+import { getOrCreate, type Logger, type Poll, startPoll } from '@switchhook/runtime'
 import type { HeldStore } from '@switchhook/store'
 import { HeaderedError } from '../../http/headered-error.ts'
 
@@ -73,8 +73,7 @@ export function createWaiting({ held, log }: WaitingDeps) {
         wait: (untilMs: number, isClosed: () => boolean): Promise<boolean> =>
           new Promise((resolve) => {
             if (isClosing) return resolve(false)
-            const same = waiters.get(id) ?? new Set()
-            waiters.set(id, same.add({ untilMs, isClosed, end: resolve }))
+            getOrCreate(waiters, id, () => new Set()).add({ untilMs, isClosed, end: resolve })
             poll ??= startPoll(LOOK_EVERY_MS, look)
           }),
         /** Frees the place. */
