@@ -215,10 +215,12 @@ scenes('the console in a browser', () => {
     const { page, open, signIn } = await visitor('globex-admin')
     await open('live')
     await signIn()
-    const traffic = publishEvents(200, 'globex', { everyMs: 100 })
+    const seen = new AbortController()
+    const traffic = publishEvents(200, 'globex', { everyMs: 100, until: seen.signal })
     await page.getByRole('table', { name: 'Live messages, newest first' }).waitFor()
     await page.getByRole('textbox', { name: 'Agent' }).fill('sip:agent-1@globex.example')
     await page.waitForURL(/agentUri=/, { timeout: 5_000 })
+    seen.abort()
     await traffic
   })
 

@@ -68,15 +68,22 @@ export async function callAndHangUp(agentUri: string, from: string): Promise<voi
   await eventually(() => hangUp(callId, agentUri))
 }
 
+interface Pace {
+  readonly everyMs?: number
+  /** Ends the publishing early. */
+  readonly until?: AbortSignal
+}
+
 /**
  * Publishes events on the public exchange, as any platform can. Resolves to the id of the last one, once the broker has
  * stored them.
  */
-export async function publishEvents(count: number, tenant: Tenant, { everyMs = 0 } = {}): Promise<string> {
+export async function publishEvents(count: number, tenant: Tenant, { everyMs = 0, until }: Pace = {}): Promise<string> {
   let eventId = ''
   const model = await connect(readStack().urls.amqp)
   const channel = await model.createConfirmChannel()
   for (let n = 0; n < count; n++) {
+    if (until?.aborted) break
     if (everyMs > 0) await setTimeout(everyMs)
     const data = { callId: randomUUID(), agentUri: `sip:agent-${n}@${tenant}.example`, state: 2, sequence: 1 }
     eventId = randomUUID()
