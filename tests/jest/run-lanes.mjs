@@ -8,7 +8,7 @@ const parts = (project, count) => Array.from({ length: count }, (_, n) => [proje
  * The Jest processes that run every test. The longest begin first, and short ones fill the lanes at the end: unit tests are
  * divided further than integration tests, each part of which starts a RabbitMQ for ten seconds of processor time.
  */
-const RUNS = [['e2e'], ...parts('it', 3), ['own-stack'], ['browser'], ...parts('unit', 3)]
+const RUNS = [['e2e'], ...parts('it', 2), ['own-stack'], ['browser'], ...parts('unit', 3)]
 /** Most tests wait for other processes, so three files can share two cores. */
 const LANES = 3
 /** As many failed files run again, alone. If more have failed, it is not for want of processor time. */
