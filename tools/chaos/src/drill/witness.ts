@@ -76,6 +76,6 @@ export async function openWitness(client: Client, check: (what: string, holds: b
       for (const { id } of [kept, deleted, rotated, anew]) await client.insist('DELETE', `${PATH}/${id}`)
     },
     /** Once all deliveries have ended: an attempt may be in flight after `look`. */
-    close: (): Promise<void> => receiver.close(),
+    [Symbol.asyncDispose]: (): Promise<void> => receiver.close(),
   }
 }
