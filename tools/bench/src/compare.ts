@@ -18,7 +18,8 @@ async function compare(env: NodeJS.ProcessEnv): Promise<void> {
     const sides = versions.map((folder, i) => [folder, i === 0 ? before : after] as const)
     for (const [folder, results] of turn % 2 === 0 ? sides : sides.toReversed())
       results.push(measure(folder, figures, env))
-    console.log(textOf(before, after))
+    const rows = compareResults(before, after).map((row) => [row.figure, row.before, row.after, row.worse])
+    console.log(table(['figure', 'before', 'after', 'worse, %'], rows))
   }
 }
 
@@ -34,11 +35,5 @@ function measure(folder: string, figures: readonly string[], env: NodeJS.Process
   const all = JSON.parse(readFileSync(join(folder, 'docs', 'benchmarks', 'results.json'), 'utf8')) as object
   return Object.fromEntries(Object.entries(all).filter(([name]) => figures.includes(name)))
 }
-
-const textOf = (before: readonly Results[], after: readonly Results[]): string =>
-  table(
-    ['figure', 'before', 'after', 'worse, %'],
-    compareResults(before, after).map((row) => [row.figure, row.before, row.after, row.worse]),
-  )
 
 await compare(process.env)

@@ -116,10 +116,8 @@ async function whileBrokerAnswers(act: () => Promise<boolean>, why: string): Pro
 const QUEUE_IS_SAFE_AFTER_MS = 3_000
 
 async function cancelConsumers({ stack }: Targets, { target: queue }: FaultOf<'cancel'>): Promise<Applied> {
-  const applied = await whileBrokerAnswers(
-    () => deleteEmptyQueue(stack.managementUrl(), queue),
-    'the queue is not empty',
-  )
+  const deleteQueue = (): Promise<boolean> => deleteEmptyQueue(stack.managementUrl(), queue)
+  const applied = await whileBrokerAnswers(deleteQueue, 'the queue is not empty')
   if (applied.skipped !== undefined) return applied
   const hasConsumer = (): Promise<boolean> => isConsumed(stack.managementUrl(), queue).catch(() => false)
   if (!(await waitUntil(hasConsumer, RECOVERS_WITHIN_MS, 200))) throw new Error(`${queue} has no consumer`)

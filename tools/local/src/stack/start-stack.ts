@@ -60,11 +60,8 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
       readyWithinMs: 60_000,
     })
   }
-  const started = await withProgress(
-    say,
-    `starting ${starting.map(({ name }) => name).join(', ')}`,
-    Promise.allSettled(starting.map(start)),
-  )
+  const names = starting.map(({ name }) => name).join(', ')
+  const started = await withProgress(say, `starting ${names}`, Promise.allSettled(starting.map(start)))
   const stack = await describe()
   writeStackFile(home, stack)
   const failed = started.filter((result) => result.status === 'rejected')
