@@ -19,11 +19,8 @@ export interface Bench {
 
 /** Lets a figure, or a part of it, open things that are closed after it, also if it fails. */
 export async function closing<T>(bench: Omit<Bench, 'defer'>, use: (bench: Bench) => Promise<T>): Promise<T> {
-  const closers: (() => unknown)[] = []
-  const using = use({ ...bench, defer: (close) => void closers.push(close) })
-  await Promise.allSettled([using])
-  for (const close of closers.toReversed()) await close()
-  return using
+  await using closers = new AsyncDisposableStack()
+  return await use({ ...bench, defer: (close) => closers.defer(async () => void (await close())) })
 }
 
 /** Deadline and cool-down for figures with hanging endpoints: shorter than the defaults, to keep the runs short. */

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildVersion, commitOf } from '@switchhook/local'
@@ -18,29 +17,23 @@ async function compare(env: NodeJS.ProcessEnv): Promise<void> {
   for (let turn = 0; turn < turns; turn++) {
     const sides = versions.map((folder, i) => [folder, i === 0 ? before : after] as const)
     for (const [folder, results] of turn % 2 === 0 ? sides : sides.toReversed())
-      results.push(await measure(folder, figures, env))
-    console.log(textOf(before, after))
+      results.push(measure(folder, figures, env))
+    const rows = compareResults(before, after).map((row) => [row.figure, row.before, row.after, row.worse])
+    console.log(table(['figure', 'before', 'after', 'worse, %'], rows))
   }
 }
 
 /** The benchmark of a version writes its results into the folder of the version. */
-async function measure(folder: string, figures: readonly string[], env: NodeJS.ProcessEnv): Promise<Results> {
+function measure(folder: string, figures: readonly string[], env: NodeJS.ProcessEnv): Results {
   const home = join(folder, '.local')
-  const bench = spawn(process.execPath, [join(folder, 'tools', 'bench', 'dist', 'main.js')], {
+  const { status } = spawnSync(process.execPath, [join(folder, 'tools', 'bench', 'dist', 'main.js')], {
     cwd: folder,
     env: { ...env, FIGURES: figures.join(','), SWITCHHOOK_HOME: home },
     stdio: 'inherit',
   })
-  const [code] = await once(bench, 'exit')
-  if (code !== 0) throw new Error(`the benchmark in ${folder} ended with code ${String(code)}`)
+  if (status !== 0) throw new Error(`the benchmark in ${folder} ended with code ${status}`)
   const all = JSON.parse(readFileSync(join(folder, 'docs', 'benchmarks', 'results.json'), 'utf8')) as object
   return Object.fromEntries(Object.entries(all).filter(([name]) => figures.includes(name)))
 }
-
-const textOf = (before: readonly Results[], after: readonly Results[]): string =>
-  table(
-    ['figure', 'before', 'after', 'worse, %'],
-    compareResults(before, after).map((row) => [row.figure, row.before, row.after, row.worse]),
-  )
 
 await compare(process.env)

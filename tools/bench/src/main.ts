@@ -1,8 +1,8 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { devTenants, requestToken } from '@switchhook/dev-idp'
+import { devTenant, requestToken } from '@switchhook/dev-idp'
 import { readStackOptions, startStack, stopStack } from '@switchhook/local'
 import { loadConfig } from '@switchhook/runtime'
 import { type Bench, benchFields, closing } from './bench.ts'
@@ -52,22 +52,15 @@ async function withStack(
   // All listeners of a figure have one token.
   const limits = { RATE_LIMIT: COUNTED_ONLY, STREAM_LISTENERS_PER_CLIENT: '200' }
   const settings = { ...limits, DEV_IDP_TENANTS: String(TENANTS), ...env, ...setting }
-  await stopStack(home, say, { discardData: true })
-  try {
-    const stack = await startStack(options, settings, say)
-    const tenants = devTenants(TENANTS)
-    const tokenOf = async (name = 'acme'): Promise<string> => {
-      const tenant = tenants.find((known) => known.tenant === name)
-      if (tenant === undefined) throw new Error(`the identity provider has no tenant ${name}`)
-      return requestToken(stack.urls.devIdp, tenant)
-    }
-    const bringUp: Bench['bringUp'] = (more = {}, replicas = {}) =>
-      startStack({ ...options, replicas: { ...options.replicas, ...replicas } }, { ...settings, ...more }, () => {})
-    await use({ stack, tokenOf, say, options: loadConfig(benchFields, env), bringUp })
-  } finally {
-    await stopStack(home, say, { discardData: true })
-    rmSync(home, { recursive: true, force: true })
-  }
+  const discard = (): Promise<void> => stopStack(home, say, { discardData: true })
+  await discard()
+  await using closers = new AsyncDisposableStack()
+  closers.defer(discard)
+  const stack = await startStack(options, settings, say)
+  const tokenOf = (tenant = 'acme'): Promise<string> => requestToken(stack.urls.devIdp, devTenant(tenant))
+  const bringUp: Bench['bringUp'] = (more = {}, replicas = {}) =>
+    startStack({ ...options, replicas: { ...options.replicas, ...replicas } }, { ...settings, ...more }, () => {})
+  await use({ stack, tokenOf, say, options: loadConfig(benchFields, env), bringUp })
 }
 
 async function bench(env: NodeJS.ProcessEnv): Promise<void> {

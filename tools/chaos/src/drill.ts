@@ -1,4 +1,3 @@
-import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig, text } from '@switchhook/runtime'
 import { DRILLS, runDrill } from './drill/drill.ts'
@@ -9,16 +8,9 @@ import { startChaosStack } from './stack/chaos-stack.ts'
 /** Loses Redis, then, on a stack of its own, the broker; restores each, and checks what receivers saw (docs/backup.md). */
 const config = loadConfig({ DRILLS: someOf(DRILLS), SWITCHHOOK_HOME: text('.local') }, process.env)
 const home = join(config.SWITCHHOOK_HOME, 'drill')
-const copies = join(config.SWITCHHOOK_HOME, 'drill-backups')
 for (const drill of config.DRILLS) {
   console.log(`\n== ${drill} lost and restored ==`)
   // The drill deletes data folders, so RabbitMQ and Redis must be programs of this machine.
-  const stack = await startChaosStack(home, { ...SETTINGS, BACKING: 'local' })
-  mkdirSync(copies, { recursive: true })
-  try {
-    await runDrill(drill, stack, copies)
-  } finally {
-    await stack.stop()
-    for (const folder of [home, copies]) rmSync(folder, { recursive: true, force: true })
-  }
+  await using stack = await startChaosStack(home, { ...SETTINGS, BACKING: 'local' })
+  await runDrill(drill, stack, join(home, 'backups'))
 }

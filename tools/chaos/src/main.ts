@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runAsterisk } from './asterisk/run-asterisk.ts'
 import { planFaults } from './faults/plan.ts'
@@ -17,18 +17,13 @@ async function injectFaults(signal: AbortSignal): Promise<void> {
   const { kills, seeds, kinds, report, home } = options
   const [seed = 0] = seeds
   console.log(`SEED=${seeds.join(',')} KILLS=${kills}`)
-  const stack = await startChaosStack(home, SETTINGS)
-  try {
-    const plan = seeds.flatMap((one) => planFaults(one, kills, kinds))
-    const result = await runChaos(stack, join(home, 'receivers'), plan, seed, signal)
-    conclude(summaryOf(result), result.problems, {
-      good: 'nothing was lost',
-      bad: `something is wrong; to repeat these faults: SEED=${seeds.join(',')} KILLS=${kills}`,
-    })
-    if (result.problems.length > 0) console.log(`the logs of the services are kept in ${stack.keepLogs()}`)
-    if (report !== undefined) writeFileSync(report, renderReport(result, options))
-  } finally {
-    await stack.stop()
-    rmSync(home, { recursive: true, force: true })
-  }
+  await using stack = await startChaosStack(home, SETTINGS)
+  const plan = seeds.flatMap((one) => planFaults(one, kills, kinds))
+  const result = await runChaos(stack, join(home, 'receivers'), plan, seed, signal)
+  conclude(summaryOf(result), result.problems, {
+    good: 'nothing was lost',
+    bad: `something is wrong; to repeat these faults: SEED=${seeds.join(',')} KILLS=${kills}`,
+  })
+  if (result.problems.length > 0) console.log(`the logs of the services are kept in ${stack.keepLogs()}`)
+  if (report !== undefined) writeFileSync(report, renderReport(result, options))
 }

@@ -7,7 +7,7 @@ import { openRecoveries } from './load/recoveries.ts'
 import { startLoad } from './load/start-load.ts'
 import { startReceivers } from './receivers/receivers.ts'
 import type { Disturbance, Observation } from './reconcile/observation.ts'
-import type { Problem } from './reconcile/problem.ts'
+import { problemsOf } from './reconcile/problem.ts'
 import type { ChaosStack } from './stack/chaos-stack.ts'
 
 export type ChaosResult = Awaited<ReturnType<typeof runChaos>>
@@ -34,50 +34,39 @@ export async function runChaos(
   signal: AbortSignal,
 ) {
   // First, so that every event of the load is owed to them.
-  const receivers = await startReceivers(stack, folder, seed)
-  const load = await startLoad(stack, seed).catch(async (error: unknown) => {
-    await receivers.close()
-    throw error
-  })
-  const { client, subscribers } = load
-  try {
-    await load.newEventArrives()
-    const recoveries = openRecoveries(client, subscribers)
-    console.log(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
-    const injections = await injectAll({ stack, load }, [...KILLS_DURING_RECOVERY, ...plan], signal)
-    const lapses = injections.flatMap(({ lapse }) => lapse ?? [])
-    const disturbances = injections
-      .filter(({ skipped }) => skipped === undefined)
-      .map(({ fault, fromMs, toMs }): Disturbance => ({ fromMs, toMs, ...marksOf(fault) }))
-    const observe = async (): Promise<Observation> => {
-      await recoveries.beginExhausted()
-      return {
-        ...(await load.observe()),
-        recoveries: await recoveries.look(),
-        receivers: await receivers.look(),
-        disturbances,
-        lapses,
-      }
-    }
-    const isOfLostCall = ({ status, request, atMs }: UnusualAnswer): boolean =>
-      status === 404 &&
-      lapses.some(
-        ({ fromMs, toMs }) => fromMs <= atMs && (atMs <= toMs + CALL_MS || request.startsWith(`GET ${EVENTS}/`)),
-      )
-    const result = await load.finish(observe, isOfLostCall, receivers.rest)
-    const notRecovered = injections
-      .filter(({ hasRecovered }) => !hasRecovered)
-      .map(({ fault }): Problem => ({ kind: 'not recovered', what: describeFault(fault) }))
+  await using receivers = await startReceivers(stack, folder, seed)
+  await using load = await startLoad(stack, seed)
+  await load.newEventArrives()
+  const recoveries = openRecoveries(load.client, load.subscribers)
+  console.log(`a recovery of ${await recoveries.begin()} parked deliveries has begun`)
+  const injections = await injectAll({ stack, load }, [...KILLS_DURING_RECOVERY, ...plan], signal)
+  const lapses = injections.flatMap(({ lapse }) => lapse ?? [])
+  const disturbances = injections
+    .filter(({ skipped }) => skipped === undefined)
+    .map(({ fault, fromMs, toMs }): Disturbance => ({ fromMs, toMs, ...marksOf(fault) }))
+  const observe = async (): Promise<Observation> => {
+    await recoveries.beginExhausted()
     return {
-      ...result,
-      problems: [...notRecovered, ...result.problems],
-      injections,
-      repeatedPublishes: load.events.repeats(),
-      receiverKills: receivers.kills(),
+      ...(await load.observe()),
+      recoveries: await recoveries.look(),
+      receivers: await receivers.look(),
+      disturbances,
+      lapses,
     }
-  } finally {
-    await load.close()
-    await receivers.close()
+  }
+  const isOfLostCall = ({ status, request, atMs }: UnusualAnswer): boolean =>
+    status === 404 &&
+    lapses.some(
+      ({ fromMs, toMs }) => fromMs <= atMs && (atMs <= toMs + CALL_MS || request.startsWith(`GET ${EVENTS}/`)),
+    )
+  const result = await load.finish(observe, isOfLostCall, receivers.rest)
+  const notRecovered = injections.filter(({ hasRecovered }) => !hasRecovered).map(({ fault }) => describeFault(fault))
+  return {
+    ...result,
+    problems: [...problemsOf('not recovered', notRecovered), ...result.problems],
+    injections,
+    repeatedPublishes: load.events.repeats(),
+    receiverKills: receivers.kills(),
   }
 }
 
@@ -102,7 +91,6 @@ async function injectAll(
 
 function lineOf({ fault, fromMs, toMs, skipped, hasRecovered }: Injection, overlaps: boolean): string {
   const what = `${new Date(fromMs).toISOString().slice(11, 19)}  ${overlaps ? '+ ' : '  '}${describeFault(fault)}`
-  const seconds = ((toMs - fromMs) / 1_000).toFixed(1)
-  if (skipped !== undefined) return `${what.padEnd(56)}  skipped: ${skipped}`
-  return `${what.padEnd(56)}  ${hasRecovered ? `recovered after ${seconds} s` : `NOT RECOVERED after ${seconds} s`}`
+  const after = `${hasRecovered ? 'recovered' : 'NOT RECOVERED'} after ${((toMs - fromMs) / 1_000).toFixed(1)} s`
+  return `${what.padEnd(56)}  ${skipped === undefined ? after : `skipped: ${skipped}`}`
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import { createFileCache } from './file-cache.ts'
-import { findProgram, type ProgramResult, repository, runProgram } from './programs.ts'
+import { createFileCache, repository } from './file-cache.ts'
+import { findProgram, type ProgramResult, runProgram } from './programs.ts'
 
 export { repository }
 

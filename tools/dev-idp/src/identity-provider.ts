@@ -3,9 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { loadSigningKeys } from './signing-keys.ts'
 import { tenantProvider } from './tenant-provider.ts'
-import type { DevTenant } from './tenants.ts'
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+import { type DevTenant, devTenant } from './tenants.ts'
 
 /**
  * Serves every tenant on one port, each below its own path. Port 0 means any free port. On every interface, the issuer is
@@ -17,14 +15,16 @@ export async function startIdentityProvider(options: {
   readonly keysFile: string | undefined
   readonly tenants: readonly DevTenant[]
 }) {
-  const handlers = new Map<string, Handler>()
-  const server = createServer((request, response) => {
+  const server = createServer()
+  await once(server.listen(options.port, options.host), 'listening')
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const tenants = options.tenants.map(({ tenant }) => tenant)
+  const keys = loadSigningKeys(options.keysFile, tenants)
+  const handlers = new Map(keys.map(([tenant, key]) => [tenant, tenantProvider(baseUrl, devTenant(tenant), key)]))
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const [, tenant = '', rest = ''] = /^\/([^/?]*)(.*)$/.exec(request.url ?? '') ?? []
     const handle = handlers.get(tenant)
-    if (handle === undefined) {
-      answerUnknown(tenant, options.tenants, response)
-      return
-    }
+    if (handle === undefined) return answerUnknown(tenant, tenants, response)
     // The provider handles its path as the root, and uses originalUrl for URLs that it returns.
     Object.assign(request, { originalUrl: request.url, url: rest.startsWith('/') ? rest : `/${rest}` })
     handle(request, response).catch(() => {
@@ -33,31 +33,14 @@ export async function startIdentityProvider(options: {
       response.end()
     })
   })
-  await once(server.listen(options.port, options.host), 'listening')
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-
-  const keys = loadSigningKeys(
-    options.keysFile,
-    options.tenants.map(({ tenant }) => tenant),
-  )
-  for (const tenant of options.tenants) {
-    const key = keys[tenant.tenant]
-    if (key !== undefined) handlers.set(tenant.tenant, tenantProvider(baseUrl, tenant, key))
-  }
   return {
     /** The issuer of a tenant is this URL plus the tenant's name. */
     baseUrl,
-    close: async (): Promise<void> => {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeIdleConnections()
-      await closed
-    },
+    close: () => server[Symbol.asyncDispose](),
   }
 }
 
-function answerUnknown(tenant: string, known: readonly DevTenant[], response: ServerResponse): void {
-  const tenants = known.map(({ tenant }) => tenant)
+function answerUnknown(tenant: string, tenants: readonly string[], response: ServerResponse): void {
   const about = { purpose: 'identity provider for development only', tenants }
   const body = tenant === '' ? about : { error: 'unknown_tenant', tenants }
   response.writeHead(tenant === '' ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -6,7 +6,7 @@ export {
   DEV_PERSON_SCOPE,
   DEV_SCOPE,
   DEV_TENANTS,
-  type DevTenant,
+  devTenant,
   devTenants,
   requestToken,
 } from './tenants.ts'

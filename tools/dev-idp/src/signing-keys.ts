@@ -3,16 +3,17 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { JWK } from 'oidc-provider'
 
-export type SigningKeys = Readonly<Record<string, JWK>>
+type SigningKeys = Readonly<Record<string, JWK>>
 
 /**
  * Loads or creates one RSA key per tenant. The file keeps tokens valid across restarts; without it, the keys are lost
  * when the process ends.
  */
-export function loadSigningKeys(file: string | undefined, tenants: readonly string[]): SigningKeys {
+export function loadSigningKeys(file: string | undefined, tenants: readonly string[]) {
   const kept = file === undefined ? {} : readKeys(file)
-  const keys = Object.fromEntries(tenants.map((tenant) => [tenant, kept[tenant] ?? newKey()]))
-  if (file !== undefined && tenants.some((tenant) => kept[tenant] === undefined)) writeKeys(file, keys)
+  const keys = tenants.map((tenant) => [tenant, kept[tenant] ?? newKey()] as const)
+  if (file !== undefined && tenants.some((tenant) => kept[tenant] === undefined))
+    writeKeys(file, Object.fromEntries(keys))
   return keys
 }
 

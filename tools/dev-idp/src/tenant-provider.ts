@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errors, interactionPolicy, type JWK, type KoaContextWithOIDC, Provider } from 'oidc-provider'
-import { memoryStorage } from './memory-storage.ts'
+// @ts-expect-error: only the library's main module has types
+import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js'
 import { CLI_CLIENT, CONSOLE_CLIENT, peopleOf, ROLES_CLAIM } from './people.ts'
 import { handleSignIn, SIGN_IN_PATH } from './sign-in.ts'
 import { addressesOf, DEV_AUDIENCE, DEV_SCOPE, type DevTenant, PATHS } from './tenants.ts'
@@ -23,7 +24,8 @@ export function tenantProvider(
   // People are not asked for consent: there is only one application.
   policy.remove('consent')
   const provider = new Provider(addressesOf(baseUrl, tenant).issuer, {
-    adapter: memoryStorage(),
+    // Codes, sessions and refresh tokens are kept in memory: a restart of the provider signs everybody out.
+    adapter: createMemoryAdapter(),
     jwks: { keys: [key] },
     clients: [
       {

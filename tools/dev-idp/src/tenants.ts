@@ -4,19 +4,19 @@ export interface DevTenant {
   readonly clientSecret: string
 }
 
-/** Clients that can request a token. Their secrets are public: this provider is for development only. */
-export const DEV_TENANTS: readonly [DevTenant, ...DevTenant[]] = [
-  { tenant: 'acme', clientId: 'acme-app', clientSecret: 'acme-secret' },
-  { tenant: 'globex', clientId: 'globex-app', clientSecret: 'globex-secret' },
-]
+/** The client of a tenant. Its secret is public: this provider is for development only. */
+export const devTenant = (tenant: string): DevTenant => ({
+  tenant,
+  clientId: `${tenant}-app`,
+  clientSecret: `${tenant}-secret`,
+})
 
-/** The named tenants and `further` numbered ones: `tenant-1` with client `tenant-1-app` and secret `tenant-1-secret`. */
+export const DEV_TENANTS = [devTenant('acme'), devTenant('globex')] as const
+
+/** The named tenants and `further` numbered ones: `tenant-1` and so on. */
 export const devTenants = (further: number): readonly DevTenant[] => [
   ...DEV_TENANTS,
-  ...Array.from({ length: further }, (_, n) => {
-    const tenant = `tenant-${n + 1}`
-    return { tenant, clientId: `${tenant}-app`, clientSecret: `${tenant}-secret` }
-  }),
+  ...Array.from({ length: further }, (_, n) => devTenant(`tenant-${n + 1}`)),
 ]
 
 /** Audience and scope of the tokens. */

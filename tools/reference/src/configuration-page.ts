@@ -33,21 +33,16 @@ identity provider in [its own](../tools/dev-idp/README.md).
  * @throws Error for a variable without a description or with different ones
  */
 export function configurationPage(services: ServiceFields): string {
-  const rows = rowsOf(services)
-  const count = Object.keys(services).length
-  const sections = [
-    { heading: 'All services', rows: rows.filter((row) => row.services.length === count) },
-    { heading: 'Several services', rows: rows.filter((row) => row.services.length > 1 && row.services.length < count) },
-    ...Object.keys(services).map((service) => ({
-      heading: service,
-      rows: rows.filter((row) => row.services.length === 1 && row.services[0] === service),
-    })),
-  ]
-  return [
-    INTRODUCTION,
-    ...sections.map(({ heading, rows }) => section(heading, rows, heading === 'Several services')),
-  ].join('\n')
+  const names = Object.keys(services)
+  const headingOf = ({ services: [first = '', ...others] }: Row): string =>
+    others.length === names.length - 1 ? ALL : others.length > 0 ? SEVERAL : first
+  const rows = Map.groupBy(rowsOf(services), headingOf)
+  const sections = [ALL, SEVERAL, ...names].map((heading) => section(heading, rows.get(heading) ?? []))
+  return [INTRODUCTION, ...sections].join('\n')
 }
+
+const ALL = 'All services'
+const SEVERAL = 'Several services'
 
 function rowsOf(services: ServiceFields): readonly Row[] {
   const rows = new Map<string, Row>()
@@ -73,7 +68,8 @@ function inWords(fallback: string | undefined): string {
   return fallback === '' ? 'none' : `\`${fallback}\``
 }
 
-function section(heading: string, rows: readonly Row[], showsServices: boolean): string {
+function section(heading: string, rows: readonly Row[]): string {
+  const showsServices = heading === SEVERAL
   const header = ['variable', ...(showsServices ? ['read by'] : []), 'default', 'meaning']
   const cells = rows.map(({ name, services, fallback, about }) => [
     `\`${name}\``,

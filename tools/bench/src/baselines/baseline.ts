@@ -1,5 +1,6 @@
 import type { ConfirmChannel } from 'amqplib'
 import type { Bench } from '../bench.ts'
+import type { Publish } from '../load/endpoints.ts'
 
 /** Concurrent deliveries of a side, over all its processes. */
 export const CONCURRENCY = 200
@@ -8,8 +9,7 @@ export const CONCURRENCY = 200
 export interface Baseline {
   /** Pids of its processes by part, for the processor time. */
   readonly processes: Readonly<Record<string, readonly number[]>>
-  /** Hands over this many deliveries; resolves once they are stored. */
-  readonly publish: (deliveries: number) => Promise<void>
+  readonly publish: Publish
 }
 
 export interface BaselineOptions extends Pick<Bench, 'stack' | 'defer'> {

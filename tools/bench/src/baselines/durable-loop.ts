@@ -1,7 +1,7 @@
 import { callData, envelope, messagesOf } from '../load/events.ts'
 import { pidsOf } from '../measure/processor-cost.ts'
 import { startChild } from '../processes/child.ts'
-import { type Baseline, type BaselineOptions, CONCURRENCY } from './baseline.ts'
+import { type BaselineOptions, CONCURRENCY } from './baseline.ts'
 
 interface LoopOptions {
   /** Deliveries that share a message; messages of fewer occur when an event loop's turn has fewer. */
@@ -11,20 +11,12 @@ interface LoopOptions {
   readonly records: boolean
 }
 
-export interface DurableLoop extends Baseline {
-  /** Publishes one event without waiting for its confirm. */
-  readonly send: (data: object) => void
-}
-
 /**
  * The limit of Switchhook's design: the same hops and the same writes, and nothing else. An event is confirmed into a
  * quorum queue; a process confirms its deliveries into a second one and acknowledges; the workers POST with undici, write
  * one record to Redis (fsynced) and acknowledge.
  */
-export async function openDurableLoop(
-  options: BaselineOptions,
-  { packed, workers: count, records }: LoopOptions,
-): Promise<DurableLoop> {
+export async function openDurableLoop(options: BaselineOptions, { packed, workers: count, records }: LoopOptions) {
   const { stack, defer, channel, url, perEvent, eventsPerMessage } = options
   const [events, deliveries] = [`bench.loop-${packed}.events`, `bench.loop-${packed}.deliveries`] as const
   const quorum = { durable: true, arguments: { 'x-queue-type': 'quorum' } }
@@ -46,8 +38,9 @@ export async function openDurableLoop(
       fanout: [fanout.pid],
       ...pidsOf(stack, 'rabbitmq', 'redis'),
     },
-    send: (data) => write([envelope(data)]),
-    publish: async (count) => {
+    /** Publishes one event without waiting for its confirm. */
+    send: (data: object): void => write([envelope(data)]),
+    publish: async (count: number): Promise<void> => {
       const perMessage = packed === 1 ? 1 : eventsPerMessage
       for (const numbers of messagesOf(count / perEvent, perMessage)) write(numbers.map((n) => envelope(callData(n))))
       await channel.waitForConfirms()

@@ -12,8 +12,6 @@ import { mapValues, round, sum } from '../measure/statistics.ts'
 /** The usual number of worker processes, and of subscriptions while something else varies. */
 const WORKERS = 2
 const SUBSCRIPTIONS = 1_000
-const WARM_UP_ROUNDS = 3
-const WARM_UP_DELIVERIES = 4_000
 
 /**
  * Cost of a delivery, one per event, while one quantity grows and the others stay. Each subscription has a tenant of its
@@ -60,13 +58,9 @@ export async function measureCost(bench: Bench) {
       }
       await channel.waitForConfirms()
     }
-    const post = (count: number): Promise<number> => receiver.timePosts(() => publish(count), count)
-
-    let expected = 0
-    for (let warmUp = 0; warmUp < WARM_UP_ROUNDS; warmUp++) expected = await post(WARM_UP_DELIVERIES)
-    const deliveries = Math.ceil((expected * runMs) / 1_000)
+    const deliveries = Math.ceil(((await receiver.warmUp(publish)) * runMs) / 1_000)
     const meter = createMeter(parts)
-    const perSecond = await meter.during(() => post(deliveries))
+    const perSecond = await meter.during(() => receiver.timePosts(publish, deliveries))
     return {
       perSecond,
       /** Processor time of a delivery by process, in µs. */

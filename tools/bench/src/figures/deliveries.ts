@@ -20,9 +20,6 @@ const PACKED = 16
 const MAX_WAITING_PACKS = 200
 const PACKS_AT_ONCE = 50
 const RUNS = 3
-/** Rounds that do not count, until the engines have compiled what they run; the last one estimates the rate. */
-const WARM_UP_ROUNDS = 3
-const WARM_UP_DELIVERIES = 4_000
 
 /** The workloads: how many events a message has, how many deliveries an event becomes, and for how many subscriptions. */
 const WORKLOADS = {
@@ -83,15 +80,15 @@ async function measureWorkload(part: Bench, name: WorkloadName) {
     packed: await openDurableLoop(common, { packed: PACKED, workers: 2, records: true }),
   }
   const sides = mapValues(opened, (side) => createSide(side, receiver, perEvent))
-  // Of Switchhook's deliveries, warm-up included.
+  for (const side of SIDES) await sides[side].warmUp()
+  // Of Switchhook's deliveries.
   const carriage = await countCarriage(stack, async () => {
-    for (const side of SIDES) await sides[side].warmUp()
     for (let run = 0; run < RUNS; run++) {
       const [first, others] = [SIDES.slice(run % SIDES.length), SIDES.slice(0, run % SIDES.length)]
       for (const side of [...first, ...others]) await sides[side].run(options.RUN_TIME)
       say(`  ${name}, run ${run + 1} of ${RUNS}`)
     }
-    return sides.switchhook.made()
+    return sides.switchhook.delivered()
   })
   return { perEvent, subscriptions, sides: mapValues(sides, (side) => side.rate()), carriage }
 }
@@ -126,18 +123,17 @@ function createSide({ processes, publish }: Baseline, receiver: Endpoints, perEv
   const meter = createMeter(processes)
   const harness = createMeter({ publisher: [process.pid], receiver: [receiver.pid] })
   let [delivered, perSecond] = [0, 0]
-  const post = (deliveries: number): Promise<number> => receiver.timePosts(() => publish(deliveries), deliveries)
   return {
     async warmUp(): Promise<void> {
-      for (let round = 0; round < WARM_UP_ROUNDS; round++) perSecond = await post(WARM_UP_DELIVERIES)
+      perSecond = await receiver.warmUp(publish)
     },
     async run(runMs: number): Promise<void> {
       const deliveries = Math.ceil((perSecond * runMs) / 1_000 / perEvent) * perEvent
-      runs.push(await harness.during(() => meter.during(() => post(deliveries))))
+      runs.push(await harness.during(() => meter.during(() => receiver.timePosts(publish, deliveries))))
       delivered += deliveries
     },
-    /** Deliveries so far, warm-up included. */
-    made: () => WARM_UP_ROUNDS * WARM_UP_DELIVERIES + delivered,
+    /** Deliveries of all runs so far. */
+    delivered: () => delivered,
     rate: () => ({
       /** Deliveries per second. */
       perSecond: median(runs),

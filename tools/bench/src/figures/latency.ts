@@ -25,9 +25,6 @@ export const toHops = ({ ours, hops }: { readonly ours: Spread; readonly hops: S
   p99: round(ours.p99Ms / hops.p99Ms, 2),
 })
 
-/** Starts one delivery whose body contains `sentAt`. */
-type Send = (n: number) => Promise<unknown> | void
-
 /**
  * Time from an event or a command to the arrival of its first POST, at a steady rate, each matching one subscription. Runs
  * alternate with two bare hops of quorum queues at the same rate: one process consumes events and publishes deliveries,
@@ -45,21 +42,24 @@ export async function measureLatency(bench: Bench) {
   const loop = { ...bench, channel, url, perEvent: 1, eventsPerMessage: 1 }
   const bare = await openDurableLoop(loop, { packed: 1, workers: 1, records: false })
 
-  /** The hops at the same rate are what two quorum queues cost in any design. */
-  async function measureLoad(name: string, perSecond: number, send: Send) {
+  /**
+   * The hops at the same rate are what two quorum queues cost in any design.
+   * @param send starts one delivery whose body contains `sentAt`
+   */
+  async function measureLoad(name: string, perSecond: number, send: (n: number) => Promise<unknown> | void) {
     say(`  ${name} at ${perSecond}/s`)
     const [ours, hops]: [Spread[], Spread[]] = [[], []]
     const runOurs = (forMs: number): Promise<Spread> => observeLatency(endpoints, perSecond, forMs, send)
     const runHops = (forMs: number): Promise<Spread> =>
       observeLatency(endpoints, perSecond, forMs, (n) => bare.send(timedData(n)))
     await runHops(WARM_UP_MS)
+    await runOurs(WARM_UP_MS)
     const carriage = await countCarriage(stack, async () => {
-      const warmUp = await runOurs(WARM_UP_MS)
       for (let n = 1; n <= RUNS; n++) {
         hops.push(await runHops(options.RUN_TIME))
         ours.push(await runOurs(options.RUN_TIME))
       }
-      return sum([warmUp, ...ours].map(({ count }) => count))
+      return sum(ours.map(({ count }) => count))
     })
     return { perSecond, ours: sideOf(ours), hops: sideOf(hops), carriage }
   }

@@ -9,14 +9,10 @@ import { medianSpread, round, type Spread, spreadOf } from '../measure/statistic
 import { startChild } from '../processes/child.ts'
 
 /** Each event becomes a delivery for every endpoint: 500 deliveries a second at both sizes. */
-interface Size {
-  readonly endpoints: number
-  readonly hanging: number
-  readonly eventsPerSecond: number
-}
-const FEW: Size = { endpoints: 20, hanging: 4, eventsPerSecond: 25 }
+const FEW = { endpoints: 20, hanging: 4, eventsPerSecond: 25 }
 /** The hanging endpoints together may have as many deliveries in flight as a worker takes. */
-const MANY: Size = { endpoints: 100, hanging: 20, eventsPerSecond: 5 }
+const MANY = { endpoints: 100, hanging: 20, eventsPerSecond: 5 }
+type Size = typeof FEW
 const RUNS = 7
 const RUNS_OF_MANY = 3
 const WARM_UP_MS = 1_000

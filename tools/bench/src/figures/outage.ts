@@ -51,11 +51,8 @@ export async function measureOutage(bench: Bench) {
   let isOver = false
   // If it fails, the load ends with it.
   defer(() => (isOver = true))
-  const load = keepPace(
-    CALLS_PER_SECOND,
-    () => isOver,
-    (n) => void turns.push(call(n)),
-  )
+  const begin = (n: number): void => void turns.push(call(n))
+  const load = keepPace(CALLS_PER_SECOND, () => isOver, begin)
   await sleep(BEFORE_MS)
   process.kill(broker.pid, 'SIGKILL')
   const diedAtMs = Date.now()

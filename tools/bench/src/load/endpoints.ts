@@ -21,9 +21,15 @@ interface Heard {
   readonly answered: Readonly<Partial<Record<Behaviour, number>>>
 }
 
+/** Hands over this many deliveries; resolves once they are stored. */
+export type Publish = (deliveries: number) => Promise<void>
+
 export type Endpoints = Awaited<ReturnType<typeof openEndpoints>>
 
 const MAX_RUN_MS = 300_000
+/** Rounds that do not count, until the engines have compiled what they run. */
+const WARM_UP_ROUNDS = 3
+const WARM_UP_DELIVERIES = 4_000
 /** How long after the last POST another one is expected. */
 const PATIENCE_MS = 30_000
 
@@ -36,6 +42,17 @@ export async function openEndpoints(bench: Pick<Bench, 'defer'>, sizes: readonly
   const urls = child.ready.ports.map((ports) => ports.map((port) => `http://127.0.0.1:${port}/hook`))
   /** First POSTs and answers since the previous call. */
   const take = (question: EndpointsQuestion = {}): Promise<Heard> => child.ask<Heard>(question)
+  /** Publishes and waits until that many POSTs were answered. Resolves to POSTs per second. */
+  async function timePosts(publish: Publish, deliveries: number): Promise<number> {
+    await take()
+    const startedAt = performance.now()
+    await publish(deliveries)
+    for (let posts = 0; ; await sleep(10)) {
+      posts += (await take()).answered.quick ?? 0
+      if (posts >= deliveries) return Math.round((deliveries * 1_000) / (performance.now() - startedAt))
+      if (performance.now() - startedAt > MAX_RUN_MS) throw new Error(`${posts} of ${deliveries} POSTs came`)
+    }
+  }
   return {
     pid: child.pid,
     /** One list of urls for each group. */
@@ -57,16 +74,12 @@ export async function openEndpoints(bench: Pick<Bench, 'defer'>, sizes: readonly
       }
       return taken
     },
-    /** Publishes and waits until that many POSTs were answered. Resolves to POSTs per second. */
-    timePosts: async (publish: () => Promise<void>, deliveries: number): Promise<number> => {
-      await take()
-      const startedAt = performance.now()
-      await publish()
-      for (let posts = 0; ; await sleep(10)) {
-        posts += (await take()).answered.quick ?? 0
-        if (posts >= deliveries) return Math.round((deliveries * 1_000) / (performance.now() - startedAt))
-        if (performance.now() - startedAt > MAX_RUN_MS) throw new Error(`${posts} of ${deliveries} POSTs came`)
-      }
+    timePosts,
+    /** Resolves to the rate of the last round. */
+    warmUp: async (publish: Publish): Promise<number> => {
+      let perSecond = 0
+      for (let round = 0; round < WARM_UP_ROUNDS; round++) perSecond = await timePosts(publish, WARM_UP_DELIVERIES)
+      return perSecond
     },
   }
 }

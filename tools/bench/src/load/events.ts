@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StackFile } from '@switchhook/local'
+import { managementOf, type StackFile } from '@switchhook/local'
 import { EVENT_PACK, packEvents, Queue } from '@switchhook/messaging'
-import { openManagement } from '@switchhook/testkit'
+import { anEvent, openManagement } from '@switchhook/testkit'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
 import { monotonicMs } from '../measure/clock.ts'
@@ -21,13 +21,8 @@ export const callData = (n: number) => ({
 /** The same with the time, so that the endpoint can note how long the delivery took. */
 export const timedData = (n: number) => ({ ...callData(n), sentAt: monotonicMs() })
 
-const eventOf = (eventType: EventType, data: object, tenant: string) => ({
-  eventId: randomUUID(),
-  eventType,
-  occurredAt: new Date().toISOString(),
-  tenant,
-  data,
-})
+const eventOf = (eventType: EventType, data: object, tenant: string) =>
+  anEvent({ eventType, occurredAt: new Date().toISOString(), tenant, data: { ...data } })
 
 /** Opens a connection to the stack's broker with one channel, for one figure. */
 export async function openChannel({ stack, defer }: Pick<Bench, 'stack' | 'defer'>): Promise<ConfirmChannel> {
@@ -86,8 +81,8 @@ export async function publishMany(channel: ConfirmChannel, count: number, tenant
 }
 
 /** Purges the queues whose names start with `prefix`. @throws if the stack's broker has no management API */
-export async function purgeQueues({ urls }: StackFile, prefix: string): Promise<void> {
-  const management = openManagement(urls.rabbitmqManagement ?? '', '/')
+export async function purgeQueues(stack: StackFile, prefix: string): Promise<void> {
+  const management = openManagement(managementOf(stack), '/')
   for (const { name } of await management.queues()) if (name.startsWith(prefix)) await management.purgeQueue(name)
 }
 

@@ -9,6 +9,7 @@ import { openBroker, serviceTopology } from '@switchhook/messaging'
 import { createLogger } from '@switchhook/runtime'
 import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
 import { createDeliveryStore, createSubscriptionStore, openInstallation, openRedis } from '@switchhook/store'
+import { aSubscription } from '@switchhook/testkit'
 import type { Bench } from '../bench.ts'
 import { callData } from './events.ts'
 
@@ -54,16 +55,8 @@ export async function openPopulation({ stack: { urls }, defer }: Bench, url: str
   async function addSubscription(n: number): Promise<void> {
     const [id, tenant, createdAt] = [newSubscriptionId(), tenantOf(n), new Date().toISOString()]
     const secret = vault.seal(newWebhookSecret(), subscriptionSecret(tenant, id))
-    created[n] = await store.create({
-      id,
-      tenant,
-      url,
-      eventTypes: ['call.status'],
-      description: null,
-      enabled: true,
-      createdAt,
-      signing: { id: newEventId(), secret, since: createdAt, former: [] },
-    })
+    const signing = { id: newEventId(), secret, since: createdAt, former: [] }
+    created[n] = await store.create(aSubscription({ id, tenant, url, createdAt, signing }))
   }
 
   /** Adds a delivery as it is after its last but one attempt has failed. */

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StackFile } from '@switchhook/local'
+import { managementOf, type StackFile } from '@switchhook/local'
 import { openManagement } from '@switchhook/testkit'
 import { round } from './statistics.ts'
 
 const QUEUES = /^delivery\.(?:due|backlog|packets)(?:\.(?:\d+|backlog))?$/
 const PACKETS = /^delivery\.packets/
-
-type Carriage = Readonly<ReturnType<typeof carriageOf>>
 
 /**
  * How first attempts travelled from fan-out to the workers, by the broker's counters.
@@ -30,15 +28,15 @@ export function carriageOf(published: ReadonlyMap<string, number>, deliveries: n
 }
 
 /** Longer than the broker's statistics interval, also when it is busy: 1 s as the stack configures it, 5 s by default. */
-const COUNTS_LAG_MS = { local: 2_500, others: 6_000 } as const
+const COUNTS_LAG_MS = 6_000
 const MOST_READINGS = 7
 
 /**
  * Messages published to each queue since it was declared, once the counters no longer grow: the broker updates its statistics
  * at intervals.
  */
-async function countPublished(managementUrl: string, lagMs: number): Promise<ReadonlyMap<string, number>> {
-  const management = openManagement(managementUrl, '/')
+async function countPublished(stack: StackFile): Promise<ReadonlyMap<string, number>> {
+  const management = openManagement(managementOf(stack), '/')
   const names = (await management.queues()).map(({ name }) => name).filter((name) => QUEUES.test(name))
   /** Asks for one queue: the broker answers the list of all from a cache. */
   const read = async (name: string): Promise<[string, number]> => {
@@ -47,7 +45,7 @@ async function countPublished(managementUrl: string, lagMs: number): Promise<Rea
   }
   let last: [string, number][] = []
   for (let readings = 0; readings < MOST_READINGS; readings++) {
-    if (readings > 0) await sleep(lagMs)
+    if (readings > 0) await sleep(COUNTS_LAG_MS)
     const counts = await Promise.all(names.map(read))
     if (JSON.stringify(counts) === JSON.stringify(last)) break
     last = counts
@@ -55,23 +53,16 @@ async function countPublished(managementUrl: string, lagMs: number): Promise<Rea
   return new Map(last)
 }
 
-/** Counts the messages during `work`, which resolves to its deliveries. Null if the broker has no management API. */
-export async function countCarriage(
-  { urls: { rabbitmqManagement: url }, providers }: StackFile,
-  work: () => Promise<number>,
-): Promise<Carriage | null> {
-  if (url === null) {
-    await work()
-    return null
-  }
-  const lagMs = COUNTS_LAG_MS[providers.rabbitmq === 'local' ? 'local' : 'others']
-  const before = await countPublished(url, lagMs)
+/**
+ * Counts the messages during `work`, which resolves to its deliveries.
+ * @throws if the stack's broker has no management API
+ */
+export async function countCarriage(stack: StackFile, work: () => Promise<number>) {
+  const before = await countPublished(stack)
   const deliveries = await work()
-  const after = await countPublished(url, lagMs)
+  const after = await countPublished(stack)
   return carriageOf(new Map([...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)])), deliveries)
 }
 
-export const describeCarriage = (carriage: Carriage | null): string =>
-  carriage === null
-    ? 'single messages and packets: not known'
-    : `${Math.round(carriage.alone * 100)} % of the deliveries alone, ${carriage.packets} packets of ${carriage.perPacket}`
+export const describeCarriage = ({ alone, packets, perPacket }: ReturnType<typeof carriageOf>): string =>
+  `${Math.round(alone * 100)} % of the deliveries alone, ${packets} packets of ${perPacket}`

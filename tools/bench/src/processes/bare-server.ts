@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { Redis } from 'ioredis'
@@ -15,7 +13,7 @@ app.post('/command', (request, response) => {
     .then(() => response.status(202).json({ agentUri, noop: false }))
     .catch((error: unknown) => response.destroy(error as Error))
 })
-const server = createServer(app).listen(0, '127.0.0.1')
-await once(server, 'listening')
-process.send?.({ port: (server.address() as AddressInfo).port })
+const server = app.listen(0, '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port })
+})
 process.on('disconnect', () => process.exit())

@@ -1,19 +1,12 @@
+import type { Schemas } from '@switchhook/client'
 import { CallState, Direction, EndReason } from '@switchhook/contracts'
-import { getOrCreate } from '@switchhook/runtime'
-import type { Disturbance } from '../reconcile/observation.ts'
+import type { AcceptedCall, Disturbance } from '../reconcile/observation.ts'
 
 /** One received `call.status`. Times are milliseconds since 1970. */
-export interface LegEvent {
-  readonly callId: string
-  readonly agentUri: string
-  readonly sequence: number
-  readonly state: number
-  readonly direction: number
-  readonly endReason: number
-  readonly commandId: string | null
-  readonly occurredAtMs: number
-  readonly receivedAtMs: number
-}
+export type LegEvent = Pick<
+  Schemas['CallStatus'],
+  'callId' | 'agentUri' | 'sequence' | 'state' | 'direction' | 'endReason' | 'commandId'
+> & { readonly occurredAtMs: number; readonly receivedAtMs: number }
 
 /** A channel in Asterisk's own log. */
 export interface ChannelRecord {
@@ -29,7 +22,7 @@ export interface ChannelRecord {
 export interface Observed {
   readonly events: readonly LegEvent[]
   /** The calls whose dial was accepted. */
-  readonly dialled: readonly { readonly callId: string; readonly agentUri: string }[]
+  readonly dialled: readonly Omit<AcceptedCall, 'atMs'>[]
   readonly channels: readonly ChannelRecord[]
   readonly disturbances: readonly Disturbance[]
   /** When Asterisk was killed, so that it could not log the ends of its channels. */
@@ -42,13 +35,9 @@ export interface Observed {
 const REPORTED_WITHIN_MS = 2_000
 const TRUNK = 'pstn'
 
-interface Leg {
-  readonly name: string
-  readonly callId: string
-  readonly agentUri: string
-  /** In the order of their sequence. */
-  readonly events: readonly LegEvent[]
-}
+type Leg = ReturnType<typeof legsOf>[number]
+/** The channels of each call that Switchhook placed. */
+type Channels = ReadonlyMap<string, readonly ChannelRecord[]>
 
 /**
  * Compares the events that a subscriber received with Asterisk's own log of its channels. Pure.
@@ -66,16 +55,14 @@ export function checkCalls(observed: Observed): readonly string[] {
   ]
 }
 
-function legsOf(events: readonly LegEvent[]): readonly Leg[] {
-  const byLeg = new Map<string, Map<number, LegEvent>>()
-  for (const event of events) {
-    const name = `${event.callId} ${event.agentUri}`
-    // A delivery may arrive twice.
-    getOrCreate(byLeg, name, () => new Map()).set(event.sequence, event)
-  }
-  return [...byLeg].map(([name, bySequence]) => {
+function legsOf(all: readonly LegEvent[]) {
+  const byLeg = Map.groupBy(all, ({ callId, agentUri }) => `${callId} ${agentUri}`)
+  return [...byLeg].map(([name, received]) => {
     const [callId = '', agentUri = ''] = name.split(' ')
-    return { name, callId, agentUri, events: [...bySequence.values()].toSorted((a, b) => a.sequence - b.sequence) }
+    // A delivery may arrive twice.
+    const bySequence = new Map(received.map((event) => [event.sequence, event]))
+    const events = [...bySequence.values()].toSorted((a, b) => a.sequence - b.sequence)
+    return { name, callId, agentUri, events }
   })
 }
 
@@ -96,12 +83,9 @@ const missingLegs = ({ dialled }: Observed, legs: readonly Leg[]): readonly stri
 
 const CHANNEL_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-\d+$/
 
-function channelsByCall(channels: readonly ChannelRecord[]): ReadonlyMap<string, readonly ChannelRecord[]> {
-  const byCall = new Map<string, ChannelRecord[]>()
-  for (const channel of channels) {
-    const [, callId] = CHANNEL_ID.exec(channel.id) ?? []
-    if (callId !== undefined) byCall.set(callId, [...(byCall.get(callId) ?? []), channel])
-  }
+function channelsByCall(channels: readonly ChannelRecord[]): Channels {
+  const byCall = Map.groupBy(channels, ({ id }) => CHANNEL_ID.exec(id)?.[1] ?? '')
+  byCall.delete('')
   return byCall
 }
 
@@ -112,10 +96,7 @@ const checkEnds = ({ killsAtMs }: Observed, callId: string, channels: readonly C
     .map(({ name }) => `${callId}: its channel ${name} did not end in Asterisk`)
 
 /** A caller who hangs up before the phone rings is not reported. */
-const unreportedCalls = (
-  byCall: ReadonlyMap<string, readonly ChannelRecord[]>,
-  legs: readonly Leg[],
-): readonly string[] =>
+const unreportedCalls = (byCall: Channels, legs: readonly Leg[]): readonly string[] =>
   [...byCall]
     .filter(([callId, channels]) => isAnswered(channels) && !legs.some((leg) => leg.callId === callId))
     .map(([callId]) => `${callId}: a phone answered in Asterisk, and no event reports it`)
@@ -130,11 +111,7 @@ function isDisturbed({ disturbances }: Observed, { events }: Leg): boolean {
 }
 
 /** Without a fault, the events say what Asterisk says: who was answered, and when the agent's phone was released. */
-function checkAgainstLog(
-  { endpoints }: Observed,
-  { name, callId, agentUri, events }: Leg,
-  byCall: ReadonlyMap<string, readonly ChannelRecord[]>,
-): readonly string[] {
+function checkAgainstLog({ endpoints }: Observed, { name, callId, agentUri, events }: Leg, byCall: Channels) {
   const channels = byCall.get(callId) ?? []
   const of = (endpoint: string) => channels.filter((channel) => channel.name.startsWith(`PJSIP/${endpoint}-`))
   const phone = of(endpoints.get(agentUri) ?? '')

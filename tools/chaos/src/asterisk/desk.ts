@@ -77,6 +77,6 @@ export async function openDesk(client: Client, telephonesUrl: () => string, peop
         return undefined
       }
     },
-    close: (): Promise<void> => receiver.close(),
+    [Symbol.asyncDispose]: (): Promise<void> => receiver.close(),
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -49,72 +49,67 @@ export async function runDrill(drill: (typeof DRILLS)[number], stack: ChaosStack
     if (!holds) unmet.push({ kind: 'does not hold', what })
   }
 
-  const load = await startLoad(stack, SEED, isRedis ? LASTING : WITHOUT_NOTICES)
-  let witness: Awaited<ReturnType<typeof openWitness>> | undefined
-  try {
-    await load.newEventArrives()
-    console.log('under load')
-    await sleep(PERIODS_MS.before)
-    if (isRedis) witness = await openWitness(load.client, check)
+  mkdirSync(copies, { recursive: true })
+  await using load = await startLoad(stack, SEED, isRedis ? LASTING : WITHOUT_NOTICES)
+  await load.newEventArrives()
+  console.log('under load')
+  await sleep(PERIODS_MS.before)
+  await using witness = isRedis ? await openWitness(load.client, check) : undefined
 
-    const fromMs = Date.now()
-    const copy = await (isRedis ? saveRedis(stack, copies) : saveDefinitions(stack, copies))
-    const savedAtMs = Date.now()
-    console.log(`${name} is saved; the load continues for ${secondsOf(PERIODS_MS.sinceBackup)} s`)
-    await witness?.change()
-    await sleep(PERIODS_MS.sinceBackup)
+  const fromMs = Date.now()
+  const copy = await (isRedis ? saveRedis(stack, copies) : saveDefinitions(stack, copies))
+  const savedAtMs = Date.now()
+  console.log(`${name} is saved; the load continues for ${secondsOf(PERIODS_MS.sinceBackup)} s`)
+  await witness?.change()
+  await sleep(PERIODS_MS.sinceBackup)
 
-    const confirmed = new Set(load.events.confirmed)
+  const confirmed = new Set(load.events.confirmed)
+  await stack.end(name, 'SIGKILL')
+  const lostAtMs = Date.now()
+  await rm(dataFolder, { recursive: true })
+  await stack.restore(name)
+  console.log(`${name} has lost its data and is back without it`)
+  if (witness === undefined) await restoreDefinitions(stack, copy)
+  else {
+    const allPause = await waitUntil(async () => (await stack.notReady()).length === SERVICES, 15_000, 200)
+    check(`while Redis is empty, all ${SERVICES} services pause and are not ready`, allPause)
+    await witness.readWhileEmpty()
+    await sleep(PERIODS_MS.empty)
     await stack.end(name, 'SIGKILL')
-    const lostAtMs = Date.now()
-    await rm(dataFolder, { recursive: true })
+    console.log(await run('sh', ['redis/restore.sh', copy, dataFolder], {}))
     await stack.restore(name)
-    console.log(`${name} has lost its data and is back without it`)
-    if (witness === undefined) await restoreDefinitions(stack, copy)
-    else {
-      const allPause = await waitUntil(async () => (await stack.notReady()).length === SERVICES, 15_000, 200)
-      check(`while Redis is empty, all ${SERVICES} services pause and are not ready`, allPause)
-      await witness.readWhileEmpty()
-      await sleep(PERIODS_MS.empty)
-      await stack.end(name, 'SIGKILL')
-      console.log(await run('sh', ['redis/restore.sh', copy, dataFolder], {}))
-      await stack.restore(name)
-    }
-    const restoredAtMs = Date.now()
-    await everyServiceIsReady(stack, READY_WITHIN_MS)
-    await load.newEventArrives()
-    const recoveryMs = Date.now() - lostAtMs
-    console.log('every service is ready again, and a new event was delivered')
-    // The stack does not restart services, so a service that ended would be missing.
-    check('all services resume without a restart', (await stack.unexpectedExits()).length === 0)
-    await witness?.look()
-    const disturbances = [{ ...COPIES_ANYTHING, fromMs: isRedis ? fromMs : lostAtMs, toMs: Date.now() }]
-    await sleep(PERIODS_MS.after)
-
-    const observe = async (): Promise<Observation> => ({
-      ...(await load.observe()),
-      disturbances,
-      lapses: isRedis ? [{ kind: 'rolled back', fromMs, toMs: restoredAtMs }] : [],
-      brokerLosses: isRedis ? [] : [{ atMs: lostAtMs, confirmed }],
-    })
-    // The calls of the lost period are unknown after the restore.
-    const isOfLostCall = ({ status, atMs }: UnusualAnswer): boolean => isRedis && status === 404 && atMs >= fromMs
-    const result = await load.finish(observe, isOfLostCall)
-    const problems = [...unmet, ...result.problems]
-    conclude(
-      [
-        ['from the backup to the loss', `${secondsOf(lostAtMs - savedAtMs)} s`],
-        ['from the loss until all was well', `${secondsOf(recoveryMs)} s`],
-        ...figuresOf({ ...result, problems }),
-        ['deliveries that the delivery log shows as unfinished', await countUnfinished(load)],
-      ],
-      problems,
-      { good: 'the restore did what docs/backup.md promises', bad: 'something is wrong' },
-    )
-  } finally {
-    await load.close()
-    await witness?.close()
   }
+  const restoredAtMs = Date.now()
+  await everyServiceIsReady(stack, READY_WITHIN_MS)
+  await load.newEventArrives()
+  const recoveryMs = Date.now() - lostAtMs
+  console.log('every service is ready again, and a new event was delivered')
+  // The stack does not restart services, so a service that ended would be missing.
+  check('all services resume without a restart', (await stack.unexpectedExits()).length === 0)
+  await witness?.look()
+  const disturbances = [{ ...COPIES_ANYTHING, fromMs: isRedis ? fromMs : lostAtMs, toMs: Date.now() }]
+  await sleep(PERIODS_MS.after)
+
+  const observe = async (): Promise<Observation> => ({
+    ...(await load.observe()),
+    disturbances,
+    lapses: isRedis ? [{ kind: 'rolled back', fromMs, toMs: restoredAtMs }] : [],
+    brokerLosses: isRedis ? [] : [{ atMs: lostAtMs, confirmed }],
+  })
+  // The calls of the lost period are unknown after the restore.
+  const isOfLostCall = ({ status, atMs }: UnusualAnswer): boolean => isRedis && status === 404 && atMs >= fromMs
+  const result = await load.finish(observe, isOfLostCall)
+  const problems = [...unmet, ...result.problems]
+  conclude(
+    [
+      ['from the backup to the loss', `${secondsOf(lostAtMs - savedAtMs)} s`],
+      ['from the loss until all was well', `${secondsOf(recoveryMs)} s`],
+      ...figuresOf({ ...result, problems }),
+      ['deliveries that the delivery log shows as unfinished', await countUnfinished(load)],
+    ],
+    problems,
+    { good: 'the restore did what docs/backup.md promises', bad: 'something is wrong' },
+  )
 }
 
 /** Each returns the path of the copy. */

@@ -57,25 +57,19 @@ export async function openWitness(client: Client, check: (what: string, holds: b
     look: async (): Promise<void> => {
       const again = await create('kept', keyBefore)
       const anew = await create('created', keyAfter)
-      check(
-        'an idempotency key from before the backup returns the same subscription',
-        again.id === kept.id && again.status === 201,
-      )
+      const isSame = again.id === kept.id && again.status === 201
+      check('an idempotency key from before the backup returns the same subscription', isSame)
       check('a subscription created after the backup is gone (404)', (await get(createdId)).status === 404)
-      check(
-        'its idempotency key is forgotten: the same request creates another one',
-        anew.status === 201 && anew.id !== createdId,
-      )
+      const isAnother = anew.status === 201 && anew.id !== createdId
+      check('its idempotency key is forgotten: the same request creates another one', isAnother)
       check('the new one receives events', await arrivesAt('created'))
-      check(
-        'a subscription deleted after the backup is back and receives events',
-        (await get(deleted.id)).status === 200 && (await arrivesAt('deleted')),
-      )
+      const isBack = (await get(deleted.id)).status === 200 && (await arrivesAt('deleted'))
+      check('a subscription deleted after the backup is back and receives events', isBack)
       check('a changed description is the old one again', (await get(kept.id)).body['description'] === 'kept')
       check('a secret rotated after the backup is the old one again', await arrivesAt('rotated', isSignedAsBefore))
       for (const { id } of [kept, deleted, rotated, anew]) await client.insist('DELETE', `${PATH}/${id}`)
     },
     /** Once all deliveries have ended: an attempt may be in flight after `look`. */
-    close: (): Promise<void> => receiver.close(),
+    [Symbol.asyncDispose]: (): Promise<void> => receiver.close(),
   }
 }

@@ -10,7 +10,7 @@ import { closeConnection, countHeldPackets, deleteEmptyQueue, isConsumed } from 
 import type { ChaosStack } from '../stack/chaos-stack.ts'
 import { setMaxmemory } from '../stack/redis-memory.ts'
 import { CHANGES } from '../subscribers/behaviour.ts'
-import { type Fault, type FaultOf, killsWorker, REPLICAS } from './plan.ts'
+import { type Fault, type FaultKind, type FaultOf, killsWorker, REPLICAS } from './plan.ts'
 
 /** One fault that was injected, and the recovery from it. Times in ms since 1970. */
 export interface Injection {
@@ -35,6 +35,8 @@ export interface Targets {
 
 /** The effect of a fault. */
 type Applied = Partial<Pick<Injection, 'skipped' | 'lapse' | 'heldPackets'>>
+/** Applies a fault and undoes it. Nothing: it was applied. */
+type Apply<Of> = (targets: Targets, fault: Of) => Applied | void | Promise<Applied | void>
 
 const RECOVERS_WITHIN_MS = 90_000
 
@@ -49,68 +51,53 @@ const PARTS: readonly string[] = [
 /** Applies a fault, undoes it, and resolves when all services are ready and a new event was delivered. */
 export async function inject(targets: Targets, fault: Fault): Promise<Injection> {
   const fromMs = Date.now()
-  const { skipped, lapse, heldPackets = 0 } = await apply(targets, fault)
+  // The kind ties the fault to its function, which the compiler cannot see for a union.
+  const apply = FAULTS[fault.kind] as Apply<Fault>
+  const { skipped, lapse, heldPackets = 0 } = (await apply(targets, fault)) ?? {}
   const hasRecovered = await recovers(targets)
   return { fault, fromMs, toMs: Date.now(), skipped, hasRecovered, lapse, heldPackets }
 }
 
-async function apply({ stack, load }: Targets, fault: Fault): Promise<Applied> {
-  const { subscribers, events } = load
-  switch (fault.kind) {
-    case 'kill':
-    case 'stop': {
-      const heldPackets = killsWorker(fault) ? await countHeldPackets(stack.managementUrl()).catch(() => 0) : 0
-      const ran = await stack.end(fault.target, fault.kind === 'kill' ? 'SIGKILL' : 'SIGTERM')
-      await stack.restore(fault.target)
-      return ran ? { heldPackets } : OUT_OF_REACH
-    }
-    case 'blackout': {
-      const ran = await Promise.all(PARTS.map((name) => stack.end(name, 'SIGKILL')))
-      await stack.restore('rabbitmq')
-      await stack.restore('api-1')
-      // What ran is dead, even if something else could not be killed.
-      return ran.some(Boolean) ? {} : OUT_OF_REACH
-    }
-    case 'cut':
-      stack.proxies[fault.target].cut()
-      return {}
-    case 'freeze': {
-      const proxy = stack.proxies[fault.target]
-      proxy.freeze()
-      await sleep(fault.forMs)
-      proxy.thaw()
-      return {}
-    }
-    case 'alarm':
-      return raiseAlarm(stack, fault.forMs)
-    case 'disconnect':
-      return whileBrokerAnswers(() => closeConnection(stack.managementUrl(), fault.pick), 'no connection is listed')
-    case 'cancel':
-      return cancelConsumers(stack, fault.target)
-    case 'full':
-      return fillRedis(stack, fault.forMs)
-    case 'rollback':
-    case 'empty':
-      return loseWrites(stack, fault)
-    case 'clock':
-      return shiftClock(stack, fault)
-    case 'rotate': {
-      const isRotated = await subscribers.at(fault.target).rotate(fault.overlapSeconds)
-      return isRotated ? {} : { skipped: 'too many previous secrets are still active' }
-    }
-    case 'patch':
-    case 'pause':
-      await subscribers.at(fault.target).changeFor(CHANGES[fault.change], fault.forMs)
-      return {}
-    case 'delete':
-      await subscribers.replaceGuest()
-      return {}
-    case 'exhaust':
-      return subscribers.exhaust() ? {} : { skipped: 'the endpoint is already down' }
-    case 'burst':
-      events.burst(fault.events)
-      return {}
-  }
+const FAULTS: { readonly [Kind in FaultKind]: Apply<FaultOf<Kind>> } = {
+  kill: endAndRestore,
+  stop: endAndRestore,
+  blackout: async ({ stack }) => {
+    const ran = await Promise.all(PARTS.map((name) => stack.end(name, 'SIGKILL')))
+    await stack.restore('rabbitmq')
+    await stack.restore('api-1')
+    // What ran is dead, even if something else could not be killed.
+    return ran.some(Boolean) ? {} : OUT_OF_REACH
+  },
+  cut: ({ stack }, { target }) => stack.proxies[target].cut(),
+  freeze: async ({ stack }, { target, forMs }) => {
+    stack.proxies[target].freeze()
+    await sleep(forMs)
+    stack.proxies[target].thaw()
+  },
+  alarm: raiseAlarm,
+  disconnect: ({ stack }, { pick }) =>
+    whileBrokerAnswers(() => closeConnection(stack.managementUrl(), pick), 'no connection is listed'),
+  cancel: cancelConsumers,
+  full: fillRedis,
+  rollback: loseWrites,
+  empty: loseWrites,
+  clock: shiftClock,
+  rotate: async ({ load }, { target, overlapSeconds }) => {
+    const isRotated = await load.subscribers.at(target).rotate(overlapSeconds)
+    return isRotated ? {} : { skipped: 'too many previous secrets are still active' }
+  },
+  patch: ({ load }, { target, change, forMs }) => load.subscribers.at(target).changeFor(CHANGES[change], forMs),
+  pause: ({ load }, { target, change, forMs }) => load.subscribers.at(target).changeFor(CHANGES[change], forMs),
+  delete: ({ load }) => load.subscribers.replaceGuest(),
+  exhaust: ({ load }) => (load.subscribers.exhaust() ? {} : { skipped: 'the endpoint is already down' }),
+  burst: ({ load }, { events }) => load.events.burst(events),
+}
+
+async function endAndRestore({ stack }: Targets, fault: FaultOf<'kill'> | FaultOf<'stop'>): Promise<Applied> {
+  const heldPackets = killsWorker(fault) ? await countHeldPackets(stack.managementUrl()).catch(() => 0) : 0
+  const ran = await stack.end(fault.target, fault.kind === 'kill' ? 'SIGKILL' : 'SIGTERM')
+  await stack.restore(fault.target)
+  return ran ? { heldPackets } : OUT_OF_REACH
 }
 
 const OUT_OF_REACH: Applied = { skipped: 'the process is not running or cannot be killed' }
@@ -128,11 +115,9 @@ async function whileBrokerAnswers(act: () => Promise<boolean>, why: string): Pro
  */
 const QUEUE_IS_SAFE_AFTER_MS = 3_000
 
-async function cancelConsumers(stack: ChaosStack, queue: string): Promise<Applied> {
-  const applied = await whileBrokerAnswers(
-    () => deleteEmptyQueue(stack.managementUrl(), queue),
-    'the queue is not empty',
-  )
+async function cancelConsumers({ stack }: Targets, { target: queue }: FaultOf<'cancel'>): Promise<Applied> {
+  const deleteQueue = (): Promise<boolean> => deleteEmptyQueue(stack.managementUrl(), queue)
+  const applied = await whileBrokerAnswers(deleteQueue, 'the queue is not empty')
   if (applied.skipped !== undefined) return applied
   const hasConsumer = (): Promise<boolean> => isConsumed(stack.managementUrl(), queue).catch(() => false)
   if (!(await waitUntil(hasConsumer, RECOVERS_WITHIN_MS, 200))) throw new Error(`${queue} has no consumer`)
@@ -143,17 +128,16 @@ async function cancelConsumers(stack: ChaosStack, queue: string): Promise<Applie
 /** A limit below the present use, so that Redis refuses every write that needs memory. */
 const ONE_BYTE = '1'
 
-async function fillRedis(stack: ChaosStack, forMs: number): Promise<Applied> {
+async function fillRedis({ stack }: Targets, { forMs }: FaultOf<'full'>): Promise<Applied | void> {
   const before = await setMaxmemory(stack.redisUrl(), ONE_BYTE).catch(() => undefined)
   if (before === undefined) return { skipped: 'Redis did not answer' }
   await sleep(forMs)
   // If an overlapping fault killed Redis, it has the old limit again but may not answer yet.
   await eventually(() => setMaxmemory(stack.redisUrl(), before), { timeoutMs: 60_000, intervalMs: 200 })
-  return {}
 }
 
 /** Restores the folder of Redis from a copy: an older one, or the present one after Redis ran without data. */
-async function loseWrites(stack: ChaosStack, fault: FaultOf<'rollback'> | FaultOf<'empty'>): Promise<Applied> {
+async function loseWrites({ stack }: Targets, fault: FaultOf<'rollback'> | FaultOf<'empty'>): Promise<Applied> {
   const folder = stack.redisFolder
   if (folder === undefined) return { skipped: 'the data folder of Redis is not accessible' }
   const copy = `${folder}.copy`
@@ -179,25 +163,24 @@ async function loseWrites(stack: ChaosStack, fault: FaultOf<'rollback'> | FaultO
 
 const SHIFTED_CLOCK = pathToFileURL(new URL('shifted-clock.js', import.meta.url).pathname).href
 
-async function shiftClock(stack: ChaosStack, { target, shiftMs, forMs }: FaultOf<'clock'>): Promise<Applied> {
+async function shiftClock({ stack }: Targets, { target, shiftMs, forMs }: FaultOf<'clock'>): Promise<Applied | void> {
   if (!(await stack.end(target, 'SIGTERM'))) return OUT_OF_REACH
   await stack.restore(target, { NODE_OPTIONS: `--import=${SHIFTED_CLOCK}`, CHAOS_CLOCK_SHIFT_MS: String(shiftMs) })
   await sleep(forMs)
   await stack.end(target, 'SIGTERM')
   await stack.restore(target)
-  return {}
 }
 
 const setWatermark = (...value: string[]): readonly string[] => ['set_vm_memory_high_watermark', ...value]
 
-async function raiseAlarm({ rabbitmqctl }: ChaosStack, forMs: number): Promise<Applied> {
+async function raiseAlarm({ stack }: Targets, { forMs }: FaultOf<'alarm'>): Promise<Applied | void> {
+  const { rabbitmqctl } = stack
   if (rabbitmqctl === undefined) return { skipped: 'rabbitmqctl is not available' }
   if (!(await rabbitmqctl(setWatermark('absolute', '1')))) return { skipped: 'rabbitmqctl failed' }
   await sleep(forMs)
   // If an overlapping fault killed the broker, the alarm is gone but rabbitmqctl may not work yet.
   const isCleared = await waitUntil(() => rabbitmqctl(setWatermark('0.4')), 60_000, 500)
   if (!isCleared) throw new Error('the memory alarm could not be cleared')
-  return {}
 }
 
 function recovers({ stack, load }: Targets): Promise<boolean> {

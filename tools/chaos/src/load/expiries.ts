@@ -1,3 +1,4 @@
+import type { Schemas } from '@switchhook/client'
 import { startPoll } from '@switchhook/runtime'
 import { type Endpoint, type Expired, isAcknowledgement, type Post } from '../reconcile/observation.ts'
 import type { Client } from './client.ts'
@@ -39,7 +40,7 @@ export function startExpiries(client: Client, posts: readonly Post[], endpoints:
         const ageMs = Date.now() - occurredAtMs
         if (ageMs < (ageMs < expiresAfterMs ? expiresAfterMs * YOUNG_FROM : leastAgeMs)) continue
         const { body } = await client.insist('GET', `${EVENTS}/${eventId}`)
-        const explained = (body['subscriptions'] ?? []) as readonly Explained[]
+        const explained = (body['subscriptions'] ?? []) as readonly Schemas['Explanation'][]
         if (explained.find((each) => each.subscriptionId === subscriptionId)?.verdict !== 'expired') continue
         open.delete(eventId)
         expired.push({ endpoint: name, eventId, occurredAtMs, byMs: Date.now() })
@@ -62,9 +63,4 @@ export function startExpiries(client: Client, posts: readonly Post[], endpoints:
     },
     stop: polling.stop,
   }
-}
-
-interface Explained {
-  readonly subscriptionId: string
-  readonly verdict: string
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { newEventId, type PlatformEvent, Unavailable } from '@switchhook/contracts'
 import { openBroker, serviceTopology } from '@switchhook/messaging'
 import { createLogger } from '@switchhook/runtime'
+import { anEvent } from '@switchhook/testkit'
 import { publishEvent } from '../stack/broker-management.ts'
 import { TENANT } from './client.ts'
 
@@ -17,11 +18,7 @@ const TWICE_EVERY = 5
 const PATIENCE_MS = 60_000
 
 /** The way to `switchhook.events`. */
-export interface EventPublisher {
-  /** Resolves to whether the broker has taken the event. */
-  publish(event: PlatformEvent): Promise<boolean>
-  close(): Promise<void>
-}
+type EventPublisher = ReturnType<typeof openManagementPublisher>
 
 /**
  * Publishes events of another platform to `switchhook.events`, some of them twice, until each is confirmed.
@@ -102,18 +99,14 @@ function notStored(error: unknown): boolean {
  * Publishes over RabbitMQ's HTTP API, which declares nothing. It waits until the event is routed to a queue, not until
  * it is stored: for runs in which the broker is not disturbed.
  */
-export const openManagementPublisher = (managementUrl: string): EventPublisher => ({
-  publish: (event) => publishEvent(managementUrl, event),
-  close: async () => {},
+export const openManagementPublisher = (managementUrl: string) => ({
+  /** Resolves to whether the broker has taken the event. */
+  publish: (event: PlatformEvent): Promise<boolean> => publishEvent(managementUrl, event),
+  close: async (): Promise<void> => {},
 })
 
 function newEvent(): PlatformEvent {
   const eventId = newEventId()
-  return {
-    eventId,
-    eventType: 'call.status',
-    occurredAt: new Date().toISOString(),
-    tenant: TENANT,
-    data: { eventId, remark: 'Grüße aus Köln ☎' },
-  }
+  const data = { eventId, remark: 'Grüße aus Köln ☎' }
+  return anEvent({ eventId, occurredAt: new Date().toISOString(), tenant: TENANT, data })
 }

@@ -1,5 +1,6 @@
+import type { Schemas } from '@switchhook/client'
 import { waitUntil } from '@switchhook/test-servers'
-import type { Parked, RecoverySeen } from '../reconcile/observation.ts'
+import type { Parked, RecoveryCounts, RecoverySeen } from '../reconcile/observation.ts'
 import { BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
 import type { Subscribers } from '../subscribers/subscribers.ts'
 import type { Client } from './client.ts'
@@ -13,7 +14,6 @@ const READ_AT_ONCE = 20
 const REPEAT_MS = 250
 const PATIENCE_MS = 90_000
 
-type Counts = Pick<RecoverySeen, 'state' | 'found' | 'sent' | 'skipped' | 'failed'>
 type Sent = RecoverySeen['deliveries'][number]
 
 interface Begun extends Pick<RecoverySeen, 'endpoint' | 'begunAtMs'> {
@@ -38,9 +38,9 @@ export function openRecoveries(client: Client, subscribers: Subscribers) {
     return parked.length
   }
 
-  async function countsOf({ recoveryId }: Begun): Promise<Counts> {
+  async function countsOf({ recoveryId }: Begun): Promise<RecoveryCounts> {
     const { body } = await client.insist('GET', `/api/v1/webhooks/recoveries/${recoveryId}`)
-    return body as unknown as Counts
+    return body as unknown as RecoveryCounts
   }
 
   async function read({ deliveryId, run: parkedRun }: Parked): Promise<Sent> {
@@ -79,23 +79,16 @@ export function openRecoveries(client: Client, subscribers: Subscribers) {
   }
 }
 
-interface ListedDelivery {
-  readonly deliveryId: string
-  readonly eventId: string
-  readonly run: number
-  readonly parkedReason: string
-}
-
 /** Lists every delivery of a subscription that is in this state. */
-export async function listDeliveries(client: Client, subscriptionId: string, state: string): Promise<ListedDelivery[]> {
-  const all: ListedDelivery[] = []
+export async function listDeliveries(client: Client, subscriptionId: string, state: string) {
+  const all: Schemas['DeliverySummary'][] = []
   let cursor: string | null = null
   do {
     const query = new URLSearchParams({ state, limit: '100', ...(cursor !== null && { cursor }) })
     const path = `/api/v1/webhooks/subscriptions/${subscriptionId}/deliveries?${query.toString()}`
     const { status, body } = await client.insist('GET', path)
     if (status !== 200) throw new Error(`listing ${state} deliveries was answered ${status}`)
-    all.push(...(body['items'] as readonly ListedDelivery[]))
+    all.push(...(body['items'] as typeof all))
     cursor = body['nextCursor'] as string | null
   } while (cursor !== null)
   return all
@@ -104,5 +97,10 @@ export async function listDeliveries(client: Client, subscriptionId: string, sta
 /** Lists every parked delivery of an endpoint's subscription. */
 export async function listParked(client: Client, endpoint: string, subscriptionId: string): Promise<Parked[]> {
   const listed = await listDeliveries(client, subscriptionId, 'parked')
-  return listed.map(({ deliveryId, run, parkedReason: reason }) => ({ endpoint, deliveryId, run, reason }))
+  return listed.map(({ deliveryId, run, parkedReason }) => ({
+    endpoint,
+    deliveryId,
+    run,
+    reason: String(parkedReason),
+  }))
 }

@@ -1,7 +1,7 @@
 import { eventually } from '@switchhook/testkit'
 import { createRandom } from '../faults/random.ts'
 import { type Observation, UNDISTURBED } from '../reconcile/observation.ts'
-import type { Problem } from '../reconcile/problem.ts'
+import { problemsOf } from '../reconcile/problem.ts'
 import { settle } from '../reconcile/settle.ts'
 import { countMessages } from '../stack/broker-management.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
@@ -38,17 +38,12 @@ export type LoadResult = Awaited<ReturnType<Load['finish']>>
  * @param behaviours the endpoints whose subscriptions last for the whole run
  */
 export async function startLoad(target: LoadTarget, seed: number, behaviours = BEHAVIOURS) {
+  const { amqpUrl } = target
+  const publisher =
+    amqpUrl === undefined ? openManagementPublisher(target.managementUrl()) : await openConfirmedPublisher(amqpUrl)
   const client = openClient(target.apis, target.devIdp, createRandom(seed))
   const subscribers = await startSubscribers(client, seed, behaviours)
   const { received, endpoints } = subscribers
-  const { amqpUrl } = target
-  const publisher =
-    amqpUrl === undefined
-      ? openManagementPublisher(target.managementUrl())
-      : await openConfirmedPublisher(amqpUrl).catch(async (error: unknown) => {
-          await subscribers.close()
-          throw error
-        })
   const events = startPlatformEvents(publisher, received.hasArrived)
   const calls = startCalls(client, received.callArrives)
   const expiries = startExpiries(client, received.posts, endpoints)
@@ -83,14 +78,14 @@ export async function startLoad(target: LoadTarget, seed: number, behaviours = B
       console.log('the load has ended; waiting for the remaining deliveries')
       const reconciliation = await settle(observe)
       const settlingMs = Date.now() - startedAt - loadMs
-      const exits = ((await target.unexpectedExits?.()) ?? []).map((what): Problem => ({ kind: 'process', what }))
       const unexpected = client.unusual
         .filter((answer) => !isExcused(answer))
-        .map(({ status, request, atMs }): Problem => {
-          const what = `${request} was answered ${status} (${new Date(atMs).toISOString()})`
-          return { kind: 'unexpected answer', what }
-        })
-      const problems = [...exits, ...unexpected, ...reconciliation.problems]
+        .map(({ status, request, atMs }) => `${request} was answered ${status} (${new Date(atMs).toISOString()})`)
+      const problems = [
+        ...problemsOf('process', (await target.unexpectedExits?.()) ?? []),
+        ...problemsOf('unexpected answer', unexpected),
+        ...reconciliation.problems,
+      ]
       return { ...reconciliation, problems, answers: client.answers, loadMs, settlingMs }
     },
     /** What was recorded until now. The caller adds what it did itself. */
@@ -112,7 +107,7 @@ export async function startLoad(target: LoadTarget, seed: number, behaviours = B
       notReady: await target.notReady(),
     }),
     /** Stops the load and closes the subscribers' endpoints. */
-    close: async (): Promise<void> => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       // After an error, the timers of the load would keep the process alive.
       await stop()
       await expiries.stop()

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CallState, type ClientCredentials, clientCredentials, createClient } from '@switchhook/client'
 import { createReceiver, type Receiver } from '@switchhook/receiver'
+import type { Shown } from '../reconcile/observation.ts'
 import { openReceiverDatabase, type StoreName } from './receiver-database.ts'
 
 /** What the process is started with. */
@@ -41,13 +42,6 @@ async function reach(point: Point): Promise<void> {
   await new Promise(() => {})
 }
 
-interface Shown {
-  readonly subject: string
-  readonly state: number
-  readonly sequence: number
-  readonly startedAt: string
-}
-
 const SHOW = `INSERT INTO view VALUES ($1, $2, $3, $4, $5) ON CONFLICT (subject) DO UPDATE
   SET state = excluded.state, sequence = excluded.sequence, occurred_at = excluded.occurred_at`
 
@@ -55,7 +49,7 @@ function open(door: Door): Receiver {
   const apply = async (
     { occurredAt }: { readonly occurredAt: string },
     { eventId, tx }: { readonly eventId: string | null; readonly tx: unknown },
-    { subject, state, sequence, startedAt }: Shown,
+    { subject, state, sequence, startedAt }: Pick<Shown, 'subject' | 'state' | 'sequence'> & { startedAt: string },
   ): Promise<void> => {
     // What reconcile has read from the API is no event.
     if (eventId !== null) await database.write(tx, 'INSERT INTO effects VALUES ($1, $2)', [door, eventId])

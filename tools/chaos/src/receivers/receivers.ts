@@ -29,19 +29,14 @@ export async function startReceivers(stack: ChaosStack, folder: string, seed: nu
   const random = createRandom(seed)
   const client = openClient(stack.apis, stack.devIdp, random)
   mkdirSync(folder, { recursive: true })
+  await using starting = new AsyncDisposableStack()
   const postgres = await testPostgres()
-  const opened: Awaited<ReturnType<typeof openOne>>[] = []
-  const close = async (): Promise<void> => {
-    await Promise.allSettled(opened.map((one) => one.close()))
-    await postgres.close()
-  }
-  try {
-    opened.push(await openOne(stack, client, random, 'sqlite', join(folder, 'receiver.db')))
-    opened.push(await openOne(stack, client, random, 'postgres', postgres.host))
-  } catch (error) {
-    await close()
-    throw error
-  }
+  starting.defer(() => postgres.close())
+  const opened = [
+    starting.use(await openOne(stack, client, random, 'sqlite', join(folder, 'receiver.db'))),
+    starting.use(await openOne(stack, client, random, 'postgres', postgres.host)),
+  ]
+  const running = starting.move()
   return {
     kills: () => opened.reduce((sum, one) => sum + one.kills(), 0),
     /**
@@ -55,7 +50,7 @@ export async function startReceivers(stack: ChaosStack, folder: string, seed: nu
       const api = readApi(createClient({ baseUrl: stack.apis()[0] ?? '', auth }))
       return Promise.all(opened.map(async (one) => ({ ...(await one.look()), api: await api })))
     },
-    close,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }
 
@@ -111,7 +106,7 @@ async function openOne(stack: ChaosStack, client: Client, random: Random, store:
       }
       return { name: store, subscriptionIds, rejected: [...rejected], ...(await readDatabase(database)) }
     },
-    close: async (): Promise<void> => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       ending.abort()
       await killing.catch(() => undefined)
       await receiver.kill().catch(() => undefined)
@@ -172,13 +167,8 @@ async function readDatabase(database: ReceiverDatabase) {
 async function readApi(client: ApiClient): Promise<Shown[]> {
   const shown: Shown[] = []
   for await (const { callId, agentUri, state, sequence, occurredAt } of client.calls.list({ limit: 100 })) {
-    shown.push({
-      subject: `${callId} ${agentUri}`,
-      state,
-      sequence,
-      occurredAtMs: Date.parse(occurredAt),
-      isCall: true,
-    })
+    const occurredAtMs = Date.parse(occurredAt)
+    shown.push({ subject: `${callId} ${agentUri}`, state, sequence, occurredAtMs, isCall: true })
   }
   for await (const { agentUri, statusCode, sequence, occurredAt } of client.agents.list({ limit: 100 })) {
     // An agent without an event has no time.

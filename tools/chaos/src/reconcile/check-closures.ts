@@ -16,11 +16,8 @@ export function checkClosures({ posts, closures }: Observation, typeOf: (post: P
     if (!isFirst) continue
     for (const { eventTypes, fromMs, toMs } of byEndpoint.get(post.endpoint) ?? []) {
       if (!eventTypes.includes(typeOf(post)) || post.beganAtMs <= fromMs || post.beganAtMs >= toMs) continue
-      const lateMs = (post.beganAtMs - fromMs).toFixed(1)
-      problems.push({
-        kind: 'first attempt after the answer',
-        what: `${post.deliveryId} at ${post.endpoint}, ${lateMs} ms after it`,
-      })
+      const what = `${post.deliveryId} at ${post.endpoint}, ${(post.beganAtMs - fromMs).toFixed(1)} ms after it`
+      problems.push({ kind: 'first attempt after the answer', what })
     }
   }
   return problems

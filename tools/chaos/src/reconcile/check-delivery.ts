@@ -65,15 +65,10 @@ export function checkDelivery(
     if (!isOwed) {
       const isExcused = (copies: readonly Span[], queuedMs = 0): boolean =>
         liesBetween(copies, firstAtMs ?? 0, atMs, CONFIRM_TIMEOUT_MS + queuedMs)
-      const hasCopies =
-        attempt === 1
-          ? isExcused(
-              disturbances.filter(({ copiesEvents }) => copiesEvents),
-              QUEUED_MS,
-            )
-          : isExcused(disturbances.filter(({ copiesMessages }) => copiesMessages)) ||
-            // Workers of an earlier version repeat attempts of an event that was published twice.
-            (publishes > 1 && isExcused(oldWorkers))
+      const copies = disturbances.filter((one) => (attempt === 1 ? one.copiesEvents : one.copiesMessages))
+      // Workers of an earlier version repeat attempts of an event that was published twice.
+      const isByOldWorker = attempt > 1 && publishes > 1 && isExcused(oldWorkers)
+      const hasCopies = isExcused(copies, attempt === 1 ? QUEUED_MS : 0) || isByOldWorker
       const count = (repeats.get(attempt) ?? 0) + 1
       repeats.set(attempt, count)
       if (count <= MAX_REPEATS && hasCopies) repeatedAttempts += 1

@@ -23,9 +23,8 @@ export function checkExpiry({ endpoints, posts, expired, disturbances }: Observa
     const behindMs = -Math.min(0, ...shifts(atMs, atMs))
     const ageMs = Math.round(beganAtMs - occurredAtMs)
     if (ageMs <= limitMs + LATE_MS + behindMs) return []
-    return [
-      { kind: 'sent after its expiry', what: `${deliveryId} at ${endpoint}, attempt ${attempt}, ${ageMs} ms old` },
-    ]
+    const what = `${deliveryId} at ${endpoint}, attempt ${attempt}, ${ageMs} ms old`
+    return [{ kind: 'sent after its expiry', what }]
   })
   const early = expired.flatMap(({ endpoint, eventId, occurredAtMs, byMs }): Problem[] => {
     const ageMs = byMs - occurredAtMs

@@ -1,3 +1,5 @@
+import type { Schemas } from '@switchhook/client'
+
 /** The fields of a body that identify its event. */
 export type Content =
   /** Published to `switchhook.events` by another platform. */
@@ -116,17 +118,14 @@ export interface Parked {
   readonly reason: string
 }
 
+/** The state is `done` once it has ended. */
+export type RecoveryCounts = Pick<Schemas['Recovery'], 'found' | 'sent' | 'skipped' | 'failed'> & { state: string }
+
 /** A recovery of one endpoint's parked deliveries, and its result. */
-export interface RecoverySeen {
+export interface RecoverySeen extends RecoveryCounts {
   readonly endpoint: string
   /** When the api accepted it, in ms since 1970. */
   readonly begunAtMs: number
-  /** `done` once it has ended. */
-  readonly state: string
-  readonly found: number
-  readonly sent: number
-  readonly skipped: number
-  readonly failed: number
   /** The deliveries that were parked when it began. */
   readonly deliveries: readonly {
     readonly deliveryId: string

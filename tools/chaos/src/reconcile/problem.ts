@@ -45,3 +45,6 @@ export interface Problem {
     | 'differs from Asterisk'
   readonly what: string
 }
+
+export const problemsOf = (kind: Problem['kind'], found: readonly string[]): readonly Problem[] =>
+  found.map((what) => ({ kind, what }))

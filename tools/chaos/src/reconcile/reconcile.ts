@@ -16,7 +16,7 @@ import {
   type ParkedNotice,
   type Post,
 } from './observation.ts'
-import type { Problem } from './problem.ts'
+import { type Problem, problemsOf } from './problem.ts'
 import { checkStreams, countRepeated, eventsOf, nameOf, streamsOf } from './streams.ts'
 
 export type Reconciliation = ReturnType<typeof reconcile>
@@ -35,13 +35,14 @@ export function reconcile(observation: Observation) {
   const nameOfPost = (post: Post): string => nameOf(post, streams)
   const typeOfPost = (post: Post): string => typeOf(nameOfPost(post))
   const problems: Problem[] = checkStreams(observation, streams)
+  const add = (kind: Problem['kind'], what: string): void => void problems.push({ kind, what })
 
   /** The first POST of each event. */
   const samples = new Map(posts.toReversed().map((post) => [nameOfPost(post), post]))
   const filters = new Map(endpoints.map(({ name, passes }) => [name, passes]))
   for (const post of posts) {
     if (filters.get(post.endpoint)?.(post.content) === false)
-      problems.push({ kind: 'not filtered', what: `${nameOfPost(post)} at ${post.endpoint}` })
+      add('not filtered', `${nameOfPost(post)} at ${post.endpoint}`)
   }
 
   const deliveries = Map.groupBy(posts, ({ deliveryId }) => deliveryId)
@@ -86,14 +87,12 @@ export function reconcile(observation: Observation) {
       const ids = new Set(of.map(({ deliveryId }) => deliveryId))
       // An event that Redis lost may be recorded again with the same time and number, but another event id.
       if (ids.size > 1 && of.some(({ occurredAtMs }) => isRolledBack(lapses, occurredAtMs))) recordedAgain += 1
-      else if (ids.size > 1)
-        problems.push({ kind: 'two deliveries of one event', what: `${event} at ${endpoint.name}` })
+      else if (ids.size > 1) add('two deliveries of one event', `${event} at ${endpoint.name}`)
       const end = endOf(endpoint, event, of)
       ends[end] += 1
       if (end !== 'missing') continue
-      const problem: Problem = { kind: 'missing', what: `${event} at ${endpoint.name} (${of.length} POSTs)` }
-      if (endpoint.name === DOWN_FOR_LONG) missingAtDead.push(problem)
-      else problems.push(problem)
+      const list = endpoint.name === DOWN_FOR_LONG ? missingAtDead : problems
+      list.push({ kind: 'missing', what: `${event} at ${endpoint.name} (${of.length} POSTs)` })
     }
   }
   if (missingAtDead.length > exhaustedAndForgotten(observation)) problems.push(...missingAtDead)
@@ -105,15 +104,13 @@ export function reconcile(observation: Observation) {
   for (const { endpoint, deliveryId, reason } of parked) {
     if (reason === 'rejected' && deliveries.get(deliveryId)?.some(isRejection)) continue
     if (reason === 'exhausted' && mayExhaust(observation, endpoint)) continue
-    problems.push({ kind: 'wrongly parked', what: `${deliveryId} at ${endpoint}: ${reason}` })
+    add('wrongly parked', `${deliveryId} at ${endpoint}: ${reason}`)
   }
   for (const [deliveryId, of] of deliveries) {
     if (!of.some(isRejection) || of.some(isAcknowledgement) || parkedIds.has(deliveryId) || isForgotten(of)) continue
-    problems.push({ kind: 'rejected, not parked', what: `${deliveryId} at ${of[0]?.endpoint}` })
+    add('rejected, not parked', `${deliveryId} at ${of[0]?.endpoint}`)
   }
-  for (const [queue, count] of Object.entries(left)) {
-    if (count > 0) problems.push({ kind: 'left in a queue', what: `${count} in ${queue}` })
-  }
+  for (const [queue, count] of Object.entries(left)) if (count > 0) add('left in a queue', `${count} in ${queue}`)
   const nameOfSubscription = new Map(endpoints.map(({ subscriptionId, name }) => [subscriptionId, name]))
   const mayPark = ({ deliveryId, subscriptionId }: ParkedNotice): boolean =>
     deliveries.get(deliveryId)?.some(isRejection) === true ||
@@ -123,13 +120,11 @@ export function reconcile(observation: Observation) {
   problems.push(...checkNotices(observation, mayPark))
   const isDone = (deliveryId: string): boolean => deliveries.get(deliveryId)?.some(isAcknowledgement) === true
   problems.push(...recoveries.flatMap((recovery) => checkRecovery(recovery, lapses, isDone)))
-  problems.push(...checkReceivers(observation))
-  problems.push(...notReady.map((what): Problem => ({ kind: 'not ready', what })))
+  problems.push(...checkReceivers(observation), ...problemsOf('not ready', notReady))
 
   const exhausted = recoveries.filter(({ endpoint }) => endpoint === DOWN_FOR_LONG)
-  if (mayExhaust(observation, DOWN_FOR_LONG) && exhausted.length === 0) {
-    problems.push({ kind: 'nothing was exhausted', what: `${DOWN_FOR_LONG} was down for a whole schedule` })
-  }
+  if (mayExhaust(observation, DOWN_FOR_LONG) && exhausted.length === 0)
+    add('nothing was exhausted', `${DOWN_FOR_LONG} was down for a whole schedule`)
 
   // `figuresOf` (report.ts) names each count.
   return {

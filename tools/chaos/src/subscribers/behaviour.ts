@@ -41,19 +41,13 @@ const failsSometimes: NonNullable<Behaviour['react']> = (seed, { deliveryId, att
 /** Its retries fall due after the subscription was deleted, and must still arrive. */
 export const GUEST_BEHAVIOUR: Behaviour = { name: GUEST, eventTypes: BOTH, react: failsSometimes }
 
-/** A change of a subscription, what undoes it, and the event types of which no first attempt is made meanwhile. */
-export interface Change {
-  readonly change: object
-  readonly undo: object
-  readonly stops: readonly string[]
-}
-
-/** By the field that changes. */
+/** Changes of a subscription by field, what undoes each, and the event types of which it stops first attempts. */
 export const CHANGES = {
   enabled: { change: { enabled: false }, undo: { enabled: true }, stops: BOTH },
   eventTypes: { change: { eventTypes: ['agent.status'] }, undo: { eventTypes: BOTH }, stops: ['call.status'] },
   paused: { change: { paused: true }, undo: { paused: false }, stops: BOTH },
-} satisfies Readonly<Record<string, Change>>
+}
+export type Change = (typeof CHANGES)[keyof typeof CHANGES]
 
 /** The endpoints whose subscriptions last for the whole run. */
 export const BEHAVIOURS: readonly Behaviour[] = [

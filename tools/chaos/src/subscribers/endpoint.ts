@@ -76,18 +76,16 @@ export async function startEndpoint(client: Client, behaviour: Behaviour, seed: 
     /** Rotates the secret. Returns false if too many previous secrets are still active. */
     rotate: async (overlapSeconds: number): Promise<boolean> => {
       const [before, requestedAtMs] = [spans, preciseNowMs()]
-      const rotating = rotateSecret(client, subscriptionId, overlapSeconds).then((secret) => ({
-        secret,
-        answeredAtMs: preciseNowMs(),
-      }))
+      const rotating = rotateSecret(client, subscriptionId, overlapSeconds)
       spans = rotating.then(
-        async ({ secret, answeredAtMs }) =>
-          secret === undefined
-            ? before
-            : rotateSpans(await before, secret, overlapSeconds * 1_000, requestedAtMs, answeredAtMs),
+        async (secret) => {
+          const answeredAtMs = preciseNowMs()
+          if (secret === undefined) return before
+          return rotateSpans(await before, secret, overlapSeconds * 1_000, requestedAtMs, answeredAtMs)
+        },
         () => before,
       )
-      return (await rotating).secret !== undefined
+      return (await rotating) !== undefined
     },
     /** Changes the subscription, and changes it back after `forMs`. */
     changeFor: async ({ change, undo, stops: eventTypes }: Change, forMs: number): Promise<void> => {
@@ -114,10 +112,8 @@ export async function startEndpoint(client: Client, behaviour: Behaviour, seed: 
       const leaving = server
       if (leaving === undefined) return
       server = undefined
-      const closed = once(leaving, 'close')
-      leaving.close()
       leaving.closeAllConnections()
-      await closed
+      await leaving[Symbol.asyncDispose]()
       downSinceMs = Date.now()
     },
   }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Schemas } from '@switchhook/client'
 import { createRandom } from '../faults/random.ts'
 import type { Client } from '../load/client.ts'
 import type { Post } from '../reconcile/observation.ts'
@@ -15,19 +16,12 @@ const REPEAT_MS = 250
 const RECEIVE = { max: 50, waitSeconds: 5, leaseSeconds: 10 }
 const ACKNOWLEDGED = { status: 204 }
 
-interface Received {
-  readonly deliveryId: string
-  readonly leaseToken: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
-/** An outcome as the api takes it. */
-type Outcome = { readonly status?: number; readonly error?: 'timeout'; readonly release?: true }
+type Received = Schemas['ReceivedDelivery']
+type Outcome = Pick<Schemas['ReportedOutcome'], 'status' | 'error' | 'release'>
 
 interface Reported {
   readonly post: Post
-  readonly item: Outcome & Pick<Received, 'deliveryId' | 'leaseToken'>
+  readonly item: Schemas['ReportedOutcome']
 }
 
 /**
@@ -75,7 +69,7 @@ export async function startPuller(
     for (let open = batch; open.length > 0 && !stopping.signal.aborted; await sleep(REPEAT_MS)) {
       const { status, body } = await client.request('POST', `${path}/outcomes`, { items: open.map(({ item }) => item) })
       if (status !== 200) continue
-      const results = body['items'] as { readonly result: string; readonly state: string }[]
+      const results = body['items'] as Schemas['OutcomeResult'][]
       open = open.filter(({ post }, i) => {
         const { result, state } = results[i] ?? {}
         if (state === 'acknowledged') post.status = ACKNOWLEDGED.status

@@ -31,7 +31,7 @@ export function readPost(
     status: null,
   }
   spans.then(
-    (known) => (post.flaws = inspectPost(headers, body, { ...envelope, headers: behaviour.headers }, known, beganAtMs)),
+    (known) => (post.flaws = inspectPost(headers, body, { ...envelope, ...behaviour }, known, beganAtMs)),
     // The subscription was not created, which ends the run.
     () => {},
   )
@@ -72,18 +72,11 @@ function contentOf({ eventType, data }: Envelope): Content {
   }
 }
 
-/** Body fields that the headers repeat, and the headers of the subscription. */
-interface Expected {
-  readonly deliveryId: string
-  readonly eventType: string
-  readonly headers?: Readonly<Record<string, string>> | undefined
-}
-
 /** The flaws that a receiver can see: a wrong signature, headers that contradict the body, missing headers of its subscription. */
 export function inspectPost(
   headers: IncomingHttpHeaders,
   body: Buffer,
-  { deliveryId, eventType, headers: more }: Expected,
+  { deliveryId, eventType, headers: more }: Pick<Envelope, 'deliveryId' | 'eventType'> & Pick<Behaviour, 'headers'>,
   spans: readonly SecretSpan[],
   beganAtMs: number,
 ): readonly string[] {

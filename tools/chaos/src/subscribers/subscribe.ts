@@ -3,10 +3,7 @@ import type { Client } from '../load/client.ts'
 import type { Behaviour } from './behaviour.ts'
 
 /** Creates one subscription, even if the request has to be repeated. */
-export async function subscribe(
-  client: Client,
-  body: object,
-): Promise<{ readonly id: string; readonly secret: string }> {
+export async function subscribe(client: Client, body: object) {
   const once = { 'idempotency-key': randomUUID() }
   const { status, body: created } = await client.insist('POST', '/api/v1/webhooks/subscriptions', body, once)
   if (status !== 201) throw new Error(`creating a subscription was answered ${status}`)

@@ -94,15 +94,17 @@ export async function startSubscribers(client: Client, seed: number, behaviours:
  */
 async function goDownAtTimes(endpoint: RunningEndpoint, seed: number, signal: AbortSignal): Promise<void> {
   const random = createRandom(seed)
-  const wait = (ms: number): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined)
-  await wait(3_000)
+  await pause(3_000, signal)
   while (!signal.aborted) {
     await endpoint.goDown()
-    await wait(random.between(3_000, 9_000))
+    await pause(random.between(3_000, 9_000), signal)
     await endpoint.comeUp()
-    await wait(random.between(SCHEDULE_MS, SCHEDULE_MS + 10_000))
+    await pause(random.between(SCHEDULE_MS, SCHEDULE_MS + 10_000), signal)
   }
 }
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
 
 /**
  * The schedule plus the time for which the breaker postpones a last slot. Without other faults, the first deliveries are
@@ -114,9 +116,7 @@ const MAX_OUTAGE_MS = 4 * LONG_OUTAGE_MS
 
 async function stayDown(endpoint: RunningEndpoint, exhausted: Promise<boolean>, signal: AbortSignal): Promise<void> {
   await endpoint.goDown()
-  const ended = sleep(MAX_OUTAGE_MS, undefined, { signal, ref: false }).catch(() => undefined)
-  const long = sleep(LONG_OUTAGE_MS, undefined, { signal, ref: false }).catch(() => undefined)
-  await Promise.race([Promise.all([long, exhausted]), ended])
+  await Promise.race([Promise.all([pause(LONG_OUTAGE_MS, signal), exhausted]), pause(MAX_OUTAGE_MS, signal)])
   await endpoint.comeUp()
 }
 

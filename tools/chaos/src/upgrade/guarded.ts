@@ -66,6 +66,6 @@ export async function startGuarded(client: Client) {
           (name) => `new workers sent nothing to the ${name} subscription`,
         ),
       ].map((what) => ({ kind: 'against a setting', what })),
-    close: (): Promise<void> => receiver.close(),
+    [Symbol.asyncDispose]: (): Promise<void> => receiver.close(),
   }
 }

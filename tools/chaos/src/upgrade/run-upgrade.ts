@@ -22,10 +22,7 @@ const EMPTY_WITHIN_MS = 90_000
 /** The notices of an older version may differ, its api may not know some settings, and no recovery or long outage belongs to an update. */
 const TO_BOTH_VERSIONS = BEHAVIOURS.filter(
   ({ name, eventTypes, mode, filter, headers, expireAfterSeconds }) =>
-    mode === undefined &&
-    filter === undefined &&
-    headers === undefined &&
-    expireAfterSeconds === undefined &&
+    [mode, filter, headers, expireAfterSeconds].every((setting) => setting === undefined) &&
     name !== BROKEN_AT_FIRST &&
     name !== DOWN_FOR_LONG &&
     eventTypes.every((type) => !type.startsWith('webhook.')),
@@ -40,45 +37,38 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly [Phase, .
     managementUrl: () => fleet.managementUrl,
     notReady: () => fleet.notReady(),
   }
-  const load = await startLoad(target, SEED, TO_BOTH_VERSIONS)
-  const guarded = await startGuarded(load.client)
+  await using load = await startLoad(target, SEED, TO_BOTH_VERSIONS)
+  await using guarded = await startGuarded(load.client)
   let isGuarded = false
-  try {
-    const disturbances: Disturbance[] = []
-    const begun: { readonly fromMs: number; readonly hasOldWorkers: boolean }[] = []
-    for (const { name, fleet: wanted } of phases) {
-      const fromMs = Date.now()
-      begun.push({ fromMs, hasOldWorkers: wanted['delivery-worker'].includes('old') })
-      if (!wanted.fanout.includes('new')) {
-        const hasNoPackets = async (): Promise<boolean> =>
-          Object.entries(await countMessages(fleet.managementUrl)).every(
-            ([queue, n]) => n === 0 || !PACKETS.test(queue),
-          )
-        if (!(await waitUntil(hasNoPackets, EMPTY_WITHIN_MS, 500))) throw new Error(`${name}: packets are left`)
-      }
-      await fleet.become(wanted)
-      await everyServiceIsReady(target, READY_WITHIN_MS).catch((error: unknown) => {
-        throw new Error(`${name}: ${String(error)}`)
-      })
-      disturbances.push({ ...COPIES_ANYTHING, fromMs, toMs: Date.now() })
-      if (!isGuarded && !wanted.api.includes('old')) {
-        await guarded.subscribe()
-        isGuarded = true
-      }
-      await load.newEventArrives()
-      await sleep(PHASE_MS)
-      console.log(`${name}: ${load.subscribers.received.posts.length} POSTs so far`)
+  const disturbances: Disturbance[] = []
+  const begun: { readonly fromMs: number; readonly hasOldWorkers: boolean }[] = []
+  for (const { name, fleet: wanted } of phases) {
+    const fromMs = Date.now()
+    begun.push({ fromMs, hasOldWorkers: wanted['delivery-worker'].includes('old') })
+    if (!wanted.fanout.includes('new')) {
+      const hasNoPackets = async (): Promise<boolean> =>
+        Object.entries(await countMessages(fleet.managementUrl)).every(([queue, n]) => n === 0 || !PACKETS.test(queue))
+      if (!(await waitUntil(hasNoPackets, EMPTY_WITHIN_MS, 500))) throw new Error(`${name}: packets are left`)
     }
-    // The last phase does not end.
-    const oldWorkers = begun.flatMap(({ fromMs, hasOldWorkers }, i) =>
-      hasOldWorkers ? [{ fromMs, toMs: begun[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY }] : [],
-    )
-    const observe = async (): Promise<Observation> => ({ ...(await load.observe()), disturbances, oldWorkers })
-    const result = await load.finish(observe, () => false, guarded.remove)
-    const problems = [...guarded.problems(), ...result.problems]
-    conclude(figuresOf({ ...result, problems }), problems, { good: 'nothing was lost', bad: 'something is wrong' })
-  } finally {
-    await load.close()
-    await guarded.close()
+    await fleet.become(wanted)
+    await everyServiceIsReady(target, READY_WITHIN_MS).catch((error: unknown) => {
+      throw new Error(`${name}: ${String(error)}`)
+    })
+    disturbances.push({ ...COPIES_ANYTHING, fromMs, toMs: Date.now() })
+    if (!isGuarded && !wanted.api.includes('old')) {
+      await guarded.subscribe()
+      isGuarded = true
+    }
+    await load.newEventArrives()
+    await sleep(PHASE_MS)
+    console.log(`${name}: ${load.subscribers.received.posts.length} POSTs so far`)
   }
+  // The last phase does not end.
+  const oldWorkers = begun.flatMap(({ fromMs, hasOldWorkers }, i) =>
+    hasOldWorkers ? [{ fromMs, toMs: begun[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY }] : [],
+  )
+  const observe = async (): Promise<Observation> => ({ ...(await load.observe()), disturbances, oldWorkers })
+  const result = await load.finish(observe, () => false, guarded.remove)
+  const problems = [...guarded.problems(), ...result.problems]
+  conclude(figuresOf({ ...result, problems }), problems, { good: 'nothing was lost', bad: 'something is wrong' })
 }

@@ -39,7 +39,7 @@ runProcess('telephones', async () => {
     connect().catch((error: unknown) => log.warn('Asterisk cannot be reached', { error }))
   await tryToConnect()
   const connecting = startPoll(CONNECT_EVERY_MS, tryToConnect)
-  const server = createTelephonesServer({ phones, world: () => world }).listen(TELEPHONES_PORT, '127.0.0.1')
+  const server = createTelephonesServer(phones, () => world).listen(TELEPHONES_PORT, '127.0.0.1')
   await once(server, 'listening')
   shutdown.defer('telephones', () => {
     void connecting.stop()

@@ -2,12 +2,6 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { OutsideWorld, SipPhone } from '@switchhook/pbx'
 
-/** The phones of the agents by name, and the parties outside. */
-export interface Telephones {
-  readonly phones: ReadonlyMap<string, Telephone>
-  readonly world: () => OutsideWorld
-}
-
 export interface Telephone {
   readonly phone: SipPhone
   /** False: the cable is pulled, so the phone does not register again. */
@@ -43,10 +37,12 @@ const ACTIONS: Readonly<Record<string, (telephone: Telephone, order: Order) => v
  * An HTTP server that steers the phones, for the demo, tests and people: `GET /` shows phones and outside parties (503
  * until every plugged phone is registered), `POST /phones/<name>/<action>` does what a person does at the phone,
  * `POST /calls` `{"number", "from"}` calls a number from outside, `DELETE /calls/<id>` hangs up there.
+ * @param phones of the agents, by name
+ * @param world the parties outside
  */
-export function createTelephonesServer(telephones: Telephones): Server {
+export function createTelephonesServer(phones: Phones, world: () => OutsideWorld): Server {
   return createServer((request, response) => {
-    handle(telephones, request).then(
+    handle(phones, world(), request).then(
       ({ status, body }) =>
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
       (error: unknown) => response.writeHead(409).end(`${JSON.stringify({ error: String(error) })}\n`),
@@ -54,12 +50,9 @@ export function createTelephonesServer(telephones: Telephones): Server {
   })
 }
 
-interface Reply {
-  readonly status: number
-  readonly body: unknown
-}
+type Phones = ReadonlyMap<string, Telephone>
 
-async function handle({ phones, world }: Telephones, request: IncomingMessage): Promise<Reply> {
+async function handle(phones: Phones, world: OutsideWorld, request: IncomingMessage) {
   const [, what = '', name = '', action = ''] = (request.url ?? '').split('/')
   const { method } = request
   if (method === 'GET' && what === '') {
@@ -69,17 +62,17 @@ async function handle({ phones, world }: Telephones, request: IncomingMessage): 
       isPlugged,
       calls: phone.calls.map(({ isTalking }) => ({ isTalking })),
     }))
-    const isReady = all.every(({ isRegistered, isPlugged }) => isRegistered || !isPlugged) && world().isOpen
-    const outside = (await world().channels()).map(({ id, state }) => ({ id, state }))
+    const isReady = all.every(({ isRegistered, isPlugged }) => isRegistered || !isPlugged) && world.isOpen
+    const outside = (await world.channels()).map(({ id, state }) => ({ id, state }))
     return { status: isReady ? 200 : 503, body: { phones: all, outside } }
   }
   const body = await text(request)
   const order = (body === '' ? {} : JSON.parse(body)) as Order
   if (method === 'POST' && what === 'calls') {
-    return { status: 201, body: { id: await world().call(order.number ?? '', order.from ?? '') } }
+    return { status: 201, body: { id: await world.call(order.number ?? '', order.from ?? '') } }
   }
   if (method === 'DELETE' && what === 'calls') {
-    await world().hangup(name)
+    await world.hangup(name)
     return { status: 200, body: {} }
   }
   const telephone = phones.get(name)

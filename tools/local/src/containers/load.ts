@@ -14,8 +14,9 @@ const BUSY_NUMBER = '+15550101'
 /** Makes calls continuously. A command without an answer is repeated with its idempotency key. */
 export function startLoad(client: Client, subscriber: Subscriber, path: string) {
   const callIds: string[] = []
-  const ending = new AbortController()
   const underWay = new Set<Promise<void>>()
+  const events = (): readonly CallEvent[] => subscriber.arrivals(path).map(({ envelope }) => envelope)
+  const check = () => checkCalls(callIds, events())
 
   /** Makes one call. It is refused if the agent is still in a call that an outage has delayed. */
   async function call(agentUri: string): Promise<void> {
@@ -31,27 +32,19 @@ export function startLoad(client: Client, subscriber: Subscriber, path: string) 
     }
   }
 
-  const going = (async () => {
-    for (let n = 0; !ending.signal.aborted; n += 1) {
-      const calling = call(`sip:load-${(n % LOAD_AGENTS.count) + 1}@acme.example`)
-      underWay.add(calling)
-      void calling.finally(() => underWay.delete(calling))
-      await pause(1_000 / CALLS_PER_SECOND)
-    }
-  })()
+  let agent = 0
+  const timer = setInterval(() => {
+    agent = (agent % LOAD_AGENTS.count) + 1
+    const calling = call(`sip:load-${agent}@acme.example`).finally(() => underWay.delete(calling))
+    underWay.add(calling)
+  }, 1_000 / CALLS_PER_SECOND)
 
   return {
     /** Stops making calls and checks the webhooks of the accepted ones. */
-    end: async (): Promise<Omit<CallCheck, 'unfinished'> & { readonly calls: number }> => {
-      ending.abort()
-      await going
+    end: async () => {
+      clearInterval(timer)
       const answered = waitUntil(() => underWay.size === 0, 60_000)
       verify(await answered, `every command is answered (${underWay.size} are not)`)
-      const check = (): CallCheck =>
-        checkCalls(
-          callIds,
-          subscriber.arrivals(path).map(({ envelope }) => envelope),
-        )
       await waitUntil(() => check().unfinished === 0, 60_000, 250)
       const { unfinished, ...webhooks } = check()
       verify(
@@ -63,14 +56,6 @@ export function startLoad(client: Client, subscriber: Subscriber, path: string) 
   }
 }
 
-interface CallCheck {
-  /** Calls with a missing event: their sequence has a gap, or their end was not reported. */
-  readonly unfinished: number
-  readonly webhooks: number
-  /** Webhooks that arrived again, as at-least-once delivery allows. */
-  readonly twice: number
-}
-
 /** A `call.status` event that an endpoint received. */
 export interface CallEvent {
   readonly deliveryId: string
@@ -78,7 +63,7 @@ export interface CallEvent {
 }
 
 /** Checks that the events of every accepted call have arrived. */
-export function checkCalls(callIds: readonly string[], events: readonly CallEvent[]): CallCheck {
+export function checkCalls(callIds: readonly string[], events: readonly CallEvent[]) {
   const byCall = Map.groupBy(events, ({ data }) => data.callId)
   const isComplete = (callId: string): boolean => {
     const states = new Map(byCall.get(callId)?.map(({ data: { sequence, state } }) => [sequence, state]))
@@ -87,8 +72,10 @@ export function checkCalls(callIds: readonly string[], events: readonly CallEven
   }
   const webhooks = new Set(events.map(({ deliveryId }) => deliveryId)).size
   return {
+    /** Calls with a missing event: their sequence has a gap, or their end was not reported. */
     unfinished: callIds.filter((callId) => !isComplete(callId)).length,
     webhooks,
+    /** Webhooks that arrived again, as at-least-once delivery allows. */
     twice: events.length - webhooks,
   }
 }

@@ -8,7 +8,6 @@ interface Dashboard {
 }
 
 interface Sample {
-  readonly metric: Readonly<Record<string, string>>
   readonly value: readonly [atSeconds: number, value: string]
 }
 

@@ -104,26 +104,22 @@ const remove = (project: ComposeProject): Promise<unknown> =>
 /** Scales the workers up and down and kills one container of each kind, while calls are made. */
 async function disturb(project: ComposeProject, apiUrl: string, devIdpUrl: string): Promise<string> {
   const accessToken = await requestToken(devIdpUrl, DEV_TENANTS[0])
-  const subscriber = await startSubscriber(() => {}, THIS_MACHINE)
-  try {
-    const client = createClient({ baseUrl: apiUrl, auth: async () => accessToken })
-    await client.subscriptions.create({ url: subscriber.url('/load'), eventTypes: ['call.status'] })
-    const load = startLoad(client, subscriber, '/load')
-    await scaleWorkers(project, 4)
-    for (const service of ['delivery-worker', 'fanout', 'api', 'redis', 'rabbitmq']) {
-      const [container = ''] = await project.containers(service)
-      await project.docker('kill', '--signal', 'KILL', container)
-      await project.docker('start', container)
-    }
-    // Services are not ready while RabbitMQ restarts, and `up --wait` fails if a service is not ready.
-    const allWell = waitUntil(() => areHealthy(project), 180_000, 1_000)
-    verify(await allWell, 'every container is healthy again')
-    await scaleWorkers(project, WORKERS)
-    const { calls, webhooks, twice } = await load.end()
-    return `workers from 2 to 4 to 2, one container of each kind killed: ${calls} calls, ${webhooks} webhooks, none lost, ${twice} repeated`
-  } finally {
-    await subscriber.close()
+  await using subscriber = await startSubscriber(() => {}, THIS_MACHINE)
+  const client = createClient({ baseUrl: apiUrl, auth: async () => accessToken })
+  await client.subscriptions.create({ url: subscriber.url('/load'), eventTypes: ['call.status'] })
+  const load = startLoad(client, subscriber, '/load')
+  await scaleWorkers(project, 4)
+  for (const service of ['delivery-worker', 'fanout', 'api', 'redis', 'rabbitmq']) {
+    const [container = ''] = await project.containers(service)
+    await project.docker('kill', '--signal', 'KILL', container)
+    await project.docker('start', container)
   }
+  // Services are not ready while RabbitMQ restarts, and `up --wait` fails if a service is not ready.
+  const allWell = waitUntil(() => areHealthy(project), 180_000, 1_000)
+  verify(await allWell, 'every container is healthy again')
+  await scaleWorkers(project, WORKERS)
+  const { calls, webhooks, twice } = await load.end()
+  return `workers from 2 to 4 to 2, one container of each kind killed: ${calls} calls, ${webhooks} webhooks, none lost, ${twice} repeated`
 }
 
 async function areHealthy(project: ComposeProject): Promise<boolean> {

@@ -3,18 +3,13 @@ import type { Screen } from './screen.ts'
 import type { Arrival, Subscriber } from './subscriber.ts'
 import { verify } from './verify.ts'
 
-/** The customer of the scenario, who calls agents from outside. */
-export interface Customer {
-  /** Calls an agent. Resolves to the id of the call. */
-  calls(agentUri: string, from: string): Promise<string>
-  /** Verifies that no call is left in the contact center. */
-  verifyQuiet(): Promise<void>
-}
+export type Customer = ReturnType<typeof createCustomer>
 
-/** A customer at the outside end of a real Asterisk. */
-export function createCustomer(telephonesUrl: string, screen: Screen, subscriber: Subscriber): Customer {
+/** The customer of the scenario, who calls agents from outside: here, from the outside end of a real Asterisk. */
+export function createCustomer(telephonesUrl: string, screen: Screen, subscriber: Subscriber) {
   return {
-    async calls(agentUri, from) {
+    /** Calls an agent. Resolves to the id of the call. */
+    async calls(agentUri: string, from: string): Promise<string> {
       const before = subscriber.arrivals().length
       const number = PEOPLE.find((person) => person.agentUri === agentUri)?.extension
       const order = { method: 'POST', body: JSON.stringify({ number, from }) }
@@ -27,7 +22,8 @@ export function createCustomer(telephonesUrl: string, screen: Screen, subscriber
       const [first] = await subscriber.waitFor(`the customer's call rings at ${agentUri}`, 1, isNew)
       return first?.envelope.data.callId ?? ''
     },
-    async verifyQuiet() {
+    /** Verifies that no call is left in the contact center. */
+    async verifyQuiet(): Promise<void> {
       const { phones, outside } = (await (await fetch(telephonesUrl)).json()) as {
         readonly phones: readonly { readonly calls: readonly unknown[] }[]
         readonly outside: readonly unknown[]

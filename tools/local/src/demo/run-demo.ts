@@ -17,14 +17,9 @@ const SHORT_SCHEDULE = '1s,2s,3s'
  * verified.
  */
 export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
-  const options = {
-    ...readStackOptions(env),
-    home: join(env['SWITCHHOOK_HOME'] || '.local', 'demo'),
-    apiPort: 0,
-    idpPort: 0,
-  }
-  const schedule = env['DELIVERY_RETRY_WAITS'] || SHORT_SCHEDULE
-  const waitsMs = readSchedule(schedule)
+  const home = join(env['SWITCHHOOK_HOME'] || '.local', 'demo')
+  const options = { ...readStackOptions(env), home, apiPort: 0, idpPort: 0 }
+  const waitsMs = readSchedule(env, SHORT_SCHEDULE)
   const screen = screenOf(env, say)
   let isInterrupted = false
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
@@ -34,8 +29,9 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
 
   const began = Date.now()
   say('Starting RabbitMQ, Redis, the local identity provider and the services')
-  await stopStack(options.home, say, { discardData: true })
-  const starting = startStack(options, { ...env, DELIVERY_RETRY_WAITS: schedule, WRAP_UP_SECONDS: '2' }, say)
+  await stopStack(home, say, { discardData: true })
+  const settings = { DELIVERY_RETRY_WAITS: waitsMs.map((ms) => `${ms}ms`).join(','), WRAP_UP_SECONDS: '2' }
+  const starting = startStack(options, { ...env, ...settings }, say)
   let isComplete = false
   try {
     const runOnStack = async (): Promise<void> => {
@@ -50,10 +46,10 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
     await Promise.race([runOnStack(), interrupted])
     isComplete = true
   } finally {
-    if (!isComplete) say(`Logs of the services: ${join(options.home, 'log')}`)
+    if (!isComplete) say(`Logs of the services: ${join(home, 'log')}`)
     // A process that is still starting could not be found and stopped.
     await Promise.allSettled([starting])
-    await stopStack(options.home, say, { discardData: isComplete })
+    await stopStack(home, say, { discardData: isComplete })
   }
   say('Done. Every step above was verified, and everything is stopped.')
 }
@@ -68,18 +64,15 @@ export async function runDemoOnGiven(env: NodeJS.ProcessEnv, say: Say): Promise<
   const target = {
     apiUrl,
     devIdpUrl: env['DEMO_IDP_URL'] || 'http://127.0.0.1:8090',
-    waitsMs: readSchedule(env['DELIVERY_RETRY_WAITS'] || DEFAULT_RETRY_WAITS),
+    waitsMs: readSchedule(env, DEFAULT_RETRY_WAITS),
     webhookHost: env['DEMO_WEBHOOK_HOST'] || undefined,
   }
   await runScenario(target, screenOf(env, say))
   say('Done. Every step above was verified.')
 }
 
-function readSchedule(schedule: string): readonly number[] {
-  const { DELIVERY_RETRY_WAITS: waitsMs } = loadConfig(
-    { DELIVERY_RETRY_WAITS: durations() },
-    { DELIVERY_RETRY_WAITS: schedule },
-  )
+function readSchedule(env: NodeJS.ProcessEnv, fallback: string): readonly number[] {
+  const { DELIVERY_RETRY_WAITS: waitsMs } = loadConfig({ DELIVERY_RETRY_WAITS: durations(fallback) }, env)
   verify(waitsMs.length > 0, 'a retry is possible: DELIVERY_RETRY_WAITS names no wait')
   return waitsMs
 }

@@ -7,21 +7,10 @@ import { waitUntil } from '@switchhook/test-servers'
 import { Webhook } from 'standardwebhooks'
 import { verify } from './verify.ts'
 
+type Post = Readonly<Awaited<ReturnType<typeof read>>>
+
 /** One received POST and its answer. */
-export interface Arrival {
-  readonly path: string
-  /** ms since 1970. */
-  readonly at: number
-  readonly contentType: string | undefined
-  readonly event: string | undefined
-  readonly deliveryId: string | undefined
-  readonly attempt: number
-  readonly body: string
-  readonly envelope: Envelope
-  readonly answer: number
-  /** Whether the POST has a fresh signature of this secret. */
-  readonly isSignedBy: (secret: string) => boolean
-}
+export type Arrival = Post & { readonly answer: number }
 
 /** Of either event type, each with fields of its own. */
 type Envelope = Schemas['AnyDelivery'] & {
@@ -31,7 +20,7 @@ type Envelope = Schemas['AnyDelivery'] & {
 }
 
 /** Returns the status for a POST. */
-type Behaviour = (arrival: Omit<Arrival, 'answer'>) => number
+type Behaviour = (post: Post) => number
 
 export type Subscriber = Awaited<ReturnType<typeof startSubscriber>>
 
@@ -64,33 +53,31 @@ export async function startSubscriber(onArrival: (arrival: Arrival) => void, web
     /** @throws StepFailed if too few matching POSTs arrive in time */
     waitFor: async (what: string, count: number, isOne: (arrival: Arrival) => boolean): Promise<readonly Arrival[]> => {
       const found = (): readonly Arrival[] => arrivals.filter(isOne)
-      verify(
-        await waitUntil(() => found().length >= count, 30_000, 10),
-        `${what} (${found().length} of ${count} arrived)`,
-      )
+      const areThere = await waitUntil(() => found().length >= count, 30_000, 10)
+      verify(areThere, `${what} (${found().length} of ${count} arrived)`)
       return found()
     },
-    close: async (): Promise<void> => {
-      const closed = once(server, 'close')
-      server.close()
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       server.closeAllConnections()
-      await closed
+      await server[Symbol.asyncDispose]()
     },
   }
 }
 
-async function read(request: IncomingMessage): Promise<Omit<Arrival, 'answer'>> {
+async function read(request: IncomingMessage) {
   const body = await text(request)
   const header = (name: string): string | undefined => request.headersDistinct[name]?.[0]
   return {
     path: request.url ?? '',
+    /** ms since 1970. */
     at: Date.now(),
     contentType: header('content-type'),
     event: header('x-svc-event'),
     deliveryId: header('x-svc-delivery'),
     attempt: Number(header('x-svc-attempt')),
     body,
-    isSignedBy: (secret) => isSignedBy(secret, body, request.headers),
+    /** Whether the POST has a fresh signature of this secret. */
+    isSignedBy: (secret: string): boolean => isSignedBy(secret, body, request.headers),
     envelope: JSON.parse(body) as Envelope,
   }
 }

@@ -46,11 +46,8 @@ export async function aCustomerIsTransferred({ api, subscriber, screen, customer
   await desk.leg(callId, BOB, ended)
   await desk.agent(ALICE, afterCallWork)
   await desk.agent(ALICE, lunch)
-  verifySame(
-    desk.statusesSince(ALICE, onThePhone),
-    [onThePhone, afterCallWork, lunch],
-    "alice's status follows the call",
-  )
+  const statuses = [onThePhone, afterCallWork, lunch]
+  verifySame(desk.statusesSince(ALICE, onThePhone), statuses, "alice's status follows the call")
   screen.verified('alice: on the phone, after-call work, then lunch, which was set during the call')
   await api.agents.setPresence(ALICE, { statusCode: String(available) })
   await api.subscriptions.delete(id)
@@ -61,10 +58,8 @@ async function setDuringTheCall(api: Client): Promise<void> {
     statusCode: String(lunch),
     message: 'at last',
   })
-  verify(
-    statusCode === onThePhone && pendingStatusCode === lunch,
-    'a status set during a call is pending until the call ends',
-  )
+  const isPending = statusCode === onThePhone && pendingStatusCode === lunch
+  verify(isPending, 'a status set during a call is pending until the call ends')
 }
 
 const isOf = ({ path, event, envelope }: Arrival, type: string, agentUri: string): boolean =>

@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { ConfigError } from '@switchhook/runtime'
 import { type Home, isTaken, rememberPorts } from '@switchhook/test-servers'
 import type { Member } from './members.ts'
-import type { StackFile } from './stack-file.ts'
 import type { StackOptions } from './stack-options.ts'
+
+export type StackPorts = Awaited<ReturnType<typeof assignPorts>>
 
 /**
  * Assigns ports to every member. A running member keeps its ports; others get the wanted port, or any free one.
@@ -13,9 +14,8 @@ export async function assignPorts(
   home: Home,
   members: readonly Member[],
   running: ReadonlySet<string>,
-  options: StackOptions,
-): Promise<Pick<StackFile, 'ports' | 'healthPorts'>> {
-  const { apiPort, idpPort } = options
+  { apiPort, idpPort }: StackOptions,
+) {
   const configured: Readonly<Record<string, { readonly port: number; readonly variable: string }>> = {
     'api-1': { port: apiPort, variable: 'API_PORT' },
     'dev-idp': { port: idpPort, variable: 'DEV_IDP_PORT' },

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
-  type BackingServices,
   composeProvider,
   DaemonFailed,
   type Home,
@@ -17,15 +16,10 @@ import {
   stopDaemon,
   withProgress,
 } from '@switchhook/test-servers'
-import {
-  ASTERISK_PROCESSES,
-  type LocalAsterisk,
-  needsLocalAsterisk,
-  startLocalAsterisk,
-} from '../asterisk/local-asterisk.ts'
+import { needsLocalAsterisk, startLocalAsterisk } from '../asterisk/local-asterisk.ts'
 import { assignPorts } from './assign-ports.ts'
 import { type Member, type MemberPorts, memberEnvironment, membersOf } from './members.ts'
-import { readStackFile, type StackFile, writeStackFile } from './stack-file.ts'
+import { describeStack, readStackFile, type Servers, type StackFile, writeStackFile } from './stack-file.ts'
 import type { StackOptions } from './stack-options.ts'
 
 /** Starts the processes of the stack that are not running, and resolves when all are ready. */
@@ -66,11 +60,8 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
       readyWithinMs: 60_000,
     })
   }
-  const started = await withProgress(
-    say,
-    `starting ${starting.map(({ name }) => name).join(', ')}`,
-    Promise.allSettled(starting.map(start)),
-  )
+  const names = starting.map(({ name }) => name).join(', ')
+  const started = await withProgress(say, `starting ${names}`, Promise.allSettled(starting.map(start)))
   const stack = await describe()
   writeStackFile(home, stack)
   const failed = started.filter((result) => result.status === 'rejected')
@@ -82,12 +73,6 @@ export async function startStack(options: StackOptions, env: NodeJS.ProcessEnv, 
 function stickToLocalData(home: Home, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isThere = ['rabbitmq', 'redis'].some((name) => existsSync(join(home.dataDir, name)))
   return isThere && !env['BACKING'] ? { ...env, BACKING: 'local' } : env
-}
-
-/** The servers that the members use. */
-interface Servers {
-  readonly backing: BackingServices
-  readonly asterisk: LocalAsterisk | null
 }
 
 /** Stops members that an earlier `up` started with other URLs, because those servers may be gone. */
@@ -103,35 +88,4 @@ async function isReady({ port, healthPort }: MemberPorts): Promise<boolean> {
   return healthPort === undefined
     ? httpAnswers(`http://127.0.0.1:${port}/`)
     : httpSucceeds(`http://127.0.0.1:${healthPort}/readyz`)
-}
-
-async function describeStack(
-  home: Home,
-  members: readonly Member[],
-  ports: Pick<StackFile, 'ports' | 'healthPorts'>,
-  { backing, asterisk }: Servers,
-): Promise<StackFile> {
-  const names = [...members.map(({ name }) => name), ...ASTERISK_PROCESSES, 'rabbitmq', 'redis', 'epmd']
-  const pids = await Promise.all(names.map(async (name) => [name, await runningPid(home, name)] as const))
-  const url = (name: string): string => `http://127.0.0.1:${ports.ports[name]}`
-  const apis = members.filter(({ kind }) => kind === 'api').map(({ name }) => url(name))
-  return {
-    home: home.path,
-    urls: {
-      api: apis[0] ?? null,
-      apis,
-      devIdp: url('dev-idp'),
-      amqp: backing.amqpUrl,
-      redis: backing.redisUrl,
-      rabbitmqManagement: backing.managementUrl,
-      rabbitmqMetrics: backing.metricsUrl ?? null,
-      asterisk: asterisk?.url ?? null,
-      telephones: asterisk?.telephonesUrl ?? null,
-    },
-    ...ports,
-    providers: backing.providers,
-    processes: Object.fromEntries(
-      pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, { pid, log: home.logFile(name) }]])),
-    ),
-  }
 }

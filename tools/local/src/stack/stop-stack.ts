@@ -21,16 +21,11 @@ export async function stopStack(
     .filter((file) => file.endsWith('.pid'))
     .map((file) => file.slice(0, -'.pid'.length))
     .filter((name) => !LAST.includes(name))
-  await withProgress(
-    say,
-    'services finish what is in flight',
-    Promise.all(
-      names.map(async (name) => {
-        const how = await stopDaemon(home, name)
-        if (how === 'killed') say(`${name} did not stop in time and was killed: see ${home.logFile(name)}`)
-      }),
-    ),
-  )
+  const stopping = names.map(async (name) => {
+    const how = await stopDaemon(home, name)
+    if (how === 'killed') say(`${name} did not stop in time and was killed: see ${home.logFile(name)}`)
+  })
+  await withProgress(say, 'services finish what is in flight', Promise.all(stopping))
   for (const name of ASTERISK_PROCESSES) await stopDaemon(home, name, 10_000)
   await composeProvider(home, say, options).stop()
   const local = localProvider(home, say, options.discardData ? { stopGraceMs: 0 } : {})

@@ -39,9 +39,4 @@ export function summary({ home, urls, processes }: StackFile): string {
   ].join('\n')
 }
 
-function withoutCredentials(url: string): string {
-  const bare = new URL(url)
-  bare.username = ''
-  bare.password = ''
-  return bare.href
-}
+const withoutCredentials = (url: string): string => Object.assign(new URL(url), { username: '', password: '' }).href

@@ -12,8 +12,7 @@ const run = promisify(execFile)
 /** Whether the clone has this commit. A shallow clone may lack it. */
 export function isInClone(commit: string): boolean {
   try {
-    execFileSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: repository, stdio: 'ignore' })
-    return true
+    return commitOf(commit) === commit
   } catch {
     return false
   }
@@ -22,10 +21,8 @@ export function isInClone(commit: string): boolean {
 /** The full hash of a branch, tag or abbreviated hash. @throws Error if the clone does not have it */
 export function commitOf(ref: string): string {
   try {
-    return execFileSync('git', ['rev-parse', '--verify', `${ref}^{commit}`], {
-      cwd: repository,
-      encoding: 'utf8',
-    }).trim()
+    const args = ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]
+    return execFileSync('git', args, { cwd: repository, encoding: 'utf8' }).trim()
   } catch {
     throw new Error(`${ref} is not a commit of this clone`)
   }

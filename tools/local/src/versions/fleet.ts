@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { addressesOf, DEV_AUDIENCE } from '@switchhook/dev-idp'
 import { httpSucceeds, openHome, repository, runCommand, stopDaemon } from '@switchhook/test-servers'
-import type { StackFile } from '../stack/stack-file.ts'
+import { managementOf, type StackFile } from '../stack/stack-file.ts'
 import { stopStack } from '../stack/stop-stack.ts'
 
 type Version = 'old' | 'new'
@@ -47,20 +48,16 @@ export async function startFleet(folder: string, previous: string, settings: Nod
     MANAGEMENT_URL: '',
   })
   const { urls } = backing
+  const managementUrl = managementOf(backing)
+  const tenant = 'acme'
+  const { issuer, jwksUri } = addressesOf(urls.devIdp, tenant)
   const env = {
     ...base,
     AMQP_URL: urls.amqp,
     REDIS_URL: urls.redis,
-    MANAGEMENT_URL: urls.rabbitmqManagement ?? '',
+    MANAGEMENT_URL: managementUrl,
     // Each runner starts an identity provider; tokens come from this one.
-    AUTH_ISSUERS: JSON.stringify([
-      {
-        issuer: `${urls.devIdp}/acme`,
-        audience: 'switchhook',
-        tenant: 'acme',
-        jwksUri: `${urls.devIdp}/acme/discovery/v2.0/keys`,
-      },
-    ]),
+    AUTH_ISSUERS: JSON.stringify([{ issuer, audience: DEV_AUDIENCE, tenant, jwksUri }]),
   }
   const homeOf = (version: Version): string => join(folder, version)
   const running = new Map<string, Member>()
@@ -77,8 +74,6 @@ export async function startFleet(folder: string, previous: string, settings: Nod
     }
   }
 
-  const { rabbitmqManagement: managementUrl } = urls
-  if (managementUrl === null) throw new Error('this broker has no management API')
   return {
     devIdp: urls.devIdp,
     managementUrl,
