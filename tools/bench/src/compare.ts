@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { buildVersion, commitOf } from '@switchhook/local'
 import { integer, loadConfig } from '@switchhook/runtime'
 import { FIGURE_NAMES } from './figures.ts'
-import { compareResults } from './report/compare-results.ts'
+import { compareResults, otherFigures } from './report/compare-results.ts'
 import { type Results, wantedFigures } from './report/results.ts'
 import { table } from './report/tables.ts'
 
@@ -20,6 +20,9 @@ async function compare(env: NodeJS.ProcessEnv): Promise<void> {
       results.push(measure(folder, figures, env))
     const rows = compareResults(before, after).map((row) => [row.figure, row.before, row.after, row.worse])
     console.log(table(['figure', 'before', 'after', 'worse, %'], rows))
+    const others = new Set([...before, ...after].flatMap(otherFigures))
+    if (others.size > 0)
+      console.log(`not compared, because a version measures it differently: ${[...others].join(', ')}`)
   }
 }
 

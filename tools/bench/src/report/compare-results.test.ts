@@ -1,4 +1,4 @@
-import { compareResults } from './compare-results.ts'
+import { compareResults, otherFigures } from './compare-results.ts'
 import type { Results } from './results.ts'
 
 const taken = (p50Ms: number, ratio: number) =>
@@ -27,6 +27,7 @@ test('leaves out what only one of the versions measures, or measures in another 
   expect(compareResults([taken(1, 1)], [{}])).toEqual([])
   const other = { ...taken(1, 1), latency: { figure: { ours: { p50Ms: 1 } } } } as unknown as Results
   expect(compareResults([other], [taken(1, 1)])).toEqual([expect.objectContaining({ before: 1, after: 1 })])
+  expect([otherFigures(other), otherFigures(taken(1, 1))]).toEqual([['latency'], []])
 })
 
 test('leaves out a baseline that only one of the versions has', () => {

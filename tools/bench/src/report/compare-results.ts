@@ -28,12 +28,17 @@ const valuesOf = (results: Results) =>
     ),
   )
 
-/** A figure that a version measures in another form cannot be compared. */
+/** The figures that this version measures in another form, so that they cannot be compared. */
+export const otherFigures = (results: Results): string[] =>
+  Object.entries(results).flatMap(([name, figure]) => (rowsOfFigure(name, figure) === undefined ? [name] : []))
+
 const rowsOf = (results: Results) =>
-  Object.entries(results).flatMap((figure) => {
-    try {
-      return compareWithTargets(Object.fromEntries([figure]))
-    } catch {
-      return []
-    }
-  })
+  Object.entries(results).flatMap(([name, figure]) => rowsOfFigure(name, figure) ?? [])
+
+function rowsOfFigure(name: string, figure: Results[keyof Results]) {
+  try {
+    return compareWithTargets({ [name]: figure })
+  } catch {
+    return undefined
+  }
+}
