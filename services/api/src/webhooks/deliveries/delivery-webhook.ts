@@ -1,7 +1,7 @@
 import { DELIVERY_HEADERS, describeEventTypes, REQUIRED_DELIVERY_HEADERS } from '@switchhook/contracts'
 import { type Components, describedBy } from '../../http/openapi/components.ts'
 import { DELIVERY_DESCRIPTION } from '../../http/openapi/document-texts.ts'
-import type { Schema } from '../../http/route.ts'
+import type { Schema } from '../../http/schema.ts'
 import { webhookDeliverySchema } from './event-schemas.ts'
 
 const REQUIRED: readonly string[] = REQUIRED_DELIVERY_HEADERS

@@ -1,7 +1,6 @@
 import { EVENT_CATALOGUE, EVENT_TYPES, type EventType } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
-import type { Schema } from '../../http/route.ts'
-import { choice, completeComponent, count, list, moment, text } from '../../http/schema-parts.ts'
+import type { Schema } from '../../http/schema.ts'
+import { choice, completeComponent, component, count, list, moment, text } from '../../http/schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { attemptSchema, deliverySchema, envelopeSchema, eventIdSchema } from './delivery-schema.ts'
 

@@ -1,7 +1,7 @@
 import { AppError, isGuid, parseEventId } from '@switchhook/contracts'
 import type { PageQuery } from '@switchhook/store'
-import { pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
+import { pageParameters } from '../../http/schema.ts'
 import { eventIdSchema } from './delivery-schema.ts'
 import { createExplainEvent, type ExplainEventDeps } from './explain-event.ts'
 import { explainedEventSchema } from './explain-schema.ts'

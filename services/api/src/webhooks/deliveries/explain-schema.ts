@@ -1,5 +1,14 @@
-import { nextCursorSchema } from '../../http/page-schema.ts'
-import { choice, completeComponent, count, list, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
+import {
+  choice,
+  completeComponent,
+  count,
+  list,
+  moment,
+  momentOrNull,
+  nextCursorSchema,
+  orNull,
+  text,
+} from '../../http/schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { attemptSchema, deliveryIdSchema, eventIdSchema, parkedReasonSchema } from './delivery-schema.ts'
 import { VERDICTS } from './explain.ts'

@@ -1,8 +1,9 @@
 import { CONNECTION_REASONS, type Outcome } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
+import type { ValueOf } from '../../http/schema.ts'
 import {
   choice,
   completeComponent,
+  component,
   count,
   flag,
   integer,
@@ -10,8 +11,7 @@ import {
   moment,
   momentOrNull,
   text,
-} from '../../http/schema-parts.ts'
-import type { ValueOf } from '../../http/schema-value.ts'
+} from '../../http/schema.ts'
 import { deliveryIdSchema } from '../deliveries/delivery-schema.ts'
 
 const amount = (minimum: number, maximum: number, usual: number, description: string) =>

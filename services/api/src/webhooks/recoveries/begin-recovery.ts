@@ -3,7 +3,8 @@ import type { ParkedCounter, ParkedWindow } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import { windowFault, windowOf } from '../../http/read-range.ts'
-import type { Answer, RouteOf, Schema } from '../../http/route.ts'
+import type { Answer, RouteOf } from '../../http/route.ts'
+import type { Schema } from '../../http/schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import {
   listEndAtStart,

@@ -1,5 +1,5 @@
 import { UNREACHABLE_REASONS, type UnreachableReason } from '@switchhook/contracts'
-import { choice, completeComponent, count, integer, momentOrNull, orNull } from '../../http/schema-parts.ts'
+import { choice, completeComponent, count, integer, momentOrNull, orNull } from '../../http/schema.ts'
 
 /** A short explanation of each outcome without an answer. A receiver check gives longer advice. */
 const REASONS: Readonly<Record<UnreachableReason, string>> = {

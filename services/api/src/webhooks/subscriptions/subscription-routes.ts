@@ -10,7 +10,7 @@ import {
 import type { Base } from '../../base.ts'
 import type { Audited } from '../../http/audit-action.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
-import { text } from '../../http/schema-parts.ts'
+import { text } from '../../http/schema.ts'
 import { watchUse } from './delete-unused.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
 import { mergedHeaders, type WantedHeaders } from './own-headers.ts'

@@ -1,8 +1,8 @@
 import { ALL_TYPES, EVENT_TYPES } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
 import {
   choice,
   completeComponent,
+  component,
   count,
   flag,
   guid,
@@ -12,7 +12,7 @@ import {
   momentOrNull,
   orNull,
   text,
-} from '../../http/schema-parts.ts'
+} from '../../http/schema.ts'
 import { endpointHealthSchema } from './endpoint-health-schema.ts'
 import { warningsSchema } from './filter-schema.ts'
 import { EXTERNAL_ID, OPTIONAL_SETTINGS } from './optional-settings.ts'

@@ -1,6 +1,5 @@
 import { EVENT_TYPES } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
-import { choice, completeComponent, list, orNull, text } from '../../http/schema-parts.ts'
+import { choice, completeComponent, component, list, orNull, text } from '../../http/schema.ts'
 import { deliveryIdSchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
 import { CHECKS } from './receiver-report.ts'
 
