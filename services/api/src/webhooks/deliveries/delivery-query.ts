@@ -1,8 +1,7 @@
 import { EVENT_TYPES, type EventSubject, parseEventId } from '@switchhook/contracts'
 import type { LogQuery, ParkedQuery } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
-import type { QueryOf } from '../../http/schema.ts'
-import { choice, pageParameters, time } from '../../http/schema.ts'
+import { choice, pageParameters, type QueryOf, time } from '../../http/schema.ts'
 import { DELIVERY_STATES, eventIdSchema } from './delivery-schema.ts'
 
 export const deliveryQuery = {

@@ -14,7 +14,7 @@ import {
   pageSchema,
   text,
 } from '../../http/schema.ts'
-import { UNREACHABLE_TEXT } from '../subscriptions/endpoint-health-schema.ts'
+import { UNREACHABLE_TEXT } from '../subscriptions/endpoint-health.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 export const DELIVERY_STATES = [

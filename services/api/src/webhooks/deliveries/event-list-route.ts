@@ -2,8 +2,7 @@ import { canonicalCallId, EVENT_TYPES, MAX_SUBJECT_LENGTH } from '@switchhook/co
 import type { EventList } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
-import type { QueryOf } from '../../http/schema.ts'
-import { completeComponent, moment, orNull, pageParameters, pageSchema, text } from '../../http/schema.ts'
+import { completeComponent, moment, orNull, pageParameters, pageSchema, type QueryOf, text } from '../../http/schema.ts'
 import { deliveryQuery } from './delivery-query.ts'
 import { eventIdSchema } from './delivery-schema.ts'
 

@@ -12,10 +12,9 @@ import {
   nextCursorSchema,
   pageParameters,
 } from '../../http/schema.ts'
-import { endpointHealthSchema } from '../subscriptions/endpoint-health-schema.ts'
+import { endpointHealthSchema, type Health, healthViewOf } from '../subscriptions/endpoint-health.ts'
 import { OPTIONAL_SETTINGS } from '../subscriptions/optional-settings.ts'
 import { subscriptionSchema } from '../subscriptions/subscription-schema.ts'
-import { type Health, healthViewOf } from '../subscriptions/subscription-view.ts'
 
 interface SummaryRouteDeps extends Pick<Base, 'subscriptions' | 'now'> {
   readonly standings: DeliveryCounter

@@ -27,7 +27,7 @@ export const RECOVERIES = '/api/v1/webhooks/recoveries'
 
 export interface BeginDeps extends Pick<Base, 'now'> {
   readonly recoveries: RecoveryBook
-  readonly parked: Pick<ParkedWindow, 'countAfter'>
+  readonly parked: ParkedWindow
 }
 
 /** What the two routes that begin a recovery have in common. */
@@ -63,7 +63,7 @@ interface Counted extends Pick<Recovery, 'after' | 'until'>, Partial<Pick<Recove
 }
 
 export interface CountDeps {
-  readonly parked: Pick<ParkedWindow, 'newest' | 'count'>
+  readonly parked: ParkedWindow
   readonly parkedCount: ParkedCounter['count']
 }
 

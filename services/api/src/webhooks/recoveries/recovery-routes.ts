@@ -29,9 +29,7 @@ import {
   recoverySchema,
 } from './recovery-schema.ts'
 
-interface RecoveryRouteDeps extends BeginDeps, CountDeps, Pick<Base, 'subscriptions' | 'now'> {
-  readonly parked: BeginDeps['parked'] & CountDeps['parked']
-}
+type RecoveryRouteDeps = BeginDeps & CountDeps & Pick<Base, 'subscriptions'>
 
 const params = { recoveryId: recoveryIdSchema }
 
@@ -59,7 +57,7 @@ export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
   },
 }
 
-interface BackfillRouteDeps extends BeginDeps, Pick<Base, 'subscriptions' | 'journal' | 'now'> {
+interface BackfillRouteDeps extends BeginDeps, Pick<Base, 'subscriptions' | 'journal'> {
   readonly backfill: BackfillWindow
 }
 

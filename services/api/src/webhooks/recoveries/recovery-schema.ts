@@ -1,5 +1,4 @@
 import { EVENT_TYPES, PARKED_REASONS } from '@switchhook/contracts'
-import type { Schema, ValueOf } from '../../http/schema.ts'
 import {
   choice,
   completeComponent,
@@ -12,6 +11,8 @@ import {
   momentOrNull,
   orNull,
   pageSchema,
+  type Schema,
+  type ValueOf,
 } from '../../http/schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { WAITING_FOR } from './pace.ts'

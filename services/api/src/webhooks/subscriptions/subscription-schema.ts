@@ -13,7 +13,7 @@ import {
   orNull,
   text,
 } from '../../http/schema.ts'
-import { endpointHealthSchema } from './endpoint-health-schema.ts'
+import { endpointHealthSchema } from './endpoint-health.ts'
 import { warningsSchema } from './filter-schema.ts'
 import { EXTERNAL_ID, OPTIONAL_SETTINGS } from './optional-settings.ts'
 import { shownHeadersSchema, wantedHeadersSchema } from './own-headers.ts'
