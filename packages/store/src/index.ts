@@ -35,7 +35,7 @@ export {
   type LeasedDelivery,
   leaseTimes,
 } from './held/held-store.ts'
-export { createOutcomeStore, type OutcomeResult, type OutcomeStore } from './held/outcome-store.ts'
+export { createOutcomeStore, type OutcomeStore } from './held/outcome-store.ts'
 export { createPullerStore, type Pulled, type PullerStore } from './held/puller-store.ts'
 export { createDeliveryCounter, type DeliveryCounter } from './history/delivery-counts.ts'
 export { createDeliveryLog } from './history/delivery-log.ts'

@@ -1,5 +1,4 @@
 import { CONNECTION_REASONS, type Outcome } from '@switchhook/contracts'
-import type { ValueOf } from '../../http/schema.ts'
 import {
   choice,
   completeComponent,
@@ -11,6 +10,7 @@ import {
   moment,
   momentOrNull,
   text,
+  type ValueOf,
 } from '../../http/schema.ts'
 import { deliveryIdSchema } from '../deliveries/delivery-schema.ts'
 
