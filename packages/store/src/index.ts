@@ -11,11 +11,7 @@ export { createOutageStore, type Outage, type OutageStore } from './breaker/outa
 export { createRejectionStore, type RejectionStore, type Rejections } from './breaker/rejection-store.ts'
 export * from './deliveries/delivery-archive.ts'
 export type { DeliveryRecord, DeliveryState } from './deliveries/delivery-record.ts'
-export {
-  createDeliveryStore,
-  type DeliveryStore,
-  type Settlement,
-} from './deliveries/delivery-store.ts'
+export { createDeliveryStore, type DeliveryStore, type Settlement } from './deliveries/delivery-store.ts'
 export { type ListedDelivery, pendingDelivery } from './deliveries/listed-delivery.ts'
 export type { ParkedQuery } from './deliveries/parked-index.ts'
 export {
@@ -39,42 +35,33 @@ export {
   type LeasedDelivery,
   leaseTimes,
 } from './held/held-store.ts'
-export { createOutcomeStore, type OutcomeResult, type OutcomeStore } from './held/outcome-store.ts'
+export { createOutcomeStore, type OutcomeStore } from './held/outcome-store.ts'
 export { createPullerStore, type Pulled, type PullerStore } from './held/puller-store.ts'
 export { createDeliveryCounter, type DeliveryCounter } from './history/delivery-counts.ts'
 export { createDeliveryLog } from './history/delivery-log.ts'
 export * from './history/delivery-log-reader.ts'
 export { createEventList, type EventList } from './history/event-list.ts'
 export type { EventRecord, LoggedEvent } from './history/event-record.ts'
-export {
-  createJournal,
-  type JournalEntry,
-  type JournalId,
-} from './history/journal.ts'
+export { createJournal, type JournalEntry, type JournalId } from './history/journal.ts'
 export * from './history/journal-reader.ts'
 export * from './history/live-attempts.ts'
 export { createTenantLog, type TenantLog } from './history/tenant-log.ts'
 export { createTenantParked, type ParkedCause, type TenantParked } from './history/tenant-parked.ts'
 export * from './installation/delivery-policy.ts'
 export { type Installation, openInstallation } from './installation/installation.ts'
-export type { Ruling, StoredInstallation } from './installation/installation-rule.ts'
-export { createInstallationStore, type InstallationStore } from './installation/installation-store.ts'
-export { createListCursor, type Page, type PageQuery } from './paging.ts'
 export {
-  createPermitStore,
-  PERMIT_VALID_MS,
-  type PermitStore,
-} from './permits/permit-store.ts'
+  createInstallationStore,
+  type InstallationStore,
+  type Ruling,
+  type StoredInstallation,
+} from './installation/installation-store.ts'
+export { createListCursor, type Page, type PageQuery } from './paging.ts'
+export { createPermitStore, PERMIT_VALID_MS, type PermitStore } from './permits/permit-store.ts'
 export { assertDurable } from './redis/durability.ts'
 export { inChunks } from './redis/in-chunks.ts'
 export { openRedis, type Redis } from './redis/redis.ts'
 export { createServerClock } from './redis/server-clock.ts'
-export {
-  type AuditList,
-  type AuditStore,
-  createAuditStore,
-  type NewAuditEntry,
-} from './requests/audit-store.ts'
+export { type AuditList, type AuditStore, createAuditStore, type NewAuditEntry } from './requests/audit-store.ts'
 export {
   createIdempotencyStore,
   type IdempotencyBegun,
@@ -98,7 +85,4 @@ export {
 } from './statistics/statistics-store.ts'
 export { type CheckStore, createCheckStore } from './subscriptions/check-store.ts'
 export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
-export {
-  createSubscriptionStore,
-  type SubscriptionStore,
-} from './subscriptions/subscription-store.ts'
+export { createSubscriptionStore, type SubscriptionStore } from './subscriptions/subscription-store.ts'

@@ -127,7 +127,7 @@ export const heldClaimsKey = (partition: number): string => `sh:{p${partition}}:
 /** hash: client → since when and when last it received, ms (puller-store.ts) · 8 days from the last time · api */
 export const pullersKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:pullers`
 
-/** string: results of reported outcomes, JSON · 10 minutes · worker */
+/** string: empty; exists once the reported outcomes are recorded · 10 minutes · worker */
 export const outcomesKey = (batchId: string): string => `sh:{o:${batchId}}:outcomes`
 
 // Delivery log

@@ -46,60 +46,79 @@ export const MICROSECONDS = /^\d{1,16}$/
 /** Converts such a place to ISO 8601, UTC. */
 export const isoTime = (since: string): string => new Date(Math.floor(Number(since) / 1_000)).toISOString()
 
-/** An entry with a place that no other entry of its list has: a time in µs or the id of a stream entry; the newest is highest. */
-type Placed = Pick<ScoredEntry, 'since'>
-
-interface Reading<Entry extends Placed> {
+/** A list in the order of its pages. */
+interface Listing<Entry> {
   readonly limit: number
-  readonly cursors: ListCursor
-  /** The page begins below this score or id, in the syntax of Redis. */
-  readonly before: string
-  readonly entriesBefore: (before: string, count: number) => Promise<readonly Entry[]>
+  /** From the beginning of the page on, a part at a time. */
+  readonly entries: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>
+  /** The cursor of a page that ends with this entry. */
+  readonly cursorOf: (end: Entry) => string
 }
 
-interface Scan<Entry extends Placed, Item> extends Reading<Entry> {
-  /** Resolves to one item per entry; undefined if the entry does not belong on the page. */
-  readonly load: (entries: readonly Entry[]) => Promise<readonly (Item | undefined)[]>
-  /** Bounds the cost of a page of rare items. Such a page may be short without being the last. */
-  readonly mostScanned?: number
-  /** Entries per read. Choose a small number if each may be large. */
-  readonly mostAtOnce?: number
-}
-
-/** Collects a page of matching entries, the newest first. */
-export async function scanPage<Entry extends Placed, Item>(scan: Scan<Entry, Item>): Promise<Page<Item>> {
-  const found: { readonly item: Item; readonly since: string }[] = []
-  let { before } = scan
-  const { mostScanned = 1_000, mostAtOnce = 128 } = scan
-  let last: Entry | undefined
+/**
+ * Collects the items of a page.
+ * @param load resolves to one item per entry; undefined if the entry does not belong on the page
+ * @param mostScanned bounds the cost of a page of rare items. Such a page may be short without being the last.
+ */
+export async function collectPage<Entry, Item>(
+  { limit, entries, cursorOf }: Listing<Entry>,
+  load: (entries: readonly Entry[]) => Promise<readonly (Item | undefined)[]>,
+  mostScanned = 1_000,
+): Promise<Page<Item>> {
+  const items: Item[] = []
+  let end: Entry | undefined
   let scanned = 0
-  // One item more than the limit shows whether there is another page. The reads grow, for lists where few entries match.
-  for (let count = scan.limit + 1; found.length <= scan.limit && scanned < mostScanned; ) {
-    const entries = await scan.entriesBefore(before, count)
-    const items = await scan.load(entries)
-    found.push(...entries.flatMap(({ since }, i) => (items[i] === undefined ? [] : [{ item: items[i], since }])))
-    last = entries.length < count ? undefined : entries.at(-1)
-    if (last === undefined) break
-    before = `(${last.since}`
-    scanned += count
-    count = Math.min(2 * count, mostAtOnce)
+  for await (const some of entries) {
+    if (end !== undefined && scanned >= mostScanned) return { items, nextCursor: cursorOf(end) }
+    const loaded = await load(some)
+    for (const [i, entry] of some.entries()) {
+      const item = loaded[i]
+      // Only a further item shows that there is another page.
+      if (item !== undefined && items.length === limit && end !== undefined) return { items, nextCursor: cursorOf(end) }
+      if (item !== undefined) items.push(item)
+      end = entry
+    }
+    scanned += some.length
   }
-  const end = found.length > scan.limit ? found[scan.limit - 1]?.since : last?.since
-  const items = found.slice(0, scan.limit).map(({ item }) => item)
-  return { items, nextCursor: end === undefined ? null : scan.cursors.of(end) }
+  return { items, nextCursor: null }
 }
 
-/** How a page of a list that is sorted by time in µs is read. @throws AppError as `ListCursor.parse` */
-export const readingOf = (
+/**
+ * Reads the entries below a score or id, the newest first. The reads grow, for lists where few entries match.
+ * @param limit one entry more shows whether there is another page
+ * @param mostAtOnce entries per read; choose a small number if each may be large
+ */
+export async function* entriesBelow<Entry extends Pick<ScoredEntry, 'since'>>(
+  before: string,
+  limit: number,
+  read: (before: string, count: number) => Promise<readonly Entry[]>,
+  mostAtOnce = 128,
+): AsyncGenerator<readonly Entry[], void> {
+  for (let [below, count] = [before, limit + 1]; ; count = Math.min(2 * count, mostAtOnce)) {
+    const entries = await read(below, count)
+    const last = entries.at(-1)
+    if (last !== undefined) yield entries
+    if (last === undefined || entries.length < count) return
+    below = `(${last.since}`
+  }
+}
+
+/** A list that is sorted by time in µs, the newest first. @throws AppError as `ListCursor.parse` */
+export const listingOf = (
   redis: Redis,
   key: string,
   cursors: ListCursor,
   { limit, cursor, fromMs, toMs }: RangeQuery,
-): Reading<ScoredEntry> => ({
+  mostAtOnce?: number,
+): Listing<ScoredEntry> => ({
   limit,
-  cursors,
-  before: upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
-  entriesBefore: (before, count) => newestEntries(redis, key, { before, from: lowerBound(fromMs), count }),
+  entries: entriesBelow(
+    upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
+    limit,
+    (before, count) => newestEntries(redis, key, { before, from: lowerBound(fromMs), count }),
+    mostAtOnce,
+  ),
+  cursorOf: ({ since }) => cursors.of(since),
 })
 
 /** The lowest score (µs) of a page that begins at a time in ms since 1970. */

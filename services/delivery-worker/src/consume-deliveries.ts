@@ -22,8 +22,8 @@ import type { DeliverDeps } from './pipeline/steps.ts'
 import type { Reporting } from './reporting/start-reporting.ts'
 
 export interface ConsumeDeliveriesDeps {
-  readonly broker: Pick<Broker, 'consume' | 'publishRetry' | 'publishPacked'>
-  readonly installation: Pick<Installation, 'checked' | 'recovered'>
+  readonly broker: Pick<Broker, 'publishRetry' | 'publishPacked'>
+  readonly consume: Consume
   readonly isolation: Pick<Isolation, 'stop'>
   readonly worker: DeliverDeps
   readonly traced: Reporting['traced']
@@ -56,9 +56,22 @@ const LEFT_DEPTH = 2
 export const mostPosts = ({ concurrency, cap, lanes }: Pick<ConsumeDeliveriesDeps, 'concurrency' | 'cap' | 'lanes'>) =>
   (4 + 2 * LEFT_DEPTH) * concurrency + lanes * LANE_DEPTH * cap
 
+type Consume = ReturnType<typeof createConsume>
+
+/** Consumes a queue. The consumer pauses while messages or Redis belong to another installation. */
+export const createConsume =
+  (broker: Pick<Broker, 'consume'>, { checked, recovered }: Pick<Installation, 'checked' | 'recovered'>) =>
+  <T>(
+    queue: string,
+    concurrency: number,
+    parse: (message: IncomingMessage) => T,
+    handle: (value: T) => Promise<void>,
+  ): Promise<Consumer> =>
+    broker.consume({ queue, parse: checked(parse), handle, concurrency, recovered })
+
 /** Consumes all queues of deliveries, each with its share of the concurrency. */
 export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pick<Consumer, 'drain'>> {
-  const { broker, installation, isolation, worker, traced, shards, lanes, concurrency, cap, copyWaitMs, log } = deps
+  const { broker, consume, isolation, worker, traced, shards, lanes, concurrency, cap, copyWaitMs, log } = deps
   const copies = createCopies(worker.nowMs)
   const deliver = createDeliver(worker, copies)
   const giveWay = createGiveWay({
@@ -69,15 +82,6 @@ export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pi
   })
   const fromDue: Handle = (due, begins) => deliver(due, 'due', begins)
   const fromLane: Handle = (due) => deliver(due, 'lane')
-  const consume = <T>(
-    queue: string,
-    most: number,
-    parse: (message: IncomingMessage) => T,
-    handle: (value: T) => Promise<void>,
-  ): Promise<Consumer> => {
-    const { checked, recovered } = installation
-    return broker.consume({ queue, parse: checked(parse), handle, concurrency: most, recovered })
-  }
   const consumeAlone = (queue: string, most: number, handle: Handle): Promise<Consumer> =>
     consume(queue, most, ({ content, headers }) => parseDelivery(content, headers), traced(queue, handle))
   const ofPackets = {

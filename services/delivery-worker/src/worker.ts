@@ -1,4 +1,4 @@
-import type { Delivery } from '@switchhook/contracts'
+import { type Delivery, parseOutcomeBatch, parseReceiverCheck } from '@switchhook/contracts'
 import { countShards, dueQueues, memberWaitMs, Queue, serviceTopology } from '@switchhook/messaging'
 import { amqpAddress, startDeadline, startPoll } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
@@ -17,12 +17,12 @@ import {
   createSubscriptionStore,
   type Endpoint,
 } from '@switchhook/store'
-import { consumeReceiverChecks } from './checks/check-receiver.ts'
+import { CONCURRENT_CHECKS, createCheckReceiver } from './checks/check-receiver.ts'
 import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
-import { consumeDeliveries, mostPosts } from './consume-deliveries.ts'
+import { consumeDeliveries, createConsume, mostPosts } from './consume-deliveries.ts'
 import { startHeldLimiter } from './held/limit-held.ts'
 import { createLookAtHeld } from './held/look-at-held.ts'
-import { consumeOutcomes } from './held/record-outcomes.ts'
+import { CONCURRENT_BATCHES, createRecordOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease } from './http/post-under-lease.ts'
 import { createIsolation, TURN_PATIENCE_MS } from './isolation/isolate.ts'
@@ -182,19 +182,22 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const heldLooks = startPoll(HELD_LOOKS_EVERY_MS, lookAtHeld)
   shutdown.defer('held deliveries', () => heldLooks.stop())
 
+  const checkReceiver = createCheckReceiver({
+    client,
+    subscriptions,
+    checks: createCheckStore(redis),
+    deadlineMs: config.DELIVERY_TIMEOUT,
+    now: Date.now,
+  })
+  const recordOutcomes = createRecordOutcomes({ worker: steps, held, archive, outcomes: createOutcomeStore(redis) })
+  const consume = createConsume(broker, installation)
   const consumers = await Promise.all([
-    consumeReceiverChecks(broker, installation, {
-      client,
-      subscriptions,
-      checks: createCheckStore(redis),
-      deadlineMs: config.DELIVERY_TIMEOUT,
-      now: Date.now,
-    }),
-    consumeOutcomes(broker, installation, { worker: steps, held, archive, outcomes: createOutcomeStore(redis) }),
+    consume(Queue.receiverChecks, CONCURRENT_CHECKS, ({ content }) => parseReceiverCheck(content), checkReceiver),
+    consume(Queue.reportedOutcomes, CONCURRENT_BATCHES, ({ content }) => parseOutcomeBatch(content), recordOutcomes),
     consumeDeliveries({
       ...inProgress,
       broker,
-      installation,
+      consume,
       isolation,
       worker: steps,
       traced: reporting.traced,

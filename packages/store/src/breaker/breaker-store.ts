@@ -31,7 +31,7 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * probeUntil   claim-probe                end of the probe's lease; then another worker may claim it
  * paused       note-failure               present if the endpoint asked for this cool-down
  * opening      note-failure, once         the cool-down at the Nth failure: start, failures, end, last result
- * told         mark-outage                start of this outage, once its notice was published
+ * told         mark-reported              start of this outage, once its notice was published
  * recoveredAt  note-outage-end            first answer after the outage; a failed probe removes it
  *
  * `note-failure` also adds each cool-down to the endpoint's history (cool-down-history.ts).
@@ -39,7 +39,7 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * After a failover the clock of the new Redis can be behind. A cool-down or a lease whose start is in its future is over, so
  * neither ever lasts longer than its length from then on.
  *
- * Times are in ms since 1970. The scripts are in `lua/breaker`. `note-answer` deletes the hash, except during a cool-down
+ * Times are in ms since 1970. The scripts are in `lua/breaker` and `lua/redis`. `note-answer` deletes the hash, except during a cool-down
  * that the endpoint asked for. Without an answer, the hash expires one cool-down and a day after the last failure. A lost
  * hash means closed: at worst an extra attempt.
  */

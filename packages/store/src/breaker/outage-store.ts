@@ -27,7 +27,7 @@ export function createOutageStore(redis: Redis) {
     },
     /** Marks only this outage, and nothing once it is over: meanwhile the breaker may have closed and opened again. */
     async markReported({ tenant, subscriptionId }: Endpoint, { sinceMs }: Pick<Outage, 'sinceMs'>): Promise<void> {
-      await runScript(redis, 'breaker/mark-outage', [breakerKey(tenant, subscriptionId)], [sinceMs])
+      await runScript(redis, 'redis/mark-reported', [breakerKey(tenant, subscriptionId)], ['opening', sinceMs])
     },
     /**
      * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.

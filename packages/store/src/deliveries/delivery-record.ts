@@ -1,42 +1,20 @@
-import type {
-  Attempt,
-  Delivery,
-  DeliveryId,
-  EventId,
-  ParkedReason,
-  SubscriptionId,
-  Tenant,
-  Trial,
-} from '@switchhook/contracts'
+import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
 
 /** `held`: it is due, and is kept in Redis because its subscription is paused or received. Its ledger says `waiting`. */
 export type DeliveryState = 'pending' | 'waiting' | 'held' | 'acknowledged' | 'parked' | 'withdrawn' | 'expired'
 
-/** The state of a delivery, once its first slot is settled or it was announced. */
-export interface DeliveryRecord {
-  readonly deliveryId: DeliveryId
-  readonly subscriptionId: SubscriptionId
-  readonly eventId: EventId
-  readonly eventType: string
-  readonly tenant: Tenant
-  readonly url: string
-  readonly run: number
+/** The state of a delivery, once its first slot is settled or it was announced. Without what only its messages carry. */
+export interface DeliveryRecord
+  extends Omit<Delivery, 'postponed' | 'token' | 'traceparent' | 'signing' | 'headers' | 'isAutomatic' | 'body'> {
   /** The next slot; the last one when no slot follows. */
   readonly slot: number
   /** Number of attempts so far, over all runs. */
   readonly attempt: number
-  /** ISO 8601, UTC, like the other times. */
-  readonly firstDueAt: string
   readonly state: DeliveryState
   readonly parkedReason: ParkedReason | null
+  /** ISO 8601, UTC, like the other times. */
   readonly parkedAt: string | null
   readonly nextAttemptAt: string | null
-  /** Marks a test delivery, also when it is redelivered. Absent: a delivery of a real event. */
-  readonly trial?: Trial
-  /** The tenant asked for this delivery: its subscription need not receive the event type. */
-  readonly isRequested?: true
-  /** See `Delivery`. */
-  readonly isSparse?: true
   /** Over all runs, in order. */
   readonly attempts: readonly Attempt[]
   /** Null unless the delivery has been parked. */

@@ -1,13 +1,13 @@
 import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
 import { parkedKey } from '../keys.ts'
 import {
+  collectPage,
   createListCursor,
   isoTime,
+  listingOf,
   MICROSECONDS,
   type RangeQuery,
-  readingOf,
   type ScoredEntry,
-  scanPage,
 } from '../paging.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
@@ -41,12 +41,9 @@ export function createParkedIndex(redis: Redis) {
       await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), memberOf(delivery)))
     },
     async page(subscriptionId: SubscriptionId, { matches = () => true, ...range }: ParkedQuery) {
-      return scanPage({
-        ...readingOf(redis, parkedKey(subscriptionId), cursors, range),
-        load: async (entries) => {
-          const records = await readListed(redis, entries.map(toEntry), isParked)
-          return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
-        },
+      return collectPage(listingOf(redis, parkedKey(subscriptionId), cursors, range), async (entries) => {
+        const records = await readListed(redis, entries.map(toEntry), isParked)
+        return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
       })
     },
   }

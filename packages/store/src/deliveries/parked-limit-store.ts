@@ -45,7 +45,7 @@ export const createCrossingStore = (redis: Redis, keyOf: (id: SubscriptionId) =>
     return { crossedAtMs: Number(crossedAt), limit: Number(limit), count: Number(count) }
   },
   async markReported(subscriptionId: SubscriptionId, { crossedAtMs }: Crossing): Promise<void> {
-    await runScript(redis, 'deliveries/mark-crossing-reported', [keyOf(subscriptionId)], [crossedAtMs])
+    await runScript(redis, 'redis/mark-reported', [keyOf(subscriptionId)], ['crossedAt', crossedAtMs])
   },
 })
 

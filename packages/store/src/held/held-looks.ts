@@ -6,7 +6,6 @@ import { overdueIn } from '../state/timer-store.ts'
 
 export interface HeldLook extends Endpoint {
   /** As stored, unchanged, for `finish`. */
-  readonly member: string
   readonly claim: string
 }
 
@@ -36,14 +35,12 @@ export function createHeldLooks(redis: Redis) {
       const claimed = await pipeline(redis, (commands) =>
         due.map((part) => commands.runScript('held/claim-looks', keysOf(part), [most, leaseMs])),
       )
-      return claimed.flatMap(([claim = '', ...members]) =>
-        members.map((member) => ({ ...endpointOf(member), member, claim })),
-      )
+      return claimed.flatMap(([claim = '', ...members]) => members.map((member) => ({ ...endpointOf(member), claim })))
     },
     /** @param nextInMs null: no further look. One that was asked for meanwhile follows in any case, and at its time. */
-    async finish({ tenant, member, claim }: HeldLook, nextInMs: number | null): Promise<void> {
-      const args = [member, claim, nextInMs === null ? '' : Math.ceil(nextInMs)]
-      await runScript(redis, 'held/finish-look', keysOf(partitionOf(tenant)), args)
+    async finish({ claim, ...endpoint }: HeldLook, nextInMs: number | null): Promise<void> {
+      const args = [memberOf(endpoint), claim, nextInMs === null ? '' : Math.ceil(nextInMs)]
+      await runScript(redis, 'held/finish-look', keysOf(partitionOf(endpoint.tenant)), args)
     },
   }
 }

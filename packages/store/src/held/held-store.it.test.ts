@@ -72,7 +72,8 @@ test('a held delivery is received as it was, byte for byte, and its record says 
   expect(received?.delivery).toEqual({ ...delivery, token: expect.any(String) as string })
   expect(others).toEqual([])
   expect(await deliveries.find(delivery.deliveryId)).toMatchObject({ state: 'held', slot: 2, nextAttemptAt: null })
-  expect(Date.parse(received?.leasedUntil ?? '') - Date.parse(received?.leasedAt ?? '')).toBe(30_000)
+  const { beganAtMs, endsAtMs } = leaseTimes(received?.lease ?? '')
+  expect(endsAtMs - beganAtMs).toBe(30_000)
 })
 
 test('the message that was held is settled, also the first of a run, and the held one is not', async () => {

@@ -18,9 +18,6 @@ export interface Lease {
 export interface LeasedDelivery {
   readonly delivery: Delivery
   readonly lease: string
-  /** ISO 8601, UTC, like `leasedUntil`: when it was received. */
-  readonly leasedAt: string
-  readonly leasedUntil: string
 }
 
 /** An entry of one of the two lists, with its score. */
@@ -59,17 +56,6 @@ export type HeldStore = ReturnType<typeof createHeldStore>
  */
 export function createHeldStore(redis: Redis) {
   const looks = createHeldLooks(redis)
-
-  async function leasedOf(leases: readonly Lease[]): Promise<(LeasedDelivery | undefined)[]> {
-    const found = await read(leases.map(({ deliveryId }) => deliveryId))
-    return leases.map(({ lease }, i) => {
-      const message = found[i]
-      if (message === undefined) return undefined
-      const { beganAtMs, endsAtMs } = leaseTimes(lease)
-      const [leasedAt, leasedUntil] = [new Date(beganAtMs).toISOString(), new Date(endsAtMs).toISOString()]
-      return { delivery: message.delivery, lease, leasedAt, leasedUntil }
-    })
-  }
 
   /**
    * The deliveries that are held now. Undefined: it has gone on, or its message has expired. One command reads message and
@@ -137,13 +123,16 @@ export function createHeldStore(redis: Redis) {
       await looks.askFor(endpoint, Date.now() + (leaseSeconds + 1) * SECOND_MS)
       const [, ...reply] = await runScript(redis, 'held/lease-held', listsOf(id), [most, leaseSeconds])
       const entries = heldEntriesOf(reply)
-      const leased = await leasedOf(entries.map(({ deliveryId, score }) => ({ deliveryId, lease: score })))
+      const found = await read(entries.map(({ deliveryId }) => deliveryId))
       await remove(
         id,
         'leased',
-        entries.filter((_, i) => leased[i] === undefined),
+        entries.filter((_, i) => found[i] === undefined),
       )
-      return leased.filter((each) => each !== undefined)
+      return entries.flatMap(({ score: lease }, i) => {
+        const delivery = found[i]?.delivery
+        return delivery === undefined ? [] : [{ delivery, lease }]
+      })
     },
     /** Gives deliveries back to their place. Resolves to whether each lease was still held. */
     async release(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly boolean[]> {
@@ -157,16 +146,12 @@ export function createHeldStore(redis: Redis) {
       const released = await runScript(redis, 'held/release-leases', listsOf(id), args)
       return released.map((each) => each === 1)
     },
-    /** Prolongs leases until their outcomes are recorded. Undefined: the lease was lost, or the delivery has gone on. */
+    /** Prolongs leases until their outcomes are recorded, under new names. Undefined: it was lost, or the delivery has gone on. */
     async take(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly (LeasedDelivery | undefined)[]> {
       const args = [TAKEN_SECONDS, ...leases.flatMap(({ deliveryId, lease }) => [deliveryId, lease])]
       const renewed = await runScript(redis, 'held/prolong-leases', [leasedKey(id)], args)
-      const kept = leases.flatMap(({ deliveryId }, i) => (renewed[i] ? [{ deliveryId, lease: renewed[i] }] : []))
-      const found = new Map((await leasedOf(kept)).map((each, i) => [kept[i]?.deliveryId, each]))
-      return leases.map(({ deliveryId, lease }, i) => {
-        const taken = renewed[i] ? found.get(deliveryId) : undefined
-        return taken && { ...taken, leasedAt: new Date(leaseTimes(lease).beganAtMs).toISOString() }
-      })
+      const found = await read(leases.map(({ deliveryId }) => deliveryId))
+      return renewed.map((lease, i) => (lease !== '' && found[i] ? { delivery: found[i].delivery, lease } : undefined))
     },
     /**
      * Deletes the messages of deliveries that the broker has confirmed, unless they are held again. Otherwise a late copy

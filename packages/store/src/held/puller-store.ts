@@ -1,4 +1,5 @@
 import type { SubscriptionId } from '@switchhook/contracts'
+import { LRUCache } from 'lru-cache'
 import { pullersKey } from '../keys.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 
@@ -33,7 +34,7 @@ export type PullerStore = ReturnType<typeof createPullerStore>
 /** Who receives the deliveries of pull subscriptions. */
 export function createPullerStore(redis: Redis) {
   /** When this process wrote last, by subscription and client. */
-  const notedAtMs = new Map<string, number>()
+  const notedAtMs = new LRUCache<string, number>({ max: MAX_NOTED })
 
   /** The latest first. */
   async function all(id: SubscriptionId): Promise<Puller[]> {
@@ -63,7 +64,6 @@ export function createPullerStore(redis: Redis) {
         commands.pexpire(pullersKey(id), RETENTION_MS),
         ...(forgotten.length > 0 ? [commands.hdel(pullersKey(id), ...forgotten)] : []),
       ])
-      if (notedAtMs.size >= MAX_NOTED) notedAtMs.clear()
       notedAtMs.set(name, nowMs)
     },
     async find(id: SubscriptionId, nowMs: number): Promise<Pulled> {

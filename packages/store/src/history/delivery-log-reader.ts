@@ -11,14 +11,14 @@ import type { DeliveryState } from '../deliveries/delivery-record.ts'
 import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { eventKey, logKey } from '../keys.ts'
 import {
+  collectPage,
   createListCursor,
   isoTime,
+  listingOf,
   MICROSECONDS,
   type Page,
   type RangeQuery,
-  readingOf,
   type ScoredEntry,
-  scanPage,
 } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { type EventRecord, parseEventRecord, rememberedOf } from './event-record.ts'
@@ -117,22 +117,19 @@ export function createDeliveryLogReader(redis: Redis) {
      */
     async page(subscription: Subscription, query: LogQuery): Promise<Page<ListedDelivery>> {
       const { state, eventType, eventId, matches = () => true } = query
-      const reading = readingOf(redis, logKey(subscription.id), cursors, query)
+      const listing = listingOf(redis, logKey(subscription.id), cursors, query)
+      const only = eventId !== undefined && { entries: [await entryOf(subscription, eventId, query)] }
       const fits = (entry: Entry): boolean => eventType === undefined || entry.eventType === eventType
-      return scanPage({
-        ...reading,
-        ...(eventId !== undefined && { entriesBefore: () => entryOf(subscription, eventId, query) }),
-        load: async (found) => {
-          const entries = found.map(toEntry)
-          const fitting = entries.filter(fits)
-          const loaded = await load(subscription, fitting)
-          const byEntry = new Map(fitting.map((entry, i) => [entry, loaded[i]]))
-          return entries.map((entry) => {
-            const item = byEntry.get(entry)
-            if (item === undefined || !matches(item)) return undefined
-            return state === undefined || item.state === state ? item : undefined
-          })
-        },
+      return collectPage({ ...listing, ...only }, async (found) => {
+        const entries = found.map(toEntry)
+        const fitting = entries.filter(fits)
+        const loaded = await load(subscription, fitting)
+        const byEntry = new Map(fitting.map((entry, i) => [entry, loaded[i]]))
+        return entries.map((entry) => {
+          const item = byEntry.get(entry)
+          if (item === undefined || !matches(item)) return undefined
+          return state === undefined || item.state === state ? item : undefined
+        })
       })
     },
   }

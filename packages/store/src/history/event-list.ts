@@ -1,25 +1,21 @@
 import { type EventId, type EventSubject, type EventType, numberEnding, type Tenant } from '@switchhook/contracts'
 import { eventsKey } from '../keys.ts'
 import {
+  collectPage,
   createListCursor,
   isoTime,
+  listingOf,
   MICROSECONDS,
   type Page,
   type RangeQuery,
-  readingOf,
   type ScoredEntry,
-  scanPage,
 } from '../paging.ts'
 import type { Redis } from '../redis/redis.ts'
-import { type LoggedEvent, rememberedOf } from './event-record.ts'
+import { type EventRecord, type LoggedEvent, rememberedOf } from './event-record.ts'
 import type { JournalReader } from './journal-reader.ts'
 
-export interface ListedEvent extends EventSubject {
-  readonly eventId: EventId
-  readonly eventType: EventType
-  /** ISO 8601, UTC, like `listedAt`. */
-  readonly occurredAt: string
-  /** By Redis' clock, shortly after the fan-out. */
+export interface ListedEvent extends EventSubject, Pick<EventRecord, 'eventId' | 'eventType' | 'occurredAt'> {
+  /** ISO 8601, UTC, by Redis' clock: shortly after the fan-out. */
   readonly listedAt: string
 }
 
@@ -31,7 +27,8 @@ export interface EventQuery extends Partial<EventSubject>, RangeQuery {
 }
 
 /** Entries contain every field of a query, so scanning 5,000 of them takes the reader only about 20 ms. */
-const EFFORT = { mostScanned: 5_000, mostAtOnce: 1_000 }
+const MOST_SCANNED = 5_000
+const MOST_AT_ONCE = 1_000
 
 const cursors = createListCursor('e', MICROSECONDS)
 
@@ -63,20 +60,18 @@ export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'are
       const equal = [eventType, callId, agentUri, correlationId].filter((value) => value !== undefined)
       const texts = equal.map((value) => JSON.stringify(value))
       if (number !== undefined) texts.push(`${numberEnding(number)}"`)
-      return scanPage({
-        ...EFFORT,
-        ...readingOf(redis, eventsKey(tenant), cursors, query),
-        load: async (entries) => {
-          const events = entries.map((entry) => {
-            if (!texts.every((text) => entry.member.includes(text))) return undefined
-            const event = parseEntry(entry)
-            return fitsEvent(event, query) ? event : undefined
-          })
-          const fitting = events.filter((event) => event !== undefined)
-          const readable = await withRecord(tenant, fitting)
-          return events.map((event) => (event !== undefined && readable.has(event) ? event : undefined))
-        },
-      })
+      const listing = listingOf(redis, eventsKey(tenant), cursors, query, MOST_AT_ONCE)
+      async function load(entries: readonly ScoredEntry[]) {
+        const events = entries.map((entry) => {
+          if (!texts.every((text) => entry.member.includes(text))) return undefined
+          const event = parseEntry(entry)
+          return fitsEvent(event, query) ? event : undefined
+        })
+        const fitting = events.filter((event) => event !== undefined)
+        const readable = await withRecord(tenant, fitting)
+        return events.map((event) => (event !== undefined && readable.has(event) ? event : undefined))
+      }
+      return collectPage(listing, load, MOST_SCANNED)
     },
   }
 }

@@ -1,14 +1,10 @@
-import type { DeliveryId, EventId, EventSubject, EventType, SubscriptionId, Tenant } from '@switchhook/contracts'
+import type { DeliveryId, EventId, EventSubject, PlatformEvent, SubscriptionId } from '@switchhook/contracts'
 import { eventKey } from '../keys.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'
 
 /** The stored fan-out of an event: when it happened, and for which subscriptions. */
-export interface EventRecord {
-  readonly eventId: EventId
-  readonly eventType: EventType
-  readonly tenant: Tenant
-  /** ISO 8601, UTC, like `fannedOutAt`. */
-  readonly occurredAt: string
+export interface EventRecord extends Pick<PlatformEvent, 'eventId' | 'eventType' | 'tenant' | 'occurredAt'> {
+  /** ISO 8601, UTC. */
   readonly fannedOutAt: string
   /** The subscriptions that got a delivery. */
   readonly subscriptionIds: readonly SubscriptionId[]

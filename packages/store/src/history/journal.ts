@@ -2,7 +2,7 @@ import type { EventId, EventType, SubscriptionId } from '@switchhook/contracts'
 import { journalIndexKey, journalKey } from '../keys.ts'
 import { chunksWithin } from '../redis/in-chunks.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import type { LoggedEvent } from './event-record.ts'
+import type { EventRecord, LoggedEvent } from './event-record.ts'
 
 /** How many events the journal keeps per tenant, and for how long. */
 export interface JournalLimits {
@@ -17,15 +17,9 @@ export interface JournalLimits {
  */
 export type JournalId = string
 
-export interface JournalEntry {
+/** Of the subscriptions that the event went to, the entry has the first, at most `MAX_SUBSCRIPTIONS`. */
+export interface JournalEntry extends Omit<EventRecord, 'tenant'> {
   readonly id: JournalId
-  readonly eventId: EventId
-  readonly eventType: EventType
-  /** ISO 8601, UTC, like `fannedOutAt`. */
-  readonly occurredAt: string
-  readonly fannedOutAt: string
-  /** The first of the subscriptions that the event went to, at most `MAX_SUBSCRIPTIONS`. */
-  readonly subscriptionIds: readonly SubscriptionId[]
   /** The number of all subscriptions that the event went to. */
   readonly subscriptionCount: number
   /** The serialised data of the event; null: it is larger than `MAX_DATA_BYTES`. */

@@ -1,16 +1,12 @@
-import type { Attempt, DeliveryId, EventId, SubscriptionId, Tenant } from '@switchhook/contracts'
+import type { Attempt, Delivery, EventSubject, Tenant } from '@switchhook/contracts'
 import type { DeliveryState } from '../deliveries/delivery-record.ts'
 import { attemptsKey, listeningKey } from '../keys.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 
-export interface LiveAttempt extends Pick<Attempt, 'attempt' | 'at' | 'outcome' | 'status' | 'durationMs'> {
-  readonly deliveryId: DeliveryId
-  readonly subscriptionId: SubscriptionId
-  readonly eventId: EventId
-  readonly eventType: string
-  /** Of the event's data; null if it has none. */
-  readonly callId: string | null
-  readonly agentUri: string | null
+export interface LiveAttempt
+  extends Pick<Attempt, 'attempt' | 'at' | 'outcome' | 'status' | 'durationMs'>,
+    Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'eventId' | 'eventType'>,
+    Pick<EventSubject, 'callId' | 'agentUri'> {
   /** The state of the delivery after the attempt. */
   readonly state: DeliveryState
 }

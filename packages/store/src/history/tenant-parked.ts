@@ -8,7 +8,15 @@ import {
 import { type ListedDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { isParked, type ParkedEntry, toEntry } from '../deliveries/parked-index.ts'
 import { bodyKey, parkedKey, parkingSubscriptionsKey, subscriptionsKey } from '../keys.ts'
-import { createListCursor, isoTime, lowerBound, newestEntries, type Page, type RangeQuery } from '../paging.ts'
+import {
+  collectPage,
+  createListCursor,
+  isoTime,
+  lowerBound,
+  newestEntries,
+  type Page,
+  type RangeQuery,
+} from '../paging.ts'
 import { chunksOf, inChunks } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { byPlace, type Chunk, type MergeEntry, mergeLists, sharesOf } from './merge-lists.ts'
@@ -45,8 +53,6 @@ interface Entry extends MergeEntry, ParkedEntry {
  * Redis a few milliseconds.
  */
 const MAX_LISTS = 1_000
-/** A page searches this many deliveries at most, like the other lists. */
-const MAX_SEARCHED = 1_000
 /** Deliveries whose cause is read for one answer: some 75 ms of the api, 17 ms of Redis. */
 const MAX_EXAMINED = 5_000
 const RECORDS_AT_ONCE = 250
@@ -116,24 +122,16 @@ export function createTenantParked(redis: Redis) {
       const merged = mergeLists<Entry>(await listsOf(tenant, query.subscriptionId), (list, before, count) =>
         newestOf(list, before === undefined ? first : `(${before}`, from, count),
       )
-      const items: ListedDelivery[] = []
-      let last = end
-      let searched = 0
-      for await (const entries of merged) {
-        const following = end === undefined ? entries : entries.filter((entry) => byPlace(end, entry) < 0)
-        for (const some of chunksOf(following, RECORDS_AT_ONCE)) {
-          const found = await matching(tenant, some, query)
-          for (const [i, item] of found.entries()) {
-            // Only a further item shows that there is another page.
-            if (items.length === limit && item !== undefined) return { items, nextCursor: cursorOf(last) }
-            if (item !== undefined) items.push(item)
-            if (items.length < limit || item !== undefined) last = some[i]
-          }
-          searched += some.length
-          if (searched >= MAX_SEARCHED) return { items, nextCursor: cursorOf(last) }
+      async function* following() {
+        for await (const entries of merged) {
+          yield* chunksOf(
+            end === undefined ? entries : entries.filter((entry) => byPlace(end, entry) < 0),
+            RECORDS_AT_ONCE,
+          )
         }
       }
-      return { items, nextCursor: null }
+      const cursorOf = ({ since, list }: Entry) => cursors.of(`${since} ${list}`)
+      return collectPage({ limit, entries: following(), cursorOf }, (some) => matching(tenant, some, query))
     },
 
     /** The causes with the most deliveries first. */
@@ -194,9 +192,6 @@ function addTo(groups: Map<string, ParkedCause>, record: ListedDelivery, parkedA
     groups.set(name, { subscriptionId, url, parkedReason, outcome, status, count: 1, ...times })
   } else groups.set(name, { ...group, count: group.count + 1, since: parkedAt })
 }
-
-const cursorOf = (place: MergeEntry | undefined): string | null =>
-  place === undefined ? null : cursors.of(`${place.since} ${place.list}`)
 
 function placeOf(place: string): MergeEntry {
   const [since = '', list = ''] = place.split(' ')

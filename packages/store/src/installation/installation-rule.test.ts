@@ -5,7 +5,7 @@ import {
   originOf,
   type Ruling,
   type StoredInstallation,
-} from './installation-rule.ts'
+} from './installation-store.ts'
 
 const A = 'aaaaaaaa-0000-4000-8000-000000000000' as InstallationId
 const B = 'bbbbbbbb-0000-4000-8000-000000000000' as InstallationId

@@ -9,8 +9,7 @@ import {
 } from '@switchhook/contracts'
 import { type Logger, startPoll } from '@switchhook/runtime'
 import type { Redis } from '../redis/redis.ts'
-import { matchInstallation, originOf, type StoredInstallation } from './installation-rule.ts'
-import { createInstallationStore } from './installation-store.ts'
+import { createInstallationStore, matchInstallation, originOf, type StoredInstallation } from './installation-store.ts'
 
 /**
  * Keeps a process from acknowledging messages against the wrong Redis: an empty one, or one of another installation. In

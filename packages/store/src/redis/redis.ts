@@ -5,11 +5,10 @@ import { Cluster, type Redis as Single } from 'ioredis'
 import { PROBE_KEY } from '../keys.ts'
 import { connectTo, type RedisClient } from './client.ts'
 import { type Commands, withScripts } from './commands.ts'
-import { type DurabilitySettings, readSettings } from './durability.ts'
+import { type DurabilitySettings, fullestOf, parseMemory, type RedisMemory, readSettings } from './durability.ts'
 import { fateOf, isRefusal, isReply } from './reply-fate.ts'
 import { limitReplies, type ReplyWatch, watchReplies } from './reply-watch.ts'
 import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
-import { fullestOf, parseMemory, type RedisMemory } from './server.ts'
 
 /** How the stores of this package send commands. `index.ts` does not export it, so no other package touches a key. */
 export const run = Symbol('run')

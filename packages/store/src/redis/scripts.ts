@@ -6,7 +6,6 @@ import { readdirSync, readFileSync } from 'node:fs'
  */
 export interface ScriptReplies {
   'breaker/claim-probe': 0 | 1
-  'breaker/mark-outage': 0 | 1
   'breaker/note-contact': 1
   'breaker/note-failure': 0 | 1
   'breaker/note-answer': number
@@ -26,7 +25,6 @@ export interface ScriptReplies {
   'deliveries/confirm-redelivery': 0 | 1
   'deliveries/count-parked': [count: number, withoutBody: number, dropped: number, bodiesUntil: string]
   'deliveries/find-excess-parked': [count: number, drop: string[], bodies: string[]]
-  'deliveries/mark-crossing-reported': 0 | 1
   'deliveries/note-parked-count': 1
   'deliveries/note-released-parked': number
   'deliveries/release-parked': 0 | 1
@@ -49,6 +47,7 @@ export interface ScriptReplies {
   'installation/write-installation': 0 | 1
   'permits/take-permit': 0 | 1
   'redis/delete-if-equal': 0 | 1
+  'redis/mark-reported': 0 | 1
   'requests/append-audit': string
   'requests/begin-request': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'requests/count-requests': [count: number, leftMs: number]

@@ -1,4 +1,4 @@
-import { fullestOf, parseMemory } from './server.ts'
+import { fullestOf, parseMemory } from './durability.ts'
 
 test.each([
   ['used_memory:1024\r\nused_memory_human:1K\r\nmaxmemory:4096\r\n', { usedBytes: 1024, maxBytes: 4096 }],

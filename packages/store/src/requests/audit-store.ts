@@ -1,6 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import { auditKey, commandAuditKey } from '../keys.ts'
-import { createListCursor, type Page, type RangeQuery, scanPage } from '../paging.ts'
+import { collectPage, createListCursor, entriesBelow, type Page, type RangeQuery } from '../paging.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 
 /**
@@ -59,25 +59,22 @@ export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRe
       const { lists, limit, cursor, fromMs = 0, toMs, action } = query
       // Expired entries are removed only when the next entry is appended, so leave them out here.
       const from = `${Math.max(fromMs, Date.now() - retentionMs, 0)}-0`
-      return scanPage({
-        limit,
-        cursors,
-        before: cursor === undefined ? beginning(toMs) : `(${cursors.parse(cursor)}`,
-        entriesBefore: async (before, count) => {
-          const read = await pipeline(redis, (commands) =>
-            lists.map((list) => commands.xrevrange(LISTS[list].keyOf(tenant), before, from, 'COUNT', count)),
-          )
-          return read
-            .flat()
-            .map(([id, [, entryAction, , entry = 'null']]) => ({ since: id, entryAction, entry }))
-            .toSorted((a, b) => newestFirst(a.since, b.since))
-            .slice(0, count)
-        },
-        load: async (read) =>
-          read.map(({ since, entryAction, entry }) =>
-            action === undefined || entryAction === action ? toEntry(since, entry) : undefined,
-          ),
+      const begin = cursor === undefined ? beginning(toMs) : `(${cursors.parse(cursor)}`
+      const entries = entriesBelow(begin, limit, async (before, count) => {
+        const read = await pipeline(redis, (commands) =>
+          lists.map((list) => commands.xrevrange(LISTS[list].keyOf(tenant), before, from, 'COUNT', count)),
+        )
+        return read
+          .flat()
+          .map(([id, [, entryAction, , entry = 'null']]) => ({ since: id, entryAction, entry }))
+          .toSorted((a, b) => newestFirst(a.since, b.since))
+          .slice(0, count)
       })
+      return collectPage({ limit, entries, cursorOf: ({ since }) => cursors.of(since) }, async (read) =>
+        read.map(({ since, entryAction, entry }) =>
+          action === undefined || entryAction === action ? toEntry(since, entry) : undefined,
+        ),
+      )
     },
   }
 }

@@ -1,4 +1,5 @@
 import { answerWithin } from '@switchhook/runtime'
+import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { requestsKey } from '../keys.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
@@ -59,13 +60,10 @@ export function createRequestLimiter(redis: Redis, { requests, windowMs }: Reque
     insuranceLimiter: new RateLimiterMemory(own),
   })
   const blockSize = Math.max(1, Math.floor(requests / BLOCKS_PER_WINDOW))
-  const blocks = new Map<string, Block>()
+  const blocks = new LRUCache<string, Block>({ max: MAX_CLIENTS })
   const asking = new Map<string, Promise<RequestQuota | undefined>>()
 
   function hold(client: string, left: number, { remainingPoints, msBeforeNext }: RateLimiterRes): void {
-    blocks.delete(client)
-    const [longestUnused] = blocks.keys()
-    if (blocks.size >= MAX_CLIENTS && longestUnused !== undefined) blocks.delete(longestUnused)
     blocks.set(client, { left, beyond: remainingPoints, endsAtMs: Date.now() + msBeforeNext })
   }
 

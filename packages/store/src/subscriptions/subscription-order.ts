@@ -1,6 +1,6 @@
 import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
-import { createListCursor, type Page, type PageQuery } from '../paging.ts'
+import { collectPage, createListCursor, type Page, type PageQuery } from '../paging.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 import { parseSubscription } from './stored-subscription.ts'
@@ -62,27 +62,18 @@ export function createSubscriptionOrder(redis: Redis) {
     return all
   }
 
-  /** Subscriptions that were removed since their places were read are left out. */
-  async function subscriptionsAt(tenant: Tenant, some: readonly string[]): Promise<Subscription[]> {
+  /** Undefined for those that were removed since their places were read. */
+  async function subscriptionsAt(tenant: Tenant, some: readonly string[]): Promise<(Subscription | undefined)[]> {
     if (some.length === 0) return []
     const stored = await redis[run]((commands) => commands.hmget(subscriptionsKey(tenant), ...some.map(idOf)))
-    return stored.flatMap((json) => (json === null ? [] : [parseSubscription(json)]))
+    return stored.map((json) => (json === null ? undefined : parseSubscription(json)))
   }
 
   return {
-    async page(tenant: Tenant, query: PageQuery): Promise<Page<Subscription>> {
-      const items: Subscription[] = []
-      let [last, count] = ['', 0]
-      for await (const some of places(tenant, placeBefore(query), Math.min(query.limit + 1, AT_ONCE))) {
-        // Only a further place shows that there is another page.
-        if (count === query.limit) return { items, nextCursor: cursors.of(last) }
-        const chosen = some.slice(0, query.limit - count)
-        items.push(...(await subscriptionsAt(tenant, chosen)))
-        last = chosen.at(-1) ?? last
-        count += chosen.length
-        if (chosen.length < some.length) return { items, nextCursor: cursors.of(last) }
-      }
-      return { items, nextCursor: null }
+    page(tenant: Tenant, query: PageQuery): Promise<Page<Subscription>> {
+      const { limit } = query
+      const entries = places(tenant, placeBefore(query), Math.min(limit + 1, AT_ONCE))
+      return collectPage({ limit, entries, cursorOf: cursors.of }, (some) => subscriptionsAt(tenant, some), Infinity)
     },
     /** The ids of all subscriptions, in order, a part at a time. */
     async *ids(tenant: Tenant): AsyncGenerator<readonly SubscriptionId[], void> {
@@ -90,7 +81,9 @@ export function createSubscriptionOrder(redis: Redis) {
     },
     /** All subscriptions, in order, a part at a time. */
     async *all(tenant: Tenant): AsyncGenerator<readonly Subscription[], void> {
-      for await (const some of places(tenant)) yield await subscriptionsAt(tenant, some)
+      for await (const some of places(tenant)) {
+        yield (await subscriptionsAt(tenant, some)).filter((found) => found !== undefined)
+      }
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError, compileSchema, type Fault, settableNames } from '@switchhook/contracts'
-import type { Route, RouteSpec, Schema } from './route.ts'
+import type { Route, RouteSpec } from './route.ts'
+import type { Schema } from './schema.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
 

@@ -1,5 +1,5 @@
 import { AppError, compileSchema, type Fault } from '@switchhook/contracts'
-import type { Schema } from './route.ts'
+import type { Schema } from './schema.ts'
 
 /**
  * Creates the reader of one route's query parameters. A repeated one is ambiguous, so a fault; unknown ones are ignored.

@@ -1,5 +1,5 @@
 import { AppError } from '@switchhook/contracts'
-import type { ValueOf } from './schema-value.ts'
+import type { ValueOf } from './schema.ts'
 
 /** What a caller may do. Each role includes the ones before it. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const

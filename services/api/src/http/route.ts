@@ -1,6 +1,7 @@
 import type { AppError, FailureCode, Fault, Tenant } from '@switchhook/contracts'
 import type { Audited } from './audit-action.ts'
 import type { Role } from './role.ts'
+import type { Schema } from './schema.ts'
 
 export interface Caller {
   /** The caller sees only the data of this tenant. null: the installation itself. */
@@ -74,12 +75,6 @@ export interface Answer {
   /** Takes over the response, which is a stream of events without a `body`. Must not throw. */
   readonly stream?: (output: EventOutput) => void
 }
-
-/**
- * JSON Schema 2020-12, written inline without `$ref`. The API document holds a part named by `component` once, under
- * its name.
- */
-export type Schema = Readonly<Record<string, unknown>>
 
 export interface ResponseDescription {
   readonly description: string

@@ -3,16 +3,14 @@ import {
   type Delivery,
   exampleDeliveryOf,
   newEventId,
-  parseReceiverCheck,
   type ReceiverCheck,
   type Trial,
 } from '@switchhook/contracts'
-import { type Broker, type Consumer, type IncomingMessage, Queue } from '@switchhook/messaging'
-import type { CheckStore, Installation, SubscriptionStore } from '@switchhook/store'
+import type { CheckStore, SubscriptionStore } from '@switchhook/store'
 import type { EndpointClient } from '../http/endpoint-client.ts'
 import { resultOf } from '../policy/classify.ts'
 
-export interface CheckReceiverDeps {
+interface CheckReceiverDeps {
   readonly client: Pick<EndpointClient, 'post' | 'canSign'>
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly checks: Pick<CheckStore, 'save'>
@@ -20,6 +18,9 @@ export interface CheckReceiverDeps {
   readonly deadlineMs: number
   readonly now: () => number
 }
+
+/** Concurrent checks; each makes a few POSTs. */
+export const CONCURRENT_CHECKS = 5
 
 /**
  * Checks the endpoint of a subscription: it sends a delivery, then its duplicate together with deliveries that the endpoint
@@ -64,20 +65,3 @@ export function createCheckReceiver({ client, subscriptions, checks, deadlineMs,
     })
   }
 }
-
-/** Concurrent checks; each makes a few POSTs. */
-const CONCURRENT_CHECKS = 5
-
-/** Consumes the receiver checks that the api requests. */
-export const consumeReceiverChecks = (
-  broker: Pick<Broker, 'consume'>,
-  installation: Installation,
-  deps: CheckReceiverDeps,
-): Promise<Consumer> =>
-  broker.consume({
-    queue: Queue.receiverChecks,
-    parse: installation.checked(({ content }: IncomingMessage) => parseReceiverCheck(content)),
-    handle: createCheckReceiver(deps),
-    concurrency: CONCURRENT_CHECKS,
-    recovered: installation.recovered,
-  })

@@ -5,6 +5,7 @@ import {
   type HeldLooks,
   type HeldStore,
   type LeasedDelivery,
+  leaseTimes,
 } from '@switchhook/store'
 import { aSubscription, silentLog } from '@switchhook/testkit'
 import fc from 'fast-check'
@@ -120,7 +121,7 @@ function aWorld(mode: 'post' | 'pull') {
               remove,
               lapsed: async () => due.map(({ delivery, lease }) => ({ deliveryId: delivery.deliveryId, score: lease })),
             },
-            looks: { ...looks, claimDue: async () => [{ ...endpoint, member: '', claim: '' }] },
+            looks: { ...looks, claimDue: async () => [{ ...endpoint, claim: '' }] },
             endpoint: async () => ({
               health: HEALTHY,
               subscription: aSubscription({ id, ...(isHolding() && { paused: true as const }) }),
@@ -159,7 +160,7 @@ function aWorld(mode: 'post' | 'pull') {
                     attempt: each.delivery.attempt + 1,
                     token: each.delivery.token ?? '',
                     lease: each.lease,
-                    at: each.leasedAt,
+                    at: new Date(leaseTimes(each.lease).beganAtMs).toISOString(),
                     durationMs: 1,
                     outcome: {
                       kind: action.status < 300 ? ('delivered' as const) : ('answered' as const),
@@ -181,7 +182,7 @@ function aWorld(mode: 'post' | 'pull') {
             worker: steps,
             held: { read: (ids) => held.read(ids), remove },
             archive: store,
-            outcomes: { save: async () => {} },
+            outcomes: { recorded: async () => {} },
           })
           if (!(await unlessDead(() => record(batch)))) batches.push(batch)
           return

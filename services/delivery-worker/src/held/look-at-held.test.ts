@@ -27,7 +27,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
       remove: async () => {},
       ...held,
     },
-    looks: { claimDue: async () => [{ tenant, subscriptionId, member: '', claim: '' }], finish: async () => {} },
+    looks: { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} },
     endpoint: async () => ({ health: HEALTHY, subscription }),
     publish: async () => {},
     limits: { passOn: async () => null },

@@ -26,7 +26,7 @@ function recordAgain(present: { readonly lease?: string; readonly isListed?: tru
       },
     },
     archive: { find: async () => undefined },
-    outcomes: { save: async () => {} },
+    outcomes: { recorded: async () => {} },
   })
   const outcome = { kind: 'answered' as const, status: 503 }
   const item = { deliveryId, attempt: 1, token: 'of-this-attempt', lease: 'own', at: '', durationMs: 1, outcome }

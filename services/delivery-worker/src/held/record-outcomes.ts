@@ -1,15 +1,17 @@
-import { type OutcomeBatch, parseOutcomeBatch, type ReportedOutcome } from '@switchhook/contracts'
-import { type Broker, type Consumer, type IncomingMessage, Queue } from '@switchhook/messaging'
-import type { DeliveryArchive, HeldMessage, HeldStore, Installation, OutcomeStore } from '@switchhook/store'
+import type { OutcomeBatch, ReportedOutcome } from '@switchhook/contracts'
+import type { DeliveryArchive, HeldMessage, HeldStore, OutcomeStore } from '@switchhook/store'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 import { concludeReceived } from './conclude-received.ts'
 
-export interface RecordOutcomesDeps {
+interface RecordOutcomesDeps {
   readonly worker: DeliverDeps
   readonly held: Pick<HeldStore, 'read' | 'remove'>
   readonly archive: Pick<DeliveryArchive, 'find'>
-  readonly outcomes: Pick<OutcomeStore, 'save'>
+  readonly outcomes: Pick<OutcomeStore, 'recorded'>
 }
+
+/** Batches that a worker records concurrently. */
+export const CONCURRENT_BATCHES = 10
 
 /**
  * Records what clients report of deliveries that they have received: each outcome takes the steps that follow a POST. A
@@ -45,23 +47,6 @@ export function createRecordOutcomes({ worker, held, archive, outcomes }: Record
       message === undefined || items[i]?.outcome.kind === 'delivered' ? [] : [message.delivery],
     )
     await Promise.all(mayBeHeld.map((delivery) => worker.listAgain(delivery)))
-    await outcomes.save(batchId, ids)
+    await outcomes.recorded(batchId)
   }
 }
-
-/** Batches that a worker records concurrently. */
-const CONCURRENT_BATCHES = 10
-
-/** Consumes the outcomes that the api accepts. */
-export const consumeOutcomes = (
-  broker: Pick<Broker, 'consume'>,
-  installation: Installation,
-  deps: RecordOutcomesDeps,
-): Promise<Consumer> =>
-  broker.consume({
-    queue: Queue.reportedOutcomes,
-    parse: installation.checked(({ content }: IncomingMessage) => parseOutcomeBatch(content)),
-    handle: createRecordOutcomes(deps),
-    concurrency: CONCURRENT_BATCHES,
-    recovered: installation.recovered,
-  })

@@ -13,10 +13,10 @@ const ok = { kind: 'delivered', status: 204 } as const
 function aWorld(note?: () => Promise<void>) {
   const written: [Endpoint, Contact][] = []
   const lost: unknown[] = []
-  const contacts = createContacts({
-    store: { note: note ?? (async (endpoint, contact) => void written.push([endpoint, contact])) },
-    log: { debug: (_message, fields) => void lost.push(fields) },
-  })
+  const contacts = createContacts(
+    { note: note ?? (async (endpoint, contact) => void written.push([endpoint, contact])) },
+    { debug: (_message, fields) => void lost.push(fields) },
+  )
   const reported: unknown[] = []
   const { concluded } = notifyAll([contacts.listener, { concluded: (delivery) => void reported.push(delivery) }])
   const conclude = (subscriptionId: SubscriptionId, made: Attempt | null): void =>

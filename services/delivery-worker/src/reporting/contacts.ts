@@ -3,11 +3,6 @@ import type { Logger } from '@switchhook/runtime'
 import type { Contact, ContactStore } from '@switchhook/store'
 import type { Concluded } from './listener.ts'
 
-export interface ContactsDeps {
-  readonly store: Pick<ContactStore, 'note'>
-  readonly log: Pick<Logger, 'debug'>
-}
-
 interface Noted {
   readonly tenant: Tenant
   readonly contact: Contact
@@ -23,7 +18,7 @@ const AT_A_TIME = 200
  * Notes the last success and the last failure of each endpoint, for people. Off the path of deliveries: notes are kept in
  * memory and the latest of each endpoint is written with each flush. A worker that dies, or cannot write, loses them.
  */
-export function createContacts({ store, log }: ContactsDeps) {
+export function createContacts(store: Pick<ContactStore, 'note'>, log: Pick<Logger, 'debug'>) {
   let noted = new Map<SubscriptionId, Noted>()
 
   const concluded: Concluded = ({ tenant, subscriptionId }, attempt) => {

@@ -10,13 +10,15 @@ const attempt = anAttempt({ durationMs: 42, outcome: 'answered', status: 503, an
 function reports(publish: (tenant: Tenant) => Promise<void> = () => Promise.resolve()) {
   const published: { readonly tenant: Tenant; readonly attempts: number; readonly left: number }[] = []
   const debug: string[] = []
-  const live = createLiveReports({
-    publish: (tenant, attempts, left) => {
-      published.push({ tenant, attempts: attempts.length, left })
-      return publish(tenant)
+  const live = createLiveReports(
+    {
+      publish: (tenant, attempts, left) => {
+        published.push({ tenant, attempts: attempts.length, left })
+        return publish(tenant)
+      },
     },
-    log: { debug: (message) => void debug.push(message) },
-  })
+    { debug: (message) => void debug.push(message) },
+  )
   const conclude = (change: Partial<Delivery> = {}, made: Attempt | null = attempt): void =>
     live.listener.concluded({ ...delivery, ...change }, made, { kind: 'acknowledged' }, { kind: 'withdrawn' })
   return { live, published, debug, conclude }

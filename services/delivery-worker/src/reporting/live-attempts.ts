@@ -4,11 +4,6 @@ import type { DeliveryState, LiveAttempt, LiveAttemptStore } from '@switchhook/s
 import type { Decision } from '../policy/decide.ts'
 import type { Concluded } from './listener.ts'
 
-export interface LiveReportsDeps {
-  readonly publish: LiveAttemptStore['publish']
-  readonly log: Pick<Logger, 'debug'>
-}
-
 /** How long attempts are gathered for one write. */
 const GATHER_MS = 100
 /** Of one tenant in one write. The rest is left out and counted. */
@@ -20,7 +15,7 @@ const MAX_GATHERED = 2_000
  * Reports attempts to the live stream of each tenant that has listeners. Every look of a delivery shows whether it has;
  * for the others this costs one lookup in an empty set per attempt. Reports that cannot be written are lost.
  */
-export function createLiveReports({ publish, log }: LiveReportsDeps) {
+export function createLiveReports({ publish }: Pick<LiveAttemptStore, 'publish'>, log: Pick<Logger, 'debug'>) {
   const listened = new Set<Tenant>()
   const gathered = createBatch({ waitMs: GATHER_MS, maxWeight: MAX_GATHERED, write: publishAll })
 

@@ -37,10 +37,10 @@ export function startReporting(
 ) {
   const spans = createDeliverySpans(tracing)
   const meter = createDeliveryMeter(metrics)
-  const contacts = createContacts({ store: createContactStore(redis), log })
+  const contacts = createContacts(createContactStore(redis), log)
   const statisticsStore = createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS })
-  const statistics = createStatistics({ store: statisticsStore, log, now: Date.now })
-  const live = createLiveReports({ publish: createLiveAttemptStore(redis).publish, log })
+  const statistics = createStatistics(statisticsStore, log, Date.now)
+  const live = createLiveReports(createLiveAttemptStore(redis), log)
   const policies = createDeliveryPolicyStore(redis)
   const policyPoll = startPoll(POLICY_EVERY_MS, () => policies.report(policyOf(config)).catch(() => {}))
   policyPoll.wake()

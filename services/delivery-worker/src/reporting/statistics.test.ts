@@ -10,11 +10,11 @@ function aWorld(add?: () => Promise<void>) {
   const written: [string | null, Addition[]][] = []
   const lost: unknown[] = []
   let nowMs = NOW
-  const statistics = createStatistics({
-    store: { add: add ?? (async (tenant, additions) => void written.push([tenant, [...additions]])) },
-    log: { debug: (_message, fields) => void lost.push(fields) },
-    now: () => nowMs,
-  })
+  const statistics = createStatistics(
+    { add: add ?? (async (tenant, additions) => void written.push([tenant, [...additions]])) },
+    { debug: (_message, fields) => void lost.push(fields) },
+    () => nowMs,
+  )
   const body = Buffer.from(`{"deliveryId":"x","occurredAt":"${new Date(NOW - 60).toISOString()}"}`)
   const conclude = (
     subscriptionId: SubscriptionId,

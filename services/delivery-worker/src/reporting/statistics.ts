@@ -3,13 +3,6 @@ import { getOrCreate, type Logger } from '@switchhook/runtime'
 import { type Addition, addCounts, type Counts, countAttempt, countEnd, type StatisticsStore } from '@switchhook/store'
 import type { Concluded } from './listener.ts'
 
-export interface StatisticsDeps {
-  readonly store: Pick<StatisticsStore, 'add'>
-  readonly log: Pick<Logger, 'debug'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
-
 /** By subscription, then by minute since 1970. The key null is for subscriptions beyond `MAX_COUNTED`. */
 type Tally = Map<SubscriptionId | null, Map<number, Counts>>
 
@@ -21,8 +14,9 @@ const MINUTE_MS = 60_000
 /**
  * Counts attempts, their outcomes and times, and parked and expired deliveries, by subscription and minute. Off the path of
  * deliveries: counts are kept in memory and written with each flush. A worker that dies, or cannot write, loses them.
+ * @param now ms since 1970
  */
-export function createStatistics({ store, log, now }: StatisticsDeps) {
+export function createStatistics(store: Pick<StatisticsStore, 'add'>, log: Pick<Logger, 'debug'>, now: () => number) {
   let tallies = new Map<Tenant, Tally>()
   let counted = 0
 

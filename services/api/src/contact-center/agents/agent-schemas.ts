@@ -1,18 +1,18 @@
 import { callStatusSchema, DeviceStatus, numberedSchema, statusCodeSchema } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
-import { pageSchema } from '../../http/page-schema.ts'
 import {
   choice,
   completeComponent,
+  component,
   count,
   flag,
   list,
   momentOrNull,
   orNull,
+  pageSchema,
   text,
   time,
-} from '../../http/schema-parts.ts'
-import type { ValueOf } from '../../http/schema-value.ts'
+  type ValueOf,
+} from '../../http/schema.ts'
 import { callLegSchema } from '../calls/call-leg.ts'
 import { PRINTABLE } from '../calls/call-schemas.ts'
 

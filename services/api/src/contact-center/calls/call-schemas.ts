@@ -1,7 +1,5 @@
 import { CALL_COMMANDS } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
-import { completeObject, flag, guid, orNull, text, time } from '../../http/schema-parts.ts'
-import type { ValueOf } from '../../http/schema-value.ts'
+import { completeObject, component, flag, guid, orNull, text, time, type ValueOf } from '../../http/schema.ts'
 
 /** One line of text: signalling must not carry line breaks or other control characters. */
 export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'

@@ -1,5 +1,4 @@
-import { component } from '../../http/component.ts'
-import { choice, completeComponent, flag, text } from '../../http/schema-parts.ts'
+import { choice, completeComponent, component, flag, text } from '../../http/schema.ts'
 import { agentUriParam } from '../agents/agent-schemas.ts'
 import { address, callIdParam } from '../calls/call-schemas.ts'
 

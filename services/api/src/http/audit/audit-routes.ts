@@ -1,11 +1,20 @@
 import type { AuditStore } from '@switchhook/store'
 import { AUDIT_ACTIONS, AUDIT_LISTS, listOf } from '../audit-action.ts'
 import { feature } from '../feature.ts'
-import { pageParameters, pageSchema } from '../page-schema.ts'
 import { rangeOf } from '../read-range.ts'
 import type { RouteOf } from '../route.ts'
-import { choice, completeComponent, list, moment, orNull, text, time } from '../schema-parts.ts'
-import type { QueryOf } from '../schema-value.ts'
+import {
+  choice,
+  completeComponent,
+  list,
+  moment,
+  orNull,
+  pageParameters,
+  pageSchema,
+  type QueryOf,
+  text,
+  time,
+} from '../schema.ts'
 import type { AuditEntry } from './audit-log.ts'
 
 interface AuditRouteDeps {

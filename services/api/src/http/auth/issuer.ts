@@ -1,5 +1,5 @@
 import { rolesSchema } from '../role.ts'
-import type { ValueOf } from '../schema-value.ts'
+import type { ValueOf } from '../schema.ts'
 
 /** An identity provider whose tokens are accepted, as configured in `AUTH_ISSUERS`. */
 export type Issuer = ValueOf<typeof issuersSchema>[number]

@@ -4,7 +4,7 @@ import type { Logger } from '@switchhook/runtime'
 import type { Express } from 'express'
 import type { Issuer } from '../auth/issuer.ts'
 import { offeredSignIns, type SignInOffer, withOrganization } from '../auth/sign-ins.ts'
-import { sendCompressed } from '../send-compressed.ts'
+import { sendCompressed } from '../send.ts'
 
 export interface ConsoleOptions {
   readonly files: ConsoleFiles

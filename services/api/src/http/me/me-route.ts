@@ -4,7 +4,7 @@ import { offeredSignIns, withOrganization } from '../auth/sign-ins.ts'
 import { feature } from '../feature.ts'
 import { ROLES, rolesIn } from '../role.ts'
 import type { RouteOf } from '../route.ts'
-import { completeComponent, completeObject, flag, list, orNull, text } from '../schema-parts.ts'
+import { completeComponent, completeObject, flag, list, orNull, text } from '../schema.ts'
 
 const offerSchema = completeComponent(
   'SignInOffer',

@@ -1,5 +1,6 @@
 import type { FailureCode } from '@switchhook/contracts'
-import { type RouteSpec, readsToken, type Schema } from '../route.ts'
+import { type RouteSpec, readsToken } from '../route.ts'
+import type { Schema } from '../schema.ts'
 
 export const ANSWER_HEADERS = {
   'X-Request-Id': {

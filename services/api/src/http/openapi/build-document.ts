@@ -1,5 +1,6 @@
 import { EVERY_ROLE, type Role } from '../role.ts'
-import { type RouteSpec, readsToken, type Schema } from '../route.ts'
+import { type RouteSpec, readsToken } from '../route.ts'
+import type { Schema } from '../schema.ts'
 import { type Components, createComponents, describedBy, jsonContent } from './components.ts'
 import { DESCRIPTION, TAGS } from './document-texts.ts'
 import { exampleOf } from './examples.ts'

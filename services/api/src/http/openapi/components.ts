@@ -1,5 +1,4 @@
-import { componentName } from '../component.ts'
-import type { Schema } from '../route.ts'
+import { componentName, type Schema } from '../schema.ts'
 import { ANSWER_HEADERS, type AnswerHeader } from './answer-headers.ts'
 
 type Kind = 'schemas' | 'responses' | 'headers'

@@ -1,6 +1,6 @@
 import { describeEvents } from '@switchhook/contracts'
-import { FixedJson } from '../fixed-json.ts'
 import { bind, type Route, type RouteOf, type RouteSpec } from '../route.ts'
+import { FixedJson } from '../send.ts'
 import { buildDocument, type DescribedWebhooks } from './build-document.ts'
 
 interface DocumentDeps {

@@ -1,6 +1,5 @@
 import { DeviceStatus, describeEventTypes, EVENT_TYPES, type EventType, type FailureCode } from '@switchhook/contracts'
-import { componentName } from '../component.ts'
-import type { Schema } from '../route.ts'
+import { componentName, type Schema } from '../schema.ts'
 
 /** Undefined for the list of event types: an item has members `type` and `example`, so linters take it for a schema. */
 export function answerExample(operationId: string, status: number, schema: Schema): unknown {

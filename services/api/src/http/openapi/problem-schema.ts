@@ -1,7 +1,6 @@
 import { CALL_COMMANDS, CallState, EVENT_TYPES, FAILURES, numberedSchema, PROBLEMS_PAGE } from '@switchhook/contracts'
-import { component } from '../component.ts'
 import { ROLES } from '../role.ts'
-import { choice, completeComponent, list, text } from '../schema-parts.ts'
+import { choice, completeComponent, component, list, text } from '../schema.ts'
 
 /** The problem details of RFC 9457, with the fields that this service adds. */
 export const problemSchema = component('Problem', {

@@ -1,5 +1,6 @@
 import { AppError, FAILURES, type FailureCode, toProblem } from '@switchhook/contracts'
-import { type FailureAt, type ResponseDescription, type RouteSpec, readsToken, type Schema } from '../route.ts'
+import { type FailureAt, type ResponseDescription, type RouteSpec, readsToken } from '../route.ts'
+import type { Schema } from '../schema.ts'
 import { ANSWER_HEADERS, failureHeaders, successHeaders } from './answer-headers.ts'
 import { type Components, describedBy, jsonContent } from './components.ts'
 import { answerExample, PROBLEM_DETAILS } from './examples.ts'

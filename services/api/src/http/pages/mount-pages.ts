@@ -8,7 +8,7 @@ import type { ConsoleFile } from '@switchhook/console'
 import { AppError, describeEventTypes, FAILURES, type FailureCode, PROBLEMS_PAGE } from '@switchhook/contracts'
 import type { Express, RequestHandler } from 'express'
 import type { RouteSpec } from '../route.ts'
-import { sendCompressed } from '../send-compressed.ts'
+import { sendCompressed } from '../send.ts'
 import { PROBLEM_ADVICE } from './problem-advice.ts'
 
 const resolve = createRequire(import.meta.url).resolve

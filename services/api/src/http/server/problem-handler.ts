@@ -2,8 +2,8 @@ import { AppError, toProblem, Unavailable } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { ErrorRequestHandler } from 'express'
 import { BEARER_CHALLENGE, HeaderedError } from '../headered-error.ts'
+import { sendJson } from '../send.ts'
 import { requestContextOf } from './observe-requests.ts'
-import { sendJson } from './send-json.ts'
 
 /** A hostile body can have thousands of faults. */
 const MAX_FAULTS = 50

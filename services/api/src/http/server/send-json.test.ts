@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { withDocument } from '../openapi/document-routes.ts'
 import type { RouteRequest } from '../route.ts'
-import { sendJson } from './send-json.ts'
+import { sendJson } from '../send.ts'
 
 let server: Server
 

@@ -10,9 +10,9 @@ import { createReadBody } from '../read-body.ts'
 import { createReadQuery } from '../read-query.ts'
 import { requireRole } from '../role.ts'
 import { type Answer, type Caller, type Route, type RouteRequest, readsToken } from '../route.ts'
+import { sendJson } from '../send.ts'
 import { openEventOutput } from './event-output.ts'
 import { requestContextOf } from './observe-requests.ts'
-import { sendJson } from './send-json.ts'
 
 const ANONYMOUS: Caller = { tenant: null, clientId: 'anybody', role: null }
 

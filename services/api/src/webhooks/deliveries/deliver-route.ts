@@ -1,15 +1,11 @@
 import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contracts'
 import type { DeliveryArchive, DeliveryLogReader, JournalReader } from '@switchhook/store'
-import { component } from '../../http/component.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { choice, completeComponent } from '../../http/schema-parts.ts'
-import type { ValueOf } from '../../http/schema-value.ts'
+import { choice, completeComponent, component, type ValueOf } from '../../http/schema.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { DELIVERY_STATES, deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
-import { requestedDelivery } from './event-body.ts'
-import { BUSY, FIRST_ATTEMPT, type RedeliverDeps, redeliver } from './redeliver.ts'
-import { sendAgain } from './send-again.ts'
+import { BUSY, FIRST_ATTEMPT, type RedeliverDeps, redeliver, requestedDelivery, sendAgain } from './redeliver.ts'
 
 export interface DeliverRouteDeps extends RedeliverDeps {
   readonly deliveries: DeliveryArchive
@@ -71,8 +67,7 @@ export const deliverEvent: RouteOf<DeliverRouteDeps, ValueOf<typeof requestSchem
     const { subscriptions, deliveries, deliveryLog, journal, now } = deps
     if (!isGuid(asked)) throw new AppError('event-not-found')
     const eventId = parseEventId(asked)
-    const subscription = await findSubscription(subscriptions, caller, body.subscriptionId)
-    if (!subscription.enabled) throw new AppError('subscription-disabled')
+    const subscription = await findSubscription(subscriptions, caller, body.subscriptionId, { beEnabled: true })
     const { id: subscriptionId } = subscription
     const deliveryId = deliveryIdOf(eventId, subscriptionId)
     const requestId = isKeyed ? idFor('delivery') : undefined

@@ -1,9 +1,7 @@
 import { EVENT_TYPES, type EventSubject, parseEventId } from '@switchhook/contracts'
 import type { LogQuery, ParkedQuery } from '@switchhook/store'
-import { pageParameters } from '../../http/page-schema.ts'
 import { rangeOf } from '../../http/read-range.ts'
-import { choice, time } from '../../http/schema-parts.ts'
-import type { QueryOf } from '../../http/schema-value.ts'
+import { choice, pageParameters, type QueryOf, time } from '../../http/schema.ts'
 import { DELIVERY_STATES, eventIdSchema } from './delivery-schema.ts'
 
 export const deliveryQuery = {

@@ -1,10 +1,9 @@
 import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
 import type { DeliveryRecord, DeliveryState, ListedDelivery } from '@switchhook/store'
-import { component } from '../../http/component.ts'
-import { pageSchema } from '../../http/page-schema.ts'
 import {
   choice,
   completeComponent,
+  component,
   count,
   flag,
   guid,
@@ -12,9 +11,10 @@ import {
   moment,
   momentOrNull,
   orNull,
+  pageSchema,
   text,
-} from '../../http/schema-parts.ts'
-import { UNREACHABLE_TEXT } from '../subscriptions/endpoint-health-schema.ts'
+} from '../../http/schema.ts'
+import { UNREACHABLE_TEXT } from '../subscriptions/endpoint-health.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 export const DELIVERY_STATES = [

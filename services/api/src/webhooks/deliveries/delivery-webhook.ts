@@ -1,8 +1,47 @@
-import { DELIVERY_HEADERS, describeEventTypes, REQUIRED_DELIVERY_HEADERS } from '@switchhook/contracts'
+import {
+  DELIVERY_HEADERS,
+  describeEventTypes,
+  EVENT_CATALOGUE,
+  EVENT_TYPES,
+  type EventType,
+  REQUIRED_DELIVERY_HEADERS,
+} from '@switchhook/contracts'
 import { type Components, describedBy } from '../../http/openapi/components.ts'
 import { DELIVERY_DESCRIPTION } from '../../http/openapi/document-texts.ts'
-import type { Schema } from '../../http/route.ts'
-import { webhookDeliverySchema } from './event-schemas.ts'
+import { component, type Schema } from '../../http/schema.ts'
+import { envelopeSchema } from './delivery-schema.ts'
+
+const nameOf = (eventType: EventType): string => {
+  const { name } = EVENT_CATALOGUE[eventType]
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+}
+
+/** The data of an event type, under the name of its message in the AsyncAPI document. */
+const dataSchemaOf = (eventType: EventType): Schema => component(nameOf(eventType), EVENT_CATALOGUE[eventType].schema)
+
+/** A delivery of one event type. `enum` with one value, because generators understand it better than `const`. */
+const deliverySchemaOf = (eventType: EventType): Schema =>
+  component(`${nameOf(eventType)}Delivery`, {
+    ...envelopeSchema,
+    description: `${EVENT_CATALOGUE[eventType].title}.`,
+    properties: {
+      ...envelopeSchema.properties,
+      eventType: { ...envelopeSchema.properties.eventType, enum: [eventType], examples: [eventType] },
+      data: dataSchemaOf(eventType),
+    },
+  })
+
+/** The body of a delivery to an endpoint. */
+const webhookDeliverySchema = component('WebhookDelivery', {
+  description: 'The body of a delivery. `eventType` tells which `data` it has; ignore the types that you do not know.',
+  oneOf: EVENT_TYPES.map(deliverySchemaOf),
+  discriminator: {
+    propertyName: 'eventType',
+    mapping: Object.fromEntries(
+      EVENT_TYPES.map((eventType) => [eventType, `#/components/schemas/${nameOf(eventType)}Delivery`]),
+    ),
+  },
+})
 
 const REQUIRED: readonly string[] = REQUIRED_DELIVERY_HEADERS
 

@@ -1,10 +1,8 @@
 import { canonicalCallId, EVENT_TYPES, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
 import type { EventList } from '@switchhook/store'
-import { pageParameters, pageSchema } from '../../http/page-schema.ts'
 import { rangeOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { completeComponent, moment, orNull, text } from '../../http/schema-parts.ts'
-import type { QueryOf } from '../../http/schema-value.ts'
+import { completeComponent, moment, orNull, pageParameters, pageSchema, type QueryOf, text } from '../../http/schema.ts'
 import { deliveryQuery } from './delivery-query.ts'
 import { eventIdSchema } from './delivery-schema.ts'
 

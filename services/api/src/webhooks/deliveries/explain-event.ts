@@ -19,7 +19,7 @@ import {
   type PageQuery,
   type SubscriptionStore,
 } from '@switchhook/store'
-import { HEALTHY } from '../subscriptions/subscription-view.ts'
+import { HEALTHY } from '../subscriptions/endpoint-health.ts'
 import { explain } from './explain.ts'
 
 export interface ExplainEventDeps {
@@ -39,8 +39,6 @@ interface Chosen {
   readonly subscription: Subscription | undefined
 }
 
-/** The number of records per read. */
-const CHUNK = 200
 /** Subscriptions whose deliveries are searched for an event that has no record of its own. */
 const MAX_SEARCHED = 10_000
 
@@ -59,13 +57,8 @@ export function createExplainEvent(deps: ExplainEventDeps) {
     eventId: EventId,
     of: readonly SubscriptionId[],
   ): Promise<ReadonlyMap<SubscriptionId, ListedDelivery>> {
-    const found = new Map<SubscriptionId, ListedDelivery>()
-    for (let from = 0; from < of.length; from += CHUNK) {
-      const chunk = of.slice(from, from + CHUNK)
-      const records = await deliveryLog.records(chunk.map((id) => deliveryIdOf(eventId, id)))
-      for (const record of records) if (record !== undefined) found.set(record.subscriptionId, record)
-    }
-    return found
+    const records = await deliveryLog.records(of.map((id) => deliveryIdOf(eventId, id)))
+    return new Map(records.flatMap((record) => (record === undefined ? [] : [[record.subscriptionId, record]])))
   }
 
   /** @param recipients the subscriptions that the event went to, as far as they are known */

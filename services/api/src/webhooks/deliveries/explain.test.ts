@@ -1,8 +1,7 @@
 import { type Attempt, deliveryIdOf, newEventId, newSubscriptionId } from '@switchhook/contracts'
 import type { EndpointHealth, ListedDelivery } from '@switchhook/store'
 import { aSubscription } from '@switchhook/testkit'
-import { explain, VERDICTS, type Verdict } from './explain.ts'
-import type { Facts } from './explain-sentences.ts'
+import { explain, type Facts, VERDICTS, type Verdict } from './explain.ts'
 
 const eventId = newEventId()
 const subscriptionId = newSubscriptionId()

@@ -1,7 +1,9 @@
 import { deliveryIdOf, newEventId, newSubscriptionId, type Tenant } from '@switchhook/contracts'
 import type { DeliveryRecord, PendingDelivery } from '@switchhook/store'
-import { type FindDeliveryDeps, findDelivery } from './find-delivery.ts'
+import { aSubscription } from '@switchhook/testkit'
+import { type FindDeliveryDeps, findDelivery } from './delivery-routes.ts'
 
+const URL = 'https://client.example/hooks'
 const eventId = newEventId()
 const subscriptionId = newSubscriptionId()
 const deliveryId = deliveryIdOf(eventId, subscriptionId)
@@ -27,6 +29,7 @@ function aStore(lookups: readonly Lookup[]) {
   const deps: FindDeliveryDeps = {
     deliveries: { find: async () => lookups[count++]?.record },
     deliveryLog: { pending: async () => lookups[count - 1]?.pending },
+    subscriptions: { find: async () => aSubscription({ id: subscriptionId, url: URL }) },
     now: Date.now,
   }
   const find = (tenant: Tenant, id: string | undefined) => findDelivery(deps, tenant, id, async () => void waits++)
@@ -34,11 +37,11 @@ function aStore(lookups: readonly Lookup[]) {
 }
 
 test.each<[string, Lookup[], object, number]>([
-  ['its record', [{ record: recordOf('acme') }], { kind: 'recorded', record: recordOf('acme') }, 0],
-  ['its record, although the log also has it', [{ record: recordOf('acme'), pending }], { kind: 'recorded' }, 0],
-  ['pending', [{ pending }], { kind: 'pending', delivery: pending }, 0],
-  ['pending, a moment later', [{}, { pending }], { kind: 'pending' }, 1],
-  ['its record, a moment later', [{}, { record: recordOf('acme'), pending }], { kind: 'recorded' }, 1],
+  ['its record', [{ record: recordOf('acme') }], recordOf('acme'), 0],
+  ['its record, although the log also has it', [{ record: recordOf('acme'), pending }], recordOf('acme'), 0],
+  ['pending', [{ pending }], { ...pending, url: URL, state: 'pending', attempts: [] }, 0],
+  ['pending, a moment later', [{}, { pending }], { url: URL, state: 'pending' }, 1],
+  ['its record, a moment later', [{}, { record: recordOf('acme'), pending }], recordOf('acme'), 1],
 ])('a delivery is found: %s', async (_name, lookups, found, waits) => {
   const store = aStore(lookups)
   expect(await store.find('acme', deliveryId)).toMatchObject(found)
@@ -62,6 +65,7 @@ test('an error of the store is not a 404', async () => {
   const deps: FindDeliveryDeps = {
     deliveries: { find: async () => undefined },
     deliveryLog: { pending: () => Promise.reject(new Error('away')) },
+    subscriptions: { find: async () => undefined },
     now: Date.now,
   }
   await expect(findDelivery(deps, 'acme', deliveryId)).rejects.toThrow('away')

@@ -10,11 +10,10 @@ import {
 } from '@switchhook/contracts'
 import { type JournalEntry, type JournalReader, microsOf } from '@switchhook/store'
 import type { Base } from '../../base.ts'
-import { component } from '../../http/component.ts'
 import { feature } from '../../http/feature.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { completeComponent, count, list, moment, momentOrNull, orNull, text } from '../../http/schema-parts.ts'
+import { completeComponent, component, count, list, moment, momentOrNull, orNull, text } from '../../http/schema.ts'
 import { eventIdSchema } from '../deliveries/delivery-schema.ts'
 import {
   filterSchema,

@@ -1,6 +1,5 @@
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { Tenant } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
+import { type Logger, type Poll, startPoll } from '@switchhook/runtime'
 import {
   BEGINNING,
   type JournalId,
@@ -21,8 +20,6 @@ export interface LiveHubDeps {
   /** Listeners of one client in this process. */
   readonly mostPerClient: number
   readonly log: Pick<Logger, 'warn' | 'info'>
-  /** Monotonic, in ms. */
-  readonly nowMs?: () => number
 }
 
 interface AskedStream {
@@ -56,23 +53,16 @@ interface Channel {
   place: JournalId
   attemptsPlace: string
   opened: Promise<void>
+  poll?: Poll
 }
 
 export type LiveHub = ReturnType<typeof createLiveHub>
 
 /** The live streams of this process. It reads the stream of each tenant that has listeners, once for all of them. */
-export function createLiveHub({
-  journal,
-  attempts,
-  mostPerTenant,
-  mostPerClient,
-  log,
-  nowMs = () => performance.now(),
-}: LiveHubDeps) {
+export function createLiveHub({ journal, attempts, mostPerTenant, mostPerClient, log }: LiveHubDeps) {
   const channels = new Map<Tenant, Channel>()
   const seatsOfClients = new Map<string, number>()
-  const loops = new Set<Promise<void>>()
-  const closing = new AbortController()
+  let isClosing = false
   let seats = 0
   let ticker: NodeJS.Timeout | undefined
 
@@ -101,37 +91,32 @@ export function createLiveHub({
     ])
     channel.place = place
     channel.attemptsPlace = attemptsPlace
-    const loop = readUntilEmpty(channel).finally(() => loops.delete(loop))
-    loops.add(loop)
+    if (!isClosing) channel.poll = startPoll(READ_EVERY_MS, readerOf(channel))
   }
 
-  async function readUntilEmpty(channel: Channel): Promise<void> {
-    let askedAtMs = nowMs()
+  /** Its function reads once, and resolves to when to read again, in ms. */
+  function readerOf(channel: Channel): () => Promise<number> {
+    let askedAtMs = performance.now()
     let waitMs = READ_EVERY_MS
     let hasFailed = false
-    while (channel.seats > 0 && !closing.signal.aborted) {
+    return async () => {
       try {
-        if (nowMs() - askedAtMs >= LISTEN_AGAIN_MS) {
+        if (performance.now() - askedAtMs >= LISTEN_AGAIN_MS) {
           await attempts.listen(channel.tenant)
-          askedAtMs = nowMs()
+          askedAtMs = performance.now()
         }
         const read = await readOnce(channel, hasFailed)
         if (hasFailed) log.info('the live stream is read again')
         hasFailed = false
         waitMs = read.isEmpty ? Math.min(waitMs * 1.5, MAX_WAIT_MS) : READ_EVERY_MS
-        if (read.hasMore) await nextTurn()
-        else await pause(waitMs)
+        return read.hasMore ? 0 : waitMs
       } catch (error) {
         if (!hasFailed) log.warn('the live stream cannot be read; retrying', { error })
         hasFailed = true
-        await pause(RETRY_MS)
+        return RETRY_MS
       }
     }
-    if (channels.get(channel.tenant) === channel) channels.delete(channel.tenant)
   }
-
-  const pause = (ms: number): Promise<unknown> =>
-    delay(ms, undefined, { signal: closing.signal }).catch(() => undefined)
 
   const isKept = async (tenant: Tenant, place: JournalId): Promise<boolean> =>
     place === BEGINNING || (await journal.read(tenant, place)) !== undefined
@@ -174,6 +159,10 @@ export function createLiveHub({
 
   function leave(channel: Channel, client: string | undefined): void {
     addSeats(channel, client, -1)
+    if (channel.seats === 0) {
+      void channel.poll?.stop()
+      if (channels.get(channel.tenant) === channel) channels.delete(channel.tenant)
+    }
     if (seats > 0) return
     clearInterval(ticker)
     ticker = undefined
@@ -189,7 +178,7 @@ export function createLiveHub({
      * away
      */
     async take(tenant: Tenant, client?: string) {
-      if (closing.signal.aborted) throw refused('service-unavailable')
+      if (isClosing) throw refused('service-unavailable')
       const taken = channels.get(tenant)?.seats ?? 0
       if (taken >= mostPerTenant || seats >= MAX_LISTENERS) throw refused('too-many-listeners')
       const own = client === undefined ? 0 : (seatsOfClients.get(client) ?? 0)
@@ -202,7 +191,6 @@ export function createLiveHub({
         await channel.opened
       } catch (error) {
         leave(channel, client)
-        if (channels.get(tenant) === channel) channels.delete(tenant)
         throw error
       }
       return {
@@ -217,7 +205,7 @@ export function createLiveHub({
                 keeps: (place) => isKept(tenant, place),
               },
               place: () => channel.place,
-              nowMs,
+              nowMs: () => performance.now(),
             },
             resumeAfter,
           )
@@ -235,18 +223,19 @@ export function createLiveHub({
             channel.listeners.delete(listener)
             leave(channel, client)
           })
-          if (closing.signal.aborted) listener.end('the server is shutting down')
+          if (isClosing) listener.end('the server is shutting down')
         },
       }
     },
     /** Ends all streams. Clients come back to another process. */
     async close(): Promise<void> {
-      closing.abort()
+      isClosing = true
       clearInterval(ticker)
+      const polls = [...channels.values()].map(async ({ poll }) => poll?.stop())
       for (const { listeners } of channels.values()) {
         for (const listener of listeners) listener.end('the server is shutting down')
       }
-      await Promise.all(loops)
+      await Promise.all(polls)
     },
   }
 }

@@ -3,10 +3,9 @@ import { createLiveAttemptStore, isJournalId } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { limitedClientOf, type RouteOf } from '../../http/route.ts'
-import { choice, moment } from '../../http/schema-parts.ts'
-import type { QueryOf } from '../../http/schema-value.ts'
+import { choice, completeComponent, count, list, moment, type QueryOf, text } from '../../http/schema.ts'
+import { attemptSchema, deliverySchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
 import { eventListQuery } from '../deliveries/event-list-route.ts'
-import { streamMessages } from '../deliveries/event-schemas.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { createLiveHub, type LiveHub } from './live-hub.ts'
 
@@ -38,6 +37,42 @@ event: attempt
 data: {"deliveryId":"6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b","subscriptionId":"4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11","eventId":"0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11","eventType":"call.status","attempt":1,"at":"2026-11-20T17:06:01.173Z","outcome":"answered","status":503,"durationMs":42,"state":"waiting"}
 
 `
+
+const place = text('A place in the stream.', '1795192262123-417')
+
+const about = { eventId: eventIdSchema, eventType: choice(EVENT_TYPES, 'The event type.', 'call.status') }
+
+const event = {
+  ...about,
+  occurredAt: moment('When the event occurred, in UTC.'),
+  data: {
+    type: ['object', 'null'],
+    description: 'The data of the event, as its deliveries have it; null if it is larger than 16 KiB.',
+  },
+  subscriptions: list('The subscriptions that the event went to, at most 100.', subscriptionIdSchema),
+  subscriptionCount: count('The number of these subscriptions.', 1),
+}
+
+const { attempt, at, outcome, status, durationMs } = attemptSchema.properties
+const { deliveryId, subscriptionId, state } = deliverySchema.properties
+const attempted = { deliveryId, subscriptionId, ...about, attempt, at, outcome, status, durationMs, state }
+
+const gap = {
+  after: { ...place, description: 'Events or attempts after this place may be missing.' },
+  resumedAt: { ...place, description: 'The stream continues at this place.' },
+}
+
+/** The data of each message of the live stream, by the name of the message. */
+const streamMessages = {
+  event: completeComponent('StreamEvent', 'An event of the live stream.', event),
+  attempt: completeComponent(
+    'StreamAttempt',
+    'An attempt in the live stream, and the state of its delivery after it.',
+    attempted,
+  ),
+  gap: completeComponent('StreamGap', 'Something is missing in the live stream: read lists and states again.', gap),
+  place: completeComponent('StreamPlace', 'The place that the live stream has reached.', { place }),
+}
 
 const streamEvents: RouteOf<
   Pick<Base, 'journal' | 'now'> & { readonly hub: LiveHub },

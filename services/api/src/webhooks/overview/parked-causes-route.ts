@@ -2,7 +2,7 @@ import { UNREACHABLE_REASONS } from '@switchhook/contracts'
 import type { TenantParked } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { choice, completeComponent, count, integer, list, moment, orNull, text } from '../../http/schema-parts.ts'
+import { choice, completeComponent, count, integer, list, moment, orNull, text } from '../../http/schema.ts'
 import { parkedReasonSchema } from '../deliveries/delivery-schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 

@@ -2,7 +2,7 @@ import { AppError } from '@switchhook/contracts'
 import type { DeliveryPolicyStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { completeComponent, completeObject, count, list, orNull } from '../../http/schema-parts.ts'
+import { completeComponent, completeObject, count, list, orNull } from '../../http/schema.ts'
 
 const policySchema = completeComponent('DeliveryPolicy', 'How this installation delivers.', {
   deliveryTimeoutMs: count('The deadline of one attempt in ms.', 10_000),

@@ -11,8 +11,7 @@ import {
 import type { Base } from '../../base.ts'
 import { windowOf } from '../../http/read-range.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { choice, completeComponent, count, flag, list, moment, time } from '../../http/schema-parts.ts'
-import type { QueryOf } from '../../http/schema-value.ts'
+import { choice, completeComponent, count, flag, list, moment, type QueryOf, time } from '../../http/schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 interface StatisticsRouteDeps extends Pick<Base, 'now'> {

@@ -1,13 +1,20 @@
 import { isPaused, type Subscription } from '@switchhook/contracts'
 import { type DeliveryCounter, inChunks, type PageQuery } from '@switchhook/store'
 import type { Base } from '../../base.ts'
-import { nextCursorSchema, pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
-import { completeComponent, count, flag, list, moment, momentOrNull } from '../../http/schema-parts.ts'
-import { endpointHealthSchema } from '../subscriptions/endpoint-health-schema.ts'
+import {
+  completeComponent,
+  count,
+  flag,
+  list,
+  moment,
+  momentOrNull,
+  nextCursorSchema,
+  pageParameters,
+} from '../../http/schema.ts'
+import { endpointHealthSchema, type Health, healthViewOf } from '../subscriptions/endpoint-health.ts'
 import { OPTIONAL_SETTINGS } from '../subscriptions/optional-settings.ts'
 import { subscriptionSchema } from '../subscriptions/subscription-schema.ts'
-import { type Health, healthViewOf } from '../subscriptions/subscription-view.ts'
 
 interface SummaryRouteDeps extends Pick<Base, 'subscriptions' | 'now'> {
   readonly standings: DeliveryCounter

@@ -2,26 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   AppError,
+  type DeliveryId,
   type Fault,
   parseDeliveryId,
   type ReportedOutcome,
   type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
-import {
-  type DeliveryArchive,
-  type HeldStore,
-  inChunks,
-  type OutcomeResult,
-  type OutcomeStore,
-} from '@switchhook/store'
+import { type DeliveryArchive, type HeldStore, inChunks, leaseTimes, type OutcomeStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
-import type { ValueOf } from '../../http/schema-value.ts'
-import { SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
+import type { ValueOf } from '../../http/schema.ts'
+import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesIn, outcomesSchema } from './pull-schema.ts'
-import { findPulled } from './receive-route.ts'
 
 interface OutcomesRouteDeps extends Pick<Base, 'subscriptions' | 'broker' | 'now'> {
   readonly held: HeldStore
@@ -58,17 +52,19 @@ export const reportOutcomes: RouteOf<OutcomesRouteDeps, Body> = {
   responses: { 200: { description: 'The results.', body: outcomeResultsSchema } },
   failures: ['subscription-not-found', 'subscription-not-pull', 'outcomes-unfinished'],
   async handle({ caller, params: { id }, body: { items } }, deps) {
-    const subscription = await findPulled(deps.subscriptions, caller, id)
+    const subscription = await findSubscription(deps.subscriptions, caller, id, { bePull: true })
     const [released, reported] = await Promise.all([
       release(deps, subscription, items),
       report(deps, subscription, items),
     ])
-    const known = new Map(reported.map((each) => [each.deliveryId as string, each]))
-    const results = await inChunks(items, async ({ deliveryId: name }) => {
-      const deliveryId = parseDeliveryId(name)
-      const result = known.has(deliveryId) || released.has(deliveryId) ? 'done' : 'lease-lost'
-      const { state, nextAttemptAt } = known.get(deliveryId) ?? (await presentState(deps, subscription, name))
-      return { deliveryId, result, state, nextAttemptAt }
+    const done = new Set([...released, ...reported])
+    const results = await inChunks(items, async (item) => {
+      const deliveryId = parseDeliveryId(item.deliveryId)
+      const found = await deps.deliveries.find(deliveryId)
+      // Of another subscription, a delivery is unknown here.
+      const own = found?.subscriptionId === subscription.id ? found : undefined
+      const { state = 'unknown', nextAttemptAt = null } = own ?? {}
+      return { deliveryId, result: done.has(deliveryId) ? 'done' : 'lease-lost', state, nextAttemptAt }
     })
     return { status: 200, body: { items: results } }
   },
@@ -96,22 +92,22 @@ async function release(
   { held }: OutcomesRouteDeps,
   { id }: Subscription,
   items: readonly OutcomeItem[],
-): Promise<ReadonlySet<string>> {
+): Promise<readonly DeliveryId[]> {
   const leases = items.filter((item) => item.release).map(leaseOf)
   const isReleased = leases.length === 0 ? [] : await held.release(id, leases)
-  return new Set(leases.filter((_, i) => isReleased[i]).map(({ deliveryId }) => deliveryId))
+  return leases.filter((_, i) => isReleased[i]).map(({ deliveryId }) => deliveryId)
 }
 
 /**
  * A worker concludes the attempts, with the rules of a POST. Their leases are prolonged first, so that no other client
  * receives the deliveries meanwhile. If this process dies before the broker has confirmed the outcomes, the leases end.
- * @returns the results of the deliveries whose lease was held
+ * @returns the deliveries whose lease was held
  */
 async function report(
   { held, broker, outcomes, now }: OutcomesRouteDeps,
   { id: subscriptionId, tenant }: Subscription,
   all: readonly OutcomeItem[],
-): Promise<readonly OutcomeResult[]> {
+): Promise<readonly DeliveryId[]> {
   const items = all.filter((item) => !item.release)
   if (items.length === 0) return []
   // Before the leases get other names: the client can then repeat its report.
@@ -120,7 +116,8 @@ async function report(
   const reported = items.flatMap((item, i): ReportedOutcome[] => {
     const [one, outcome] = [taken[i], outcomeOf(item)]
     if (one === undefined || outcome === undefined) return []
-    const { delivery, lease, leasedAt: at } = one
+    const { delivery, lease } = one
+    const at = new Date(leaseTimes(item.leaseToken).beganAtMs).toISOString()
     const durationMs = item.durationMs ?? Math.max(0, now() - Date.parse(at))
     const { deliveryId, attempt, token = '' } = delivery
     return [{ deliveryId, attempt: attempt + 1, token, lease, at, durationMs, outcome }]
@@ -131,19 +128,7 @@ async function report(
   const untilMs = performance.now() + RESULTS_MS
   for (let waitMs = FIRST_LOOK_MS; performance.now() < untilMs; waitMs = Math.min(waitMs * 2, MAX_LOOK_MS)) {
     await pause(waitMs)
-    const results = await outcomes.find(batchId)
-    if (results !== undefined) return results
+    if (await outcomes.isRecorded(batchId)) return reported.map(({ deliveryId }) => deliveryId)
   }
   throw new AppError('outcomes-unfinished')
-}
-
-/** Of another subscription, a delivery is unknown here. */
-async function presentState(
-  { deliveries }: OutcomesRouteDeps,
-  { id }: Subscription,
-  deliveryId: string,
-): Promise<Pick<OutcomeResult, 'state' | 'nextAttemptAt'>> {
-  const found = await deliveries.find(parseDeliveryId(deliveryId))
-  if (found?.subscriptionId !== id) return { state: 'unknown', nextAttemptAt: null }
-  return { state: found.state, nextAttemptAt: found.nextAttemptAt ?? null }
 }

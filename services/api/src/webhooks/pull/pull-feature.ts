@@ -8,9 +8,9 @@ import { createWaiting } from './waiting.ts'
 
 /** Pull subscriptions: clients receive their deliveries, and report the outcomes. */
 export const pull = feature([receiveDeliveries, reportOutcomes], (base: Base) => {
-  const { redis, metrics } = base
+  const { redis, metrics, log } = base
   const held = createHeldStore(redis)
-  const waiting = createWaiting({ ...base, held })
+  const waiting = createWaiting(held, log)
   metrics.gauge('switchhook_waiting_receivers', 'Requests that wait for deliveries of pull subscriptions.', () =>
     waiting.count(),
   )

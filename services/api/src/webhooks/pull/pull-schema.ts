@@ -1,8 +1,8 @@
 import { CONNECTION_REASONS, type Outcome } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
 import {
   choice,
   completeComponent,
+  component,
   count,
   flag,
   integer,
@@ -10,8 +10,8 @@ import {
   moment,
   momentOrNull,
   text,
-} from '../../http/schema-parts.ts'
-import type { ValueOf } from '../../http/schema-value.ts'
+  type ValueOf,
+} from '../../http/schema.ts'
 import { deliveryIdSchema } from '../deliveries/delivery-schema.ts'
 
 const amount = (minimum: number, maximum: number, usual: number, description: string) =>

@@ -10,7 +10,7 @@ async function receive(whileCounting: 'nothing' | 'a disable') {
   let subscription = aSubscription({ mode: 'pull', url: '' })
   const { id, tenant } = subscription
   const delivery = aDelivery({ subscriptionId: id, tenant, url: '' })
-  const held = [{ delivery, lease: '1', leasedAt: '', leasedUntil: '' }]
+  const held = [{ delivery, lease: '1' }]
   let counted = false
   const withdrawn: string[] = []
   const request = {

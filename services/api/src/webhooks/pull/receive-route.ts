@@ -11,10 +11,16 @@ import {
 } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import { attemptHeaders, type Signer } from '@switchhook/signing'
-import type { HeldStore, LeasedDelivery, PullerStore, SubscriptionStore } from '@switchhook/store'
+import {
+  type HeldStore,
+  type LeasedDelivery,
+  leaseTimes,
+  type PullerStore,
+  type SubscriptionStore,
+} from '@switchhook/store'
 import type { Base } from '../../base.ts'
-import { type Caller, limitedClientOf, type RouteOf } from '../../http/route.ts'
-import type { ValueOf } from '../../http/schema-value.ts'
+import { limitedClientOf, type RouteOf } from '../../http/route.ts'
+import type { ValueOf } from '../../http/schema.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { receivedSchema, receiveSchema } from './pull-schema.ts'
@@ -27,17 +33,6 @@ export interface ReceiveRouteDeps extends Pick<Base, 'now'> {
   readonly waiting: Pick<Waiting, 'enter'>
   readonly signer: Signer
   readonly broker: Pick<Broker, 'publishBacklogged'>
-}
-
-/** @throws AppError `subscription-not-found` or `subscription-not-pull` */
-export async function findPulled(
-  subscriptions: ReceiveRouteDeps['subscriptions'],
-  caller: Caller,
-  id: string | undefined,
-): Promise<Subscription> {
-  const subscription = await findSubscription(subscriptions, caller, id)
-  if (subscription.mode !== 'pull') throw new AppError('subscription-not-pull')
-  return subscription
 }
 
 /** Receives deliveries. Not audited: the attempts of a delivery show its outcomes. */
@@ -60,7 +55,8 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, ValueOf<typeof receive
   async handle({ caller, params: { id }, body, isClosed }, deps) {
     const { max = 10, waitSeconds = 20, leaseSeconds = 30 } = body
     const untilMs = performance.now() + waitSeconds * 1_000
-    let subscription = await findPulled(deps.subscriptions, caller, id)
+    const find = () => findSubscription(deps.subscriptions, caller, id, { bePull: true })
+    let subscription = await find()
     const { id: subscriptionId, tenant } = subscription
     const place = deps.waiting.enter(subscriptionId, limitedClientOf(caller))
     try {
@@ -76,7 +72,7 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, ValueOf<typeof receive
         if (!(isMore || (await place.wait(untilMs, isClosed)))) {
           return { status: 200, body: { items: [], ...(await backlogOf(deps, subscriptionId)) } }
         }
-        subscription = await findPulled(deps.subscriptions, caller, id)
+        subscription = await find()
       }
     } finally {
       place.leave()
@@ -136,11 +132,7 @@ const isWanted = (subscription: Subscription | undefined, delivery: Delivery, no
 const leaseOf = ({ delivery: { deliveryId }, lease }: LeasedDelivery) => ({ deliveryId, lease })
 
 /** @throws AppError `secret-unavailable` */
-function itemOf(
-  { delivery, lease, leasedUntil }: LeasedDelivery,
-  subscription: Subscription | undefined,
-  signer: Signer,
-): object {
+function itemOf({ delivery, lease }: LeasedDelivery, subscription: Subscription | undefined, signer: Signer): object {
   const { signing: _, ...unsigned } = delivery
   const current = {
     ...unsigned,
@@ -153,7 +145,7 @@ function itemOf(
     deliveryId: delivery.deliveryId,
     attempt,
     leaseToken: lease,
-    leasedUntil,
+    leasedUntil: new Date(leaseTimes(lease).endsAtMs).toISOString(),
     headers: attemptHeaders(current, attempt, signer.headersOf),
     body: delivery.body.toString(),
   }

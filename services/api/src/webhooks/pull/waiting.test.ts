@@ -16,7 +16,7 @@ beforeEach(() => {
     if (looks.length === 1) throw new Error('Redis is away')
     return ids.map((id) => due.has(id))
   }
-  waiting = createWaiting({ held: { areDue }, log: { warn: () => {} } })
+  waiting = createWaiting({ areDue }, { warn: () => {} })
 })
 afterEach(() => waiting.close())
 

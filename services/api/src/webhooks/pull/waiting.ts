@@ -3,11 +3,6 @@ import { getOrCreate, type Logger, type Poll, startPoll } from '@switchhook/runt
 import type { HeldStore } from '@switchhook/store'
 import { HeaderedError } from '../../http/headered-error.ts'
 
-export interface WaitingDeps {
-  readonly held: Pick<HeldStore, 'areDue'>
-  readonly log: Pick<Logger, 'warn'>
-}
-
 /** Requests of one subscription, and of one client, that wait in this process. */
 const MAX_PER_SUBSCRIPTION = 4
 const MAX_PER_CLIENT = 200
@@ -24,7 +19,7 @@ interface Waiter {
 export type Waiting = ReturnType<typeof createWaiting>
 
 /** The requests of this process that wait for deliveries. One pipeline, with a command per subscription, serves all. */
-export function createWaiting({ held, log }: WaitingDeps) {
+export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger, 'warn'>) {
   const waiters = new Map<SubscriptionId, Set<Waiter>>()
   const bySubscription = new Map<string, number>()
   const byClient = new Map<string, number>()

@@ -3,7 +3,8 @@ import type { ParkedCounter, ParkedWindow } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import { windowFault, windowOf } from '../../http/read-range.ts'
-import type { Answer, RouteOf, Schema } from '../../http/route.ts'
+import type { Answer, RouteOf } from '../../http/route.ts'
+import type { Schema } from '../../http/schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import {
   listEndAtStart,
@@ -26,7 +27,7 @@ export const RECOVERIES = '/api/v1/webhooks/recoveries'
 
 export interface BeginDeps extends Pick<Base, 'now'> {
   readonly recoveries: RecoveryBook
-  readonly parked: Pick<ParkedWindow, 'countAfter'>
+  readonly parked: ParkedWindow
 }
 
 /** What the two routes that begin a recovery have in common. */
@@ -62,7 +63,7 @@ interface Counted extends Pick<Recovery, 'after' | 'until'>, Partial<Pick<Recove
 }
 
 export interface CountDeps {
-  readonly parked: Pick<ParkedWindow, 'newest' | 'count'>
+  readonly parked: ParkedWindow
   readonly parkedCount: ParkedCounter['count']
 }
 

@@ -1,8 +1,8 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import type { PageQuery } from '@switchhook/store'
 import type { Base } from '../../base.ts'
-import { pageParameters } from '../../http/page-schema.ts'
 import type { RouteOf } from '../../http/route.ts'
+import { pageParameters } from '../../http/schema.ts'
 import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -29,9 +29,7 @@ import {
   recoverySchema,
 } from './recovery-schema.ts'
 
-interface RecoveryRouteDeps extends BeginDeps, CountDeps, Pick<Base, 'subscriptions' | 'now'> {
-  readonly parked: BeginDeps['parked'] & CountDeps['parked']
-}
+type RecoveryRouteDeps = BeginDeps & CountDeps & Pick<Base, 'subscriptions'>
 
 const params = { recoveryId: recoveryIdSchema }
 
@@ -59,7 +57,7 @@ export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
   },
 }
 
-interface BackfillRouteDeps extends BeginDeps, Pick<Base, 'subscriptions' | 'journal' | 'now'> {
+interface BackfillRouteDeps extends BeginDeps, Pick<Base, 'subscriptions' | 'journal'> {
   readonly backfill: BackfillWindow
 }
 

@@ -1,10 +1,8 @@
 import { EVENT_TYPES, PARKED_REASONS } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
-import { pageSchema } from '../../http/page-schema.ts'
-import type { Schema } from '../../http/route.ts'
 import {
   choice,
   completeComponent,
+  component,
   count,
   flag,
   guid,
@@ -12,8 +10,10 @@ import {
   moment,
   momentOrNull,
   orNull,
-} from '../../http/schema-parts.ts'
-import type { ValueOf } from '../../http/schema-value.ts'
+  pageSchema,
+  type Schema,
+  type ValueOf,
+} from '../../http/schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { WAITING_FOR } from './pace.ts'
 import type { Recovery } from './recovery.ts'

@@ -1,6 +1,6 @@
 import { describeEventTypes, EVENT_TYPES } from '@switchhook/contracts'
 import type { RouteOf } from '../../http/route.ts'
-import { completeComponent, list, text } from '../../http/schema-parts.ts'
+import { completeComponent, list, text } from '../../http/schema.ts'
 
 const catalogueSchema = completeComponent('EventTypes', 'The event types that you can subscribe to.', {
   items: list(

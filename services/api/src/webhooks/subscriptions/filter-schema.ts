@@ -11,8 +11,7 @@ import {
   receives,
   type Subscription,
 } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
-import { choice, completeComponent, flag, list, text } from '../../http/schema-parts.ts'
+import { choice, completeComponent, component, flag, list, text } from '../../http/schema.ts'
 
 const HIDES_END = 'The filter passes no call.status event of state 7 (ended): the end of a call is never delivered.'
 

@@ -1,5 +1,5 @@
 import type { Subscription } from '@switchhook/contracts'
-import { flag, integer, momentOrNull, orNull } from '../../http/schema-parts.ts'
+import { flag, integer, momentOrNull, orNull } from '../../http/schema.ts'
 import { filterSchema } from './filter-schema.ts'
 
 /** Visible ASCII, so that it needs no care in scripts, urls and logs. */

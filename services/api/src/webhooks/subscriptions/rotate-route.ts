@@ -11,7 +11,7 @@ import {
 import type { Base } from '../../base.ts'
 import { requireMatch } from '../../http/entity-tag.ts'
 import type { RouteOf } from '../../http/route.ts'
-import type { ValueOf } from '../../http/schema-value.ts'
+import type { ValueOf } from '../../http/schema.ts'
 import { rotatedSchema, rotationSchema } from './signing-schema.ts'
 import { firstAttemptsStopped } from './stop-first-attempts.ts'
 import { onSubscription, params, SUBSCRIPTIONS } from './subscription-routes.ts'

@@ -1,6 +1,5 @@
 import { formerValidUntil, type Signing } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
-import { choice, completeComponent, momentOrNull, text } from '../../http/schema-parts.ts'
+import { choice, completeComponent, component, momentOrNull, text } from '../../http/schema.ts'
 
 /** The signing of a subscription as clients see it: without the secret, sealed or not. */
 export const signingViewOf = (signing: Signing | undefined, nowMs: number) =>

@@ -10,8 +10,9 @@ import {
 import type { Base } from '../../base.ts'
 import type { Audited } from '../../http/audit-action.ts'
 import type { Caller, RouteOf } from '../../http/route.ts'
-import { text } from '../../http/schema-parts.ts'
+import { text } from '../../http/schema.ts'
 import { watchUse } from './delete-unused.ts'
+import { HEALTHY, type Health } from './endpoint-health.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
 import { mergedHeaders, type WantedHeaders } from './own-headers.ts'
 import { storedTypes } from './subscribed-types.ts'
@@ -25,7 +26,7 @@ import {
   subscriptionSchema,
 } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
-import { HEALTHY, type Health, NOBODY, NONE_HELD, noneParked, type Parked, tagOf, viewOf } from './subscription-view.ts'
+import { NOBODY, NONE_HELD, noneParked, type Parked, tagOf, viewOf } from './subscription-view.ts'
 import { roleForNew, validateNewSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
@@ -59,14 +60,20 @@ export const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 export const params = { id: subscriptionIdSchema }
 export const onSubscription: Audited['on'] = ({ params: { id } }) => ({ subscriptionId: id })
 
-/** @throws AppError `subscription-not-found`, also for a malformed id and for a subscription of another tenant */
+/**
+ * @throws AppError `subscription-not-found`, also for a malformed id and for a subscription of another tenant;
+ * `subscription-disabled` or `subscription-not-pull` if it must be enabled, or a pull subscription, and is not
+ */
 export async function findSubscription(
   subscriptions: Pick<SubscriptionStore, 'find'>,
   { tenant }: Caller,
   id: string | undefined,
+  must: { readonly beEnabled?: true; readonly bePull?: true } = {},
 ): Promise<Subscription> {
   const found = isGuid(id) ? await subscriptions.find(tenant, parseSubscriptionId(id)) : undefined
   if (found === undefined) throw new AppError('subscription-not-found')
+  if (must.beEnabled && !found.enabled) throw new AppError('subscription-disabled')
+  if (must.bePull && found.mode !== 'pull') throw new AppError('subscription-not-pull')
   return found
 }
 

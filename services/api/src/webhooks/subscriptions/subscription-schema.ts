@@ -1,8 +1,8 @@
 import { ALL_TYPES, EVENT_TYPES } from '@switchhook/contracts'
-import { component } from '../../http/component.ts'
 import {
   choice,
   completeComponent,
+  component,
   count,
   flag,
   guid,
@@ -12,8 +12,8 @@ import {
   momentOrNull,
   orNull,
   text,
-} from '../../http/schema-parts.ts'
-import { endpointHealthSchema } from './endpoint-health-schema.ts'
+} from '../../http/schema.ts'
+import { endpointHealthSchema } from './endpoint-health.ts'
 import { warningsSchema } from './filter-schema.ts'
 import { EXTERNAL_ID, OPTIONAL_SETTINGS } from './optional-settings.ts'
 import { shownHeadersSchema, wantedHeadersSchema } from './own-headers.ts'

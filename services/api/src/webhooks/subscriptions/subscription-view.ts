@@ -1,6 +1,7 @@
 import type { Subscription } from '@switchhook/contracts'
-import type { Contacts, EndpointHealth, HeldCount, ParkedCount, Pulled } from '@switchhook/store'
+import type { HeldCount, ParkedCount, Pulled } from '@switchhook/store'
 import { entityTagOf } from '../../http/entity-tag.ts'
+import { type Health, healthViewOf, momentOf } from './endpoint-health.ts'
 import { warningsOf } from './filter-schema.ts'
 import { setSettings, shownSettings } from './optional-settings.ts'
 import { shownHeaders } from './own-headers.ts'
@@ -17,20 +18,6 @@ export type Held = HeldCount & Pulled
 
 export const NONE_HELD: HeldCount = { count: 0, leased: 0, oldestAt: null }
 export const NOBODY: Pulled = { lastAtMs: null, pullers: [] }
-
-/** The circuit breaker's state of an endpoint, and its last success and failure. */
-export type Health = EndpointHealth & Contacts
-
-/** A new endpoint: no delivery was sent yet. */
-export const HEALTHY: Health = {
-  state: 'closed',
-  consecutiveFailures: 0,
-  openUntilMs: null,
-  successAtMs: null,
-  failureAtMs: null,
-  failure: null,
-  failingSinceMs: null,
-}
 
 /** A subscription as clients see it: without its tenant, which is always the caller's, and without its secrets. */
 export function viewOf(
@@ -63,27 +50,6 @@ export function viewOf(
     })),
   }
 }
-
-export const healthViewOf = ({
-  state,
-  consecutiveFailures,
-  openUntilMs,
-  successAtMs,
-  failureAtMs,
-  failure,
-  failingSinceMs,
-}: Health) => ({
-  state,
-  consecutiveFailures,
-  openUntil: momentOf(openUntilMs),
-  lastSuccessAt: momentOf(successAtMs),
-  lastFailureAt: momentOf(failureAtMs),
-  lastFailureOutcome: failure?.outcome ?? null,
-  lastFailureStatus: failure?.status ?? null,
-  failingSince: momentOf(failingSinceMs),
-})
-
-const momentOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 
 /** Covers what a client could overwrite, and the secret. Health and parked deliveries change with every delivery. */
 export function tagOf(subscription: Subscription): string {

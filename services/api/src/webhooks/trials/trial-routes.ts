@@ -3,6 +3,7 @@ import {
   ALL_TYPES,
   AppError,
   type CheckFacts,
+  EVENT_TYPES,
   type EventType,
   exampleDeliveryOf,
   newEventId,
@@ -14,12 +15,50 @@ import { type CheckStore, createCheckStore, createDeliveryArchive, type Delivery
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { HeaderedError } from '../../http/headered-error.ts'
-import type { Caller, RouteOf } from '../../http/route.ts'
-import type { ValueOf } from '../../http/schema-value.ts'
+import type { RouteOf } from '../../http/route.ts'
+import { choice, completeComponent, component, list, orNull, text, type ValueOf } from '../../http/schema.ts'
+import { deliveryIdSchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { createReceiverReport } from './receiver-report.ts'
-import { receiverReportSchema, testDeliverySchema, trialSchema } from './trial-schema.ts'
+import { CHECKS, createReceiverReport } from './receiver-report.ts'
+
+const eventType = { type: 'string', enum: EVENT_TYPES, examples: ['call.status'] } as const
+
+const trialSchema = component('Trial', {
+  type: 'object',
+  description: 'Options of a test or check. Unknown fields are ignored; the body can be `{}` or missing.',
+  properties: {
+    eventType: {
+      ...eventType,
+      description: 'The event type of the example. Defaults to the first event type of the subscription.',
+    },
+  },
+  examples: [{ eventType: 'call.status' }, {}],
+})
+
+const testDeliverySchema = completeComponent('TestDelivery', 'A test delivery that is due now.', {
+  deliveryId: deliveryIdSchema,
+  eventId: eventIdSchema,
+  eventType: { ...eventType, description: 'The event type, sent as `X-SVC-Event`.' },
+})
+
+const receiverReportSchema = completeComponent('ReceiverReport', 'The findings of a check, with advice.', {
+  verdict: choice(['good', 'needs-work'], '`needs-work`: at least one check failed.', 'good'),
+  findings: list(
+    'One finding per check.',
+    completeComponent('ReceiverFinding', 'The result of one check.', {
+      check: choice(
+        CHECKS,
+        '`delivery`: the endpoint acknowledges a delivery. `speed`: within half of the timeout. `duplicate`: it acknowledges the same delivery ' +
+          'again. `forged-signature`: it rejects a wrong signature with a 4xx. `stale-timestamp`: it rejects an old timestamp with a 4xx.',
+        'delivery',
+      ),
+      result: choice(['passed', 'failed', 'skipped'], '`skipped`: the check could not run.', 'passed'),
+      seen: text('The observed answer. For people; the wording may change.', 'Status 204 after 31 ms.'),
+      advice: orNull(text('What to fix; null if there is nothing to fix. For people; the wording may change.', null)),
+    }),
+  ),
+})
 
 interface TrialRouteDeps extends Pick<Base, 'config' | 'subscriptions' | 'publishDelivery' | 'broker'> {
   readonly deliveries: DeliveryArchive
@@ -41,17 +80,6 @@ const NOT_UNDERSTOOD =
   'A delivery worker of a newer version ran the check, and this api does not understand the result. Retry after the upgrade.'
 
 const params = { id: subscriptionIdSchema }
-
-/** @throws AppError `subscription-disabled`: a disabled subscription receives no trials either */
-async function findEnabled(
-  subscriptions: TrialRouteDeps['subscriptions'],
-  caller: Caller,
-  id: string | undefined,
-): Promise<Subscription> {
-  const subscription = await findSubscription(subscriptions, caller, id)
-  if (!subscription.enabled) throw new AppError('subscription-disabled')
-  return subscription
-}
 
 /** @throws AppError `check-running` or `too-many-checks` */
 async function begin({ checks, config }: TrialRouteDeps, subscription: Subscription): Promise<void> {
@@ -101,7 +129,7 @@ const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
   },
   failures: ['subscription-not-found', 'subscription-disabled'],
   async handle({ caller, params: { id }, body, idFor }, deps) {
-    const subscription = await findEnabled(deps.subscriptions, caller, id)
+    const subscription = await findSubscription(deps.subscriptions, caller, id, { beEnabled: true })
     const eventType = typeOf(body, subscription)
     const eventId = parseEventId(idFor('event'))
     const delivery = exampleDeliveryOf({ eventId, eventType, trial: 'test', at: new Date() }, subscription)
@@ -138,7 +166,7 @@ const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
     'check-unfinished',
   ],
   async handle({ caller, params: { id }, body }, deps) {
-    const subscription = await findEnabled(deps.subscriptions, caller, id)
+    const subscription = await findSubscription(deps.subscriptions, caller, id, { beEnabled: true })
     if (subscription.mode === 'pull') throw new AppError('subscription-pull')
     await begin(deps, subscription)
     try {
@@ -163,7 +191,7 @@ const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
 const typeOf = ({ eventType }: TrialBody, { eventTypes }: Subscription): EventType =>
   eventType ?? eventTypes.find((type) => type !== ALL_TYPES) ?? 'call.status'
 
-/** The trials of a subscription. They are sent without any event. */
+/** The trials of a subscription. They are sent without any event; a disabled subscription receives none either. */
 export const trials = feature([testSubscription, checkReceiver], (base: Base) => ({
   deps: { ...base, deliveries: createDeliveryArchive(base.redis), checks: createCheckStore(base.redis) },
 }))

@@ -1,0 +1,136 @@
+/**
+ * JSON Schema 2020-12, written inline without `$ref`. The API document holds a part named by `component` once, under
+ * its name.
+ */
+export type Schema = Readonly<Record<string, unknown>>
+
+const NAME = Symbol('component name')
+
+/** Names a schema, so that the API document holds it once. Validators do not see the name: it is a symbol property. */
+export function component<const S extends Schema>(name: string, schema: S): S {
+  return { ...schema, [NAME]: name }
+}
+
+export function componentName(schema: object): string | undefined {
+  return (schema as { readonly [NAME]?: string })[NAME]
+}
+
+export const text = (description: string, example: string | null, more?: object) =>
+  ({ type: 'string', description, examples: [example], ...more }) as const
+
+export const guid = (description: string, example: string) =>
+  ({ type: 'string', format: 'uuid', description, examples: [example] }) as const
+
+export const choice = <Value extends string>(values: readonly Value[], description: string, example: Value | null) =>
+  ({ type: 'string', enum: values, description, examples: [example] }) as const
+
+export const flag = (description: string, example: boolean) =>
+  ({ type: 'boolean', description, examples: [example] }) as const
+
+export const integer = <const More extends object>(description: string, example: number | null, more = {} as More) =>
+  ({ type: 'integer', description, examples: [example], ...more }) as const
+
+export const count = (description: string, example: number | null, minimum = 0) =>
+  ({ type: 'integer', minimum, description, examples: [example] }) as const
+
+/** A bound of a window in a query. */
+export const time = (description: string, example = '2026-11-20T17:00:00Z') =>
+  ({ type: 'string', format: 'date-time', description, examples: [example] }) as const
+
+/** A time that the service states. */
+export const moment = (description: string, example: string | null = '2026-11-20T17:06:01.173Z') =>
+  ({ type: 'string', format: 'date-time', description, examples: [example] }) as const
+
+export const list = <Items extends Schema>(description: string, items: Items, more?: object) =>
+  ({ type: 'array', description, items, ...more }) as const
+
+/** The schema of a field that can be null. */
+export const orNull = <S extends Readonly<{ type: string; enum?: readonly unknown[] }>>(
+  schema: S,
+): Omit<S, 'type'> & { readonly type: readonly [S['type'], 'null'] } => ({
+  ...schema,
+  type: [schema.type, 'null'],
+  ...(schema.enum && { enum: [...schema.enum, null] }),
+})
+
+export const momentOrNull = (description: string, example?: string | null) => orNull(moment(description, example))
+
+/** An object that always has all of these fields. */
+export const completeObject = <P extends Readonly<Record<string, Schema>>>(description: string, properties: P) => ({
+  type: 'object',
+  description,
+  required: Object.keys(properties),
+  properties,
+})
+
+/** The same as a part of the API document. */
+export const completeComponent = <P extends Readonly<Record<string, Schema>>>(
+  name: string,
+  description: string,
+  properties: P,
+) => component(name, completeObject(description, properties))
+
+/** The field of a page that leads to the next one. */
+export const nextCursorSchema = orNull(
+  text(
+    'The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. ' +
+      'A page can have fewer items than `limit`, or none, and still have a next page.',
+    null,
+  ),
+)
+
+/** Schema of one page of a list. @param order of the items, as part of a sentence */
+export const pageSchema = (name: string, description: string, item: Schema, order = 'newest first') =>
+  completeComponent(name, description, {
+    items: { type: 'array', description: `The items of this page, ${order}.`, items: item },
+    nextCursor: nextCursorSchema,
+  })
+
+export const pageParameters = {
+  limit: integer('The maximum number of items per page.', 20, { minimum: 1, maximum: 100, default: 20 }),
+  cursor: {
+    type: 'string',
+    maxLength: 512,
+    pattern: '^[A-Za-z0-9_-]+$',
+    description: 'The `nextCursor` of the previous page. Send the same other parameters as for that page.',
+  },
+} as const
+
+/** The values that a schema admits, as a type: by `type`, `enum`, `anyOf`, `items`, `properties` and `required`. */
+export type ValueOf<S> = S extends { readonly type: infer Types }
+  ? Admitted<S, Types extends readonly unknown[] ? Types[number] : Types>
+  : S extends { readonly anyOf: readonly (infer One)[] }
+    ? ValueOf<One>
+    : unknown
+
+/** The query of a request to a route with these parameters. Only those with a default are always there. */
+export type QueryOf<Parameters> = FieldsOf<
+  Parameters,
+  {
+    [Name in keyof Parameters]: Parameters[Name] extends { readonly default: unknown } ? Name : never
+  }[keyof Parameters]
+>
+
+type Admitted<S, Type> = Type extends 'null'
+  ? null
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : Type extends keyof Scalars
+      ? Scalars[Type]
+      : S extends { readonly items: infer Item }
+        ? readonly ValueOf<Item>[]
+        : S extends { readonly properties: infer Fields }
+          ? FieldsOf<Fields, S extends { readonly required: readonly (infer Name)[] } ? Name : never>
+          : unknown
+
+interface Scalars {
+  readonly string: string
+  readonly integer: number
+  readonly number: number
+  readonly boolean: boolean
+}
+
+/** A `required` that is not literal makes all fields required, as `completeObject` does. */
+type FieldsOf<Fields, Required> = {
+  readonly [Name in keyof Fields as Name extends Required ? Name : never]: ValueOf<Fields[Name]>
+} & { readonly [Name in keyof Fields as Name extends Required ? never : Name]?: ValueOf<Fields[Name]> }
