@@ -3,18 +3,8 @@ import { AUDIT_ACTIONS, AUDIT_LISTS, listOf } from '../audit-action.ts'
 import { feature } from '../feature.ts'
 import { rangeOf } from '../read-range.ts'
 import type { RouteOf } from '../route.ts'
-import {
-  choice,
-  completeComponent,
-  list,
-  moment,
-  orNull,
-  pageParameters,
-  pageSchema,
-  type QueryOf,
-  text,
-  time,
-} from '../schema.ts'
+import type { QueryOf } from '../schema.ts'
+import { choice, completeComponent, list, moment, orNull, pageParameters, pageSchema, text, time } from '../schema.ts'
 import type { AuditEntry } from './audit-log.ts'
 
 interface AuditRouteDeps {

@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Tenant } from '@switchhook/contracts'
-import { createBatch, type Logger } from '@switchhook/runtime'
+import type { Logger } from '@switchhook/runtime'
 import type { AuditStore, NewAuditEntry } from '@switchhook/store'
 
 /** Bounds the memory while Redis is slow: about 5 MB. */
@@ -8,11 +9,6 @@ const MAX_WAITING = 10_000
 const MAX_AT_ONCE = 25
 /** A call costs Redis ten times as much as an entry in it. */
 const GATHER_MS = 50
-
-interface Added {
-  readonly tenant: Tenant
-  readonly entry: NewAuditEntry
-}
 
 /**
  * Stores the audit entries of commands after their answers, because a command must not wait for one more round trip. An
@@ -23,24 +19,29 @@ export function openLaterEntries(
   log: Pick<Logger, 'warn'>,
   { mostWaiting = MAX_WAITING }: { readonly mostWaiting?: number } = {},
 ) {
+  let waiting = new Map<Tenant, NewAuditEntry[]>()
   let count = 0
   let dropped = 0
-  let stored = Promise.resolve()
-  const gathered = createBatch({
-    waitMs: GATHER_MS,
-    maxWeight: mostWaiting,
-    write: (added: readonly Added[]) => (stored = stored.then(() => store(added))),
-  })
+  let storing: Promise<void> | undefined
 
-  async function store(added: readonly Added[]): Promise<void> {
-    const waiting = Map.groupBy(added, ({ tenant }) => tenant)
-    // Those left go behind the other tenants: none of them waits for all entries of a busy one.
-    for (const [tenant, some] of waiting) {
-      const entries = some.splice(0, MAX_AT_ONCE).map(({ entry }) => entry)
-      waiting.delete(tenant)
-      if (some.length > 0) waiting.set(tenant, some)
-      count -= entries.length
-      await auditLog.append(tenant, 'commands', entries).catch((error: unknown) => warn(entries.length, error))
+  async function storeAll(): Promise<void> {
+    while (waiting.size > 0) {
+      await delay(GATHER_MS)
+      const gathered = waiting
+      waiting = new Map()
+      await store(gathered)
+    }
+    storing = undefined
+  }
+
+  async function store(gathered: Map<Tenant, NewAuditEntry[]>): Promise<void> {
+    for (const [tenant, entries] of gathered) {
+      const taken = entries.splice(0, MAX_AT_ONCE)
+      // Behind the other tenants: none of them waits for all entries of a busy one.
+      gathered.delete(tenant)
+      if (entries.length > 0) gathered.set(tenant, entries)
+      count -= taken.length
+      await auditLog.append(tenant, 'commands', taken).catch((error: unknown) => warn(taken.length, error))
       if (dropped > 0) warn(dropped, new Error(`More than ${mostWaiting} entries waited for Redis.`))
       dropped = 0
     }
@@ -57,9 +58,12 @@ export function openLaterEntries(
         return
       }
       count += 1
-      gathered.add({ tenant, entry })
+      const entries = waiting.get(tenant)
+      if (entries === undefined) waiting.set(tenant, [entry])
+      else entries.push(entry)
+      storing ??= storeAll()
     },
     /** Resolves once the entries so far are stored or given up. */
-    stored: async (): Promise<void> => gathered.flush() ?? stored,
+    stored: async (): Promise<void> => storing,
   }
 }
