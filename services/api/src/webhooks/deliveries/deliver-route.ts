@@ -5,7 +5,9 @@ import { choice, completeComponent, component, type ValueOf } from '../../http/s
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { DELIVERY_STATES, deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
-import { BUSY, FIRST_ATTEMPT, type RedeliverDeps, redeliver, requestedDelivery, sendAgain } from './redeliver.ts'
+import { requestedDelivery } from './event-body.ts'
+import { BUSY, FIRST_ATTEMPT, type RedeliverDeps, redeliver } from './redeliver.ts'
+import { sendAgain } from './send-again.ts'
 
 export interface DeliverRouteDeps extends RedeliverDeps {
   readonly deliveries: DeliveryArchive

@@ -1,20 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import {
-  AppError,
-  type DeliveryId,
-  type Envelope,
-  isGuid,
-  parseDeliveryId,
-  parseEventId,
-  type Tenant,
-} from '@switchhook/contracts'
-import {
-  type DeliveryArchive,
-  type DeliveryLogReader,
-  type DeliveryRecord,
-  pendingDelivery,
-  type SubscriptionStore,
-} from '@switchhook/store'
+import { type Envelope, parseDeliveryId, parseEventId } from '@switchhook/contracts'
+import type { DeliveryArchive, DeliveryLogReader } from '@switchhook/store'
 import type { RouteOf } from '../../http/route.ts'
 import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -27,7 +12,9 @@ import {
   summaryOf,
   viewOf,
 } from './delivery-schema.ts'
-import { bodyFromJournal, type RedeliverDeps, redeliver } from './redeliver.ts'
+import { bodyFromJournal } from './event-body.ts'
+import { findDelivery } from './find-delivery.ts'
+import { type RedeliverDeps, redeliver } from './redeliver.ts'
 
 interface DeliveryRouteDeps extends RedeliverDeps {
   readonly deliveries: DeliveryArchive
@@ -130,51 +117,3 @@ export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
     return { attempts: attempts.filter((attempt) => attempt.run < run), envelope }
   },
 }
-
-export interface FindDeliveryDeps {
-  readonly deliveries: Pick<DeliveryArchive, 'find'>
-  readonly deliveryLog: Pick<DeliveryLogReader, 'pending'>
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
-
-/**
- * Fan-out collects log entries for 50 ms while first attempts are already being made, so a receiver can ask for a delivery
- * that is not logged yet. Four times as long, for a machine under load.
- */
-const LOGGED_WITHIN_MS = 200
-
-/**
- * Finds a delivery of the tenant by its id alone. It has a record once its first slot is settled. Until then, only the
- * delivery log knows it, and it is shown with the current url of its subscription, which the first attempt will use unless
- * it changes before.
- * @throws AppError `delivery-not-found`, also for a malformed id and for a delivery of another tenant
- */
-export async function findDelivery(
-  { deliveries, deliveryLog, subscriptions, now }: FindDeliveryDeps,
-  tenant: Tenant,
-  id: string | undefined,
-  wait: (ms: number) => Promise<void> = pause,
-): Promise<DeliveryRecord> {
-  if (!isGuid(id)) throw new AppError('delivery-not-found')
-  const deliveryId = parseDeliveryId(id)
-  const look = async (): Promise<DeliveryRecord | undefined> => {
-    const record = await deliveries.find(deliveryId)
-    if (record !== undefined) return record
-    const pending = await deliveryLog.pending(tenant, deliveryId, now())
-    if (pending === undefined) return undefined
-    const subscription = await subscriptions.find(pending.tenant, pending.subscriptionId)
-    return { ...pendingDelivery({ ...pending, url: subscription?.url ?? '' }), body: null }
-  }
-  let found = await look()
-  if (found === undefined && isDerived(deliveryId)) {
-    await wait(LOGGED_WITHIN_MS)
-    found = await look()
-  }
-  if (found?.tenant !== tenant) throw new AppError('delivery-not-found')
-  return found
-}
-
-/** Delivery ids are UUIDv5 (RFC 9562, section 5.5), so no other GUID is worth the wait. */
-const isDerived = (deliveryId: DeliveryId): boolean => deliveryId.charAt(14) === '5'

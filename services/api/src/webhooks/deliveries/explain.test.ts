@@ -1,7 +1,8 @@
 import { type Attempt, deliveryIdOf, newEventId, newSubscriptionId } from '@switchhook/contracts'
 import type { EndpointHealth, ListedDelivery } from '@switchhook/store'
 import { aSubscription } from '@switchhook/testkit'
-import { explain, type Facts, VERDICTS, type Verdict } from './explain.ts'
+import { explain, VERDICTS, type Verdict } from './explain.ts'
+import type { Facts } from './explain-sentences.ts'
 
 const eventId = newEventId()
 const subscriptionId = newSubscriptionId()

@@ -1,7 +1,7 @@
 import { deliveryIdOf, newEventId, newSubscriptionId, type Tenant } from '@switchhook/contracts'
 import type { DeliveryRecord, PendingDelivery } from '@switchhook/store'
 import { aSubscription } from '@switchhook/testkit'
-import { type FindDeliveryDeps, findDelivery } from './delivery-routes.ts'
+import { type FindDeliveryDeps, findDelivery } from './find-delivery.ts'
 
 const URL = 'https://client.example/hooks'
 const eventId = newEventId()

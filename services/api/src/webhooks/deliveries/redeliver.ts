@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import {
-  AppError,
-  type Delivery,
-  type DeliveryId,
-  envelopesWith,
-  firstDeliveriesOf,
-  type Subscription,
-} from '@switchhook/contracts'
-import type { Broker } from '@switchhook/messaging'
+import { AppError } from '@switchhook/contracts'
 import type {
   DeliveryArchive,
   DeliveryRecord,
-  JournalEntry,
   JournalReader,
   Redeliverer,
   Sendable,
   SubscriptionStore,
 } from '@switchhook/store'
+import { bodyFromJournal } from './event-body.ts'
+import { type SendAgainDeps, sendAgain } from './send-again.ts'
 
 export interface RedeliverDeps extends SendAgainDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
@@ -98,70 +91,3 @@ export const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished
 
 /** Its next attempt is about to be made or in progress. */
 const isDue = ({ state, isUnsent }: DeliveryRecord): boolean => state === 'pending' && isUnsent !== true
-
-export interface SendAgainDeps {
-  readonly deliveries: Pick<DeliveryArchive, 'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent'>
-  readonly publish: Broker['publishDelivery']
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
-
-/** `busy`: another sender holds the lease. `unknown`: the record has expired. `without-body`: only its body is no longer kept. */
-export type SentAgain =
-  | { readonly kind: 'sent'; readonly record: DeliveryRecord }
-  | { readonly kind: 'not-parked' | 'busy' | 'unknown' | 'without-body' }
-
-/**
- * Sends a parked delivery again, or any that `sendable` allows: begins the next run under a lease, publishes it to the
- * subscription's current url, and records the broker's confirm. If publishing fails, the delivery stays parked and the
- * lease is released, so that any sender can send the same run immediately.
- * @throws the error of `publish`; Unavailable if Redis is away
- */
-export async function sendAgain(
-  { deliveries, publish, now }: SendAgainDeps,
-  deliveryId: DeliveryId,
-  by: Redeliverer,
-  { url, signing, headers }: Pick<Subscription, 'url' | 'signing' | 'headers'>,
-  sendable?: Sendable,
-): Promise<SentAgain> {
-  const begun = await deliveries.beginRedelivery(deliveryId, by, sendable)
-  if (begun.kind !== 'begun') return begun
-  const record: typeof begun.record = {
-    ...begun.record,
-    url,
-    firstDueAt: new Date(now()).toISOString(),
-    ...(sendable !== undefined && { isRequested: true }),
-  }
-  try {
-    // The secret and the headers travel with the delivery, because the subscription may be deleted before a retry reads it.
-    await publish({ ...record, ...(signing !== undefined && { signing }), ...(headers !== undefined && { headers }) })
-  } catch (error) {
-    // If Redis is away too, the lease expires. Either way, the caller gets the error of publishing.
-    await deliveries.abandonRedelivery(deliveryId, by).catch(() => {})
-    throw error
-  }
-  await deliveries.redeliverySent(record, by)
-  return { kind: 'sent', record }
-}
-
-/** Builds the body of a delivery from the journal: the same bytes as at the fan-out. Undefined: the journal does not have the event. */
-export async function bodyFromJournal(
-  journal: Pick<JournalReader, 'find'>,
-  { tenant, eventId, deliveryId }: Pick<Delivery, 'tenant' | 'eventId' | 'deliveryId'>,
-): Promise<Buffer | undefined> {
-  const entry = await journal.find(tenant, eventId)
-  if (entry === undefined || entry.dataJson === null) return undefined
-  return envelopesWith({ ...entry, tenant }, entry.dataJson)(deliveryId)
-}
-
-/** The delivery of a journaled event that the tenant asked for, due at `nowMs`. Undefined: the journal does not have its data. */
-export function requestedDelivery(
-  entry: JournalEntry,
-  subscription: Pick<Subscription, 'id' | 'url' | 'tenant'>,
-  nowMs: number,
-): Delivery | undefined {
-  if (entry.dataJson === null) return undefined
-  const event = { ...entry, tenant: subscription.tenant }
-  const deliveryTo = firstDeliveriesOf(event, new Date(nowMs).toISOString(), entry.dataJson)
-  return { ...deliveryTo(subscription), isRequested: true }
-}

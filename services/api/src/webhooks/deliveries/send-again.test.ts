@@ -1,6 +1,6 @@
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
 import type { DeliveryRecord } from '@switchhook/store'
-import { type SendAgainDeps, sendAgain } from './redeliver.ts'
+import { type SendAgainDeps, sendAgain } from './send-again.ts'
 
 const eventId = newEventId()
 const subscriptionId = newSubscriptionId()
