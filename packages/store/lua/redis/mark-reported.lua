@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Notes that the notice of an outage or of a crossed limit was published, unless another one has begun since, or it is over.
+-- Notes that the notice of an outage or of a crossed limit was published, unless it is over or another one has begun.
 -- Allowed while Redis is over `maxmemory`, because the limits free memory.
 -- KEYS    1 breaker, parked-limit or held-limit
 -- ARGV    1 the field that begins with its start   2 its start, in ms since 1970

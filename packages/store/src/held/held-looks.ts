@@ -5,7 +5,7 @@ import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { overdueIn } from '../state/timer-store.ts'
 
 export interface HeldLook extends Endpoint {
-  /** As stored, unchanged, for `finish`. */
+  /** Shows `finish` that no other worker has claimed the look since. */
   readonly claim: string
 }
 

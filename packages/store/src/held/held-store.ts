@@ -146,7 +146,7 @@ export function createHeldStore(redis: Redis) {
       const released = await runScript(redis, 'held/release-leases', listsOf(id), args)
       return released.map((each) => each === 1)
     },
-    /** Prolongs leases until their outcomes are recorded, under new names. Undefined: it was lost, or the delivery has gone on. */
+    /** Prolongs leases, under new names, until outcomes are recorded. Undefined: it was lost, or the delivery has gone on. */
     async take(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly (LeasedDelivery | undefined)[]> {
       const args = [TAKEN_SECONDS, ...leases.flatMap(({ deliveryId, lease }) => [deliveryId, lease])]
       const renewed = await runScript(redis, 'held/prolong-leases', [leasedKey(id)], args)
