@@ -69,7 +69,6 @@ export async function collectPage<Entry, Item>(
   let end: Entry | undefined
   let scanned = 0
   for await (const some of entries) {
-    if (end !== undefined && scanned >= mostScanned) return { items, nextCursor: cursorOf(end) }
     const loaded = await load(some)
     for (const [i, entry] of some.entries()) {
       const item = loaded[i]
@@ -79,6 +78,7 @@ export async function collectPage<Entry, Item>(
       end = entry
     }
     scanned += some.length
+    if (end !== undefined && scanned >= mostScanned) return { items, nextCursor: cursorOf(end) }
   }
   return { items, nextCursor: null }
 }

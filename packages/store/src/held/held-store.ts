@@ -150,8 +150,13 @@ export function createHeldStore(redis: Redis) {
     async take(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly (LeasedDelivery | undefined)[]> {
       const args = [TAKEN_SECONDS, ...leases.flatMap(({ deliveryId, lease }) => [deliveryId, lease])]
       const renewed = await runScript(redis, 'held/prolong-leases', [leasedKey(id)], args)
-      const found = await read(leases.map(({ deliveryId }) => deliveryId))
-      return renewed.map((lease, i) => (lease !== '' && found[i] ? { delivery: found[i].delivery, lease } : undefined))
+      const kept = leases.flatMap(({ deliveryId }, i) => (renewed[i] === '' ? [] : [deliveryId]))
+      const messages = await read(kept)
+      const found = new Map(kept.map((deliveryId, i) => [deliveryId, messages[i]?.delivery]))
+      return leases.map(({ deliveryId }, i) => {
+        const [lease, delivery] = [renewed[i], found.get(deliveryId)]
+        return lease ? delivery && { delivery, lease } : undefined
+      })
     },
     /**
      * Deletes the messages of deliveries that the broker has confirmed, unless they are held again. Otherwise a late copy

@@ -9,7 +9,7 @@ import {
   type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
-import { type DeliveryArchive, type HeldStore, inChunks, leaseTimes, type OutcomeStore } from '@switchhook/store'
+import { type DeliveryLogReader, type HeldStore, leaseTimes, type OutcomeStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import type { RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
@@ -19,7 +19,7 @@ import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesIn, outcomes
 
 interface OutcomesRouteDeps extends Pick<Base, 'subscriptions' | 'broker' | 'now'> {
   readonly held: HeldStore
-  readonly deliveries: DeliveryArchive
+  readonly deliveryLog: Pick<DeliveryLogReader, 'records'>
   readonly outcomes: OutcomeStore
 }
 
@@ -58,11 +58,11 @@ export const reportOutcomes: RouteOf<OutcomesRouteDeps, Body> = {
       report(deps, subscription, items),
     ])
     const done = new Set([...released, ...reported])
-    const results = await inChunks(items, async (item) => {
-      const deliveryId = parseDeliveryId(item.deliveryId)
-      const found = await deps.deliveries.find(deliveryId)
+    const deliveryIds = items.map(({ deliveryId }) => parseDeliveryId(deliveryId))
+    const records = await deps.deliveryLog.records(deliveryIds)
+    const results = deliveryIds.map((deliveryId, i) => {
       // Of another subscription, a delivery is unknown here.
-      const own = found?.subscriptionId === subscription.id ? found : undefined
+      const own = records[i]?.subscriptionId === subscription.id ? records[i] : undefined
       const { state = 'unknown', nextAttemptAt = null } = own ?? {}
       return { deliveryId, result: done.has(deliveryId) ? 'done' : 'lease-lost', state, nextAttemptAt }
     })

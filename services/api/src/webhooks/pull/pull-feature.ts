@@ -1,5 +1,5 @@
 import { createSigner } from '@switchhook/signing'
-import { createDeliveryArchive, createHeldStore, createOutcomeStore, createPullerStore } from '@switchhook/store'
+import { createDeliveryLogReader, createHeldStore, createOutcomeStore, createPullerStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { reportOutcomes } from './outcomes-route.ts'
@@ -21,7 +21,7 @@ export const pull = feature([receiveDeliveries, reportOutcomes], (base: Base) =>
       pullers: createPullerStore(redis),
       waiting,
       signer: createSigner(base),
-      deliveries: createDeliveryArchive(redis),
+      deliveryLog: createDeliveryLogReader(redis),
       outcomes: createOutcomeStore(redis),
     },
     endRequests: () => waiting.close(),
