@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { loadSigningKeys } from './signing-keys.ts'
 import { tenantProvider } from './tenant-provider.ts'
-import { type DevTenant, devTenant } from './tenants.ts'
+import type { DevTenant } from './tenants.ts'
 
 /**
  * Serves every tenant on one port, each below its own path. Port 0 means any free port. On every interface, the issuer is
@@ -19,8 +19,8 @@ export async function startIdentityProvider(options: {
   await once(server.listen(options.port, options.host), 'listening')
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const tenants = options.tenants.map(({ tenant }) => tenant)
-  const keys = loadSigningKeys(options.keysFile, tenants)
-  const handlers = new Map(keys.map(([tenant, key]) => [tenant, tenantProvider(baseUrl, devTenant(tenant), key)]))
+  const keys = loadSigningKeys(options.keysFile, options.tenants)
+  const handlers = new Map(keys.map(([tenant, key]) => [tenant.tenant, tenantProvider(baseUrl, tenant, key)]))
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const [, tenant = '', rest = ''] = /^\/([^/?]*)(.*)$/.exec(request.url ?? '') ?? []
     const handle = handlers.get(tenant)

@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { JWK } from 'oidc-provider'
+import type { DevTenant } from './tenants.ts'
 
 type SigningKeys = Readonly<Record<string, JWK>>
 
@@ -9,11 +10,11 @@ type SigningKeys = Readonly<Record<string, JWK>>
  * Loads or creates one RSA key per tenant. The file keeps tokens valid across restarts; without it, the keys are lost
  * when the process ends.
  */
-export function loadSigningKeys(file: string | undefined, tenants: readonly string[]) {
+export function loadSigningKeys(file: string | undefined, tenants: readonly DevTenant[]) {
   const kept = file === undefined ? {} : readKeys(file)
-  const keys = tenants.map((tenant) => [tenant, kept[tenant] ?? newKey()] as const)
-  if (file !== undefined && tenants.some((tenant) => kept[tenant] === undefined))
-    writeKeys(file, Object.fromEntries(keys))
+  const keys = tenants.map((tenant) => [tenant, kept[tenant.tenant] ?? newKey()] as const)
+  if (file !== undefined && tenants.some(({ tenant }) => kept[tenant] === undefined))
+    writeKeys(file, Object.fromEntries(keys.map(([{ tenant }, key]) => [tenant, key])))
   return keys
 }
 

@@ -30,7 +30,7 @@ import { countParked } from './begin-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 import { createRecoveries } from './recoveries-feature.ts'
 import { newRecovery, type Recovery } from './recovery.ts'
-import { createRecoveryMeter } from './recovery-book.ts'
+import { createRecoveryMeter } from './recovery-meter.ts'
 
 const HOUR_MS = 3_600_000
 const RETENTION = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }

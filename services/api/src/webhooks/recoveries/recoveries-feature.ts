@@ -14,7 +14,8 @@ import { createTransact } from '../../state/transact.ts'
 import { createBackfillWindow } from './backfill-window.ts'
 import { createRecoveryDriver } from './drive-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
-import { createRecoveryBook, createRecoveryMeter, type RecoveriesDeps } from './recovery-book.ts'
+import { createRecoveryBook, type RecoveriesDeps } from './recovery-book.ts'
+import { createRecoveryMeter } from './recovery-meter.ts'
 import {
   backfill,
   cancelRecovery,
@@ -35,7 +36,7 @@ import {
  *    send now, or what to wait for.
  * 3. The cursor and the batch are stored before the batch is sent, with a timer at the end of the lease. If the replica dies,
  *    that timer begins the next step at another replica, which sends the same runs of the same batch again.
- * 4. Each delivery of the batch is sent as `redeliver` sends it, to the queue of backlogs, where it gives
+ * 4. Each delivery of the batch is sent as `redeliver` sends it (`send-items.ts`), to the queue of backlogs, where it gives
  *    way to the deliveries that are due.
  * 5. The counts are stored with the timer of the next step, or with the end: `done` once the list is read and no batch is
  *    left (`recovery.ts` has these transitions as pure functions).

@@ -40,7 +40,8 @@ import { createBackfillWindow } from './backfill-window.ts'
 import type { RecoveryDriver } from './drive-recovery.ts'
 import { createRecoveries } from './recoveries-feature.ts'
 import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
-import { createRecoveryMeter, type RecoveryBook, type RecoveryMeter, recoveryKey } from './recovery-book.ts'
+import { type RecoveryBook, recoveryKey } from './recovery-book.ts'
+import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
 import { recover as recoverRoute } from './recovery-routes.ts'
 
 const retention = { settledRetentionMs: 3_600_000, waitingRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000 }
