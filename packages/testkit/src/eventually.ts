@@ -6,18 +6,21 @@ const INTERVAL_MS = 20
  * compare long lists would otherwise take the processor from the processes that they wait for.
  */
 const REST = 4
+/** Who has waited long hardly notices a pause of this part of the time, and asks far less often. */
+const PART_OF_WAIT = 0.05
 const LONGEST_REST_MS = 250
 
 /**
  * Repeats an assertion until it does not throw, and returns its result. After `timeoutMs` (30 s by default) it rejects
  * with the last error.
- * @param options `intervalMs`: the pause between two attempts; by default 20 ms, and longer after a slow one
+ * @param options `intervalMs`: the pause between two attempts; by default 20 ms, and longer after a slow or a late one
  */
 export async function eventually<T>(
   assertion: () => T | Promise<T>,
   options: { readonly timeoutMs?: number; readonly intervalMs?: number } = {},
 ): Promise<T> {
-  const deadline = performance.now() + (options.timeoutMs ?? 30_000)
+  const firstMs = performance.now()
+  const deadline = firstMs + (options.timeoutMs ?? 30_000)
   for (;;) {
     const beganMs = performance.now()
     try {
@@ -25,7 +28,8 @@ export async function eventually<T>(
     } catch (error) {
       if (performance.now() >= deadline) throw error
     }
-    const restMs = Math.min(REST * (performance.now() - beganMs), LONGEST_REST_MS)
+    const nowMs = performance.now()
+    const restMs = Math.min(Math.max(REST * (nowMs - beganMs), PART_OF_WAIT * (nowMs - firstMs)), LONGEST_REST_MS)
     await pause(options.intervalMs ?? Math.max(INTERVAL_MS, restMs))
   }
 }

@@ -30,16 +30,17 @@ test('the identity is stable while a process runs and differs between processes'
 })
 
 test('a zombie does not count as running', async () => {
-  // The second cat takes the place of the shell and never asks after the first one.
-  const parent = start('cat <&0 >/dev/null & echo $!; exec cat <&3')
+  // The second cat takes the place of the shell and never asks after the first one, which reads no standard input: a
+  // shell gives what runs in the background an empty one.
+  const parent = start('cat <&3 >/dev/null & echo $!; exec cat')
   const [line] = (await once(parent.stdout ?? parent, 'data')) as [Buffer]
   const zombie = Number(line.toString())
   // A shell that still ran would ask: it has gone when its successor repeats what it reads.
-  const [, , , repeated] = parent.stdio
-  if (!(repeated instanceof Writable)) throw new Error('the pipe is missing')
-  repeated.write('.')
+  parent.stdin?.write('.')
   await once(parent.stdout ?? parent, 'data')
-  parent.stdin?.end()
+  const [, , , pipe] = parent.stdio
+  if (!(pipe instanceof Writable)) throw new Error('the pipe is missing')
+  pipe.end()
   await waitUntil(async () => (await processIdentity(zombie)) === undefined, 5_000)
   expect(() => process.kill(zombie, 0)).not.toThrow()
   await expect(processIdentity(zombie)).resolves.toBeUndefined()
