@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { constants, setPriority } from 'node:os'
 import { join, relative } from 'node:path'
 
 const parts = (project, count) => Array.from({ length: count }, (_, n) => [project, `--shard=${n + 1}/${count}`])
 
 /**
- * The Jest processes that run every test. The longest begin first, and short ones fill the lanes at the end: unit tests are
- * divided further than integration tests, each part of which starts a RabbitMQ for ten seconds of processor time.
+ * The Jest processes whose tests share the machine. The longest begin first. Each part of the integration tests starts a
+ * RabbitMQ for ten seconds of processor time.
  */
-const RUNS = [['e2e'], ...parts('it', 2), ['own-stack'], ['browser'], ...parts('unit', 3)]
+const RUNS = [['e2e'], ...parts('it', 2), ['own-stack'], ['browser']]
 /** Most tests wait for other processes, so three files can share two cores. */
 const LANES = 3
 /** As many failed files run again, alone. If more have failed, it is not for want of processor time. */
@@ -21,12 +22,13 @@ const jest = join(root, 'node_modules/jest/bin/jest.js')
 const reporters = ['./tests/jest/progress.mjs', 'summary', './tests/jest/closing-line.mjs']
 
 /** A run that ends without a result, such as one whose infrastructure does not start, counts as one failure. */
-async function run([project, ...more]) {
+async function run([project, ...more], priority = constants.priority.PRIORITY_NORMAL) {
   const options = ['--selectProjects', project, '--maxWorkers=1', ...reporters.map((name) => `--reporters=${name}`)]
   const child = spawn(process.execPath, [jest, ...options, ...more], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
+  setPriority(child.pid, priority)
   let result
   child.on('message', (message) => {
     result = message
@@ -86,8 +88,10 @@ async function install() {
 
 await install()
 const results = (await Promise.all(Array.from({ length: LANES }, lane))).flat()
-process.stderr.write('\nThe last test needs a quiet machine: the fault suite.\n')
-results.push(await run(['quiet']))
+process.stderr.write(
+  '\nThe fault suite needs a quiet machine: only the unit tests run beside it, with the lowest priority.\n',
+)
+results.push(...(await Promise.all([run(['quiet']), run(['unit'], constants.priority.PRIORITY_LOW)])))
 const failed = await runAgain(results)
 const passed = sum(results, 'passed') + sum(results, 'failed') - failed
 process.stderr.write(`\n${passed} passed, ${failed} failed\n`)
