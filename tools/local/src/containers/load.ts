@@ -40,6 +40,8 @@ export function startLoad(client: Client, subscriber: Subscriber, path: string) 
   }, 1_000 / CALLS_PER_SECOND)
 
   return {
+    /** Stops making calls if a step has failed before their end. */
+    [Symbol.dispose]: () => clearInterval(timer),
     /** Stops making calls and checks the webhooks of the accepted ones. */
     end: async () => {
       clearInterval(timer)

@@ -107,7 +107,7 @@ async function disturb(project: ComposeProject, apiUrl: string, devIdpUrl: strin
   await using subscriber = await startSubscriber(() => {}, THIS_MACHINE)
   const client = createClient({ baseUrl: apiUrl, auth: async () => accessToken })
   await client.subscriptions.create({ url: subscriber.url('/load'), eventTypes: ['call.status'] })
-  const load = startLoad(client, subscriber, '/load')
+  using load = startLoad(client, subscriber, '/load')
   await scaleWorkers(project, 4)
   for (const service of ['delivery-worker', 'fanout', 'api', 'redis', 'rabbitmq']) {
     const [container = ''] = await project.containers(service)
