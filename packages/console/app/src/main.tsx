@@ -3,7 +3,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode, useEffect, useMemo } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isAway, isForbidden } from './api/client.ts'
-import { createFreshness, FreshnessContext } from './live/freshness.ts'
+import { keepFresh } from './live/freshness.ts'
 import { router } from './router.tsx'
 import { SignInScreen } from './screens/sign-in.tsx'
 import { resumeSignIn, sessionStore } from './session/session.ts'
@@ -35,13 +35,10 @@ const createQueries = (): QueryClient =>
 /** The console of a person who is signed in. Another person gets a new cache. */
 function SignedIn() {
   const queries = useMemo(createQueries, [])
-  const freshness = useMemo(() => createFreshness(queries), [queries])
-  useEffect(() => freshness.follow(), [freshness])
+  useEffect(() => keepFresh(queries), [queries])
   return (
     <QueryClientProvider client={queries}>
-      <FreshnessContext value={freshness}>
-        <RouterProvider router={router} />
-      </FreshnessContext>
+      <RouterProvider router={router} />
     </QueryClientProvider>
   )
 }

@@ -1,5 +1,4 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { createContext, useContext } from 'react'
 import { isAway as isAwayFor } from '../api/client.ts'
 import { isLongList } from '../api/queries.ts'
 import { createStore, useStore } from '../store.ts'
@@ -7,19 +6,25 @@ import { paced } from './paced.ts'
 import { openStream, type StreamState } from './stream.ts'
 
 /** Whether the screen is up to date. */
-export interface Freshness {
+interface Freshness {
   /** `live`: changes arrive immediately. `polling`: every few seconds. `away`: the API does not answer. */
   readonly state: 'connecting' | 'live' | 'polling' | 'away'
   /** When the API last answered, in ms since 1970. */
   readonly answeredAtMs: number
 }
 
-/** Refreshes what a message of the stream makes old, and everything after a gap, after sleep, and when the API is back. */
-export function createFreshness(queries: QueryClient) {
+const store = createStore<Freshness>({ state: 'connecting', answeredAtMs: Date.now() })
+
+export const useFreshness = (): Freshness => useStore(store)
+
+/**
+ * Follows the stream. Refreshes what a message makes old, and everything after a gap, after sleep, and when the API is back.
+ * Returns the function that stops.
+ */
+export function keepFresh(queries: QueryClient): () => void {
   let stream: StreamState = 'connecting'
   let isAway = false
   let answeredAtMs = Date.now()
-  const store = createStore<Freshness>({ state: 'connecting', answeredAtMs })
 
   function publish(): void {
     const state = isAway || stream === 'away' ? 'away' : stream === 'unavailable' ? 'polling' : stream
@@ -37,7 +42,7 @@ export function createFreshness(queries: QueryClient) {
   const refreshDelivery = refresherOf('delivery')
   const refreshVoice = refresherOf('voice')
 
-  queries.getQueryCache().subscribe(({ type, query }) => {
+  const unsubscribe = queries.getQueryCache().subscribe(({ type, query }) => {
     if (type !== 'updated') return
     const { error, fetchFailureReason, status, fetchStatus, dataUpdatedAt } = query.state
     const failure = fetchFailureReason ?? error
@@ -49,34 +54,22 @@ export function createFreshness(queries: QueryClient) {
     publish()
   })
 
-  /** Starts to follow the stream. Returns the function that stops. */
-  function follow(): () => void {
-    const close = openStream({
-      onMessage: (message) => {
-        if (message.type === 'gap') return refreshAll()
-        refreshDelivery()
-        if (message.type === 'event' && /^(call|agent)\./.test(message.event.eventType)) refreshVoice()
-      },
-      onState: (state) => {
-        if (state === 'live' && stream === 'away') refreshAll()
-        stream = state
-        publish()
-      },
-    })
-    document.addEventListener('visibilitychange', wake)
-    return () => {
-      close()
-      document.removeEventListener('visibilitychange', wake)
-    }
+  const close = openStream({
+    onMessage: (message) => {
+      if (message.type === 'gap') return refreshAll()
+      refreshDelivery()
+      if (message.type === 'event' && /^(call|agent)\./.test(message.event.eventType)) refreshVoice()
+    },
+    onState: (state) => {
+      if (state === 'live' && stream === 'away') refreshAll()
+      stream = state
+      publish()
+    },
+  })
+  document.addEventListener('visibilitychange', wake)
+  return () => {
+    unsubscribe()
+    close()
+    document.removeEventListener('visibilitychange', wake)
   }
-
-  return { follow, store }
-}
-
-export const FreshnessContext = createContext<ReturnType<typeof createFreshness> | null>(null)
-
-export function useFreshness(): Freshness {
-  const freshness = useContext(FreshnessContext)
-  if (freshness === null) throw new Error('no FreshnessContext')
-  return useStore(freshness.store)
 }
