@@ -1,3 +1,5 @@
+import { CallState, Direction } from '@switchhook/client'
+
 /** Texts for people: times, durations, counts, and the names of numeric codes. Everything follows the browser's language. */
 
 const clockFormat = new Intl.DateTimeFormat(undefined, {
@@ -89,11 +91,10 @@ export function outcomePhrase(outcome: string | null, status: number | null): st
 export const outcomeLabel = (outcome: string | null, status: number | null): string =>
   outcome === null ? '–' : status === null ? outcome : String(status)
 
-const CALL_STATES = ['unknown', 'initiated', 'alerting', 'connected', 'held', 'queued', 'failed', 'ended', 'proceeding']
-export const callState = (code: number): string => CALL_STATES[code] ?? `state ${code}`
-
-const DIRECTIONS = ['unknown', 'inbound', 'outbound']
-export const callDirection = (code: number): string => DIRECTIONS[code] ?? `direction ${code}`
+const nameIn = (names: Readonly<Record<string, number>>, code: number): string | undefined =>
+  Object.keys(names).find((name) => names[name] === code)
+export const callState = (code: number): string => nameIn(CallState, code) ?? `state ${code}`
+export const callDirection = (code: number): string => nameIn(Direction, code) ?? `direction ${code}`
 
 const RECOVERY_WAITS: Readonly<Record<string, string>> = {
   'endpoint-cooling-down': 'the cool-down of the endpoint to end',

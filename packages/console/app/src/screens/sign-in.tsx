@@ -35,7 +35,7 @@ export function SignInScreen({ session }: { readonly session: SignedOutState }) 
 }
 
 function Choices({ offer, begin }: { readonly offer: Offer; readonly begin: (entry: SignIn) => void }) {
-  const { issuers, asksOrganization = false } = offer
+  const { issuers, asksOrganization } = offer
   if (issuers.length === 0 && !asksOrganization) {
     return (
       <Empty title="Nobody can sign in yet.">

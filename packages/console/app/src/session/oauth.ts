@@ -1,13 +1,8 @@
+import type { Schemas } from '@switchhook/client'
 import * as openid from 'openid-client'
 
-/** An issuer that people can sign in with, from `config.json`. */
-export interface SignIn {
-  readonly issuer: string
-  readonly clientId: string
-  readonly scope: string
-  /** The tenant of its people; absent if the service does not tell it. */
-  readonly name?: string
-}
+/** An issuer that people can sign in with. */
+export type SignIn = Schemas['SignInOffer']['issuers'][number]
 
 export interface Tokens {
   readonly accessToken: string

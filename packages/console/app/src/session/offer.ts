@@ -1,11 +1,7 @@
-import type { SignIn } from './oauth.ts'
+import type { Schemas } from '@switchhook/client'
 
-/** What the sign-in page offers. */
-export interface Offer {
-  readonly issuers: readonly SignIn[]
-  /** The service lists no tenants, so the person names theirs. */
-  readonly asksOrganization?: boolean
-}
+/** What the sign-in page offers. `config.json` has the form of the API's offer to the command line. */
+export type Offer = Schemas['SignInOffer']
 
 const offerAddress = (query = ''): URL => new URL(`config.json${query}`, document.baseURI)
 
