@@ -1,27 +1,30 @@
 import type { InstallationId } from '@switchhook/contracts'
 import { backlogQueues, Queue, type QueueSample, serviceTopology } from '@switchhook/messaging'
 import type { InstallationStore, Ruling, StoredInstallation } from '@switchhook/store'
-import type { Help } from './command-line.ts'
 import { type InstallationCommand, parseCommand, runCommand } from './installation.ts'
 
 const A = 'aaaaaaaa-0000-4000-8000-000000000000' as InstallationId
 const B = 'bbbbbbbb-0000-4000-8000-000000000000' as InstallationId
 
-test.each<[string, InstallationCommand | Help]>([
+test.each<[string, InstallationCommand]>([
   ['show', { name: 'show', limit: 5 }],
   ['show --limit 3', { name: 'show', limit: 3 }],
   [`adopt ${A}`, { name: 'adopt', id: A }],
   [`discard ${A.toUpperCase()}`, { name: 'discard', id: A }],
-  ['--help', { name: 'help' }],
-  ['', { name: 'help', problem: 'expected show, adopt or discard' }],
-  ['drop', { name: 'help', problem: 'expected show, adopt or discard' }],
-  [`show ${A}`, { name: 'help', problem: 'expected show, adopt or discard' }],
-  ['adopt', { name: 'help', problem: 'adopt needs the id of an installation, which is a GUID' }],
-  ['discard all', { name: 'help', problem: 'discard needs the id of an installation, which is a GUID' }],
-  [`adopt ${A} ${B}`, { name: 'help', problem: `unexpected argument: ${B}` }],
-  ['show --limit 0', { name: 'help', problem: '--limit must be a whole number of at least 1' }],
 ])('"%s" is parsed', (line, expected) => {
   expect(parseCommand(line.split(' ').filter(Boolean))).toEqual(expected)
+})
+
+test.each([
+  ['', 'expected show, adopt or discard'],
+  ['drop', 'expected show, adopt or discard'],
+  [`show ${A}`, 'expected show, adopt or discard'],
+  ['adopt', 'adopt needs the id of an installation, which is a GUID'],
+  ['discard all', 'discard needs the id of an installation, which is a GUID'],
+  [`adopt ${A} ${B}`, `unexpected argument: ${B}`],
+  ['show --limit 0', '--limit must be a whole number of at least 1'],
+])('"%s" is refused', (line, problem) => {
+  expect(() => parseCommand(line.split(' ').filter(Boolean))).toThrow(problem)
 })
 
 /** An installation store in memory. */

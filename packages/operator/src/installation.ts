@@ -15,7 +15,7 @@ import {
 } from '@switchhook/messaging'
 import { amqpAddress, amqpFields, commonRules, duration, durations, loadConfig, redisFields } from '@switchhook/runtime'
 import { createInstallationStore, type InstallationStore, type Ruling } from '@switchhook/store'
-import { type Help, parseCommandLine, runCommandLine } from './command-line.ts'
+import { parseCommandLine, runCommandLine } from './command-line.ts'
 import { withRedis } from './with-redis.ts'
 
 export type InstallationCommand =
@@ -31,7 +31,7 @@ const DEFAULT_LIMIT = 5
 /** The number of lanes of the delivery workers. */
 const LANES = 16
 
-export const parseCommand = (args: readonly string[]): InstallationCommand | Help =>
+export const parseCommand = (args: readonly string[]): InstallationCommand =>
   parseCommandLine(args, ([name, id, ...rest], limit): InstallationCommand => {
     if (rest.length > 0) throw new Error(`unexpected argument: ${rest[0]}`)
     if (name === 'show' && id === undefined) return { name, limit: limit(DEFAULT_LIMIT) }
@@ -110,7 +110,7 @@ const NAME = 'installation command'
 
 /** `node dist/installation.js`, in the fan-out image: shows installation ids, and decides about messages of another installation. */
 export const runInstallation = (args: readonly string[]): void =>
-  runCommandLine(parseCommand(args), USAGE, async (command, print) => {
+  runCommandLine(args, USAGE, parseCommand, async (command, print) => {
     const config = loadConfig(
       {
         ...amqpFields,

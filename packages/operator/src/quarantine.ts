@@ -1,6 +1,6 @@
 import { openQuarantine, type Quarantine, type QuarantinedMessage } from '@switchhook/messaging'
 import { amqpAddress, amqpFields, amqpRules, loadConfig } from '@switchhook/runtime'
-import { type Help, parseCommandLine, runCommandLine } from './command-line.ts'
+import { parseCommandLine, runCommandLine } from './command-line.ts'
 
 export interface QuarantineCommand {
   readonly name: 'list' | 'requeue'
@@ -16,7 +16,7 @@ const DEFAULT_LIMITS = { list: 20, requeue: 1_000 }
 /** The start of a message's content, which is enough to recognise it. */
 const SHOWN_CHARACTERS = 2_000
 
-export const parseCommand = (args: readonly string[]): QuarantineCommand | Help =>
+export const parseCommand = (args: readonly string[]): QuarantineCommand =>
   parseCommandLine(args, ([name, ...rest], limit) => {
     if ((name !== 'list' && name !== 'requeue') || rest.length > 0) throw new Error('expected list or requeue')
     return { name, limit: limit(DEFAULT_LIMITS[name]) }
@@ -42,7 +42,7 @@ function toLine({ origin, messageId, type, content }: QuarantinedMessage): strin
 
 /** `node dist/quarantine.js`, in the fan-out image: lists and requeues messages that could not be parsed. */
 export const runQuarantine = (args: readonly string[]): void =>
-  runCommandLine(parseCommand(args), USAGE, async ({ name, limit }, print) => {
+  runCommandLine(args, USAGE, parseCommand, async ({ name, limit }, print) => {
     const config = loadConfig(amqpFields, process.env, amqpRules)
     const quarantine = await openQuarantine({ ...amqpAddress(config), name: 'quarantine command' })
     try {

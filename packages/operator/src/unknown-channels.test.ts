@@ -1,21 +1,26 @@
 import { newCallId } from '@switchhook/contracts'
-import type { Help } from './command-line.ts'
 import { parseCommand, runCommand, type UnknownChannelsCommand } from './unknown-channels.ts'
 
-const WRONG = { name: 'help', problem: 'expected list, remove <id>… or remove all' } as const
+const parsed = (words: string): UnknownChannelsCommand => parseCommand(words.split(' ').filter((word) => word !== ''))
 
-test.each<[string, UnknownChannelsCommand | Help]>([
+test.each<[string, UnknownChannelsCommand]>([
   ['list', { name: 'list' }],
   ['remove a b', { name: 'remove', ids: ['a', 'b'] }],
   ['remove all', { name: 'remove', ids: null }],
+])('%j is the command %j', (words, command) => {
+  expect(parsed(words)).toEqual(command)
+})
+
+const WRONG = 'expected list, remove <id>… or remove all'
+
+test.each([
   ['remove', WRONG],
   ['list a', WRONG],
   ['', WRONG],
   // Silently ignored, it would end more channels than the operator wants.
-  ['remove all --limit 1', { name: 'help', problem: '--limit is not an option of this command' }],
-  ['--help', { name: 'help' }],
-])('%j is the command %j', (words, command) => {
-  expect(parseCommand(words.split(' ').filter((word) => word !== ''))).toEqual(command)
+  ['remove all --limit 1', '--limit is not an option of this command'],
+])('%j is refused', (words, problem) => {
+  expect(() => parsed(words)).toThrow(problem)
 })
 
 const sessionId = newCallId()

@@ -1,7 +1,7 @@
 import { asteriskFields, asteriskServer, openUnknown, type UnknownInAsterisk } from '@switchhook/platform'
 import { loadConfig, redisFields, redisRules } from '@switchhook/runtime'
 import { createInstallationStore, createStateStore } from '@switchhook/store'
-import { type Help, parseCommandLine, runCommandLine } from './command-line.ts'
+import { parseCommandLine, runCommandLine } from './command-line.ts'
 import { requireAsterisk, serverFields } from './watch-asterisk.ts'
 import { withRedis } from './with-redis.ts'
 
@@ -15,7 +15,7 @@ const USAGE = `usage: node unknown-channels.js list            print the channel
        node unknown-channels.js remove all      end all of them
 The variables ASTERISK_… and REDIS_… are those of the api.`
 
-export const parseCommand = (args: readonly string[]): UnknownChannelsCommand | Help =>
+export const parseCommand = (args: readonly string[]): UnknownChannelsCommand =>
   parseCommandLine(args, ([name, ...ids]): UnknownChannelsCommand => {
     if (name === 'list' && ids.length === 0) return { name }
     if (name !== 'remove' || ids.length === 0) throw new Error('expected list, remove <id>… or remove all')
@@ -49,7 +49,7 @@ const ABSENT = { version: 0, value: undefined }
 
 /** `node dist/unknown-channels.js`, in the api image: lists and ends channels in Asterisk that belong to no stored call. */
 export const runUnknownChannels = (args: readonly string[]): void =>
-  runCommandLine(parseCommand(args), USAGE, async (command, print) => {
+  runCommandLine(args, USAGE, parseCommand, async (command, print) => {
     const { ASTERISK_APP } = asteriskFields
     const config = loadConfig({ ...redisFields, ...serverFields, ASTERISK_APP }, process.env, [
       ...redisRules,
