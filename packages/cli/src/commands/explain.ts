@@ -1,5 +1,4 @@
-import type { Client, Schemas } from '@switchhook/client'
-import { SwitchhookError } from '@switchhook/client'
+import { type Client, type Schemas, SwitchhookError } from '@switchhook/client'
 import { type Context, command } from '../command.ts'
 import { CliError, Exit } from '../exit.ts'
 import { withoutControls } from '../output/table.ts'

@@ -1,3 +1,4 @@
+import type { Schemas } from '@switchhook/client'
 import type { Configuration, TokenEndpointResponse } from 'openid-client'
 import { openCallback } from './browser.ts'
 import type { SignIn } from './profiles.ts'
@@ -6,11 +7,7 @@ import { signInProblem } from './sign-in-problem.ts'
 /** Loaded at need: most commands have a valid token. */
 const openid = () => import('openid-client')
 
-export interface Provider {
-  readonly issuer: string
-  readonly clientId: string
-  readonly scope: string
-}
+export type Provider = Omit<Schemas['SignInOffer']['issuers'][number], 'name'>
 
 /** Lifetime of a token whose answer does not tell it. */
 const DEFAULT_LIFETIME_SECONDS = 300

@@ -51,13 +51,8 @@ function takes(lock: string): boolean {
 export function openProfiles(env: NodeJS.ProcessEnv) {
   const path = join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'switchhook', 'profiles.json')
   const read = (): Profiles => {
-    let text: string
-    try {
-      text = readFileSync(path, 'utf8')
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: DEFAULT_PROFILE, profiles: {} }
-      throw error
-    }
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return { current: DEFAULT_PROFILE, profiles: {} }
+    const text = readFileSync(path, 'utf8')
     try {
       return JSON.parse(text) as Profiles
     } catch {
