@@ -30,25 +30,19 @@ function openMemory(): OpenedStore {
 
 function openSqlite(): OpenedStore {
   const folder = mkdtempSync(join(tmpdir(), 'receiver-'))
-  const databases = [1, 2].map(() => new DatabaseSync(join(folder, 'db'))) as [DatabaseSync, DatabaseSync]
-  databases[0].exec('PRAGMA journal_mode = WAL; CREATE TABLE effects (name TEXT)')
-  const [one, other] = databases.map((database) => sqliteStore(database) as Store<unknown>) as [
-    Store<unknown>,
-    Store<unknown>,
-  ]
+  const [one, other] = [new DatabaseSync(join(folder, 'db')), new DatabaseSync(join(folder, 'db'))]
+  one.exec('PRAGMA journal_mode = WAL; CREATE TABLE effects (name TEXT)')
+  const effects = other.prepare('SELECT name FROM effects')
   return {
-    one,
-    other,
+    one: sqliteStore(one) as Store<unknown>,
+    other: sqliteStore(other) as Store<unknown>,
     effects: {
       add: async (tx, name) => void (tx as DatabaseSync).prepare('INSERT INTO effects VALUES (?)').run(name),
-      all: async () =>
-        databases[1]
-          .prepare('SELECT name FROM effects')
-          .all()
-          .map((row) => String(row['name'])),
+      all: async () => effects.all().map(({ name }) => String(name)),
     },
     close: async () => {
-      for (const database of databases) database.close()
+      one.close()
+      other.close()
       rmSync(folder, { recursive: true })
     },
   }
@@ -56,7 +50,8 @@ function openSqlite(): OpenedStore {
 
 async function openPostgres(): Promise<OpenedStore> {
   const server = await testPostgres()
-  const [one, other] = [1, 2].map(() => new Pool({ host: server.host, user: 'postgres' })) as [Pool, Pool]
+  const pool = () => new Pool({ host: server.host, user: 'postgres' })
+  const [one, other] = [pool(), pool()]
   await other.query('CREATE TABLE effects (name text UNIQUE)')
   return {
     one: postgresStore(one) as Store<unknown>,
