@@ -3,9 +3,8 @@ import { client } from '../api/client.ts'
 import type { Agent, Leg } from '../api/model.ts'
 import { agentsQuery, callsQuery } from '../api/queries.ts'
 import { agentName, callState, stopwatch } from '../rules/words.ts'
-import { usePerson } from '../session/person.ts'
 import { Choice, Input, textIn } from '../ui/fields.tsx'
-import { Button, Empty, Failure, Panel, QueryState, Screen } from '../ui/parts.tsx'
+import { Empty, Failure, Panel, QueryState, Screen } from '../ui/parts.tsx'
 import { RoleButton } from '../ui/role-button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useAction } from '../ui/use-action.ts'
@@ -36,27 +35,25 @@ export function Simulator() {
 }
 
 function Ring({ agents }: { readonly agents: readonly Agent[] }) {
-  const { refusal } = usePerson()
   const ring = useAction({
     run: (form: FormData) => client.simulator.call({ agentUri: textIn(form, 'agent'), from: textIn(form, 'from') }),
     done: (_result, form) => `${agentName(textIn(form, 'agent'))} rings.`,
     showsErrors: true,
   })
-  const why = refusal('operator')
   return (
     <Panel title="A customer calls">
       <form
         className="inline-form"
         onSubmit={(event) => {
           event.preventDefault()
-          if (why === null) ring.mutate(new FormData(event.currentTarget))
+          ring.mutate(new FormData(event.currentTarget))
         }}
       >
         <Input label="From" name="from" required defaultValue="+15559000" />
         <Choice label="Agent" name="agent" options={agents.map(({ agentUri }) => [agentUri, agentUri])} />
-        <Button kind="primary" refusal={why} isBusy={ring.isPending}>
+        <RoleButton kind="primary" needs="operator" isBusy={ring.isPending}>
           Ring
-        </Button>
+        </RoleButton>
       </form>
       {ring.error && <Failure error={ring.error} />}
     </Panel>

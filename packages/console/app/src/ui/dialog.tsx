@@ -92,7 +92,6 @@ export function CommandDialog<Result>({
         }}
         onSubmit={(event) => {
           event.preventDefault()
-          if (isBusy) return
           setEdited([])
           setNames(Array.from(event.currentTarget.elements, (control) => control.getAttribute('name') ?? ''))
           mutate(new FormData(event.currentTarget))

@@ -87,8 +87,10 @@ export function Button({ children, onClick, kind = 'plain', refusal, isBusy = fa
         className={`button ${kind}`}
         aria-disabled={isRefused || isBusy}
         aria-describedby={isRefused ? id : undefined}
-        onClick={() => {
-          if (!isRefused && !isBusy) onClick?.()
+        onClick={(event) => {
+          // Its form is not submitted either, by Enter too.
+          if (isRefused || isBusy) event.preventDefault()
+          else onClick?.()
         }}
       >
         {children}

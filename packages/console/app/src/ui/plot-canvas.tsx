@@ -6,7 +6,7 @@ import { axisMoment, count, duration } from '../rules/words.ts'
 export interface Series {
   readonly label: string
   readonly values: readonly (number | null)[]
-  readonly tone: 'accent' | 'good' | 'warn' | 'bad' | 'quiet'
+  readonly tone: 'accent' | 'warn' | 'bad' | 'quiet'
   readonly isFilled?: boolean
   readonly isDashed?: boolean
 }
