@@ -51,8 +51,13 @@ function takes(lock: string): boolean {
 export function openProfiles(env: NodeJS.ProcessEnv) {
   const path = join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'switchhook', 'profiles.json')
   const read = (): Profiles => {
-    if (statSync(path, { throwIfNoEntry: false }) === undefined) return { current: DEFAULT_PROFILE, profiles: {} }
-    const text = readFileSync(path, 'utf8')
+    let text: string
+    try {
+      text = readFileSync(path, 'utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: DEFAULT_PROFILE, profiles: {} }
+      throw error
+    }
     try {
       return JSON.parse(text) as Profiles
     } catch {
