@@ -1,14 +1,12 @@
+import { guid, text } from '../events/schema-parts.ts'
+
 export const REQUIRED_DELIVERY_HEADERS = ['X-SVC-Event', 'X-SVC-Event-Id', 'X-SVC-Delivery', 'X-SVC-Attempt'] as const
 
 /** HTTP headers of every delivery; the signature follows https://www.standardwebhooks.com. */
 export const DELIVERY_HEADERS = {
-  'X-SVC-Event': { type: 'string', description: 'Event type of the delivery.' },
-  'X-SVC-Event-Id': {
-    type: 'string',
-    format: 'uuid',
-    description: 'Id of the event, shared by all its deliveries. See `GET /webhooks/events/{eventId}`.',
-  },
-  'X-SVC-Delivery': { type: 'string', format: 'uuid', description: 'Id of the delivery, identical on every retry.' },
+  'X-SVC-Event': text('Event type of the delivery.'),
+  'X-SVC-Event-Id': guid('Id of the event, shared by all its deliveries. See `GET /webhooks/events/{eventId}`.'),
+  'X-SVC-Delivery': guid('Id of the delivery, identical on every retry.'),
   'X-SVC-Attempt': {
     type: 'integer',
     minimum: 1,
@@ -26,7 +24,7 @@ export const DELIVERY_HEADERS = {
     description: 'Present only on test deliveries and receiver checks: no event occurred.',
   },
   // Absent for subscriptions created before signatures existed, until their secret is rotated.
-  'webhook-id': { type: 'string', format: 'uuid', description: 'Same as `X-SVC-Delivery`.' },
+  'webhook-id': guid('Same as `X-SVC-Delivery`.'),
   'webhook-timestamp': {
     type: 'integer',
     description: 'Time of this attempt in seconds since 1970. Reject a request that is more than 5 minutes off.',

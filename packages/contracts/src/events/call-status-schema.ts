@@ -9,11 +9,7 @@ import {
   TransferRole,
   TransferStatus,
 } from './call.ts'
-import { guid, numberedSchema, time } from './schema-parts.ts'
-
-const nullable = <T extends { readonly type: string }>(schema: T) =>
-  ({ ...schema, type: [schema.type, 'null'] }) as const
-const text = (description: string) => ({ type: 'string', description }) as const
+import { dataSchema, guid, nullable, numberedSchema, occurredAt, sequenceOf, text, time } from './schema-parts.ts'
 
 const EXAMPLE = {
   callId: '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11',
@@ -50,13 +46,8 @@ const properties = {
   agentUri: text('The agent whose leg this is. A call between two agents has two streams of events.'),
   state: numberedSchema(CallState, "State of this agent's leg. 7 is final."),
   previousState: numberedSchema(CallState, 'State before this event.'),
-  sequence: {
-    type: 'integer',
-    minimum: 1,
-    description:
-      'Counts the events of this call and agent from 1, without gaps. The later `(occurredAt, sequence)` is the newer state: `occurredAt` never goes back while `sequence` goes up, and after a restore or failover of Redis a number can repeat.',
-  },
-  occurredAt: time('Same as `occurredAt` of the envelope.'),
+  sequence: sequenceOf('this call and agent'),
+  occurredAt,
   direction: numberedSchema(Direction, "From this agent's point of view."),
   internal: { type: 'boolean', description: 'True for a call between two agents of the contact center.' },
   role: numberedSchema(LegRole, "This agent's part in the call."),
@@ -129,10 +120,8 @@ const properties = {
   },
 }
 
-export const callStatusSchema = {
-  type: 'object',
-  description: "A full snapshot of one agent's leg of a call, never a delta.",
-  required: Object.keys(properties),
+export const callStatusSchema = dataSchema(
+  "A full snapshot of one agent's leg of a call, never a delta.",
   properties,
-  examples: [EXAMPLE],
-}
+  EXAMPLE,
+)

@@ -1,21 +1,12 @@
 import { OutcomeNumber, ParkedReasonNumber } from '../deliveries/outcome.ts'
-import { guid, numberedSchema, time } from './schema-parts.ts'
+import { dataSchema, guid, numberedSchema, occurredAt, text, time } from './schema-parts.ts'
 
 const subscriptionId = guid('The subscription.')
-const url = { type: 'string', description: 'URL of the endpoint without its query, which may contain a secret.' }
-const occurredAt = time('Same as `occurredAt` of the envelope.')
+const url = text('URL of the endpoint without its query, which may contain a secret.')
 const lastStatus = {
   type: ['integer', 'null'],
   description: 'HTTP status of that attempt; null if there was no response.',
 }
-
-const objectOf = <Example extends object>(description: string, properties: object, example: Example) => ({
-  type: 'object',
-  description,
-  required: Object.keys(properties),
-  properties,
-  examples: [example],
-})
 
 /** Notices about notices could repeat for ever when the endpoint that receives them fails. */
 const NOT_OF_NOTICES = 'Deliveries of `webhook.…` events never cause notices.'
@@ -23,7 +14,7 @@ const NOT_OF_NOTICES = 'Deliveries of `webhook.…` events never cause notices.'
 const SUBSCRIPTION = '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'
 const URL = 'https://client.example/hooks/calls'
 
-export const endpointFailingSchema = objectOf(
+export const endpointFailingSchema = dataSchema(
   `An endpoint failed several times in a row and is in its cool-down. Sent once per outage. ${NOT_OF_NOTICES}`,
   {
     subscriptionId,
@@ -47,7 +38,7 @@ export const endpointFailingSchema = objectOf(
   },
 )
 
-export const endpointRecoveredSchema = objectOf(
+export const endpointRecoveredSchema = dataSchema(
   'An endpoint reported as failing accepts deliveries again. Waiting deliveries follow their schedule. This notice is not sent if the accepted delivery was a `webhook.…` event or if the broker was unavailable at that moment; `health` of the subscription always has the current state.',
   {
     subscriptionId,
@@ -65,14 +56,14 @@ export const endpointRecoveredSchema = objectOf(
   },
 )
 
-export const deliveryParkedSchema = objectOf(
+export const deliveryParkedSchema = dataSchema(
   `No attempt is left, or the endpoint rejected the delivery. Sent once per run; read the delivery for its current state. Test deliveries cause no notice. ${NOT_OF_NOTICES}`,
   {
     deliveryId: guid('The delivery. You can read it and send it again.'),
     subscriptionId,
     url,
     eventId: guid('The event of the delivery.'),
-    eventType: { type: 'string', description: 'The type of that event.' },
+    eventType: text('The type of that event.'),
     reason: numberedSchema(
       ParkedReasonNumber,
       'Why the delivery was parked. `exhausted`: the last scheduled attempt failed, or the endpoint stayed in its cool-down long after that attempt was due. `rejected`: the endpoint returned a response that is not retried.',
@@ -100,7 +91,7 @@ export const deliveryParkedSchema = objectOf(
   },
 )
 
-export const parkedLimitSchema = objectOf(
+export const parkedLimitSchema = dataSchema(
   'A subscription has more parked deliveries than the limit. The oldest lose their body first and their record later. Sent once each time the limit is crossed. Fix the endpoint or send parked deliveries again before more are lost; `parked` of the subscription shows how many are affected.',
   {
     subscriptionId: guid('The subscription.'),
@@ -120,7 +111,7 @@ export const parkedLimitSchema = objectOf(
   },
 )
 
-export const heldLimitSchema = objectOf(
+export const heldLimitSchema = dataSchema(
   'The held deliveries of a subscription are more than 80 % of their limit. Beyond the limit, those that have been held for longest are parked. Sent once each time. Receive them, resume the subscription, or raise its limits; `held` of the subscription shows how many there are.',
   {
     subscriptionId: guid(
