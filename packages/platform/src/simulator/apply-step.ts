@@ -2,7 +2,7 @@ import { EndReason } from '@switchhook/contracts'
 import { applyAgentStep } from './agent-actions.ts'
 import type { CallGroup, CallStep, DeviceState, Party, StepResult } from './call-group.ts'
 import { remote, ringOut, route } from './calls.ts'
-import { behaviourOf } from './destinations.ts'
+import { answerOf } from './destinations.ts'
 import { Draft } from './draft.ts'
 import { deviceOffline } from './leave-call.ts'
 import { routeTransfer, stopRinging, targetAnswered, targetFailed } from './transfers.ts'
@@ -64,7 +64,4 @@ function apply(draft: Draft, step: CallStep, device: DeviceState): void {
   }
 }
 
-const refusesHold = (party: Party): boolean => {
-  const behaviour = party.kind === 'outside' ? behaviourOf(party.address) : undefined
-  return behaviour?.kind === 'answers' && behaviour.refusesHold === true
-}
+const refusesHold = (party: Party): boolean => answerOf(party)?.refusesHold === true
