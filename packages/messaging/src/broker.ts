@@ -84,7 +84,7 @@ export async function openBroker({
 }: BrokerOptions) {
   const links: Link[] = []
   const consumers = new Set<Attachable>()
-  const waiting = new Set<() => void>()
+  let change = Promise.withResolvers<void>()
   let closed = false
   let isDeclaring = false
 
@@ -93,16 +93,14 @@ export async function openBroker({
 
   const changed = (): void => {
     if (!closed && !isReady()) return
-    for (const wake of waiting) wake()
-    waiting.clear()
+    change.resolve()
+    change = Promise.withResolvers()
   }
 
   async function ready(): Promise<void> {
     if (closed) throw new Unavailable('rabbitmq', 'the connection to RabbitMQ was closed')
     if (isReady()) return
-    await new Promise<void>((resolve) => {
-      waiting.add(resolve)
-    })
+    await change.promise
     return await ready()
   }
 

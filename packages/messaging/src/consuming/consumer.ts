@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable, Unparsable } from '@switchhook/contracts'
 import { backoffMs } from '@switchhook/runtime'
@@ -22,7 +23,7 @@ export class QueueConsumer<T> implements Consumer {
   readonly #watch: ReturnType<typeof createConsumerWatch>
   readonly #waitAlone: ReturnType<typeof createLoneWaits>
   readonly #stopping = new AbortController()
-  readonly #stopped: Promise<void>
+  readonly #stopped = once(this.#stopping.signal, 'abort').then(() => false)
   #attached: { readonly session: Session; readonly done: Promise<void> } | undefined
   #channel: ConsumerChannel | undefined
   #tags = 0
@@ -44,9 +45,6 @@ export class QueueConsumer<T> implements Consumer {
       isPaused: () => this.isPaused(),
       stopping: this.#stopping.signal,
       log: deps.log,
-    })
-    this.#stopped = new Promise((resolve) => {
-      this.#stopping.signal.addEventListener('abort', () => resolve())
     })
   }
 
@@ -256,9 +254,9 @@ export class QueueConsumer<T> implements Consumer {
   /** Waits without a limit. false: a check failed, or the consumer stops. */
   async #hasRecovered(): Promise<boolean> {
     try {
-      const recovered = Promise.all([this.#options.recovered(), this.#deps.brokerReady()])
+      const recovered = Promise.all([this.#options.recovered(), this.#deps.brokerReady()]).then(() => true)
       // oxlint-disable-next-line no-restricted-properties -- neither promise is a timer
-      return (await Promise.race([recovered, this.#stopped])) !== undefined
+      return await Promise.race([recovered, this.#stopped])
     } catch (error) {
       this.#deps.log.debug('not recovered yet', { queue: this.#options.queue, error })
       return false
