@@ -1,4 +1,5 @@
 import {
+  authorityFile,
   type Config,
   choice,
   described,
@@ -15,7 +16,6 @@ import { type PbxAgent, pbxAgents } from './agents.ts'
 import { type AsteriskDeps, isApplicationName } from './asterisk.ts'
 import { dialledNumber, isEndpointName } from './dial-string.ts'
 
-/** A text that fulfils a condition. */
 const checked = (expected: string, holds: (raw: string) => boolean, inner: Field<string> = text()): Field<string> => ({
   ...inner,
   parse: (raw) => {
@@ -73,12 +73,7 @@ export const asteriskFields = {
   ),
   ASTERISK_CA_FILE: described(
     "Path of the PEM file with the certificate authority of Asterisk's certificate. Unset: the public ones.",
-    optional(
-      file((content) => {
-        if (!content.includes('-----BEGIN CERTIFICATE-----')) throw new FieldError('must be a PEM file of certificates')
-        return content
-      }),
-    ),
+    authorityFile(),
   ),
   ASTERISK_APP: described(
     'Name of the Stasis application in the dialplan. Installations that share an Asterisk need different names.',
