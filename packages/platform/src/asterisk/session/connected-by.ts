@@ -3,7 +3,6 @@ import type { LegReport } from '../../platform.ts'
 import type { Input } from './input.ts'
 import type { PbxSession } from './session.ts'
 
-/** A leg that a step has connected. */
 export interface ConnectedLeg {
   readonly tenant: Tenant
   readonly callId: CallId
