@@ -1,4 +1,5 @@
 import { PartyType, type RemoteParty } from '@switchhook/contracts'
+import { numberOf } from '../call-model/check-command.ts'
 import { type DeviceState, ENDINGS, type HowEnded, type Party } from './call-group.ts'
 
 /** Time until the called party is found. */
@@ -47,15 +48,6 @@ const AFTER_SECONDS = /^\+1555011([0-9])$/
 
 const ANY_NUMBER = answers(2_500)
 const NO_SUCH_ADDRESS: Behaviour = { kind: 'fails', ending: ENDINGS.badAddress }
-
-/** An extension or an E.164 number, with or without the `tel:` scheme (RFC 3966) and visual separators. */
-const NUMBER = /^(?:tel:)?(\+?[0-9][0-9().\- ]{0,30})$/i
-
-/** The digits of a number, with its leading plus if it has one; null for any other address. */
-function numberOf(destination: string): string | null {
-  const [, number] = NUMBER.exec(destination) ?? []
-  return number?.replaceAll(/[().\- ]/g, '') ?? null
-}
 
 function behaviourOf(address: string): Behaviour {
   const number = numberOf(address)
