@@ -91,11 +91,8 @@ function textOf(object: LogFields): string {
   try {
     return JSON.stringify(object)
   } catch {
-    const { [LINE]: text } = anyValue.transform(object as winston.Logform.TransformableInfo, {}) as Record<
-      symbol,
-      unknown
-    >
-    return String(text)
+    const written = anyValue.transform(object as winston.Logform.TransformableInfo, {}) as Record<symbol, unknown>
+    return String(written[LINE])
   }
 }
 
