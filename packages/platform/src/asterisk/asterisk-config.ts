@@ -185,19 +185,15 @@ export const asteriskServer = (config: ServerConfig): AsteriskDeps['server'] => 
 })
 
 /** The adapter's settings, from a configuration that the rules have accepted. */
-export function asteriskSettings(
-  config: AsteriskConfig,
-): Pick<AsteriskDeps, 'server' | 'manager' | 'app' | 'agents' | 'trunk' | 'defaultCli' | 'ringSeconds'> {
-  return {
-    server: asteriskServer(config),
-    manager: managerOf(config),
-    app: config.ASTERISK_APP,
-    agents: agentsOf(config),
-    trunk: {
-      endpoint: config.ASTERISK_TRUNK ?? '',
-      sipDomains: (config.ASTERISK_SIP_DOMAINS ?? '').split(',').flatMap((host) => host.trim() || []),
-    },
-    defaultCli: config.ASTERISK_DEFAULT_CLI ?? '',
-    ringSeconds: config.ASTERISK_RING_SECONDS,
-  }
-}
+export const asteriskSettings = (config: AsteriskConfig) => ({
+  server: asteriskServer(config),
+  manager: managerOf(config),
+  app: config.ASTERISK_APP,
+  agents: agentsOf(config),
+  trunk: {
+    endpoint: config.ASTERISK_TRUNK ?? '',
+    sipDomains: (config.ASTERISK_SIP_DOMAINS ?? '').split(',').flatMap((host) => host.trim() || []),
+  },
+  defaultCli: config.ASTERISK_DEFAULT_CLI ?? '',
+  ringSeconds: config.ASTERISK_RING_SECONDS,
+})
