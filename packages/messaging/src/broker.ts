@@ -6,13 +6,8 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import {
-  CHECK_INTERVAL_MS,
-  type ConsumeOptions,
-  type Consumer,
-  type ConsumerTiming,
-} from './consuming/consume-options.ts'
-import { QueueConsumer } from './consuming/consumer.ts'
+import { CHECK_INTERVAL_MS, type ConsumeOptions, type ConsumerTiming } from './consuming/consume-options.ts'
+import { type Consumer, QueueConsumer } from './consuming/consumer.ts'
 import { createQueueDepths, type QueueDepth } from './consuming/queue-depths.ts'
 import { type Link, openLink } from './link/link.ts'
 import { type BrokerAddress, type Session, toError } from './link/session.ts'

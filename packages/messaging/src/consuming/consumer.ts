@@ -6,7 +6,7 @@ import type { ConsumeMessage } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
 import { NO_METER } from '../meters.ts'
 import { type Origin, quarantineMessage } from '../quarantine/quarantine-message.ts'
-import { ANSWER_TIMEOUT_MS, type ConsumeOptions, type Consumer, type ConsumerDeps, TIMING } from './consume-options.ts'
+import { ANSWER_TIMEOUT_MS, type ConsumeOptions, type ConsumerDeps, TIMING } from './consume-options.ts'
 import { ConsumerChannel } from './consumer-channel.ts'
 import { createConsumerWatch } from './consumer-watch.ts'
 import { isCopy, toIncoming } from './incoming-message.ts'
@@ -16,8 +16,10 @@ import { beginPause, type Pause } from './pause.ts'
 /** What happens to a message after handling. `return`: back to the queue. `failed`: back, counted as a failure. */
 type Fate = 'done' | 'return' | 'failed'
 
+export type Consumer = Pick<QueueConsumer<unknown>, 'drain' | 'inFlight'>
+
 /** Consumes one queue across the reconnections of a link. `ConsumeOptions.handle` states when it acknowledges. */
-export class QueueConsumer<T> implements Consumer {
+export class QueueConsumer<T> {
   readonly #options: ConsumeOptions<T>
   readonly #deps: Required<ConsumerDeps>
   readonly #watch: ReturnType<typeof createConsumerWatch>
@@ -84,6 +86,7 @@ export class QueueConsumer<T> implements Consumer {
     return this.#pause !== undefined
   }
 
+  /** Stops taking messages. Resolves when those in flight are acknowledged or returned to the queue. */
   drain(): Promise<void> {
     this.#drained ??= this.#drain()
     return this.#drained

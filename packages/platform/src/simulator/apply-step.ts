@@ -3,17 +3,13 @@ import { applyAgentStep } from './agent-actions.ts'
 import type { CallGroup, CallStep, DeviceState, Party, StepResult } from './call-group.ts'
 import { remote, ringOut, route } from './calls.ts'
 import { answerOf } from './destinations.ts'
-import { Draft } from './draft.ts'
+import { Draft, type DraftContext } from './draft.ts'
 import { deviceOffline } from './leave-call.ts'
 import { routeTransfer, stopRinging, targetAnswered, targetFailed } from './transfers.ts'
 
-export interface StepContext {
-  /** ISO 8601, UTC. */
-  readonly at: string
+export interface StepContext extends Required<Pick<DraftContext, 'at' | 'busyElsewhere'>> {
   /** Of the agent that `agentToRing` names. */
   readonly device: DeviceState
-  /** Agents who talk or dial in a call of another group. */
-  readonly busyElsewhere: ReadonlySet<string>
 }
 
 /**
