@@ -1,5 +1,5 @@
 import { AgentReason, DeviceStatus, STATUS_NAMES } from './agent.ts'
-import { dataSchema, nullable, numberedSchema, occurredAt, sequenceOf, text, time } from './schema-parts.ts'
+import { dataSchema, integer, nullable, numberedSchema, occurredAt, sequenceOf, text, time } from './schema-parts.ts'
 
 /** A user status code. The names are the defaults; an installation can configure its own table. */
 export const statusCodeSchema = (description: string) =>
@@ -21,11 +21,9 @@ const properties = {
   standingStatusCode: statusCodeSchema(
     'The status last set without `until`. Temporary and automatic statuses revert to it.',
   ),
-  pendingStatusCode: {
-    type: ['integer', 'null'],
-    minimum: 0,
-    description: 'The status set during a call, applied after the call; null if none.',
-  },
+  pendingStatusCode: nullable(
+    integer('The status set during a call, applied after the call; null if none.', { minimum: 0 }),
+  ),
   deviceStatus: numberedSchema(DeviceStatus, "State of the agent's device."),
   previousDeviceStatus: numberedSchema(DeviceStatus, 'State of the device before this event.'),
   loggedOn: {

@@ -9,7 +9,17 @@ import {
   TransferRole,
   TransferStatus,
 } from './call.ts'
-import { dataSchema, guid, nullable, numberedSchema, occurredAt, sequenceOf, text, time } from './schema-parts.ts'
+import {
+  dataSchema,
+  guid,
+  integer,
+  nullable,
+  numberedSchema,
+  occurredAt,
+  sequenceOf,
+  text,
+  time,
+} from './schema-parts.ts'
 
 const EXAMPLE = {
   callId: '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11',
@@ -73,15 +83,13 @@ const properties = {
   startedAt: time('When this leg started.'),
   answeredAt: nullable(time('When this leg was first connected.')),
   endedAt: nullable(time('When this leg ended.')),
-  durationSeconds: nullable({
-    type: 'integer',
-    minimum: 0,
-    description: 'Whole seconds from answer to end; 0 if never answered, null until the end.',
-  } as const),
+  durationSeconds: nullable(
+    integer('Whole seconds from answer to end; 0 if never answered, null until the end.', { minimum: 0 }),
+  ),
   endReason: numberedSchema(EndReason, 'Why the leg ended.'),
   endedBy: numberedSchema(EndedBy, 'Who ended the leg.'),
-  cause: nullable({ type: 'integer', description: 'Q.850 cause; null if the platform reported none.' } as const),
-  sipCode: nullable({ type: 'integer', description: 'SIP status code; null if the platform reported none.' } as const),
+  cause: nullable(integer('Q.850 cause; null if the platform reported none.')),
+  sipCode: nullable(integer('SIP status code; null if the platform reported none.')),
   transfer: {
     type: ['object', 'null'],
     description: 'The transfer that this leg takes part in. It remains after the transfer has ended.',

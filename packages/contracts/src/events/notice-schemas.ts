@@ -1,12 +1,9 @@
 import { OutcomeNumber, ParkedReasonNumber } from '../deliveries/outcome.ts'
-import { dataSchema, guid, numberedSchema, occurredAt, text, time } from './schema-parts.ts'
+import { dataSchema, guid, integer, nullable, numberedSchema, occurredAt, text, time } from './schema-parts.ts'
 
 const subscriptionId = guid('The subscription.')
 const url = text('URL of the endpoint without its query, which may contain a secret.')
-const lastStatus = {
-  type: ['integer', 'null'],
-  description: 'HTTP status of that attempt; null if there was no response.',
-}
+const lastStatus = nullable(integer('HTTP status of that attempt; null if there was no response.'))
 
 /** Notices about notices could repeat for ever when the endpoint that receives them fails. */
 const NOT_OF_NOTICES = 'Deliveries of `webhook.…` events never cause notices.'
@@ -19,7 +16,7 @@ export const endpointFailingSchema = dataSchema(
   {
     subscriptionId,
     url,
-    failures: { type: 'integer', minimum: 1, description: 'Consecutive transient failures.' },
+    failures: integer('Consecutive transient failures.', { minimum: 1 }),
     since: time('When the first cool-down began.'),
     until: time('When the first cool-down ends and one attempt probes the endpoint.'),
     lastOutcome: numberedSchema(OutcomeNumber, 'Outcome of the last of these attempts.'),
@@ -68,8 +65,8 @@ export const deliveryParkedSchema = dataSchema(
       ParkedReasonNumber,
       'Why the delivery was parked. `exhausted`: the last scheduled attempt failed, or the endpoint stayed in its cool-down long after that attempt was due. `rejected`: the endpoint returned a response that is not retried.',
     ),
-    run: { type: 'integer', minimum: 1, description: '1 for the first schedule; each redelivery adds one.' },
-    attempts: { type: 'integer', minimum: 0, description: 'Attempts made in all runs.' },
+    run: integer('1 for the first schedule; each redelivery adds one.', { minimum: 1 }),
+    attempts: integer('Attempts made in all runs.', { minimum: 0 }),
     lastOutcome: numberedSchema(OutcomeNumber, 'Outcome of the last attempt; `unknown` if there was none.'),
     lastStatus,
     parkedAt: time('When the delivery was parked.'),
@@ -95,12 +92,8 @@ export const parkedLimitSchema = dataSchema(
   'A subscription has more parked deliveries than the limit. The oldest lose their body first and their record later. Sent once each time the limit is crossed. Fix the endpoint or send parked deliveries again before more are lost; `parked` of the subscription shows how many are affected.',
   {
     subscriptionId: guid('The subscription.'),
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      description: 'Number of parked deliveries, the newest ones, that keep their body.',
-    },
-    parked: { type: 'integer', minimum: 1, description: 'Number of parked deliveries when the limit was crossed.' },
+    limit: integer('Number of parked deliveries, the newest ones, that keep their body.', { minimum: 1 }),
+    parked: integer('Number of parked deliveries when the limit was crossed.', { minimum: 1 }),
     occurredAt,
   },
   {
@@ -117,8 +110,8 @@ export const heldLimitSchema = dataSchema(
     subscriptionId: guid(
       'The subscription: a pull subscription, a paused one, or one with `maxInFlight` or `maxPerSecond`.',
     ),
-    limit: { type: 'integer', minimum: 1, description: 'How many deliveries of the subscription may be held.' },
-    held: { type: 'integer', minimum: 1, description: 'How many were held when the notice was due.' },
+    limit: integer('How many deliveries of the subscription may be held.', { minimum: 1 }),
+    held: integer('How many were held when the notice was due.', { minimum: 1 }),
     occurredAt,
   },
   {

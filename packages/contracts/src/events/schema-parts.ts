@@ -4,16 +4,18 @@ export const time = (description: string) => ({ type: 'string', format: 'date-ti
 
 export const text = (description: string) => ({ type: 'string', description }) as const
 
+export const integer = (description: string, limits: { readonly minimum?: number } = {}) =>
+  ({ type: 'integer', ...limits, description }) as const
+
 export const nullable = <T extends { readonly type: string }>(schema: T) =>
   ({ ...schema, type: [schema.type, 'null'] }) as const
 
 /** @param stream whose events it counts */
 export const sequenceOf = (stream: string) =>
-  ({
-    type: 'integer',
-    minimum: 1,
-    description: `Counts the events of ${stream} from 1, without gaps. The later \`(occurredAt, sequence)\` is the newer state: \`occurredAt\` never goes back while \`sequence\` goes up, and after a restore or failover of Redis a number can repeat.`,
-  }) as const
+  integer(
+    `Counts the events of ${stream} from 1, without gaps. The later \`(occurredAt, sequence)\` is the newer state: \`occurredAt\` never goes back while \`sequence\` goes up, and after a restore or failover of Redis a number can repeat.`,
+    { minimum: 1 },
+  )
 
 export const occurredAt = time('Same as `occurredAt` of the envelope.')
 
