@@ -5,7 +5,7 @@ import {
   newCallId,
   newEventId,
   newSubscriptionId,
-  outageEventIdOf,
+  noticeEventIdOf,
   parkedEventIdOf,
   parseCallId,
   parseCommandId,
@@ -100,14 +100,14 @@ test('the notice of one outage or run always has the same id; different outages 
   const subscription = newSubscriptionId()
   const delivery = deliveryIdOf(newEventId(), subscription)
   const ids = [
-    outageEventIdOf(subscription, 'webhook.endpoint.failing', 1),
-    outageEventIdOf(subscription, 'webhook.endpoint.failing', 2),
-    outageEventIdOf(subscription, 'webhook.endpoint.recovered', 1),
-    outageEventIdOf(newSubscriptionId(), 'webhook.endpoint.failing', 1),
+    noticeEventIdOf(subscription, 'webhook.endpoint.failing', 1),
+    noticeEventIdOf(subscription, 'webhook.endpoint.failing', 2),
+    noticeEventIdOf(subscription, 'webhook.endpoint.recovered', 1),
+    noticeEventIdOf(newSubscriptionId(), 'webhook.endpoint.failing', 1),
     parkedEventIdOf(delivery, 1),
     parkedEventIdOf(delivery, 2),
   ]
   expect(new Set(ids).size).toBe(ids.length)
-  expect(outageEventIdOf(subscription, 'webhook.endpoint.failing', 1)).toBe(ids[0])
+  expect(noticeEventIdOf(subscription, 'webhook.endpoint.failing', 1)).toBe(ids[0])
   expect(parkedEventIdOf(delivery, 1)).toBe(ids[4])
 })

@@ -52,29 +52,17 @@ export function deliveryIdOf(event: EventId, subscription: SubscriptionId): Deli
 }
 
 /**
- * The id of the notice that an endpoint's outage began or ended at a time; publishing it twice is one event. An outage can end
- * twice: if Redis loses the end, or fails before it is stored.
+ * The id of a notice that something happened to a subscription at a time: an outage of its endpoint began or ended, or its
+ * parked or held deliveries crossed a limit. Publishing it twice is one event. An outage can end twice: if Redis loses the
+ * end, or fails before it is stored.
  */
-export function outageEventIdOf(
-  subscription: SubscriptionId,
-  notice: 'webhook.endpoint.failing' | 'webhook.endpoint.recovered',
-  atMs: number,
-): EventId {
+export function noticeEventIdOf(subscription: SubscriptionId, notice: `webhook.${string}`, atMs: number): EventId {
   return uuidV5(subscription, `${notice} ${atMs}`) as EventId
 }
 
 /** The id of the notice that a run of a delivery ended parked. */
 export function parkedEventIdOf(delivery: DeliveryId, run: number): EventId {
   return uuidV5(delivery, `webhook.delivery.parked ${run}`) as EventId
-}
-
-/** The id of the notice that the parked or held deliveries of a subscription crossed a limit; one id per crossing. */
-export function limitEventIdOf(
-  subscription: SubscriptionId,
-  notice: 'webhook.parked.limit' | 'webhook.held.limit',
-  crossedAtMs: number,
-): EventId {
-  return uuidV5(subscription, `${notice} ${crossedAtMs}`) as EventId
 }
 
 /** UUIDv5 of a name in a namespace that is itself a GUID. One call of the hash costs half as much as a Hash object. */

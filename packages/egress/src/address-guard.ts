@@ -2,15 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { createNetworkMatcher } from './network-matcher.ts'
 
 /** Decides which addresses and hosts webhooks may be sent to. */
-export interface AddressGuard {
-  /** Whether connecting to this address is allowed. False for text that is not an address. */
-  allows(address: string): boolean
-  /**
-   * Whether a URL may have this host, as spelt by `URL.hostname`. True for a name, because its addresses are checked when
-   * they are known. Except `localhost` names, which always mean this machine (RFC 6761, section 6.3).
-   */
-  allowsHost(hostname: string): boolean
-}
+export type AddressGuard = ReturnType<typeof createAddressGuard>
 
 /**
  * Special addresses that ipaddr.js classifies as ordinary unicast. Source: IANA's special-purpose registries,
@@ -37,9 +29,10 @@ const isAlsoSpecial = createNetworkMatcher([
  * the numeric address, not by its spelling.
  * @param allowedNetworks CIDRs, or bare addresses, that are allowed in addition
  */
-export function createAddressGuard(allowedNetworks: readonly string[]): AddressGuard {
+export function createAddressGuard(allowedNetworks: readonly string[]) {
   const isAllowed = createNetworkMatcher(allowedNetworks)
 
+  /** Whether connecting to this address is allowed. False for text that is not an address. */
   function allows(address: string): boolean {
     if (!ipaddr.isValid(address)) return false
     // The kernel connects a mapped address to its v4 address.
@@ -48,7 +41,11 @@ export function createAddressGuard(allowedNetworks: readonly string[]): AddressG
 
   return {
     allows,
-    allowsHost(hostname) {
+    /**
+     * Whether a URL may have this host, as spelt by `URL.hostname`. True for a name, because its addresses are checked when
+     * they are known. Except `localhost` names, which always mean this machine (RFC 6761, section 6.3).
+     */
+    allowsHost(hostname: string): boolean {
       const bare = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
       if (ipaddr.isValid(bare)) return allows(bare)
       return !/(^|\.)localhost$/i.test(bare) || allows('127.0.0.1') || allows('::1')

@@ -6,13 +6,8 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import {
-  CHECK_INTERVAL_MS,
-  type ConsumeOptions,
-  type Consumer,
-  type ConsumerTiming,
-} from './consuming/consume-options.ts'
-import { QueueConsumer } from './consuming/consumer.ts'
+import { CHECK_INTERVAL_MS, type ConsumeOptions, type ConsumerTiming } from './consuming/consume-options.ts'
+import { type Consumer, QueueConsumer } from './consuming/consumer.ts'
 import { createQueueDepths, type QueueDepth } from './consuming/queue-depths.ts'
 import { type Link, openLink } from './link/link.ts'
 import { type BrokerAddress, type Session, toError } from './link/session.ts'
@@ -84,7 +79,7 @@ export async function openBroker({
 }: BrokerOptions) {
   const links: Link[] = []
   const consumers = new Set<Attachable>()
-  const waiting = new Set<() => void>()
+  let change = Promise.withResolvers<void>()
   let closed = false
   let isDeclaring = false
 
@@ -93,16 +88,14 @@ export async function openBroker({
 
   const changed = (): void => {
     if (!closed && !isReady()) return
-    for (const wake of waiting) wake()
-    waiting.clear()
+    change.resolve()
+    change = Promise.withResolvers()
   }
 
   async function ready(): Promise<void> {
     if (closed) throw new Unavailable('rabbitmq', 'the connection to RabbitMQ was closed')
     if (isReady()) return
-    await new Promise<void>((resolve) => {
-      waiting.add(resolve)
-    })
+    await change.promise
     return await ready()
   }
 

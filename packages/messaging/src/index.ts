@@ -1,5 +1,6 @@
 export { type Broker, openBroker } from './broker.ts'
-export { type ConsumeOptions, type Consumer, MAX_HOLD_MS } from './consuming/consume-options.ts'
+export { type ConsumeOptions, MAX_HOLD_MS } from './consuming/consume-options.ts'
+export type { Consumer } from './consuming/consumer.ts'
 export type { IncomingMessage } from './consuming/incoming-message.ts'
 export type { QueueDepth } from './consuming/queue-depths.ts'
 export {

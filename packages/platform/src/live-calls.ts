@@ -1,11 +1,9 @@
-import { type CallId, CallState, type Tenant } from '@switchhook/contracts'
+import { CallState, type Tenant } from '@switchhook/contracts'
+import type { LegReport } from './platform.ts'
 import type { CallGroup } from './simulator/call-group.ts'
 
 /** A leg of an agent that has not ended, as stored. */
-export interface LiveCall {
-  readonly callId: CallId
-  readonly state: CallState
-}
+export type LiveCall = Pick<LegReport, 'callId' | 'state'>
 
 export type LiveCalls = (tenant: Tenant, agentUri: string) => Promise<readonly LiveCall[]>
 

@@ -2,10 +2,10 @@ import type {
   CallCommand,
   CallId,
   CallState,
+  CallStatus,
   CommandId,
   Consultation,
   Direction,
-  EndedBy,
   EndReason,
   LegRole,
   RemoteParty,
@@ -77,14 +77,7 @@ interface TransferCommand extends LegCommand {
 }
 
 /** Why a leg ended and who ended it. */
-export interface Ending {
-  readonly endReason: EndReason
-  readonly endedBy: EndedBy
-  /** Q.850. */
-  readonly cause: number | null
-  /** Of a SIP final response. */
-  readonly sipCode: number | null
-}
+export type Ending = Pick<CallStatus, 'endReason' | 'endedBy' | 'cause' | 'sipCode'>
 
 /**
  * The complete state of one agent's leg, never a delta. Reports can therefore be lost (the next one makes up for it),

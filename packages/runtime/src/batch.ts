@@ -8,19 +8,16 @@ export interface BatchOptions<Item, Written> {
   readonly write: (items: readonly Item[]) => Written
 }
 
-export interface Batch<Item, Written> {
-  readonly add: (item: Item) => void
-  /** Writes the gathered items now. Undefined: there are none. */
-  readonly flush: () => Written | undefined
-}
+export type Batch<Item, Written> = ReturnType<typeof createBatch<Item, Written>>
 
 /** Gathers items, so that they share one write. The wait does not keep the process alive: flush at its end. */
-export function createBatch<Item, Written>(options: BatchOptions<Item, Written>): Batch<Item, Written> {
+export function createBatch<Item, Written>(options: BatchOptions<Item, Written>) {
   const { waitMs, maxWeight, weightOf = () => 1, write } = options
   let items: Item[] = []
   let weight = 0
   let timer: NodeJS.Timeout | undefined
 
+  /** Writes the gathered items now. Undefined: there are none. */
   function flush(): Written | undefined {
     clearTimeout(timer)
     timer = undefined
@@ -31,7 +28,7 @@ export function createBatch<Item, Written>(options: BatchOptions<Item, Written>)
   }
 
   return {
-    add(item) {
+    add: (item: Item): void => {
       items.push(item)
       weight += weightOf(item)
       if (weight >= maxWeight) flush()

@@ -6,13 +6,7 @@ const BEAT_MS = 50
  * all sockets. After a stall, Node.js runs expired timers before it reads the answers that arrived meanwhile, so a plain
  * timer would give up on answers that are already there (ADR 0056).
  */
-export interface Deadline {
-  readonly hasPassed: boolean
-  /** Replaces the action that runs once the deadline passes. */
-  whenPassed(act: () => void): void
-  /** The deadline never passes from now on. */
-  stop(): void
-}
+export type Deadline = Readonly<Pick<RunningDeadline, 'hasPassed' | 'whenPassed' | 'stop'>>
 
 /** Counts 1 every `BEAT_MS`, and 1 for a stall of any length. */
 let beats = 0
@@ -22,7 +16,7 @@ let running = 0
 /** The running deadlines by the beat at which they pass. One timer serves all, and starting and stopping costs a set entry. */
 const dueAtBeat = new Map<number, Set<RunningDeadline>>()
 
-class RunningDeadline implements Deadline {
+class RunningDeadline {
   readonly #due: Set<RunningDeadline>
   #act: () => void
   hasPassed = false
@@ -34,10 +28,12 @@ class RunningDeadline implements Deadline {
     running += 1
   }
 
+  /** Replaces the action that runs once the deadline passes. */
   whenPassed(act: () => void): void {
     this.#act = act
   }
 
+  /** The deadline never passes from now on. */
   stop(): void {
     if (this.#due.delete(this)) running -= 1
   }

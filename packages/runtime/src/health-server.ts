@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.ts'
@@ -49,10 +50,7 @@ export async function startHealthServer(options: { readonly port: number; readon
         return answer(response, 404, { status: 'not found' })
     }
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port, resolve)
-  })
+  await once(server.listen(options.port), 'listening')
   return {
     port: (server.address() as AddressInfo).port,
     /**

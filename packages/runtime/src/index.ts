@@ -14,6 +14,7 @@ export {
   amqpAddress,
   amqpFields,
   amqpRules,
+  authorityFile,
   redisAddress,
   redisFields,
   redisRules,

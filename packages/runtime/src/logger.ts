@@ -10,12 +10,9 @@ export type LogFields = Readonly<Record<string, unknown>>
  * error: an operator must act. warn: recovers without help; investigate if it persists. info: normal operation, including
  * the failures of subscribers' endpoints. debug: for developers.
  */
-export interface Logger {
-  error(message: string, fields?: LogFields): void
-  warn(message: string, fields?: LogFields): void
-  info(message: string, fields?: LogFields): void
-  debug(message: string, fields?: LogFields): void
-}
+export type Logger = Readonly<
+  Record<'error' | 'warn' | 'info' | 'debug', (message: string, fields?: LogFields) => void>
+>
 
 /** winston's key of the formatted line. */
 const LINE = Symbol.for('message')
@@ -94,11 +91,8 @@ function textOf(object: LogFields): string {
   try {
     return JSON.stringify(object)
   } catch {
-    const { [LINE]: text } = anyValue.transform(object as winston.Logform.TransformableInfo, {}) as Record<
-      symbol,
-      unknown
-    >
-    return String(text)
+    const written = anyValue.transform(object as winston.Logform.TransformableInfo, {}) as Record<symbol, unknown>
+    return String(written[LINE])
   }
 }
 

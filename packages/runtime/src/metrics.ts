@@ -4,13 +4,8 @@ import { getOrCreate } from './get-or-create.ts'
 /** Few, from closed lists in the code: never a tenant, an id or a URL. */
 export type Labels = Readonly<Record<string, string>>
 
-export interface Counter {
-  add(amount?: number): void
-}
-
-export interface Histogram {
-  observe(value: number): void
-}
+export type Counter = Pick<Cell, 'add'>
+export type Histogram = Pick<Distribution, 'observe'>
 
 /**
  * The series of one metric. A series is exported as zero once it exists, so create those that are known at the start. All
@@ -20,11 +15,6 @@ export interface Family<Series> {
   of(labels: Labels): Series
 }
 
-interface Reading {
-  readonly labels: Labels
-  readonly value: number
-}
-
 /** The metrics of a process, for `/metrics`. Each part counts its own metrics in a `…-meter.ts` file. Counting is one addition; the rest of the work is done at each scrape. */
 export interface Metrics {
   counter(name: string, help: string): Family<Counter>
@@ -32,7 +22,7 @@ export interface Metrics {
   histogram(name: string, help: string, buckets: readonly number[]): Family<Histogram>
   /** `read` runs at each scrape. If it returns undefined or rejects, the gauge is left out: unknown is not zero. */
   gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>): void
-  gauges(name: string, help: string, read: () => readonly Reading[]): void
+  gauges(name: string, help: string, read: () => readonly { readonly labels: Labels; readonly value: number }[]): void
   text(): Promise<string>
   readonly contentType: string
 }
@@ -95,7 +85,7 @@ function familyOf<Series>(create: () => Series) {
   }
 }
 
-class Cell implements Counter {
+class Cell {
   value = 0
 
   add(amount = 1): void {
@@ -103,7 +93,7 @@ class Cell implements Counter {
   }
 }
 
-class Distribution implements Histogram {
+class Distribution {
   readonly #bounds: readonly number[]
   /** One more than the bounds: the last counts the values above all of them. */
   readonly #counts: Float64Array

@@ -1,9 +1,4 @@
-export interface Poll {
-  /** Ends the pause early. During a run, it skips the next pause. */
-  readonly wake: () => void
-  /** Resolves once the run in progress has ended. */
-  readonly stop: () => Promise<void>
-}
+export type Poll = ReturnType<typeof startPoll>
 
 /**
  * Repeats `work` until it is stopped, each time after a pause of `everyMs`. Runs never overlap. The pauses do not keep the
@@ -11,7 +6,7 @@ export interface Poll {
  * @param work handles its own errors: a rejection ends the process. It may resolve to the next pause in ms, which a `wake`
  *   during the run does not skip.
  */
-export function startPoll(everyMs: number, work: () => Promise<number | void>): Poll {
+export function startPoll(everyMs: number, work: () => Promise<number | void>) {
   let isStopping = false
   let isWoken = false
   let endPause: (() => void) | undefined
@@ -41,11 +36,13 @@ export function startPoll(everyMs: number, work: () => Promise<number | void>): 
 
   const running = run()
   return {
-    wake() {
+    /** Ends the pause early. During a run, it skips the next pause. */
+    wake: (): void => {
       isWoken = true
       endPause?.()
     },
-    stop() {
+    /** Resolves once the run in progress has ended. */
+    stop: (): Promise<void> => {
       isStopping = true
       endPause?.()
       return running

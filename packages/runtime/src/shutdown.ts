@@ -1,17 +1,12 @@
 import { answerWithin } from './deadline.ts'
 import type { Logger } from './logger.ts'
 
-interface Part {
-  readonly name: string
-  readonly close: () => unknown
-}
-
 /**
  * Closes the parts of a process in reverse order of `defer`, within a grace period. A service opens its stores before its
  * consumers, so the consumers stop first.
  */
 export class Shutdown {
-  readonly #parts: Part[] = []
+  readonly #parts: { readonly name: string; readonly close: () => unknown }[] = []
   readonly #log: Logger
   readonly #graceMs: number
   #running: Promise<boolean> | undefined
@@ -21,7 +16,7 @@ export class Shutdown {
     this.#graceMs = graceMs
   }
 
-  defer(name: string, close: Part['close']): void {
+  defer(name: string, close: () => unknown): void {
     this.#parts.push({ name, close })
   }
 

@@ -1,7 +1,6 @@
 import { compileSchema } from '../errors/validator.ts'
 import { parsed } from '../events/event.ts'
 import type { DeliveryId, EventId, SubscriptionId } from '../ids.ts'
-import type { InstallationId } from '../installation.ts'
 import { type Signing, signingSchema } from '../subscriptions/signing.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import type { Tenant } from '../tenant.ts'
@@ -103,8 +102,8 @@ const validateHeaders = compileSchema<DeliveryHeaders>(deliveryHeadersSchema)
 
 export type DeliveryHeaders = ReturnType<typeof deliveryHeaders>
 
-/** @param installation publishes the message: it is set at each publish, so it is not part of a Delivery */
-export function deliveryHeaders(delivery: Delivery, installation?: InstallationId) {
+/** Without the installation that publishes the message, because it is set at each publish. */
+export function deliveryHeaders(delivery: Delivery) {
   return {
     'sh-version': 1,
     'sh-delivery-id': delivery.deliveryId,
@@ -126,7 +125,6 @@ export function deliveryHeaders(delivery: Delivery, installation?: InstallationI
     ...(delivery.isRequested === true && { 'sh-requested': true }),
     ...(delivery.isAutomatic === true && { 'sh-automatic': true }),
     ...(delivery.isSparse === true && { 'sh-sparse': true }),
-    ...(installation !== undefined && { 'sh-installation': installation }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { envelopesWith } from '../events/envelope.ts'
+import { envelopesOf } from '../events/envelope.ts'
 import type { EventType, PlatformEvent } from '../events/event.ts'
 import { exampleDataOf } from '../events/event-catalogue.ts'
 import { deliveryIdOf, type EventId, newEventId } from '../ids.ts'
@@ -18,7 +18,7 @@ export function firstDeliveriesOf(
   dataJson: string,
 ): (subscription: Pick<Subscription, 'id' | 'url'>) => Delivery {
   const { eventId, eventType, tenant, traceparent } = event
-  const envelope = envelopesWith(event, dataJson)
+  const envelope = envelopesOf(event, dataJson)
   return ({ id, url }) => {
     const deliveryId = deliveryIdOf(eventId, id)
     return {

@@ -36,12 +36,8 @@ export interface CheckFacts {
  */
 const CHECK_REFUSALS = ['secret-unavailable', 'subscription-not-found'] as const satisfies readonly FailureCode[]
 
-interface CheckRefusal {
-  readonly refused: (typeof CHECK_REFUSALS)[number]
-}
-
 /** The result of a check, from a delivery worker to the api. */
-export type CheckResult = CheckFacts | CheckRefusal
+export type CheckResult = CheckFacts | { readonly refused: (typeof CHECK_REFUSALS)[number] }
 
 /** Reads a result that a worker of any version stored. Undefined: this version does not understand it. */
 export function readCheckResult(stored: CheckResult): CheckResult | undefined {

@@ -1,5 +1,5 @@
 import { AgentReason, DeviceStatus, STATUS_NAMES } from './agent.ts'
-import { numberedSchema } from './schema-parts.ts'
+import { dataSchema, integer, nullable, numberedSchema, occurredAt, sequenceOf, text, time } from './schema-parts.ts'
 
 /** A user status code. The names are the defaults; an installation can configure its own table. */
 export const statusCodeSchema = (description: string) =>
@@ -13,7 +13,7 @@ export const statusCodeSchema = (description: string) =>
   }) as const
 
 const properties = {
-  agentUri: { type: 'string', description: 'The agent.' },
+  agentUri: text('The agent.'),
   statusCode: statusCodeSchema(
     'The effective status: on the phone or after-call work while it lasts, otherwise the temporary status, otherwise the standing status.',
   ),
@@ -21,11 +21,9 @@ const properties = {
   standingStatusCode: statusCodeSchema(
     'The status last set without `until`. Temporary and automatic statuses revert to it.',
   ),
-  pendingStatusCode: {
-    type: ['integer', 'null'],
-    minimum: 0,
-    description: 'The status set during a call, applied after the call; null if none.',
-  },
+  pendingStatusCode: nullable(
+    integer('The status set during a call, applied after the call; null if none.', { minimum: 0 }),
+  ),
   deviceStatus: numberedSchema(DeviceStatus, "State of the agent's device."),
   previousDeviceStatus: numberedSchema(DeviceStatus, 'State of the device before this event.'),
   loggedOn: {
@@ -33,21 +31,12 @@ const properties = {
     description:
       'True if the agent is provisioned and the standing status is not Offline. A temporary Offline does not log the agent off.',
   },
-  until: {
-    type: ['string', 'null'],
-    format: 'date-time',
-    description: 'When the effective status expires; null if it does not.',
-  },
-  message: { type: ['string', 'null'], description: 'Free text set with the status.' },
-  location: { type: ['string', 'null'], description: 'Location set with the status.' },
+  until: nullable(time('When the effective status expires; null if it does not.')),
+  message: nullable(text('Free text set with the status.')),
+  location: nullable(text('Location set with the status.')),
   reason: numberedSchema(AgentReason, 'Why the state changed.'),
-  sequence: {
-    type: 'integer',
-    minimum: 1,
-    description:
-      'Counts the events of this agent from 1, without gaps. The later `(occurredAt, sequence)` is the newer state: `occurredAt` never goes back while `sequence` goes up, and after a restore or failover of Redis a number can repeat.',
-  },
-  occurredAt: { type: 'string', format: 'date-time', description: 'Same as `occurredAt` of the envelope.' },
+  sequence: sequenceOf('this agent'),
+  occurredAt,
 }
 
 const EXAMPLE = {
@@ -67,10 +56,4 @@ const EXAMPLE = {
   occurredAt: '2026-11-20T17:06:01.173Z',
 }
 
-export const agentStatusSchema = {
-  type: 'object',
-  description: "A full snapshot of an agent's state, never a delta.",
-  required: Object.keys(properties),
-  properties,
-  examples: [EXAMPLE],
-}
+export const agentStatusSchema = dataSchema("A full snapshot of an agent's state, never a delta.", properties, EXAMPLE)

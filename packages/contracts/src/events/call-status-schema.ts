@@ -9,11 +9,17 @@ import {
   TransferRole,
   TransferStatus,
 } from './call.ts'
-import { guid, numberedSchema, time } from './schema-parts.ts'
-
-const nullable = <T extends { readonly type: string }>(schema: T) =>
-  ({ ...schema, type: [schema.type, 'null'] }) as const
-const text = (description: string) => ({ type: 'string', description }) as const
+import {
+  dataSchema,
+  guid,
+  integer,
+  nullable,
+  numberedSchema,
+  occurredAt,
+  sequenceOf,
+  text,
+  time,
+} from './schema-parts.ts'
 
 const EXAMPLE = {
   callId: '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11',
@@ -50,13 +56,8 @@ const properties = {
   agentUri: text('The agent whose leg this is. A call between two agents has two streams of events.'),
   state: numberedSchema(CallState, "State of this agent's leg. 7 is final."),
   previousState: numberedSchema(CallState, 'State before this event.'),
-  sequence: {
-    type: 'integer',
-    minimum: 1,
-    description:
-      'Counts the events of this call and agent from 1, without gaps. The later `(occurredAt, sequence)` is the newer state: `occurredAt` never goes back while `sequence` goes up, and after a restore or failover of Redis a number can repeat.',
-  },
-  occurredAt: time('Same as `occurredAt` of the envelope.'),
+  sequence: sequenceOf('this call and agent'),
+  occurredAt,
   direction: numberedSchema(Direction, "From this agent's point of view."),
   internal: { type: 'boolean', description: 'True for a call between two agents of the contact center.' },
   role: numberedSchema(LegRole, "This agent's part in the call."),
@@ -82,15 +83,13 @@ const properties = {
   startedAt: time('When this leg started.'),
   answeredAt: nullable(time('When this leg was first connected.')),
   endedAt: nullable(time('When this leg ended.')),
-  durationSeconds: nullable({
-    type: 'integer',
-    minimum: 0,
-    description: 'Whole seconds from answer to end; 0 if never answered, null until the end.',
-  } as const),
+  durationSeconds: nullable(
+    integer('Whole seconds from answer to end; 0 if never answered, null until the end.', { minimum: 0 }),
+  ),
   endReason: numberedSchema(EndReason, 'Why the leg ended.'),
   endedBy: numberedSchema(EndedBy, 'Who ended the leg.'),
-  cause: nullable({ type: 'integer', description: 'Q.850 cause; null if the platform reported none.' } as const),
-  sipCode: nullable({ type: 'integer', description: 'SIP status code; null if the platform reported none.' } as const),
+  cause: nullable(integer('Q.850 cause; null if the platform reported none.')),
+  sipCode: nullable(integer('SIP status code; null if the platform reported none.')),
   transfer: {
     type: ['object', 'null'],
     description: 'The transfer that this leg takes part in. It remains after the transfer has ended.',
@@ -129,10 +128,8 @@ const properties = {
   },
 }
 
-export const callStatusSchema = {
-  type: 'object',
-  description: "A full snapshot of one agent's leg of a call, never a delta.",
-  required: Object.keys(properties),
+export const callStatusSchema = dataSchema(
+  "A full snapshot of one agent's leg of a call, never a delta.",
   properties,
-  examples: [EXAMPLE],
-}
+  EXAMPLE,
+)

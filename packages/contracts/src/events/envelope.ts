@@ -14,15 +14,9 @@ export interface Envelope {
 /**
  * Prepares the webhook bodies of one event. The part that all its deliveries share is serialised once. Every attempt
  * POSTs exactly the resulting bytes.
+ * @param dataJson the data of the event, serialised: parsing that of the journal could change numbers (`1.0`)
  */
-export const envelopesOf = (event: PlatformEvent): ((deliveryId: DeliveryId) => Buffer) =>
-  envelopesWith(event, JSON.stringify(event.data))
-
-/**
- * Like `envelopesOf`, for data that is serialised already, such as that of the journal. The same text always gives the
- * same bytes; parsing it could change numbers (`1.0`).
- */
-export function envelopesWith(
+export function envelopesOf(
   { eventType, occurredAt, tenant }: Pick<PlatformEvent, 'eventType' | 'occurredAt' | 'tenant'>,
   dataJson: string,
 ): (deliveryId: DeliveryId) => Buffer {

@@ -9,6 +9,7 @@ import {
   heldLimitSchema,
   parkedLimitSchema,
 } from './notice-schemas.ts'
+import { guid, nullable, text, time } from './schema-parts.ts'
 
 /**
  * The catalogue of event types. The API documents, `GET /webhooks/event-types` and test deliveries are built from it.
@@ -42,37 +43,20 @@ export const EVENT_CATALOGUE: Readonly<Record<EventType, Entry>> = {
   'webhook.held.limit': { name: 'heldLimit', title: 'Many held deliveries', schema: heldLimitSchema },
 }
 
-const envelopeProperties = {
-  deliveryId: {
-    type: 'string',
-    format: 'uuid',
-    description:
-      'Unique per delivery and identical on every retry. Use it as an idempotency key. Same as `X-SVC-Delivery`.',
-  },
-  eventType: { type: 'string', enum: EVENT_TYPES, description: 'Same as `X-SVC-Event`.' },
-  occurredAt: {
-    type: 'string',
-    format: 'date-time',
-    description: 'When the event occurred. Identical on every retry.',
-  },
-  tenant: {
-    type: ['string', 'null'],
-    description: 'The tenant of the event; null for an event of the installation itself.',
-  },
-  data: { type: 'object', description: 'Depends on the event type.' },
-}
-
 /** JSON Schema 2020-12 of the envelope of one event type. @param data the schema of its data, or a reference to it */
-export const envelopeSchemaOf = (eventType: EventType, data: object): object => ({
-  type: 'object',
-  description: 'Body of a delivery. The bytes are identical on every attempt.',
-  required: Object.keys(envelopeProperties),
-  properties: {
-    ...envelopeProperties,
+export function envelopeSchemaOf(eventType: EventType, data: object): object {
+  const properties = {
+    deliveryId: guid(
+      'Unique per delivery and identical on every retry. Use it as an idempotency key. Same as `X-SVC-Delivery`.',
+    ),
     eventType: { type: 'string', const: eventType, description: 'Same as `X-SVC-Event`.' },
+    occurredAt: time('When the event occurred. Identical on every retry.'),
+    tenant: nullable(text('The tenant of the event; null for an event of the installation itself.')),
     data,
-  },
-})
+  }
+  const description = 'Body of a delivery. The bytes are identical on every attempt.'
+  return { type: 'object', description, required: Object.keys(properties), properties }
+}
 
 export const EXAMPLE_EVENT_ID = '7d0f4c1a-3b52-4f6e-8a90-6d1c2b3a4f50'
 export const EXAMPLE_DELIVERY_ID = 'c2a1f0de-5d0e-5a7f-9c0e-0d2f4a1b6c11'

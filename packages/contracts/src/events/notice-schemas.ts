@@ -1,21 +1,9 @@
 import { OutcomeNumber, ParkedReasonNumber } from '../deliveries/outcome.ts'
-import { guid, numberedSchema, time } from './schema-parts.ts'
+import { dataSchema, guid, integer, nullable, numberedSchema, occurredAt, text, time } from './schema-parts.ts'
 
 const subscriptionId = guid('The subscription.')
-const url = { type: 'string', description: 'URL of the endpoint without its query, which may contain a secret.' }
-const occurredAt = time('Same as `occurredAt` of the envelope.')
-const lastStatus = {
-  type: ['integer', 'null'],
-  description: 'HTTP status of that attempt; null if there was no response.',
-}
-
-const objectOf = <Example extends object>(description: string, properties: object, example: Example) => ({
-  type: 'object',
-  description,
-  required: Object.keys(properties),
-  properties,
-  examples: [example],
-})
+const url = text('URL of the endpoint without its query, which may contain a secret.')
+const lastStatus = nullable(integer('HTTP status of that attempt; null if there was no response.'))
 
 /** Notices about notices could repeat for ever when the endpoint that receives them fails. */
 const NOT_OF_NOTICES = 'Deliveries of `webhook.…` events never cause notices.'
@@ -23,12 +11,12 @@ const NOT_OF_NOTICES = 'Deliveries of `webhook.…` events never cause notices.'
 const SUBSCRIPTION = '4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'
 const URL = 'https://client.example/hooks/calls'
 
-export const endpointFailingSchema = objectOf(
+export const endpointFailingSchema = dataSchema(
   `An endpoint failed several times in a row and is in its cool-down. Sent once per outage. ${NOT_OF_NOTICES}`,
   {
     subscriptionId,
     url,
-    failures: { type: 'integer', minimum: 1, description: 'Consecutive transient failures.' },
+    failures: integer('Consecutive transient failures.', { minimum: 1 }),
     since: time('When the first cool-down began.'),
     until: time('When the first cool-down ends and one attempt probes the endpoint.'),
     lastOutcome: numberedSchema(OutcomeNumber, 'Outcome of the last of these attempts.'),
@@ -47,7 +35,7 @@ export const endpointFailingSchema = objectOf(
   },
 )
 
-export const endpointRecoveredSchema = objectOf(
+export const endpointRecoveredSchema = dataSchema(
   'An endpoint reported as failing accepts deliveries again. Waiting deliveries follow their schedule. This notice is not sent if the accepted delivery was a `webhook.…` event or if the broker was unavailable at that moment; `health` of the subscription always has the current state.',
   {
     subscriptionId,
@@ -65,20 +53,20 @@ export const endpointRecoveredSchema = objectOf(
   },
 )
 
-export const deliveryParkedSchema = objectOf(
+export const deliveryParkedSchema = dataSchema(
   `No attempt is left, or the endpoint rejected the delivery. Sent once per run; read the delivery for its current state. Test deliveries cause no notice. ${NOT_OF_NOTICES}`,
   {
     deliveryId: guid('The delivery. You can read it and send it again.'),
     subscriptionId,
     url,
     eventId: guid('The event of the delivery.'),
-    eventType: { type: 'string', description: 'The type of that event.' },
+    eventType: text('The type of that event.'),
     reason: numberedSchema(
       ParkedReasonNumber,
       'Why the delivery was parked. `exhausted`: the last scheduled attempt failed, or the endpoint stayed in its cool-down long after that attempt was due. `rejected`: the endpoint returned a response that is not retried.',
     ),
-    run: { type: 'integer', minimum: 1, description: '1 for the first schedule; each redelivery adds one.' },
-    attempts: { type: 'integer', minimum: 0, description: 'Attempts made in all runs.' },
+    run: integer('1 for the first schedule; each redelivery adds one.', { minimum: 1 }),
+    attempts: integer('Attempts made in all runs.', { minimum: 0 }),
     lastOutcome: numberedSchema(OutcomeNumber, 'Outcome of the last attempt; `unknown` if there was none.'),
     lastStatus,
     parkedAt: time('When the delivery was parked.'),
@@ -100,16 +88,12 @@ export const deliveryParkedSchema = objectOf(
   },
 )
 
-export const parkedLimitSchema = objectOf(
+export const parkedLimitSchema = dataSchema(
   'A subscription has more parked deliveries than the limit. The oldest lose their body first and their record later. Sent once each time the limit is crossed. Fix the endpoint or send parked deliveries again before more are lost; `parked` of the subscription shows how many are affected.',
   {
     subscriptionId: guid('The subscription.'),
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      description: 'Number of parked deliveries, the newest ones, that keep their body.',
-    },
-    parked: { type: 'integer', minimum: 1, description: 'Number of parked deliveries when the limit was crossed.' },
+    limit: integer('Number of parked deliveries, the newest ones, that keep their body.', { minimum: 1 }),
+    parked: integer('Number of parked deliveries when the limit was crossed.', { minimum: 1 }),
     occurredAt,
   },
   {
@@ -120,14 +104,14 @@ export const parkedLimitSchema = objectOf(
   },
 )
 
-export const heldLimitSchema = objectOf(
+export const heldLimitSchema = dataSchema(
   'The held deliveries of a subscription are more than 80 % of their limit. Beyond the limit, those that have been held for longest are parked. Sent once each time. Receive them, resume the subscription, or raise its limits; `held` of the subscription shows how many there are.',
   {
     subscriptionId: guid(
       'The subscription: a pull subscription, a paused one, or one with `maxInFlight` or `maxPerSecond`.',
     ),
-    limit: { type: 'integer', minimum: 1, description: 'How many deliveries of the subscription may be held.' },
-    held: { type: 'integer', minimum: 1, description: 'How many were held when the notice was due.' },
+    limit: integer('How many deliveries of the subscription may be held.', { minimum: 1 }),
+    held: integer('How many were held when the notice was due.', { minimum: 1 }),
     occurredAt,
   },
   {

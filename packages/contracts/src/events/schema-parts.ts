@@ -2,6 +2,32 @@ export const guid = (description: string) => ({ type: 'string', format: 'uuid', 
 
 export const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const
 
+export const text = (description: string) => ({ type: 'string', description }) as const
+
+export const integer = (description: string, limits: { readonly minimum?: number } = {}) =>
+  ({ type: 'integer', ...limits, description }) as const
+
+export const nullable = <T extends { readonly type: string }>(schema: T) =>
+  ({ ...schema, type: [schema.type, 'null'] }) as const
+
+/** @param stream whose events it counts */
+export const sequenceOf = (stream: string) =>
+  integer(
+    `Counts the events of ${stream} from 1, without gaps. The later \`(occurredAt, sequence)\` is the newer state: \`occurredAt\` never goes back while \`sequence\` goes up, and after a restore or failover of Redis a number can repeat.`,
+    { minimum: 1 },
+  )
+
+export const occurredAt = time('Same as `occurredAt` of the envelope.')
+
+/** JSON Schema of the `data` of an event type. Every property is required. */
+export const dataSchema = <Example extends object>(description: string, properties: object, example: Example) => ({
+  type: 'object',
+  description,
+  required: Object.keys(properties),
+  properties,
+  examples: [example],
+})
+
 /** JSON Schema of an enum that is transmitted as a number. `names` is the table that the code uses. */
 export function numberedSchema(names: Readonly<Record<string, number>>, description: string) {
   const rows = Object.entries(names)

@@ -28,12 +28,6 @@ export interface ConsumeOptions<T> {
   readonly recovered: () => Promise<void>
 }
 
-export interface Consumer {
-  /** Stops taking messages. Resolves when those in flight are acknowledged or returned to the queue. */
-  drain(): Promise<void>
-  inFlight(): number
-}
-
 export interface ConsumerDeps {
   readonly log: Logger
   readonly publish: (message: OutgoingMessage) => Promise<void>

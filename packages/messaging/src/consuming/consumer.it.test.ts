@@ -7,7 +7,8 @@ import { type Observer, openObserver } from '../testing/observer.ts'
 import { type RecordingLog, recordingLog } from '../testing/recording.ts'
 import { sampleEvent } from '../testing/samples.ts'
 import { Queue, serviceTopology, type Topology } from '../topology/topology.ts'
-import type { ConsumeOptions, Consumer, ConsumerTiming } from './consume-options.ts'
+import type { ConsumeOptions, ConsumerTiming } from './consume-options.ts'
+import type { Consumer } from './consumer.ts'
 
 interface Taken {
   readonly event: PlatformEvent

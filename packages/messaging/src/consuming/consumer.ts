@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable, Unparsable } from '@switchhook/contracts'
 import { backoffMs } from '@switchhook/runtime'
@@ -5,7 +6,7 @@ import type { ConsumeMessage } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
 import { NO_METER } from '../meters.ts'
 import { type Origin, quarantineMessage } from '../quarantine/quarantine-message.ts'
-import { ANSWER_TIMEOUT_MS, type ConsumeOptions, type Consumer, type ConsumerDeps, TIMING } from './consume-options.ts'
+import { ANSWER_TIMEOUT_MS, type ConsumeOptions, type ConsumerDeps, TIMING } from './consume-options.ts'
 import { ConsumerChannel } from './consumer-channel.ts'
 import { createConsumerWatch } from './consumer-watch.ts'
 import { isCopy, toIncoming } from './incoming-message.ts'
@@ -15,14 +16,16 @@ import { beginPause, type Pause } from './pause.ts'
 /** What happens to a message after handling. `return`: back to the queue. `failed`: back, counted as a failure. */
 type Fate = 'done' | 'return' | 'failed'
 
+export type Consumer = Pick<QueueConsumer<unknown>, 'drain' | 'inFlight'>
+
 /** Consumes one queue across the reconnections of a link. `ConsumeOptions.handle` states when it acknowledges. */
-export class QueueConsumer<T> implements Consumer {
+export class QueueConsumer<T> {
   readonly #options: ConsumeOptions<T>
   readonly #deps: Required<ConsumerDeps>
   readonly #watch: ReturnType<typeof createConsumerWatch>
   readonly #waitAlone: ReturnType<typeof createLoneWaits>
   readonly #stopping = new AbortController()
-  readonly #stopped: Promise<void>
+  readonly #stopped = once(this.#stopping.signal, 'abort').then(() => false)
   #attached: { readonly session: Session; readonly done: Promise<void> } | undefined
   #channel: ConsumerChannel | undefined
   #tags = 0
@@ -44,9 +47,6 @@ export class QueueConsumer<T> implements Consumer {
       isPaused: () => this.isPaused(),
       stopping: this.#stopping.signal,
       log: deps.log,
-    })
-    this.#stopped = new Promise((resolve) => {
-      this.#stopping.signal.addEventListener('abort', () => resolve())
     })
   }
 
@@ -86,6 +86,7 @@ export class QueueConsumer<T> implements Consumer {
     return this.#pause !== undefined
   }
 
+  /** Stops taking messages. Resolves when those in flight are acknowledged or returned to the queue. */
   drain(): Promise<void> {
     this.#drained ??= this.#drain()
     return this.#drained
@@ -256,9 +257,9 @@ export class QueueConsumer<T> implements Consumer {
   /** Waits without a limit. false: a check failed, or the consumer stops. */
   async #hasRecovered(): Promise<boolean> {
     try {
-      const recovered = Promise.all([this.#options.recovered(), this.#deps.brokerReady()])
+      const recovered = Promise.all([this.#options.recovered(), this.#deps.brokerReady()]).then(() => true)
       // oxlint-disable-next-line no-restricted-properties -- neither promise is a timer
-      return (await Promise.race([recovered, this.#stopped])) !== undefined
+      return await Promise.race([recovered, this.#stopped])
     } catch (error) {
       this.#deps.log.debug('not recovered yet', { queue: this.#options.queue, error })
       return false

@@ -9,10 +9,7 @@ export type Pause = ReturnType<typeof beginPause>
  * @param cancelled resolves once the broker sends no more messages
  */
 export function beginPause(cancelled: Promise<void>, holdMs: number) {
-  let resolve!: (end: PauseEnd) => void
-  const ended = new Promise<PauseEnd>((resolveEnded) => {
-    resolve = resolveEnded
-  })
+  const { promise: ended, resolve } = Promise.withResolvers<PauseEnd>()
   // oxlint-disable-next-line no-restricted-globals -- a hold: returning the messages is safe
   const timer = setTimeout(() => resolve('return'), holdMs)
   return {

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { answerWithin, isCertificateError, type Logger } from '@switchhook/runtime'
 import { type ChannelModel, connect } from 'amqplib'
+import { LRUCache } from 'lru-cache'
 import { createBrokerNodes } from './broker-nodes.ts'
 import { type RawConnection, writeDirectly } from './gather-writes.ts'
 import { type BrokerAddress, CONNECT_TIMEOUT_MS, closeInTime, isRefusal, type Session, toError } from './session.ts'
@@ -23,6 +24,7 @@ const SET_UP_TIMEOUT_MS = 30_000
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 5_000
 const REPEAT_WARNING_MS = 30_000
+const REASONS_REMEMBERED = 100
 
 const REFUSED_CERTIFICATE =
   "RabbitMQ's certificate is not accepted; check AMQP_CA_FILE, and that the certificate is for the host in AMQP_URL"
@@ -32,7 +34,8 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
   let current: Session | undefined
   let candidate: Session | undefined
   let closing = false
-  const mayWarn = oncePerReason(REPEAT_WARNING_MS)
+  /** The reasons of the latest warnings. A new reason does not wait for an old one. */
+  const warned = new LRUCache<string, true>({ max: REASONS_REMEMBERED, ttl: REPEAT_WARNING_MS })
 
   async function giveUp(session: Session, error: Error): Promise<void> {
     if (current !== session || closing) return
@@ -102,7 +105,10 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
     if (closing) return
     if (needsAnOperator(error)) log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
     else if (isCertificateError(error)) log.error(REFUSED_CERTIFICATE, { connection: name, error })
-    else if (mayWarn(error.message)) log.warn('waiting for RabbitMQ', { connection: name, error })
+    else if (!warned.has(error.message)) {
+      warned.set(error.message, true)
+      log.warn('waiting for RabbitMQ', { connection: name, error })
+    }
   })
 
   return {
@@ -131,14 +137,3 @@ const rawOf = ({ connection }: ChannelModel) => connection as unknown as RawConn
 
 /** Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help. */
 const needsAnOperator = (error: Error): boolean => isRefusal(error, 403, 406)
-
-/** Whether to log a reason: once, and again after every `ms` for which it stays. A new reason does not wait for an old one. */
-function oncePerReason(ms: number): (reason: string) => boolean {
-  const loggedAt = new Map<string, number>()
-  return (reason) => {
-    const now = performance.now()
-    if (now - (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) < ms) return false
-    loggedAt.set(reason, now)
-    return true
-  }
-}

@@ -50,25 +50,23 @@ export class Packer<Item> {
   #openFor(target: number): OpenPacket<Item> {
     const { gatherMs, whileInFlight, publish } = this.#options
     const items: Item[] = []
-    let close: (() => void) | undefined
-    const closed = new Promise<void>((resolve) => {
-      let stop = closeLater(() => {
-        packet.isDue = true
-        this.#closeDue(target)
-        if (this.#open.get(target) === packet) stop = closeLater(packet.close, whileInFlight?.ms ?? 0)
-      }, gatherMs)
-      close = () => {
-        stop()
-        this.#open.delete(target)
-        resolve()
-      }
-    })
-    const published = closed.then(() => {
+    const closed = Promise.withResolvers<void>()
+    const published = closed.promise.then(() => {
       const stored = publish(items, target)
       if (whileInFlight !== undefined) void this.#follow([stored].flat(), target)
       return { stored }
     })
-    const packet: OpenPacket<Item> = { items, bytes: 0, isDue: false, close: () => close?.(), published }
+    const close = (): void => {
+      stop()
+      this.#open.delete(target)
+      closed.resolve()
+    }
+    const packet: OpenPacket<Item> = { items, bytes: 0, isDue: false, close, published }
+    let stop = closeLater(() => {
+      packet.isDue = true
+      this.#closeDue(target)
+      if (this.#open.get(target) === packet) stop = closeLater(close, whileInFlight?.ms ?? 0)
+    }, gatherMs)
     this.#open.set(target, packet)
     return packet
   }

@@ -42,19 +42,28 @@ const toQueue = (queue: string, content: Buffer, properties: OutgoingMessage['pr
   properties: { contentType, headers: {}, ...properties },
 })
 
+/** A message to fan-out, with or without the headers that only some events have. */
+const toFanout = (
+  { content, eventType, traceparent }: SingleEvent,
+  exchange: string,
+  messageId: string,
+  headers: object,
+): OutgoingMessage => ({
+  exchange,
+  routingKey: eventType,
+  content,
+  properties: {
+    contentType,
+    messageId,
+    type: eventType,
+    headers: { ...headers, ...(traceparent !== undefined && { traceparent }) },
+  },
+})
+
 /** @param exchange the one of the event's shard */
 export function eventMessage(event: PlatformEvent, exchange: string = FANOUT_EXCHANGE): OutgoingMessage {
-  const { eventId, eventType, traceparent, revision } = event
-  const headers = {
-    ...(traceparent !== undefined && { traceparent }),
-    ...(revision !== undefined && { [REVISION_HEADER]: revision }),
-  }
-  return {
-    exchange,
-    routingKey: eventType,
-    content: serialiseEvent(event),
-    properties: { contentType, messageId: eventId, type: eventType, headers },
-  }
+  const headers = { ...(event.revision !== undefined && { [REVISION_HEADER]: event.revision }) }
+  return toFanout({ ...event, content: serialiseEvent(event) }, exchange, event.eventId, headers)
 }
 
 /** The copy for queues that other systems have bound to the public exchange. */
@@ -103,32 +112,16 @@ const packetMessage = (content: Buffer, type: string, queue: string): OutgoingMe
 
 /** An event from a pack as fan-out received it. Fan-out does not put it into a pack again. */
 export const aloneMessage = (event: SingleEvent): OutgoingMessage =>
-  unpacked(event, FANOUT_EXCHANGE, { [ALONE_HEADER]: true })
+  toFanout(event, FANOUT_EXCHANGE, randomUUID(), { [ALONE_HEADER]: true })
 
 /**
  * An event of a pack that no fan-out has taken, as if it had never been packed.
  * @param installation as the pack named it: fan-out judges it
  */
 export const unpackedMessage = (event: SingleEvent, shards: number, installation: unknown): OutgoingMessage =>
-  unpacked(event, fanoutExchange(shardOf(event, shards)), {
+  toFanout(event, fanoutExchange(shardOf(event, shards)), randomUUID(), {
     ...(typeof installation === 'string' && { [INSTALLATION_HEADER]: installation }),
   })
-
-const unpacked = (
-  { content, eventType, traceparent }: SingleEvent,
-  exchange: string,
-  headers: object,
-): OutgoingMessage => ({
-  exchange,
-  routingKey: eventType,
-  content,
-  properties: {
-    contentType,
-    messageId: randomUUID(),
-    type: eventType,
-    headers: { ...headers, ...(traceparent !== undefined && { traceparent }) },
-  },
-})
 
 /** Fan-out quarantines an event that cannot be parsed, whatever its shard. */
 function shardOf({ content }: SingleEvent, shards: number): number {

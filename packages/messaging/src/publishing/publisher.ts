@@ -26,7 +26,6 @@ const STUCK_AFTER_MS = 30_000
 /** In an alarm, the broker still confirms the messages that it had already read. It reads the others after the alarm. */
 const CONFIRM_IN_ALARM_MS = 1_000
 
-/** A message that was sent. */
 interface Pending extends Route {
   readonly messageId: string | undefined
   readonly isCopy: boolean

@@ -1,18 +1,15 @@
 import { Unavailable } from '@switchhook/contracts'
 import type { Channel, GetMessage } from 'amqplib'
+import type { IncomingMessage } from '../consuming/incoming-message.ts'
 import { type BrokerAddress, closeInTime, connectToAny, onOwnChannel, type Session } from '../link/session.ts'
 import { createPublisher, type Publisher } from '../publishing/publisher.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
 import { type Origin, originOf, releasedMessage } from './quarantine-message.ts'
 
-export interface QuarantinedMessage {
+export interface QuarantinedMessage extends Pick<IncomingMessage, 'messageId' | 'type' | 'headers' | 'content'> {
   /** undefined: the message was published to the quarantine by hand, so it cannot be sent back. */
   readonly origin: Origin | undefined
-  readonly messageId: string | undefined
-  readonly type: string | undefined
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly content: Buffer
 }
 
 /** An operator's access to the messages that could not be handled. */

@@ -137,22 +137,12 @@ export const backlogQueues: readonly string[] = Array.from({ length: BACKLOGS },
 export const backlogOf = (tenant: Tenant): number => crc32(tenant ?? '') % BACKLOGS
 
 /**
- * Deliveries that no worker takes from `delivery.backlog` move to `delivery.due`. This happens after a downgrade: earlier
- * versions do not consume the queue.
+ * Messages that no service takes move on: from `delivery.backlog` to `delivery.due`, packets of deliveries to
+ * `fanout.packets`. This happens after a downgrade of the workers: earlier versions do not consume these queues.
  */
-const BACKLOG_TTL_MS = 60_000
-
-/**
- * Packets that no worker takes move to `fanout.packets`. This happens after a downgrade of the workers: earlier versions do
- * not consume the queue.
- */
-const PACKET_TTL_MS = 60_000
-
-/**
- * Packs of events that no fan-out takes move to `fanout.events.untaken`. This happens after a downgrade of fan-out: earlier
- * versions do not consume the queue.
- */
-const EVENT_PACK_TTL_MS = 20_000
+const UNTAKEN_TTL_MS = 60_000
+/** The same for packs of events, which move to `fanout.events.untaken` after a downgrade of fan-out. */
+const UNTAKEN_EVENTS_TTL_MS = 20_000
 
 /** On a queue without consumers only looking at messages counts as a delivery. That must never move one. */
 const UNLIMITED_LOOKS = 1_000_000_000
@@ -170,9 +160,9 @@ const deadLetterTo = (key: string) => ({
 
 const quorum = { 'x-queue-type': 'quorum' }
 const work = { ...quorum, ...deadLetterTo(Queue.quarantine), 'x-delivery-limit': DELIVERY_LIMIT }
-const backlogged = { ...work, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': BACKLOG_TTL_MS }
-const packets = { ...work, ...deadLetterTo(Queue.untakenPackets), 'x-message-ttl': PACKET_TTL_MS }
-const eventPacks = { ...work, ...deadLetterTo(Queue.untakenEventPacks), 'x-message-ttl': EVENT_PACK_TTL_MS }
+const backlogged = { ...work, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': UNTAKEN_TTL_MS }
+const packets = { ...work, ...deadLetterTo(Queue.untakenPackets), 'x-message-ttl': UNTAKEN_TTL_MS }
+const eventPacks = { ...work, ...deadLetterTo(Queue.untakenEventPacks), 'x-message-ttl': UNTAKEN_EVENTS_TTL_MS }
 const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
 const wait = (ms: number, shard: number) => ({
   ...idle,

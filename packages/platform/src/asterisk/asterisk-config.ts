@@ -1,4 +1,5 @@
 import {
+  authorityFile,
   type Config,
   choice,
   described,
@@ -15,7 +16,6 @@ import { type PbxAgent, pbxAgents } from './agents.ts'
 import { type AsteriskDeps, isApplicationName } from './asterisk.ts'
 import { dialledNumber, isEndpointName } from './dial-string.ts'
 
-/** A text that fulfils a condition. */
 const checked = (expected: string, holds: (raw: string) => boolean, inner: Field<string> = text()): Field<string> => ({
   ...inner,
   parse: (raw) => {
@@ -73,12 +73,7 @@ export const asteriskFields = {
   ),
   ASTERISK_CA_FILE: described(
     "Path of the PEM file with the certificate authority of Asterisk's certificate. Unset: the public ones.",
-    optional(
-      file((content) => {
-        if (!content.includes('-----BEGIN CERTIFICATE-----')) throw new FieldError('must be a PEM file of certificates')
-        return content
-      }),
-    ),
+    authorityFile(),
   ),
   ASTERISK_APP: described(
     'Name of the Stasis application in the dialplan. Installations that share an Asterisk need different names.',
@@ -190,19 +185,15 @@ export const asteriskServer = (config: ServerConfig): AsteriskDeps['server'] => 
 })
 
 /** The adapter's settings, from a configuration that the rules have accepted. */
-export function asteriskSettings(
-  config: AsteriskConfig,
-): Pick<AsteriskDeps, 'server' | 'manager' | 'app' | 'agents' | 'trunk' | 'defaultCli' | 'ringSeconds'> {
-  return {
-    server: asteriskServer(config),
-    manager: managerOf(config),
-    app: config.ASTERISK_APP,
-    agents: agentsOf(config),
-    trunk: {
-      endpoint: config.ASTERISK_TRUNK ?? '',
-      sipDomains: (config.ASTERISK_SIP_DOMAINS ?? '').split(',').flatMap((host) => host.trim() || []),
-    },
-    defaultCli: config.ASTERISK_DEFAULT_CLI ?? '',
-    ringSeconds: config.ASTERISK_RING_SECONDS,
-  }
-}
+export const asteriskSettings = (config: AsteriskConfig) => ({
+  server: asteriskServer(config),
+  manager: managerOf(config),
+  app: config.ASTERISK_APP,
+  agents: agentsOf(config),
+  trunk: {
+    endpoint: config.ASTERISK_TRUNK ?? '',
+    sipDomains: (config.ASTERISK_SIP_DOMAINS ?? '').split(',').flatMap((host) => host.trim() || []),
+  },
+  defaultCli: config.ASTERISK_DEFAULT_CLI ?? '',
+  ringSeconds: config.ASTERISK_RING_SECONDS,
+})

@@ -83,12 +83,11 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const store = createSessionStore(memory)
   const parties = createParties({ ...deps, agents })
   let listener: PlatformListener | undefined
-  let isStopped = false
+  const stopping = new AbortController()
   let ending: Promise<void> | undefined
   /** The events of one channel are handled in their order, and so are those of all devices. */
   const events = createLanes()
   const underWay = new Set<Promise<unknown>>()
-  const timers = new Set<NodeJS.Timeout>()
 
   const talk = createTalk(ari, deps.manager)
   const sessions = createSessions({
@@ -158,7 +157,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       } catch (error) {
         const isOutage = error instanceof PlatformUnavailable || error instanceof Unavailable
         // After a longer outage the event stream is opened again, and the calls are compared.
-        if (!isOutage || isStopped || performance.now() > endMs) throw error
+        if (!isOutage || stopping.signal.aborted || performance.now() > endMs) throw error
       }
     }
   }
@@ -176,13 +175,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   }
 
   function later(ms: number, work: () => Promise<unknown>): void {
-    if (isStopped) return
-    // oxlint-disable-next-line no-restricted-globals -- starts work later: no answer is awaited
-    const timer = setTimeout(() => {
-      timers.delete(timer)
-      background(work())
-    }, ms)
-    timers.add(timer)
+    background(sleep(ms, undefined, { signal: stopping.signal }).then(work, () => {}))
   }
 
   function reconcileNowAndThen(): void {
@@ -222,8 +215,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   }
 
   async function end(release: boolean): Promise<void> {
-    isStopped = true
-    for (const timer of timers) clearTimeout(timer)
+    stopping.abort()
     if (!release) listener = undefined
     await link.stop(release)
     await Promise.allSettled(underWay)

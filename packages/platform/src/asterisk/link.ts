@@ -1,4 +1,3 @@
-import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PbxMemory } from '../storage.ts'
 import type { AriServer } from './ari/ari-client.ts'
@@ -41,12 +40,12 @@ export function createLink(deps: LinkDeps) {
   let running: Promise<void> | undefined
   let socket: EventSocket | undefined
   let isReleased = true
-  const settled = new EventEmitter()
+  const settled = Promise.withResolvers<void>()
 
   function enter(next: LinkState): void {
     if (next !== state) deps.onState(next)
     state = next
-    if (next !== 'lost') settled.emit('settled')
+    if (next !== 'lost') settled.resolve()
   }
 
   const pause = (ms: number, ref = true): Promise<void> =>
@@ -134,9 +133,8 @@ export function createLink(deps: LinkDeps) {
   return {
     /** Resolves when the stream is open, or another replica has it. */
     async start(): Promise<void> {
-      const isSettled = once(settled, 'settled')
       running ??= run()
-      await isSettled
+      await settled.promise
     },
     /** Closes the stream. `release` false keeps the lease, like a process that dies. */
     async stop(release: boolean): Promise<void> {

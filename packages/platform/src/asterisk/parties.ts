@@ -19,7 +19,7 @@ export type Parties = ReturnType<typeof createParties>
 
 /** Resolves addresses to parties, and parties to the endpoints that Asterisk dials and the numbers that it shows. */
 export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesDeps) {
-  const agent = (tenant: Tenant, agentUri: string): Party => {
+  const agent = (tenant: Tenant, agentUri: string): Extract<Party, { kind: 'agent' }> => {
     const found = agents.find(tenant, agentUri)
     return { kind: 'agent', agentUri, device: found === undefined ? null : `PJSIP/${found.endpoint}` }
   }
@@ -39,9 +39,7 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
     },
     /** Endpoint to dial; null: the party cannot be dialled. */
     endpointOf(tenant: Tenant, party: Party): string | null {
-      if (party.kind === 'outside') return dialString(party.address, trunk)
-      const found = agents.find(tenant, party.agentUri)
-      return found === undefined ? null : `PJSIP/${found.endpoint}`
+      return party.kind === 'outside' ? dialString(party.address, trunk) : agent(tenant, party.agentUri).device
     },
     /** The number that a phone shows for a party; only digits, letters and `+`. */
     shownAs(tenant: Tenant, party: Party): string {

@@ -3,7 +3,7 @@ import type { AriClient } from './ari/ari-client.ts'
 import type { AriChannel, AriEndpoint } from './ari/ari-model.ts'
 import { readMark, type SessionName } from './ari/channel-mark.ts'
 import { type Calls, readCalls, readList } from './ari/read-calls.ts'
-import { entered, type PbxEvent } from './ari/translate-event.ts'
+import { deviceEvent, entered, type PbxEvent } from './ari/translate-event.ts'
 import type { ListedChannel, SessionInput } from './session/input.ts'
 import { isFinished, isLive } from './session/session.ts'
 import type { SessionStore } from './store/session-store.ts'
@@ -85,10 +85,8 @@ export function createReconcile(deps: ReconcileDeps) {
   }
 
   async function compareDevices(): Promise<void> {
-    for (const { resource, state } of (await readList(ari, '/endpoints/PJSIP')) as readonly AriEndpoint[]) {
-      if (state !== 'online' && state !== 'offline') continue
-      await handle({ kind: 'device', endpoint: resource, online: state === 'online' })
-    }
+    const endpoints = (await readList(ari, '/endpoints/PJSIP')) as readonly AriEndpoint[]
+    for (const event of endpoints.flatMap((endpoint) => deviceEvent(endpoint) ?? [])) await handle(event)
   }
 
   /** Callers and agents who arrived while the event stream was closed, and open lines that may not be stored. */

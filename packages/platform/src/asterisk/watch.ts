@@ -4,18 +4,14 @@ import type { AriEndpoint, AriEvent } from './ari/ari-model.ts'
 import { openEventSocket } from './ari/event-socket.ts'
 import { reach } from './ari/read-calls.ts'
 
-export interface Watch {
-  /** Resolves with the reason when the stream of events has ended. */
-  readonly closed: Promise<string>
-  close(): Promise<void>
-}
+export type Watch = Awaited<ReturnType<typeof watchAsterisk>>
 
 /**
  * Shows the phones of an Asterisk and what happens on them. Changes nothing there: every request is a GET, so a user with
  * `read_only = yes` suffices, and calls need not be handed over to an application.
  * @throws PlatformUnavailable with the reason if Asterisk cannot be reached
  */
-export async function watchAsterisk(server: AriServer, show: (line: string) => void): Promise<Watch> {
+export async function watchAsterisk(server: AriServer, show: (line: string) => void) {
   const ari = createAriClient(server)
   try {
     await reach(ari)
@@ -40,8 +36,9 @@ export async function watchAsterisk(server: AriServer, show: (line: string) => v
       },
     })
     return {
+      /** Resolves with the reason when the stream of events has ended. */
       closed: socket.closed,
-      close: async () => {
+      close: async (): Promise<void> => {
         socket.close()
         await ari.close()
       },

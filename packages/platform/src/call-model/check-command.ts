@@ -119,12 +119,14 @@ function pendingTransfer(status: CallStatus | undefined): Transfer | undefined {
   return isPending ? transfer : undefined
 }
 
-/** Numbers are compared without the `tel:` scheme and visual separators (RFC 3966), other addresses literally. */
-export function isSameAddress(one: string, other: string): boolean {
-  return canonical(one) === canonical(other)
-}
+/** An extension or an E.164 number, with or without the `tel:` scheme (RFC 3966) and visual separators. */
+const NUMBER = /^(?:tel:)?(\+?[0-9][0-9().\- ]{0,30})$/i
 
-const canonical = (address: string): string => {
-  const number = /^(?:tel:)?(\+?[0-9][0-9().\- ]*)$/i.exec(address.trim())?.[1]
-  return number === undefined ? address.trim() : number.replaceAll(/[().\- ]/g, '')
-}
+/** The digits of a number, with its leading plus if it has one; null for any other address. */
+export const numberOf = (address: string): string | null =>
+  NUMBER.exec(address)?.[1]?.replaceAll(/[().\- ]/g, '') ?? null
+
+/** Compares numbers by their digits, and other addresses literally. */
+export const isSameAddress = (one: string, other: string): boolean => canonical(one) === canonical(other)
+
+const canonical = (address: string): string => numberOf(address.trim()) ?? address.trim()

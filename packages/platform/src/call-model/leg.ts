@@ -44,62 +44,44 @@ export const NEXT: Readonly<Record<CallState, readonly CallState[]>> = {
  * platform and every order of reports.
  */
 export function applyReport(leg: Leg | undefined, report: LegReport): Leg | undefined {
-  if (leg === undefined) return { order: report.order, status: firstStatus(report) }
+  if (leg === undefined) return { order: report.order, status: statusAfter(undefined, report) }
   if (report.order <= leg.order) return undefined
   const { status } = leg
   if (report.state !== status.state && !NEXT[status.state].includes(report.state)) return undefined
   if (status.state === ended) return undefined
-  const next = nextStatus(status, { ...report, at: occurredAfter(status.occurredAt, report.at) })
+  const next = statusAfter(status, { ...report, at: occurredAfter(status.occurredAt, report.at) })
   return isNews(status, next) ? { order: report.order, status: next } : undefined
 }
 
-function firstStatus(report: LegReport): CallStatus {
+/** The next snapshot, from the previous one (undefined: none) and the report. */
+function statusAfter(before: CallStatus | undefined, report: LegReport): CallStatus {
+  const { state, at, ending, failedCommand } = report
   return {
     callId: report.callId,
     agentUri: report.agentUri,
-    previousState: unknown,
-    sequence: 1,
-    startedAt: report.at,
-    ...fieldsOf(report),
-    ...times(report, null),
-  }
-}
-
-function nextStatus(before: CallStatus, report: LegReport): CallStatus {
-  return {
-    ...before,
-    previousState: before.state,
-    sequence: before.sequence + 1,
-    ...fieldsOf(report),
-    ...times(report, before.answeredAt),
-  }
-}
-
-/** The fields of a snapshot that depend on the report alone. */
-function fieldsOf(report: LegReport) {
-  const { state, at, commandId, direction, internal, role, remoteParty, cli, device, correlationId, failedCommand } =
-    report
-  const isEnded = state === ended
-  return {
+    previousState: before?.state ?? unknown,
+    sequence: (before?.sequence ?? 0) + 1,
+    startedAt: before?.startedAt ?? at,
     state,
     occurredAt: at,
-    direction,
-    internal,
-    role,
-    remoteParty,
-    cli,
-    device,
-    correlationId,
-    commandId,
+    direction: report.direction,
+    internal: report.internal,
+    role: report.role,
+    remoteParty: report.remoteParty,
+    cli: report.cli,
+    device: report.device,
+    correlationId: report.correlationId,
+    commandId: report.commandId,
     held: state === held,
-    remoteHeld: report.remoteHeld && !isEnded,
+    remoteHeld: report.remoteHeld && state !== ended,
     transfer: report.transfer,
     consultation: report.consultation,
-    endReason: report.ending?.endReason ?? EndReason.none,
-    endedBy: report.ending?.endedBy ?? EndedBy.unknown,
-    cause: report.ending?.cause ?? null,
-    sipCode: report.ending?.sipCode ?? null,
+    endReason: ending?.endReason ?? EndReason.none,
+    endedBy: ending?.endedBy ?? EndedBy.unknown,
+    cause: ending?.cause ?? null,
+    sipCode: ending?.sipCode ?? null,
     commandResult: failedCommand && commandResultOf(failedCommand),
+    ...times(report, before?.answeredAt ?? null),
   }
 }
 

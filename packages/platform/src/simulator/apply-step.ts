@@ -2,18 +2,14 @@ import { EndReason } from '@switchhook/contracts'
 import { applyAgentStep } from './agent-actions.ts'
 import type { CallGroup, CallStep, DeviceState, Party, StepResult } from './call-group.ts'
 import { remote, ringOut, route } from './calls.ts'
-import { behaviourOf } from './destinations.ts'
-import { Draft } from './draft.ts'
+import { answerOf } from './destinations.ts'
+import { Draft, type DraftContext } from './draft.ts'
 import { deviceOffline } from './leave-call.ts'
 import { routeTransfer, stopRinging, targetAnswered, targetFailed } from './transfers.ts'
 
-export interface StepContext {
-  /** ISO 8601, UTC. */
-  readonly at: string
+export interface StepContext extends Required<Pick<DraftContext, 'at' | 'busyElsewhere'>> {
   /** Of the agent that `agentToRing` names. */
   readonly device: DeviceState
-  /** Agents who talk or dial in a call of another group. */
-  readonly busyElsewhere: ReadonlySet<string>
 }
 
 /**
@@ -64,7 +60,4 @@ function apply(draft: Draft, step: CallStep, device: DeviceState): void {
   }
 }
 
-const refusesHold = (party: Party): boolean => {
-  const behaviour = party.kind === 'outside' ? behaviourOf(party.address) : undefined
-  return behaviour?.kind === 'answers' && behaviour.refusesHold === true
-}
+const refusesHold = (party: Party): boolean => answerOf(party)?.refusesHold === true

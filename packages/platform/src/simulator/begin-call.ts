@@ -1,13 +1,10 @@
-import { type CallId, CallState, type CommandId, Direction, LegRole, type Tenant } from '@switchhook/contracts'
-import { type CallGroup, newCall, type Party, type SimulatedCall, type StepResult } from './call-group.ts'
+import { CallState, type CommandId, Direction, LegRole, type Tenant } from '@switchhook/contracts'
+import { type CallGroup, newCall, type SimulatedCall, type StepResult } from './call-group.ts'
 import { RING_OUT_MS, ROUTING_MS } from './destinations.ts'
 import { Draft } from './draft.ts'
 
-interface NewCall {
+interface NewCall extends Pick<SimulatedCall, 'callId' | 'caller' | 'called'> {
   readonly tenant: Tenant
-  readonly callId: CallId
-  readonly caller: Party
-  readonly called: Party
   /** ISO 8601, UTC. */
   readonly at: string
 }

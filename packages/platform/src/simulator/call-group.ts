@@ -7,8 +7,8 @@ import type { Ending, LegReport } from '../platform.ts'
 
 export type Party =
   | { readonly kind: 'agent'; readonly agentUri: string; readonly device: string | null }
-  /** `address` as dialled, or as received from the caller. */
-  | { readonly kind: 'outside'; readonly address: string }
+  /** `address` as dialled, or as received from the caller. `line` distinguishes two parties with one number, at Asterisk. */
+  | { readonly kind: 'outside'; readonly address: string; readonly line?: string }
 
 export interface PendingTransfer {
   /** The agent who transfers. */

@@ -11,24 +11,19 @@ import {
 import type { LegReport } from '../platform.ts'
 import type { DeviceState, HowEnded, Party, RemoteAction, SimulatedCall } from './call-group.ts'
 import { ENDINGS, otherParty } from './call-group.ts'
-import { behaviourOf, MAX_TALK_MS, RING_OUT_MS } from './destinations.ts'
+import { answerOf, failureOf, MAX_TALK_MS, RING_OUT_MS } from './destinations.ts'
 import type { Draft, EndedByParty } from './draft.ts'
 
 /** Rings the called party, or ends the call. */
 export function route(draft: Draft, call: SimulatedCall, device: DeviceState): void {
   if (call.phase !== 'seized') return
   const { called, callId } = call
-  if (called.kind === 'agent') {
-    if (device !== 'free')
-      return endCall(draft, call, device === 'busy' ? ENDINGS.busy : ENDINGS.deviceUnavailable, 'outside')
-    ring(draft, call)
-    return draft.schedule({ kind: 'ring-out', callId }, RING_OUT_MS)
-  }
-  const behaviour = behaviourOf(called.address)
-  if (behaviour.kind === 'fails') return endCall(draft, call, behaviour.ending, 'outside')
+  const failure = failureOf(called, device)
+  if (failure !== undefined) return endCall(draft, call, failure, 'outside')
   ring(draft, call)
-  if (behaviour.kind === 'rings-out') draft.schedule({ kind: 'ring-out', callId }, RING_OUT_MS)
-  else draft.schedule({ kind: 'remote', callId, action: 'answer' }, behaviour.afterMs)
+  const answer = answerOf(called)
+  if (answer === undefined) draft.schedule({ kind: 'ring-out', callId }, RING_OUT_MS)
+  else draft.schedule({ kind: 'remote', callId, action: 'answer' }, answer.afterMs)
 }
 
 export function ring(draft: Draft, call: SimulatedCall): void {
@@ -80,12 +75,11 @@ export function connect(draft: Draft, call: SimulatedCall): void {
 
 /** Schedules what an outside party does after its answer: it holds and resumes, and hangs up. */
 export function scheduleBehaviour(draft: Draft, { callId }: SimulatedCall, party: Party): void {
-  if (party.kind === 'agent') return
-  const behaviour = behaviourOf(party.address)
-  if (behaviour.kind !== 'answers') return
-  draft.schedule({ kind: 'remote', callId, action: 'hangup' }, behaviour.talkMs)
-  if (behaviour.holds === undefined) return
-  const { afterMs, forMs } = behaviour.holds
+  const answer = answerOf(party)
+  if (answer === undefined) return
+  draft.schedule({ kind: 'remote', callId, action: 'hangup' }, answer.talkMs)
+  if (answer.holds === undefined) return
+  const { afterMs, forMs } = answer.holds
   draft.schedule({ kind: 'remote', callId, action: 'hold' }, afterMs)
   draft.schedule({ kind: 'remote', callId, action: 'resume' }, afterMs + forMs)
 }

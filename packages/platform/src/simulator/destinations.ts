@@ -1,5 +1,6 @@
 import { PartyType, type RemoteParty } from '@switchhook/contracts'
-import { ENDINGS, type HowEnded } from './call-group.ts'
+import { numberOf } from '../call-model/check-command.ts'
+import { type DeviceState, ENDINGS, type HowEnded, type Party } from './call-group.ts'
 
 /** Time until the called party is found. */
 export const ROUTING_MS = 300
@@ -9,7 +10,7 @@ export const RING_OUT_MS = 30_000
 export const MAX_TALK_MS = 10 * 60_000
 
 /** How an outside party behaves when it is called. Times start when it begins to ring, unless stated otherwise. */
-export type Behaviour =
+type Behaviour =
   | {
       readonly kind: 'answers'
       readonly afterMs: number
@@ -22,7 +23,9 @@ export type Behaviour =
   | { readonly kind: 'rings-out' }
   | { readonly kind: 'fails'; readonly ending: HowEnded }
 
-const answers = (afterMs: number, more: Partial<Extract<Behaviour, { kind: 'answers' }>> = {}): Behaviour => ({
+type Answering = Extract<Behaviour, { kind: 'answers' }>
+
+const answers = (afterMs: number, more: Partial<Answering> = {}): Behaviour => ({
   kind: 'answers',
   afterMs,
   talkMs: MAX_TALK_MS,
@@ -46,20 +49,26 @@ const AFTER_SECONDS = /^\+1555011([0-9])$/
 const ANY_NUMBER = answers(2_500)
 const NO_SUCH_ADDRESS: Behaviour = { kind: 'fails', ending: ENDINGS.badAddress }
 
-/** An extension or an E.164 number, with or without the `tel:` scheme (RFC 3966) and visual separators. */
-const NUMBER = /^(?:tel:)?(\+?[0-9][0-9().\- ]{0,30})$/i
-
-/** The digits of a number, with its leading plus if it has one; null for any other address. */
-function numberOf(destination: string): string | null {
-  const [, number] = NUMBER.exec(destination) ?? []
-  return number?.replaceAll(/[().\- ]/g, '') ?? null
-}
-
-export function behaviourOf(address: string): Behaviour {
+function behaviourOf(address: string): Behaviour {
   const number = numberOf(address)
   if (number === null) return NO_SUCH_ADDRESS
   const seconds = AFTER_SECONDS.exec(number)?.[1]
   return FIXED[number] ?? (seconds === undefined ? ANY_NUMBER : answers(Number(seconds) * 1_000))
+}
+
+const DEVICE_FAILURES = { free: undefined, busy: ENDINGS.busy, offline: ENDINGS.deviceUnavailable }
+
+/** Why a party cannot ring; undefined: it can. @param device the party's, if it is an agent */
+export function failureOf(party: Party, device: DeviceState): HowEnded | undefined {
+  if (party.kind === 'agent') return DEVICE_FAILURES[device]
+  const behaviour = behaviourOf(party.address)
+  return behaviour.kind === 'fails' ? behaviour.ending : undefined
+}
+
+/** How an outside party answers; undefined: it does not. Agents answer by their own steps. */
+export function answerOf(party: Party): Answering | undefined {
+  const behaviour = party.kind === 'outside' ? behaviourOf(party.address) : undefined
+  return behaviour?.kind === 'answers' ? behaviour : undefined
 }
 
 /** Numbers of up to five digits are extensions. */

@@ -63,7 +63,6 @@ export class Draft {
     this.#legs = new Map(group.legs.map((leg) => [legKey(leg.callId, leg.agentUri), leg]))
   }
 
-  /** The number of this step. */
   get step(): number {
     return this.#group.step + 1
   }

@@ -29,7 +29,6 @@ interface Range {
 /** One call of a scenario. Times are relative to its start: the agent's phone rings, or the agent dials. */
 export interface PlannedCall {
   readonly isInbound: boolean
-  /** The customer's number. */
   readonly number: string
   /** From 0 to 1: where in the list of agents the search for an idle agent, or colleague, starts. */
   readonly agentAt: number

@@ -1,7 +1,7 @@
 import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
 import { LRUCache } from 'lru-cache'
 import { busyElsewhere } from '../live-calls.ts'
-import { type KnownRecords, type LegReport, PlatformUnavailable } from '../platform.ts'
+import { type KnownRecords, PlatformUnavailable } from '../platform.ts'
 import { type AdapterStorage, aliasTo, readByCall, type StorageChange, type Surroundings } from '../storage.ts'
 import { agentToRing, applyStep } from './apply-step.ts'
 import {
@@ -160,16 +160,12 @@ function timerId(sessionId: CallId, step: CallStep): string {
   return `simulator:session:${sessionId}:${parts.join(':')}`
 }
 
-/** The part of a change that an api needs to record the reports in the same write. */
-export interface ChangedStep {
-  /** The same objects that the listener gets after the write. */
-  readonly reports: readonly LegReport[]
-  /** Without the timer that repeats the reports: it is needed only if they are recorded after the write. */
-  readonly timers: StorageChange['timers']
-}
-
-/** Undefined for a change without reports. */
-export function stepOf({ records, timers }: StorageChange): ChangedStep | undefined {
+/**
+ * The part of a change that an api needs to record the reports in the same write; undefined for a change without reports.
+ * The reports are the same objects that the listener gets after the write. The timers lack the one that repeats the reports:
+ * it is needed only if they are recorded after the write.
+ */
+export function stepOf({ records, timers }: StorageChange) {
   const group = records.map(({ value }) => value).find(isCallGroup)
   const reports = group === undefined ? [] : reportsOfLastStep(group)
   if (reports.length === 0) return undefined

@@ -12,7 +12,7 @@ import type { LegReport } from '../platform.ts'
 import type { AgentStep, DeviceState, Party, PendingTransfer, SimulatedCall } from './call-group.ts'
 import { ENDINGS, newCall, otherParty } from './call-group.ts'
 import { endCall, endRinging, type Return, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
-import { behaviourOf, RING_OUT_MS, ROUTING_MS } from './destinations.ts'
+import { answerOf, failureOf, RING_OUT_MS, ROUTING_MS } from './destinations.ts'
 import { type Draft, remotePartyOf } from './draft.ts'
 
 // The roles of a transfer: the agent transfers the customer (who can be another agent) to the target.
@@ -94,14 +94,9 @@ export function scheduleTransfer(
 export function routeTransfer(draft: Draft, call: SimulatedCall, device: DeviceState): void {
   const { transfer } = call
   if (transfer === null || transfer.consultation !== null || transfer.ringsIn !== null) return
-  if (transfer.target.kind === 'agent') {
-    if (device === 'busy') return targetFailed(draft, call, EndReason.busy)
-    if (device === 'offline') return targetFailed(draft, call, EndReason.deviceUnavailable)
-  } else {
-    const behaviour = behaviourOf(transfer.target.address)
-    if (behaviour.kind === 'fails') return targetFailed(draft, call, behaviour.ending.endReason)
-  }
-  ringForCustomer(draft, call)
+  const failure = failureOf(transfer.target, device)
+  if (failure === undefined) ringForCustomer(draft, call)
+  else targetFailed(draft, call, failure.endReason)
 }
 
 /** The target rings for the customer, either newly or after it rang for a consultation. */
@@ -109,8 +104,8 @@ export function ringForCustomer(draft: Draft, call: SimulatedCall): void {
   const { transfer } = call
   if (transfer === null) return
   ringTarget(draft, call, transfer)
-  const behaviour = transfer.target.kind === 'outside' ? behaviourOf(transfer.target.address) : undefined
-  if (behaviour?.kind === 'answers') scheduleTransfer(draft, call, 'transfer-answer', behaviour.afterMs)
+  const answer = answerOf(transfer.target)
+  if (answer !== undefined) scheduleTransfer(draft, call, 'transfer-answer', answer.afterMs)
 }
 
 function ringTarget(draft: Draft, call: SimulatedCall, transfer: PendingTransfer): void {

@@ -27,7 +27,8 @@ const passwordFile = (): Field<string | undefined> =>
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-const authorityFile = (): Field<string | undefined> =>
+/** The certificates in a PEM file; undefined: none is configured. */
+export const authorityFile = (): Field<string | undefined> =>
   optional(
     file((content) => {
       const certificates = content.match(CERTIFICATE) ?? []

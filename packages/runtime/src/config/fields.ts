@@ -167,7 +167,8 @@ export const hostNames = (fallback?: string): Field<readonly string[]> =>
 export function json<T>(schema: object, fallback?: string): Field<T> {
   const validate = compileSchema<T>(schema)
   return field((raw) => {
-    const result = validate(parseJson(raw))
+    // The parser's own message quotes the value, which may contain a secret.
+    const result = validate(orRefuse('must be JSON', () => JSON.parse(raw)))
     if (!result.ok)
       throw new FieldError(result.faults.map(({ pointer, detail }) => `${pointer || '/'} ${detail}`).join('; '))
     return result.value
@@ -177,7 +178,7 @@ export function json<T>(schema: object, fallback?: string): Field<T> {
 /** The path of a file that `parse` reads. The message of its errors is shown, so it must not contain secrets. */
 export const file = <T>(parse: (content: string) => T): Field<T> =>
   field((raw) => {
-    const content = readText(raw)
+    const content = orRefuse('must be the path of a file that can be read', () => readFileSync(raw, 'utf8'))
     try {
       return parse(content)
     } catch (error) {
@@ -185,19 +186,11 @@ export const file = <T>(parse: (content: string) => T): Field<T> =>
     }
   })
 
-function readText(path: string): string {
+/** @throws FieldError with this message if the value cannot be read */
+function orRefuse<T>(message: string, read: () => T): T {
   try {
-    return readFileSync(path, 'utf8')
+    return read()
   } catch {
-    throw new FieldError('must be the path of a file that can be read')
-  }
-}
-
-function parseJson(raw: string): unknown {
-  try {
-    return JSON.parse(raw)
-  } catch {
-    // The parser's own message quotes the value, which may contain a secret.
-    throw new FieldError('must be JSON')
+    throw new FieldError(message)
   }
 }

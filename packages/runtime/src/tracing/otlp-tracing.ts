@@ -18,7 +18,7 @@ import { readTraceparent, traceIdOf } from '@switchhook/contracts'
 import type { TracingConfig } from '../config/common-fields.ts'
 import { answerWithin } from '../deadline.ts'
 import type { Logger } from '../logger.ts'
-import type { Span, SpanStart, Tracing } from './tracing.ts'
+import type { Span, SpanStart, Tracing, TracingOptions } from './tracing.ts'
 
 /** Spans that are queued for the collector, about 1 KB each. Further spans are dropped. */
 const MAX_QUEUED = 8_192
@@ -27,15 +27,7 @@ const SEND_EVERY_MS = 1_000
 const CLOSE_TIMEOUT_MS = 3_000
 
 /** OpenTelemetry with its own provider: registers nothing globally and patches no library (ADR 0019). */
-export function createOtlpTracing({
-  config,
-  service,
-  log,
-}: {
-  readonly config: TracingConfig
-  readonly service: string
-  readonly log: Logger
-}): Tracing {
+export function createOtlpTracing({ config, service, log }: TracingOptions): Tracing {
   const ids = new ChosenIds()
   const provider = new TracerProvider({
     // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES of the environment take precedence.

@@ -2,23 +2,15 @@ import type { Delivery } from '@switchhook/contracts'
 import { type SpanAttributes, spanned, type Tracing } from './tracing.ts'
 
 /** Span attributes of a delivery: ids, never a URL, a header or a body. */
-export function deliveryAttributes({
-  deliveryId,
-  subscriptionId,
-  eventId,
-  eventType,
-  tenant,
-}: Delivery): SpanAttributes {
-  return {
-    'messaging.system': 'rabbitmq',
-    'messaging.message.id': deliveryId,
-    'switchhook.delivery_id': deliveryId,
-    'switchhook.subscription_id': subscriptionId,
-    'switchhook.event_id': eventId,
-    'switchhook.event_type': eventType,
-    ...(tenant !== null && { 'switchhook.tenant': tenant }),
-  }
-}
+export const deliveryAttributes = (delivery: Delivery): SpanAttributes => ({
+  'messaging.system': 'rabbitmq',
+  'messaging.message.id': delivery.deliveryId,
+  'switchhook.delivery_id': delivery.deliveryId,
+  'switchhook.subscription_id': delivery.subscriptionId,
+  'switchhook.event_id': delivery.eventId,
+  'switchhook.event_type': delivery.eventType,
+  ...(delivery.tenant !== null && { 'switchhook.tenant': delivery.tenant }),
+})
 
 /** Adds a span for the first publish of a delivery, which carries it along: every attempt is a child of it. */
 export function tracePublishDelivery(

@@ -1,4 +1,12 @@
 import { newTraceparent } from '@switchhook/contracts'
+import type { TracingConfig } from '../config/common-fields.ts'
+import type { Logger } from '../logger.ts'
+
+export interface TracingOptions {
+  readonly config: TracingConfig
+  readonly service: string
+  readonly log: Logger
+}
 
 /** Named by OpenTelemetry's semantic conventions where they define a name. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>

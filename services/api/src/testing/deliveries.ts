@@ -29,7 +29,7 @@ export function newDelivery(subscription: string, change: Partial<Delivery> = {}
     slot: 0,
     attempt: 0,
     firstDueAt: occurredAt,
-    body: envelopesOf({ eventId, eventType: 'call.status', occurredAt, tenant, data })(deliveryId),
+    body: envelopesOf({ eventType: 'call.status', occurredAt, tenant }, JSON.stringify(data))(deliveryId),
     ...change,
   }
 }

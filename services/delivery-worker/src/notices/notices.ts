@@ -7,9 +7,8 @@ import {
   type EventType,
   type HeldLimitNear,
   isNotice,
-  limitEventIdOf,
+  noticeEventIdOf,
   OutcomeNumber,
-  outageEventIdOf,
   type ParkedLimitExceeded,
   ParkedReasonNumber,
   type PlatformEvent,
@@ -84,7 +83,7 @@ export function createNotices(deps: NoticesDeps) {
       if (crossing === undefined || !(await isWanted(tenant, eventType))) return
       const { crossedAtMs, limit, count } = crossing
       const data = { subscriptionId, limit, ...counted(count), occurredAt: toIso(crossedAtMs) }
-      await publish({ tenant }, eventType, limitEventIdOf(subscriptionId, eventType, crossedAtMs), data)
+      await publish({ tenant }, eventType, noticeEventIdOf(subscriptionId, eventType, crossedAtMs), data)
       // After the broker's confirm. If the process dies in between, the same event is published again.
       await store.markReported(subscriptionId, crossing)
     }
@@ -96,7 +95,7 @@ export function createNotices(deps: NoticesDeps) {
       const { subscriptionId, url } = delivery
       const { sinceMs, untilMs, failures, last } = outage
       const since = toIso(sinceMs)
-      await publish(delivery, FAILING, outageEventIdOf(subscriptionId, FAILING, sinceMs), {
+      await publish(delivery, FAILING, noticeEventIdOf(subscriptionId, FAILING, sinceMs), {
         subscriptionId,
         url: withoutQuery(url),
         failures,
@@ -113,7 +112,7 @@ export function createNotices(deps: NoticesDeps) {
       if (outage === undefined) return
       const { subscriptionId, url } = delivery
       const recoveredAt = toIso(outage.recoveredAtMs)
-      await publish(delivery, RECOVERED, outageEventIdOf(subscriptionId, RECOVERED, outage.recoveredAtMs), {
+      await publish(delivery, RECOVERED, noticeEventIdOf(subscriptionId, RECOVERED, outage.recoveredAtMs), {
         subscriptionId,
         url: withoutQuery(url),
         since: toIso(outage.sinceMs),

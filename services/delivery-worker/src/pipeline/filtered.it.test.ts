@@ -1,4 +1,4 @@
-import { type Delivery, envelopesOf, newEventId } from '@switchhook/contracts'
+import { type Delivery, envelopesOf } from '@switchhook/contracts'
 import { createSubscriptionStore } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
@@ -18,8 +18,8 @@ test('a delivery that fan-out of an earlier version did not filter is withdrawn,
     const delivery = aDeliveryTo(subscription)
     const { deliveryId, tenant } = delivery
     const occurredAt = new Date().toISOString()
-    const event = { eventId: newEventId(), eventType: 'call.status', occurredAt, tenant, data: { state } } as const
-    return { ...delivery, body: envelopesOf(event)(deliveryId) }
+    const event = { eventType: 'call.status', occurredAt, tenant } as const
+    return { ...delivery, body: envelopesOf(event, JSON.stringify({ state }))(deliveryId) }
   }
   const broker = await surroundings.openBroker()
   receiver.answer('/ends', { status: 503 })

@@ -14,9 +14,9 @@ export const aDeliveryTo = ({ id, tenant, url }: Pick<Subscription, 'id' | 'tena
  */
 export function aReportedDelivery(data: Readonly<Record<string, unknown>> = {}): Delivery {
   const delivery = aDelivery({ attempt: 1, firstDueAt: '2026-11-20T17:00:01.000Z' })
-  const { deliveryId, eventId, tenant } = delivery
-  const event = { eventId, eventType: 'call.status', occurredAt: '2026-11-20T17:00:00.000Z', tenant, data } as const
-  return { ...delivery, body: envelopesOf(event)(deliveryId) }
+  const { deliveryId, tenant } = delivery
+  const event = { eventType: 'call.status', occurredAt: '2026-11-20T17:00:00.000Z', tenant } as const
+  return { ...delivery, body: envelopesOf(event, JSON.stringify(data))(deliveryId) }
 }
 
 /** The first attempt of such a delivery, at 17:00:03. */

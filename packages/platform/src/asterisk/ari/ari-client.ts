@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
+import { parseJson } from './ari-model.ts'
 
 /** A request that got no answer. Asterisk may have received it. */
 export class AriUnavailable extends Error {
@@ -78,7 +79,7 @@ export function createAriClient(server: AriServer) {
         headers: { authorization, ...(body !== undefined && { 'content-type': 'application/json' }) },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })
-      return { status: response.statusCode, body: text === '' ? undefined : parseBody(text) }
+      return { status: response.statusCode, body: parseJson(text) }
     },
     /** A request to Asterisk's manager interface on the same server. The form is sent in the body, so no URL has a secret. */
     async manager(
@@ -102,14 +103,6 @@ export function createAriClient(server: AriServer) {
 function queryOf(query: Query): string {
   const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
-}
-
-function parseBody(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const isReset = (error: unknown): boolean =>

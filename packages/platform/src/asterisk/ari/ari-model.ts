@@ -40,13 +40,18 @@ export interface AriEvent {
   readonly referred_by?: { readonly source_channel?: AriChannel }
 }
 
-/** @returns undefined if the text is not an event */
-export function parseEvent(text: string): AriEvent | undefined {
+/** @returns undefined if the text is not JSON, such as an empty one */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    const isEvent = typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
-    return isEvent ? (value as AriEvent) : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** @returns undefined if the text is not an event */
+export function parseEvent(text: string): AriEvent | undefined {
+  const value = parseJson(text)
+  const isEvent = typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+  return isEvent ? (value as AriEvent) : undefined
 }

@@ -1,4 +1,3 @@
-import { EventEmitter, once } from 'node:events'
 import { startDeadline } from '@switchhook/runtime'
 import { Agent, WebSocket } from 'undici'
 import { type AriServer, authorizationOf } from './ari-client.ts'
@@ -29,9 +28,8 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
   const socket = new WebSocket(url, { headers: { authorization: authorizationOf(server) }, dispatcher })
 
   let isEnded = false
-  const stream = new EventEmitter()
-  const opened = once(stream, 'opened')
-  const closed = once(stream, 'closed').then(([reason]) => String(reason))
+  const opened = Promise.withResolvers<void>()
+  const closed = Promise.withResolvers<string>()
   let pings: NodeJS.Timeout | undefined
   let patience = startDeadline(OPEN_WITHIN_MS, () => end('timeout'))
 
@@ -39,7 +37,7 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
     isEnded = true
     clearInterval(pings)
     patience.stop()
-    stream.emit('closed', reason)
+    closed.resolve(reason)
     socket.close()
     void dispatcher.destroy()
   }
@@ -53,7 +51,7 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
   socket.addEventListener('open', () => {
     if (isEnded) return
     heard()
-    stream.emit('opened')
+    opened.resolve()
     pings = setInterval(ping, PING_EVERY_MS)
   })
   socket.addEventListener('error', () => end('connection failed'))
@@ -73,7 +71,7 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
   }
 
   // oxlint-disable-next-line no-restricted-properties -- neither promise is a timer
-  const reason = await Promise.race([opened, closed])
+  const reason = await Promise.race([opened.promise, closed.promise])
   if (typeof reason === 'string') throw new Error(`the event stream did not open: ${reason}`)
-  return { closed, close: (): void => end('closed by us') }
+  return { closed: closed.promise, close: (): void => end('closed by us') }
 }

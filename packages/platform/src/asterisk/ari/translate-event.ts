@@ -1,5 +1,5 @@
 import type { ChannelInput } from '../session/input.ts'
-import type { AriChannel, AriEvent } from './ari-model.ts'
+import type { AriChannel, AriEndpoint, AriEvent } from './ari-model.ts'
 
 /** An event of Asterisk in the terms of the adapter. */
 export type PbxEvent =
@@ -30,18 +30,18 @@ const SHUTDOWN_FLAG = 4
 /** Pure. undefined: the adapter does not need the event. */
 export function translateEvent(event: AriEvent): PbxEvent | undefined {
   const { channel, endpoint } = event
-  if (event.type === 'ContactStatusChange' || event.type === 'PeerStatusChange') {
-    const isKnown = endpoint?.state === 'online' || endpoint?.state === 'offline'
-    return endpoint && isKnown
-      ? { kind: 'device', endpoint: endpoint.resource, online: endpoint.state === 'online' }
-      : undefined
-  }
+  if (event.type === 'ContactStatusChange' || event.type === 'PeerStatusChange')
+    return endpoint && deviceEvent(endpoint)
   if (event.type === 'ChannelTransfer') return phoneTransfer(event)
   if (channel === undefined) return undefined
   if (event.type === 'StasisStart') return entered(channel, event.args ?? [], event.asterisk_id ?? '')
   const input = inputOf(event, channel)
   return input && { kind: 'channel', channel, input }
 }
+
+/** undefined: Asterisk does not know the state of the phone. */
+export const deviceEvent = ({ resource: endpoint, state }: AriEndpoint): PbxEvent | undefined =>
+  state === 'online' || state === 'offline' ? { kind: 'device', endpoint, online: state === 'online' } : undefined
 
 /** A channel has entered the application: one of ours, or one that the dialplan hands over. */
 export function entered(channel: AriChannel, args: readonly string[], asteriskId: string): PbxEvent | undefined {

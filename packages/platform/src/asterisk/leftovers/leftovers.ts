@@ -69,19 +69,12 @@ export const LEAST_MS = 3 * 60_000
 /** Leftovers are rare. More unknown channels in one round mean that calls were lost in Redis. */
 export const MAX_AT_ONCE = 5
 
-interface Judgement {
-  readonly sightings: Sightings
-  /** The channels to remove now. */
-  readonly leftovers: readonly string[]
-  /** There are more leftovers than are removed together, so an operator has to decide. */
-  readonly isHeldBack: boolean
-}
-
 /**
  * Decides which unknown channels are leftovers: those that stayed unknown, without another party to talk to, for several
- * rounds and some minutes. Pure.
+ * rounds and some minutes. If they are more than are removed together, all are held back. Pure.
+ * @returns `leftovers`: the channels to remove now
  */
-export function judgeUnknown(before: Sightings, unknown: readonly UnknownChannel[], nowMs: number): Judgement {
+export function judgeUnknown(before: Sightings, unknown: readonly UnknownChannel[], nowMs: number) {
   const sightings = new Map<string, Sighting>()
   for (const { id } of unknown.filter(({ isTalking }) => !isTalking)) {
     const { rounds, sinceMs } = before.get(id) ?? { rounds: 0, sinceMs: nowMs }

@@ -23,7 +23,6 @@ export interface FoundUnknown extends UnknownChannel {
 /** A customer on hold is alone in a holding bridge, without the agent's open line, which carries the mark of the line. */
 const isInUse = ({ channels, bridge_type: type }: AriBridge): boolean => channels.length > 1 || type === HOLDING
 
-/** The channels of the application that no stored call has as its own. */
 export async function findUnknown(
   app: string,
   store: Pick<SessionStore, 'load'>,

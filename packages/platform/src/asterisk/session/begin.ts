@@ -73,4 +73,4 @@ function arrive(draft: SessionDraft, channelId: string, line: string): void {
 }
 
 const named = (party: Party, callId: CallId): Party =>
-  party.kind === 'outside' ? Object.assign({ line: `${callId}-1` }, party) : party
+  party.kind === 'outside' ? { line: `${callId}-1`, ...party } : party

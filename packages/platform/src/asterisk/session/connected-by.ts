@@ -1,13 +1,9 @@
-import { type CallId, CallState, type Tenant } from '@switchhook/contracts'
+import { CallState } from '@switchhook/contracts'
 import type { LegReport } from '../../platform.ts'
 import type { Input } from './input.ts'
 import type { PbxSession } from './session.ts'
 
-/** A leg that a step has connected. */
-export interface ConnectedLeg {
-  readonly tenant: Tenant
-  readonly callId: CallId
-  readonly agentUri: string
+export interface ConnectedLeg extends Pick<LegReport, 'tenant' | 'callId' | 'agentUri'> {
   /** The call has come back from a transfer, without a command of the agent. */
   readonly hasReturned: boolean
 }

@@ -1,16 +1,13 @@
 import type { CommandId } from '@switchhook/contracts'
 import type { AgentStep, Party } from './call-flow.ts'
-import type { RemoteAnswer } from './session.ts'
+import type { Channel, RemoteAnswer } from './session.ts'
 
 /** Why a party cannot be called. */
 export type Refusal = 'badAddress' | 'busy' | 'deviceUnavailable'
 
-export interface ListedChannel {
-  readonly id: string
+/** A channel as Asterisk's list has it. */
+export interface ListedChannel extends Pick<Channel, 'id' | 'isReady' | 'bridge'> {
   readonly state: 'ringing' | 'up' | 'other'
-  /** It is in our application. */
-  readonly isReady: boolean
-  readonly bridge: string | null
 }
 
 /** Something that happens to a session. */

@@ -89,12 +89,8 @@ function bridgeFor(draft: SessionDraft, call: SimulatedCall, party: Party): Need
   return waits ? { id: `${callId}-h`, waits } : { id: callId, waits }
 }
 
-const otherOf = (call: SimulatedCall, party: Party): Party =>
-  party.kind === 'agent'
-    ? otherParty(call, party.agentUri)
-    : lineOf(call.caller) === lineOf(party)
-      ? call.called
-      : call.caller
+const otherOf = ({ caller, called }: SimulatedCall, party: Party): Party =>
+  lineOf(caller) === lineOf(party) ? called : caller
 
 function place(draft: SessionDraft, { party, call }: Need): void {
   const line = lineOf(party)

@@ -4,7 +4,6 @@ import { Draft, type DraftContext, type Party, type SimulatedCall } from './call
 import type { Input } from './input.ts'
 import { type Channel, isLive, lineOf, type PbxSession, type PendingAnswer } from './session.ts'
 
-/** An input to apply later. */
 export interface LaterInput {
   readonly input: Input
   readonly dueInMs: number

@@ -61,12 +61,9 @@ export interface PbxSession {
   readonly pendingAnswers: readonly PendingAnswer[]
 }
 
-/** An outside party. `line` distinguishes two parties with the same number. */
-export type OutsideLine = Extract<Party, { kind: 'outside' }> & { readonly line: string }
-
 /** The line of a party: the key of its channel. */
 export const lineOf = (party: Party): string =>
-  party.kind === 'agent' ? party.agentUri : ((party as Partial<OutsideLine>).line ?? party.address)
+  party.kind === 'agent' ? party.agentUri : (party.line ?? party.address)
 
 export const isLive = ({ state }: Channel): boolean => state !== 'gone'
 

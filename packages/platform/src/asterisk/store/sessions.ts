@@ -55,24 +55,17 @@ export function createSessions(deps: SessionsDeps) {
     return inputs
   }
 
-  /** Applies inputs, and the inputs that follow from Asterisk's answers. False: there is no such call. */
-  async function applyAll(tenant: Tenant, sessionId: CallId, first: readonly Input[]): Promise<boolean> {
-    const inputs = [...first]
-    for (let input = inputs.shift(); input !== undefined; input = inputs.shift()) {
-      const stepped = await applyOne(tenant, sessionId, input)
-      if (stepped === undefined) return false
-      const next = await settle(stepped)
-      if (next === 'unsettled') return true
-      inputs.push(...next)
-    }
-    return true
-  }
-
-  /** Carries out a step that is stored, and what follows from it. */
+  /** Carries out a step that is stored, and applies the inputs that follow from Asterisk's answers. */
   async function goOn(stepped: Stepped): Promise<void> {
-    const inputs = await settle(stepped)
     const { tenant, sessionId } = stepped.session.group
-    if (inputs !== 'unsettled') await applyAll(tenant, sessionId, inputs)
+    const inputs: Input[] = []
+    for (let next: Stepped | undefined = stepped; next !== undefined; ) {
+      const answers = await settle(next)
+      if (answers === 'unsettled') return
+      inputs.push(...answers)
+      const input = inputs.shift()
+      next = input && (await applyOne(tenant, sessionId, input))
+    }
   }
 
   const loaded = (tenant: Tenant, callId: CallId) => store.load(tenant, callId).catch(unreadable)
@@ -145,9 +138,11 @@ export function createSessions(deps: SessionsDeps) {
       const found = await loaded(tenant, callId)
       if (found === undefined) return false
       const { sessionId } = found.session.group
-      const isDone = await lanes.run(sessionId, async () =>
-        applyAll(tenant, sessionId, [typeof input === 'function' ? await input() : input]),
-      )
+      const isDone = await lanes.run(sessionId, async () => {
+        const stepped = await applyOne(tenant, sessionId, typeof input === 'function' ? await input() : input)
+        if (stepped !== undefined) await goOn(stepped)
+        return stepped !== undefined
+      })
       if (isFinished(found.session)) reporter.forget(sessionId)
       return isDone
     },

@@ -1,4 +1,4 @@
-import { type Delivery, envelopesWith, firstDeliveriesOf, type Subscription } from '@switchhook/contracts'
+import { type Delivery, envelopesOf, firstDeliveriesOf, type Subscription } from '@switchhook/contracts'
 import type { JournalEntry, JournalReader } from '@switchhook/store'
 
 /** Builds the body of a delivery from the journal: the same bytes as at the fan-out. Undefined: the journal does not have the event. */
@@ -8,7 +8,7 @@ export async function bodyFromJournal(
 ): Promise<Buffer | undefined> {
   const entry = await journal.find(tenant, eventId)
   if (entry === undefined || entry.dataJson === null) return undefined
-  return envelopesWith({ ...entry, tenant }, entry.dataJson)(deliveryId)
+  return envelopesOf({ ...entry, tenant }, entry.dataJson)(deliveryId)
 }
 
 /** The delivery of a journaled event that the tenant asked for, due at `nowMs`. Undefined: the journal does not have its data. */

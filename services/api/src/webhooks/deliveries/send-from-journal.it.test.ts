@@ -1,7 +1,7 @@
 import {
   type Delivery,
   deliveryIdOf,
-  envelopesWith,
+  envelopesOf,
   newEventId,
   parseSubscriptionId,
   type SubscriptionId,
@@ -70,7 +70,7 @@ const deliveryOf = (event: LoggedEvent, subscriptionId: SubscriptionId): Deliver
   const { eventId, eventType, fannedOutAt: firstDueAt, tenant } = event
   const ids = { deliveryId, subscriptionId, eventId, eventType, tenant }
   const url = 'https://client.example/hooks'
-  return { ...ids, url, run: 1, slot: 0, attempt: 0, firstDueAt, body: envelopesWith(event, DATA)(deliveryId) }
+  return { ...ids, url, run: 1, slot: 0, attempt: 0, firstDueAt, body: envelopesOf(event, DATA)(deliveryId) }
 }
 
 async function acknowledge(event: LoggedEvent, subscriptionId: SubscriptionId): Promise<Delivery> {
