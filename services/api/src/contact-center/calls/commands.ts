@@ -16,7 +16,7 @@ import {
   type ProvisionedAgent,
 } from '@switchhook/platform'
 import type { AuditAction } from '../../http/audit-action.ts'
-import type { Answer, Caller, RouteOf, RouteRequest, RouteSpec } from '../../http/route.ts'
+import { type Answer, acts, type Caller, type RouteOf, type RouteRequest, type RouteSpec } from '../../http/route.ts'
 import type { Agent } from '../center/agent.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
 import type { LegBody } from './call-schemas.ts'
@@ -55,9 +55,7 @@ export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>):
   const { withoutAgentUri, otherParty, description, failures = [], ...route } = command
   return {
     ...route,
-    method: 'post',
-    tag: 'calls',
-    role: 'operator',
+    ...acts('calls'),
     description: `${description}${missingAgentUriNote(withoutAgentUri)}`,
     idempotent: true,
     audit: {

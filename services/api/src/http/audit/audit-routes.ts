@@ -2,7 +2,7 @@ import type { AuditStore } from '@switchhook/store'
 import { AUDIT_ACTIONS, AUDIT_LISTS, listOf } from '../audit-action.ts'
 import { feature } from '../feature.ts'
 import { rangeOf } from '../read-range.ts'
-import type { RouteOf } from '../route.ts'
+import { type RouteOf, searches } from '../route.ts'
 import type { QueryOf } from '../schema.ts'
 import { choice, completeComponent, list, moment, orNull, pageParameters, pageSchema, text, time } from '../schema.ts'
 import type { AuditEntry } from './audit-log.ts'
@@ -66,12 +66,9 @@ const auditQuery = {
 } as const
 
 const listAuditEntries: RouteOf<AuditRouteDeps, undefined, QueryOf<typeof auditQuery>> = {
-  method: 'get',
+  ...searches('audit'),
   path: '/api/v1/audit',
   operationId: 'listAuditEntries',
-  tag: 'audit',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List audit log entries',
   description:
     "Lists what the tenant's clients changed or sent under `/api/v1/webhooks`, and the call commands and presence settings that " +

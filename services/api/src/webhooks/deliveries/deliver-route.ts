@@ -1,6 +1,6 @@
 import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contracts'
 import type { DeliveryArchive, DeliveryLogReader, JournalReader } from '@switchhook/store'
-import type { RouteOf } from '../../http/route.ts'
+import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, component, type ValueOf } from '../../http/schema.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -35,11 +35,9 @@ const answerSchema = completeComponent('EventDelivery', 'The delivery of an even
 })
 
 export const deliverEvent: RouteOf<DeliverRouteDeps, ValueOf<typeof requestSchema>> = {
-  method: 'post',
+  ...acts('deliveries'),
   path: '/api/v1/webhooks/events/{eventId}/deliver',
   operationId: 'deliverEvent',
-  tag: 'deliveries',
-  role: 'operator',
   summary: 'Send an event to a subscription',
   description:
     'Sends an event of the journal to an enabled subscription of the tenant, whether or not it asks for the event type or existed when the event occurred. ' +

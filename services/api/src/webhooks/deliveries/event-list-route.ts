@@ -1,7 +1,7 @@
 import { canonicalCallId, EVENT_TYPES, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
 import type { EventList } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, searches } from '../../http/route.ts'
 import { completeComponent, moment, orNull, pageParameters, pageSchema, type QueryOf, text } from '../../http/schema.ts'
 import { deliveryQuery } from './delivery-query.ts'
 import { eventIdSchema } from './delivery-schema.ts'
@@ -47,12 +47,9 @@ const listedEventSchema = completeComponent('ListedEvent', 'An event, with the i
 const eventPageSchema = pageSchema('EventPage', 'A page of events.', listedEventSchema)
 
 export const listEvents: RouteOf<{ readonly events: EventList }, undefined, QueryOf<typeof eventListQuery>> = {
-  method: 'get',
+  ...searches('deliveries'),
   path: '/api/v1/webhooks/events',
   operationId: 'listEvents',
-  tag: 'deliveries',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List events',
   description:
     'Lists the events of the tenant, whether or not a subscription received them, by `listedAt`, the newest first. Use it to find the `eventId` for ' +

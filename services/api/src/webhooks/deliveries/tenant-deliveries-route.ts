@@ -10,7 +10,7 @@ import {
 import type { DeliveryLogReader, ListedDelivery, Page, TenantLog, TenantParked } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { rangeOf } from '../../http/read-range.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, integer, type QueryOf } from '../../http/schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { deliveryQuery, isAbout } from './delivery-query.ts'
@@ -90,12 +90,9 @@ async function pageOf(
 }
 
 export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined, QueryOf<typeof parameters>> = {
-  method: 'get',
+  ...searches('deliveries'),
   path: '/api/v1/webhooks/deliveries',
   operationId: 'listTenantDeliveries',
-  tag: 'deliveries',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List the deliveries of all subscriptions',
   description:
     'Lists the deliveries of the tenant, the newest first; by default only parked ones. Parked deliveries are listed for 30 days, by the time of ' +

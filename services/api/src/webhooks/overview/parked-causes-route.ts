@@ -1,7 +1,7 @@
 import { UNREACHABLE_REASONS } from '@switchhook/contracts'
 import type { TenantParked } from '@switchhook/store'
 import type { Base } from '../../base.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, completeComponent, count, integer, list, moment, orNull, text } from '../../http/schema.ts'
 import { parkedReasonSchema } from '../deliveries/delivery-schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -41,12 +41,9 @@ const parkedCausesSchema = completeComponent(
 )
 
 export const listParkedCauses: RouteOf<Pick<Base, 'now'> & { readonly parked: TenantParked }> = {
-  method: 'get',
+  ...searches('deliveries'),
   path: '/api/v1/webhooks/parked',
   operationId: 'listParkedCauses',
-  tag: 'deliveries',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List parked deliveries by cause',
   description:
     'Groups the parked deliveries of all subscriptions by subscription, reason, outcome and status. One answer looks at 5,000 deliveries, shared fairly ' +

@@ -10,7 +10,7 @@ import {
 } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { windowOf } from '../../http/read-range.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, completeComponent, count, flag, list, moment, type QueryOf, time } from '../../http/schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
@@ -107,12 +107,9 @@ const query = {
 }
 
 export const readStatistics: RouteOf<StatisticsRouteDeps, undefined, QueryOf<typeof query>> = {
-  method: 'get',
+  ...searches('deliveries'),
   path: '/api/v1/webhooks/statistics',
   operationId: 'readStatistics',
-  tag: 'deliveries',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'Read statistics of deliveries',
   description:
     'Returns attempts, outcomes, parked and expired deliveries, answer times and delays by minute or hour, and the cool-downs of a subscription. Figures are written every ten seconds. A worker that dies ' +

@@ -1,7 +1,7 @@
 import { isPaused, type Subscription } from '@switchhook/contracts'
 import { type DeliveryCounter, inChunks, type PageQuery } from '@switchhook/store'
 import type { Base } from '../../base.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, searches } from '../../http/route.ts'
 import {
   completeComponent,
   count,
@@ -82,12 +82,9 @@ async function summaryOf({ standings, healthOf, now }: SummaryRouteDeps, subscri
 }
 
 export const readSummary: RouteOf<SummaryRouteDeps, undefined, PageQuery> = {
-  method: 'get',
+  ...searches('subscriptions'),
   path: '/api/v1/webhooks/summary',
   operationId: 'readSummary',
-  tag: 'subscriptions',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'Read how all subscriptions stand',
   description:
     'Lists the subscriptions with the health of their endpoints and the numbers of their pending, waiting, held and parked deliveries, the oldest ' +

@@ -14,9 +14,8 @@ import { mergedHeaders } from './own-headers.ts'
 import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
 import { storedTypes } from './subscribed-types.ts'
 import {
+  ofSubscription,
   onSubscription,
-  params,
-  SUBSCRIPTIONS,
   type SubscriptionChange,
   type SubscriptionRouteDeps,
   withHealth,
@@ -37,7 +36,7 @@ async function lookAtHeld(
 
 export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChange> = {
   method: 'patch',
-  path: `${SUBSCRIPTIONS}/{id}`,
+  ...ofSubscription(),
   operationId: 'changeSubscription',
   tag: 'subscriptions',
   role: 'admin',
@@ -49,7 +48,6 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
   idempotent: true,
   conditional: true,
   audit: { action: 'subscription.changed', on: onSubscription },
-  params,
   body: subscriptionChangeSchema,
   responses: {
     200: { description: 'The changed subscription.', body: subscriptionSchema, headers: { ETag: etagHeader } },
@@ -106,7 +104,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
 
 export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
   method: 'delete',
-  path: `${SUBSCRIPTIONS}/{id}`,
+  ...ofSubscription(),
   operationId: 'deleteSubscription',
   tag: 'subscriptions',
   role: 'admin',
@@ -117,7 +115,6 @@ export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
   idempotent: true,
   conditional: true,
   audit: { action: 'subscription.deleted', on: onSubscription },
-  params,
   responses: { 204: { description: 'The subscription was deleted.' } },
   failures: ['subscription-not-found'],
   async handle({ caller, params: { id }, ifMatch, isRerun }, deps) {

@@ -14,7 +14,7 @@ import type { RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
 import { rotatedSchema, rotationSchema } from './signing-schema.ts'
 import { firstAttemptsStopped } from './stop-first-attempts.ts'
-import { onSubscription, params, SUBSCRIPTIONS } from './subscription-routes.ts'
+import { ofSubscription, onSubscription } from './subscription-routes.ts'
 import { etagHeader } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
 import { tagOf } from './subscription-view.ts'
@@ -26,7 +26,7 @@ interface RotateRouteDeps extends Pick<Base, 'subscriptions' | 'vault' | 'now'> 
 
 export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, ValueOf<typeof rotationSchema>> = {
   method: 'post',
-  path: `${SUBSCRIPTIONS}/{id}/rotate-secret`,
+  ...ofSubscription('/rotate-secret'),
   operationId: 'rotateSubscriptionSecret',
   tag: 'subscriptions',
   role: 'admin',
@@ -39,7 +39,6 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, ValueOf<typeof r
   idempotent: true,
   conditional: true,
   audit: { action: 'subscription.secret-rotated', on: onSubscription },
-  params,
   body: rotationSchema,
   isBodyOptional: true,
   responses: { 200: { description: 'The new secret.', body: rotatedSchema, headers: { ETag: etagHeader } } },

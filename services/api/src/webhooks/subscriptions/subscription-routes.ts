@@ -9,7 +9,7 @@ import {
 } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import type { Audited } from '../../http/audit-action.ts'
-import type { Caller, RouteOf } from '../../http/route.ts'
+import { type Caller, type RouteOf, reads, searches } from '../../http/route.ts'
 import { text } from '../../http/schema.ts'
 import { watchUse } from './delete-unused.ts'
 import { HEALTHY, type Health } from './endpoint-health.ts'
@@ -57,7 +57,12 @@ export type SubscriptionChange = Omit<Partial<NewSubscription>, 'mode'>
 
 export const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 
-export const params = { id: subscriptionIdSchema }
+/** The path of a route of one subscription. */
+export const ofSubscription = (rest = '') => ({
+  path: `${SUBSCRIPTIONS}/{id}${rest}`,
+  params: { id: subscriptionIdSchema },
+})
+
 export const onSubscription: Audited['on'] = ({ params: { id } }) => ({ subscriptionId: id })
 
 /**
@@ -151,12 +156,9 @@ export const listSubscriptions: RouteOf<
   undefined,
   PageQuery & { readonly externalId?: string }
 > = {
-  method: 'get',
+  ...searches('subscriptions'),
   path: SUBSCRIPTIONS,
   operationId: 'listSubscriptions',
-  tag: 'subscriptions',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List subscriptions',
   description:
     "Lists the tenant's subscriptions, the oldest first (by `createdAt`, then `id`). If there are more than `limit`, the `Link` header has the " +
@@ -188,15 +190,12 @@ export const listSubscriptions: RouteOf<
 }
 
 export const readSubscription: RouteOf<SubscriptionRouteDeps> = {
-  method: 'get',
-  path: `${SUBSCRIPTIONS}/{id}`,
+  ...reads('subscriptions'),
+  ...ofSubscription(),
   operationId: 'readSubscription',
-  tag: 'subscriptions',
-  role: 'viewer',
   summary: 'Read a subscription',
   description:
     'Returns a subscription with the health of its endpoint, the numbers of its parked and held deliveries, and who receives them.',
-  params,
   responses: { 200: { description: 'The subscription.', body: subscriptionSchema, headers: { ETag: etagHeader } } },
   failures: ['subscription-not-found'],
   async handle({ caller, params: { id } }, deps) {

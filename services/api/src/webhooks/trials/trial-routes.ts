@@ -15,11 +15,10 @@ import { type CheckStore, createCheckStore, createDeliveryArchive, type Delivery
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { HeaderedError } from '../../http/headered-error.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, component, list, orNull, text, type ValueOf } from '../../http/schema.ts'
 import { deliveryIdSchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
-import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
-import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import { CHECKS, createReceiverReport } from './receiver-report.ts'
 
 const eventType = { type: 'string', enum: EVENT_TYPES, examples: ['call.status'] } as const
@@ -79,8 +78,6 @@ const RETRY_AFTER_SECONDS = '5'
 const NOT_UNDERSTOOD =
   'A delivery worker of a newer version ran the check, and this api does not understand the result. Retry after the upgrade.'
 
-const params = { id: subscriptionIdSchema }
-
 /** @throws AppError `check-running` or `too-many-checks` */
 async function begin({ checks, config }: TrialRouteDeps, subscription: Subscription): Promise<void> {
   const bounds = { leaseMs: config.RECEIVER_CHECK_TIMEOUT + LEASE_SLACK_MS, most: MAX_CHECKS }
@@ -107,11 +104,9 @@ async function factsOf(checks: TrialRouteDeps['checks'], checkId: string, untilM
 }
 
 const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
-  method: 'post',
-  path: `${SUBSCRIPTIONS}/{id}/test`,
+  ...acts('subscriptions'),
+  ...ofSubscription('/test'),
   operationId: 'testSubscription',
-  tag: 'subscriptions',
-  role: 'operator',
   summary: 'Send a test delivery',
   description:
     'Sends an example event to the endpoint. It is signed, retried and parked like any delivery, waits during a cool-down, and carries ' +
@@ -121,7 +116,6 @@ const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
     action: 'subscription.tested',
     on: ({ params, made }) => ({ subscriptionId: params['id'], deliveryId: made['deliveryId'] }),
   },
-  params,
   body: trialSchema,
   isBodyOptional: true,
   responses: {
@@ -140,11 +134,9 @@ const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
 }
 
 const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
-  method: 'post',
-  path: `${SUBSCRIPTIONS}/{id}/check`,
+  ...acts('subscriptions'),
+  ...ofSubscription('/check'),
   operationId: 'checkReceiver',
-  tag: 'subscriptions',
-  role: 'operator',
   summary: 'Check the endpoint',
   description:
     'Checks that the endpoint meets the obligations of a receiver, and reports what to fix. Sends an example delivery, a duplicate of it and, ' +
@@ -152,7 +144,6 @@ const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
     'Nothing is retried, parked or counted as a failure. A check ignores a cool-down and does not end it. The answer takes at most twice the timeout of an ' +
     `attempt (10 s by default). One check of a subscription and ${MAX_CHECKS} of a tenant can run at the same time. An \`Idempotency-Key\` is rejected: each request runs a new check.`,
   audit: { action: 'subscription.checked', on: ({ params }) => ({ subscriptionId: params['id'] }) },
-  params,
   body: trialSchema,
   isBodyOptional: true,
   responses: { 200: { description: 'The report.', body: receiverReportSchema } },
