@@ -114,7 +114,7 @@ const setPresence: RouteOf<AgentRouteDeps, PresenceBody> = {
   ...acts('agents'),
   path: '/api/v1/voice/agents/{agentUri}/presence',
   operationId: 'setPresence',
-  audit: { action: 'agent.presence-set', on: ({ made: { agentUri } }) => ({ agentUri }) },
+  audit: { action: 'agent.presence-set', ids: ['agentUri'] },
   summary: "Set an agent's status",
   description:
     'Without `until`, sets the standing status. With `until`, sets a temporary status, after which the standing status returns. During a call, the status is kept as `pendingStatusCode` and takes effect after the call and its after-call work; the latest one wins. During after-call work, it ends the after-call work and takes effect immediately.',

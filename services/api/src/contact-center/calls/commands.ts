@@ -60,12 +60,7 @@ export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>):
     idempotent: true,
     audit: {
       action: AUDIT_ACTION_OF[route.operationId],
-      on: ({ made: { callId, agentUri, commandId, consultationCallId } }) => ({
-        callId,
-        agentUri,
-        commandId,
-        consultationCallId,
-      }),
+      ids: ['callId', 'agentUri', 'commandId', 'consultationCallId'],
     },
     validatesAbsentBody: true,
     failures: [

@@ -115,9 +115,10 @@ export function fieldsOf({ body: schema = {} }: Pick<RouteSpec, 'body'>, body: u
   return settableNames(schema).filter((name) => Object.hasOwn(body, name))
 }
 
-/** The ids to record for one request. Values that are not strings are left out. */
-export function auditedIds(audited: Audited, params: RouteRequest['params'], { body }: Answer): Record<string, string> {
-  const made = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
-  const ids = Object.entries(audited.on({ params, made }))
-  return Object.fromEntries(ids.filter((id): id is [string, string] => typeof id[1] === 'string'))
+/** The ids to record for one request. Only a subscription is named by `id`. Values that are not strings are left out. */
+export function auditedIds({ ids }: Audited, params: RouteRequest['params'], { body }: Answer): Record<string, string> {
+  const { id, ...others }: Readonly<Record<string, unknown>> = { ...params, ...(body as object) }
+  const known: typeof others = { subscriptionId: id, ...others }
+  const named = ids.map((name) => [name, known[name]] as const)
+  return Object.fromEntries(named.filter((id): id is [string, string] => typeof id[1] === 'string'))
 }

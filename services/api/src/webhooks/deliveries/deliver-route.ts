@@ -45,10 +45,7 @@ export const deliverEvent: RouteOf<DeliverRouteDeps, ValueOf<typeof requestSchem
     'If the event was delivered there before, this is the same as `POST /webhooks/deliveries/{deliveryId}/redeliver`. ' +
     'The journal holds the latest 20,000 events for 24 hours (both are defaults).',
   idempotent: true,
-  audit: {
-    action: 'event.delivered',
-    on: ({ made: { eventId, deliveryId, subscriptionId } }) => ({ eventId, deliveryId, subscriptionId }),
-  },
+  audit: { action: 'event.delivered', ids: ['eventId', 'deliveryId', 'subscriptionId'] },
   params: { eventId: eventIdSchema },
   body: requestSchema,
   responses: { 202: { description: 'The delivery is due now.', body: answerSchema } },

@@ -75,10 +75,7 @@ export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
     'Requests with the same `Idempotency-Key` send it once, even if it is parked again in between. Once the record of the delivery has expired, ' +
     'a replayed answer has no attempts, and its envelope comes from the journal or is null.',
   idempotent: true,
-  audit: {
-    action: 'delivery.redelivered',
-    on: ({ made: { deliveryId, subscriptionId } }) => ({ deliveryId, subscriptionId }),
-  },
+  audit: { action: 'delivery.redelivered', ids: ['deliveryId', 'subscriptionId'] },
   params,
   responses: { 202: { description: 'The delivery is due now.', body: deliverySchema } },
   failures: [

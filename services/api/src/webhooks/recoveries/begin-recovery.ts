@@ -35,7 +35,7 @@ export const beginning = (action: 'recovery.started' | 'backfill.started', answe
     ...acts('deliveries'),
     isExpensive: true,
     idempotent: true,
-    audit: { action, on: ({ params, made }) => ({ subscriptionId: params['id'], recoveryId: made['recoveryId'] }) },
+    audit: { action, ids: ['subscriptionId', 'recoveryId'] },
     body,
     validate: (asked, faults) =>
       faults.length > 0 ? invalidBody(body, faults) : windowFault(asked as RecoveryRequest),

@@ -148,10 +148,7 @@ export const cancelRecovery: RouteOf<BeginDeps> = {
     'Stops a recovery. After the answer it sends nothing more, and the remaining deliveries stay parked. Deliveries that it has sent keep their ' +
     'schedule. Cancelling an ended recovery changes nothing.',
   idempotent: true,
-  audit: {
-    action: 'recovery.cancelled',
-    on: ({ params, made }) => ({ recoveryId: params['recoveryId'], subscriptionId: made['subscriptionId'] }),
-  },
+  audit: { action: 'recovery.cancelled', ids: ['recoveryId', 'subscriptionId'] },
   params,
   responses: { 200: { description: 'The ended recovery.', body: recoverySchema } },
   failures: ['recovery-not-found'],

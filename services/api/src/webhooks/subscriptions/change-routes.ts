@@ -15,7 +15,6 @@ import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.
 import { storedTypes } from './subscribed-types.ts'
 import {
   ofSubscription,
-  onSubscription,
   type SubscriptionChange,
   type SubscriptionRouteDeps,
   withHealth,
@@ -47,7 +46,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
     'Deliveries that have already failed keep their schedule, url and body.',
   idempotent: true,
   conditional: true,
-  audit: { action: 'subscription.changed', on: onSubscription },
+  audit: { action: 'subscription.changed', ids: ['subscriptionId'] },
   body: subscriptionChangeSchema,
   responses: {
     200: { description: 'The changed subscription.', body: subscriptionSchema, headers: { ETag: etagHeader } },
@@ -114,7 +113,7 @@ export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
     'to stop their retries, let your endpoint answer 410, which parks them. Those of a pull subscription are parked when they are due.',
   idempotent: true,
   conditional: true,
-  audit: { action: 'subscription.deleted', on: onSubscription },
+  audit: { action: 'subscription.deleted', ids: ['subscriptionId'] },
   responses: { 204: { description: 'The subscription was deleted.' } },
   failures: ['subscription-not-found'],
   async handle({ caller, params: { id }, ifMatch, isRerun }, deps) {

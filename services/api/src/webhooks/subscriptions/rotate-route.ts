@@ -14,7 +14,7 @@ import type { RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
 import { rotatedSchema, rotationSchema } from './signing-schema.ts'
 import { firstAttemptsStopped } from './stop-first-attempts.ts'
-import { ofSubscription, onSubscription } from './subscription-routes.ts'
+import { ofSubscription } from './subscription-routes.ts'
 import { etagHeader } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
 import { tagOf } from './subscription-view.ts'
@@ -38,7 +38,7 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, ValueOf<typeof r
     'is signed from its first rotation.',
   idempotent: true,
   conditional: true,
-  audit: { action: 'subscription.secret-rotated', on: onSubscription },
+  audit: { action: 'subscription.secret-rotated', ids: ['subscriptionId'] },
   body: rotationSchema,
   isBodyOptional: true,
   responses: { 200: { description: 'The new secret.', body: rotatedSchema, headers: { ETag: etagHeader } } },

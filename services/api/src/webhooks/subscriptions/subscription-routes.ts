@@ -8,7 +8,6 @@ import {
   type SubscriptionStore,
 } from '@switchhook/store'
 import type { Base } from '../../base.ts'
-import type { Audited } from '../../http/audit-action.ts'
 import { type Caller, type RouteOf, reads, searches } from '../../http/route.ts'
 import { text } from '../../http/schema.ts'
 import { watchUse } from './delete-unused.ts'
@@ -63,8 +62,6 @@ export const ofSubscription = (rest = '') => ({
   params: { id: subscriptionIdSchema },
 })
 
-export const onSubscription: Audited['on'] = ({ params: { id } }) => ({ subscriptionId: id })
-
 /**
  * @throws AppError `subscription-not-found`, also for a malformed id and for a subscription of another tenant;
  * `subscription-disabled` or `subscription-not-pull` if it must be enabled, or a pull subscription, and is not
@@ -108,7 +105,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
     'Subscribes an endpoint to event types, or with `mode: pull` clients that receive the deliveries. Needs the role `admin`, except for a pull subscription with `deleteAfterUnusedSeconds`. The subscription is enabled immediately unless you send `enabled: false`. Store the `secret` of the answer: it signs ' +
     'the deliveries, and no later answer shows it. If `url` or `eventTypes` is invalid, the error lists the known event types.',
   idempotent: true,
-  audit: { action: 'subscription.created', on: ({ made }) => ({ subscriptionId: made['id'] }) },
+  audit: { action: 'subscription.created', ids: ['subscriptionId'] },
   body: newSubscriptionSchema,
   responses: {
     201: {

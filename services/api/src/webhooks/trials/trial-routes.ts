@@ -112,10 +112,7 @@ const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
     'Sends an example event to the endpoint. It is signed, retried and parked like any delivery, waits during a cool-down, and carries ' +
     '`X-SVC-Test: true`. Read it by its `deliveryId`; lists show it only if it is parked.',
   idempotent: true,
-  audit: {
-    action: 'subscription.tested',
-    on: ({ params, made }) => ({ subscriptionId: params['id'], deliveryId: made['deliveryId'] }),
-  },
+  audit: { action: 'subscription.tested', ids: ['subscriptionId', 'deliveryId'] },
   body: trialSchema,
   isBodyOptional: true,
   responses: {
@@ -143,7 +140,7 @@ const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
     'if deliveries are signed, one with a forged signature and one with a stale timestamp, which the endpoint must reject. Each carries `X-SVC-Test: true`. ' +
     'Nothing is retried, parked or counted as a failure. A check ignores a cool-down and does not end it. The answer takes at most twice the timeout of an ' +
     `attempt (10 s by default). One check of a subscription and ${MAX_CHECKS} of a tenant can run at the same time. An \`Idempotency-Key\` is rejected: each request runs a new check.`,
-  audit: { action: 'subscription.checked', on: ({ params }) => ({ subscriptionId: params['id'] }) },
+  audit: { action: 'subscription.checked', ids: ['subscriptionId'] },
   body: trialSchema,
   isBodyOptional: true,
   responses: { 200: { description: 'The report.', body: receiverReportSchema } },
