@@ -23,7 +23,7 @@ export {
   type ParkedLimitStore,
 } from './deliveries/parked-limit-store.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow } from './deliveries/parked-window.ts'
-export type { DeliveryLimits, TenantRoom } from './deliveries/tenant-room.ts'
+export { type DeliveryLimits, keptWith, shareOf, type TenantRoom } from './deliveries/tenant-room.ts'
 export { createHeldLimitStore, type HeldLimitStore, NEAR_HELD_LIMIT } from './held/held-limit-store.ts'
 export { createHeldLooks, type HeldLook, type HeldLooks } from './held/held-looks.ts'
 export type { HeldMessage } from './held/held-message.ts'
