@@ -99,7 +99,7 @@ export type RecoveryBook = ReturnType<typeof createRecoveryBook>
 export function createRecoveryBook({ store, rejections, meter, now }: RecoveriesDeps, transact: Transact) {
   async function read(tenant: Tenant, ids: readonly RecoveryId[]): Promise<readonly Recovery[]> {
     const records = await store.read(tenant, ids.flatMap(keysOf))
-    return records.flatMap((record) => (record === undefined ? [] : [record.value as Recovery]))
+    return records.flatMap(({ value }) => (value === undefined ? [] : [value as Recovery]))
   }
 
   /** Sets a lost timer again. During an upgrade, a replica of a version that does not know the timer's owner may have discarded it. */
