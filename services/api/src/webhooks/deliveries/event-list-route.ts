@@ -1,8 +1,8 @@
 import { canonicalCallId, EVENT_TYPES, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
-import type { EventList } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { completeComponent, moment, orNull, pageParameters, pageSchema, type QueryOf, text } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { deliveryQuery } from './delivery-query.ts'
 import { eventIdSchema } from './delivery-schema.ts'
 
@@ -46,7 +46,7 @@ const listedEventSchema = completeComponent('ListedEvent', 'An event, with the i
 
 const eventPageSchema = pageSchema('EventPage', 'A page of events.', listedEventSchema)
 
-export const listEvents: RouteOf<{ readonly events: EventList }, undefined, QueryOf<typeof eventListQuery>> = {
+export const listEvents: RouteOf<Pick<Webhooks, 'events'>, undefined, QueryOf<typeof eventListQuery>> = {
   ...searches('deliveries'),
   path: '/api/v1/webhooks/events',
   operationId: 'listEvents',

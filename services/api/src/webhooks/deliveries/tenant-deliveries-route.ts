@@ -7,23 +7,17 @@ import {
   type Tenant,
   UNREACHABLE_REASONS,
 } from '@switchhook/contracts'
-import type { DeliveryLogReader, ListedDelivery, Page, TenantLog, TenantParked } from '@switchhook/store'
-import type { Base } from '../../base.ts'
+import type { ListedDelivery, Page } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, integer, type QueryOf } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { deliveryQuery, isAbout } from './delivery-query.ts'
 import { deliveryPageSchema, summaryOf } from './delivery-schema.ts'
 import { eventListQuery } from './event-list-route.ts'
 
-interface TenantDeliveriesRouteDeps extends Pick<Base, 'subscriptions'> {
-  readonly parked: TenantParked
-  /** The latest deliveries of one subscription. */
-  readonly deliveryLog: DeliveryLogReader
-  /** The deliveries of the tenant's latest events. */
-  readonly tenantLog: TenantLog
-}
+type TenantDeliveriesRouteDeps = Pick<Webhooks, 'subscriptions' | 'parked' | 'deliveryLog' | 'tenantLog'>
 
 const { eventId: _, limit, cursor, ...inherited } = deliveryQuery
 

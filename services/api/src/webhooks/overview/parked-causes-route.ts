@@ -1,9 +1,8 @@
 import { UNREACHABLE_REASONS } from '@switchhook/contracts'
-import type { TenantParked } from '@switchhook/store'
-import type { Base } from '../../base.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, completeComponent, count, integer, list, moment, orNull, text } from '../../http/schema.ts'
 import { parkedReasonSchema } from '../deliveries/delivery-schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 const parkedCausesSchema = completeComponent(
@@ -40,7 +39,7 @@ const parkedCausesSchema = completeComponent(
   },
 )
 
-export const listParkedCauses: RouteOf<Pick<Base, 'now'> & { readonly parked: TenantParked }> = {
+export const listParkedCauses: RouteOf<Pick<Webhooks, 'parked' | 'now'>> = {
   ...searches('deliveries'),
   path: '/api/v1/webhooks/parked',
   operationId: 'listParkedCauses',

@@ -1,23 +1,16 @@
 import { AppError, parseSubscriptionId } from '@switchhook/contracts'
 import {
-  type CoolDownHistory,
   type CoolDownPeriod,
   OUTCOME_CODES,
   STATISTICS_STEPS,
   type StatisticsPoint,
   type StatisticsStep,
-  type StatisticsStore,
 } from '@switchhook/store'
-import type { Base } from '../../base.ts'
 import { windowOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, completeComponent, count, flag, list, moment, type QueryOf, time } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-
-interface StatisticsRouteDeps extends Pick<Base, 'now'> {
-  readonly statistics: StatisticsStore
-  readonly coolDowns: CoolDownHistory
-}
 
 const STEPS = Object.keys(STATISTICS_STEPS) as StatisticsStep[]
 
@@ -106,7 +99,11 @@ const query = {
   },
 }
 
-export const readStatistics: RouteOf<StatisticsRouteDeps, undefined, QueryOf<typeof query>> = {
+export const readStatistics: RouteOf<
+  Pick<Webhooks, 'statistics' | 'coolDowns' | 'now'>,
+  undefined,
+  QueryOf<typeof query>
+> = {
   ...searches('deliveries'),
   path: '/api/v1/webhooks/statistics',
   operationId: 'readStatistics',

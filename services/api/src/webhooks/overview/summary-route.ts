@@ -1,6 +1,5 @@
 import { isPaused, type Subscription } from '@switchhook/contracts'
-import { type DeliveryCounter, inChunks, type PageQuery } from '@switchhook/store'
-import type { Base } from '../../base.ts'
+import { inChunks, type PageQuery } from '@switchhook/store'
 import { type RouteOf, searches } from '../../http/route.ts'
 import {
   completeComponent,
@@ -12,12 +11,12 @@ import {
   nextCursorSchema,
   pageParameters,
 } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { endpointHealthSchema, type Health, healthViewOf } from '../subscriptions/endpoint-health.ts'
 import { OPTIONAL_SETTINGS } from '../subscriptions/optional-settings.ts'
 import { subscriptionSchema } from '../subscriptions/subscription-schema.ts'
 
-interface SummaryRouteDeps extends Pick<Base, 'subscriptions' | 'now'> {
-  readonly standings: DeliveryCounter
+interface SummaryRouteDeps extends Pick<Webhooks, 'subscriptions' | 'standings' | 'now'> {
   readonly healthOf: (subscription: Subscription) => Promise<Health>
 }
 

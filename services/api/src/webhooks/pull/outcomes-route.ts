@@ -9,18 +9,14 @@ import {
   type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
-import { type DeliveryLogReader, type HeldStore, leaseTimes, type OutcomeStore } from '@switchhook/store'
-import type { Base } from '../../base.ts'
+import { leaseTimes } from '@switchhook/store'
 import { acts, type RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesIn, outcomesSchema } from './pull-schema.ts'
 
-interface OutcomesRouteDeps extends Pick<Base, 'subscriptions' | 'broker' | 'now'> {
-  readonly held: HeldStore
-  readonly deliveryLog: Pick<DeliveryLogReader, 'records'>
-  readonly outcomes: OutcomeStore
-}
+type OutcomesRouteDeps = Pick<Webhooks, 'subscriptions' | 'broker' | 'held' | 'deliveryLog' | 'outcomes' | 'now'>
 
 type Body = ValueOf<typeof outcomesSchema>
 

@@ -54,7 +54,7 @@ interface NewSubscription extends Partial<OptionalSettings> {
 
 export type SubscriptionChange = Omit<Partial<NewSubscription>, 'mode'>
 
-export const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
+const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 
 /** The path of a route of one subscription. */
 export const ofSubscription = (rest = '') => ({

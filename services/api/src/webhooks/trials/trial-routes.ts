@@ -11,13 +11,12 @@ import {
   readCheckResult,
   type Subscription,
 } from '@switchhook/contracts'
-import { type CheckStore, createCheckStore, createDeliveryArchive, type DeliveryArchive } from '@switchhook/store'
-import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { HeaderedError } from '../../http/headered-error.ts'
 import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, component, list, orNull, text, type ValueOf } from '../../http/schema.ts'
 import { deliveryIdSchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import { CHECKS, createReceiverReport } from './receiver-report.ts'
 
@@ -59,10 +58,10 @@ const receiverReportSchema = completeComponent('ReceiverReport', 'The findings o
   ),
 })
 
-interface TrialRouteDeps extends Pick<Base, 'config' | 'subscriptions' | 'publishDelivery' | 'broker'> {
-  readonly deliveries: DeliveryArchive
-  readonly checks: CheckStore
-}
+type TrialRouteDeps = Pick<
+  Webhooks,
+  'config' | 'subscriptions' | 'publishDelivery' | 'broker' | 'deliveries' | 'checks'
+>
 
 type TrialBody = ValueOf<typeof trialSchema>
 
@@ -180,6 +179,4 @@ const typeOf = ({ eventType }: TrialBody, { eventTypes }: Subscription): EventTy
   eventType ?? eventTypes.find((type) => type !== ALL_TYPES) ?? 'call.status'
 
 /** The trials of a subscription. They are sent without any event; a disabled subscription receives none either. */
-export const trials = feature([testSubscription, checkReceiver], (base: Base) => ({
-  deps: { ...base, deliveries: createDeliveryArchive(base.redis), checks: createCheckStore(base.redis) },
-}))
+export const trials = feature([testSubscription, checkReceiver], (webhooks: Webhooks) => ({ deps: webhooks }))
