@@ -6,20 +6,14 @@ import type { Answer, Caller, Route, RouteRequest, RouteSpec } from '../route.ts
 import { openLaterEntries } from './later-entries.ts'
 
 /** One entry as it is stored for its tenant: who did what, to what, from where. Names and ids, never values. */
-export interface AuditEntry {
-  readonly action: AuditAction
-  readonly clientId: string
-  readonly subject: string | null
-  /** null: the request had no token. */
-  readonly issuer: string | null
+export type AuditEntry = ReturnType<typeof createEntry>
+
+/** What an audited request has done. */
+interface Done {
   readonly on: Readonly<Record<string, string>>
   /** The names of the fields that the request body set. */
   readonly fields: readonly string[]
-  readonly address: string | null
-  readonly userAgent: string | null
   readonly status: number
-  readonly requestId: string
-  readonly traceId: string | null
 }
 
 export interface Origin {
@@ -93,12 +87,13 @@ export function createEntry(
   action: AuditAction,
   { clientId, subject, issuer }: Caller,
   { address, userAgent, requestId, traceId }: Origin,
-  done: Pick<AuditEntry, 'on' | 'fields' | 'status'>,
-): AuditEntry {
+  done: Done,
+) {
   return {
     action,
     clientId,
     subject: subject ?? null,
+    // Null: the request had no token.
     issuer: issuer ?? null,
     ...done,
     // A dual-stack socket reports an IPv4 peer as an IPv4-mapped IPv6 address.

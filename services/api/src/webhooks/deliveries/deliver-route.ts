@@ -1,19 +1,13 @@
 import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contracts'
-import type { DeliveryArchive, DeliveryLogReader, JournalReader } from '@switchhook/store'
 import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, component, type ValueOf } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { DELIVERY_STATES, deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
 import { requestedDelivery } from './event-body.ts'
 import { BUSY, FIRST_ATTEMPT, type RedeliverDeps, redeliver } from './redeliver.ts'
 import { sendAgain } from './send-again.ts'
-
-export interface DeliverRouteDeps extends RedeliverDeps {
-  readonly deliveries: DeliveryArchive
-  readonly deliveryLog: Pick<DeliveryLogReader, 'event'>
-  readonly journal: Pick<JournalReader, 'isOn' | 'find'>
-}
 
 const requestSchema = component('EventDeliveryRequest', {
   type: 'object',
@@ -34,7 +28,10 @@ const answerSchema = completeComponent('EventDelivery', 'The delivery of an even
   ),
 })
 
-export const deliverEvent: RouteOf<DeliverRouteDeps, ValueOf<typeof requestSchema>> = {
+export const deliverEvent: RouteOf<
+  RedeliverDeps & Pick<Webhooks, 'deliveries' | 'deliveryLog' | 'journal'>,
+  ValueOf<typeof requestSchema>
+> = {
   ...acts('deliveries'),
   path: '/api/v1/webhooks/events/{eventId}/deliver',
   operationId: 'deliverEvent',

@@ -13,9 +13,14 @@ const CALL_ID = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
 const AGENT_URI = 'sip:alice@acme.example'
 const CORRELATION_ID = 'crm-4711'
 
-export const eventListQuery = {
-  callId: name('Only events of this call.', CALL_ID),
-  agentUri: name('Only events of this agent. Percent-encode special characters such as `+`.', AGENT_URI),
+/** The parameters that select by the call and the agent of an event. @param what is selected, as part of a sentence */
+export const subjectParameters = (what: string, more = '') => ({
+  callId: name(`Only ${what} of this call${more}.`, CALL_ID),
+  agentUri: name(`Only ${what} of this agent${more}. Percent-encode special characters such as \`+\`.`, AGENT_URI),
+})
+
+const query = {
+  ...subjectParameters('events'),
   correlationId: name('Only events with this `correlationId`.', CORRELATION_ID),
   number: text(
     'Only events of calls with this phone number of the other party. Separators, a leading `+` and leading zeros are ignored, and the beginning can be ' +
@@ -46,7 +51,7 @@ const listedEventSchema = completeComponent('ListedEvent', 'An event, with the i
 
 const eventPageSchema = pageSchema('EventPage', 'A page of events.', listedEventSchema)
 
-export const listEvents: RouteOf<Pick<Webhooks, 'events'>, undefined, QueryOf<typeof eventListQuery>> = {
+export const listEvents: RouteOf<Pick<Webhooks, 'events'>, undefined, QueryOf<typeof query>> = {
   ...searches('deliveries'),
   path: '/api/v1/webhooks/events',
   operationId: 'listEvents',
@@ -56,7 +61,7 @@ export const listEvents: RouteOf<Pick<Webhooks, 'events'>, undefined, QueryOf<ty
     '`GET /webhooks/events/{eventId}`. Events of one call within 50 ms can be listed out of order. The list holds the latest 20,000 events for 1 hour ' +
     '(both are defaults). New events do not shift the pages. ' +
     'One request searches five thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
-  query: eventListQuery,
+  query,
   responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
   async handle({ caller, query: { callId, ...query } }, { events }) {
     const call = callId !== undefined && { callId: canonicalCallId(callId) }

@@ -5,7 +5,6 @@ import {
   parseSubscriptionId,
   subjectOf,
   type Tenant,
-  UNREACHABLE_REASONS,
 } from '@switchhook/contracts'
 import type { ListedDelivery, Page } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
@@ -14,8 +13,8 @@ import { choice, integer, type QueryOf } from '../../http/schema.ts'
 import type { Webhooks } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { deliveryQuery, isAbout } from './delivery-query.ts'
-import { deliveryPageSchema, summaryOf } from './delivery-schema.ts'
-import { eventListQuery } from './event-list-route.ts'
+import { deliveryPageSchema, OUTCOMES, summaryOf } from './delivery-schema.ts'
+import { subjectParameters } from './event-list-route.ts'
 
 type TenantDeliveriesRouteDeps = Pick<Webhooks, 'subscriptions' | 'parked' | 'deliveryLog' | 'tenantLog'>
 
@@ -24,21 +23,13 @@ const { eventId: _, limit, cursor, ...inherited } = deliveryQuery
 const parameters = {
   ...inherited,
   parkedReason: choice(PARKED_REASONS, 'Only deliveries that were parked for this reason.', 'exhausted'),
-  outcome: choice(
-    ['delivered', 'answered', ...UNREACHABLE_REASONS],
-    'Only deliveries whose latest attempt had this outcome.',
-    'timeout',
-  ),
+  outcome: choice(OUTCOMES, 'Only deliveries whose latest attempt had this outcome.', 'timeout'),
   status: integer('Only deliveries whose latest attempt was answered with this HTTP status.', 503, {
     minimum: 100,
     maximum: 999,
   }),
   subscriptionId: { ...subscriptionIdSchema, description: 'Only deliveries of this subscription.' },
-  callId: { ...eventListQuery.callId, description: 'Only deliveries of events of this call.' },
-  agentUri: {
-    ...eventListQuery.agentUri,
-    description: 'Only deliveries of events of this agent. Percent-encode special characters such as `+`.',
-  },
+  ...subjectParameters('deliveries of events'),
   limit,
   cursor,
 } as const

@@ -5,17 +5,13 @@ import { feature } from '../../http/feature.ts'
 import { limitedClientOf, type RouteOf, reads } from '../../http/route.ts'
 import { choice, completeComponent, count, list, moment, type QueryOf, text } from '../../http/schema.ts'
 import { attemptSchema, deliverySchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
-import { eventListQuery } from '../deliveries/event-list-route.ts'
+import { subjectParameters } from '../deliveries/event-list-route.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { createLiveHub, type LiveHub } from './live-hub.ts'
 
 const query = {
   eventType: choice(EVENT_TYPES, 'Only events of this type, and their attempts.', 'call.status'),
-  callId: { ...eventListQuery.callId, description: 'Only events of this call, and their attempts.' },
-  agentUri: {
-    ...eventListQuery.agentUri,
-    description: 'Only events of this agent, and their attempts. Percent-encode special characters such as `+`.',
-  },
+  ...subjectParameters('events', ', and their attempts'),
   subscriptionId: {
     ...subscriptionIdSchema,
     description: 'Only events that went to this subscription, and their attempts there.',

@@ -1,7 +1,6 @@
-import { UNREACHABLE_REASONS } from '@switchhook/contracts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, completeComponent, count, integer, list, moment, orNull, text } from '../../http/schema.ts'
-import { parkedReasonSchema } from '../deliveries/delivery-schema.ts'
+import { OUTCOMES, parkedReasonSchema } from '../deliveries/delivery-schema.ts'
 import type { Webhooks } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
@@ -22,13 +21,7 @@ const parkedCausesSchema = completeComponent(
           ...parkedReasonSchema,
           description: `${parkedReasonSchema.description} null: a group of older deliveries that were not read.`,
         },
-        outcome: orNull(
-          choice(
-            ['delivered', 'answered', ...UNREACHABLE_REASONS],
-            'The outcome of the latest attempt; null if there was none.',
-            'answered',
-          ),
-        ),
+        outcome: orNull(choice(OUTCOMES, 'The outcome of the latest attempt; null if there was none.', 'answered')),
         status: orNull(integer('The HTTP status of the latest attempt; null if there was no answer.', 401)),
         count: count('The number of these deliveries.', 1204, 1),
         since: moment('When the first of these deliveries was parked, in UTC.'),

@@ -5,28 +5,21 @@ import type { Logger } from '@switchhook/runtime'
 import {
   type BreakerStore,
   createListCursor,
-  type DeliveryArchive,
-  type JournalReader,
   type PageQuery,
   type ParkedWindow,
-  type RejectionStore,
   type StateStore,
 } from '@switchhook/store'
 import type { Transact, Writing } from '../../state/transact.ts'
+import type { Webhooks } from '../stores.ts'
 import { MAX_CHECK_MS } from './pace.ts'
 import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested } from './recovery.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
 
 /** What recoveries use. */
-export interface RecoveriesDeps {
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+export interface RecoveriesDeps extends Pick<Webhooks, 'rejections' | 'deliveries' | 'journal' | 'now'> {
   readonly store: StateStore
   readonly look: BreakerStore['look']
   readonly parked: ParkedWindow
-  readonly rejections: RejectionStore
-  readonly deliveries: DeliveryArchive
-  readonly journal: JournalReader
   readonly publish: Broker['publishBacklogged']
   /** Maximum deliveries per second of one recovery. */
   readonly mostPerSecond: number

@@ -1,15 +1,8 @@
 import { AppError, isGuid, parseSubscriptionId, type SubscribedType, type Subscription } from '@switchhook/contracts'
-import {
-  type HeldStore,
-  inChunks,
-  type PageQuery,
-  type PullerStore,
-  type StateStore,
-  type SubscriptionStore,
-} from '@switchhook/store'
-import type { Base } from '../../base.ts'
+import { inChunks, type PageQuery, type StateStore, type SubscriptionStore } from '@switchhook/store'
 import { type Caller, type RouteOf, reads, searches } from '../../http/route.ts'
 import { text } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { watchUse } from './delete-unused.ts'
 import { HEALTHY, type Health } from './endpoint-health.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
@@ -29,12 +22,10 @@ import { NOBODY, NONE_HELD, noneParked, type Parked, tagOf, viewOf } from './sub
 import { roleForNew, validateNewSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
-export interface SubscriptionRouteDeps extends Pick<Base, 'subscriptions' | 'vault' | 'now'> {
+export interface SubscriptionRouteDeps extends Pick<Webhooks, 'subscriptions' | 'held' | 'pullers' | 'vault' | 'now'> {
   readonly urlRules: WebhookUrlRules
   readonly healthOf: (subscription: Subscription) => Promise<Health>
   readonly parkedOf: (subscription: Subscription) => Promise<Parked>
-  readonly held: Pick<HeldStore, 'counts' | 'lookSoon'>
-  readonly pullers: Pick<PullerStore, 'find'>
   /** The number of parked deliveries per subscription that keep their body. */
   readonly parkedLimit: number
   /** Sets the timer of `deleteAfterUnusedSeconds`. */
