@@ -12,7 +12,7 @@ import {
   type Subscription,
 } from '@switchhook/contracts'
 import { feature } from '../../http/feature.ts'
-import { HeaderedError } from '../../http/headered-error.ts'
+import { retryAfter } from '../../http/headered-error.ts'
 import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, component, list, orNull, text, type ValueOf } from '../../http/schema.ts'
 import { deliveryIdSchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
@@ -71,7 +71,7 @@ const LEASE_SLACK_MS = 30_000
 /** Concurrent checks of a tenant: fewer than one worker runs, so that one tenant cannot block the checks of others. */
 const MAX_CHECKS = 3
 /** About the duration of a check of a slow but healthy endpoint. */
-const RETRY_AFTER_SECONDS = '5'
+const RETRY_AFTER_SECONDS = 5
 
 /** During an upgrade, a worker may be newer than the api. */
 const NOT_UNDERSTOOD =
@@ -84,7 +84,7 @@ async function begin({ checks, config }: TrialRouteDeps, subscription: Subscript
   if (begun === 'running') throw new AppError('check-running')
   if (begun === 'too-many') {
     const detail = `At most ${MAX_CHECKS} checks of a tenant run at the same time.`
-    throw new HeaderedError('too-many-checks', { 'Retry-After': RETRY_AFTER_SECONDS }, { detail })
+    throw retryAfter('too-many-checks', RETRY_AFTER_SECONDS, detail)
   }
 }
 
