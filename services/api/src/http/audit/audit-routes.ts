@@ -4,7 +4,7 @@ import { feature } from '../feature.ts'
 import { rangeOf } from '../read-range.ts'
 import { type RouteOf, searches } from '../route.ts'
 import type { QueryOf } from '../schema.ts'
-import { choice, completeComponent, list, moment, orNull, pageParameters, pageSchema, text, time } from '../schema.ts'
+import { choice, completeComponent, list, moment, orNull, pageParameters, pageSchema, text } from '../schema.ts'
 import type { AuditEntry } from './audit-log.ts'
 
 interface AuditRouteDeps {
@@ -54,8 +54,8 @@ const entrySchema = completeComponent(
 const auditPageSchema = pageSchema('AuditPage', 'A page of the audit log.', entrySchema)
 
 const auditQuery = {
-  from: time('Only entries written at this time or later.', '2026-11-20T00:00:00Z'),
-  to: time('Only entries written before this time.', '2026-11-21T00:00:00Z'),
+  from: moment('Only entries written at this time or later.', '2026-11-20T00:00:00Z'),
+  to: moment('Only entries written before this time.', '2026-11-21T00:00:00Z'),
   list: choice(
     AUDIT_LISTS,
     'Only entries of this list: `webhooks` (changes and sendings) or `commands` (calls and presence). Without it, both.',

@@ -8,7 +8,7 @@ import {
 } from '@switchhook/store'
 import { windowOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
-import { choice, completeComponent, count, flag, list, moment, type QueryOf, time } from '../../http/schema.ts'
+import { choice, completeComponent, count, flag, list, moment, type QueryOf } from '../../http/schema.ts'
 import type { Webhooks } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
@@ -89,10 +89,11 @@ const statisticsSchema = completeComponent(
 
 const query = {
   subscriptionId: { ...subscriptionIdSchema, description: 'Only this subscription. Absent: the whole tenant.' },
-  from: time(
+  from: moment(
     'From the minute or hour that holds this time on. By default an hour (`step=1m`) or a day (`step=1h`) before `to`.',
+    '2026-11-20T17:00:00Z',
   ),
-  to: time('Before this time. By default now.', '2026-11-20T18:00:00Z'),
+  to: moment('Before this time. By default now.', '2026-11-20T18:00:00Z'),
   step: {
     ...choice(STEPS, '`1m`: by minute, kept for 24 hours. `1h`: by hour, kept for 30 days.', '1h'),
     default: '1m',

@@ -21,7 +21,7 @@ import {
 } from './subscription-routes.ts'
 import { etagHeader, subscriptionChangeSchema, subscriptionSchema } from './subscription-schema.ts'
 import { tagOf } from './subscription-view.ts'
-import { requireMode, validateSubscription } from './validate-subscription.ts'
+import { INVALID_SUBSCRIPTION, requireMode, validateSubscription } from './validate-subscription.ts'
 
 /** Has a worker look at what the subscription held before a change. If the api dies before, one looks within a minute. */
 async function lookAtHeld(
@@ -51,13 +51,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
   responses: {
     200: { description: 'The changed subscription.', body: subscriptionSchema, headers: { ETag: etagHeader } },
   },
-  failures: [
-    'subscription-not-found',
-    'invalid-webhook-url',
-    'unknown-event-type',
-    'invalid-filter',
-    'external-id-taken',
-  ],
+  failures: ['subscription-not-found', ...INVALID_SUBSCRIPTION, 'external-id-taken'],
   validate: (body, faults, { urlRules }) => validateSubscription(body, faults, urlRules),
   async handle({ caller, params: { id }, body, ifMatch, isRerun }, deps) {
     const { url, eventTypes, description, headers, enabled } = body

@@ -19,7 +19,7 @@ import {
 } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
 import { NOBODY, NONE_HELD, noneParked, type Parked, tagOf, viewOf } from './subscription-view.ts'
-import { roleForNew, validateNewSubscription } from './validate-subscription.ts'
+import { INVALID_SUBSCRIPTION, roleForNew, validateNewSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
 export interface SubscriptionRouteDeps extends Pick<Webhooks, 'subscriptions' | 'held' | 'pullers' | 'vault' | 'now'> {
@@ -105,13 +105,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
       headers: { Location: { type: 'string', description: 'The path of the new subscription.' }, ETag: etagHeader },
     },
   },
-  failures: [
-    'invalid-webhook-url',
-    'unknown-event-type',
-    'invalid-filter',
-    'too-many-subscriptions',
-    'external-id-taken',
-  ],
+  failures: [...INVALID_SUBSCRIPTION, 'too-many-subscriptions', 'external-id-taken'],
   validate: (body, faults, { urlRules }) => validateNewSubscription(body, faults, urlRules),
   async handle({ caller, body, idFor }, { subscriptions, state, parkedLimit, vault, now }) {
     const owner = { id: parseSubscriptionId(idFor('subscription')), tenant: caller.tenant }
