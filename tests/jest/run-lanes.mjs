@@ -5,11 +5,14 @@ import { join, relative } from 'node:path'
 
 const parts = (project, count) => Array.from({ length: count }, (_, n) => [project, `--shard=${n + 1}/${count}`])
 
+/** The last part runs beside the fault suite, which leaves half of the processor time. */
+const UNIT = parts('unit', 3)
+const LAST_UNIT = UNIT.pop()
 /**
- * The Jest processes whose tests share the machine. The longest begin first. Each part of the integration tests starts a
- * RabbitMQ for ten seconds of processor time.
+ * The Jest processes whose tests share the machine. The longest begin first, and short ones fill the lanes at the end. Each
+ * part of the integration tests starts a RabbitMQ for ten seconds of processor time.
  */
-const RUNS = [['e2e'], ...parts('it', 2), ['own-stack'], ['browser']]
+const RUNS = [['e2e'], ...parts('it', 2), ['own-stack'], ['browser'], ...UNIT]
 /** Most tests wait for other processes, so three files can share two cores. */
 const LANES = 3
 /** As many failed files run again, alone. If more have failed, it is not for want of processor time. */
@@ -89,9 +92,9 @@ async function install() {
 await install()
 const results = (await Promise.all(Array.from({ length: LANES }, lane))).flat()
 process.stderr.write(
-  '\nThe fault suite needs a quiet machine: only the unit tests run beside it, with the lowest priority.\n',
+  '\nThe fault suite needs a quiet machine: only unit tests run beside it, with the lowest priority.\n',
 )
-results.push(...(await Promise.all([run(['quiet']), run(['unit'], constants.priority.PRIORITY_LOW)])))
+results.push(...(await Promise.all([run(['quiet']), run(LAST_UNIT, constants.priority.PRIORITY_LOW)])))
 const failed = await runAgain(results)
 const passed = sum(results, 'passed') + sum(results, 'failed') - failed
 process.stderr.write(`\n${passed} passed, ${failed} failed\n`)
