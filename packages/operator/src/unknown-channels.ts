@@ -45,8 +45,6 @@ export async function runCommand(
   }
 }
 
-const ABSENT = { version: 0, value: undefined }
-
 /** `node dist/unknown-channels.js`, in the api image: lists and ends channels in Asterisk that belong to no stored call. */
 export const runUnknownChannels = (args: readonly string[]): void =>
   runCommandLine(args, USAGE, parseCommand, async (command, print) => {
@@ -61,7 +59,7 @@ export const runUnknownChannels = (args: readonly string[]): void =>
         server: asteriskServer(config),
         app: config.ASTERISK_APP,
         memory: {
-          read: async (tenant, keys) => (await store.read(tenant, keys)).map((record) => record ?? ABSENT),
+          read: (tenant, keys) => store.read(tenant, keys),
         },
         verifyStorage: async () => {
           if ((await createInstallationStore(redis).read()) !== undefined) return

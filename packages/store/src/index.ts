@@ -23,7 +23,7 @@ export {
   type ParkedLimitStore,
 } from './deliveries/parked-limit-store.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow } from './deliveries/parked-window.ts'
-export type { DeliveryLimits, TenantRoom } from './deliveries/tenant-room.ts'
+export { type DeliveryLimits, keptWith, shareOf, type TenantRoom } from './deliveries/tenant-room.ts'
 export { createHeldLimitStore, type HeldLimitStore, NEAR_HELD_LIMIT } from './held/held-limit-store.ts'
 export { createHeldLooks, type HeldLook, type HeldLooks } from './held/held-looks.ts'
 export type { HeldMessage } from './held/held-message.ts'
@@ -32,21 +32,22 @@ export {
   type HeldCount,
   type HeldEntry,
   type HeldStore,
+  type Lease,
   type LeasedDelivery,
   leaseTimes,
 } from './held/held-store.ts'
 export { createOutcomeStore, type OutcomeStore } from './held/outcome-store.ts'
 export { createPullerStore, type Pulled, type PullerStore } from './held/puller-store.ts'
-export { createDeliveryCounter, type DeliveryCounter } from './history/delivery-counts.ts'
+export * from './history/delivery-counts.ts'
 export { createDeliveryLog } from './history/delivery-log.ts'
 export * from './history/delivery-log-reader.ts'
-export { createEventList, type EventList } from './history/event-list.ts'
+export { createEventList, type EventList, type EventQuery, type ListedEvent } from './history/event-list.ts'
 export type { EventRecord, LoggedEvent } from './history/event-record.ts'
 export { createJournal, type JournalEntry, type JournalId } from './history/journal.ts'
 export * from './history/journal-reader.ts'
 export * from './history/live-attempts.ts'
-export { createTenantLog, type TenantLog } from './history/tenant-log.ts'
-export { createTenantParked, type ParkedCause, type TenantParked } from './history/tenant-parked.ts'
+export * from './history/tenant-log.ts'
+export * from './history/tenant-parked.ts'
 export * from './installation/delivery-policy.ts'
 export { type Installation, openInstallation } from './installation/installation.ts'
 export {
@@ -62,12 +63,7 @@ export { inChunks } from './redis/in-chunks.ts'
 export { openRedis, type Redis } from './redis/redis.ts'
 export { createServerClock } from './redis/server-clock.ts'
 export { type AuditList, type AuditStore, createAuditStore, type NewAuditEntry } from './requests/audit-store.ts'
-export {
-  createIdempotencyStore,
-  type IdempotencyBegun,
-  type IdempotencyStore,
-  type IdempotencyTimes,
-} from './requests/idempotency-store.ts'
+export * from './requests/idempotency-store.ts'
 export { createRequestLimiter, type RequestLimiter, type RequestRate } from './requests/request-limiter.ts'
 export { createFollowedRecords, type FollowedRecords } from './state/followed-records.ts'
 export { createLeaseStore, type LeaseStore } from './state/lease-store.ts'
@@ -75,14 +71,7 @@ export { createOutbox, type Outbox, type OutboxEntry } from './state/outbox.ts'
 export * from './state/state-store.ts'
 export { createTimerStore, type DueTimer, type TimerStore } from './state/timer-store.ts'
 export { addCounts, type Counts, countAttempt, countEnd, type Figures, OUTCOME_CODES } from './statistics/counts.ts'
-export {
-  type Addition,
-  createStatisticsStore,
-  STATISTICS_STEPS,
-  type StatisticsPoint,
-  type StatisticsStep,
-  type StatisticsStore,
-} from './statistics/statistics-store.ts'
-export { type CheckStore, createCheckStore } from './subscriptions/check-store.ts'
+export * from './statistics/statistics-store.ts'
+export * from './subscriptions/check-store.ts'
 export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
 export { createSubscriptionStore, type SubscriptionStore } from './subscriptions/subscription-store.ts'

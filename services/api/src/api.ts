@@ -28,6 +28,7 @@ import { type ClientDeadlines, startHttpServer } from './http/server/http-server
 import { observeRequests } from './http/server/observe-requests.ts'
 import { isNotFound } from './http/server/problem-handler.ts'
 import { openState } from './state/state.ts'
+import { openStores } from './webhooks/stores.ts'
 
 export interface StartApiOptions {
   readonly config: ApiConfig
@@ -84,7 +85,8 @@ export async function startApi(options: StartApiOptions) {
     statistics: true,
     console: webConsole !== undefined,
   }
-  const features = await openFeatures(FEATURES, { ...base, state, contactCenter, auditLog, installed })
+  const parts = { ...base, ...openStores(base), state, contactCenter, auditLog, installed }
+  const features = await openFeatures(FEATURES, parts)
   shutdown.defer('features', features.close)
 
   state.timers.start({ ...contactCenter.timers, ...features.timers })

@@ -1,4 +1,3 @@
-import type { Base } from './base.ts'
 import { agents } from './contact-center/agents/agent-routes.ts'
 import { calls } from './contact-center/calls/calls-feature.ts'
 import type { ContactCenter } from './contact-center/open-contact-center.ts'
@@ -16,11 +15,12 @@ import { live } from './webhooks/live/stream-route.ts'
 import { overview } from './webhooks/overview/overview-feature.ts'
 import { pull } from './webhooks/pull/pull-feature.ts'
 import { recoveries } from './webhooks/recoveries/recoveries-feature.ts'
+import type { Webhooks } from './webhooks/stores.ts'
 import { subscriptions } from './webhooks/subscriptions/subscriptions-feature.ts'
 import { trials } from './webhooks/trials/trial-routes.ts'
 
 /** What the api opens before its features. */
-export interface Parts extends Base {
+export interface Parts extends Webhooks {
   readonly state: State
   readonly contactCenter: ContactCenter
   readonly auditLog: AuditLog

@@ -103,3 +103,28 @@ export function createTenantRoom(redis: Redis, stored: Stored) {
     },
   }
 }
+
+/**
+ * A fair share of what a tenant may keep, or of what is read of it: the largest number of deliveries per subscription, at most
+ * `perSubscription`, with which all subscriptions together stay within `perTenant`. A subscription with fewer loses none, so
+ * one with many cannot displace the deliveries of the others.
+ * @param counts the number of deliveries of each subscription of the tenant
+ * @returns at least 1
+ */
+export function shareOf(counts: readonly number[], { perSubscription, perTenant }: DeliveryLimits): number {
+  if (keptWith(perSubscription, counts) <= perTenant) return perSubscription
+  let [least, most] = [1, perSubscription]
+  while (least < most) {
+    const share = Math.ceil((least + most) / 2)
+    if (keptWith(share, counts) <= perTenant) least = share
+    else most = share - 1
+  }
+  return least
+}
+
+/** How many are kept if each subscription keeps at most `share`. */
+export function keptWith(share: number, counts: readonly number[]): number {
+  let kept = 0
+  for (const count of counts) kept += Math.min(count, share)
+  return kept
+}

@@ -21,7 +21,7 @@ export interface DeliveryCounts {
   readonly oldestParkedAt: string | null
 }
 
-interface CountQuery {
+export interface CountQuery {
   /** Deliveries to look at, at most. */
   readonly most: number
   /** The endpoint failed lately. If it did not, the look ends where all deliveries are over. */

@@ -1,5 +1,5 @@
-import { array, assert, asyncProperty, constantFrom, integer, property, uniqueArray } from 'fast-check'
-import { byPlace, type Chunk, type MergeEntry, mergeLists, sharesOf } from './merge-lists.ts'
+import { array, assert, asyncProperty, integer, uniqueArray } from 'fast-check'
+import { byPlace, type Chunk, type MergeEntry, mergeLists } from './merge-lists.ts'
 
 const list = uniqueArray(integer({ min: 1, max: 400 }), { maxLength: 60 })
 
@@ -58,38 +58,4 @@ test('the first entries of a thousand lists are found with one read per list and
     if (found >= 250) break
   }
   expect(reads()).toBeLessThan(1_030)
-})
-
-describe('shares of a budget', () => {
-  test('never exceed the budget or a demand, and give each demand at least an equal share', () => {
-    assert(
-      property(
-        array(integer({ min: 0, max: 1_000 }), { maxLength: 50 }),
-        integer({ min: 0, max: 5_000 }),
-        (demands, budget) => {
-          const shares = sharesOf(demands, budget)
-          const equal = Math.floor(budget / Math.max(1, demands.length))
-          expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(budget)
-          for (const [at, demand] of demands.entries()) {
-            expect(shares[at]).toBeLessThanOrEqual(demand)
-            expect(shares[at]).toBeGreaterThanOrEqual(Math.min(demand, equal))
-          }
-        },
-      ),
-    )
-  })
-
-  test('meet every demand if the budget suffices', () => {
-    const demands = array(integer({ min: 0, max: 1_000 }), { maxLength: 50 })
-    assert(
-      property(demands, constantFrom(0, 10), (wanted, more) => {
-        expect(
-          sharesOf(
-            wanted,
-            wanted.reduce((sum, demand) => sum + demand, more),
-          ),
-        ).toEqual(wanted)
-      }),
-    )
-  })
 })

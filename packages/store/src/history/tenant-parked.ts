@@ -7,6 +7,7 @@ import {
 } from '@switchhook/contracts'
 import { type ListedDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { isParked, type ParkedEntry, toEntry } from '../deliveries/parked-index.ts'
+import { shareOf } from '../deliveries/tenant-room.ts'
 import { bodyKey, parkedKey, parkingSubscriptionsKey, subscriptionsKey } from '../keys.ts'
 import {
   collectPage,
@@ -19,7 +20,7 @@ import {
 } from '../paging.ts'
 import { chunksOf, inChunks } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
-import { byPlace, type Chunk, type MergeEntry, mergeLists, sharesOf } from './merge-lists.ts'
+import { byPlace, type Chunk, type MergeEntry, mergeLists } from './merge-lists.ts'
 
 export interface TenantParkedQuery extends RangeQuery {
   /** Absent: every subscription of the tenant. */
@@ -143,15 +144,13 @@ export function createTenantParked(redis: Redis) {
           commands.zrange(parkedKey(list), '0', '0', 'WITHSCORES'),
         ]),
       )
-      const shares = sharesOf(
-        sizes.map(([count]) => count),
-        MAX_EXAMINED,
-      )
+      const counts = sizes.map(([count]) => count)
+      const most = shareOf(counts, { perSubscription: MAX_EXAMINED, perTenant: MAX_EXAMINED })
       const filled = lists.flatMap((list, i) => {
         const [count, [, oldest = '0']] = sizes[i] ?? [0, []]
-        return count === 0 ? [] : [{ list, count, share: shares[i] ?? 0, oldest }]
+        return count === 0 ? [] : [{ list, count, oldest }]
       })
-      const causes = await inChunks(filled, (one) => causesOf(tenant, one), LISTS_AT_ONCE)
+      const causes = await inChunks(filled, (one) => causesOf(tenant, one, most), LISTS_AT_ONCE)
       return causes
         .flat()
         .toSorted((a, b) => b.count - a.count)
@@ -159,12 +158,13 @@ export function createTenantParked(redis: Redis) {
     },
   }
 
-  /** The causes of one subscription, and one more group for the older deliveries beyond its share. */
+  /** The causes of the latest deliveries of one subscription, and one more group for the older ones beyond `most`. */
   async function causesOf(
     tenant: Tenant,
-    { list, count, share, oldest }: { list: SubscriptionId; count: number; share: number; oldest: string },
+    { list, count, oldest }: { list: SubscriptionId; count: number; oldest: string },
+    most: number,
   ): Promise<ParkedCause[]> {
-    const { entries } = share === 0 ? { entries: [] } : await newestOf(list, '+inf', '-inf', share)
+    const { entries } = await newestOf(list, '+inf', '-inf', most)
     const groups = new Map<string, ParkedCause>()
     for (const some of chunksOf(entries, RECORDS_AT_ONCE)) {
       const records = await read(tenant, some)

@@ -22,12 +22,14 @@ const change = (over: Partial<StateChange>): StateChange => ({ records: [], even
 const event = (): PlatformEvent =>
   anEvent({ data: { state: 1, name: 'J\u00fcrgen', nothing: null, list: [], big: 12.5 } })
 
-test('a record that was never written is undefined at the position of its key', async () => {
+const ABSENT = { version: 0, value: undefined }
+
+test('a record that was never written has version 0 at the position of its key', async () => {
   await store.commit('acme', change({ records: [{ key: 'call:1', expectedVersion: 0, value: { a: 1 } }] }))
   expect(await store.read('acme', ['call:0', 'call:1', 'call:2'])).toEqual([
-    undefined,
+    ABSENT,
     { version: 1, value: { a: 1 } },
-    undefined,
+    ABSENT,
   ])
   expect(await store.read('acme', [])).toEqual([])
 })
@@ -62,7 +64,7 @@ test('one record with another version fails the whole commit: no record, event o
     timers: [{ id: 'ring', dueInMs: 0, payload: null }],
   })
   expect(result).toBe('conflict')
-  expect(await store.read('acme', ['call:1', 'agent:a'])).toEqual([undefined, { version: 1, value: 'as it was' }])
+  expect(await store.read('acme', ['call:1', 'agent:a'])).toEqual([ABSENT, { version: 1, value: 'as it was' }])
   expect(await createOutbox(redis, 'relay-1').backlog()).toBe(0)
   expect(await createTimerStore(redis).claimDue(10, 1_000)).toEqual([])
 })
@@ -97,7 +99,7 @@ test('a record with a time to live expires, and a later commit without one keeps
   })
   await store.commit('acme', change({ records: [record('forgotten', 0, 500), record('kept', 0, 500)] }))
   await store.commit('acme', change({ records: [record('kept', 1)] }))
-  await eventually(async () => expect(await store.read('acme', ['forgotten'])).toEqual([undefined]))
+  await eventually(async () => expect(await store.read('acme', ['forgotten'])).toEqual([ABSENT]))
   expect(await store.read('acme', ['kept'])).toEqual([{ version: 2, value: 'ended' }])
   expect(await store.commit('acme', change({ records: [record('forgotten', 0)] }))).toBe('committed')
 })

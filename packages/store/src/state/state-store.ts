@@ -6,7 +6,7 @@ import { stringsPerTick } from '../subscriptions/shared-reads.ts'
 import { committerOf, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
 
 export interface StateRecord {
-  /** 1 at first; each commit adds 1. */
+  /** 1 at first; each commit adds 1. 0: the record does not exist. */
   readonly version: number
   /** Any JSON value. */
   readonly value: unknown
@@ -73,10 +73,10 @@ export function createStateStore(redis: Redis, relay?: CommitRelay) {
 
   return {
     /** Reads all keys atomically. Results are in the order of the keys. */
-    async read(tenant: Tenant, keys: readonly string[]): Promise<(StateRecord | undefined)[]> {
+    async read(tenant: Tenant, keys: readonly string[]): Promise<StateRecord[]> {
       if (keys.length === 0) return []
       const stored = await redis[run]((commands) => commands.mget(keys.map((key) => stateKey(tenant, key))))
-      return stored.map((record) => (record === null ? undefined : parse(record)))
+      return stored.map((record) => (record === null ? ABSENT : parse(record)))
     },
     /** Writes everything or nothing. 'conflict': the version of a record is not the expected one, nothing was written. */
     async commit(tenant: Tenant, { records, events, timers }: StateChange): Promise<'committed' | 'conflict'> {
@@ -114,6 +114,8 @@ export function createStateStore(redis: Redis, relay?: CommitRelay) {
     },
   }
 }
+
+const ABSENT: StateRecord = { version: 0, value: undefined }
 
 /** JSON has no undefined, so it is stored as null. */
 const toJson = (value: unknown): string => JSON.stringify(value ?? null)

@@ -2,12 +2,12 @@ import type { CheckResult, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { checkFactsKey, checksKey } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 
-interface Checked {
+export interface Checked {
   readonly tenant: Tenant
   readonly id: SubscriptionId
 }
 
-interface CheckBounds {
+export interface CheckBounds {
   /** After this time a check that was not ended counts as ended. */
   readonly leaseMs: number
   /** Checks of a tenant that may run at the same time. */

@@ -39,9 +39,6 @@ export const listOf = (action: AuditAction): AuditList => (COMMANDS.has(action) 
 /** How a route's successful requests are recorded in the audit log. */
 export interface Audited {
   readonly action: AuditAction
-  /** The ids of the affected objects, by name (`subscriptionId`). `made` is the body of the answer, `{}` if it has none. */
-  readonly on: (about: {
-    readonly params: Readonly<Record<string, string>>
-    readonly made: Readonly<Record<string, unknown>>
-  }) => Readonly<Record<string, unknown>>
+  /** The ids of the affected objects: fields of the answer, or parameters of the path. */
+  readonly ids: readonly string[]
 }

@@ -11,3 +11,7 @@ export class HeaderedError extends AppError {
     this.headers = headers
   }
 }
+
+/** A failure that passes: the client can repeat its request after this time. */
+export const retryAfter = (code: FailureCode, seconds: number, detail?: string): HeaderedError =>
+  new HeaderedError(code, { 'Retry-After': String(seconds) }, detail === undefined ? {} : { detail })

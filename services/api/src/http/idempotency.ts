@@ -10,7 +10,7 @@ import {
   type IdempotencyTimes,
   type Redis,
 } from '@switchhook/store'
-import { HeaderedError } from './headered-error.ts'
+import { HeaderedError, retryAfter } from './headered-error.ts'
 import type { Answer, Route, RouteRequest, RouteSpec } from './route.ts'
 
 export interface IdempotencyTiming extends IdempotencyTimes {
@@ -54,7 +54,7 @@ const KEY = /^[\x20-\x7e]{1,255}$/
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
 const FIRST_LOOK_MS = 50
 const LAST_LOOK_MS = 500
-const RETRY_AFTER_SECONDS = '5'
+const RETRY_AFTER_SECONDS = 5
 /** Bodies are a few levels deep. The limit protects the stack from a hostile body. */
 const MAX_DEPTH = 64
 
@@ -93,7 +93,7 @@ export function createAnswerOnce(
       const begun = await store.begin(scope, fingerprint, client)
       if (begun.kind !== 'busy') return begun
       const leftMs = deadline - performance.now()
-      if (leftMs <= 0) throw new HeaderedError('idempotency-key-in-use', { 'Retry-After': RETRY_AFTER_SECONDS })
+      if (leftMs <= 0) throw retryAfter('idempotency-key-in-use', RETRY_AFTER_SECONDS)
       await delay(Math.min(backoffMs(looks, FIRST_LOOK_MS, LAST_LOOK_MS), leftMs))
     }
   }

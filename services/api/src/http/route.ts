@@ -95,6 +95,15 @@ type Method = 'get' | 'post' | 'patch' | 'delete'
 
 type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'audit' | 'me' | 'document'
 
+/** A route that reads. */
+export const reads = (tag: Tag) => ({ method: 'get', tag, role: 'viewer' }) as const
+
+/** A route that reads or searches hundreds of records. */
+export const searches = (tag: Tag) => ({ ...reads(tag), isExpensive: true }) as const
+
+/** A route that sends something or acts on something, and changes no setting. */
+export const acts = (tag: Tag) => ({ method: 'post', tag, role: 'operator' }) as const
+
 /** One operation of the API without its handler. The API document and the checks of all routes need nothing else. */
 export interface RouteSpec {
   readonly method: Method

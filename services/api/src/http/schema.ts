@@ -33,11 +33,6 @@ export const integer = <const More extends object>(description: string, example:
 export const count = (description: string, example: number | null, minimum = 0) =>
   ({ type: 'integer', minimum, description, examples: [example] }) as const
 
-/** A bound of a window in a query. */
-export const time = (description: string, example = '2026-11-20T17:00:00Z') =>
-  ({ type: 'string', format: 'date-time', description, examples: [example] }) as const
-
-/** A time that the service states. */
 export const moment = (description: string, example: string | null = '2026-11-20T17:06:01.173Z') =>
   ({ type: 'string', format: 'date-time', description, examples: [example] }) as const
 

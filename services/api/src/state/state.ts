@@ -33,7 +33,13 @@ export async function openState(deps: {
   await outbox.removeIdleRelays().catch((error: unknown) => log.warn('idle relays were not removed', { error }))
   await outbox.resume().catch((error: unknown) => log.warn('events of an earlier run wait for 11 s', { error }))
   const meter = createEventMeter(metrics)
-  const publish = createPublishEvent({ publish: (event) => broker.publishEvent(event), tracing, log })
+  /** Publishes a stored event in the trace of the request that caused it. An event without a request starts a new trace. */
+  const publish = (event: PlatformEvent): Promise<void> =>
+    spanned(tracing, spanOf(event), async ({ traceparent }) => {
+      await broker.publishEvent({ ...event, traceparent })
+      const { eventId, eventType, tenant } = event
+      log.debug('event relayed', { traceId: traceIdOf(traceparent), eventId, eventType, tenant })
+    })
   const metered = { ...outbox, sent: meter.relaying(outbox) }
   const relay = startOutboxRelay({ outbox: metered, publish, log })
   const commitRelay = startCommitRelay({ name, outbox: metered, publish, nudge: relay.nudge, log })
@@ -58,24 +64,6 @@ export async function openState(deps: {
     timers: { ...loop, start: (owners: TimerOwners) => loop.start(countTimers(metrics, owners)) },
   }
 }
-
-/** Publishes a stored event in the trace of the request that caused it. An event without a request starts a new trace. */
-const createPublishEvent =
-  ({
-    publish,
-    tracing,
-    log,
-  }: {
-    readonly publish: (event: PlatformEvent) => Promise<void>
-    readonly tracing: Tracing
-    readonly log: Pick<Logger, 'debug'>
-  }): ((event: PlatformEvent) => Promise<void>) =>
-  (event) =>
-    spanned(tracing, spanOf(event), async ({ traceparent }) => {
-      await publish({ ...event, traceparent })
-      const { eventId, eventType, tenant } = event
-      log.debug('event relayed', { traceId: traceIdOf(traceparent), eventId, eventType, tenant })
-    })
 
 const spanOf = ({ eventId, eventType, tenant, traceparent }: PlatformEvent): Parameters<Tracing['begin']>[0] => ({
   name: 'send switchhook.events',

@@ -16,7 +16,7 @@ function aStore(results: ('committed' | 'conflict')[]) {
   const store: StateStore = {
     read: async (_tenant, keys) => {
       reads.push(keys)
-      return keys.map(() => undefined)
+      return keys.map(() => ({ version: 0, value: undefined }))
     },
     commit: async (_tenant, change) => {
       asked.push(change)

@@ -28,12 +28,8 @@ const MAX_FAILURES = 1_000
  * - A name that the servers do not know may be in the hosts file or below a search domain. Only then is the system asked;
  *   its answer is quick, because the name servers have just answered.
  */
-export function createLookup({
-  guard,
-  timeoutMs,
-  servers,
-  forgetFailureMs = FORGET_FAILURE_MS,
-}: LookupOptions): LookupFunction {
+export function createLookup(options: LookupOptions): LookupFunction {
+  const { guard, timeoutMs, servers, forgetFailureMs = FORGET_FAILURE_MS } = options
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)
   const inFlight = new Map<string, Promise<LookupAddress[]>>()

@@ -1,7 +1,8 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId, Unavailable } from '@switchhook/contracts'
+import { shareOf } from '@switchhook/store'
 import fc from 'fast-check'
 import { aDelivery } from '../testing/deliveries.ts'
-import { type LimiterDeps, shareOf, startLimiter } from './limiter.ts'
+import { type LimiterDeps, startLimiter } from './limiter.ts'
 
 /** The tenant has to be counted at every sweep. */
 const DUE = { spend: async () => ({ whole: undefined, isCountDue: true }), counted: async () => {} }

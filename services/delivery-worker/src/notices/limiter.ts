@@ -1,6 +1,13 @@
 import type { Delivery, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { getOrCreate, type Logger, startPoll } from '@switchhook/runtime'
-import type { DeliveryLimits, Endpoint, ParkedLimitStore, TenantRoom } from '@switchhook/store'
+import {
+  type DeliveryLimits,
+  type Endpoint,
+  keptWith,
+  type ParkedLimitStore,
+  shareOf,
+  type TenantRoom,
+} from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 
 interface Total {
@@ -183,28 +190,4 @@ export function startLimiter(deps: LimiterDeps) {
       await sweep()
     },
   }
-}
-
-/**
- * How many deliveries each subscription of a tenant may keep (parked ones with their body): the largest number, at most
- * `perSubscription`, with which all subscriptions together stay within `perTenant`. A subscription with fewer loses none, so
- * one with many cannot displace the deliveries of the others.
- * @param counts the number of deliveries of each subscription of the tenant
- * @returns at least 1
- */
-export function shareOf(counts: readonly number[], { perSubscription, perTenant }: DeliveryLimits): number {
-  if (keptWith(perSubscription, counts) <= perTenant) return perSubscription
-  let [least, most] = [1, perSubscription]
-  while (least < most) {
-    const share = Math.ceil((least + most) / 2)
-    if (keptWith(share, counts) <= perTenant) least = share
-    else most = share - 1
-  }
-  return least
-}
-
-function keptWith(share: number, counts: readonly number[]): number {
-  let kept = 0
-  for (const count of counts) kept += Math.min(count, share)
-  return kept
 }

@@ -18,11 +18,8 @@ import type { LoggedEvent, MatchedSubscription } from '@switchhook/store'
  * Leaves out an invalid trace context.
  * @throws Unparsable for a message that is not an event, or whose routing key is not the event's type
  */
-export function parseEventMessage({
-  content,
-  routingKey,
-  headers,
-}: Pick<IncomingMessage, 'content' | 'routingKey' | 'headers'>): PlatformEvent {
+export function parseEventMessage(message: Pick<IncomingMessage, 'content' | 'routingKey' | 'headers'>): PlatformEvent {
+  const { content, routingKey, headers } = message
   const event = parseEvent(content)
   if (event.eventType !== routingKey) throw new Unparsable(`/eventType must be the routing key, which is ${routingKey}`)
   const traceparent = readTraceparent(headers['traceparent'])

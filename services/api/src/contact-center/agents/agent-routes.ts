@@ -2,7 +2,7 @@ import { DeviceStatus, type StatusNames } from '@switchhook/contracts'
 import { createListCursor, type PageQuery } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { acts, type RouteOf, reads } from '../../http/route.ts'
 import { pageParameters } from '../../http/schema.ts'
 import { isLiveLeg, readCallsById, showLegs } from '../calls/call-leg.ts'
 import { requireAgent } from '../calls/commands.ts'
@@ -45,11 +45,9 @@ function stateOf(agent: Agent, statusNames: StatusNames) {
 }
 
 const listAgents: RouteOf<AgentRouteDeps, undefined, PageQuery> = {
-  method: 'get',
+  ...reads('agents'),
   path: '/api/v1/voice/agents',
   operationId: 'listAgents',
-  tag: 'agents',
-  role: 'viewer',
   summary: 'List agents',
   description:
     'Lists the provisioned agents of the tenant by URI, each with its state and its live calls, as of one moment per page.',
@@ -72,11 +70,9 @@ const listAgents: RouteOf<AgentRouteDeps, undefined, PageQuery> = {
 }
 
 const readAgentState: RouteOf<AgentRouteDeps> = {
-  method: 'get',
+  ...reads('agents'),
   path: '/api/v1/voice/agents/{agentUri}/state',
   operationId: 'readAgentState',
-  tag: 'agents',
-  role: 'viewer',
   summary: "Read an agent's presence and status",
   params: { agentUri: agentUriParam },
   responses: { 200: { description: "The agent's state.", body: agentStateSchema } },
@@ -88,11 +84,9 @@ const readAgentState: RouteOf<AgentRouteDeps> = {
 }
 
 const readCallState: RouteOf<AgentRouteDeps> = {
-  method: 'get',
+  ...reads('agents'),
   path: '/api/v1/voice/agents/{agentUri}/call-state',
   operationId: 'readCallState',
-  tag: 'agents',
-  role: 'viewer',
   summary: "Read the calls of an agent's device",
   description:
     'Returns the same snapshots as the `call.status` events, with the same `sequence`. Use it to recover from missed events.',
@@ -117,12 +111,10 @@ const readCallState: RouteOf<AgentRouteDeps> = {
 }
 
 const setPresence: RouteOf<AgentRouteDeps, PresenceBody> = {
-  method: 'post',
+  ...acts('agents'),
   path: '/api/v1/voice/agents/{agentUri}/presence',
   operationId: 'setPresence',
-  tag: 'agents',
-  role: 'operator',
-  audit: { action: 'agent.presence-set', on: ({ made: { agentUri } }) => ({ agentUri }) },
+  audit: { action: 'agent.presence-set', ids: ['agentUri'] },
   summary: "Set an agent's status",
   description:
     'Without `until`, sets the standing status. With `until`, sets a temporary status, after which the standing status returns. During a call, the status is kept as `pendingStatusCode` and takes effect after the call and its after-call work; the latest one wins. During after-call work, it ends the after-call work and takes effect immediately.',

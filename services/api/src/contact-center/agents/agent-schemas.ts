@@ -6,11 +6,11 @@ import {
   count,
   flag,
   list,
+  moment,
   momentOrNull,
   orNull,
   pageSchema,
   text,
-  time,
   type ValueOf,
 } from '../../http/schema.ts'
 import { callLegSchema } from '../calls/call-leg.ts'
@@ -95,7 +95,7 @@ export const callStateSchema = completeComponent(
     agentUri,
     device: orNull(text("The platform's name of the agent's device.", 'SIM/alice')),
     deviceStatus,
-    asOf: time('When the state was read.', '2026-11-20T17:06:01.173Z'),
+    asOf: moment('When the state was read.'),
     calls: list(
       'Every live call leg, exactly as its latest `call.status` event reported it. Empty when the device is idle.',
       component('CallStatus', callStatusSchema),

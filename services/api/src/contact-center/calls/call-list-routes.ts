@@ -1,6 +1,6 @@
 import { AppError, type CallStatus, isGuid, parseCallId, type Tenant } from '@switchhook/contracts'
 import type { Page } from '@switchhook/store'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, reads, searches } from '../../http/route.ts'
 import { completeComponent, flag, list, pageParameters, pageSchema, type QueryOf, text } from '../../http/schema.ts'
 import { type CallListDeps, callLegSchema, showLegs } from './call-leg.ts'
 import { callIdParam } from './call-schemas.ts'
@@ -39,12 +39,9 @@ async function pageOf(deps: CallListDeps, tenant: Tenant, { live, ...rest }: Cal
 }
 
 export const listCalls: RouteOf<CallListDeps, undefined, CallQuery> = {
-  method: 'get',
+  ...searches('calls'),
   path: '/api/v1/voice/calls',
   operationId: 'listCalls',
-  tag: 'calls',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List calls',
   description:
     'Lists the legs of calls, one per agent and call. Live legs come from the provisioned agents. Ended legs are remembered for ten minutes, and found by ' +
@@ -60,11 +57,9 @@ export const listCalls: RouteOf<CallListDeps, undefined, CallQuery> = {
 }
 
 export const readCall: RouteOf<CallListDeps> = {
-  method: 'get',
+  ...reads('calls'),
   path: '/api/v1/voice/calls/{callId}',
   operationId: 'readCall',
-  tag: 'calls',
-  role: 'viewer',
   summary: 'Read a call',
   description:
     'Returns the legs of all agents in the call, with the same snapshots as the `call.status` events. An ended call is remembered for ten minutes.',

@@ -1,5 +1,5 @@
 import { CALL_COMMANDS } from '@switchhook/contracts'
-import { completeObject, component, flag, guid, orNull, text, time, type ValueOf } from '../../http/schema.ts'
+import { completeObject, component, flag, guid, moment, orNull, text, type ValueOf } from '../../http/schema.ts'
 
 /** One line of text: signalling must not carry line breaks or other control characters. */
 export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
@@ -80,7 +80,7 @@ const accepted = completeObject('The command was accepted. `call.status` events 
   command: { type: 'string', enum: CALL_COMMANDS, description: 'The accepted command.', examples: ['dial'] },
   commandId: guid('Id of the command. The events that it causes carry this id.', EXAMPLE_ID),
   correlationId: orNull(text('The correlation id of `dial` or `transfer`.', 'crm-4711')),
-  acceptedAt: time('When the command was accepted.', '2026-11-20T17:06:01.173Z'),
+  acceptedAt: moment('When the command was accepted.'),
   noop: flag(
     'true: the call was already in the requested state, so the command does nothing and no event follows.',
     false,

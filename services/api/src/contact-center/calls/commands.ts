@@ -16,7 +16,7 @@ import {
   type ProvisionedAgent,
 } from '@switchhook/platform'
 import type { AuditAction } from '../../http/audit-action.ts'
-import type { Answer, Caller, RouteOf, RouteRequest, RouteSpec } from '../../http/route.ts'
+import { type Answer, acts, type Caller, type RouteOf, type RouteRequest, type RouteSpec } from '../../http/route.ts'
 import type { Agent } from '../center/agent.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
 import type { LegBody } from './call-schemas.ts'
@@ -55,19 +55,12 @@ export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>):
   const { withoutAgentUri, otherParty, description, failures = [], ...route } = command
   return {
     ...route,
-    method: 'post',
-    tag: 'calls',
-    role: 'operator',
+    ...acts('calls'),
     description: `${description}${missingAgentUriNote(withoutAgentUri)}`,
     idempotent: true,
     audit: {
       action: AUDIT_ACTION_OF[route.operationId],
-      on: ({ made: { callId, agentUri, commandId, consultationCallId } }) => ({
-        callId,
-        agentUri,
-        commandId,
-        consultationCallId,
-      }),
+      ids: ['callId', 'agentUri', 'commandId', 'consultationCallId'],
     },
     validatesAbsentBody: true,
     failures: [

@@ -47,7 +47,7 @@ export function createCenter(deps: CenterDeps) {
   /** Resolves to the stored calls, in the order of the ids. */
   async function readCalls(tenant: Tenant, callIds: readonly CallId[]): Promise<readonly Call[]> {
     const records = await store.read(tenant, callIds.map(callKey))
-    return records.flatMap((record) => (record === undefined ? [] : [record.value as Call]))
+    return records.flatMap(({ value }) => (value === undefined ? [] : [value as Call]))
   }
 
   async function findCall(tenant: Tenant, callId: CallId): Promise<Call | undefined> {
@@ -137,7 +137,7 @@ export function createCenter(deps: CenterDeps) {
       return {
         call: call?.value as Call | undefined,
         agent: agentOf(agent?.value, agentUri),
-        known: new Map(keys.map((key, at) => [key, records[at] ?? { version: 0, value: undefined }])) as KnownRecords,
+        known: new Map(keys.map((key, at) => [key, records[at]])) as KnownRecords,
       }
     },
     beginDial: (call: Call, options: DialOptions) =>

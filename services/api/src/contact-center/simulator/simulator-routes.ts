@@ -1,7 +1,7 @@
 import { AppError, isGuid, parseCallId } from '@switchhook/contracts'
 import type { ProvisionedAgent, Simulator } from '@switchhook/platform'
 import { feature } from '../../http/feature.ts'
-import type { Caller, RouteOf } from '../../http/route.ts'
+import { acts, type Caller, type RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
 import { agentUriParam } from '../agents/agent-schemas.ts'
 import { callIdParam } from '../calls/call-schemas.ts'
@@ -17,7 +17,7 @@ const DEVELOPMENT_ONLY =
   'For development: needs no token, and does not exist with NODE_ENV=production. With a token, only agents and calls of its tenant exist.'
 
 /** Anybody may act without a token. A person, or an application, that has one acts in its own tenant. */
-const access = { isPublic: true, role: 'operator' } as const
+const access = { ...acts('simulator'), isPublic: true } as const
 
 const tenantOf = ({ role, tenant }: Caller, asked?: string): string | undefined =>
   role === null ? asked : (tenant ?? undefined)
@@ -33,13 +33,11 @@ function requireAgent(
 }
 
 const simulateCall: RouteOf<SimulatorRouteDeps, ValueOf<typeof ringSchema>> = {
-  method: 'post',
+  ...access,
   path: '/simulator/v1/calls',
   operationId: 'simulateCall',
-  tag: 'simulator',
   summary: 'Ring an agent from outside',
   description: DEVELOPMENT_ONLY,
-  ...access,
   body: ringSchema,
   responses: { 202: { description: 'The call rings at the agent.', body: rungSchema } },
   failures: ['invalid-request', 'agent-not-found', 'agent-device-unavailable', 'service-unavailable'],
@@ -56,13 +54,11 @@ const simulateCall: RouteOf<SimulatorRouteDeps, ValueOf<typeof ringSchema>> = {
 }
 
 const simulateRemote: RouteOf<SimulatorRouteDeps, ValueOf<typeof remoteSchema>> = {
-  method: 'post',
+  ...access,
   path: '/simulator/v1/calls/{callId}/remote',
   operationId: 'simulateRemote',
-  tag: 'simulator',
   summary: 'Act as the outside party',
   description: `An action that does not fit the state of the call has no effect. ${DEVELOPMENT_ONLY}`,
-  ...access,
   params: { callId: callIdParam },
   body: remoteSchema,
   responses: { 202: { description: 'Done.' } },
@@ -75,13 +71,11 @@ const simulateRemote: RouteOf<SimulatorRouteDeps, ValueOf<typeof remoteSchema>> 
 }
 
 const simulateDevice: RouteOf<SimulatorRouteDeps, ValueOf<typeof deviceSchema>> = {
-  method: 'post',
+  ...access,
   path: '/simulator/v1/agents/{agentUri}/device',
   operationId: 'simulateDevice',
-  tag: 'simulator',
   summary: "Take an agent's device offline or online",
   description: `The calls of a device that goes offline end with reason 10. ${DEVELOPMENT_ONLY}`,
-  ...access,
   params: { agentUri: agentUriParam },
   body: deviceSchema,
   responses: { 202: { description: 'Done.' } },

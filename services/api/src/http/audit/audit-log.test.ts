@@ -26,7 +26,7 @@ const aRoute = (
   summary: '',
   body: { type: 'object', properties: { enabled: {} } },
   ...(isAudited && {
-    audit: { action, on: ({ params: { id } }) => ({ subscriptionId: id }) },
+    audit: { action, ids: ['subscriptionId'] },
   }),
   responses: {},
   failures: [],
@@ -162,11 +162,7 @@ test('an entry names the fields of the body that the route knows, never a value'
 test('ids come from the path or the answer, and values that are not strings are left out', () => {
   const audited = {
     action: 'subscription.tested',
-    on: ({ params, made }: { params: Record<string, string>; made: Record<string, unknown> }) => ({
-      subscriptionId: params['id'],
-      deliveryId: made['deliveryId'],
-      recoveryId: made['recoveryId'],
-    }),
+    ids: ['subscriptionId', 'deliveryId', 'recoveryId'],
   } as const
   const answer = { status: 202, body: { deliveryId: 'd-1', recoveryId: 7 } }
   expect(auditedIds(audited, { id: 's-1' }, answer)).toEqual({ subscriptionId: 's-1', deliveryId: 'd-1' })

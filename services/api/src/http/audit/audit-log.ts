@@ -6,20 +6,14 @@ import type { Answer, Caller, Route, RouteRequest, RouteSpec } from '../route.ts
 import { openLaterEntries } from './later-entries.ts'
 
 /** One entry as it is stored for its tenant: who did what, to what, from where. Names and ids, never values. */
-export interface AuditEntry {
-  readonly action: AuditAction
-  readonly clientId: string
-  readonly subject: string | null
-  /** null: the request had no token. */
-  readonly issuer: string | null
+export type AuditEntry = ReturnType<typeof createEntry>
+
+/** What an audited request has done. */
+interface Done {
   readonly on: Readonly<Record<string, string>>
   /** The names of the fields that the request body set. */
   readonly fields: readonly string[]
-  readonly address: string | null
-  readonly userAgent: string | null
   readonly status: number
-  readonly requestId: string
-  readonly traceId: string | null
 }
 
 export interface Origin {
@@ -93,12 +87,13 @@ export function createEntry(
   action: AuditAction,
   { clientId, subject, issuer }: Caller,
   { address, userAgent, requestId, traceId }: Origin,
-  done: Pick<AuditEntry, 'on' | 'fields' | 'status'>,
-): AuditEntry {
+  done: Done,
+) {
   return {
     action,
     clientId,
     subject: subject ?? null,
+    // Null: the request had no token.
     issuer: issuer ?? null,
     ...done,
     // A dual-stack socket reports an IPv4 peer as an IPv4-mapped IPv6 address.
@@ -115,9 +110,10 @@ export function fieldsOf({ body: schema = {} }: Pick<RouteSpec, 'body'>, body: u
   return settableNames(schema).filter((name) => Object.hasOwn(body, name))
 }
 
-/** The ids to record for one request. Values that are not strings are left out. */
-export function auditedIds(audited: Audited, params: RouteRequest['params'], { body }: Answer): Record<string, string> {
-  const made = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
-  const ids = Object.entries(audited.on({ params, made }))
-  return Object.fromEntries(ids.filter((id): id is [string, string] => typeof id[1] === 'string'))
+/** The ids to record for one request. Only a subscription is named by `id`. Values that are not strings are left out. */
+export function auditedIds({ ids }: Audited, params: RouteRequest['params'], { body }: Answer): Record<string, string> {
+  const { id, ...others }: Readonly<Record<string, unknown>> = { ...params, ...(body as object) }
+  const known: typeof others = { subscriptionId: id, ...others }
+  const named = ids.map((name) => [name, known[name]] as const)
+  return Object.fromEntries(named.filter((id): id is [string, string] => typeof id[1] === 'string'))
 }

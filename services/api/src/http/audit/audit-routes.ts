@@ -2,9 +2,9 @@ import type { AuditStore } from '@switchhook/store'
 import { AUDIT_ACTIONS, AUDIT_LISTS, listOf } from '../audit-action.ts'
 import { feature } from '../feature.ts'
 import { rangeOf } from '../read-range.ts'
-import type { RouteOf } from '../route.ts'
+import { type RouteOf, searches } from '../route.ts'
 import type { QueryOf } from '../schema.ts'
-import { choice, completeComponent, list, moment, orNull, pageParameters, pageSchema, text, time } from '../schema.ts'
+import { choice, completeComponent, list, moment, orNull, pageParameters, pageSchema, text } from '../schema.ts'
 import type { AuditEntry } from './audit-log.ts'
 
 interface AuditRouteDeps {
@@ -54,8 +54,8 @@ const entrySchema = completeComponent(
 const auditPageSchema = pageSchema('AuditPage', 'A page of the audit log.', entrySchema)
 
 const auditQuery = {
-  from: time('Only entries written at this time or later.', '2026-11-20T00:00:00Z'),
-  to: time('Only entries written before this time.', '2026-11-21T00:00:00Z'),
+  from: moment('Only entries written at this time or later.', '2026-11-20T00:00:00Z'),
+  to: moment('Only entries written before this time.', '2026-11-21T00:00:00Z'),
   list: choice(
     AUDIT_LISTS,
     'Only entries of this list: `webhooks` (changes and sendings) or `commands` (calls and presence). Without it, both.',
@@ -66,12 +66,9 @@ const auditQuery = {
 } as const
 
 const listAuditEntries: RouteOf<AuditRouteDeps, undefined, QueryOf<typeof auditQuery>> = {
-  method: 'get',
+  ...searches('audit'),
   path: '/api/v1/audit',
   operationId: 'listAuditEntries',
-  tag: 'audit',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List audit log entries',
   description:
     "Lists what the tenant's clients changed or sent under `/api/v1/webhooks`, and the call commands and presence settings that " +

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { HeaderedError } from '../headered-error.ts'
+import { retryAfter } from '../headered-error.ts'
 
 /**
  * How many invalid tokens are verified in `duration` seconds. Per token: an honest client has requests in flight when its
@@ -33,8 +33,7 @@ export function createBadTokenLimit(
       const counts = await Promise.all([ofToken.get(`${address} ${token}`), ofAddress.get(address)])
       const leftMs = Math.max(...counts.map((count) => (count?.remainingPoints === 0 ? count.msBeforeNext : 0)))
       if (leftMs <= 0) return
-      const detail = 'Too many invalid tokens from this address.'
-      throw new HeaderedError('rate-limited', { 'Retry-After': String(Math.ceil(leftMs / 1_000)) }, { detail })
+      throw retryAfter('rate-limited', Math.ceil(leftMs / 1_000), 'Too many invalid tokens from this address.')
     },
     /** The token was verified, and is invalid. */
     async count(ip: string | undefined, token: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { startDeadline } from '@switchhook/runtime'
-import { HeaderedError } from '../headered-error.ts'
+import { retryAfter } from '../headered-error.ts'
 import { type Caller, limitedClientOf } from '../route.ts'
 
 export type LimitExpensive = ReturnType<typeof createLimitExpensive>
@@ -59,6 +59,6 @@ function turnIn(waiting: Queue, maxWaitMs: number): Promise<void> {
   })
 }
 
-const refused = () => new HeaderedError('rate-limited', { 'Retry-After': '1' }, { detail: TOO_MANY })
+const refused = () => retryAfter('rate-limited', 1, TOO_MANY)
 
 const TOO_MANY = 'Too many lists and summaries of this client are waiting; send fewer at the same time.'

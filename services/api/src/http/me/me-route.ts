@@ -3,7 +3,7 @@ import type { Issuer } from '../auth/issuer.ts'
 import { offeredSignIns, withOrganization } from '../auth/sign-ins.ts'
 import { feature } from '../feature.ts'
 import { ROLES, rolesIn } from '../role.ts'
-import type { RouteOf } from '../route.ts'
+import { type RouteOf, reads } from '../route.ts'
 import { completeComponent, completeObject, flag, list, orNull, text } from '../schema.ts'
 
 const offerSchema = completeComponent(
@@ -80,11 +80,9 @@ interface MeRouteDeps extends SignInDeps {
 }
 
 const readMe: RouteOf<MeRouteDeps> = {
-  method: 'get',
+  ...reads('me'),
   path: '/api/v1/me',
   operationId: 'readMe',
-  tag: 'me',
-  role: 'viewer',
   summary: 'Read who you are',
   description: "Returns the caller's tenant and roles, and the features of this installation.",
   responses: { 200: { description: 'The caller.', body: meSchema } },

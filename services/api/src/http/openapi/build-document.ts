@@ -105,40 +105,34 @@ function withParameters(
   return parameters.length === 0 ? {} : { parameters }
 }
 
-/** @param operationId names the key of the example, because a key is for one request */
-const idempotencyKeyOf = (operationId: string): Schema => ({
-  name: 'Idempotency-Key',
+const headerParameter = (name: string, description: string, schema: Schema): Schema => ({
+  name,
   in: 'header',
   required: false,
-  description:
-    'A unique key of your choice that makes this request safe to repeat. For 24 hours, the same key, path and body from the same client ' +
-    'return the first answer with `Idempotent-Replayed: true`, and nothing is done twice. A stored error is replayed as well: once ' +
-    'its cause is fixed, use a new key. A different body or `If-Match` with the same key is rejected (422 `idempotency-key-reused`). ' +
-    'Answers with status 409, 412, 429, 500 or higher are not stored: repeat the request with the same key.',
-  schema: {
-    type: 'string',
-    minLength: 1,
-    maxLength: 255,
-    pattern: '^[ -~]+$',
-    examples: [`order-4711-${operationId}`],
-  },
+  description,
+  schema: { type: 'string', ...schema },
 })
 
-const ifMatch: Schema = {
-  name: 'If-Match',
-  in: 'header',
-  required: false,
-  description:
-    'The `ETag` of the answer that your change is based on, or a list of them. If the resource has changed since, nothing is done, and the answer ' +
-    'is 412 `precondition-failed`. `*` and no header match always; a weak tag (`W/`) matches never.',
-  schema: { type: 'string', examples: ['"yG0eTt1pQZ0M6hGm5B5m1f3Xy8Xg7b6X0f9F0Ch2kSA"'] },
-}
+/** @param operationId names the key of the example, because a key is for one request */
+const idempotencyKeyOf = (operationId: string): Schema =>
+  headerParameter(
+    'Idempotency-Key',
+    'A unique key of your choice that makes this request safe to repeat. For 24 hours, the same key, path and body from the same client ' +
+      'return the first answer with `Idempotent-Replayed: true`, and nothing is done twice. A stored error is replayed as well: once ' +
+      'its cause is fixed, use a new key. A different body or `If-Match` with the same key is rejected (422 `idempotency-key-reused`). ' +
+      'Answers with status 409, 412, 429, 500 or higher are not stored: repeat the request with the same key.',
+    { minLength: 1, maxLength: 255, pattern: '^[ -~]+$', examples: [`order-4711-${operationId}`] },
+  )
 
-const lastEventId: Schema = {
-  name: 'Last-Event-ID',
-  in: 'header',
-  required: false,
-  description:
-    'The last `id` that the client received. The stream then begins with the events after it. `EventSource` sends it automatically.',
-  schema: { type: 'string', maxLength: 32, examples: ['1795192262123-417'] },
-}
+const ifMatch = headerParameter(
+  'If-Match',
+  'The `ETag` of the answer that your change is based on, or a list of them. If the resource has changed since, nothing is done, and the answer ' +
+    'is 412 `precondition-failed`. `*` and no header match always; a weak tag (`W/`) matches never.',
+  { examples: ['"yG0eTt1pQZ0M6hGm5B5m1f3Xy8Xg7b6X0f9F0Ch2kSA"'] },
+)
+
+const lastEventId = headerParameter(
+  'Last-Event-ID',
+  'The last `id` that the client received. The stream then begins with the events after it. `EventSource` sends it automatically.',
+  { maxLength: 32, examples: ['1795192262123-417'] },
+)

@@ -1,19 +1,13 @@
 import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contracts'
-import type { DeliveryArchive, DeliveryLogReader, JournalReader } from '@switchhook/store'
-import type { RouteOf } from '../../http/route.ts'
+import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, component, type ValueOf } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { DELIVERY_STATES, deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
 import { requestedDelivery } from './event-body.ts'
 import { BUSY, FIRST_ATTEMPT, type RedeliverDeps, redeliver } from './redeliver.ts'
 import { sendAgain } from './send-again.ts'
-
-export interface DeliverRouteDeps extends RedeliverDeps {
-  readonly deliveries: DeliveryArchive
-  readonly deliveryLog: Pick<DeliveryLogReader, 'event'>
-  readonly journal: Pick<JournalReader, 'isOn' | 'find'>
-}
 
 const requestSchema = component('EventDeliveryRequest', {
   type: 'object',
@@ -34,12 +28,13 @@ const answerSchema = completeComponent('EventDelivery', 'The delivery of an even
   ),
 })
 
-export const deliverEvent: RouteOf<DeliverRouteDeps, ValueOf<typeof requestSchema>> = {
-  method: 'post',
+export const deliverEvent: RouteOf<
+  RedeliverDeps & Pick<Webhooks, 'deliveries' | 'deliveryLog' | 'journal'>,
+  ValueOf<typeof requestSchema>
+> = {
+  ...acts('deliveries'),
   path: '/api/v1/webhooks/events/{eventId}/deliver',
   operationId: 'deliverEvent',
-  tag: 'deliveries',
-  role: 'operator',
   summary: 'Send an event to a subscription',
   description:
     'Sends an event of the journal to an enabled subscription of the tenant, whether or not it asks for the event type or existed when the event occurred. ' +
@@ -47,10 +42,7 @@ export const deliverEvent: RouteOf<DeliverRouteDeps, ValueOf<typeof requestSchem
     'If the event was delivered there before, this is the same as `POST /webhooks/deliveries/{deliveryId}/redeliver`. ' +
     'The journal holds the latest 20,000 events for 24 hours (both are defaults).',
   idempotent: true,
-  audit: {
-    action: 'event.delivered',
-    on: ({ made: { eventId, deliveryId, subscriptionId } }) => ({ eventId, deliveryId, subscriptionId }),
-  },
+  audit: { action: 'event.delivered', ids: ['eventId', 'deliveryId', 'subscriptionId'] },
   params: { eventId: eventIdSchema },
   body: requestSchema,
   responses: { 202: { description: 'The delivery is due now.', body: answerSchema } },

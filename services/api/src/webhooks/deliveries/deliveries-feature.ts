@@ -1,12 +1,5 @@
-import {
-  createDeliveryArchive,
-  createDeliveryLogReader,
-  createEventList,
-  createTenantLog,
-  createTenantParked,
-} from '@switchhook/store'
-import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
+import type { Webhooks } from '../stores.ts'
 import { createHealthOf } from '../subscriptions/endpoint-health.ts'
 import { deliverEvent } from './deliver-route.ts'
 import { listDeliveries, readDelivery, redeliverDelivery } from './delivery-routes.ts'
@@ -16,18 +9,7 @@ import { listTenantDeliveries } from './tenant-deliveries-route.ts'
 
 export const deliveries = feature(
   [listDeliveries, readDelivery, redeliverDelivery, listTenantDeliveries, listEvents, explainEvent, deliverEvent],
-  ({ redis, journal, subscriptions, publishDelivery, now }: Base) => ({
-    deps: {
-      subscriptions,
-      deliveries: createDeliveryArchive(redis),
-      deliveryLog: createDeliveryLogReader(redis),
-      tenantLog: createTenantLog(redis),
-      parked: createTenantParked(redis),
-      events: createEventList(redis, journal),
-      journal,
-      healthOf: createHealthOf(redis),
-      publish: publishDelivery,
-      now,
-    },
+  (webhooks: Webhooks) => ({
+    deps: { ...webhooks, healthOf: createHealthOf(webhooks.redis), publish: webhooks.publishDelivery },
   }),
 )

@@ -1,7 +1,7 @@
 import { EVENT_TYPES, type EventSubject, parseEventId } from '@switchhook/contracts'
 import type { LogQuery, ParkedQuery } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
-import { choice, pageParameters, type QueryOf, time } from '../../http/schema.ts'
+import { choice, moment, pageParameters, type QueryOf } from '../../http/schema.ts'
 import { DELIVERY_STATES, eventIdSchema } from './delivery-schema.ts'
 
 export const deliveryQuery = {
@@ -9,10 +9,11 @@ export const deliveryQuery = {
     ...choice([...DELIVERY_STATES, 'any'], 'Only deliveries in this state; `any` for every state.', 'waiting'),
     default: 'parked',
   },
-  from: time(
+  from: moment(
     'Only deliveries from this time or later. With `state=parked`, the time of parking counts; otherwise the time of the fan-out.',
+    '2026-11-20T17:00:00Z',
   ),
-  to: time('Only deliveries before this time.', '2026-11-20T18:00:00Z'),
+  to: moment('Only deliveries before this time.', '2026-11-20T18:00:00Z'),
   eventType: choice(EVENT_TYPES, 'Only this event type.', 'call.status'),
   eventId: { ...eventIdSchema, description: 'Only deliveries of this event.' },
   ...pageParameters,

@@ -1,8 +1,7 @@
 import { type Envelope, parseDeliveryId, parseEventId } from '@switchhook/contracts'
 import type { DeliveryArchive, DeliveryLogReader } from '@switchhook/store'
-import type { RouteOf } from '../../http/route.ts'
-import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
-import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { acts, type RouteOf, reads, searches } from '../../http/route.ts'
+import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './delivery-query.ts'
 import {
   type DeliveryView,
@@ -26,18 +25,14 @@ const DELIVERY = '/api/v1/webhooks/deliveries/{deliveryId}'
 const params = { deliveryId: deliveryIdSchema }
 
 export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery> = {
-  method: 'get',
-  path: `${SUBSCRIPTIONS}/{id}/deliveries`,
+  ...searches('deliveries'),
+  ...ofSubscription('/deliveries'),
   operationId: 'listDeliveries',
-  tag: 'deliveries',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List the deliveries of a subscription',
   description:
     'Lists deliveries, the newest first; by default only parked ones. Parked deliveries are listed for 30 days. Other states are listed for the latest ' +
     '1000 deliveries of the subscription, and acknowledged or withdrawn ones for 1 hour. (These numbers are defaults.) New deliveries do not shift the pages. One request ' +
     'searches a thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
-  params: { id: subscriptionIdSchema },
   query: deliveryQuery,
   responses: { 200: { description: 'A page of deliveries.', body: deliveryPageSchema } },
   failures: ['subscription-not-found'],
@@ -52,11 +47,9 @@ export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery
 }
 
 export const readDelivery: RouteOf<DeliveryRouteDeps> = {
-  method: 'get',
+  ...reads('deliveries'),
   path: DELIVERY,
   operationId: 'readDelivery',
-  tag: 'deliveries',
-  role: 'viewer',
   summary: 'Read a delivery and its attempts',
   description:
     'Returns a delivery with all its attempts. Until its first attempt is finished it is `pending`, without attempts and envelope. ' +
@@ -71,11 +64,9 @@ export const readDelivery: RouteOf<DeliveryRouteDeps> = {
 }
 
 export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
-  method: 'post',
+  ...acts('deliveries'),
   path: `${DELIVERY}/redeliver`,
   operationId: 'redeliver',
-  tag: 'deliveries',
-  role: 'operator',
   summary: 'Send a delivery again',
   description:
     'Starts a new run of the schedule, to the current url of the subscription. The delivery id and body stay the same, and `X-SVC-Attempt` continues to count. ' +
@@ -84,10 +75,7 @@ export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
     'Requests with the same `Idempotency-Key` send it once, even if it is parked again in between. Once the record of the delivery has expired, ' +
     'a replayed answer has no attempts, and its envelope comes from the journal or is null.',
   idempotent: true,
-  audit: {
-    action: 'delivery.redelivered',
-    on: ({ made: { deliveryId, subscriptionId } }) => ({ deliveryId, subscriptionId }),
-  },
+  audit: { action: 'delivery.redelivered', ids: ['deliveryId', 'subscriptionId'] },
   params,
   responses: { 202: { description: 'The delivery is due now.', body: deliverySchema } },
   failures: [

@@ -27,6 +27,9 @@ export const DELIVERY_STATES = [
   'expired',
 ] as const satisfies readonly DeliveryState[]
 
+/** The outcomes of an attempt. */
+export const OUTCOMES = ['delivered', 'answered', ...UNREACHABLE_REASONS] as const
+
 export const deliveryIdSchema = guid(
   'The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt.',
   '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b',
@@ -58,7 +61,7 @@ export const attemptSchema = component('Attempt', {
     at: moment('When the POST began, in UTC.'),
     durationMs: { type: 'number', minimum: 0, description: 'The duration in milliseconds.', examples: [42] },
     outcome: choice(
-      ['delivered', 'answered', ...UNREACHABLE_REASONS],
+      OUTCOMES,
       `\`delivered\`: answered with a 2xx. \`answered\`: answered with any other status. ${UNREACHABLE_TEXT}`,
       'answered',
     ),

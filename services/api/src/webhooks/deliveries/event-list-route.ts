@@ -1,8 +1,8 @@
 import { canonicalCallId, EVENT_TYPES, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
-import type { EventList } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, searches } from '../../http/route.ts'
 import { completeComponent, moment, orNull, pageParameters, pageSchema, type QueryOf, text } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { deliveryQuery } from './delivery-query.ts'
 import { eventIdSchema } from './delivery-schema.ts'
 
@@ -13,9 +13,14 @@ const CALL_ID = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
 const AGENT_URI = 'sip:alice@acme.example'
 const CORRELATION_ID = 'crm-4711'
 
-export const eventListQuery = {
-  callId: name('Only events of this call.', CALL_ID),
-  agentUri: name('Only events of this agent. Percent-encode special characters such as `+`.', AGENT_URI),
+/** The parameters that select by the call and the agent of an event. @param what is selected, as part of a sentence */
+export const subjectParameters = (what: string, more = '') => ({
+  callId: name(`Only ${what} of this call${more}.`, CALL_ID),
+  agentUri: name(`Only ${what} of this agent${more}. Percent-encode special characters such as \`+\`.`, AGENT_URI),
+})
+
+const query = {
+  ...subjectParameters('events'),
   correlationId: name('Only events with this `correlationId`.', CORRELATION_ID),
   number: text(
     'Only events of calls with this phone number of the other party. Separators, a leading `+` and leading zeros are ignored, and the beginning can be ' +
@@ -46,20 +51,17 @@ const listedEventSchema = completeComponent('ListedEvent', 'An event, with the i
 
 const eventPageSchema = pageSchema('EventPage', 'A page of events.', listedEventSchema)
 
-export const listEvents: RouteOf<{ readonly events: EventList }, undefined, QueryOf<typeof eventListQuery>> = {
-  method: 'get',
+export const listEvents: RouteOf<Pick<Webhooks, 'events'>, undefined, QueryOf<typeof query>> = {
+  ...searches('deliveries'),
   path: '/api/v1/webhooks/events',
   operationId: 'listEvents',
-  tag: 'deliveries',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List events',
   description:
     'Lists the events of the tenant, whether or not a subscription received them, by `listedAt`, the newest first. Use it to find the `eventId` for ' +
     '`GET /webhooks/events/{eventId}`. Events of one call within 50 ms can be listed out of order. The list holds the latest 20,000 events for 1 hour ' +
     '(both are defaults). New events do not shift the pages. ' +
     'One request searches five thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
-  query: eventListQuery,
+  query,
   responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
   async handle({ caller, query: { callId, ...query } }, { events }) {
     const call = callId !== undefined && { callId: canonicalCallId(callId) }

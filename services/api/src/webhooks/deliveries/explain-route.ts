@@ -1,6 +1,6 @@
 import { AppError, isGuid, parseEventId } from '@switchhook/contracts'
 import type { PageQuery } from '@switchhook/store'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, searches } from '../../http/route.ts'
 import {
   choice,
   completeComponent,
@@ -101,12 +101,9 @@ const query = {
 } as const
 
 export const explainEvent: RouteOf<ExplainEventDeps, undefined, PageQuery> = {
-  method: 'get',
+  ...searches('deliveries'),
   path: '/api/v1/webhooks/events/{eventId}',
   operationId: 'explainEvent',
-  tag: 'deliveries',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'Explain the deliveries of an event',
   description:
     'Explains for each subscription whether the event was delivered, and why not: a verdict, a sentence and the relevant times. An event can be explained ' +

@@ -5,46 +5,31 @@ import {
   parseSubscriptionId,
   subjectOf,
   type Tenant,
-  UNREACHABLE_REASONS,
 } from '@switchhook/contracts'
-import type { DeliveryLogReader, ListedDelivery, Page, TenantLog, TenantParked } from '@switchhook/store'
-import type { Base } from '../../base.ts'
+import type { ListedDelivery, Page } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, integer, type QueryOf } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { deliveryQuery, isAbout } from './delivery-query.ts'
-import { deliveryPageSchema, summaryOf } from './delivery-schema.ts'
-import { eventListQuery } from './event-list-route.ts'
+import { deliveryPageSchema, OUTCOMES, summaryOf } from './delivery-schema.ts'
+import { subjectParameters } from './event-list-route.ts'
 
-interface TenantDeliveriesRouteDeps extends Pick<Base, 'subscriptions'> {
-  readonly parked: TenantParked
-  /** The latest deliveries of one subscription. */
-  readonly deliveryLog: DeliveryLogReader
-  /** The deliveries of the tenant's latest events. */
-  readonly tenantLog: TenantLog
-}
+type TenantDeliveriesRouteDeps = Pick<Webhooks, 'subscriptions' | 'parked' | 'deliveryLog' | 'tenantLog'>
 
 const { eventId: _, limit, cursor, ...inherited } = deliveryQuery
 
 const parameters = {
   ...inherited,
   parkedReason: choice(PARKED_REASONS, 'Only deliveries that were parked for this reason.', 'exhausted'),
-  outcome: choice(
-    ['delivered', 'answered', ...UNREACHABLE_REASONS],
-    'Only deliveries whose latest attempt had this outcome.',
-    'timeout',
-  ),
+  outcome: choice(OUTCOMES, 'Only deliveries whose latest attempt had this outcome.', 'timeout'),
   status: integer('Only deliveries whose latest attempt was answered with this HTTP status.', 503, {
     minimum: 100,
     maximum: 999,
   }),
   subscriptionId: { ...subscriptionIdSchema, description: 'Only deliveries of this subscription.' },
-  callId: { ...eventListQuery.callId, description: 'Only deliveries of events of this call.' },
-  agentUri: {
-    ...eventListQuery.agentUri,
-    description: 'Only deliveries of events of this agent. Percent-encode special characters such as `+`.',
-  },
+  ...subjectParameters('deliveries of events'),
   limit,
   cursor,
 } as const
@@ -90,12 +75,9 @@ async function pageOf(
 }
 
 export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined, QueryOf<typeof parameters>> = {
-  method: 'get',
+  ...searches('deliveries'),
   path: '/api/v1/webhooks/deliveries',
   operationId: 'listTenantDeliveries',
-  tag: 'deliveries',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List the deliveries of all subscriptions',
   description:
     'Lists the deliveries of the tenant, the newest first; by default only parked ones. Parked deliveries are listed for 30 days, by the time of ' +

@@ -7,7 +7,7 @@ import {
   LISTEN_AGAIN_MS,
   type LiveAttemptStore,
 } from '@switchhook/store'
-import { HeaderedError } from '../../http/headered-error.ts'
+import { retryAfter } from '../../http/headered-error.ts'
 import type { EventOutput } from '../../http/route.ts'
 import { type Listener, startListener } from './listener.ts'
 import { type LiveFilter, liveAttempt, liveEvent } from './live-events.ts'
@@ -42,7 +42,7 @@ const MAX_BATCHES = 20
 const TICK_MS = 1_000
 /** The longest time that `setTimeout` accepts. */
 const MAX_TIMER_MS = 2 ** 31 - 1
-const RETRY_AFTER_SECONDS = '10'
+const RETRY_AFTER_SECONDS = 10
 
 /** The stream of one tenant, while it has listeners. */
 interface Channel {
@@ -178,11 +178,11 @@ export function createLiveHub({ journal, attempts, mostPerTenant, mostPerClient,
      * away
      */
     async take(tenant: Tenant, client?: string) {
-      if (isClosing) throw refused('service-unavailable')
+      if (isClosing) throw retryAfter('service-unavailable', RETRY_AFTER_SECONDS)
       const taken = channels.get(tenant)?.seats ?? 0
-      if (taken >= mostPerTenant || seats >= MAX_LISTENERS) throw refused('too-many-listeners')
+      if (taken >= mostPerTenant || seats >= MAX_LISTENERS) throw retryAfter('too-many-listeners', RETRY_AFTER_SECONDS)
       const own = client === undefined ? 0 : (seatsOfClients.get(client) ?? 0)
-      if (own >= mostPerClient) throw refused('too-many-client-listeners')
+      if (own >= mostPerClient) throw retryAfter('too-many-client-listeners', RETRY_AFTER_SECONDS)
       // Opened only for a seat, which awaits it: without Redis, the unawaited rejection would end the process.
       const channel = channelOf(tenant)
       addSeats(channel, client, 1)
@@ -239,6 +239,3 @@ export function createLiveHub({ journal, attempts, mostPerTenant, mostPerClient,
     },
   }
 }
-
-const refused = (code: 'too-many-listeners' | 'too-many-client-listeners' | 'service-unavailable'): HeaderedError =>
-  new HeaderedError(code, { 'Retry-After': RETRY_AFTER_SECONDS })

@@ -2,20 +2,16 @@ import { AppError, canonicalCallId, EVENT_TYPES } from '@switchhook/contracts'
 import { createLiveAttemptStore, isJournalId } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
-import { limitedClientOf, type RouteOf } from '../../http/route.ts'
+import { limitedClientOf, type RouteOf, reads } from '../../http/route.ts'
 import { choice, completeComponent, count, list, moment, type QueryOf, text } from '../../http/schema.ts'
 import { attemptSchema, deliverySchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
-import { eventListQuery } from '../deliveries/event-list-route.ts'
+import { subjectParameters } from '../deliveries/event-list-route.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { createLiveHub, type LiveHub } from './live-hub.ts'
 
 const query = {
   eventType: choice(EVENT_TYPES, 'Only events of this type, and their attempts.', 'call.status'),
-  callId: { ...eventListQuery.callId, description: 'Only events of this call, and their attempts.' },
-  agentUri: {
-    ...eventListQuery.agentUri,
-    description: 'Only events of this agent, and their attempts. Percent-encode special characters such as `+`.',
-  },
+  ...subjectParameters('events', ', and their attempts'),
   subscriptionId: {
     ...subscriptionIdSchema,
     description: 'Only events that went to this subscription, and their attempts there.',
@@ -79,10 +75,9 @@ const streamEvents: RouteOf<
   undefined,
   QueryOf<typeof query>
 > = {
-  method: 'get',
+  ...reads('deliveries'),
   path: '/api/v1/webhooks/stream',
   operationId: 'streamEvents',
-  tag: 'deliveries',
   summary: 'Follow events and attempts as they happen',
   description:
     'A stream of server-sent events: `event` for each event of the tenant with its data and the subscriptions that it went to, `attempt` for each attempt, `gap` if something is missing, `place` at the beginning and after 15 quiet seconds. ' +
@@ -93,7 +88,6 @@ const streamEvents: RouteOf<
     'Ignore events with an unknown name.',
   query,
   isStream: true,
-  role: 'viewer',
   responses: { 200: { description: 'The stream.', events: { example: EXAMPLE, messages: streamMessages } } },
   failures: ['journal-off', 'too-many-listeners', 'too-many-client-listeners'],
   async handle({ caller, query: { callId, since, ...wanted }, lastEventId }, { hub, journal, now }) {

@@ -1,9 +1,7 @@
-import { UNREACHABLE_REASONS } from '@switchhook/contracts'
-import type { TenantParked } from '@switchhook/store'
-import type { Base } from '../../base.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, completeComponent, count, integer, list, moment, orNull, text } from '../../http/schema.ts'
-import { parkedReasonSchema } from '../deliveries/delivery-schema.ts'
+import { OUTCOMES, parkedReasonSchema } from '../deliveries/delivery-schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 const parkedCausesSchema = completeComponent(
@@ -23,13 +21,7 @@ const parkedCausesSchema = completeComponent(
           ...parkedReasonSchema,
           description: `${parkedReasonSchema.description} null: a group of older deliveries that were not read.`,
         },
-        outcome: orNull(
-          choice(
-            ['delivered', 'answered', ...UNREACHABLE_REASONS],
-            'The outcome of the latest attempt; null if there was none.',
-            'answered',
-          ),
-        ),
+        outcome: orNull(choice(OUTCOMES, 'The outcome of the latest attempt; null if there was none.', 'answered')),
         status: orNull(integer('The HTTP status of the latest attempt; null if there was no answer.', 401)),
         count: count('The number of these deliveries.', 1204, 1),
         since: moment('When the first of these deliveries was parked, in UTC.'),
@@ -40,13 +32,10 @@ const parkedCausesSchema = completeComponent(
   },
 )
 
-export const listParkedCauses: RouteOf<Pick<Base, 'now'> & { readonly parked: TenantParked }> = {
-  method: 'get',
+export const listParkedCauses: RouteOf<Pick<Webhooks, 'parked' | 'now'>> = {
+  ...searches('deliveries'),
   path: '/api/v1/webhooks/parked',
   operationId: 'listParkedCauses',
-  tag: 'deliveries',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List parked deliveries by cause',
   description:
     'Groups the parked deliveries of all subscriptions by subscription, reason, outcome and status. One answer looks at 5,000 deliveries, shared fairly ' +

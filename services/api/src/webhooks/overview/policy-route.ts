@@ -1,8 +1,7 @@
 import { AppError } from '@switchhook/contracts'
-import type { DeliveryPolicyStore } from '@switchhook/store'
-import type { Base } from '../../base.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, reads } from '../../http/route.ts'
 import { completeComponent, completeObject, count, list, orNull } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 
 const policySchema = completeComponent('DeliveryPolicy', 'How this installation delivers.', {
   deliveryTimeoutMs: count('The deadline of one attempt in ms.', 10_000),
@@ -42,12 +41,10 @@ const policySchema = completeComponent('DeliveryPolicy', 'How this installation 
 
 const NO_REPORT = 'No delivery worker has reported its policy within the last day.'
 
-export const readPolicy: RouteOf<Pick<Base, 'config'> & { readonly policy: DeliveryPolicyStore }> = {
-  method: 'get',
+export const readPolicy: RouteOf<Pick<Webhooks, 'config' | 'policy'>> = {
+  ...reads('deliveries'),
   path: '/api/v1/webhooks/policy',
   operationId: 'readPolicy',
-  tag: 'deliveries',
-  role: 'viewer',
   summary: 'Read the delivery policy',
   description:
     'Returns the schedule, the limits and the retention times in force, as the delivery workers reported them. While no worker has reported them ' +

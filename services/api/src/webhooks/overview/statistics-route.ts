@@ -1,23 +1,16 @@
 import { AppError, parseSubscriptionId } from '@switchhook/contracts'
 import {
-  type CoolDownHistory,
   type CoolDownPeriod,
   OUTCOME_CODES,
   STATISTICS_STEPS,
   type StatisticsPoint,
   type StatisticsStep,
-  type StatisticsStore,
 } from '@switchhook/store'
-import type { Base } from '../../base.ts'
 import { windowOf } from '../../http/read-range.ts'
-import type { RouteOf } from '../../http/route.ts'
-import { choice, completeComponent, count, flag, list, moment, type QueryOf, time } from '../../http/schema.ts'
+import { type RouteOf, searches } from '../../http/route.ts'
+import { choice, completeComponent, count, flag, list, moment, type QueryOf } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-
-interface StatisticsRouteDeps extends Pick<Base, 'now'> {
-  readonly statistics: StatisticsStore
-  readonly coolDowns: CoolDownHistory
-}
 
 const STEPS = Object.keys(STATISTICS_STEPS) as StatisticsStep[]
 
@@ -96,23 +89,25 @@ const statisticsSchema = completeComponent(
 
 const query = {
   subscriptionId: { ...subscriptionIdSchema, description: 'Only this subscription. Absent: the whole tenant.' },
-  from: time(
+  from: moment(
     'From the minute or hour that holds this time on. By default an hour (`step=1m`) or a day (`step=1h`) before `to`.',
+    '2026-11-20T17:00:00Z',
   ),
-  to: time('Before this time. By default now.', '2026-11-20T18:00:00Z'),
+  to: moment('Before this time. By default now.', '2026-11-20T18:00:00Z'),
   step: {
     ...choice(STEPS, '`1m`: by minute, kept for 24 hours. `1h`: by hour, kept for 30 days.', '1h'),
     default: '1m',
   },
 }
 
-export const readStatistics: RouteOf<StatisticsRouteDeps, undefined, QueryOf<typeof query>> = {
-  method: 'get',
+export const readStatistics: RouteOf<
+  Pick<Webhooks, 'statistics' | 'coolDowns' | 'now'>,
+  undefined,
+  QueryOf<typeof query>
+> = {
+  ...searches('deliveries'),
   path: '/api/v1/webhooks/statistics',
   operationId: 'readStatistics',
-  tag: 'deliveries',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'Read statistics of deliveries',
   description:
     'Returns attempts, outcomes, parked and expired deliveries, answer times and delays by minute or hour, and the cool-downs of a subscription. Figures are written every ten seconds. A worker that dies ' +

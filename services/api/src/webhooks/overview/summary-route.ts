@@ -1,7 +1,6 @@
 import { isPaused, type Subscription } from '@switchhook/contracts'
-import { type DeliveryCounter, inChunks, type PageQuery } from '@switchhook/store'
-import type { Base } from '../../base.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { inChunks, type PageQuery } from '@switchhook/store'
+import { type RouteOf, searches } from '../../http/route.ts'
 import {
   completeComponent,
   count,
@@ -12,12 +11,12 @@ import {
   nextCursorSchema,
   pageParameters,
 } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { endpointHealthSchema, type Health, healthViewOf } from '../subscriptions/endpoint-health.ts'
 import { OPTIONAL_SETTINGS } from '../subscriptions/optional-settings.ts'
 import { subscriptionSchema } from '../subscriptions/subscription-schema.ts'
 
-interface SummaryRouteDeps extends Pick<Base, 'subscriptions' | 'now'> {
-  readonly standings: DeliveryCounter
+interface SummaryRouteDeps extends Pick<Webhooks, 'subscriptions' | 'standings' | 'now'> {
   readonly healthOf: (subscription: Subscription) => Promise<Health>
 }
 
@@ -82,12 +81,9 @@ async function summaryOf({ standings, healthOf, now }: SummaryRouteDeps, subscri
 }
 
 export const readSummary: RouteOf<SummaryRouteDeps, undefined, PageQuery> = {
-  method: 'get',
+  ...searches('subscriptions'),
   path: '/api/v1/webhooks/summary',
   operationId: 'readSummary',
-  tag: 'subscriptions',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'Read how all subscriptions stand',
   description:
     'Lists the subscriptions with the health of their endpoints and the numbers of their pending, waiting, held and parked deliveries, the oldest ' +

@@ -9,19 +9,14 @@ import {
   type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
-import { type DeliveryLogReader, type HeldStore, leaseTimes, type OutcomeStore } from '@switchhook/store'
-import type { Base } from '../../base.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { leaseTimes } from '@switchhook/store'
+import { acts, type RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
-import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
-import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import type { Webhooks } from '../stores.ts'
+import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesIn, outcomesSchema } from './pull-schema.ts'
 
-interface OutcomesRouteDeps extends Pick<Base, 'subscriptions' | 'broker' | 'now'> {
-  readonly held: HeldStore
-  readonly deliveryLog: Pick<DeliveryLogReader, 'records'>
-  readonly outcomes: OutcomeStore
-}
+type OutcomesRouteDeps = Pick<Webhooks, 'subscriptions' | 'broker' | 'held' | 'deliveryLog' | 'outcomes' | 'now'>
 
 type Body = ValueOf<typeof outcomesSchema>
 
@@ -33,17 +28,14 @@ const MAX_LOOK_MS = 100
 
 /** Reports outcomes. Not audited: the attempts of a delivery show them. */
 export const reportOutcomes: RouteOf<OutcomesRouteDeps, Body> = {
-  method: 'post',
-  path: `${SUBSCRIPTIONS}/{id}/outcomes`,
+  ...acts('subscriptions'),
+  ...ofSubscription('/outcomes'),
   operationId: 'reportOutcomes',
-  tag: 'subscriptions',
-  role: 'operator',
   summary: 'Report the outcomes of received deliveries',
   description:
     'Reports what a POST would have found: each outcome acknowledges its delivery, schedules its retry or parks it, by the same rules. An outcome that arrives after the end of ' +
     'its lease is `lease-lost` and changes nothing. A repeated report is `lease-lost`, too, and shows the state that the first one led to. ' +
     '503 `outcomes-unfinished`: the outcomes are recorded, but not applied yet.',
-  params: { id: subscriptionIdSchema },
   body: outcomesSchema,
   validate: (body, faults) => {
     const all = faults.length > 0 ? faults : faultsIn(body as Body)

@@ -134,11 +134,8 @@ export const outcomeResultsSchema = completeComponent(
 export type OutcomeItem = ValueOf<typeof outcomesSchema>['items'][number]
 
 /** The outcome that a POST with this result has. Undefined: the delivery is given back. */
-export function outcomeOf({
-  status,
-  error,
-  answer,
-}: Omit<OutcomeItem, 'deliveryId' | 'leaseToken'>): Outcome | undefined {
+export function outcomeOf(item: Pick<OutcomeItem, 'status' | 'error' | 'answer'>): Outcome | undefined {
+  const { status, error, answer } = item
   if (error !== undefined) return { kind: 'unreachable', reason: error }
   if (status === undefined) return undefined
   if (status < 300) return { kind: 'delivered', status }

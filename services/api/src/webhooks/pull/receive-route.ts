@@ -19,10 +19,9 @@ import {
   type SubscriptionStore,
 } from '@switchhook/store'
 import type { Base } from '../../base.ts'
-import { limitedClientOf, type RouteOf } from '../../http/route.ts'
+import { acts, limitedClientOf, type RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
-import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
-import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import { receivedSchema, receiveSchema } from './pull-schema.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -37,17 +36,14 @@ export interface ReceiveRouteDeps extends Pick<Base, 'now'> {
 
 /** Receives deliveries. Not audited: the attempts of a delivery show its outcomes. */
 export const receiveDeliveries: RouteOf<ReceiveRouteDeps, ValueOf<typeof receiveSchema>> = {
-  method: 'post',
-  path: `${SUBSCRIPTIONS}/{id}/receive`,
+  ...acts('subscriptions'),
+  ...ofSubscription('/receive'),
   operationId: 'receiveDeliveries',
-  tag: 'subscriptions',
-  role: 'operator',
   summary: 'Receive deliveries of a pull subscription',
   description:
     'Answers with deliveries that are due, the oldest first, or waits until there is one. Each is leased to you: handle it as an endpoint handles its POST, ' +
     'then report the outcome. A delivery whose lease ends without an outcome is due again, and can be received twice: deduplicate by `deliveryId`. ' +
     'Four requests of a subscription can wait at the same time. An `Idempotency-Key` is rejected: each request receives other deliveries.',
-  params: { id: subscriptionIdSchema },
   body: receiveSchema,
   isBodyOptional: true,
   responses: { 200: { description: 'The deliveries; none if the wait ended.', body: receivedSchema } },

@@ -1,14 +1,14 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import { getOrCreate, type Logger, type Poll, startPoll } from '@switchhook/runtime'
 import type { HeldStore } from '@switchhook/store'
-import { HeaderedError } from '../../http/headered-error.ts'
+import { type HeaderedError, retryAfter } from '../../http/headered-error.ts'
 
 /** Requests of one subscription, and of one client, that wait in this process. */
 const MAX_PER_SUBSCRIPTION = 4
 const MAX_PER_CLIENT = 200
 /** How often Redis is asked. */
 const LOOK_EVERY_MS = 250
-const RETRY_AFTER_SECONDS = '2'
+const RETRY_AFTER_SECONDS = 2
 
 interface Waiter {
   readonly untilMs: number
@@ -99,8 +99,4 @@ function count(counts: Map<string, number>, name: string): () => void {
 }
 
 const tooMany = (what: string): HeaderedError =>
-  new HeaderedError(
-    'too-many-receivers',
-    { 'Retry-After': RETRY_AFTER_SECONDS },
-    { detail: `At most ${what} can wait in one process.` },
-  )
+  retryAfter('too-many-receivers', RETRY_AFTER_SECONDS, `At most ${what} can wait in one process.`)

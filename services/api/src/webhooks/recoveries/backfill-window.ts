@@ -99,15 +99,11 @@ function countedAs(entry: JournalEntry, target: BackfillTarget, { eventTypes }: 
  */
 export function wentTo(
   { id, createdAt }: Pick<BackfillTarget, 'id' | 'createdAt'>,
-  {
-    subscriptionIds,
-    subscriptionCount,
-    fannedOutAt,
-  }: Pick<JournalEntry, 'subscriptionIds' | 'subscriptionCount' | 'fannedOutAt'>,
+  event: Pick<JournalEntry, 'subscriptionIds' | 'subscriptionCount' | 'fannedOutAt'>,
 ): boolean | 'unknown' {
-  if (subscriptionIds.includes(id)) return true
-  const isComplete = subscriptionIds.length === subscriptionCount
-  const wasCreatedLater = Date.parse(createdAt) > Date.parse(fannedOutAt) + CLOCK_MARGIN_MS
+  if (event.subscriptionIds.includes(id)) return true
+  const isComplete = event.subscriptionIds.length === event.subscriptionCount
+  const wasCreatedLater = Date.parse(createdAt) > Date.parse(event.fannedOutAt) + CLOCK_MARGIN_MS
   return isComplete || wasCreatedLater ? false : 'unknown'
 }
 

@@ -3,9 +3,8 @@ import type { ParkedCounter, ParkedWindow } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import { windowFault, windowOf } from '../../http/read-range.ts'
-import type { Answer, RouteOf } from '../../http/route.ts'
+import { type Answer, acts, type RouteOf } from '../../http/route.ts'
 import type { Schema } from '../../http/schema.ts'
-import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import {
   listEndAtStart,
   newRecovery,
@@ -33,13 +32,10 @@ export interface BeginDeps extends Pick<Base, 'now'> {
 /** What the two routes that begin a recovery have in common. */
 export const beginning = (action: 'recovery.started' | 'backfill.started', answer: string, body: Schema) =>
   ({
-    method: 'post',
-    tag: 'deliveries',
-    role: 'operator',
+    ...acts('deliveries'),
     isExpensive: true,
     idempotent: true,
-    audit: { action, on: ({ params, made }) => ({ subscriptionId: params['id'], recoveryId: made['recoveryId'] }) },
-    params: { id: subscriptionIdSchema },
+    audit: { action, ids: ['subscriptionId', 'recoveryId'] },
     body,
     validate: (asked, faults) =>
       faults.length > 0 ? invalidBody(body, faults) : windowFault(asked as RecoveryRequest),

@@ -1,16 +1,10 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import { tracePublishDelivery } from '@switchhook/runtime'
-import {
-  createBreakerReader,
-  createDeliveryArchive,
-  createParkedCounter,
-  createParkedWindow,
-  createRejectionStore,
-} from '@switchhook/store'
-import type { Base } from '../../base.ts'
+import { createBreakerReader, createParkedCounter, createParkedWindow } from '@switchhook/store'
 import { feature } from '../../http/feature.ts'
 import type { State } from '../../state/state.ts'
 import { createTransact } from '../../state/transact.ts'
+import type { Webhooks } from '../stores.ts'
 import { createBackfillWindow } from './backfill-window.ts'
 import { createRecoveryDriver } from './drive-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
@@ -57,34 +51,30 @@ export function createRecoveries(deps: RecoveriesDeps) {
 
 export const recoveries = feature(
   [recover, backfill, listRecoveries, listAllRecoveries, readRecovery, cancelRecovery],
-  (base: Base & { readonly state: State }) => {
-    const { config, metrics, tracing, redis, broker, journal, state } = base
+  (webhooks: Webhooks & { readonly state: State }) => {
+    const { config, metrics, tracing, redis, broker, journal, state } = webhooks
     const breakers = createBreakerReader(redis)
     const parked = createParkedWindow(redis)
-    const rejections = createRejectionStore(redis)
     const parkedCounter = createParkedCounter(redis)
     const parkedCount = (subscriptionId: SubscriptionId) => parkedCounter.count(subscriptionId)
     const { book, driver } = createRecoveries({
-      ...base,
+      ...webhooks,
       store: state.store,
       look: (endpoint) => breakers.look(endpoint),
       parked,
-      rejections,
-      deliveries: createDeliveryArchive(redis),
       publish: tracePublishDelivery(tracing, (delivery) => broker.publishBacklogged(delivery)),
       mostPerSecond: config.RECOVERY_RATE,
       meter: createRecoveryMeter(metrics),
     })
     const rejected = createRecoverRejected({
-      ...base,
-      rejections,
+      ...webhooks,
       recoveries: book,
       parked,
       parkedCount,
       state: state.store,
     })
     return {
-      deps: { ...base, recoveries: book, parked, backfill: createBackfillWindow(journal), parkedCount },
+      deps: { ...webhooks, recoveries: book, parked, backfill: createBackfillWindow(journal), parkedCount },
       timers: { recovery: driver.timerDue, sending: driver.timerDue, rejected: rejected.timerDue },
       close: async () => {
         await Promise.all([driver.idle(), rejected.idle()])

@@ -697,7 +697,7 @@ describe('event types', () => {
     replicas[0].publish = acknowledging
     replicas[1].publish = acknowledging
     const id = await begin({ ...ALL, eventTypes: ['webhook.delivery.parked'] })
-    expect(await createStateStore(connections[0]).read(tenant, [recoveryKey(id)])).toEqual([undefined])
+    expect(await createStateStore(connections[0]).read(tenant, [recoveryKey(id)])).toEqual([{ version: 0 }])
     expect(await stepsUntil(id, 'done')).toMatchObject({ found: 1, sent: 1 })
     expect(published.map(({ deliveryId }) => deliveryId)).toEqual([notice.deliveryId])
     expect(await isParked(kept ?? notice.deliveryId)).toBe(true)

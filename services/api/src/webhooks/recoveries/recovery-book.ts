@@ -5,28 +5,21 @@ import type { Logger } from '@switchhook/runtime'
 import {
   type BreakerStore,
   createListCursor,
-  type DeliveryArchive,
-  type JournalReader,
   type PageQuery,
   type ParkedWindow,
-  type RejectionStore,
   type StateStore,
 } from '@switchhook/store'
 import type { Transact, Writing } from '../../state/transact.ts'
+import type { Webhooks } from '../stores.ts'
 import { MAX_CHECK_MS } from './pace.ts'
 import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested } from './recovery.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
 
 /** What recoveries use. */
-export interface RecoveriesDeps {
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+export interface RecoveriesDeps extends Pick<Webhooks, 'rejections' | 'deliveries' | 'journal' | 'now'> {
   readonly store: StateStore
   readonly look: BreakerStore['look']
   readonly parked: ParkedWindow
-  readonly rejections: RejectionStore
-  readonly deliveries: DeliveryArchive
-  readonly journal: JournalReader
   readonly publish: Broker['publishBacklogged']
   /** Maximum deliveries per second of one recovery. */
   readonly mostPerSecond: number
@@ -99,7 +92,7 @@ export type RecoveryBook = ReturnType<typeof createRecoveryBook>
 export function createRecoveryBook({ store, rejections, meter, now }: RecoveriesDeps, transact: Transact) {
   async function read(tenant: Tenant, ids: readonly RecoveryId[]): Promise<readonly Recovery[]> {
     const records = await store.read(tenant, ids.flatMap(keysOf))
-    return records.flatMap((record) => (record === undefined ? [] : [record.value as Recovery]))
+    return records.flatMap(({ value }) => (value === undefined ? [] : [value as Recovery]))
   }
 
   /** Sets a lost timer again. During an upgrade, a replica of a version that does not know the timer's owner may have discarded it. */

@@ -1,11 +1,10 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import type { PageQuery } from '@switchhook/store'
 import type { Base } from '../../base.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { acts, type RouteOf, reads } from '../../http/route.ts'
 import { pageParameters } from '../../http/schema.ts'
 import { coveredTypes } from '../subscriptions/subscribed-types.ts'
-import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
-import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import type { BackfillWindow } from './backfill-window.ts'
 import {
   type BeginDeps,
@@ -35,7 +34,7 @@ const params = { recoveryId: recoveryIdSchema }
 
 export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
   ...beginning('recovery.started', 'The recovery is running.', recoveryRequestSchema),
-  path: `${SUBSCRIPTIONS}/{id}/recover`,
+  ...ofSubscription('/recover'),
   operationId: 'recover',
   summary: 'Send the parked deliveries of a subscription again',
   description:
@@ -63,7 +62,7 @@ interface BackfillRouteDeps extends BeginDeps, Pick<Base, 'subscriptions' | 'jou
 
 export const backfill: RouteOf<BackfillRouteDeps, BackfillRequest> = {
   ...beginning('backfill.started', 'The backfill is running.', backfillRequestSchema),
-  path: `${SUBSCRIPTIONS}/{id}/backfill`,
+  ...ofSubscription('/backfill'),
   operationId: 'backfill',
   summary: 'Send earlier events to a subscription',
   description:
@@ -95,14 +94,11 @@ export const backfill: RouteOf<BackfillRouteDeps, BackfillRequest> = {
 }
 
 export const listRecoveries: RouteOf<RecoveryRouteDeps> = {
-  method: 'get',
-  path: `${SUBSCRIPTIONS}/{id}/recoveries`,
+  ...reads('deliveries'),
+  ...ofSubscription('/recoveries'),
   operationId: 'listRecoveries',
-  tag: 'deliveries',
-  role: 'viewer',
   summary: 'List the recoveries of a subscription',
   description: 'Lists the newest 50 recoveries. An ended recovery is kept for seven days.',
-  params: { id: subscriptionIdSchema },
   responses: { 200: { description: 'The recoveries of the subscription.', body: recoveryListSchema } },
   failures: ['subscription-not-found'],
   async handle({ caller, params: { id } }, deps) {
@@ -113,11 +109,9 @@ export const listRecoveries: RouteOf<RecoveryRouteDeps> = {
 }
 
 export const listAllRecoveries: RouteOf<BeginDeps, undefined, PageQuery> = {
-  method: 'get',
+  ...reads('deliveries'),
   path: RECOVERIES,
   operationId: 'listAllRecoveries',
-  role: 'viewer',
-  tag: 'deliveries',
   summary: 'List the recoveries of all subscriptions',
   description:
     'Lists the newest 200 recoveries and backfills of the tenant, the newest first. An ended one is kept for seven days. A page can have fewer items than `limit` and still have a `nextCursor`.',
@@ -131,11 +125,9 @@ export const listAllRecoveries: RouteOf<BeginDeps, undefined, PageQuery> = {
 }
 
 export const readRecovery: RouteOf<BeginDeps> = {
-  method: 'get',
+  ...reads('deliveries'),
   path: `${RECOVERIES}/{recoveryId}`,
   operationId: 'readRecovery',
-  tag: 'deliveries',
-  role: 'viewer',
   summary: 'Read a recovery',
   description: 'Returns the state and the progress of a recovery. An ended recovery is kept for seven days.',
   params,
@@ -148,20 +140,15 @@ export const readRecovery: RouteOf<BeginDeps> = {
 }
 
 export const cancelRecovery: RouteOf<BeginDeps> = {
-  method: 'post',
+  ...acts('deliveries'),
   path: `${RECOVERIES}/{recoveryId}/cancel`,
   operationId: 'cancelRecovery',
-  tag: 'deliveries',
-  role: 'operator',
   summary: 'Cancel a recovery',
   description:
     'Stops a recovery. After the answer it sends nothing more, and the remaining deliveries stay parked. Deliveries that it has sent keep their ' +
     'schedule. Cancelling an ended recovery changes nothing.',
   idempotent: true,
-  audit: {
-    action: 'recovery.cancelled',
-    on: ({ params, made }) => ({ recoveryId: params['recoveryId'], subscriptionId: made['subscriptionId'] }),
-  },
+  audit: { action: 'recovery.cancelled', ids: ['recoveryId', 'subscriptionId'] },
   params,
   responses: { 200: { description: 'The ended recovery.', body: recoverySchema } },
   failures: ['recovery-not-found'],

@@ -14,16 +14,14 @@ import { mergedHeaders } from './own-headers.ts'
 import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
 import { storedTypes } from './subscribed-types.ts'
 import {
-  onSubscription,
-  params,
-  SUBSCRIPTIONS,
+  ofSubscription,
   type SubscriptionChange,
   type SubscriptionRouteDeps,
   withHealth,
 } from './subscription-routes.ts'
 import { etagHeader, subscriptionChangeSchema, subscriptionSchema } from './subscription-schema.ts'
 import { tagOf } from './subscription-view.ts'
-import { requireMode, validateSubscription } from './validate-subscription.ts'
+import { INVALID_SUBSCRIPTION, requireMode, validateSubscription } from './validate-subscription.ts'
 
 /** Has a worker look at what the subscription held before a change. If the api dies before, one looks within a minute. */
 async function lookAtHeld(
@@ -37,7 +35,7 @@ async function lookAtHeld(
 
 export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChange> = {
   method: 'patch',
-  path: `${SUBSCRIPTIONS}/{id}`,
+  ...ofSubscription(),
   operationId: 'changeSubscription',
   tag: 'subscriptions',
   role: 'admin',
@@ -48,19 +46,12 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
     'Deliveries that have already failed keep their schedule, url and body.',
   idempotent: true,
   conditional: true,
-  audit: { action: 'subscription.changed', on: onSubscription },
-  params,
+  audit: { action: 'subscription.changed', ids: ['subscriptionId'] },
   body: subscriptionChangeSchema,
   responses: {
     200: { description: 'The changed subscription.', body: subscriptionSchema, headers: { ETag: etagHeader } },
   },
-  failures: [
-    'subscription-not-found',
-    'invalid-webhook-url',
-    'unknown-event-type',
-    'invalid-filter',
-    'external-id-taken',
-  ],
+  failures: ['subscription-not-found', ...INVALID_SUBSCRIPTION, 'external-id-taken'],
   validate: (body, faults, { urlRules }) => validateSubscription(body, faults, urlRules),
   async handle({ caller, params: { id }, body, ifMatch, isRerun }, deps) {
     const { url, eventTypes, description, headers, enabled } = body
@@ -106,7 +97,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
 
 export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
   method: 'delete',
-  path: `${SUBSCRIPTIONS}/{id}`,
+  ...ofSubscription(),
   operationId: 'deleteSubscription',
   tag: 'subscriptions',
   role: 'admin',
@@ -116,8 +107,7 @@ export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
     'to stop their retries, let your endpoint answer 410, which parks them. Those of a pull subscription are parked when they are due.',
   idempotent: true,
   conditional: true,
-  audit: { action: 'subscription.deleted', on: onSubscription },
-  params,
+  audit: { action: 'subscription.deleted', ids: ['subscriptionId'] },
   responses: { 204: { description: 'The subscription was deleted.' } },
   failures: ['subscription-not-found'],
   async handle({ caller, params: { id }, ifMatch, isRerun }, deps) {

@@ -91,23 +91,15 @@ export function createHealthOf(redis: Redis): (subscription: Subscription) => Pr
   }
 }
 
-export const healthViewOf = ({
-  state,
-  consecutiveFailures,
-  openUntilMs,
-  successAtMs,
-  failureAtMs,
-  failure,
-  failingSinceMs,
-}: Health) => ({
-  state,
-  consecutiveFailures,
-  openUntil: momentOf(openUntilMs),
-  lastSuccessAt: momentOf(successAtMs),
-  lastFailureAt: momentOf(failureAtMs),
-  lastFailureOutcome: failure?.outcome ?? null,
-  lastFailureStatus: failure?.status ?? null,
-  failingSince: momentOf(failingSinceMs),
+export const healthViewOf = (health: Health) => ({
+  state: health.state,
+  consecutiveFailures: health.consecutiveFailures,
+  openUntil: momentOf(health.openUntilMs),
+  lastSuccessAt: momentOf(health.successAtMs),
+  lastFailureAt: momentOf(health.failureAtMs),
+  lastFailureOutcome: health.failure?.outcome ?? null,
+  lastFailureStatus: health.failure?.status ?? null,
+  failingSince: momentOf(health.failingSinceMs),
 })
 
 export const momentOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

@@ -1,5 +1,5 @@
 import { describeEventTypes, EVENT_TYPES } from '@switchhook/contracts'
-import type { RouteOf } from '../../http/route.ts'
+import { type RouteOf, reads } from '../../http/route.ts'
 import { completeComponent, list, text } from '../../http/schema.ts'
 
 const catalogueSchema = completeComponent('EventTypes', 'The event types that you can subscribe to.', {
@@ -18,11 +18,9 @@ const catalogueSchema = completeComponent('EventTypes', 'The event types that yo
 const CATALOGUE = { items: describeEventTypes() }
 
 export const listEventTypes: RouteOf<unknown> = {
-  method: 'get',
+  ...reads('subscriptions'),
   path: '/api/v1/webhooks/event-types',
   operationId: 'listEventTypes',
-  tag: 'subscriptions',
-  role: 'viewer',
   summary: 'List event types',
   description:
     'Lists all event types that you can subscribe to, each with the JSON Schema and an example of its deliveries.',

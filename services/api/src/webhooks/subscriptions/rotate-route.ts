@@ -14,7 +14,7 @@ import type { RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
 import { rotatedSchema, rotationSchema } from './signing-schema.ts'
 import { firstAttemptsStopped } from './stop-first-attempts.ts'
-import { onSubscription, params, SUBSCRIPTIONS } from './subscription-routes.ts'
+import { ofSubscription } from './subscription-routes.ts'
 import { etagHeader } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
 import { tagOf } from './subscription-view.ts'
@@ -26,7 +26,7 @@ interface RotateRouteDeps extends Pick<Base, 'subscriptions' | 'vault' | 'now'> 
 
 export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, ValueOf<typeof rotationSchema>> = {
   method: 'post',
-  path: `${SUBSCRIPTIONS}/{id}/rotate-secret`,
+  ...ofSubscription('/rotate-secret'),
   operationId: 'rotateSubscriptionSecret',
   tag: 'subscriptions',
   role: 'admin',
@@ -38,8 +38,7 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, ValueOf<typeof r
     'is signed from its first rotation.',
   idempotent: true,
   conditional: true,
-  audit: { action: 'subscription.secret-rotated', on: onSubscription },
-  params,
+  audit: { action: 'subscription.secret-rotated', ids: ['subscriptionId'] },
   body: rotationSchema,
   isBodyOptional: true,
   responses: { 200: { description: 'The new secret.', body: rotatedSchema, headers: { ETag: etagHeader } } },

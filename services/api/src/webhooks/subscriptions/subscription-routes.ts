@@ -1,16 +1,8 @@
 import { AppError, isGuid, parseSubscriptionId, type SubscribedType, type Subscription } from '@switchhook/contracts'
-import {
-  type HeldStore,
-  inChunks,
-  type PageQuery,
-  type PullerStore,
-  type StateStore,
-  type SubscriptionStore,
-} from '@switchhook/store'
-import type { Base } from '../../base.ts'
-import type { Audited } from '../../http/audit-action.ts'
-import type { Caller, RouteOf } from '../../http/route.ts'
+import { inChunks, type PageQuery, type StateStore, type SubscriptionStore } from '@switchhook/store'
+import { type Caller, type RouteOf, reads, searches } from '../../http/route.ts'
 import { text } from '../../http/schema.ts'
+import type { Webhooks } from '../stores.ts'
 import { watchUse } from './delete-unused.ts'
 import { HEALTHY, type Health } from './endpoint-health.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
@@ -27,15 +19,13 @@ import {
 } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
 import { NOBODY, NONE_HELD, noneParked, type Parked, tagOf, viewOf } from './subscription-view.ts'
-import { roleForNew, validateNewSubscription } from './validate-subscription.ts'
+import { INVALID_SUBSCRIPTION, roleForNew, validateNewSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
-export interface SubscriptionRouteDeps extends Pick<Base, 'subscriptions' | 'vault' | 'now'> {
+export interface SubscriptionRouteDeps extends Pick<Webhooks, 'subscriptions' | 'held' | 'pullers' | 'vault' | 'now'> {
   readonly urlRules: WebhookUrlRules
   readonly healthOf: (subscription: Subscription) => Promise<Health>
   readonly parkedOf: (subscription: Subscription) => Promise<Parked>
-  readonly held: Pick<HeldStore, 'counts' | 'lookSoon'>
-  readonly pullers: Pick<PullerStore, 'find'>
   /** The number of parked deliveries per subscription that keep their body. */
   readonly parkedLimit: number
   /** Sets the timer of `deleteAfterUnusedSeconds`. */
@@ -55,10 +45,13 @@ interface NewSubscription extends Partial<OptionalSettings> {
 
 export type SubscriptionChange = Omit<Partial<NewSubscription>, 'mode'>
 
-export const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
+const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 
-export const params = { id: subscriptionIdSchema }
-export const onSubscription: Audited['on'] = ({ params: { id } }) => ({ subscriptionId: id })
+/** The path of a route of one subscription. */
+export const ofSubscription = (rest = '') => ({
+  path: `${SUBSCRIPTIONS}/{id}${rest}`,
+  params: { id: subscriptionIdSchema },
+})
 
 /**
  * @throws AppError `subscription-not-found`, also for a malformed id and for a subscription of another tenant;
@@ -103,7 +96,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
     'Subscribes an endpoint to event types, or with `mode: pull` clients that receive the deliveries. Needs the role `admin`, except for a pull subscription with `deleteAfterUnusedSeconds`. The subscription is enabled immediately unless you send `enabled: false`. Store the `secret` of the answer: it signs ' +
     'the deliveries, and no later answer shows it. If `url` or `eventTypes` is invalid, the error lists the known event types.',
   idempotent: true,
-  audit: { action: 'subscription.created', on: ({ made }) => ({ subscriptionId: made['id'] }) },
+  audit: { action: 'subscription.created', ids: ['subscriptionId'] },
   body: newSubscriptionSchema,
   responses: {
     201: {
@@ -112,13 +105,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
       headers: { Location: { type: 'string', description: 'The path of the new subscription.' }, ETag: etagHeader },
     },
   },
-  failures: [
-    'invalid-webhook-url',
-    'unknown-event-type',
-    'invalid-filter',
-    'too-many-subscriptions',
-    'external-id-taken',
-  ],
+  failures: [...INVALID_SUBSCRIPTION, 'too-many-subscriptions', 'external-id-taken'],
   validate: (body, faults, { urlRules }) => validateNewSubscription(body, faults, urlRules),
   async handle({ caller, body, idFor }, { subscriptions, state, parkedLimit, vault, now }) {
     const owner = { id: parseSubscriptionId(idFor('subscription')), tenant: caller.tenant }
@@ -151,12 +138,9 @@ export const listSubscriptions: RouteOf<
   undefined,
   PageQuery & { readonly externalId?: string }
 > = {
-  method: 'get',
+  ...searches('subscriptions'),
   path: SUBSCRIPTIONS,
   operationId: 'listSubscriptions',
-  tag: 'subscriptions',
-  role: 'viewer',
-  isExpensive: true,
   summary: 'List subscriptions',
   description:
     "Lists the tenant's subscriptions, the oldest first (by `createdAt`, then `id`). If there are more than `limit`, the `Link` header has the " +
@@ -188,15 +172,12 @@ export const listSubscriptions: RouteOf<
 }
 
 export const readSubscription: RouteOf<SubscriptionRouteDeps> = {
-  method: 'get',
-  path: `${SUBSCRIPTIONS}/{id}`,
+  ...reads('subscriptions'),
+  ...ofSubscription(),
   operationId: 'readSubscription',
-  tag: 'subscriptions',
-  role: 'viewer',
   summary: 'Read a subscription',
   description:
     'Returns a subscription with the health of its endpoint, the numbers of its parked and held deliveries, and who receives them.',
-  params,
   responses: { 200: { description: 'The subscription.', body: subscriptionSchema, headers: { ETag: etagHeader } } },
   failures: ['subscription-not-found'],
   async handle({ caller, params: { id } }, deps) {

@@ -1,8 +1,8 @@
 import type { Subscription } from '@switchhook/contracts'
-import { createHeldStore, createParkedCounter, createPullerStore, createRejectionStore } from '@switchhook/store'
-import type { Base } from '../../base.ts'
+import { createParkedCounter } from '@switchhook/store'
 import { feature } from '../../http/feature.ts'
 import type { State } from '../../state/state.ts'
+import type { Webhooks } from '../stores.ts'
 import { changeSubscription, deleteSubscription } from './change-routes.ts'
 import { createDeleteUnused } from './delete-unused.ts'
 import { createHealthOf } from './endpoint-health.ts'
@@ -22,28 +22,23 @@ export const subscriptions = feature(
     rotateSubscriptionSecret,
     listEventTypes,
   ],
-  async (base: Base & { readonly state: State }) => {
-    const { config, redis, state } = base
-    await resealSecrets(base)
-    const held = createHeldStore(redis)
-    const pullers = createPullerStore(redis)
-    const rejections = createRejectionStore(redis)
+  async (webhooks: Webhooks & { readonly state: State }) => {
+    const { config, redis, rejections, state } = webhooks
+    await resealSecrets(webhooks)
     const parked = createParkedCounter(redis)
     const parkedLimit = config.PARKED_LIMIT_PER_SUBSCRIPTION
     return {
       deps: {
-        ...base,
+        ...webhooks,
         urlRules: urlRulesOf(config),
         healthOf: createHealthOf(redis),
         parkedOf: async ({ id }: Subscription) => ({ ...(await parked.count(id)), limit: parkedLimit }),
         parkedLimit,
         state: state.store,
-        held,
-        pullers,
         forgetRejected: ({ tenant, id }: Subscription) => rejections.forget({ tenant, subscriptionId: id }),
         signatureOverlapMs: config.SIGNATURE_OVERLAP,
       },
-      timers: { unused: createDeleteUnused({ ...base, pullers, held, state: state.store }) },
+      timers: { unused: createDeleteUnused({ ...webhooks, state: state.store }) },
     }
   },
 )

@@ -12,6 +12,9 @@ import { headerFaults } from './own-headers.ts'
 import { newSubscriptionSchema } from './subscription-schema.ts'
 import { type WebhookUrlRules, webhookUrlFault } from './webhook-url.ts'
 
+/** The failures of an invalid subscription. */
+export const INVALID_SUBSCRIPTION = ['invalid-webhook-url', 'unknown-event-type', 'invalid-filter'] as const
+
 /**
  * Checks the body of a create or a change, by the schema and by the rules that it cannot express. The error lists every
  * fault. A faulty url decides its code, then faulty event types (specification, "Webhook subscriptions"), then the filter.

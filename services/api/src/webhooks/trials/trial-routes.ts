@@ -11,15 +11,13 @@ import {
   readCheckResult,
   type Subscription,
 } from '@switchhook/contracts'
-import { type CheckStore, createCheckStore, createDeliveryArchive, type DeliveryArchive } from '@switchhook/store'
-import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
-import { HeaderedError } from '../../http/headered-error.ts'
-import type { RouteOf } from '../../http/route.ts'
+import { retryAfter } from '../../http/headered-error.ts'
+import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, component, list, orNull, text, type ValueOf } from '../../http/schema.ts'
 import { deliveryIdSchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
-import { findSubscription, SUBSCRIPTIONS } from '../subscriptions/subscription-routes.ts'
-import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
+import type { Webhooks } from '../stores.ts'
+import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import { CHECKS, createReceiverReport } from './receiver-report.ts'
 
 const eventType = { type: 'string', enum: EVENT_TYPES, examples: ['call.status'] } as const
@@ -60,10 +58,10 @@ const receiverReportSchema = completeComponent('ReceiverReport', 'The findings o
   ),
 })
 
-interface TrialRouteDeps extends Pick<Base, 'config' | 'subscriptions' | 'publishDelivery' | 'broker'> {
-  readonly deliveries: DeliveryArchive
-  readonly checks: CheckStore
-}
+type TrialRouteDeps = Pick<
+  Webhooks,
+  'config' | 'subscriptions' | 'publishDelivery' | 'broker' | 'deliveries' | 'checks'
+>
 
 type TrialBody = ValueOf<typeof trialSchema>
 
@@ -73,13 +71,11 @@ const LEASE_SLACK_MS = 30_000
 /** Concurrent checks of a tenant: fewer than one worker runs, so that one tenant cannot block the checks of others. */
 const MAX_CHECKS = 3
 /** About the duration of a check of a slow but healthy endpoint. */
-const RETRY_AFTER_SECONDS = '5'
+const RETRY_AFTER_SECONDS = 5
 
 /** During an upgrade, a worker may be newer than the api. */
 const NOT_UNDERSTOOD =
   'A delivery worker of a newer version ran the check, and this api does not understand the result. Retry after the upgrade.'
-
-const params = { id: subscriptionIdSchema }
 
 /** @throws AppError `check-running` or `too-many-checks` */
 async function begin({ checks, config }: TrialRouteDeps, subscription: Subscription): Promise<void> {
@@ -88,7 +84,7 @@ async function begin({ checks, config }: TrialRouteDeps, subscription: Subscript
   if (begun === 'running') throw new AppError('check-running')
   if (begun === 'too-many') {
     const detail = `At most ${MAX_CHECKS} checks of a tenant run at the same time.`
-    throw new HeaderedError('too-many-checks', { 'Retry-After': RETRY_AFTER_SECONDS }, { detail })
+    throw retryAfter('too-many-checks', RETRY_AFTER_SECONDS, detail)
   }
 }
 
@@ -107,21 +103,15 @@ async function factsOf(checks: TrialRouteDeps['checks'], checkId: string, untilM
 }
 
 const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
-  method: 'post',
-  path: `${SUBSCRIPTIONS}/{id}/test`,
+  ...acts('subscriptions'),
+  ...ofSubscription('/test'),
   operationId: 'testSubscription',
-  tag: 'subscriptions',
-  role: 'operator',
   summary: 'Send a test delivery',
   description:
     'Sends an example event to the endpoint. It is signed, retried and parked like any delivery, waits during a cool-down, and carries ' +
     '`X-SVC-Test: true`. Read it by its `deliveryId`; lists show it only if it is parked.',
   idempotent: true,
-  audit: {
-    action: 'subscription.tested',
-    on: ({ params, made }) => ({ subscriptionId: params['id'], deliveryId: made['deliveryId'] }),
-  },
-  params,
+  audit: { action: 'subscription.tested', ids: ['subscriptionId', 'deliveryId'] },
   body: trialSchema,
   isBodyOptional: true,
   responses: {
@@ -140,19 +130,16 @@ const testSubscription: RouteOf<TrialRouteDeps, TrialBody> = {
 }
 
 const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
-  method: 'post',
-  path: `${SUBSCRIPTIONS}/{id}/check`,
+  ...acts('subscriptions'),
+  ...ofSubscription('/check'),
   operationId: 'checkReceiver',
-  tag: 'subscriptions',
-  role: 'operator',
   summary: 'Check the endpoint',
   description:
     'Checks that the endpoint meets the obligations of a receiver, and reports what to fix. Sends an example delivery, a duplicate of it and, ' +
     'if deliveries are signed, one with a forged signature and one with a stale timestamp, which the endpoint must reject. Each carries `X-SVC-Test: true`. ' +
     'Nothing is retried, parked or counted as a failure. A check ignores a cool-down and does not end it. The answer takes at most twice the timeout of an ' +
     `attempt (10 s by default). One check of a subscription and ${MAX_CHECKS} of a tenant can run at the same time. An \`Idempotency-Key\` is rejected: each request runs a new check.`,
-  audit: { action: 'subscription.checked', on: ({ params }) => ({ subscriptionId: params['id'] }) },
-  params,
+  audit: { action: 'subscription.checked', ids: ['subscriptionId'] },
   body: trialSchema,
   isBodyOptional: true,
   responses: { 200: { description: 'The report.', body: receiverReportSchema } },
@@ -192,6 +179,4 @@ const typeOf = ({ eventType }: TrialBody, { eventTypes }: Subscription): EventTy
   eventType ?? eventTypes.find((type) => type !== ALL_TYPES) ?? 'call.status'
 
 /** The trials of a subscription. They are sent without any event; a disabled subscription receives none either. */
-export const trials = feature([testSubscription, checkReceiver], (base: Base) => ({
-  deps: { ...base, deliveries: createDeliveryArchive(base.redis), checks: createCheckStore(base.redis) },
-}))
+export const trials = feature([testSubscription, checkReceiver], (webhooks: Webhooks) => ({ deps: webhooks }))

@@ -51,10 +51,7 @@ export function createPbxMemory(store: StateStore, redis: Redis, now: () => numb
   const followed = createFollowedRecords(redis, now)
   const leases = createLeaseStore(redis)
   return {
-    async read(tenant, keys) {
-      const records = await store.read(tenant, keys)
-      return records.map((record) => record ?? { version: 0, value: undefined })
-    },
+    read: (tenant, keys) => store.read(tenant, keys),
     async write(tenant, { records, timers }) {
       const begun = records.filter(({ isListed, expectedVersion }) => isListed && expectedVersion === 0)
       for (const { key } of begun) await followed.add(tenant, key)

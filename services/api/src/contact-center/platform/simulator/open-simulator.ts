@@ -59,10 +59,7 @@ export function openSimulator(deps: {
     now,
     onError: (message, error) => log.warn(message, { error }),
     storage: {
-      async read(tenant, keys) {
-        const records = await store.read(tenant, keys)
-        return records.map((record) => record ?? { version: 0, value: undefined })
-      },
+      read: (tenant, keys) => store.read(tenant, keys),
       async write(tenant, change, known) {
         const step = stepOf(change)
         if (step !== undefined && record !== undefined) {
