@@ -16,8 +16,6 @@ export interface CoolDownPeriod {
   readonly untilMs: number
 }
 
-export type CoolDownHistory = ReturnType<typeof createCoolDownHistory>
-
 /** The cool-downs of the past. breaker/note-failure.lua writes them in the step that opens the breaker. */
 export function createCoolDownHistory(redis: Redis) {
   return {

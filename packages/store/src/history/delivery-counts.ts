@@ -28,8 +28,6 @@ export interface CountQuery {
   readonly isFailing: boolean
 }
 
-export type DeliveryCounter = ReturnType<typeof createDeliveryCounter>
-
 const AT_ONCE = 100
 
 /** @param member of the delivery log: `<event>:<event type>` */

@@ -66,8 +66,6 @@ const MAX_CAUSES = 1_000
 
 const cursors = createListCursor('t', /^\d{1,16} [0-9a-f-]{36}$/)
 
-export type TenantParked = ReturnType<typeof createTenantParked>
-
 /** The parked deliveries of all subscriptions of a tenant, merged from the lists of the subscriptions. */
 export function createTenantParked(redis: Redis) {
   async function newestOf(list: SubscriptionId, before: string, from: string, count: number): Promise<Chunk<Entry>> {
