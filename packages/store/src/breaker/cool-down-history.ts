@@ -1,7 +1,7 @@
-import type { Delivery } from '@switchhook/contracts'
 import { coolDownsKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
+import type { Endpoint } from './breaker-store.ts'
 
 /** Periods that are kept of an endpoint. Redis stores that many compactly, in about 2 KB. */
 export const KEPT_PERIODS = 100
@@ -21,11 +21,11 @@ export function createCoolDownHistory(redis: Redis) {
   return {
     /** The periods with any moment from `fromMs` to before `toMs`, the oldest first. */
     async between(
-      { tenant, subscriptionId }: Pick<Delivery, 'tenant' | 'subscriptionId'>,
+      endpoint: Endpoint,
       { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
     ): Promise<readonly CoolDownPeriod[]> {
       const stored = await redis[run]((commands) =>
-        commands.zrangebyscore(coolDownsKey(tenant, subscriptionId), `(${fromMs}`, '+inf', 'WITHSCORES'),
+        commands.zrangebyscore(coolDownsKey(endpoint), `(${fromMs}`, '+inf', 'WITHSCORES'),
       )
       return scoredEntries(stored)
         .map(({ member, since }) => ({ fromMs: Number(member), untilMs: Number(since) }))
