@@ -44,10 +44,7 @@ const LANES = 16
 const QUICK_SHARE = 0.5
 /** How long an attempt may take beyond its deadline before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
-/** How often this worker asks whether the held deliveries of a subscription must be looked at. */
 const HELD_LOOKS_EVERY_MS = 1_000
-
-/** How often held deliveries beyond the limits are parked. */
 const HELD_SWEEP_EVERY_MS = 1_000
 
 type Parked = Parameters<DeliverDeps['park']>

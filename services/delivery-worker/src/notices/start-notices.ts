@@ -20,7 +20,6 @@ export interface StartNoticesDeps extends Pick<Service<WorkerConfig>, 'config' |
   readonly meter: Pick<DeliveryMeter, 'noticePublished' | 'parkedReleased'>
 }
 
-/** How often parked deliveries beyond the limits are released. */
 const PARKED_SWEEP_EVERY_MS = 5_000
 
 /** The notices, and the limits on parked deliveries, which publish one of them. */
