@@ -47,8 +47,6 @@ const PROBE_SLACK_MS = 5_000
 const HELD_LOOKS_EVERY_MS = 1_000
 const HELD_SWEEP_EVERY_MS = 1_000
 
-type Parked = Parameters<DeliverDeps['park']>
-
 /** Monotonic, for leases. */
 const nowMs = (): number => performance.now()
 
@@ -118,7 +116,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     (found) => found.status === 'fulfilled' && found.value.includes(undefined),
   )
   const held = { ...listed, read }
-  const park = limiter.storing<Parked>(async (...parked) => {
+  const park = limiter.storing(async (...parked: Parameters<DeliverDeps['park']>) => {
     await deliveries.park(...parked)
     // Redis may have been emptied during the POST. Then the record would be lost when Redis is restored.
     await installation.verify()
