@@ -2,7 +2,6 @@ export {
   type BreakerStore,
   createBreakerReader,
   createBreakerStore,
-  type Endpoint,
   type EndpointHealth,
 } from './breaker/breaker-store.ts'
 export { type Contact, type ContactStore, type Contacts, createContactStore } from './breaker/contact-store.ts'
@@ -56,6 +55,7 @@ export {
   type Ruling,
   type StoredInstallation,
 } from './installation/installation-store.ts'
+export type { Endpoint } from './keys.ts'
 export { createListCursor, type Page, type PageQuery } from './paging.ts'
 export { createPermitStore, PERMIT_VALID_MS, type PermitStore } from './permits/permit-store.ts'
 export { assertDurable } from './redis/durability.ts'

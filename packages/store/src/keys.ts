@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { DeliveryId, EventId, SubscriptionId, Tenant } from '@switchhook/contracts'
-import type { Endpoint } from './breaker/breaker-store.ts'
+import type { Delivery, DeliveryId, EventId, SubscriptionId, Tenant } from '@switchhook/contracts'
 
 /*
  * Every key of Switchhook in Redis. The comment of each key gives its type and content · its lifetime · its writer.
@@ -43,6 +42,9 @@ export const checksKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenan
 export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:facts`
 
 // Circuit breaker and contact times. They share the subscriptions' tag, so that one script reads both.
+
+/** The endpoint of a subscription. A delivery names it. */
+export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
 /** hash: circuit breaker of a subscription (breaker-store.ts) · a day and a cool-down from the last failure · worker */
 export const breakerKey = ({ tenant, subscriptionId }: Endpoint): string =>

@@ -1,9 +1,9 @@
 import { newSubscriptionId } from '@switchhook/contracts'
 import { aSubscription, eventually, useRedis } from '@switchhook/testkit'
-import { breakerKey } from '../keys.ts'
+import { breakerKey, type Endpoint } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
-import { type BreakerStore, createBreakerReader, createBreakerStore, type Endpoint } from './breaker-store.ts'
+import { type BreakerStore, createBreakerReader, createBreakerStore } from './breaker-store.ts'
 import { createCoolDownHistory, KEPT_PERIODS } from './cool-down-history.ts'
 import { createOutageStore } from './outage-store.ts'
 

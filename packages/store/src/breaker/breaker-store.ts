@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Attempt, Delivery } from '@switchhook/contracts'
-import { breakerKey, coolDownsKey, listeningKey, rejectedKey, subscriptionsKey } from '../keys.ts'
+import type { Attempt } from '@switchhook/contracts'
+import { breakerKey, coolDownsKey, type Endpoint, listeningKey, rejectedKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, RedisRefusal, run, runScript } from '../redis/redis.ts'
 import type { ScriptReplies } from '../redis/scripts.ts'
 import { oncePerTick } from '../subscriptions/shared-reads.ts'
@@ -43,9 +43,6 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * a cool-down that the endpoint asked for. Without an answer, the hash expires one cool-down and a day after the last failure.
  * A lost hash means closed: at worst an extra attempt.
  */
-
-/** The endpoint of a subscription. A delivery names it. */
-export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
 /** The result of a POST, in the words of an attempt. */
 export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>

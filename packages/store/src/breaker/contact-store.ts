@@ -1,6 +1,6 @@
-import { contactKey } from '../keys.ts'
+import { contactKey, type Endpoint } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
-import { type AttemptResult, type Endpoint, resultFromText, resultToText } from './breaker-store.ts'
+import { type AttemptResult, resultFromText, resultToText } from './breaker-store.ts'
 
 /** When an endpoint last acknowledged a delivery and when an attempt last failed, in ms since 1970. */
 export interface Contact {

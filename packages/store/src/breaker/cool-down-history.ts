@@ -1,7 +1,6 @@
-import { coolDownsKey } from '../keys.ts'
+import { coolDownsKey, type Endpoint } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import type { Endpoint } from './breaker-store.ts'
 
 /** Periods that are kept of an endpoint. Redis stores that many compactly, in about 2 KB. */
 export const KEPT_PERIODS = 100

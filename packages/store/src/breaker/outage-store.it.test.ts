@@ -1,8 +1,8 @@
 import { newSubscriptionId } from '@switchhook/contracts'
 import { eventually, useRedis } from '@switchhook/testkit'
-import { breakerKey } from '../keys.ts'
+import { breakerKey, type Endpoint } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
-import { type BreakerStore, createBreakerStore, type Endpoint } from './breaker-store.ts'
+import { type BreakerStore, createBreakerStore } from './breaker-store.ts'
 import { createContactStore } from './contact-store.ts'
 import { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
 

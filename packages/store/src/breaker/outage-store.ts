@@ -1,6 +1,6 @@
-import { breakerKey } from '../keys.ts'
+import { breakerKey, type Endpoint } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
-import { type AttemptResult, type Endpoint, resultFromText } from './breaker-store.ts'
+import { type AttemptResult, resultFromText } from './breaker-store.ts'
 
 /** The start of an endpoint's outage. It stays the same until the breaker closes. Times in ms since 1970. */
 export interface Outage {

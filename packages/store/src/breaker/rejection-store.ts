@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
-import { rejectedKey } from '../keys.ts'
+import { type Endpoint, rejectedKey } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
-import type { Endpoint } from './breaker-store.ts'
 
 /** The rejected deliveries of an endpoint that the next 2xx makes a recovery send again. */
 export interface Rejections {

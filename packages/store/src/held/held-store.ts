@@ -1,7 +1,6 @@
 import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
-import type { Endpoint } from '../breaker/breaker-store.ts'
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
-import { heldKey, heldMessageKey, leasedKey, recordKey } from '../keys.ts'
+import { type Endpoint, heldKey, heldMessageKey, leasedKey, recordKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import type { Commands } from '../redis/commands.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
