@@ -2,11 +2,10 @@ export {
   type BreakerStore,
   createBreakerReader,
   createBreakerStore,
-  type Endpoint,
   type EndpointHealth,
 } from './breaker/breaker-store.ts'
 export { type Contact, type ContactStore, type Contacts, createContactStore } from './breaker/contact-store.ts'
-export { type CoolDownHistory, type CoolDownPeriod, createCoolDownHistory } from './breaker/cool-down-history.ts'
+export { type CoolDownPeriod, createCoolDownHistory } from './breaker/cool-down-history.ts'
 export { createOutageStore, type Outage, type OutageStore } from './breaker/outage-store.ts'
 export { createRejectionStore, type RejectionStore, type Rejections } from './breaker/rejection-store.ts'
 export * from './deliveries/delivery-archive.ts'
@@ -56,6 +55,7 @@ export {
   type Ruling,
   type StoredInstallation,
 } from './installation/installation-store.ts'
+export type { Endpoint } from './keys.ts'
 export { createListCursor, type Page, type PageQuery } from './paging.ts'
 export { createPermitStore, PERMIT_VALID_MS, type PermitStore } from './permits/permit-store.ts'
 export { assertDurable } from './redis/durability.ts'
@@ -64,9 +64,9 @@ export { openRedis, type Redis } from './redis/redis.ts'
 export { createServerClock } from './redis/server-clock.ts'
 export { type AuditList, type AuditStore, createAuditStore, type NewAuditEntry } from './requests/audit-store.ts'
 export * from './requests/idempotency-store.ts'
-export { createRequestLimiter, type RequestLimiter, type RequestRate } from './requests/request-limiter.ts'
-export { createFollowedRecords, type FollowedRecords } from './state/followed-records.ts'
-export { createLeaseStore, type LeaseStore } from './state/lease-store.ts'
+export { createRequestLimiter, type RequestRate } from './requests/request-limiter.ts'
+export { createFollowedRecords } from './state/followed-records.ts'
+export { createLeaseStore } from './state/lease-store.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './state/outbox.ts'
 export * from './state/state-store.ts'
 export { createTimerStore, type DueTimer, type TimerStore } from './state/timer-store.ts'

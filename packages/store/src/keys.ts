@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { DeliveryId, EventId, SubscriptionId, Tenant } from '@switchhook/contracts'
+import type { Delivery, DeliveryId, EventId, SubscriptionId, Tenant } from '@switchhook/contracts'
 
 /*
  * Every key of Switchhook in Redis. The comment of each key gives its type and content · its lifetime · its writer.
@@ -43,24 +43,27 @@ export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:fac
 
 // Circuit breaker and contact times. They share the subscriptions' tag, so that one script reads both.
 
+/** The endpoint of a subscription. A delivery names it. */
+export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
+
 /** hash: circuit breaker of a subscription (breaker-store.ts) · a day and a cool-down from the last failure · worker */
-export const breakerKey = (tenant: Tenant, subscription: SubscriptionId): string =>
-  `sh:{t:${escapeTenant(tenant)}}:breaker:${subscription}`
+export const breakerKey = ({ tenant, subscriptionId }: Endpoint): string =>
+  `sh:{t:${escapeTenant(tenant)}}:breaker:${subscriptionId}`
 
 /** zset: start of a period of cool-downs, ms → its end, ms (cool-down-history.ts) · 30 days from the last one · worker */
-export const coolDownsKey = (tenant: Tenant, subscription: SubscriptionId): string =>
-  `sh:{t:${escapeTenant(tenant)}}:cool-downs:${subscription}`
+export const coolDownsKey = ({ tenant, subscriptionId }: Endpoint): string =>
+  `sh:{t:${escapeTenant(tenant)}}:cool-downs:${subscriptionId}`
 
 /**
  * string: since when the endpoint has rejected deliveries, ms, and the id of the recovery to come (rejection-store.ts) · until
  * that recovery begins, at most 30 days from the last rejection · worker, api
  */
-export const rejectedKey = (tenant: Tenant, subscription: SubscriptionId): string =>
-  `sh:{t:${escapeTenant(tenant)}}:rejected:${subscription}`
+export const rejectedKey = ({ tenant, subscriptionId }: Endpoint): string =>
+  `sh:{t:${escapeTenant(tenant)}}:rejected:${subscriptionId}`
 
 /** hash: when the endpoint last acknowledged and when it last failed · 90 days from the last contact · worker */
-export const contactKey = (tenant: Tenant, subscription: SubscriptionId): string =>
-  `sh:{t:${escapeTenant(tenant)}}:contact:${subscription}`
+export const contactKey = ({ tenant, subscriptionId }: Endpoint): string =>
+  `sh:{t:${escapeTenant(tenant)}}:contact:${subscriptionId}`
 
 // Deliveries
 

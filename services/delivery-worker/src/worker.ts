@@ -44,13 +44,8 @@ const LANES = 16
 const QUICK_SHARE = 0.5
 /** How long an attempt may take beyond its deadline before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
-/** How often this worker asks whether the held deliveries of a subscription must be looked at. */
 const HELD_LOOKS_EVERY_MS = 1_000
-
-/** How often held deliveries beyond the limits are parked. */
 const HELD_SWEEP_EVERY_MS = 1_000
-
-type Parked = Parameters<DeliverDeps['park']>
 
 /** Monotonic, for leases. */
 const nowMs = (): number => performance.now()
@@ -121,7 +116,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     (found) => found.status === 'fulfilled' && found.value.includes(undefined),
   )
   const held = { ...listed, read }
-  const park = limiter.storing<Parked>(async (...parked) => {
+  const park = limiter.storing(async (...parked: Parameters<DeliverDeps['park']>) => {
     await deliveries.park(...parked)
     // Redis may have been emptied during the POST. Then the record would be lost when Redis is restored.
     await installation.verify()
@@ -135,7 +130,6 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     notice: notices.heldLimit,
     park,
     noticeParked,
-    now: Date.now,
     log,
   })
   shutdown.defer('held limits', () => heldLimiter.stop())

@@ -7,8 +7,7 @@ local openedAt, openUntil, probedAt, probeUntil =
 if not openUntil then
   return 1
 end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = clock()
 -- A span that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
 local function runs(from, til)
   return til and tonumber(from or 0) <= now and now < tonumber(til)
@@ -16,6 +15,6 @@ end
 if runs(openedAt, openUntil) or runs(probedAt, probeUntil) then
   return 0
 end
-local nowMs, untilMs = string.format('%.0f', now), string.format('%.0f', now + ARGV[2])
+local nowMs, untilMs = digits(now), digits(now + ARGV[2])
 redis.call('HSET', KEYS[1], 'probe', ARGV[1], 'probedAt', nowMs, 'probeUntil', untilMs)
 return 1

@@ -3,8 +3,7 @@
 -- KEYS    1 breaker
 -- result  1
 local openedAt, openUntil, paused = unpack(redis.call('HMGET', KEYS[1], 'openedAt', 'openUntil', 'paused'))
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = clock()
 -- A pause that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
 if paused and tonumber(openedAt) <= now and now < tonumber(openUntil) then
   -- Not 0: a breaker without failures counts as closed, and the answer to the probe would not be noted.

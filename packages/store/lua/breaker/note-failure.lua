@@ -18,9 +18,8 @@ if not openUntil and not isFailing and pause == 0 then
 end
 local isPause = pause > 0 and not isFailing
 local length = isPause and pause or math.max(ARGV[2], pause)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local nowMs, untilMs = string.format('%.0f', now), string.format('%.0f', now + length)
+local now = clock()
+local nowMs, untilMs = digits(now), digits(now + length)
 redis.call('HDEL', KEYS[1], 'probe', 'probedAt', 'probeUntil', 'recoveredAt', 'paused')
 redis.call('HSET', KEYS[1], 'openedAt', nowMs, 'openUntil', untilMs)
 if isPause then

@@ -9,13 +9,12 @@ local opening, told, recoveredAt = unpack(redis.call('HMGET', KEYS[1], 'opening'
 if not opening or (told ~= '1' and told ~= string.match(opening, '^%d+')) then
   return {}
 end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = clock()
 if recoveredAt and now - tonumber(recoveredAt) < PUBLISH_MS then
   return {}
 end
 if not recoveredAt then
-  recoveredAt = string.format('%.0f', now)
+  recoveredAt = digits(now)
   redis.call('HSET', KEYS[1], 'recoveredAt', recoveredAt)
 end
 return { opening, recoveredAt }

@@ -8,5 +8,5 @@ local parkedAt = tonumber(ARGV[1])
 if since and since < parkedAt then
   parkedAt = since
 end
-redis.call('SET', KEYS[1], string.format('%.0f %s', parkedAt, ARGV[2]), 'PX', ARGV[3])
+redis.call('SET', KEYS[1], digits(parkedAt) .. ' ' .. ARGV[2], 'PX', ARGV[3])
 return 1

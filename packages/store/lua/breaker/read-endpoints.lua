@@ -18,8 +18,7 @@ local function read(breaker, subscriptions, listening, rejections, id)
   if not openUntil then
     return { 'closed', tonumber(failures or 0), '0', subscription, listened, rejected }
   end
-  local time = redis.call('TIME')
-  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local now = clock()
   -- A cool-down that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
   local isOpen = tonumber(openedAt or 0) <= now and now < tonumber(openUntil)
   return { isOpen and 'open' or 'probing', tonumber(failures), openUntil, subscription, listened, rejected }

@@ -10,9 +10,9 @@ if not since then
   if newest and tonumber(newest) >= now then
     now = tonumber(newest) + 1
   end
-  since = string.format('%.0f', now)
+  since = digits(now)
   redis.call('ZADD', KEYS[1], since, ARGV[1])
-  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - ARGV[2] * 1000))
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', digits(now - ARGV[2] * 1000))
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return since

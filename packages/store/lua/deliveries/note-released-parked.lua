@@ -16,9 +16,7 @@ if ARGV[2] ~= '' and tonumber(ARGV[2]) > tonumber(redis.call('HGET', KEYS[2], 'b
   redis.call('HSET', KEYS[2], 'bodiesUntil', ARGV[2])
 end
 if redis.call('HEXISTS', KEYS[2], 'crossedAt') == 0 then
-  local time = redis.call('TIME')
-  local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
-  redis.call('HSET', KEYS[2], 'crossedAt', now, 'crossedLimit', ARGV[3], 'crossedCount', ARGV[4])
+  redis.call('HSET', KEYS[2], 'crossedAt', digits(clock()), 'crossedLimit', ARGV[3], 'crossedCount', ARGV[4])
 end
 redis.call('PEXPIRE', KEYS[2], ARGV[1])
 return dropped

@@ -14,12 +14,11 @@ end
 if whole and left >= 0 and ARGV[5] ~= '1' then
   return { whole, 0 }
 end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = clock()
 if notBefore and tonumber(notBefore) > now then
   return { whole or '', 0 }
 end
 -- Below zero: another worker counts if this one dies.
-redis.call('HSET', KEYS[1], 'left', -1, 'notBefore', string.format('%.0f', now + ARGV[2]))
+redis.call('HSET', KEYS[1], 'left', -1, 'notBefore', digits(now + ARGV[2]))
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return { whole or '', 1 }

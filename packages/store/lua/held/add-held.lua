@@ -10,11 +10,10 @@ end
 local due = ARGV[2]
 if held == due then
   -- Another score, so that a reader of the entry before does not remove this one.
-  due = string.format('%.0f', due + 1)
+  due = digits(due + 1)
 end
 redis.call('ZREM', KEYS[2], ARGV[1])
-local time = redis.call('TIME')
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', time[1] * 1000 - ARGV[3]))
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', digits(clock() - ARGV[3]))
 redis.call('ZADD', KEYS[1], due, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1

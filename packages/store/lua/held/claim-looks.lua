@@ -3,11 +3,10 @@
 -- KEYS    1 looks   2 claims
 -- ARGV    1 most   2 lease in ms
 -- result  the score that all of them have now, then the members
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local lease = string.format('%.0f', now + ARGV[2])
+local now = clock()
+local lease = digits(now + ARGV[2])
 local claimed = { lease }
-for _, member in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', string.format('%.0f', now), 'BYSCORE', 'LIMIT', 0, ARGV[1])) do
+for _, member in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', digits(now), 'BYSCORE', 'LIMIT', 0, ARGV[1])) do
   if tonumber(redis.call('ZSCORE', KEYS[2], member) or 0) <= now then
     redis.call('ZADD', KEYS[1], lease, member)
     redis.call('ZADD', KEYS[2], lease, member)

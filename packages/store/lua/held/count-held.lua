@@ -10,9 +10,7 @@ if noted and count < noted * ARGV[3] then
   noted = false
 end
 if not noted and count > tonumber(ARGV[2]) then
-  local time = redis.call('TIME')
-  local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
-  redis.call('HSET', KEYS[3], 'crossedAt', now, 'crossedLimit', ARGV[1], 'crossedCount', count)
+  redis.call('HSET', KEYS[3], 'crossedAt', digits(clock()), 'crossedLimit', ARGV[1], 'crossedCount', count)
   redis.call('PEXPIRE', KEYS[3], ARGV[4])
 end
 return count

@@ -9,12 +9,11 @@ end
 local next = tonumber(redis.call('ZSCORE', KEYS[2], 'asked ' .. ARGV[1]) or math.huge)
 redis.call('ZREM', KEYS[2], ARGV[1], 'asked ' .. ARGV[1])
 if ARGV[3] ~= '' then
-  local time = redis.call('TIME')
-  next = math.min(next, time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[3])
+  next = math.min(next, clock() + ARGV[3])
 end
 if next == math.huge then
   redis.call('ZREM', KEYS[1], ARGV[1])
 else
-  redis.call('ZADD', KEYS[1], string.format('%.0f', next), ARGV[1])
+  redis.call('ZADD', KEYS[1], digits(next), ARGV[1])
 end
 return 1

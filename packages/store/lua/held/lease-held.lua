@@ -5,8 +5,7 @@
 --         with limits: 3 most in flight, '' for any number   4 most per window, '' likewise   5 window, ms   6 how long a permit in
 --         flight is reserved, ms   7 permit that has ended, '' for none   then deliveries that give up what was reserved for them
 -- result  1 after how many ms the next delivery may have a permit, -1 if that is not known   then delivery and lease of each
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = clock()
 local mostInFlight, mostPosted = tonumber(ARGV[3]), tonumber(ARGV[4])
 if KEYS[3] then
   redis.call('ZREM', KEYS[3], ARGV[7])
@@ -14,8 +13,8 @@ if KEYS[3] then
     redis.call('ZREM', KEYS[3], ARGV[i])
     redis.call('ZREM', KEYS[4], ARGV[i])
   end
-  redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', string.format('%.0f', now))
-  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', string.format('%.0f', now - ARGV[5]))
+  redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', digits(now))
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', digits(now - ARGV[5]))
 end
 local free = tonumber(ARGV[1])
 if mostInFlight then
@@ -27,20 +26,20 @@ end
 local reply = { -1 }
 if free > 0 then
   local lease = string.format('%.0f%03d', now + ARGV[2] * 1000, ARGV[2])
-  local lifetime = string.format('%.0f', math.max(redis.call('PTTL', KEYS[1]), redis.call('PTTL', KEYS[2])))
-  local due = redis.call('ZRANGE', KEYS[1], '-inf', string.format('%.0f', now), 'BYSCORE', 'LIMIT', 0, free)
+  local lifetime = digits(math.max(redis.call('PTTL', KEYS[1]), redis.call('PTTL', KEYS[2])))
+  local due = redis.call('ZRANGE', KEYS[1], '-inf', digits(now), 'BYSCORE', 'LIMIT', 0, free)
   for _, delivery in ipairs(due) do
     redis.call('ZREM', KEYS[1], delivery)
     redis.call('ZADD', KEYS[2], lease, delivery)
     reply[#reply + 1] = delivery
     reply[#reply + 1] = lease
     if mostInFlight then
-      redis.call('ZADD', KEYS[3], string.format('%.0f', now + ARGV[6]), delivery)
+      redis.call('ZADD', KEYS[3], digits(now + ARGV[6]), delivery)
       -- Not shorter than that of a POST in flight.
-      redis.call('PEXPIRE', KEYS[3], string.format('%.0f', math.max(redis.call('PTTL', KEYS[3]), ARGV[6])))
+      redis.call('PEXPIRE', KEYS[3], digits(math.max(redis.call('PTTL', KEYS[3]), ARGV[6])))
     end
     if mostPosted then
-      redis.call('ZADD', KEYS[4], string.format('%.0f', now), delivery)
+      redis.call('ZADD', KEYS[4], digits(now), delivery)
       redis.call('PEXPIRE', KEYS[4], ARGV[5])
     end
   end

@@ -2,8 +2,7 @@
 -- KEYS    1 leased
 -- ARGV    1 length in seconds   then delivery and lease of each
 -- result  the new lease of each, '' for one that was lost
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = clock()
 local prolonged = {}
 for i = 2, #ARGV, 2 do
   local lease = redis.call('ZSCORE', KEYS[1], ARGV[i])

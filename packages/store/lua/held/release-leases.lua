@@ -9,7 +9,7 @@ for i = 1, #ARGV, 3 do
   if isHolder then
     redis.call('ZREM', KEYS[2], ARGV[i])
     redis.call('ZADD', KEYS[1], ARGV[i + 2], ARGV[i])
-    redis.call('PEXPIRE', KEYS[1], string.format('%.0f', lifetime))
+    redis.call('PEXPIRE', KEYS[1], digits(lifetime))
   end
   released[#released + 1] = isHolder and 1 or 0
 end

@@ -24,7 +24,7 @@ local function add(list, stream, at, count)
   local width = stream and 3 or 1
   local places = {}
   for i = 1, count do
-    places[2 * i - 1] = string.format('%.0f', first + i - 1)
+    places[2 * i - 1] = digits(first + i - 1)
     places[2 * i] = ARGV[at + width * (i - 1)]
   end
   local added = redis.call('ZADD', list, 'NX', unpack(places))
@@ -49,7 +49,7 @@ local function trim(list, stream, most, retention)
   local left = redis.call('PTTL', list)
   if left < retention or left > lifetime then
     local oldest = now - retention * 1000
-    redis.call('ZREMRANGEBYSCORE', list, '-inf', '(' .. string.format('%.0f', oldest))
+    redis.call('ZREMRANGEBYSCORE', list, '-inf', '(' .. digits(oldest))
     redis.call('PEXPIRE', list, lifetime)
     if stream then
       redis.call('XTRIM', stream, 'MINID', idAt(oldest))

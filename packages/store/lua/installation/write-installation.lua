@@ -5,8 +5,7 @@
 -- ARGV    1 field: 'own', or the id of another installation   2 value: the id to create, or the decision
 -- result  1 written; 0 there is an installation already, and it stays
 if ARGV[1] == 'own' then
-  local time = redis.call('TIME')
-  return redis.call('HSETNX', KEYS[1], 'own', string.format('%s %.0f', ARGV[2], time[1] * 1000 + math.floor(time[2] / 1000)))
+  return redis.call('HSETNX', KEYS[1], 'own', ARGV[2] .. ' ' .. digits(clock()))
 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1

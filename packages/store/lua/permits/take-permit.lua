@@ -4,15 +4,14 @@
 --         4 most in flight, '' for any number   5 most per window, '' likewise   6 lifetime in flight, ms   7 window, ms
 --         8 '1': held deliveries that are due go first
 -- result  1, or 0: none is free
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = clock()
 for i = 1, 2 do
   redis.call('ZREM', KEYS[i], ARGV[1], ARGV[3])
 end
 redis.call('ZREM', KEYS[1], ARGV[2])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now - ARGV[7]))
-if ARGV[8] == '1' and redis.call('ZCOUNT', KEYS[3], '-inf', string.format('%.0f', now)) > 0 then
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', digits(now))
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', digits(now - ARGV[7]))
+if ARGV[8] == '1' and redis.call('ZCOUNT', KEYS[3], '-inf', digits(now)) > 0 then
   return 0
 end
 for i = 1, 2 do
@@ -21,11 +20,11 @@ for i = 1, 2 do
   end
 end
 if ARGV[4] ~= '' then
-  redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[6]), ARGV[1])
+  redis.call('ZADD', KEYS[1], digits(now + ARGV[6]), ARGV[1])
   redis.call('PEXPIRE', KEYS[1], ARGV[6])
 end
 if ARGV[5] ~= '' then
-  redis.call('ZADD', KEYS[2], string.format('%.0f', now), ARGV[1])
+  redis.call('ZADD', KEYS[2], digits(now), ARGV[1])
   redis.call('PEXPIRE', KEYS[2], ARGV[7])
 end
 return 1

@@ -3,8 +3,7 @@
 -- KEYS    1 list
 -- ARGV    1 most entries   2 retention in ms   3 first sequence of a millisecond   then pairs: action, entry as JSON
 -- result  the id of the last entry
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = clock()
 local ms, sequence = now, tonumber(ARGV[3])
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 if last then
@@ -18,6 +17,6 @@ for at = 4, #ARGV, 2 do
   redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], id, 'action', ARGV[at], 'entry', ARGV[at + 1])
   sequence = sequence + 1
 end
-redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f', now - ARGV[2]))
+redis.call('XTRIM', KEYS[1], 'MINID', digits(now - ARGV[2]))
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return id

@@ -9,14 +9,13 @@ end
 if answer then
   return { 'replay', answer }
 end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = clock()
 if leaseEnd and tonumber(leaseEnd) > now then
   return { 'busy' }
 end
 -- The seed of a claim whose process died is reused, so that the next claim repeats the same command, not another one.
 seed = seed or ARGV[3]
-leaseEnd = string.format('%.0f', now + ARGV[4])
+leaseEnd = digits(now + ARGV[4])
 redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'seed', seed, 'claim', ARGV[2], 'leaseEnd', leaseEnd)
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 return { 'new', seed }

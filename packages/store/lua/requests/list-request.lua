@@ -4,10 +4,9 @@
 -- ARGV    1 the request's scope   2 the limit   3 how far the list may exceed it before any are returned
 --         4 retention in ms
 -- result  1 listed, 0 no memory for it; then the scopes to forget, the oldest first, usually none
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = clock()
 -- The first write, and so the only one that Redis may refuse.
-local added = redis.pcall('ZADD', KEYS[1], 'NX', string.format('%.0f', now), ARGV[1])
+local added = redis.pcall('ZADD', KEYS[1], 'NX', digits(now), ARGV[1])
 local result = { 1 }
 if type(added) == 'table' and added.err then
   if not string.find(added.err, '^OOM') then
@@ -15,7 +14,7 @@ if type(added) == 'table' and added.err then
   end
   result[1] = 0
 end
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - ARGV[4]))
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', digits(now - ARGV[4]))
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 local excess = redis.call('ZCARD', KEYS[1]) - ARGV[2]
 if excess > tonumber(ARGV[3]) then

@@ -2,11 +2,10 @@
 -- KEYS    1 timers   2 payloads of the timers
 -- ARGV    1 most timers   2 lease in ms
 -- result  payloads, the longest due first
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local lease = string.format('%.0f', now + ARGV[2])
+local now = clock()
+local lease = digits(now + ARGV[2])
 local claimed = {}
-for _, timer in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', string.format('%.0f', now), 'BYSCORE', 'LIMIT', 0, ARGV[1])) do
+for _, timer in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', digits(now), 'BYSCORE', 'LIMIT', 0, ARGV[1])) do
   local payload = redis.call('HGET', KEYS[2], timer)
   if payload then
     redis.call('ZADD', KEYS[1], lease, timer)

@@ -39,10 +39,9 @@ for i = 1, eventCount do
 end
 
 if timerCount > 0 then
-  local time = redis.call('TIME')
-  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local now = clock()
   for _ = 1, timerCount do
-    redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[at + 1]), ARGV[at])
+    redis.call('ZADD', KEYS[2], digits(now + ARGV[at + 1]), ARGV[at])
     redis.call('HSET', KEYS[3], ARGV[at], ARGV[at + 2])
     at = at + 3
   end

@@ -53,7 +53,7 @@ local function add(cells, field, counts, lifetime)
   each(counts)
   local parts = {}
   for i, name in ipairs(names) do
-    parts[i] = name .. string.format('%.0f', sums[name])
+    parts[i] = name .. digits(sums[name])
   end
   -- The hash expires as a whole, after its last cell is too old. Its lifetime begins with its first cell.
   if redis.call('HSET', cells, field, table.concat(parts)) == 1 then

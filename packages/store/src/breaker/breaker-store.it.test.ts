@@ -1,9 +1,9 @@
 import { newSubscriptionId } from '@switchhook/contracts'
 import { aSubscription, eventually, useRedis } from '@switchhook/testkit'
-import { breakerKey } from '../keys.ts'
+import { breakerKey, type Endpoint } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
-import { type BreakerStore, createBreakerReader, createBreakerStore, type Endpoint } from './breaker-store.ts'
+import { type BreakerStore, createBreakerReader, createBreakerStore } from './breaker-store.ts'
 import { createCoolDownHistory, KEPT_PERIODS } from './cool-down-history.ts'
 import { createOutageStore } from './outage-store.ts'
 
@@ -47,7 +47,7 @@ test('endpoints that are read in one tick get their own states', async () => {
 
 test('a key that holds something else fails its own endpoint only', async () => {
   const { tenant, subscriptionId } = endpoint
-  await redis[0][run]((commands) => commands.set(breakerKey(tenant, subscriptionId), 'no hash'))
+  await redis[0][run]((commands) => commands.set(breakerKey({ tenant, subscriptionId }), 'no hash'))
   const read = await Promise.allSettled([workers[0].health(endpoint), workers[0].health(anEndpoint())])
   expect(read.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
 })
@@ -103,7 +103,7 @@ describe('an endpoint that asks for a pause', () => {
   const busy = (pauseMs: number) => ({ outcome: 'answered', status: 429, pauseMs }) as const
   const coolDownMs = async (): Promise<number> => {
     const [opened, until] = await redis[0][run]((commands) =>
-      commands.hmget(breakerKey(endpoint.tenant, endpoint.subscriptionId), 'openedAt', 'openUntil'),
+      commands.hmget(breakerKey(endpoint), 'openedAt', 'openUntil'),
     )
     return Number(until) - Number(opened)
   }
@@ -243,7 +243,7 @@ test('a worker whose clock is wrong by a day sees the same cool-down', async () 
 describe('after a failover to a Redis whose clock is an hour behind', () => {
   /** Moves the stored times forward, which is the same for the scripts as a clock that is behind. */
   async function failOver(): Promise<void> {
-    const key = breakerKey(endpoint.tenant, endpoint.subscriptionId)
+    const key = breakerKey(endpoint)
     await redis[0][run](async (commands) => {
       const fields = Object.entries(await commands.hgetall(key))
       const times = fields.filter(([, value]) => /^\d{13}$/.test(value))

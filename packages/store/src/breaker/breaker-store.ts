@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Attempt, Delivery } from '@switchhook/contracts'
-import { breakerKey, coolDownsKey, listeningKey, rejectedKey, subscriptionsKey } from '../keys.ts'
+import type { Attempt } from '@switchhook/contracts'
+import { breakerKey, coolDownsKey, type Endpoint, listeningKey, rejectedKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, RedisRefusal, run, runScript } from '../redis/redis.ts'
 import type { ScriptReplies } from '../redis/scripts.ts'
 import { oncePerTick } from '../subscriptions/shared-reads.ts'
@@ -44,9 +44,6 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * A lost hash means closed: at worst an extra attempt.
  */
 
-/** The endpoint of a subscription. A delivery names it. */
-export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
-
 /** The result of a POST, in the words of an attempt. */
 export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>
 
@@ -83,16 +80,16 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
     /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
     async claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined> {
       const probe = randomUUID()
-      const claimed = await runScript(redis, 'breaker/claim-probe', [keyOf(endpoint)], [probe, leaseMs])
+      const claimed = await runScript(redis, 'breaker/claim-probe', [breakerKey(endpoint)], [probe, leaseMs])
       return claimed === 1 ? probe : undefined
     },
     /** Gives a claim back whose POST was not made, so that the next delivery can be the probe. */
     async releaseProbe(endpoint: Endpoint, probe: Probe): Promise<void> {
-      await runScript(redis, 'breaker/release-probe', [keyOf(endpoint)], [probe])
+      await runScript(redis, 'breaker/release-probe', [breakerKey(endpoint)], [probe])
     },
     /** Counts a transient failure. Resolves to whether it starts a cool-down; one that asks for a pause always does. */
     async noteFailure(endpoint: Endpoint, probe: Probe | undefined, result: FailedResult = UNKNOWN): Promise<boolean> {
-      const keys = [keyOf(endpoint), coolDownsKey(endpoint.tenant, endpoint.subscriptionId)]
+      const keys = [breakerKey(endpoint), coolDownsKey(endpoint)]
       const breaker = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS]
       const args = [...breaker, resultToText(result), KEPT_PERIODS, HISTORY_MS, result.pauseMs ?? 0]
       const opened = await runScript(redis, 'breaker/note-failure', keys, args)
@@ -100,7 +97,7 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
     },
     /** Resets the count, because the endpoint works, and closes the breaker unless the endpoint asked for a pause. */
     async noteAnswer(endpoint: Endpoint): Promise<void> {
-      await runScript(redis, 'breaker/note-answer', [keyOf(endpoint)])
+      await runScript(redis, 'breaker/note-answer', [breakerKey(endpoint)])
     },
   }
 }
@@ -113,15 +110,11 @@ type Question = readonly [endpoint: Endpoint, subscriptionId: string]
 /** The reading half of the store, for the api. */
 export function createBreakerReader(redis: Redis) {
   async function ask(questions: readonly Question[]): Promise<StoredEndpoint[]> {
-    const parts = questions.map(([{ tenant, subscriptionId }, asked]) => ({
-      keys: [
-        breakerKey(tenant, subscriptionId),
-        subscriptionsKey(tenant),
-        listeningKey(tenant),
-        rejectedKey(tenant, subscriptionId),
-      ],
-      args: [asked],
-    }))
+    const parts = questions.map(([endpoint, asked]) => {
+      const { tenant } = endpoint
+      const keys = [breakerKey(endpoint), subscriptionsKey(tenant), listeningKey(tenant), rejectedKey(endpoint)]
+      return { keys, args: [asked] }
+    })
     const replies = await redis[run]((commands) => commands.runParts('breaker/read-endpoints', parts))
     return replies.flat()
   }
@@ -163,8 +156,6 @@ export function createBreakerReader(redis: Redis) {
     },
   }
 }
-
-const keyOf = ({ tenant, subscriptionId }: Endpoint): string => breakerKey(tenant, subscriptionId)
 
 /** The stored form of a result: `answered 503`, or `timeout`. */
 export const resultToText = ({ outcome, status }: AttemptResult): string =>

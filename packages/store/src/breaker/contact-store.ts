@@ -1,6 +1,6 @@
-import { contactKey } from '../keys.ts'
+import { contactKey, type Endpoint } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
-import { type AttemptResult, type Endpoint, resultFromText, resultToText } from './breaker-store.ts'
+import { type AttemptResult, resultFromText, resultToText } from './breaker-store.ts'
 
 /** When an endpoint last acknowledged a delivery and when an attempt last failed, in ms since 1970. */
 export interface Contact {
@@ -23,14 +23,13 @@ export type ContactStore = ReturnType<typeof createContactStore>
 export function createContactStore(redis: Redis) {
   return {
     /** Times older than the stored ones change nothing. */
-    async note({ tenant, subscriptionId }: Endpoint, { successAtMs, failureAtMs, failure }: Contact): Promise<void> {
+    async note(endpoint: Endpoint, { successAtMs, failureAtMs, failure }: Contact): Promise<void> {
       const args = [successAtMs ?? '', failureAtMs ?? '', failure === null ? '' : resultToText(failure), REMEMBERED_MS]
-      const keys = [contactKey(tenant, subscriptionId)]
-      await runScript(redis, 'breaker/note-contact', keys, args)
+      await runScript(redis, 'breaker/note-contact', [contactKey(endpoint)], args)
     },
-    async find({ tenant, subscriptionId }: Endpoint): Promise<Contacts> {
+    async find(endpoint: Endpoint): Promise<Contacts> {
       const [successAt, failureAt, failure, failingSince] = await redis[run]((commands) =>
-        commands.hmget(contactKey(tenant, subscriptionId), 'successAt', 'failureAt', 'failure', 'failingSince'),
+        commands.hmget(contactKey(endpoint), 'successAt', 'failureAt', 'failure', 'failingSince'),
       )
       const [successAtMs, failureAtMs, sinceMs] = [successAt, failureAt, failingSince].map((at) =>
         at == null ? null : Number(at),

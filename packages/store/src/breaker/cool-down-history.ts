@@ -1,5 +1,4 @@
-import type { Delivery } from '@switchhook/contracts'
-import { coolDownsKey } from '../keys.ts'
+import { coolDownsKey, type Endpoint } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
@@ -16,18 +15,16 @@ export interface CoolDownPeriod {
   readonly untilMs: number
 }
 
-export type CoolDownHistory = ReturnType<typeof createCoolDownHistory>
-
 /** The cool-downs of the past. breaker/note-failure.lua writes them in the step that opens the breaker. */
 export function createCoolDownHistory(redis: Redis) {
   return {
     /** The periods with any moment from `fromMs` to before `toMs`, the oldest first. */
     async between(
-      { tenant, subscriptionId }: Pick<Delivery, 'tenant' | 'subscriptionId'>,
+      endpoint: Endpoint,
       { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
     ): Promise<readonly CoolDownPeriod[]> {
       const stored = await redis[run]((commands) =>
-        commands.zrangebyscore(coolDownsKey(tenant, subscriptionId), `(${fromMs}`, '+inf', 'WITHSCORES'),
+        commands.zrangebyscore(coolDownsKey(endpoint), `(${fromMs}`, '+inf', 'WITHSCORES'),
       )
       return scoredEntries(stored)
         .map(({ member, since }) => ({ fromMs: Number(member), untilMs: Number(since) }))

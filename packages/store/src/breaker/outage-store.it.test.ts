@@ -1,8 +1,8 @@
 import { newSubscriptionId } from '@switchhook/contracts'
 import { eventually, useRedis } from '@switchhook/testkit'
-import { breakerKey } from '../keys.ts'
+import { breakerKey, type Endpoint } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
-import { type BreakerStore, createBreakerStore, type Endpoint } from './breaker-store.ts'
+import { type BreakerStore, createBreakerStore } from './breaker-store.ts'
 import { createContactStore } from './contact-store.ts'
 import { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
 
@@ -69,7 +69,7 @@ describe('an outage', () => {
     expect(recovery).toEqual({ ...outage, recoveredAtMs: expect.any(Number) })
     expect(await outages.noteEnd(endpoint)).toBeUndefined()
     const recoveredAtMs = (recovery?.recoveredAtMs ?? 0) - 10_000
-    const key = breakerKey(endpoint.tenant, endpoint.subscriptionId)
+    const key = breakerKey(endpoint)
     await redis[run]((commands) => commands.hset(key, 'recoveredAt', String(recoveredAtMs)))
     expect(await outages.noteEnd(endpoint)).toEqual({ ...recovery, recoveredAtMs })
     await breaker.noteAnswer(endpoint)
@@ -93,7 +93,7 @@ describe('an outage', () => {
   })
 
   test('whose start was not stored is reported when its next probe fails', async () => {
-    const key = breakerKey(endpoint.tenant, endpoint.subscriptionId)
+    const key = breakerKey(endpoint)
     await redis[run]((commands) => commands.hset(key, 'failures', '5', 'openUntil', String(Date.now() - 1)))
     expect(await breaker.noteFailure(endpoint, await probe(), timeout)).toBe(true)
     expect(await outages.unreported(endpoint)).toMatchObject({ failures: 6 })

@@ -1,6 +1,6 @@
-import { breakerKey } from '../keys.ts'
+import { breakerKey, type Endpoint } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
-import { type AttemptResult, type Endpoint, resultFromText } from './breaker-store.ts'
+import { type AttemptResult, resultFromText } from './breaker-store.ts'
 
 /** The start of an endpoint's outage. It stays the same until the breaker closes. Times in ms since 1970. */
 export interface Outage {
@@ -17,26 +17,23 @@ export type OutageStore = ReturnType<typeof createOutageStore>
 export function createOutageStore(redis: Redis) {
   return {
     /** Undefined: no outage, or already reported. */
-    async unreported({ tenant, subscriptionId }: Endpoint): Promise<Outage | undefined> {
-      const [opening, told] = await redis[run]((commands) =>
-        commands.hmget(breakerKey(tenant, subscriptionId), 'opening', 'told'),
-      )
+    async unreported(endpoint: Endpoint): Promise<Outage | undefined> {
+      const [opening, told] = await redis[run]((commands) => commands.hmget(breakerKey(endpoint), 'opening', 'told'))
       if (opening == null) return undefined
       const outage = parseOpening(opening)
       return told === String(outage.sinceMs) || told === TOLD ? undefined : outage
     },
     /** Marks only this outage, and nothing once it is over: meanwhile the breaker may have closed and opened again. */
-    async markReported({ tenant, subscriptionId }: Endpoint, { sinceMs }: Pick<Outage, 'sinceMs'>): Promise<void> {
-      await runScript(redis, 'redis/mark-reported', [breakerKey(tenant, subscriptionId)], ['opening', sinceMs])
+    async markReported(endpoint: Endpoint, { sinceMs }: Pick<Outage, 'sinceMs'>): Promise<void> {
+      await runScript(redis, 'redis/mark-reported', [breakerKey(endpoint)], ['opening', sinceMs])
     },
     /**
      * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
      * Undefined: the start of the outage was never reported, so its end must not be either; or another worker noted its end
      * less than the time of a publish ago.
      */
-    async noteEnd({ tenant, subscriptionId }: Endpoint) {
-      const key = breakerKey(tenant, subscriptionId)
-      const [opening, recoveredAt] = await runScript(redis, 'breaker/note-outage-end', [key])
+    async noteEnd(endpoint: Endpoint) {
+      const [opening, recoveredAt] = await runScript(redis, 'breaker/note-outage-end', [breakerKey(endpoint)])
       return opening === undefined ? undefined : { ...parseOpening(opening), recoveredAtMs: Number(recoveredAt) }
     },
   }

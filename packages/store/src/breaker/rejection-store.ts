@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
-import { rejectedKey } from '../keys.ts'
+import { type Endpoint, rejectedKey } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
-import type { Endpoint } from './breaker-store.ts'
 
 /** The rejected deliveries of an endpoint that the next 2xx makes a recovery send again. */
 export interface Rejections {
@@ -25,23 +24,21 @@ export function createRejectionStore(redis: Redis) {
     /** Call it once the delivery is parked. Repeating it is harmless. */
     async note(endpoint: Endpoint, parkedAtMs: number): Promise<void> {
       const args = [Math.floor(parkedAtMs), randomUUID(), REMEMBERED_MS]
-      await runScript(redis, 'breaker/note-rejection', [keyOf(endpoint)], args)
+      await runScript(redis, 'breaker/note-rejection', [rejectedKey(endpoint)], args)
     },
     async find(endpoint: Endpoint): Promise<Rejections | undefined> {
-      const stored = await redis[run]((commands) => commands.get(keyOf(endpoint)))
+      const stored = await redis[run]((commands) => commands.get(rejectedKey(endpoint)))
       if (stored === null) return undefined
       const [since, recoveryId = ''] = stored.split(' ')
       return { sinceMs: Number(since), recoveryId: parseRecoveryId(recoveryId), stored }
     },
     /** Does nothing if a rejection was noted since they were read. */
     async remove(endpoint: Endpoint, { stored }: Rejections): Promise<void> {
-      await runScript(redis, 'redis/delete-if-equal', [keyOf(endpoint)], [stored])
+      await runScript(redis, 'redis/delete-if-equal', [rejectedKey(endpoint)], [stored])
     },
     /** Removes them, whatever they are. */
     async forget(endpoint: Endpoint): Promise<void> {
-      await redis[run]((commands) => commands.del(keyOf(endpoint)))
+      await redis[run]((commands) => commands.del(rejectedKey(endpoint)))
     },
   }
 }
-
-const keyOf = ({ tenant, subscriptionId }: Endpoint): string => rejectedKey(tenant, subscriptionId)

@@ -1,8 +1,7 @@
 import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
-import type { Endpoint } from '../breaker/breaker-store.ts'
 import { createHeldLooks } from '../held/held-looks.ts'
 import { heldMessageOf, parseHeldMessage } from '../held/held-message.ts'
-import { bodyKey, heldKey, heldMessageKey, leasedKey, ledgerKey, recordKey } from '../keys.ts'
+import { bodyKey, type Endpoint, heldKey, heldMessageKey, leasedKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../subscriptions/shared-reads.ts'
 import {

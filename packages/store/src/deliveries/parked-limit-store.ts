@@ -1,6 +1,13 @@
 import type { SubscriptionId } from '@switchhook/contracts'
-import type { Endpoint } from '../breaker/breaker-store.ts'
-import { bodyKey, parkedKey, parkedLimitKey, parkedRoomKey, parkingSubscriptionsKey, recordKey } from '../keys.ts'
+import {
+  bodyKey,
+  type Endpoint,
+  parkedKey,
+  parkedLimitKey,
+  parkedRoomKey,
+  parkingSubscriptionsKey,
+  recordKey,
+} from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import type { DeliveryRetention } from './delivery-store.ts'
 import { toEntry } from './parked-index.ts'

@@ -1,6 +1,5 @@
 import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
-import type { Endpoint } from '../breaker/breaker-store.ts'
-import { subscriptionsKey } from '../keys.ts'
+import { type Endpoint, subscriptionsKey } from '../keys.ts'
 import { type Commands } from '../redis/commands.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 

@@ -1,6 +1,5 @@
 import { parseSubscriptionId } from '@switchhook/contracts'
-import type { Endpoint } from '../breaker/breaker-store.ts'
-import { heldClaimsKey, heldLooksKey, PARTITIONS, partitionOf } from '../keys.ts'
+import { type Endpoint, heldClaimsKey, heldLooksKey, PARTITIONS, partitionOf } from '../keys.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { overdueIn } from '../state/timer-store.ts'
 

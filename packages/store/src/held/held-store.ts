@@ -1,8 +1,8 @@
 import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
-import type { Endpoint } from '../breaker/breaker-store.ts'
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
-import { heldKey, heldMessageKey, leasedKey, recordKey } from '../keys.ts'
+import { type Endpoint, heldKey, heldMessageKey, leasedKey, recordKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
+import type { Commands } from '../redis/commands.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
 import { createHeldLooks } from './held-looks.ts'
@@ -93,20 +93,7 @@ export function createHeldStore(redis: Redis) {
     read,
     remove,
     async counts(ids: readonly SubscriptionId[]): Promise<readonly HeldCount[]> {
-      const found = await pipeline(redis, (commands) =>
-        ids.map((id) =>
-          Promise.all([
-            commands.zcard(heldKey(id)),
-            commands.zcard(leasedKey(id)),
-            commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
-          ]),
-        ),
-      )
-      return found.map(([held, leased, [, since]]) => ({
-        count: held + leased,
-        leased,
-        oldestAt: since === undefined ? null : new Date(Number(since)).toISOString(),
-      }))
+      return pipeline(redis, (commands) => ids.map((id) => countHeld(commands, id)))
     },
     /** Whether a delivery can be received now, for each subscription. One round trip. */
     async areDue(ids: readonly SubscriptionId[]): Promise<readonly boolean[]> {
@@ -191,6 +178,16 @@ export function createHeldStore(redis: Redis) {
     /** Has a worker look immediately. Call it when a subscription that holds deliveries was changed or deleted. */
     lookSoon: (endpoint: Endpoint): Promise<void> => looks.askFor(endpoint, Date.now()),
   }
+}
+
+export async function countHeld(commands: Commands, id: SubscriptionId): Promise<HeldCount> {
+  const [held, leased, [, since]] = await Promise.all([
+    commands.zcard(heldKey(id)),
+    commands.zcard(leasedKey(id)),
+    commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
+  ])
+  const oldestAt = since === undefined ? null : new Date(Number(since)).toISOString()
+  return { count: held + leased, leased, oldestAt }
 }
 
 /** Parses a reply that alternates deliveries and scores. */

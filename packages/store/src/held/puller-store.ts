@@ -22,7 +22,6 @@ export interface Pulled {
 const PRESENT_MS = 60_000
 /** Longer than the longest `deleteAfterUnusedSeconds`. */
 const RETENTION_MS = 8 * 86_400_000
-/** More names are not kept. */
 const MAX_PULLERS = 20
 /** How often a process writes that a client receives. */
 const NOTED_EVERY_MS = 5_000

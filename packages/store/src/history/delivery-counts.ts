@@ -1,6 +1,7 @@
 import { deliveryIdOf, parseEventId, type SubscriptionId } from '@switchhook/contracts'
 import { LEDGER_BYTES, parseLedger } from '../deliveries/delivery-record.ts'
-import { heldKey, heldMessageKey, leasedKey, logKey, parkedKey, recordKey } from '../keys.ts'
+import { countHeld } from '../held/held-store.ts'
+import { heldMessageKey, logKey, parkedKey, recordKey } from '../keys.ts'
 import { isoTime } from '../paging.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { rememberedOf } from './event-record.ts'
@@ -27,8 +28,6 @@ export interface CountQuery {
   /** The endpoint failed lately. If it did not, the look ends where all deliveries are over. */
   readonly isFailing: boolean
 }
-
-export type DeliveryCounter = ReturnType<typeof createDeliveryCounter>
 
 const AT_ONCE = 100
 
@@ -62,20 +61,17 @@ export function createDeliveryCounter(redis: Redis) {
 
   return {
     async read(subscriptionId: SubscriptionId, { most, isFailing }: CountQuery): Promise<DeliveryCounts> {
-      const [parked, [, parkedSince], listed, leased, [, heldSince]] = await pipeline(redis, (commands) => [
+      const [parked, [, parkedSince], held] = await pipeline(redis, (commands) => [
         commands.zcard(parkedKey(subscriptionId)),
         commands.zrange(parkedKey(subscriptionId), '0', '0', 'WITHSCORES'),
-        commands.zcard(heldKey(subscriptionId)),
-        commands.zcard(leasedKey(subscriptionId)),
-        commands.zrange(heldKey(subscriptionId), '0', '0', 'WITHSCORES'),
+        countHeld(commands, subscriptionId),
       ])
-      const held = listed + leased
       let [pending, waiting, looked] = [0, 0, 0]
       while (looked < most) {
         const count = Math.min(AT_ONCE, most - looked)
         const end = looked + count - 1
         const members = await redis[run]((commands) => commands.zrevrange(logKey(subscriptionId), looked, end))
-        const states = members.length === 0 ? [] : await statesOf(subscriptionId, members, held > 0)
+        const states = members.length === 0 ? [] : await statesOf(subscriptionId, members, held.count > 0)
         const found = (wanted: string): number => states.filter((state) => state === wanted).length
         const isQuiet = found('pending') + found('waiting') + found('held') === 0
         pending += found('pending')
@@ -87,8 +83,8 @@ export function createDeliveryCounter(redis: Redis) {
         pending,
         waiting,
         looked,
-        held,
-        oldestHeldAt: heldSince === undefined ? null : new Date(Number(heldSince)).toISOString(),
+        held: held.count,
+        oldestHeldAt: held.oldestAt,
         parked,
         oldestParkedAt: parkedSince === undefined ? null : isoTime(parkedSince),
       }

@@ -2,7 +2,6 @@ import { type DeliveryId, deliveryIdOf, type EventId, parseEventId, type Tenant 
 import { getOrCreate } from '@switchhook/runtime'
 import { pendingKey, pendingWindowKey } from '../keys.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
-import type { ScriptPart } from '../redis/script-parts.ts'
 import type { LoggedEvent } from './event-record.ts'
 
 /**
@@ -19,14 +18,8 @@ const ENTRY_BYTES = TAG_BYTES + 16
 /** Few, because a reader reads each window. With more windows, entries would outlive the retention by less. */
 const WINDOWS_PER_RETENTION = 4
 
-interface Indexing {
-  readonly shared: readonly number[]
-  /** One for each tenant. */
-  readonly parts: readonly ScriptPart[]
-}
-
 /** @param retentionMs how long a delivery must be found */
-export function pendingIndexing(events: readonly LoggedEvent[], retentionMs: number, nowMs: number): Indexing {
+export function pendingIndexing(events: readonly LoggedEvent[], retentionMs: number, nowMs: number) {
   const tenants = new Map<Tenant, Map<number, Buffer[]>>()
   for (const { eventId, tenant, subscriptionIds, deliveryIds } of events) {
     const buckets = tenants.get(tenant) ?? new Map<number, Buffer[]>()

@@ -40,8 +40,6 @@ const RECORDS_LENGTH_AT_ONCE = 1_000_000
 
 const cursors = createListCursor('d', /^\d{1,16} \d{1,9}$/)
 
-export type TenantLog = ReturnType<typeof createTenantLog>
-
 /** The deliveries of a tenant's latest events, in any state, found through the list of events. */
 export function createTenantLog(redis: Redis) {
   /** @param from the place at which the first event's deliveries begin */

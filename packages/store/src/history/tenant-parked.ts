@@ -61,12 +61,9 @@ const RECORDS_AT_ONCE = 250
 const BODIES_AT_ONCE = 2
 /** Lists whose records are read together. Redis serves others in between. */
 const LISTS_AT_ONCE = 8
-/** Groups of one answer. */
 const MAX_CAUSES = 1_000
 
 const cursors = createListCursor('t', /^\d{1,16} [0-9a-f-]{36}$/)
-
-export type TenantParked = ReturnType<typeof createTenantParked>
 
 /** The parked deliveries of all subscriptions of a tenant, merged from the lists of the subscriptions. */
 export function createTenantParked(redis: Redis) {

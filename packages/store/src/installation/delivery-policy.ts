@@ -17,8 +17,6 @@ export interface DeliveryPolicy {
 
 const KEPT_MS = 86_400_000
 
-export type DeliveryPolicyStore = ReturnType<typeof createDeliveryPolicyStore>
-
 /** The workers report their policy, because only they have its settings. The api shows it. */
 export function createDeliveryPolicyStore(redis: Redis) {
   return {

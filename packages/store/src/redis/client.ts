@@ -1,4 +1,6 @@
-import { Cluster, type RedisOptions, Redis as Single } from 'ioredis'
+import { backoffMs } from '@switchhook/runtime'
+import { Cluster, Redis as Single } from 'ioredis'
+import { loadScripts } from './scripts.ts'
 
 type Form = 'single' | 'sentinel' | 'cluster'
 
@@ -14,23 +16,13 @@ export interface RedisAddress {
 
 export type RedisClient = Single | Cluster
 
-export interface ConnectionOptions {
-  readonly connection: Pick<
-    RedisOptions,
-    | 'connectionName'
-    | 'connectTimeout'
-    | 'disconnectTimeout'
-    | 'maxLoadingRetryTime'
-    | 'maxRetriesPerRequest'
-    | 'reconnectOnError'
-  >
-  /** For the connections of a cluster. `watchReplies` drops the silent connections of any other form. */
-  readonly clusterSocketTimeoutMs: number
-  /** Certificates of the only accepted authorities (PEM). Absent: those that Node.js trusts. */
-  readonly ca?: string
-  readonly retryStrategy: (times: number) => number
-  readonly scripts: Record<string, { lua: string }>
-}
+/** How long a caller waits for a Redis that accepts connections but answers nothing. */
+export const COMMAND_TIMEOUT_MS = 3_000
+/** A connection without a reply for this long is dropped. TCP itself would keep it for about 15 minutes. */
+export const SOCKET_TIMEOUT_MS = 6_000
+
+/** How long to wait before the next try to connect. */
+export const reconnectWaitMs = (tries: number): number => backoffMs(tries, 50, 2_000)
 
 /** Parses URLs, which must all be of one form. The first URL supplies the login and the path. */
 export function readAddress(urls: readonly string[]): RedisAddress {
@@ -53,16 +45,27 @@ export function readAddress(urls: readonly string[]): RedisAddress {
  * Connects to the Redis at the URLs. No form resends a command that may already have been executed. A cluster's
  * redirections are safe to follow, because the node that redirects has not executed the command.
  */
-export function connectTo(urls: string | readonly string[], options: ConnectionOptions): RedisClient {
+export function connectTo(
+  urls: string | readonly string[],
+  { name: connectionName, ca }: { readonly name: string; readonly ca?: string },
+): RedisClient {
   const all = [urls].flat()
   const { form, tls: isTls, nodes, path, ...login } = readAddress(all)
-  const { connection, clusterSocketTimeoutMs, ca, retryStrategy, scripts } = options
   const tls = isTls && { tls: ca === undefined ? {} : { ca } }
-  const shared = { enableOfflineQueue: false, scripts }
+  const shared = { enableOfflineQueue: false, scripts: loadScripts() }
+  const connection = {
+    connectionName,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    disconnectTimeout: 500,
+    maxLoadingRetryTime: 1_000,
+    maxRetriesPerRequest: 0,
+    // A demoted primary keeps its connections open. Connecting again may reach the new primary.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  }
   switch (form) {
     case 'single':
       // ioredis parses the URL itself, because it supports more than `readAddress`, for example sockets.
-      return new Single(all[0] ?? '', { ...connection, ...shared, ...tls, retryStrategy })
+      return new Single(all[0] ?? '', { ...connection, ...shared, ...tls, retryStrategy: reconnectWaitMs })
     case 'sentinel': {
       const [name = '', database = '0'] = path
       return new Single({
@@ -73,20 +76,21 @@ export function connectTo(urls: string | readonly string[], options: ConnectionO
         sentinels: [...nodes],
         name,
         db: Number(database),
-        retryStrategy,
-        sentinelRetryStrategy: retryStrategy,
+        retryStrategy: reconnectWaitMs,
+        sentinelRetryStrategy: reconnectWaitMs,
         enableTLSForSentinelMode: isTls,
       })
     }
     case 'cluster':
       return new Cluster([...nodes], {
         ...shared,
-        clusterRetryStrategy: retryStrategy,
+        clusterRetryStrategy: reconnectWaitMs,
         // 0 turns resending off.
         retryDelayOnFailover: 0,
         retryDelayOnClusterDown: 0,
         slotsRefreshInterval: 5_000,
-        redisOptions: { ...connection, socketTimeout: clusterSocketTimeoutMs, ...login, ...tls },
+        // `watchReplies` drops the silent connections of any other form.
+        redisOptions: { ...connection, socketTimeout: SOCKET_TIMEOUT_MS, ...login, ...tls },
         // Connect by host name, because certificates are issued for names.
         ...(isTls && { dnsLookup: (host, done) => done(null, host) }),
       })

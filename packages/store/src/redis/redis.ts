@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
-import { backoffMs, isCertificateError, type Logger } from '@switchhook/runtime'
+import { isCertificateError, type Logger } from '@switchhook/runtime'
 import { Cluster, type Redis as Single } from 'ioredis'
 import { PROBE_KEY } from '../keys.ts'
-import { connectTo, type RedisClient } from './client.ts'
+import { COMMAND_TIMEOUT_MS, connectTo, type RedisClient, reconnectWaitMs, SOCKET_TIMEOUT_MS } from './client.ts'
 import { type Commands, withScripts } from './commands.ts'
 import { type DurabilitySettings, fullestOf, parseMemory, type RedisMemory, readSettings } from './durability.ts'
 import { fateOf, isRefusal, isReply } from './reply-fate.ts'
 import { limitReplies, type ReplyWatch, watchReplies } from './reply-watch.ts'
-import { loadScripts, type ScriptName, type ScriptReplies } from './scripts.ts'
+import type { ScriptName, ScriptReplies } from './scripts.ts'
 
 /** How the stores of this package send commands. `index.ts` does not export it, so no other package touches a key. */
 export const run = Symbol('run')
@@ -36,13 +36,7 @@ export class RedisRefusal extends Error {
   override readonly name = 'RedisRefusal'
 }
 
-/** How long a caller waits for a Redis that accepts connections but answers nothing. */
-const COMMAND_TIMEOUT_MS = 3_000
-/** A connection without a reply for this long is dropped. TCP itself would keep it for about 15 minutes. */
-const SOCKET_TIMEOUT_MS = 6_000
 const CHECK_REPLIES_MS = 200
-const FIRST_RECONNECT_WAIT_MS = 50
-const MAX_RECONNECT_WAIT_MS = 2_000
 /** A long outage is logged again at this interval. */
 const REMIND_MS = 30_000
 
@@ -60,21 +54,7 @@ export async function openRedis(options: {
   /** Resolve even while Redis is over `maxmemory`. For a service whose work frees memory. */
   readonly mayBeFull?: boolean
 }): Promise<Redis> {
-  const client = connectTo(options.url, {
-    connection: {
-      connectionName: options.name,
-      connectTimeout: COMMAND_TIMEOUT_MS,
-      disconnectTimeout: 500,
-      maxLoadingRetryTime: 1_000,
-      maxRetriesPerRequest: 0,
-      // A demoted primary keeps its connections open. Connecting again may reach the new primary.
-      reconnectOnError: (error) => error.message.startsWith('READONLY'),
-    },
-    clusterSocketTimeoutMs: SOCKET_TIMEOUT_MS,
-    ...(options.ca !== undefined && { ca: options.ca }),
-    retryStrategy: (times) => backoffMs(times, FIRST_RECONNECT_WAIT_MS, MAX_RECONNECT_WAIT_MS),
-    scripts: loadScripts(),
-  })
+  const client = connectTo(options.url, options)
   const closing = new AbortController()
   const redis = wrap(client, closing, watch(client, closing.signal, options))
   await redis.ready({ mayBeFull: options.mayBeFull ?? false })
@@ -153,8 +133,7 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
           // Connected, but full, read-only or unable to write to disk: no better than a Redis that is down.
           if (client.status === 'ready') trouble(error instanceof Error ? error.cause : error)
         }
-        const waitMs = backoffMs(tries, FIRST_RECONNECT_WAIT_MS, MAX_RECONNECT_WAIT_MS)
-        await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
+        await delay(reconnectWaitMs(tries), undefined, { signal: closing.signal }).catch(() => undefined)
       }
     },
     /** What decides which data each primary can lose. Undefined if Redis does not show it, as with many managed servers. */

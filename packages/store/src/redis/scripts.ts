@@ -75,10 +75,16 @@ export type ScriptName = keyof ScriptReplies
 /** `lua/` is outside `src/` because the images leave `src/` out. It is at the same distance from `src/` and `dist/`. */
 const LUA = new URL('../../lua/', import.meta.url)
 
-/** All scripts, in the form of ioredis' option `scripts`. */
+/** Functions for all scripts. */
+const PRELUDE = readFileSync(new URL('prelude.lua', LUA), 'utf8')
+
+/** All scripts, in the form of ioredis' option `scripts`. Flags of a script must stay in its first line. */
 export function loadScripts(): Record<string, { lua: string }> {
-  const files = readdirSync(LUA, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.lua'))
+  const files = readdirSync(LUA, { recursive: true, encoding: 'utf8' }).filter((file) => /\/.+\.lua$/.test(file))
   return Object.fromEntries(
-    files.map((file) => [file.slice(0, -'.lua'.length), { lua: readFileSync(new URL(file, LUA), 'utf8') }]),
+    files.map((file) => {
+      const script = readFileSync(new URL(file, LUA), 'utf8')
+      return [file.slice(0, -'.lua'.length), { lua: script.replace(/^(#!.*\n)?/, (flags) => flags + PRELUDE) }]
+    }),
   )
 }

@@ -1,7 +1,7 @@
 import { eventually, silentLog, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
 import { requestsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
-import { createRequestLimiter, type RequestLimiter } from './request-limiter.ts'
+import { createRequestLimiter } from './request-limiter.ts'
 
 const RATE = { requests: 3, windowMs: 60_000 }
 
@@ -9,9 +9,9 @@ let server: TestRedis
 let wire: TcpProxy
 let redis: Redis
 let other: Redis
-let limiter: RequestLimiter
+let limiter: ReturnType<typeof createRequestLimiter>
 /** The same limiter in another process. */
-let elsewhere: RequestLimiter
+let elsewhere: ReturnType<typeof createRequestLimiter>
 
 beforeAll(async () => {
   server = await testRedis()
@@ -29,7 +29,11 @@ beforeEach(async () => {
   elsewhere = createRequestLimiter(other, RATE)
 })
 
-const countAll = async (of: RequestLimiter, times: number, client = 'a'): Promise<boolean[]> => {
+const countAll = async (
+  of: ReturnType<typeof createRequestLimiter>,
+  times: number,
+  client = 'a',
+): Promise<boolean[]> => {
   const over: boolean[] = []
   for (let n = 0; n < times; n++) over.push((await of.count(client)).isOver)
   return over

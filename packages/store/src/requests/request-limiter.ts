@@ -35,8 +35,6 @@ const MAX_CLIENTS = 10_000
 /** Long for a healthy Redis. The request's other commands have their own timeouts. */
 const ANSWER_WITHIN_MS = 500
 
-export type RequestLimiter = ReturnType<typeof createRequestLimiter>
-
 /**
  * Limits the requests of each client over all processes. Takes requests from the window in blocks of a hundredth, each with
  * one Redis command. Once a client is over its limit, it costs no command until its window ends. All processes together never

@@ -11,8 +11,6 @@ interface FollowedRecord {
 /** Longer than a process takes from `add` to the commit of the record, and than the clocks of two processes differ. */
 const COMMITTED_WITHIN_MS = 5 * 60_000
 
-export type FollowedRecords = ReturnType<typeof createFollowedRecords>
-
 /**
  * The names of the state records that a platform adapter compares with its platform, over all tenants. Without Redis, every
  * method rejects with Unavailable.

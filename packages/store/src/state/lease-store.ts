@@ -1,8 +1,6 @@
 import { leaseKey } from '../keys.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
 
-export type LeaseStore = ReturnType<typeof createLeaseStore>
-
 /** Leases that one process at a time can hold. Without Redis, both methods reject with Unavailable. */
 export function createLeaseStore(redis: Redis) {
   return {

@@ -13,7 +13,7 @@ test('in a cluster, a primary that is away fails its own tenants only', async ()
     hscan: (key: string) => read(key, ['0', []]),
   } as unknown as Commands
   const redis: Pick<Redis, typeof run | 'mayMixTags'> = { mayMixTags: () => false, [run]: (action) => action(commands) }
-  const { upToDate } = createSubscriptionFollower(redis as Redis, async () => {})
+  const upToDate = createSubscriptionFollower(redis as Redis, async () => {})
   const results = await Promise.allSettled(['one', 'away', 'two'].map((tenant) => upToDate(tenant)))
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })

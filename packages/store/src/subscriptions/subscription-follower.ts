@@ -22,25 +22,16 @@ const LIMITS: FollowerLimits = { mostEntries: 250_000, pageSize: 1_000 }
  * changed. If so, the list of changes says which subscriptions to read again. Small tenants have no such list, and earlier
  * versions do not write it: then all subscriptions of the tenant are read.
  * @param verify rejects unless this Redis holds the data of the installation
- * @returns `upToDate`: the index at the present revision, or at `atLeast`, which was the present one a moment ago
+ * @returns reads the index at the present revision, or at `atLeast`, which was the present one a moment ago
  */
 export function createSubscriptionFollower(
   redis: Redis,
   verify: () => Promise<void>,
   limits: FollowerLimits = LIMITS,
-): { upToDate: (tenant: Tenant, atLeast?: string) => Promise<SubscriptionIndex> } {
+): (tenant: Tenant, atLeast?: string) => Promise<SubscriptionIndex> {
   const tenants = createRecentTenants(limits.mostEntries)
 
   const readString = stringsPerTick(redis)
-
-  async function upToDate(tenant: Tenant, atLeast?: string): Promise<SubscriptionIndex> {
-    const held = atLeast === undefined ? undefined : tenants.get(tenant)
-    if (held !== undefined && held.revision === atLeast) return held.index
-    const revision = await readString(revisionKey(tenant))
-    if (revision === null) return await none(tenant)
-    const known = tenants.get(tenant)
-    return known?.revision === revision ? known.index : await catchUp(tenant)
-  }
 
   /** A tenant without a revision never had a subscription. Any caller can invent names of tenants, so none is remembered. */
   const none = oneAtATime(async (tenant: Tenant) => {
@@ -106,7 +97,14 @@ export function createSubscriptionFollower(
     return { revision: revision ?? '', index }
   }
 
-  return { upToDate }
+  return async (tenant, atLeast) => {
+    const held = atLeast === undefined ? undefined : tenants.get(tenant)
+    if (held !== undefined && held.revision === atLeast) return held.index
+    const revision = await readString(revisionKey(tenant))
+    if (revision === null) return await none(tenant)
+    const known = tenants.get(tenant)
+    return known?.revision === revision ? known.index : await catchUp(tenant)
+  }
 }
 
 /** Pages and changes are lists of ids, each followed by its subscription; '' if that was removed. */

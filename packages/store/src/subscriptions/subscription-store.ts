@@ -46,7 +46,7 @@ export function createSubscriptionStore(
   } = {},
 ) {
   const changes = limits.changes ?? CHANGES
-  const follower = createSubscriptionFollower(redis, verify, limits.follower)
+  const upToDate = createSubscriptionFollower(redis, verify, limits.follower)
   const order = createSubscriptionOrder(redis)
 
   /** Optimistic locking: reads and writes again if another writer changed the subscription in between. */
@@ -156,7 +156,7 @@ export function createSubscriptionStore(
       data?: EventData,
       revision?: string,
     ): Promise<readonly MatchedSubscription[]> {
-      return (await follower.upToDate(tenant, revision)).matching(eventType, data)
+      return (await upToDate(tenant, revision)).matching(eventType, data)
     },
   }
 }

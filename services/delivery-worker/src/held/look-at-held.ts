@@ -30,11 +30,8 @@ export interface HeldLooksDeps extends SendHeldDeps {
 
 /** Longer than any look. If the worker dies, another one looks afterwards. */
 const LOOK_LEASE_MS = 30_000
-/** When a worker looks again after a look that failed. */
 const FAILED_TICK_MS = 5_000
-/** Subscriptions that one worker looks at together. */
 const LOOKS_AT_ONCE = 50
-/** Leases that one look ends. */
 const LAPSED_AT_ONCE = 100
 /** Deliveries that the first look after a pause publishes. Each further one publishes twice as many, up to the second. */
 const FIRST_RELEASE = 100

@@ -10,7 +10,6 @@ interface RecordOutcomesDeps {
   readonly outcomes: Pick<OutcomeStore, 'recorded'>
 }
 
-/** Batches that a worker records concurrently. */
 export const CONCURRENT_BATCHES = 10
 
 /**

@@ -4,7 +4,7 @@ import { startDeadline } from '@switchhook/runtime'
 import { attemptHeaders, type Signer } from '@switchhook/signing'
 import { Axios } from 'axios'
 import { LRUCache } from 'lru-cache'
-import { classifyError, classifyStatus } from '../policy/classify.ts'
+import { classifyError } from '../policy/classify.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
 import { type Sent, undiciAdapter } from './undici-adapter.ts'
@@ -47,7 +47,7 @@ export function createPostClient(options: PostOptions): PostClient {
       const request = { origin, path, method: 'POST', headers, body: delivery.body } as const
       const adapter = undiciAdapter(connections, request, { ...terms, hidden: Object.values(own) })
       const { data } = await client.request<Sent>({ adapter })
-      return outcomeOf(data)
+      return 'kind' in data ? data : classifyError(data)
     } catch (error) {
       return classifyError(error)
     }
@@ -66,21 +66,6 @@ export function createPostClient(options: PostOptions): PostClient {
     },
     postLeased: send,
     close: () => connections.close(),
-  }
-}
-
-function outcomeOf(sent: Sent): Outcome | LeaseExpired {
-  switch (sent.kind) {
-    case 'error':
-      return classifyError(sent.error)
-    case 'unwritten':
-      return { kind: 'lease-expired', ...(sent.broken !== undefined && { broken: classifyError(sent.broken) }) }
-    case 'answer': {
-      const { status, excerpt, pauseMs } = sent
-      const said = { ...(excerpt !== undefined && { answer: excerpt }), ...(pauseMs !== undefined && { pauseMs }) }
-      const outcome = classifyStatus(status)
-      return outcome.kind === 'answered' ? { ...outcome, ...said } : outcome
-    }
   }
 }
 

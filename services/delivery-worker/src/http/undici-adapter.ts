@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isLeaseValid } from '@switchhook/contracts'
+import { isLeaseValid, type Outcome } from '@switchhook/contracts'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type AxiosAdapter, AxiosHeaders } from 'axios'
 import type { Dispatcher } from 'undici'
-import { codedError } from '../policy/classify.ts'
+import { classifyError, classifyStatus, codedError } from '../policy/classify.ts'
 import { pauseMsOf } from '../policy/retry-after.ts'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from './answer-excerpt.ts'
 import type { Connections } from './connections.ts'
-import type { PostTerms } from './post-under-lease.ts'
+import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
 
 /**
  * How much of an answer's body is read, and for how long. Reading all of it keeps the connection usable; beyond the limits
@@ -22,16 +22,8 @@ interface EndpointAnswer {
   readonly pauseMs: number | undefined
 }
 
-/** The result of a request, as the adapter resolves with it. */
-export type Sent =
-  /** `excerpt`: of the part of the body that arrived in time. A 2xx has none. */
-  | (EndpointAnswer & { readonly kind: 'answer'; readonly excerpt: string | undefined })
-  | { readonly kind: 'error'; readonly error: Error }
-  /**
-   * The lease ended before the request was written. `broken`: the error of the kept connection that carried the same request
-   * first. Undefined: the request was never written.
-   */
-  | { readonly kind: 'unwritten'; readonly broken: Error | undefined }
+/** The result of a request, as the adapter resolves with it. An error is not classified: it may be our own failure. */
+export type Sent = Outcome | LeaseExpired | Error
 
 /** One for all answers: axios would create one for each. */
 const NO_HEADERS = new AxiosHeaders()
@@ -89,7 +81,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     this.#terms.deadline.whenPassed(() => {
       if (this.#state !== 'waiting') return
       const late = deadlinePassed()
-      this.#fail({ kind: 'error', error: late })
+      this.#fail(late)
       this.#controller?.abort(late)
     })
     const { kept, fresh } = this.#connections
@@ -119,7 +111,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     if (hasExcerpt) {
       this.#rejection = { status, pauseMs, chunks: [] }
       this.#terms.deadline.whenPassed(cut)
-    } else this.#ended({ kind: 'answer', status, pauseMs, excerpt: undefined })
+    } else this.#ended(outcomeOf({ status, pauseMs }, undefined))
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -138,7 +130,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (error === LEASE_ENDED) this.#fail({ kind: 'unwritten', broken: this.#broken })
+    if (error === LEASE_ENDED) this.#fail(unwritten(this.#broken))
     else if (
       this.#state === 'waiting' &&
       !this.#isSecond &&
@@ -147,13 +139,10 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     ) {
       this.#isSecond = true
       this.#broken = error
-      if (this.#terms.isOnce === true) return this.#fail({ kind: 'unwritten', broken: error })
+      if (this.#terms.isOnce === true) return this.#fail(unwritten(error))
       this.#connections.fresh.dispatch(this.#request, this)
     } else if (this.#state === 'waiting') {
-      this.#fail({
-        kind: 'error',
-        error: isProtocolError(error) ? codedError('HPE_MALFORMED', error.message, error) : error,
-      })
+      this.#fail(isProtocolError(error) ? codedError('HPE_MALFORMED', error.message, error) : error)
     } else {
       // An error after the status line does not change the outcome.
       this.#bodyDeadline?.stop()
@@ -165,19 +154,28 @@ class RequestHandler implements Dispatcher.DispatchHandler {
     if (this.#rejection === undefined) return
     const { chunks, ...answer } = this.#rejection
     this.#rejection = undefined
-    this.#ended({
-      kind: 'answer',
-      ...answer,
-      excerpt: answerExcerpt(Buffer.concat(chunks), isComplete, this.#terms.hidden),
-    })
+    this.#ended(outcomeOf(answer, answerExcerpt(Buffer.concat(chunks), isComplete, this.#terms.hidden)))
   }
 
-  #fail(sent: Exclude<Sent, { readonly kind: 'answer' }>): void {
+  #fail(sent: Sent): void {
     if (this.#state !== 'waiting') return
     this.#state = 'failed'
     this.#ended(sent)
   }
 }
+
+/** @param excerpt of the part of the body that arrived in time */
+function outcomeOf({ status, pauseMs }: EndpointAnswer, excerpt: string | undefined): Outcome {
+  const outcome = classifyStatus(status)
+  if (outcome.kind !== 'answered') return outcome
+  return { ...outcome, ...(excerpt !== undefined && { answer: excerpt }), ...(pauseMs !== undefined && { pauseMs }) }
+}
+
+/** @param broken the error of the kept connection that carried the same request first; it is of the network */
+const unwritten = (broken: Error | undefined): LeaseExpired => ({
+  kind: 'lease-expired',
+  ...(broken !== undefined && { broken: classifyError(broken) }),
+})
 
 /** One for all requests: a stack trace for each would cost more than the request. */
 const LEASE_ENDED = new Error('the lease ended before the request was written')

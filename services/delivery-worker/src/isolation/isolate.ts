@@ -34,7 +34,6 @@ export type Isolation = ReturnType<typeof createIsolation>
 /** The turns of one subscription, and the deliveries that wait for one. */
 interface Room {
   taken: number
-  /** Turns taken by retries. */
   takenByRetries: number
   pace: Pace
   readonly waiting: Waiter[]

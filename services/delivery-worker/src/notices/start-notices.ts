@@ -20,7 +20,6 @@ export interface StartNoticesDeps extends Pick<Service<WorkerConfig>, 'config' |
   readonly meter: Pick<DeliveryMeter, 'noticePublished' | 'parkedReleased'>
 }
 
-/** How often parked deliveries beyond the limits are released. */
 const PARKED_SWEEP_EVERY_MS = 5_000
 
 /** The notices, and the limits on parked deliveries, which publish one of them. */
@@ -47,7 +46,6 @@ export function startNotices({ config, redis, subscriptions, broker, meter, log 
       meter.parkedReleased(total)
       log.info('parked deliveries exceed their limit', { tenant, subscriptionId, limit, ...total })
     },
-    now: Date.now,
     log,
   })
   return { notices, limiter }

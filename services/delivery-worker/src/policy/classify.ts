@@ -79,7 +79,6 @@ const FAMILIES: readonly [RegExp, UnreachableReason][] = [
 /** This process, not the network, has run out of something. */
 const OUR_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])
 
-/** Whether an error says that this process has run out of something. */
 export const isOurShortage = (error: unknown): boolean => OUR_SHORTAGES.has(codeOf(error) ?? '')
 
 function reasonOf(code: string | undefined): UnreachableReason | undefined {

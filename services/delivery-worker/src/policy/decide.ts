@@ -19,23 +19,17 @@ export type Withheld =
   /** `isFinal`: nobody can replace the secret or the headers, because the subscription was deleted or has left the url. */
   | { readonly kind: 'unsignable'; readonly isFinal?: boolean }
 
-/** The delivery is held in `slot`, due after `waitMs`. */
-interface HoldDecision {
-  readonly kind: 'hold'
-  readonly slot: number
-  readonly postponed?: number
-  readonly waitMs: number
-  readonly lookInMs: number
-}
+type NextSlot = Pick<Delivery, 'slot' | 'postponed'> & { readonly waitMs: number }
 
 /** The fate of a delivery after its slot. */
 export type Decision =
   | { readonly kind: 'acknowledged' | 'withdrawn' | 'expired' }
   | { readonly kind: 'retry'; readonly slot: number; readonly postponed?: never; readonly waitMs: number }
   | { readonly kind: 'park'; readonly reason: ParkedReason }
-  | HoldDecision
+  /** It is held in `slot`, due after `waitMs`. */
+  | (NextSlot & { readonly kind: 'hold'; readonly lookInMs: number })
   /** The last slot comes back: after a cool-down, or until the secret can be decrypted. */
-  | { readonly kind: 'postpone'; readonly slot: number; readonly postponed?: number; readonly waitMs: number }
+  | (NextSlot & { readonly kind: 'postpone' })
 
 /** The retry policy of an installation. */
 export interface Schedule {

@@ -45,33 +45,26 @@ interface Recent {
 export function createRecentLooks({ look, isFailing, nowMs }: RecentLooksDeps) {
   const recent = new LRUCache<string, Recent>({ max: MAX_RECENT })
 
-  async function read(delivery: Delivery, askedAtMs: number): Promise<EndpointLook> {
-    const state = await look(delivery)
-    return { ...state, trustedUntilMs: leaseEndsAt(askedAtMs) }
-  }
-
   return {
     /** Reads the endpoint. The lease begins before the question, because the reply may show the state at that time. */
     ask(delivery: Delivery): Promise<EndpointLook> {
       const { subscriptionId, tenant } = delivery
       const askedAtMs = nowMs()
-      const asked = { tenant, askedAtMs, look: read(delivery, askedAtMs) }
+      const looked = look(delivery).then((state) => ({ ...state, trustedUntilMs: leaseEndsAt(askedAtMs) }))
+      const asked = { tenant, askedAtMs, look: looked }
       if (isFailing(delivery)) recent.delete(subscriptionId)
       else recent.set(subscriptionId, asked)
-      asked.look.catch(() => {
+      looked.catch(() => {
         if (recent.peek(subscriptionId) === asked) recent.delete(subscriptionId)
       })
-      return asked.look
+      return looked
     },
     /** A recent look, which may still be on its way. Undefined: none, or this worker has seen the endpoint fail. */
     find(delivery: Delivery): Promise<EndpointLook> | undefined {
       const { subscriptionId, tenant } = delivery
       const known = recent.get(subscriptionId)
-      if (known === undefined) return undefined
-      if (known.tenant === tenant && nowMs() - known.askedAtMs < LOOK_REUSE_MS && !isFailing(delivery))
-        return known.look
-      recent.delete(subscriptionId)
-      return undefined
+      const isValid = known?.tenant === tenant && nowMs() - known.askedAtMs < LOOK_REUSE_MS && !isFailing(delivery)
+      return isValid ? known.look : undefined
     },
   }
 }

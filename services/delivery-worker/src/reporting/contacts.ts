@@ -1,6 +1,6 @@
 import type { SubscriptionId, Tenant } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import type { Contact, ContactStore } from '@switchhook/store'
+import { type Contact, type ContactStore, inChunks } from '@switchhook/store'
 import type { Concluded } from './listener.ts'
 
 interface Noted {
@@ -40,14 +40,9 @@ export function createContacts(store: Pick<ContactStore, 'note'>, log: Pick<Logg
     const due = [...noted]
     noted = new Map()
     let lost = 0
-    while (due.length > 0) {
-      const written = await Promise.allSettled(
-        due
-          .splice(0, AT_A_TIME)
-          .map(([subscriptionId, { tenant, contact }]) => store.note({ tenant, subscriptionId }, contact)),
-      )
-      lost += written.filter(({ status }) => status === 'rejected').length
-    }
+    const write = ([subscriptionId, { tenant, contact }]: (typeof due)[number]): Promise<void> =>
+      store.note({ tenant, subscriptionId }, contact).catch(() => void (lost += 1))
+    await inChunks(due, write, AT_A_TIME)
     if (lost > 0) log.debug('contact times of endpoints were not written', { endpoints: lost })
   }
 

@@ -42,7 +42,6 @@ export function createLiveReports({ publish }: Pick<LiveAttemptStore, 'publish'>
       if (isListened) listened.add(tenant)
       else listened.delete(tenant)
     },
-    /** Publishes what was gathered so far. */
     flush: async () => gathered.flush(),
   }
 }

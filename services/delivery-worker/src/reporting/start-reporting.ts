@@ -18,12 +18,8 @@ import { createStatistics } from './statistics.ts'
 
 export type Reporting = ReturnType<typeof startReporting>
 
-/** How often the contact times of endpoints are written. */
 const CONTACTS_EVERY_MS = 5_000
-
-/** How often the statistics are written. */
 const STATISTICS_EVERY_MS = 10_000
-
 /** How often the worker's policy is reported, so that a Redis which was emptied knows it again soon. */
 const POLICY_EVERY_MS = 60_000
 

@@ -1,10 +1,10 @@
 import { Queue, type QueueDepth } from '@switchhook/messaging'
 import { eventually } from '@switchhook/testkit'
-import { type QueueWatch, type QueueWatchDeps, startQueueWatch } from './queue-watch.ts'
+import { type QueueWatchDeps, startQueueWatch } from './queue-watch.ts'
 
 const NO_WORKER: QueueDepth = { ready: 0, consumers: 0 }
 const WORKERS: QueueDepth = { ready: 0, consumers: 2 }
-const watches: QueueWatch[] = []
+const watches: ReturnType<typeof startQueueWatch>[] = []
 
 afterEach(async () => {
   await Promise.all(watches.splice(0).map((watch) => watch.stop()))

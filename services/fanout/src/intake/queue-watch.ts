@@ -26,8 +26,6 @@ export interface QueueWatchDeps {
   readonly setOpen: (mayRelease: boolean) => void
 }
 
-export type QueueWatch = ReturnType<typeof startQueueWatch>
-
 /** What fan-out knows about the queues of its workers. When they cannot be read, the last look stays in force. */
 export function startQueueWatch(deps: QueueWatchDeps) {
   const due = dueQueues(deps.deliveryShards)
