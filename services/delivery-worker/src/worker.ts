@@ -130,6 +130,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     notice: notices.heldLimit,
     park,
     noticeParked,
+    now: Date.now,
     log,
   })
   shutdown.defer('held limits', () => heldLimiter.stop())

@@ -31,6 +31,7 @@ function aWorker(limits: { readonly perSubscription: number; readonly perTenant:
     },
     park: (...args) => store.park(...args),
     noticeParked: async ({ deliveryId }) => void noticed.push(deliveryId),
+    now: Date.now,
     log: silentLog,
   })
   const deliver = createDeliver(

@@ -4,7 +4,7 @@ import { type LimiterDeps, startLimiter } from '../notices/limiter.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 
 export interface HeldLimiterDeps
-  extends Pick<LimiterDeps, 'limits' | 'everyMs' | 'notice'>,
+  extends Pick<LimiterDeps, 'limits' | 'everyMs' | 'notice' | 'now'>,
     Pick<DeliverDeps, 'park' | 'noticeParked'> {
   readonly store: HeldLimitStore
   readonly held: Pick<HeldStore, 'receive' | 'remove'>

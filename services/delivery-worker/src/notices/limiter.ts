@@ -25,6 +25,8 @@ export interface LimiterDeps {
   readonly notice: (endpoint: Endpoint) => Promise<void>
   /** Called when a subscription exceeded its limit, with what `trim` has released. */
   readonly released: (total: Total, endpoint: Endpoint, limit: number) => void
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -52,14 +54,16 @@ interface Stored {
  * a worker dies before its sweep, the next delivery of a subscription triggers another.
  */
 export function startLimiter(deps: LimiterDeps) {
-  const { store, limits, everyMs, noticeBeyond, notice, released, log } = deps
-  const registered = new LRUCache<SubscriptionId, true>({ max: MAX_REGISTERED, ttl: REGISTERED_AGAIN_MS })
+  const { store, limits, everyMs, noticeBeyond, notice, released, now, log } = deps
+  const registeredAtMs = new LRUCache<SubscriptionId, number>({ max: MAX_REGISTERED })
   let marked = new Map<Tenant, Stored>()
 
   async function register(endpoint: Endpoint): Promise<void> {
-    if (registered.has(endpoint.subscriptionId)) return
+    const { subscriptionId } = endpoint
+    const atMs = registeredAtMs.get(subscriptionId)
+    if (atMs !== undefined && now() - atMs < REGISTERED_AGAIN_MS) return
     await store.register(endpoint)
-    registered.set(endpoint.subscriptionId, true)
+    registeredAtMs.set(subscriptionId, now())
   }
 
   const markedOf = (tenant: Tenant): Stored =>
@@ -173,7 +177,7 @@ export function startLimiter(deps: LimiterDeps) {
           markedOf(delivery.tenant).deliveries += 1
         } catch (error) {
           // Redis may have been emptied or restored from a backup, so the registration may be lost too.
-          registered.delete(delivery.subscriptionId)
+          registeredAtMs.delete(delivery.subscriptionId)
           throw error
         } finally {
           // Also if Redis is full and refuses the record: the sweep frees memory.

@@ -46,6 +46,7 @@ export function startNotices({ config, redis, subscriptions, broker, meter, log 
       meter.parkedReleased(total)
       log.info('parked deliveries exceed their limit', { tenant, subscriptionId, limit, ...total })
     },
+    now: Date.now,
     log,
   })
   return { notices, limiter }
