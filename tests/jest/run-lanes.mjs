@@ -25,13 +25,13 @@ const jest = join(root, 'node_modules/jest/bin/jest.js')
 const reporters = ['./tests/jest/progress.mjs', 'summary', './tests/jest/closing-line.mjs']
 
 /** A run that ends without a result, such as one whose infrastructure does not start, counts as one failure. */
-async function run([project, ...more], priority = constants.priority.PRIORITY_NORMAL) {
+async function run([project, ...more], priority) {
   const options = ['--selectProjects', project, '--maxWorkers=1', ...reporters.map((name) => `--reporters=${name}`)]
   const child = spawn(process.execPath, [jest, ...options, ...more], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  setPriority(child.pid, priority)
+  if (priority !== undefined) setPriority(child.pid, priority)
   let result
   child.on('message', (message) => {
     result = message

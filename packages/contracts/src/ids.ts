@@ -56,7 +56,11 @@ export function deliveryIdOf(event: EventId, subscription: SubscriptionId): Deli
  * parked or held deliveries crossed a limit. Publishing it twice is one event. An outage can end twice: if Redis loses the
  * end, or fails before it is stored.
  */
-export function noticeEventIdOf(subscription: SubscriptionId, notice: `webhook.${string}`, atMs: number): EventId {
+export function noticeEventIdOf(
+  subscription: SubscriptionId,
+  notice: `webhook.${'endpoint.failing' | 'endpoint.recovered' | 'parked.limit' | 'held.limit'}`,
+  atMs: number,
+): EventId {
   return uuidV5(subscription, `${notice} ${atMs}`) as EventId
 }
 

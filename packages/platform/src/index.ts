@@ -5,12 +5,12 @@ export type { UnknownChannels } from './asterisk/leftovers/leftovers.ts'
 export { openUnknown, type UnknownInAsterisk } from './asterisk/leftovers/unknown-channels.ts'
 export type { LinkState } from './asterisk/link.ts'
 export { type Watch, watchAsterisk } from './asterisk/watch.ts'
+export { isSameAddress } from './call-model/address.ts'
 export {
   allowedCommands,
   type CommandCheck,
   type CommandOnLeg,
   checkCommand,
-  isSameAddress,
 } from './call-model/check-command.ts'
 export { applyReport, type Leg } from './call-model/leg.ts'
 export {

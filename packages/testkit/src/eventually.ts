@@ -6,14 +6,14 @@ const INTERVAL_MS = 20
  * compare long lists would otherwise take the processor from the processes that they wait for.
  */
 const REST = 4
-/** Who has waited long hardly notices a pause of this part of the time, and asks far less often. */
+/** The pauses grow with the wait: after ten seconds, half a second more hardly matters. */
 const PART_OF_WAIT = 0.05
 const LONGEST_REST_MS = 250
 
 /**
  * Repeats an assertion until it does not throw, and returns its result. After `timeoutMs` (30 s by default) it rejects
  * with the last error.
- * @param options `intervalMs`: the pause between two attempts; by default 20 ms, and longer after a slow or a late one
+ * @param options `intervalMs`: the pause between two attempts; by default 20 ms, and longer if the assertion is slow or the wait is long
  */
 export async function eventually<T>(
   assertion: () => T | Promise<T>,

@@ -91,9 +91,11 @@ test('each of them names ids from its path or from its answer', () => {
     const answers = Object.values(responses).map(({ body }) => body?.['properties'] ?? {})
     const { id: subscriptionId, ...others }: Readonly<Record<string, unknown>> = Object.assign({}, params, ...answers)
     const known = Object.keys({ ...(subscriptionId !== undefined && { subscriptionId }), ...others })
-    // Only an attended transfer has a consultation call.
-    const ids = (audit?.ids ?? []).filter((name) => name !== 'consultationCallId')
-    expect([operationId, ids.filter((name) => !known.includes(name))]).toEqual([operationId, []])
+    const ids = audit?.ids ?? []
+    // Every command of a call names it; only a transfer has a consultation call.
+    const isMissing = (name: string): boolean => name !== 'consultationCallId' || operationId === 'transfer'
+    const unknown = ids.filter((name) => !known.includes(name)).filter(isMissing)
+    expect([operationId, unknown, ids.filter((name) => !/(?:Id|Uri)$/.test(name))]).toEqual([operationId, [], []])
     expect([operationId, ids.length > 0]).toEqual([operationId, audit !== undefined])
   }
 })

@@ -15,12 +15,12 @@ import { live } from './webhooks/live/stream-route.ts'
 import { overview } from './webhooks/overview/overview-feature.ts'
 import { pull } from './webhooks/pull/pull-feature.ts'
 import { recoveries } from './webhooks/recoveries/recoveries-feature.ts'
-import type { Webhooks } from './webhooks/stores.ts'
+import type { WebhookParts } from './webhooks/stores.ts'
 import { subscriptions } from './webhooks/subscriptions/subscriptions-feature.ts'
 import { trials } from './webhooks/trials/trial-routes.ts'
 
 /** What the api opens before its features. */
-export interface Parts extends Webhooks {
+export interface Parts extends WebhookParts {
   readonly state: State
   readonly contactCenter: ContactCenter
   readonly auditLog: AuditLog

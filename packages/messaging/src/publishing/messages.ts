@@ -42,9 +42,10 @@ const toQueue = (queue: string, content: Buffer, properties: OutgoingMessage['pr
   properties: { contentType, headers: {}, ...properties },
 })
 
-/** A message to fan-out, with or without the headers that only some events have. */
+/** A message to fan-out. @param headers in addition to `traceparent` */
 const toFanout = (
-  { content, eventType, traceparent }: SingleEvent,
+  { eventType, traceparent }: Pick<SingleEvent, 'eventType' | 'traceparent'>,
+  content: Buffer,
   exchange: string,
   messageId: string,
   headers: object,
@@ -63,7 +64,7 @@ const toFanout = (
 /** @param exchange the one of the event's shard */
 export function eventMessage(event: PlatformEvent, exchange: string = FANOUT_EXCHANGE): OutgoingMessage {
   const headers = { ...(event.revision !== undefined && { [REVISION_HEADER]: event.revision }) }
-  return toFanout({ ...event, content: serialiseEvent(event) }, exchange, event.eventId, headers)
+  return toFanout(event, serialiseEvent(event), exchange, event.eventId, headers)
 }
 
 /** The copy for queues that other systems have bound to the public exchange. */
@@ -112,14 +113,14 @@ const packetMessage = (content: Buffer, type: string, queue: string): OutgoingMe
 
 /** An event from a pack as fan-out received it. Fan-out does not put it into a pack again. */
 export const aloneMessage = (event: SingleEvent): OutgoingMessage =>
-  toFanout(event, FANOUT_EXCHANGE, randomUUID(), { [ALONE_HEADER]: true })
+  toFanout(event, event.content, FANOUT_EXCHANGE, randomUUID(), { [ALONE_HEADER]: true })
 
 /**
  * An event of a pack that no fan-out has taken, as if it had never been packed.
  * @param installation as the pack named it: fan-out judges it
  */
 export const unpackedMessage = (event: SingleEvent, shards: number, installation: unknown): OutgoingMessage =>
-  toFanout(event, fanoutExchange(shardOf(event, shards)), randomUUID(), {
+  toFanout(event, event.content, fanoutExchange(shardOf(event, shards)), randomUUID(), {
     ...(typeof installation === 'string' && { [INSTALLATION_HEADER]: installation }),
   })
 

@@ -9,7 +9,8 @@ import {
   TransferStatus,
 } from '@switchhook/contracts'
 import { aReport } from '../testing/report.ts'
-import { type CommandOnLeg, checkCommand, isSameAddress } from './check-command.ts'
+import { isSameAddress } from './address.ts'
+import { type CommandOnLeg, checkCommand } from './check-command.ts'
 import { applyReport } from './leg.ts'
 
 const { initiated, alerting, proceeding, connected, held, ended, unknown } = CallState

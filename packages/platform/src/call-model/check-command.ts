@@ -8,6 +8,7 @@ import {
   TransferRole,
   TransferStatus,
 } from '@switchhook/contracts'
+import { isSameAddress } from './address.ts'
 
 /** Every command except dial, which creates its leg. */
 export type CommandOnLeg = Exclude<CallCommand, 'dial'>
@@ -118,15 +119,3 @@ function pendingTransfer(status: CallStatus | undefined): Transfer | undefined {
   const isPending = transfer?.status === TransferStatus.started || transfer?.status === TransferStatus.ringing
   return isPending ? transfer : undefined
 }
-
-/** An extension or an E.164 number, with or without the `tel:` scheme (RFC 3966) and visual separators. */
-const NUMBER = /^(?:tel:)?(\+?[0-9][0-9().\- ]{0,30})$/i
-
-/** The digits of a number, with its leading plus if it has one; null for any other address. */
-export const numberOf = (address: string): string | null =>
-  NUMBER.exec(address)?.[1]?.replaceAll(/[().\- ]/g, '') ?? null
-
-/** Compares numbers by their digits, and other addresses literally. */
-export const isSameAddress = (one: string, other: string): boolean => canonical(one) === canonical(other)
-
-const canonical = (address: string): string => numberOf(address.trim()) ?? address.trim()

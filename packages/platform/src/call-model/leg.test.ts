@@ -70,6 +70,14 @@ test('a newer report that differs only in its time and command makes no event', 
   expect(eventsOf(aReport(), aReport({ order: 2, commandId: newCommandId() }))).toHaveLength(1)
 })
 
+test('a field that a later version has stored stays, and is no news', () => {
+  const later = applyReport(undefined, aReport({ order: 1 }))
+  if (later === undefined) throw new Error('no leg')
+  const leg = { ...later, status: { ...later.status, ofLaterVersion: 1 } }
+  expect(applyReport(leg, aReport({ order: 2 }))).toBeUndefined()
+  expect(applyReport(leg, aReport({ order: 3, state: proceeding }))?.status).toMatchObject({ ofLaterVersion: 1 })
+})
+
 test('a failed command makes an event without a change of state', () => {
   const failedCommand = { commandId: newCommandId(), command: 'hold' as const, reason: EndReason.failed }
   const [, , last] = eventsOf(

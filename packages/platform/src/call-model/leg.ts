@@ -57,6 +57,8 @@ export function applyReport(leg: Leg | undefined, report: LegReport): Leg | unde
 function statusAfter(before: CallStatus | undefined, report: LegReport): CallStatus {
   const { state, at, ending, failedCommand } = report
   return {
+    // Fields of a later version, which may run beside this one.
+    ...before,
     callId: report.callId,
     agentUri: report.agentUri,
     previousState: before?.state ?? unknown,

@@ -1,5 +1,5 @@
 import { type CallId, type CommandId, EndReason, type Tenant } from '@switchhook/contracts'
-import { isSameAddress } from '../call-model/check-command.ts'
+import { isSameAddress } from '../call-model/address.ts'
 import type { Ending, LegReport } from '../platform.ts'
 
 // Call groups and scheduled steps are stored, and replicas of two versions read each other's. Names of their fields and kinds

@@ -1,5 +1,5 @@
 import { PartyType, type RemoteParty } from '@switchhook/contracts'
-import { numberOf } from '../call-model/check-command.ts'
+import { numberOf } from '../call-model/address.ts'
 import { type DeviceState, ENDINGS, type HowEnded, type Party } from './call-group.ts'
 
 /** Time until the called party is found. */

@@ -75,8 +75,10 @@ export type ScriptName = keyof ScriptReplies
 /** `lua/` is outside `src/` because the images leave `src/` out. It is at the same distance from `src/` and `dist/`. */
 const LUA = new URL('../../lua/', import.meta.url)
 
-/** Functions for all scripts. */
+/** Functions for all scripts, in one line, so that the line in an error of Redis is that of the file. */
 const PRELUDE = readFileSync(new URL('prelude.lua', LUA), 'utf8')
+  .replaceAll(/^--.*$/gm, '')
+  .replaceAll(/\s+/g, ' ')
 
 /** All scripts, in the form of ioredis' option `scripts`. Flags of a script must stay in its first line. */
 export function loadScripts(): Record<string, { lua: string }> {

@@ -22,7 +22,7 @@ const LIMITS: FollowerLimits = { mostEntries: 250_000, pageSize: 1_000 }
  * changed. If so, the list of changes says which subscriptions to read again. Small tenants have no such list, and earlier
  * versions do not write it: then all subscriptions of the tenant are read.
  * @param verify rejects unless this Redis holds the data of the installation
- * @returns reads the index at the present revision, or at `atLeast`, which was the present one a moment ago
+ * @returns a function that reads the index at the present revision, or at `atLeast`, which was the present one a moment ago
  */
 export function createSubscriptionFollower(
   redis: Redis,

@@ -30,8 +30,8 @@ test('the identity is stable while a process runs and differs between processes'
 })
 
 test('a zombie does not count as running', async () => {
-  // The second cat takes the place of the shell and never asks after the first one, which reads no standard input: a
-  // shell gives what runs in the background an empty one.
+  // The second cat takes the place of the shell and never asks after the first one, which reads another pipe: a
+  // background command gets an empty standard input.
   const parent = start('cat <&3 >/dev/null & echo $!; exec cat')
   const [line] = (await once(parent.stdout ?? parent, 'data')) as [Buffer]
   const zombie = Number(line.toString())

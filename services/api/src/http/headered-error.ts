@@ -12,6 +12,6 @@ export class HeaderedError extends AppError {
   }
 }
 
-/** A failure that passes: the client can repeat its request after this time. */
+/** A temporary failure: the client can repeat its request after this time. */
 export const retryAfter = (code: FailureCode, seconds: number, detail?: string): HeaderedError =>
   new HeaderedError(code, { 'Retry-After': String(seconds) }, detail === undefined ? {} : { detail })

@@ -16,10 +16,10 @@ import {
 } from '@switchhook/store'
 import type { Base } from '../base.ts'
 
-/** What the features of webhooks have in common. */
-export type Webhooks = Base & ReturnType<typeof openStores>
+/** `Base` and the stores of webhooks, from which each feature picks what it uses. */
+export type WebhookParts = Base & ReturnType<typeof openStores>
 
-/** The stores of webhooks. The store of subscriptions is in `Base`, because everything waits for it. */
+/** The stores of webhooks, except the one of subscriptions, which is in `Base`: requests wait until it is open. */
 export const openStores = ({ config, redis, journal }: Base) => ({
   deliveries: createDeliveryArchive(redis),
   /** The latest deliveries of one subscription. */

@@ -22,7 +22,7 @@ interface EndpointAnswer {
   readonly pauseMs: number | undefined
 }
 
-/** The result of a request, as the adapter resolves with it. An error is not classified: it may be our own failure. */
+/** The result of a request, as the adapter resolves with it. An `Error` is not classified yet: it may be our own failure. */
 export type Sent = Outcome | LeaseExpired | Error
 
 /** One for all answers: axios would create one for each. */
@@ -171,7 +171,7 @@ function outcomeOf({ status, pauseMs }: EndpointAnswer, excerpt: string | undefi
   return { ...outcome, ...(excerpt !== undefined && { answer: excerpt }), ...(pauseMs !== undefined && { pauseMs }) }
 }
 
-/** @param broken the error of the kept connection that carried the same request first; it is of the network */
+/** @param broken the error of the kept connection that carried the same request first; always a network error */
 const unwritten = (broken: Error | undefined): LeaseExpired => ({
   kind: 'lease-expired',
   ...(broken !== undefined && { broken: classifyError(broken) }),

@@ -88,7 +88,7 @@ export function Button({ children, onClick, kind = 'plain', refusal, isBusy = fa
         aria-disabled={isRefused || isBusy}
         aria-describedby={isRefused ? id : undefined}
         onClick={(event) => {
-          // Its form is not submitted either, by Enter too.
+          // Also keeps Enter from submitting the form.
           if (isRefused || isBusy) event.preventDefault()
           else onClick?.()
         }}

@@ -167,4 +167,6 @@ test('ids come from the path or the answer, and values that are not strings are 
   const answer = { status: 202, body: { deliveryId: 'd-1', recoveryId: 7 } }
   expect(auditedIds(audited, { id: 's-1' }, answer)).toEqual({ subscriptionId: 's-1', deliveryId: 'd-1' })
   expect(auditedIds(audited, { id: 's-1' }, { status: 204 })).toEqual({ subscriptionId: 's-1' })
+  // The answer has its canonical spelling.
+  expect(auditedIds(audited, { id: 'S-1' }, { status: 200, body: { id: 's-1' } })).toEqual({ subscriptionId: 's-1' })
 })

@@ -1,7 +1,7 @@
 import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contracts'
 import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, component, type ValueOf } from '../../http/schema.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { DELIVERY_STATES, deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
@@ -29,7 +29,7 @@ const answerSchema = completeComponent('EventDelivery', 'The delivery of an even
 })
 
 export const deliverEvent: RouteOf<
-  RedeliverDeps & Pick<Webhooks, 'deliveries' | 'deliveryLog' | 'journal'>,
+  RedeliverDeps & Pick<WebhookParts, 'deliveries' | 'deliveryLog' | 'journal'>,
   ValueOf<typeof requestSchema>
 > = {
   ...acts('deliveries'),

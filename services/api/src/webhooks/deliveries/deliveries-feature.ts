@@ -1,5 +1,5 @@
 import { feature } from '../../http/feature.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { createHealthOf } from '../subscriptions/endpoint-health.ts'
 import { deliverEvent } from './deliver-route.ts'
 import { listDeliveries, readDelivery, redeliverDelivery } from './delivery-routes.ts'
@@ -9,7 +9,7 @@ import { listTenantDeliveries } from './tenant-deliveries-route.ts'
 
 export const deliveries = feature(
   [listDeliveries, readDelivery, redeliverDelivery, listTenantDeliveries, listEvents, explainEvent, deliverEvent],
-  (webhooks: Webhooks) => ({
-    deps: { ...webhooks, healthOf: createHealthOf(webhooks.redis), publish: webhooks.publishDelivery },
+  (parts: WebhookParts) => ({
+    deps: { ...parts, healthOf: createHealthOf(parts.redis), publish: parts.publishDelivery },
   }),
 )

@@ -2,7 +2,7 @@ import { canonicalCallId, EVENT_TYPES, MAX_SUBJECT_LENGTH } from '@switchhook/co
 import { rangeOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { completeComponent, moment, orNull, pageParameters, pageSchema, type QueryOf, text } from '../../http/schema.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { deliveryQuery } from './delivery-query.ts'
 import { eventIdSchema } from './delivery-schema.ts'
 
@@ -13,7 +13,7 @@ const CALL_ID = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
 const AGENT_URI = 'sip:alice@acme.example'
 const CORRELATION_ID = 'crm-4711'
 
-/** The parameters that select by the call and the agent of an event. @param what is selected, as part of a sentence */
+/** The parameters that select by the call and the agent of an event. @param what a plural for the descriptions, such as `events` @param more the end of their first sentence */
 export const subjectParameters = (what: string, more = '') => ({
   callId: name(`Only ${what} of this call${more}.`, CALL_ID),
   agentUri: name(`Only ${what} of this agent${more}. Percent-encode special characters such as \`+\`.`, AGENT_URI),
@@ -51,7 +51,7 @@ const listedEventSchema = completeComponent('ListedEvent', 'An event, with the i
 
 const eventPageSchema = pageSchema('EventPage', 'A page of events.', listedEventSchema)
 
-export const listEvents: RouteOf<Pick<Webhooks, 'events'>, undefined, QueryOf<typeof query>> = {
+export const listEvents: RouteOf<Pick<WebhookParts, 'events'>, undefined, QueryOf<typeof query>> = {
   ...searches('deliveries'),
   path: '/api/v1/webhooks/events',
   operationId: 'listEvents',

@@ -10,13 +10,13 @@ import type { ListedDelivery, Page } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, integer, type QueryOf } from '../../http/schema.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { deliveryQuery, isAbout } from './delivery-query.ts'
 import { deliveryPageSchema, OUTCOMES, summaryOf } from './delivery-schema.ts'
 import { subjectParameters } from './event-list-route.ts'
 
-type TenantDeliveriesRouteDeps = Pick<Webhooks, 'subscriptions' | 'parked' | 'deliveryLog' | 'tenantLog'>
+type TenantDeliveriesRouteDeps = Pick<WebhookParts, 'subscriptions' | 'parked' | 'deliveryLog' | 'tenantLog'>
 
 const { eventId: _, limit, cursor, ...inherited } = deliveryQuery
 

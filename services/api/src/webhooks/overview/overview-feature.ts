@@ -1,5 +1,5 @@
 import { feature } from '../../http/feature.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { createHealthOf } from '../subscriptions/endpoint-health.ts'
 import { listParkedCauses } from './parked-causes-route.ts'
 import { readPolicy } from './policy-route.ts'
@@ -7,6 +7,6 @@ import { readStatistics } from './statistics-route.ts'
 import { readSummary } from './summary-route.ts'
 
 /** What a person wants to see first: how all endpoints of the tenant stand, and over time. */
-export const overview = feature([readSummary, listParkedCauses, readStatistics, readPolicy], (webhooks: Webhooks) => ({
-  deps: { ...webhooks, healthOf: createHealthOf(webhooks.redis) },
+export const overview = feature([readSummary, listParkedCauses, readStatistics, readPolicy], (parts: WebhookParts) => ({
+  deps: { ...parts, healthOf: createHealthOf(parts.redis) },
 }))

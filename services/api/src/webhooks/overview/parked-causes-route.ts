@@ -1,7 +1,7 @@
 import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, completeComponent, count, integer, list, moment, orNull, text } from '../../http/schema.ts'
 import { OUTCOMES, parkedReasonSchema } from '../deliveries/delivery-schema.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 const parkedCausesSchema = completeComponent(
@@ -32,7 +32,7 @@ const parkedCausesSchema = completeComponent(
   },
 )
 
-export const listParkedCauses: RouteOf<Pick<Webhooks, 'parked' | 'now'>> = {
+export const listParkedCauses: RouteOf<Pick<WebhookParts, 'parked' | 'now'>> = {
   ...searches('deliveries'),
   path: '/api/v1/webhooks/parked',
   operationId: 'listParkedCauses',

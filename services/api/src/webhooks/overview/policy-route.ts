@@ -1,7 +1,7 @@
 import { AppError } from '@switchhook/contracts'
 import { type RouteOf, reads } from '../../http/route.ts'
 import { completeComponent, completeObject, count, list, orNull } from '../../http/schema.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 
 const policySchema = completeComponent('DeliveryPolicy', 'How this installation delivers.', {
   deliveryTimeoutMs: count('The deadline of one attempt in ms.', 10_000),
@@ -41,7 +41,7 @@ const policySchema = completeComponent('DeliveryPolicy', 'How this installation 
 
 const NO_REPORT = 'No delivery worker has reported its policy within the last day.'
 
-export const readPolicy: RouteOf<Pick<Webhooks, 'config' | 'policy'>> = {
+export const readPolicy: RouteOf<Pick<WebhookParts, 'config' | 'policy'>> = {
   ...reads('deliveries'),
   path: '/api/v1/webhooks/policy',
   operationId: 'readPolicy',

@@ -9,7 +9,7 @@ import {
 import { windowOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, completeComponent, count, flag, list, moment, type QueryOf } from '../../http/schema.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 const STEPS = Object.keys(STATISTICS_STEPS) as StatisticsStep[]
@@ -101,7 +101,7 @@ const query = {
 }
 
 export const readStatistics: RouteOf<
-  Pick<Webhooks, 'statistics' | 'coolDowns' | 'now'>,
+  Pick<WebhookParts, 'statistics' | 'coolDowns' | 'now'>,
   undefined,
   QueryOf<typeof query>
 > = {

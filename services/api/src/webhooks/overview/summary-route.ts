@@ -11,12 +11,12 @@ import {
   nextCursorSchema,
   pageParameters,
 } from '../../http/schema.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { endpointHealthSchema, type Health, healthViewOf } from '../subscriptions/endpoint-health.ts'
 import { OPTIONAL_SETTINGS } from '../subscriptions/optional-settings.ts'
 import { subscriptionSchema } from '../subscriptions/subscription-schema.ts'
 
-interface SummaryRouteDeps extends Pick<Webhooks, 'subscriptions' | 'standings' | 'now'> {
+interface SummaryRouteDeps extends Pick<WebhookParts, 'subscriptions' | 'standings' | 'now'> {
   readonly healthOf: (subscription: Subscription) => Promise<Health>
 }
 

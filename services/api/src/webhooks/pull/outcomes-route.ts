@@ -12,11 +12,11 @@ import {
 import { leaseTimes } from '@switchhook/store'
 import { acts, type RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesIn, outcomesSchema } from './pull-schema.ts'
 
-type OutcomesRouteDeps = Pick<Webhooks, 'subscriptions' | 'broker' | 'held' | 'deliveryLog' | 'outcomes' | 'now'>
+type OutcomesRouteDeps = Pick<WebhookParts, 'subscriptions' | 'broker' | 'held' | 'deliveryLog' | 'outcomes' | 'now'>
 
 type Body = ValueOf<typeof outcomesSchema>
 

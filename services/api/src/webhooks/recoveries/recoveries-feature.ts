@@ -4,7 +4,7 @@ import { createBreakerReader, createParkedCounter, createParkedWindow } from '@s
 import { feature } from '../../http/feature.ts'
 import type { State } from '../../state/state.ts'
 import { createTransact } from '../../state/transact.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { createBackfillWindow } from './backfill-window.ts'
 import { createRecoveryDriver } from './drive-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
@@ -51,14 +51,14 @@ export function createRecoveries(deps: RecoveriesDeps) {
 
 export const recoveries = feature(
   [recover, backfill, listRecoveries, listAllRecoveries, readRecovery, cancelRecovery],
-  (webhooks: Webhooks & { readonly state: State }) => {
-    const { config, metrics, tracing, redis, broker, journal, state } = webhooks
+  (parts: WebhookParts & { readonly state: State }) => {
+    const { config, metrics, tracing, redis, broker, journal, state } = parts
     const breakers = createBreakerReader(redis)
     const parked = createParkedWindow(redis)
     const parkedCounter = createParkedCounter(redis)
     const parkedCount = (subscriptionId: SubscriptionId) => parkedCounter.count(subscriptionId)
     const { book, driver } = createRecoveries({
-      ...webhooks,
+      ...parts,
       store: state.store,
       look: (endpoint) => breakers.look(endpoint),
       parked,
@@ -67,14 +67,14 @@ export const recoveries = feature(
       meter: createRecoveryMeter(metrics),
     })
     const rejected = createRecoverRejected({
-      ...webhooks,
+      ...parts,
       recoveries: book,
       parked,
       parkedCount,
       state: state.store,
     })
     return {
-      deps: { ...webhooks, recoveries: book, parked, backfill: createBackfillWindow(journal), parkedCount },
+      deps: { ...parts, recoveries: book, parked, backfill: createBackfillWindow(journal), parkedCount },
       timers: { recovery: driver.timerDue, sending: driver.timerDue, rejected: rejected.timerDue },
       close: async () => {
         await Promise.all([driver.idle(), rejected.idle()])

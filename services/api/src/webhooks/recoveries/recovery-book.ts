@@ -10,13 +10,13 @@ import {
   type StateStore,
 } from '@switchhook/store'
 import type { Transact, Writing } from '../../state/transact.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { MAX_CHECK_MS } from './pace.ts'
 import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested } from './recovery.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
 
 /** What recoveries use. */
-export interface RecoveriesDeps extends Pick<Webhooks, 'rejections' | 'deliveries' | 'journal' | 'now'> {
+export interface RecoveriesDeps extends Pick<WebhookParts, 'rejections' | 'deliveries' | 'journal' | 'now'> {
   readonly store: StateStore
   readonly look: BreakerStore['look']
   readonly parked: ParkedWindow

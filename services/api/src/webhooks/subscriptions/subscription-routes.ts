@@ -2,7 +2,7 @@ import { AppError, isGuid, parseSubscriptionId, type SubscribedType, type Subscr
 import { inChunks, type PageQuery, type StateStore, type SubscriptionStore } from '@switchhook/store'
 import { type Caller, type RouteOf, reads, searches } from '../../http/route.ts'
 import { text } from '../../http/schema.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { watchUse } from './delete-unused.ts'
 import { HEALTHY, type Health } from './endpoint-health.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
@@ -22,7 +22,8 @@ import { NOBODY, NONE_HELD, noneParked, type Parked, tagOf, viewOf } from './sub
 import { INVALID_SUBSCRIPTION, roleForNew, validateNewSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
-export interface SubscriptionRouteDeps extends Pick<Webhooks, 'subscriptions' | 'held' | 'pullers' | 'vault' | 'now'> {
+export interface SubscriptionRouteDeps
+  extends Pick<WebhookParts, 'subscriptions' | 'held' | 'pullers' | 'vault' | 'now'> {
   readonly urlRules: WebhookUrlRules
   readonly healthOf: (subscription: Subscription) => Promise<Health>
   readonly parkedOf: (subscription: Subscription) => Promise<Parked>
@@ -47,7 +48,7 @@ export type SubscriptionChange = Omit<Partial<NewSubscription>, 'mode'>
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 
-/** The path of a route of one subscription. */
+/** The path of a route of one subscription, and its parameter `id`. */
 export const ofSubscription = (rest = '') => ({
   path: `${SUBSCRIPTIONS}/{id}${rest}`,
   params: { id: subscriptionIdSchema },

@@ -2,7 +2,7 @@ import type { Subscription } from '@switchhook/contracts'
 import { createParkedCounter } from '@switchhook/store'
 import { feature } from '../../http/feature.ts'
 import type { State } from '../../state/state.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { changeSubscription, deleteSubscription } from './change-routes.ts'
 import { createDeleteUnused } from './delete-unused.ts'
 import { createHealthOf } from './endpoint-health.ts'
@@ -22,14 +22,14 @@ export const subscriptions = feature(
     rotateSubscriptionSecret,
     listEventTypes,
   ],
-  async (webhooks: Webhooks & { readonly state: State }) => {
-    const { config, redis, rejections, state } = webhooks
-    await resealSecrets(webhooks)
+  async (parts: WebhookParts & { readonly state: State }) => {
+    const { config, redis, rejections, state } = parts
+    await resealSecrets(parts)
     const parked = createParkedCounter(redis)
     const parkedLimit = config.PARKED_LIMIT_PER_SUBSCRIPTION
     return {
       deps: {
-        ...webhooks,
+        ...parts,
         urlRules: urlRulesOf(config),
         healthOf: createHealthOf(redis),
         parkedOf: async ({ id }: Subscription) => ({ ...(await parked.count(id)), limit: parkedLimit }),
@@ -38,7 +38,7 @@ export const subscriptions = feature(
         forgetRejected: ({ tenant, id }: Subscription) => rejections.forget({ tenant, subscriptionId: id }),
         signatureOverlapMs: config.SIGNATURE_OVERLAP,
       },
-      timers: { unused: createDeleteUnused({ ...webhooks, state: state.store }) },
+      timers: { unused: createDeleteUnused({ ...parts, state: state.store }) },
     }
   },
 )

@@ -16,7 +16,7 @@ import { retryAfter } from '../../http/headered-error.ts'
 import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, component, list, orNull, text, type ValueOf } from '../../http/schema.ts'
 import { deliveryIdSchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
-import type { Webhooks } from '../stores.ts'
+import type { WebhookParts } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import { CHECKS, createReceiverReport } from './receiver-report.ts'
 
@@ -59,7 +59,7 @@ const receiverReportSchema = completeComponent('ReceiverReport', 'The findings o
 })
 
 type TrialRouteDeps = Pick<
-  Webhooks,
+  WebhookParts,
   'config' | 'subscriptions' | 'publishDelivery' | 'broker' | 'deliveries' | 'checks'
 >
 
@@ -179,4 +179,4 @@ const typeOf = ({ eventType }: TrialBody, { eventTypes }: Subscription): EventTy
   eventType ?? eventTypes.find((type) => type !== ALL_TYPES) ?? 'call.status'
 
 /** The trials of a subscription. They are sent without any event; a disabled subscription receives none either. */
-export const trials = feature([testSubscription, checkReceiver], (webhooks: Webhooks) => ({ deps: webhooks }))
+export const trials = feature([testSubscription, checkReceiver], (parts: WebhookParts) => ({ deps: parts }))
