@@ -22,7 +22,7 @@ const ajv = new Ajv2020({
   validateSchema: false,
 })
 ajv.addFormat('uri', (text) => URL.canParse(text))
-// Without the prefix `urn:uuid:`.
+// With the prefix `urn:uuid:`, it would not be an id of ours.
 ajv.addFormat('uuid', isGuid)
 ajv.addFormat('date-time', isTime)
 

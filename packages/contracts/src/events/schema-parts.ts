@@ -10,7 +10,7 @@ export const integer = (description: string, limits: { readonly minimum?: number
 export const nullable = <T extends { readonly type: string }>(schema: T) =>
   ({ ...schema, type: [schema.type, 'null'] }) as const
 
-/** @param stream whose events it counts */
+/** @param stream what the number counts the events of, for the description */
 export const sequenceOf = (stream: string) =>
   integer(
     `Counts the events of ${stream} from 1, without gaps. The later \`(occurredAt, sequence)\` is the newer state: \`occurredAt\` never goes back while \`sequence\` goes up, and after a restore or failover of Redis a number can repeat.`,

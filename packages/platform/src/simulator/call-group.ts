@@ -7,7 +7,7 @@ import type { Ending, LegReport } from '../platform.ts'
 
 export type Party =
   | { readonly kind: 'agent'; readonly agentUri: string; readonly device: string | null }
-  /** `address` as dialled, or as received from the caller. `line` distinguishes two parties with one number, at Asterisk. */
+  /** `address` as dialled, or as received from the caller. At Asterisk, `line` tells two parties with one number apart. */
   | { readonly kind: 'outside'; readonly address: string; readonly line?: string }
 
 export interface PendingTransfer {

@@ -13,7 +13,11 @@ const CALL_ID = '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11'
 const AGENT_URI = 'sip:alice@acme.example'
 const CORRELATION_ID = 'crm-4711'
 
-/** The parameters that select by the call and the agent of an event. @param what a plural for the descriptions, such as `events` @param more the end of their first sentence */
+/**
+ * The parameters that select by the call and the agent of an event.
+ * @param what is selected, in the plural, such as `events`
+ * @param more the end of the description's first sentence
+ */
 export const subjectParameters = (what: string, more = '') => ({
   callId: name(`Only ${what} of this call${more}.`, CALL_ID),
   agentUri: name(`Only ${what} of this agent${more}. Percent-encode special characters such as \`+\`.`, AGENT_URI),
