@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.ts'
@@ -50,7 +49,10 @@ export async function startHealthServer(options: { readonly port: number; readon
         return answer(response, 404, { status: 'not found' })
     }
   })
-  await once(server.listen(options.port), 'listening')
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, resolve)
+  })
   return {
     port: (server.address() as AddressInfo).port,
     /**

@@ -74,6 +74,7 @@ test.each<[string, Record<string, string>, string]>([
     '/0/audience',
   ],
   ['an issuer that is not a url', { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, issuer: 'idp' }]) }, '/0/issuer'],
+  ['an issuer with a space', { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, issuer: 'https://idp/a b' }]) }, '/0/issuer'],
   [
     'a misspelt member of an issuer',
     { AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, jwksURI: 'https://x' }]) },

@@ -1,5 +1,6 @@
 import { type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import { isGuid } from '../ids.ts'
 import { nearestName } from './nearest-name.ts'
 
@@ -21,9 +22,13 @@ const ajv = new Ajv2020({
   verbose: true,
   validateSchema: false,
 })
-ajv.addFormat('uri', (text) => URL.canParse(text))
-// With the prefix `urn:uuid:`, it would not be an id of ours.
+// ajv-formats is CommonJS: its default export is wrapped or not, depending on the loader.
+const plugin = 'default' in addFormats ? (addFormats.default as unknown as typeof addFormats) : addFormats
+;(plugin as unknown as (target: Ajv2020) => void)(ajv)
+// The plugin's own format also accepts `urn:uuid:…`, which is not a valid id here.
 ajv.addFormat('uuid', isGuid)
+// The plugin's own format also accepts a space instead of `T`, and times that `Date.parse` cannot read: offsets without
+// minutes, and leap seconds.
 ajv.addFormat('date-time', isTime)
 
 /**
@@ -41,7 +46,6 @@ export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => V
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i
 
-/** A time that `Date.parse` can read: its offset has minutes, and it is not a leap second. */
 function isTime(text: string): boolean {
   const [, day] = RFC_3339.exec(text) ?? []
   if (day === undefined || Number.isNaN(Date.parse(text))) return false

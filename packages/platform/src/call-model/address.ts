@@ -1,5 +1,5 @@
 /** An extension or an E.164 number, with or without the `tel:` scheme (RFC 3966) and visual separators. */
-const NUMBER = /^(?:tel:)?(\+?[0-9][0-9().\- ]{0,30})$/i
+const NUMBER = /^(?:tel:)?(\+?[0-9][0-9().\- ]*)$/i
 
 /** The digits of a number, with its leading plus if it has one; null for any other address. */
 export const numberOf = (address: string): string | null =>

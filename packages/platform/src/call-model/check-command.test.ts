@@ -138,6 +138,7 @@ describe('a transfer while another one is pending', () => {
 test.each([
   ['+15550100', 'tel:+15550100', true],
   ['+1 (555) 0100', 'tel:+1-555-0100', true],
+  ['+1 555 0100 0100 0100 0100 0100 0100', '+1555010001000100010001000100', true],
   ['15550100', '+15550100', false],
   ['sip:bob@acme.example', 'sip:bob@acme.example', true],
   ['sip:bob@acme.example', 'sip:BOB@acme.example', false],

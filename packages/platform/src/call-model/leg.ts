@@ -57,7 +57,7 @@ export function applyReport(leg: Leg | undefined, report: LegReport): Leg | unde
 function statusAfter(before: CallStatus | undefined, report: LegReport): CallStatus {
   const { state, at, ending, failedCommand } = report
   return {
-    // Fields of a later version, which may run beside this one.
+    // Keeps the fields that a later version, running beside this one, has stored.
     ...before,
     callId: report.callId,
     agentUri: report.agentUri,

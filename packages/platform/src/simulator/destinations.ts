@@ -49,8 +49,11 @@ const AFTER_SECONDS = /^\+1555011([0-9])$/
 const ANY_NUMBER = answers(2_500)
 const NO_SUCH_ADDRESS: Behaviour = { kind: 'fails', ending: ENDINGS.badAddress }
 
+/** No outside party has a longer number, separators included. */
+const POSSIBLE = /^(?:tel:)?\+?.{1,31}$/i
+
 function behaviourOf(address: string): Behaviour {
-  const number = numberOf(address)
+  const number = possibleNumber(address)
   if (number === null) return NO_SUCH_ADDRESS
   const seconds = AFTER_SECONDS.exec(number)?.[1]
   return FIXED[number] ?? (seconds === undefined ? ANY_NUMBER : answers(Number(seconds) * 1_000))
@@ -71,9 +74,11 @@ export function answerOf(party: Party): Answering | undefined {
   return behaviour?.kind === 'answers' ? behaviour : undefined
 }
 
+const possibleNumber = (address: string): string | null => (POSSIBLE.test(address) ? numberOf(address) : null)
+
 /** Numbers of up to five digits are extensions. */
 export function outsideParty(address: string): RemoteParty {
-  const number = numberOf(address)
+  const number = possibleNumber(address)
   const type = number !== null && /^[0-9]{1,5}$/.test(number) ? PartyType.extension : PartyType.external
   return { uri: number === null ? address : `tel:${number}`, number, name: null, type }
 }
