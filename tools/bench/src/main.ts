@@ -56,7 +56,20 @@ async function withStack(
   await discard()
   await using closers = new AsyncDisposableStack()
   closers.defer(discard)
-  const stack = await startStack(options, settings, say)
+  const starting = startStack(options, settings, say)
+  // A figure cannot be interrupted. A process that is still starting could not be found and stopped.
+  const interrupt = (): void => {
+    // The load loses its connections.
+    process.on('uncaughtException', () => {})
+    void Promise.allSettled([starting])
+      .then(discard)
+      .finally(() => process.exit(1))
+  }
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, interrupt)
+    closers.defer(() => void process.off(name, interrupt))
+  }
+  const stack = await starting
   const tokenOf = (tenant = 'acme'): Promise<string> => requestToken(stack.urls.devIdp, devTenant(tenant))
   const bringUp: Bench['bringUp'] = (more = {}, replicas = {}) =>
     startStack({ ...options, replicas: { ...options.replicas, ...replicas } }, { ...settings, ...more }, () => {})
