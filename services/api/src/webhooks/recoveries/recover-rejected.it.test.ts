@@ -23,7 +23,7 @@ import {
   type Redis,
 } from '@switchhook/store'
 import { aSubscription, silentLog, useRedis } from '@switchhook/testkit'
-import { announceTimers } from '../../state/announce-timers.ts'
+import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
 import { countParked } from './begin-recovery.ts'

@@ -33,7 +33,7 @@ import {
 } from '@switchhook/store'
 import { aSubscription, eventually, silentLog, useRedis } from '@switchhook/testkit'
 import { bind } from '../../http/route.ts'
-import { announceTimers } from '../../state/announce-timers.ts'
+import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
 import { createBackfillWindow } from './backfill-window.ts'
