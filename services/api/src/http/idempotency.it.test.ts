@@ -24,11 +24,11 @@ import { eventually, silentLog, startTcpProxy } from '@switchhook/testkit'
 import { dial as dialRoute } from '../contact-center/calls/dial-route.ts'
 import { legRoutes } from '../contact-center/calls/leg-routes.ts'
 import { createCenter } from '../contact-center/center/center.ts'
-import { openSimulator } from '../contact-center/platform/simulator/open-simulator.ts'
 import { createTransact } from '../state/transact.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { changeSubscription, deleteSubscription } from '../webhooks/subscriptions/change-routes.ts'
+import { aSimulator } from '../testing/simulator.ts'
 import { HEALTHY } from '../webhooks/subscriptions/endpoint-health.ts'
 import { createSubscription } from '../webhooks/subscriptions/subscription-routes.ts'
 import { noneParked } from '../webhooks/subscriptions/subscription-view.ts'
@@ -144,13 +144,7 @@ const vault = openVault({ SECRET_KEYS: undefined }, silentLog)
 function partsOfReplica(leaseMs = LEASE_MS) {
   const store = createStateStore(redis)
   const transact = createTransact(store, () => {})
-  const platform = openSimulator({
-    agents: SIMULATED_AGENTS,
-    scenario: null,
-    store,
-    log: silentLog,
-    now: Date.now,
-  })
+  const platform = aSimulator(SIMULATED_AGENTS, store)
   const center = createCenter({ store, transact, platform, wrapUpMs: 0, now: Date.now })
   const ofSubscriptions = {
     subscriptions: createSubscriptionStore(redis),
