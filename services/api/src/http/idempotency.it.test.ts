@@ -13,7 +13,9 @@ import { openVault } from '@switchhook/signing'
 import {
   createHeldStore,
   createIdempotencyStore,
+  createParkedCounter,
   createPullerStore,
+  createRejectionStore,
   createStateStore,
   createSubscriptionStore,
   type IdempotencyStore,
@@ -26,12 +28,11 @@ import { legRoutes } from '../contact-center/calls/leg-routes.ts'
 import { createCenter } from '../contact-center/center/center.ts'
 import { createTransact } from '../state/transact.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { aSimulator } from '../testing/simulator.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { changeSubscription, deleteSubscription } from '../webhooks/subscriptions/change-routes.ts'
-import { aSimulator } from '../testing/simulator.ts'
 import { HEALTHY } from '../webhooks/subscriptions/endpoint-health.ts'
 import { createSubscription } from '../webhooks/subscriptions/subscription-routes.ts'
-import { noneParked } from '../webhooks/subscriptions/subscription-view.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from './idempotency.ts'
 import { type Answer, bind, type Caller, type Route, type RouteRequest } from './route.ts'
 
@@ -150,12 +151,12 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     subscriptions: createSubscriptionStore(redis),
     urlRules: { requireHttps: false, guard: createAddressGuard([]) },
     healthOf: async () => HEALTHY,
-    parkedOf: async () => noneParked(100_000),
+    parkedCounts: createParkedCounter(redis),
     state: store,
-    forgetRejected: async () => {},
+    rejections: createRejectionStore(redis),
     held: createHeldStore(redis),
     pullers: createPullerStore(redis),
-    parkedLimit: 100_000,
+    config: { PARKED_LIMIT_PER_SUBSCRIPTION: 100_000 },
     vault,
     now: Date.now,
   }

@@ -588,7 +588,7 @@ describe('beginning', () => {
       subscriptions: subscriptions(),
       recoveries: replicas[0].book,
       parked: { ...parked, count },
-      parkedCount: async () => ({ count: 2, withoutBody: 0, dropped: 0, bodiesUntil: '0' }),
+      parkedCounts: { count: async () => ({ count: 2, withoutBody: 0, dropped: 0, bodiesUntil: '0' }) },
       now: () => nowMs,
     })
     const recover = (body: object, id = randomUUID()) =>
