@@ -6,8 +6,8 @@ import type { ApiConfig } from '../config.ts'
 import type { State } from '../state/state.ts'
 import type { TimerOwners } from '../state/timer-loop.ts'
 import { type Center, createCenter } from './center/center.ts'
-import { openAsteriskPlatform } from './platform/asterisk/open-asterisk.ts'
-import { openSimulatorPlatform } from './platform/simulator/open-simulator.ts'
+import { openAsterisk } from './platform/asterisk/open-asterisk.ts'
+import { openSimulator } from './platform/simulator/open-simulator.ts'
 
 /** The platform and the stored state of its calls and agents. The routes of calls and agents build on it. */
 export type ContactCenter = Awaited<ReturnType<typeof openContactCenter>>
@@ -86,8 +86,8 @@ type OpenPlatform = (base: Base, state: State, record: Center['recordWith']) => 
 
 /** One entry per value of `PLATFORM`. Each adapter is a folder here, like `simulator/`. */
 const PLATFORMS: Readonly<Record<NonNullable<ApiConfig['PLATFORM']>, OpenPlatform>> = {
-  simulator: openSimulatorPlatform,
-  asterisk: openAsteriskPlatform,
+  simulator: openSimulator,
+  asterisk: openAsterisk,
 }
 
 export const openPlatform: OpenPlatform = (base, state, record) =>

@@ -13,7 +13,9 @@ import { openVault } from '@switchhook/signing'
 import {
   createHeldStore,
   createIdempotencyStore,
+  createParkedCounter,
   createPullerStore,
+  createRejectionStore,
   createStateStore,
   createSubscriptionStore,
   type IdempotencyStore,
@@ -24,14 +26,13 @@ import { eventually, silentLog, startTcpProxy } from '@switchhook/testkit'
 import { dial as dialRoute } from '../contact-center/calls/dial-route.ts'
 import { legRoutes } from '../contact-center/calls/leg-routes.ts'
 import { createCenter } from '../contact-center/center/center.ts'
-import { openSimulator } from '../contact-center/platform/simulator/open-simulator.ts'
 import { createTransact } from '../state/transact.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { aSimulator } from '../testing/simulator.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { changeSubscription, deleteSubscription } from '../webhooks/subscriptions/change-routes.ts'
 import { HEALTHY } from '../webhooks/subscriptions/endpoint-health.ts'
 import { createSubscription } from '../webhooks/subscriptions/subscription-routes.ts'
-import { noneParked } from '../webhooks/subscriptions/subscription-view.ts'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from './idempotency.ts'
 import { type Answer, bind, type Caller, type Route, type RouteRequest } from './route.ts'
 
@@ -144,24 +145,18 @@ const vault = openVault({ SECRET_KEYS: undefined }, silentLog)
 function partsOfReplica(leaseMs = LEASE_MS) {
   const store = createStateStore(redis)
   const transact = createTransact(store, () => {})
-  const platform = openSimulator({
-    agents: SIMULATED_AGENTS,
-    scenario: null,
-    store,
-    log: silentLog,
-    now: Date.now,
-  })
+  const platform = aSimulator(SIMULATED_AGENTS, store)
   const center = createCenter({ store, transact, platform, wrapUpMs: 0, now: Date.now })
   const ofSubscriptions = {
     subscriptions: createSubscriptionStore(redis),
     urlRules: { requireHttps: false, guard: createAddressGuard([]) },
     healthOf: async () => HEALTHY,
-    parkedOf: async () => noneParked(100_000),
+    parkedCounts: createParkedCounter(redis),
     state: store,
-    forgetRejected: async () => {},
+    rejections: createRejectionStore(redis),
     held: createHeldStore(redis),
     pullers: createPullerStore(redis),
-    parkedLimit: 100_000,
+    config: { PARKED_LIMIT_PER_SUBSCRIPTION: 100_000 },
     vault,
     now: Date.now,
   }

@@ -3,11 +3,10 @@ import { type PlatformEvent, traceIdOf, traceIdOfEvent } from '@switchhook/contr
 import type { Broker } from '@switchhook/messaging'
 import { type Logger, type Metrics, spanned, type Tracing } from '@switchhook/runtime'
 import { createOutbox, createStateStore, createTimerStore, type Installation, type Redis } from '@switchhook/store'
-import { announceTimers } from './announce-timers.ts'
 import { startCommitRelay } from './commit-relay.ts'
 import { startOutboxRelay } from './outbox-relay.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
-import { createTimerLoop, type TimerOwners } from './timer-loop.ts'
+import { announceTimers, createTimerLoop, type TimerOwners } from './timer-loop.ts'
 import { createTransact } from './transact.ts'
 import { takePacksApart } from './untaken-packs.ts'
 

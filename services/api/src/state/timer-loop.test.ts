@@ -1,6 +1,6 @@
-import type { DueTimer, TimerStore } from '@switchhook/store'
+import type { DueTimer, StateChange, TimerStore } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
-import { createTimerLoop } from './timer-loop.ts'
+import { announceTimers, createTimerLoop } from './timer-loop.ts'
 
 /** A timer store in memory. A timer of `due` is claimed once, and stays claimed until it is done. */
 function handOut() {
@@ -27,62 +27,80 @@ function handOut() {
 
 const timer = (id: string): DueTimer => ({ id, tenant: 'acme', payload: id, stored: id })
 
-let loop: ReturnType<typeof createTimerLoop>
-afterEach(() => loop.stop())
+describe('the loop', () => {
+  let loop: ReturnType<typeof createTimerLoop>
+  afterEach(() => loop.stop())
 
-test('a timer goes to the owner before the first colon of its id, and is then done', async () => {
-  const world = handOut()
-  loop = world.loop
-  const handled: unknown[] = []
-  world.due.push(timer('agent:sip:alice@acme.example:until'), timer('audit:1'))
-  loop.start({
-    agent: async ({ payload }) => void handled.push(['agent', payload]),
-    audit: async ({ payload }) => void handled.push(['audit', payload]),
+  test('a timer goes to the owner before the first colon of its id, and is then done', async () => {
+    const world = handOut()
+    loop = world.loop
+    const handled: unknown[] = []
+    world.due.push(timer('agent:sip:alice@acme.example:until'), timer('audit:1'))
+    loop.start({
+      agent: async ({ payload }) => void handled.push(['agent', payload]),
+      audit: async ({ payload }) => void handled.push(['audit', payload]),
+    })
+    await eventually(() => expect(world.done).toHaveLength(2))
+    expect(handled).toEqual([
+      ['agent', 'agent:sip:alice@acme.example:until'],
+      ['audit', 'audit:1'],
+    ])
   })
-  await eventually(() => expect(world.done).toHaveLength(2))
-  expect(handled).toEqual([
-    ['agent', 'agent:sip:alice@acme.example:until'],
-    ['audit', 'audit:1'],
-  ])
+
+  test('a timer whose owner fails is not done, and does not delay others', async () => {
+    const world = handOut()
+    loop = world.loop
+    world.due.push(timer('bad:1'), timer('good:1'))
+    loop.start({ bad: () => Promise.reject(new Error('redis is away')), good: async () => {} })
+    await eventually(() => expect(world.done).toEqual(['good:1']))
+    expect(world.warnings).toHaveLength(1)
+  })
+
+  test('a timer without an owner is done, because a later or earlier version may have set it', async () => {
+    const world = handOut()
+    loop = world.loop
+    world.due.push(timer('nobody:1'))
+    loop.start({})
+    await eventually(() => expect(world.done).toEqual(['nobody:1']))
+  })
+
+  test('an expected timer wakes the loop before the next poll', async () => {
+    const world = handOut()
+    loop = world.loop
+    loop.start({ agent: async () => {} })
+    await eventually(() => expect(world.state.looks).toBeGreaterThan(0))
+    world.due.push(timer('agent:1'))
+    const expectedAt = performance.now()
+    loop.expect(20)
+    await eventually(() => expect(world.done).toEqual(['agent:1']))
+    expect(performance.now() - expectedAt).toBeLessThan(450)
+  })
+
+  test('an outage of the store is logged once, and the loop survives it', async () => {
+    const world = handOut()
+    loop = world.loop
+    world.state.isAway = true
+    loop.start({ agent: async () => {} })
+    await eventually(() => expect(world.state.looks).toBeGreaterThan(2))
+    expect(world.warnings).toHaveLength(1)
+    world.state.isAway = false
+    world.due.push(timer('agent:1'))
+    await eventually(() => expect(world.done).toEqual(['agent:1']))
+  })
 })
 
-test('a timer whose owner fails is not done, and does not delay others', async () => {
-  const world = handOut()
-  loop = world.loop
-  world.due.push(timer('bad:1'), timer('good:1'))
-  loop.start({ bad: () => Promise.reject(new Error('redis is away')), good: async () => {} })
-  await eventually(() => expect(world.done).toEqual(['good:1']))
-  expect(world.warnings).toHaveLength(1)
-})
+const change: StateChange = {
+  records: [],
+  events: [],
+  timers: [{ id: 'recovery:1', dueInMs: 5, payload: {} }],
+}
 
-test('a timer without an owner is done, because a later or earlier version may have set it', async () => {
-  const world = handOut()
-  loop = world.loop
-  world.due.push(timer('nobody:1'))
-  loop.start({})
-  await eventually(() => expect(world.done).toEqual(['nobody:1']))
-})
-
-test('an expected timer wakes the loop before the next poll', async () => {
-  const world = handOut()
-  loop = world.loop
-  loop.start({ agent: async () => {} })
-  await eventually(() => expect(world.state.looks).toBeGreaterThan(0))
-  world.due.push(timer('agent:1'))
-  const expectedAt = performance.now()
-  loop.expect(20)
-  await eventually(() => expect(world.done).toEqual(['agent:1']))
-  expect(performance.now() - expectedAt).toBeLessThan(450)
-})
-
-test('an outage of the store is logged once, and the loop survives it', async () => {
-  const world = handOut()
-  loop = world.loop
-  world.state.isAway = true
-  loop.start({ agent: async () => {} })
-  await eventually(() => expect(world.state.looks).toBeGreaterThan(2))
-  expect(world.warnings).toHaveLength(1)
-  world.state.isAway = false
-  world.due.push(timer('agent:1'))
-  await eventually(() => expect(world.done).toEqual(['agent:1']))
+test.each([
+  ['committed', [change.timers]],
+  ['conflict', []],
+] as const)('after %s, the timers that are announced are %j', async (result, expected) => {
+  const announced: StateChange['timers'][] = []
+  const store = announceTimers({ read: async () => [], commit: async () => result }, (timers) => announced.push(timers))
+  expect(await store.commit('acme', change)).toBe(result)
+  expect(announced).toEqual(expected)
 })

@@ -1,5 +1,5 @@
 import { type Logger, type Poll, startPoll } from '@switchhook/runtime'
-import type { DueTimer, TimerStore } from '@switchhook/store'
+import type { DueTimer, StateChange, StateStore, TimerStore } from '@switchhook/store'
 
 /**
  * One handler per owner; the owner is the part of a timer's id before its first colon. If a handler rejects, the timer
@@ -65,3 +65,13 @@ export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, l
     stop: async (): Promise<void> => poll?.stop(),
   }
 }
+
+/** The same store, which tells `announced` about the timers of each commit: the timer loop wakes for them. */
+export const announceTimers = (store: StateStore, announced: (timers: StateChange['timers']) => void): StateStore => ({
+  ...store,
+  async commit(tenant, change) {
+    const result = await store.commit(tenant, change)
+    if (result === 'committed') announced(change.timers)
+    return result
+  },
+})

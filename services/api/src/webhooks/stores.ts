@@ -1,5 +1,9 @@
+import type { Subscription } from '@switchhook/contracts'
 import {
+  type Contacts,
+  createBreakerReader,
   createCheckStore,
+  createContactStore,
   createCoolDownHistory,
   createDeliveryArchive,
   createDeliveryCounter,
@@ -8,18 +12,24 @@ import {
   createEventList,
   createHeldStore,
   createOutcomeStore,
+  createParkedCounter,
   createPullerStore,
   createRejectionStore,
   createStatisticsStore,
   createTenantLog,
   createTenantParked,
+  type EndpointHealth,
+  type Redis,
 } from '@switchhook/store'
 import type { Base } from '../base.ts'
 
-/** `Base` and the stores of webhooks, from which each feature picks what it uses. */
+/** `Base`, the stores of webhooks and the reader `healthOf`, from which each feature picks what it uses. */
 export type WebhookParts = Base & ReturnType<typeof openStores>
 
-/** The stores of webhooks, except the one of subscriptions, which is in `Base`: requests wait until it is open. */
+/**
+ * The stores of webhooks, and `healthOf`, a function that reads the health of an endpoint. The store of subscriptions is
+ * in `Base`: requests wait until it is open.
+ */
 export const openStores = ({ config, redis, journal }: Base) => ({
   deliveries: createDeliveryArchive(redis),
   /** The latest deliveries of one subscription. */
@@ -27,14 +37,30 @@ export const openStores = ({ config, redis, journal }: Base) => ({
   /** The deliveries of the tenant's latest events. */
   tenantLog: createTenantLog(redis),
   parked: createTenantParked(redis),
+  parkedCounts: createParkedCounter(redis),
   events: createEventList(redis, journal),
   held: createHeldStore(redis),
   pullers: createPullerStore(redis),
   outcomes: createOutcomeStore(redis),
   rejections: createRejectionStore(redis),
   checks: createCheckStore(redis),
+  healthOf: createHealthOf(redis),
   standings: createDeliveryCounter(redis),
   statistics: createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS }),
   coolDowns: createCoolDownHistory(redis),
   policy: createDeliveryPolicyStore(redis),
 })
+
+/** The circuit breaker's state of an endpoint, and its last success and failure. */
+export type Health = EndpointHealth & Contacts
+
+/** Reads the circuit breaker and the latest answers of a subscription's endpoint. */
+function createHealthOf(redis: Redis): (subscription: Subscription) => Promise<Health> {
+  const breakers = createBreakerReader(redis)
+  const contacts = createContactStore(redis)
+  return async ({ tenant, id }) => {
+    const endpoint = { tenant, subscriptionId: id }
+    const [health, contact] = await Promise.all([breakers.health(endpoint), contacts.find(endpoint)])
+    return { ...health, ...contact }
+  }
+}

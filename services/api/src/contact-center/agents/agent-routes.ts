@@ -59,7 +59,7 @@ const listAgents: RouteOf<AgentRouteDeps, undefined, PageQuery> = {
     const uris = provisioned.slice(0, limit).map(({ agentUri }) => agentUri)
     const agents = await center.readAgents(tenant, uris)
     const ids = agents.flatMap(({ calls }) => calls.map(({ callId }) => callId))
-    const calls = await readCallsById({ center }, tenant, ids)
+    const calls = await readCallsById(center, tenant, ids)
     const items = agents.map(async (agent) => {
       const legs = agent.calls.map(({ callId }) => calls.get(callId)?.legs[agent.agentUri]?.status)
       return { ...stateOf(agent, statusNames), calls: await showLegs(platform, tenant, legs.filter(isLiveLeg)) }
@@ -96,17 +96,12 @@ const readCallState: RouteOf<AgentRouteDeps> = {
   async handle({ caller, params }, { platform, center, now }) {
     const { agentUri, device } = await requireAgent(platform, caller, params['agentUri'])
     const agent = await center.readAgent(caller.tenant, agentUri)
-    const calls = await center.readCalls(
-      caller.tenant,
-      agent.calls.map(({ callId }) => callId),
-    )
-    const legs = calls.map((call) => call.legs[agentUri]?.status)
+    const ids = agent.calls.map(({ callId }) => callId)
+    const legs = (await center.readCalls(caller.tenant, ids)).map((call) => call.legs[agentUri]?.status)
+    const calls = legs.filter(isLiveLeg).map(currentSnapshot)
     const { deviceStatus } = viewOf(agent)
     const asOf = new Date(now()).toISOString()
-    return {
-      status: 200,
-      body: { agentUri, device, deviceStatus, asOf, calls: legs.filter(isLiveLeg).map(currentSnapshot) },
-    }
+    return { status: 200, body: { agentUri, device, deviceStatus, asOf, calls } }
   },
 }
 

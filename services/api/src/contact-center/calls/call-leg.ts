@@ -9,7 +9,7 @@ import {
 import { allowedCommands, type CommandOnLeg, type Platform } from '@switchhook/platform'
 import type { EventList, PageQuery } from '@switchhook/store'
 import { component, list } from '../../http/schema.ts'
-import { type Call, currentSnapshot } from '../center/call.ts'
+import { currentSnapshot } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
 
@@ -40,7 +40,7 @@ export const callLegSchema = component('CallLeg', {
 
 /** Shows legs of one tenant. A phone that cannot be made to answer does not allow `answer`. */
 export async function showLegs(
-  platform: Pick<Platform, 'findAgent'>,
+  platform: Platform,
   tenant: Tenant,
   statuses: readonly CallStatus[],
 ): Promise<CallLeg[]> {
@@ -55,12 +55,8 @@ export async function showLegs(
 /** What the lists of calls read. */
 export type CallListDeps = Pick<ContactCenter, 'platform' | 'center' | 'now'> & { readonly events: EventList }
 
-export const readCallsById = async (
-  { center }: { readonly center: Pick<Center, 'readCalls'> },
-  tenant: Tenant,
-  ids: readonly CallId[],
-): Promise<ReadonlyMap<CallId, Call>> =>
-  new Map((await center.readCalls(tenant, [...new Set(ids)])).map((call) => [call.callId, call]))
+export const readCallsById = async ({ readCalls }: Pick<Center, 'readCalls'>, tenant: Tenant, ids: readonly CallId[]) =>
+  new Map((await readCalls(tenant, [...new Set(ids)])).map((call) => [call.callId, call]))
 
 export const isLiveLeg = (status: CallStatus | undefined): status is CallStatus =>
   status !== undefined && status.state !== CallState.ended

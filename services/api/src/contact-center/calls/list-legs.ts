@@ -8,7 +8,7 @@ const MAX_AGENTS = 500
 const AGENTS_AT_ONCE = 100
 
 /** The place of a leg: `<call> <agent>`, or ` <agent>` after all legs of an agent. */
-const PLACE = /^([0-9a-f-]{36})? .{1,255}$/s
+const PLACE = /^([0-9a-f-]{36})? (.{1,255})$/s
 
 const liveCursors = createListCursor('l', PLACE)
 
@@ -27,8 +27,8 @@ export async function liveLegs(
   tenant: Tenant,
   { limit, cursor, agentUri: only }: LegQuery,
 ): Promise<Page<CallStatus>> {
-  const place = cursor === undefined ? undefined : liveCursors.parse(cursor)
-  const [fromCall = '', fromAgent] = place === undefined ? [] : partsOf(place)
+  const place = cursor === undefined ? null : PLACE.exec(liveCursors.parse(cursor))
+  const [, fromCall = '', fromAgent] = place ?? []
   const items: CallStatus[] = []
   // A page can end between two calls of an agent, who then comes first on the next page.
   let uris = fromCall === '' || fromAgent === undefined ? undefined : [fromAgent]
@@ -51,33 +51,20 @@ export async function liveLegs(
 
 async function legsOf(deps: CallListDeps, tenant: Tenant, agentUris: readonly string[]): Promise<CallStatus[]> {
   const agents = await deps.center.readAgents(tenant, agentUris)
-  const calls = await readCallsById(
-    deps,
-    tenant,
-    agents.flatMap((one) => one.calls.map(({ callId }) => callId)),
-  )
+  const callIds = agents.flatMap((one) => one.calls.map(({ callId }) => callId))
+  const calls = await readCallsById(deps.center, tenant, callIds)
   return agents.flatMap(({ agentUri, calls: own }) => {
     const ids = own.map(({ callId }) => callId).toSorted()
     return ids.map((callId) => calls.get(callId)?.legs[agentUri]?.status).filter(isLiveLeg)
   })
 }
 
-async function urisAfter(
-  { platform }: CallListDeps,
-  tenant: Tenant,
-  after: string | undefined,
-  only: string | undefined,
-): Promise<string[]> {
+async function urisAfter({ platform }: CallListDeps, tenant: Tenant, after?: string, only?: string): Promise<string[]> {
   if (only === undefined) {
     const page = await platform.listAgents(tenant, { limit: AGENTS_AT_ONCE, ...(after !== undefined && { after }) })
     return page.map(({ agentUri }) => agentUri)
   }
   return after === undefined && (await platform.findAgent(tenant, only)) !== undefined ? [only] : []
-}
-
-function partsOf(place: string): [callId: string, agentUri: string] {
-  const space = place.indexOf(' ')
-  return [place.slice(0, space), place.slice(space + 1)]
 }
 
 /** One request looks at this many events of calls at most. */
@@ -108,7 +95,7 @@ export async function endedLegs(
       ...(agentUri !== undefined && { agentUri }),
     })
     const ids = page.items.flatMap(({ callId }) => (isGuid(callId) ? [parseCallId(callId)] : []))
-    const calls = await readCallsById(deps, tenant, ids)
+    const calls = await readCallsById(deps.center, tenant, ids)
     for (const event of page.items) {
       const leg = calls.get(event.callId as CallId)?.legs[event.agentUri ?? '']?.status
       if (leg !== undefined && isLastEvent(leg, event)) legs.set(`${leg.callId} ${leg.agentUri}`, leg)

@@ -6,8 +6,8 @@ import { canStartRedis, type RedisServer, type RedisServers, redisServers, silen
 import type { Answer } from '../../http/route.ts'
 import { createTransact } from '../../state/transact.ts'
 import { boundRoute } from '../../testing/bound-route.ts'
+import { aSimulator } from '../../testing/simulator.ts'
 import { type Center, createCenter } from '../center/center.ts'
-import { openSimulator } from '../platform/simulator/open-simulator.ts'
 import { dial } from './dial-route.ts'
 import { legRoutes } from './leg-routes.ts'
 
@@ -30,13 +30,7 @@ beforeAll(async () => {
   server = await servers.start()
   redis = await openRedis({ url: `redis://127.0.0.1:${server.port}`, log: silentLog, name: 'api' })
   const store = createStateStore(redis)
-  simulator = openSimulator({
-    agents: [{ agentUri: ALICE, tenant: 'acme', device: 'SIM/alice' }],
-    scenario: null,
-    store,
-    log: silentLog,
-    now: Date.now,
-  })
+  simulator = aSimulator([{ agentUri: ALICE, tenant: 'acme', device: 'SIM/alice' }], store)
   const transact = createTransact(store, () => {})
   center = createCenter({ store, transact, platform: simulator, wrapUpMs: 0, now: Date.now })
   await simulator.start(center.listener)

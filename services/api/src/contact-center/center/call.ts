@@ -6,7 +6,7 @@ import {
   CommandNumber,
   type Tenant,
 } from '@switchhook/contracts'
-import type { Leg, LegReport } from '@switchhook/platform'
+import type { Leg } from '@switchhook/platform'
 import type { Writing } from '../../state/transact.ts'
 
 /** The dial command that created a call, as stored before the platform receives it. */
@@ -47,9 +47,6 @@ export const newCall = ({ callId, tenant }: Pick<Call, 'callId' | 'tenant'>, cre
   isAbandoned: false,
   legs: {},
 })
-
-/** The call of a report without a stored call: it was not dialled through the api. */
-export const callOf = (report: LegReport): Call => newCall(report, report.at)
 
 /** Has the platform reported the call? */
 export const hasBegun = (call: Call): boolean => Object.keys(call.legs).length > 0

@@ -1,6 +1,7 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
 import type { KnownRecords, LegReport, Platform, PlatformListener } from '@switchhook/platform'
 import type { DueTimer, StateChange, StateStore } from '@switchhook/store'
+import type { Base } from '../../base.ts'
 import { RecordChanged, type Step, type Transact } from '../../state/transact.ts'
 import { type Agent, agentKey, agentOf, type PresenceSetting, readAgent } from './agent.ts'
 import { type AgentChange, type AgentTimerPayload, applyDevice, applyPresence, applyTimer } from './agent-model.ts'
@@ -15,16 +16,13 @@ import {
   untilProbeMs,
 } from './silent-call-probe.ts'
 
-interface CenterDeps {
+interface CenterDeps extends Pick<Base, 'now'>, Partial<Pick<Base, 'traceOfRequest'>> {
   readonly store: Pick<StateStore, 'read'>
   /** Keys of the platform adapter's own records that a command on this call reads. */
   readonly platformKeys?: (callId: CallId) => readonly string[]
   readonly transact: Transact
   readonly platform: Pick<Platform, 'lookUp'>
   readonly wrapUpMs: number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  readonly traceOfRequest?: () => string | undefined
 }
 
 export type Center = ReturnType<typeof createCenter>
@@ -34,8 +32,7 @@ export type Center = ReturnType<typeof createCenter>
  * each in one atomic step together with its events. Every method rejects with Unavailable without Redis.
  */
 export function createCenter(deps: CenterDeps) {
-  const { store, transact, platform, wrapUpMs, now, traceOfRequest = () => undefined } = deps
-  const { platformKeys = () => [] } = deps
+  const { store, transact, platform, platformKeys = () => [], wrapUpMs, now, traceOfRequest = () => undefined } = deps
   const isoNow = (): string => new Date(now()).toISOString()
 
   /** Later reports of the call, hours later as well, belong to the trace of this request. */
@@ -144,15 +141,11 @@ export function createCenter(deps: CenterDeps) {
       beginDial(transact, (callId) => findCall(call.tenant, callId), withTrace(call), { ...options, nowMs: now() }),
     /** Stores a consultation call before the platform receives the transfer. */
     beginConsultation: (call: Call): Promise<void> =>
-      transact(call.tenant, [callKey(call.callId)], ([existing]) => ({
-        result: undefined,
-        ...(existing === undefined && {
-          writing: {
-            records: [callRecord(withTrace(call))],
-            timers: [probeTimer(call.callId, PROBE_UNREPORTED_DIAL_MS)],
-          },
-        }),
-      })),
+      transact(call.tenant, [callKey(call.callId)], ([existing]) => {
+        if (existing !== undefined) return { result: undefined }
+        const timers = [probeTimer(call.callId, PROBE_UNREPORTED_DIAL_MS)]
+        return { result: undefined, writing: { records: [callRecord(withTrace(call))], timers } }
+      }),
     /** Marks a call that certainly did not reach the platform as abandoned, and frees its device. */
     abandon: (call: Call): Promise<void> => {
       const agentUri = call.dialled?.agentUri ?? ''
@@ -192,9 +185,6 @@ export function createCenter(deps: CenterDeps) {
 
 /** Reports recorded together belong to one call and its consultations; the first stored trace context is theirs. */
 function traceOf(stored: ReadonlyMap<string, unknown>): string | undefined {
-  for (const value of stored.values()) {
-    const { traceparent } = (value ?? {}) as Partial<Call>
-    if (traceparent !== undefined) return traceparent
-  }
-  return undefined
+  const records = [...stored.values()] as (Partial<Call> | null | undefined)[]
+  return records.find((record) => record?.traceparent !== undefined)?.traceparent
 }

@@ -3,7 +3,7 @@ import { applyReport, type Leg, type LegReport } from '@switchhook/platform'
 import type { NewEvent, Writing } from '../../state/transact.ts'
 import { agentKey, agentOf } from './agent.ts'
 import { applyLegs } from './agent-model.ts'
-import { type Call, callKey, callOf, callRecord, isLive } from './call.ts'
+import { type Call, callKey, callRecord, isLive, newCall } from './call.ts'
 import { PROBE_SILENT_MS, probeTimer } from './silent-call-probe.ts'
 
 /** Keys of the records that the reports change, each once. */
@@ -21,7 +21,9 @@ export function recordReports(
   const calls = new Map<CallId, Call>()
   const changed: { readonly status: CallStatus; readonly at: string }[] = []
   for (const report of reports) {
-    const call = calls.get(report.callId) ?? (stored.get(callKey(report.callId)) as Call | undefined) ?? callOf(report)
+    const known = calls.get(report.callId) ?? (stored.get(callKey(report.callId)) as Call | undefined)
+    // Without a stored call, it was not dialled through the api.
+    const call = known ?? newCall(report, report.at)
     const begun = beginningOf(call, report)
     const leg = applyReport(begun ?? call.legs[report.agentUri], report)
     if (leg === undefined) continue
@@ -34,11 +36,8 @@ export function recordReports(
   const agents = [...Map.groupBy(changed, ({ status }) => status.agentUri)].map(([agentUri, own]) => {
     const agent = agentOf(stored.get(agentKey(agentUri)), agentUri)
     const at = own.reduce((latest, one) => (one.at > latest ? one.at : latest), '')
-    return applyLegs(
-      agent,
-      own.map(({ status }) => status),
-      { ...options, at },
-    )
+    const legs = own.map(({ status }) => status)
+    return applyLegs(agent, legs, { ...options, at })
   })
   const { tenant } = first
   return {

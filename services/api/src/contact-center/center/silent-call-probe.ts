@@ -40,19 +40,10 @@ export function reportsOfProbe(call: Call, reported: readonly LegReport[], at: s
   const lost = Object.values(call.legs).filter(
     ({ status }) => status.state !== CallState.ended && !known.has(status.agentUri),
   )
-  return [
-    ...reported,
-    ...lost.map(
-      ({ order, status }): LegReport => ({
-        ...status,
-        ...LOST,
-        tenant: call.tenant,
-        order: order + 1,
-        at,
-        commandId: null,
-      }),
-    ),
-  ]
+  const ends = lost.map(({ order, status }): LegReport => {
+    return { ...status, ...LOST, tenant: call.tenant, order: order + 1, at, commandId: null }
+  })
+  return [...reported, ...ends]
 }
 
 function endOfUnreportedDial({ tenant, callId, dialled, isAbandoned }: Call, at: string): readonly LegReport[] {

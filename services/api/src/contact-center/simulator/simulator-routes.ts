@@ -2,15 +2,61 @@ import { AppError, isGuid, parseCallId } from '@switchhook/contracts'
 import type { ProvisionedAgent, Simulator } from '@switchhook/platform'
 import { feature } from '../../http/feature.ts'
 import { acts, type Caller, type RouteOf } from '../../http/route.ts'
-import type { ValueOf } from '../../http/schema.ts'
+import { choice, completeComponent, component, flag, text, type ValueOf } from '../../http/schema.ts'
 import { agentUriParam } from '../agents/agent-schemas.ts'
-import { callIdParam } from '../calls/call-schemas.ts'
+import { address, callIdParam } from '../calls/call-schemas.ts'
 import { send } from '../calls/commands.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
-import { deviceSchema, remoteSchema, ringSchema, rungSchema } from './simulator-schemas.ts'
+
+const agentUriSchema = { ...agentUriParam, description: 'User URI of the agent.' }
+
+const tenantSchema = text(
+  'Tenant of the agent, if several tenants have an agent with this URI. Ignored with a token.',
+  'acme',
+)
+
+const fromSchema = address("The caller's number or URI.", '+15559000')
+
+const seconds = (description: string, example: number) =>
+  ({ type: 'number', minimum: 0.1, maximum: 3_600, description, examples: [example] }) as const
+
+const ringSchema = component('SimulatedCall', {
+  type: 'object',
+  required: ['agentUri', 'from'],
+  properties: {
+    agentUri: agentUriSchema,
+    from: fromSchema,
+    tenant: tenantSchema,
+    ringForSeconds: seconds('How long the caller waits for an answer, in seconds; 30 if absent.', 20),
+    talkForSeconds: seconds('How long the caller talks, in seconds; 600 if absent.', 60),
+  },
+})
+
+const rungSchema = completeComponent('SimulatedCallRinging', 'The call rings at the agent.', {
+  callId: { ...callIdParam, description: 'The new call.' },
+  agentUri: agentUriSchema,
+  from: fromSchema,
+})
+
+const remoteSchema = component('RemoteAction', {
+  type: 'object',
+  required: ['action'],
+  properties: {
+    action: choice(['answer', 'hangup', 'hold', 'resume'], 'What the outside party does.', 'hangup'),
+  },
+})
+
+const deviceSchema = component('SimulatedDevice', {
+  type: 'object',
+  required: ['online'],
+  properties: {
+    online: flag('true: online; false: offline.', false),
+    tenant: tenantSchema,
+  },
+})
 
 interface SimulatorRouteDeps {
-  readonly simulator: Pick<Simulator, 'findAnyAgent' | 'ring' | 'remote' | 'setDevice'>
+  readonly simulator: Simulator
 }
 
 const DEVELOPMENT_ONLY =
@@ -22,12 +68,8 @@ const access = { ...acts('simulator'), isPublic: true } as const
 const tenantOf = ({ role, tenant }: Caller, asked?: string): string | undefined =>
   role === null ? asked : (tenant ?? undefined)
 
-function requireAgent(
-  { findAnyAgent }: Pick<Simulator, 'findAnyAgent'>,
-  agentUri = '',
-  tenant?: string,
-): ProvisionedAgent {
-  const agent = findAnyAgent(agentUri, tenant)
+function requireAgent(simulator: Simulator, agentUri = '', tenant?: string): ProvisionedAgent {
+  const agent = simulator.findAnyAgent(agentUri, tenant)
   if (agent === undefined) throw new AppError('agent-not-found')
   return agent
 }

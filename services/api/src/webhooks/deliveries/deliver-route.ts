@@ -28,10 +28,7 @@ const answerSchema = completeComponent('EventDelivery', 'The delivery of an even
   ),
 })
 
-export const deliverEvent: RouteOf<
-  RedeliverDeps & Pick<WebhookParts, 'deliveries' | 'deliveryLog' | 'journal'>,
-  ValueOf<typeof requestSchema>
-> = {
+export const deliverEvent: RouteOf<RedeliverDeps & Pick<WebhookParts, 'deliveryLog'>, ValueOf<typeof requestSchema>> = {
   ...acts('deliveries'),
   path: '/api/v1/webhooks/events/{eventId}/deliver',
   operationId: 'deliverEvent',

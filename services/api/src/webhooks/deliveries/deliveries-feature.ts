@@ -1,6 +1,5 @@
 import { feature } from '../../http/feature.ts'
 import type { WebhookParts } from '../stores.ts'
-import { createHealthOf } from '../subscriptions/endpoint-health.ts'
 import { deliverEvent } from './deliver-route.ts'
 import { listDeliveries, readDelivery, redeliverDelivery } from './delivery-routes.ts'
 import { listEvents } from './event-list-route.ts'
@@ -9,7 +8,5 @@ import { listTenantDeliveries } from './tenant-deliveries-route.ts'
 
 export const deliveries = feature(
   [listDeliveries, readDelivery, redeliverDelivery, listTenantDeliveries, listEvents, explainEvent, deliverEvent],
-  (parts: WebhookParts) => ({
-    deps: { ...parts, healthOf: createHealthOf(parts.redis), publish: parts.publishDelivery },
-  }),
+  (parts: WebhookParts) => ({ deps: { ...parts, publish: parts.publishDelivery } }),
 )

@@ -9,6 +9,8 @@ import {
 } from '@switchhook/contracts'
 import {
   createDeliveryArchive,
+  createDeliveryLogReader,
+  createJournalReader,
   createSubscriptionStore,
   type DeliveryArchive,
   type DeliveryStore,
@@ -303,10 +305,11 @@ describe('sending again', () => {
           subscriptions: createSubscriptionStore(redis),
           deliveries,
           deliveryLog: {
+            ...createDeliveryLogReader(redis),
             page: () => Promise.reject(new Error('must not be called')),
             pending: () => Promise.reject(new Error('must not be called')),
           },
-          journal: { find: () => Promise.resolve(undefined) },
+          journal: createJournalReader(redis, { size: 0, retentionMs: 0 }),
           publish,
           now: Date.now,
         })

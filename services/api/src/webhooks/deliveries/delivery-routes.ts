@@ -1,6 +1,6 @@
 import { type Envelope, parseDeliveryId, parseEventId } from '@switchhook/contracts'
-import type { DeliveryArchive, DeliveryLogReader } from '@switchhook/store'
 import { acts, type RouteOf, reads, searches } from '../../http/route.ts'
+import type { WebhookParts } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './delivery-query.ts'
 import {
@@ -15,10 +15,7 @@ import { bodyFromJournal } from './event-body.ts'
 import { findDelivery } from './find-delivery.ts'
 import { type RedeliverDeps, redeliver } from './redeliver.ts'
 
-interface DeliveryRouteDeps extends RedeliverDeps {
-  readonly deliveries: DeliveryArchive
-  readonly deliveryLog: Pick<DeliveryLogReader, 'page' | 'pending'>
-}
+type DeliveryRouteDeps = RedeliverDeps & Pick<WebhookParts, 'deliveryLog'>
 
 const DELIVERY = '/api/v1/webhooks/deliveries/{deliveryId}'
 

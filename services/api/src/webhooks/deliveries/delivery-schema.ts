@@ -132,26 +132,22 @@ export const deliverySchema = completeComponent(
 export const deliveryPageSchema = pageSchema('DeliveryPage', 'A page of deliveries.', deliverySummarySchema)
 
 /** A delivery as lists show it. */
-export function summaryOf(record: ListedDelivery) {
-  const { deliveryId, subscriptionId, eventId, eventType, url, state, parkedReason, parkedAt, nextAttemptAt, run } =
-    record
-  return {
-    deliveryId,
-    subscriptionId,
-    eventId,
-    eventType,
-    // null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished.
-    url: url || null,
-    state,
-    parkedReason,
-    parkedAt,
-    nextAttemptAt,
-    run,
-    test: record.trial !== undefined,
-    firstDueAt: record.firstDueAt,
-    attempts: record.attempts.map(attemptView),
-  }
-}
+export const summaryOf = (record: ListedDelivery) => ({
+  deliveryId: record.deliveryId,
+  subscriptionId: record.subscriptionId,
+  eventId: record.eventId,
+  eventType: record.eventType,
+  // null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished.
+  url: record.url || null,
+  state: record.state,
+  parkedReason: record.parkedReason,
+  parkedAt: record.parkedAt,
+  nextAttemptAt: record.nextAttemptAt,
+  run: record.run,
+  test: record.trial !== undefined,
+  firstDueAt: record.firstDueAt,
+  attempts: record.attempts.map(attemptView),
+})
 
 export function attemptView({ run, slot, attempt, at, durationMs, outcome, status, answer }: Attempt): Attempt {
   return { run, slot, attempt, at, durationMs, outcome, status, ...(answer !== undefined && { answer }) }

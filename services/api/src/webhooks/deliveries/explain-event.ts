@@ -8,28 +8,21 @@ import {
 } from '@switchhook/contracts'
 import {
   createListCursor,
-  type DeliveryArchive,
-  type DeliveryLogReader,
-  type EndpointHealth,
   inChunks,
   type JournalEntry,
-  type JournalReader,
   type ListedDelivery,
   type Page,
   type PageQuery,
-  type SubscriptionStore,
 } from '@switchhook/store'
+import type { WebhookParts } from '../stores.ts'
 import { HEALTHY } from '../subscriptions/endpoint-health.ts'
 import { explain } from './explain.ts'
 
-export interface ExplainEventDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'findAll' | 'ids' | 'page'>
-  readonly deliveries: Pick<DeliveryArchive, 'find'>
-  readonly deliveryLog: Pick<DeliveryLogReader, 'event' | 'records'>
-  readonly journal: Pick<JournalReader, 'find'>
-  readonly healthOf: (subscription: Subscription) => Promise<EndpointHealth>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+export interface ExplainEventDeps extends Pick<WebhookParts, 'healthOf' | 'now'> {
+  readonly subscriptions: Pick<WebhookParts['subscriptions'], 'findAll' | 'ids' | 'page'>
+  readonly deliveries: Pick<WebhookParts['deliveries'], 'find'>
+  readonly deliveryLog: Pick<WebhookParts['deliveryLog'], 'event' | 'records'>
+  readonly journal: Pick<WebhookParts['journal'], 'find'>
 }
 
 /** A subscription of a page. */
@@ -142,10 +135,8 @@ export function createExplainEvent(deps: ExplainEventDeps) {
     const trial = found.find((delivery) => delivery.trial !== undefined)
     const recipients = new Set(trial === undefined ? known?.subscriptionIds : [trial.subscriptionId])
     const { items: chosen, nextCursor } = await choose(tenant, recipients, trial === undefined ? query : { limit: 1 })
-    const deliveries = await recordsOf(
-      eventId,
-      chosen.map(({ id }) => id),
-    )
+    const ids = chosen.map(({ id }) => id)
+    const deliveries = await recordsOf(eventId, ids)
     return {
       eventId,
       eventType,

@@ -10,6 +10,7 @@ import {
   type SubscriptionId,
 } from '@switchhook/contracts'
 import type { EndpointHealth, EventRecord, JournalEntry, ListedDelivery } from '@switchhook/store'
+import { momentOf } from '../subscriptions/endpoint-health.ts'
 
 /** Everything that is stored about one event and one subscription. */
 export interface Facts {
@@ -59,7 +60,7 @@ export function coolingSentence(health: EndpointHealth, delivery?: ListedDeliver
   const { consecutiveFailures } = health
   // A single failure with Retry-After starts a cool-down.
   const row = consecutiveFailures > 1 ? ` ${times(consecutiveFailures)} in a row` : ''
-  return `The endpoint failed${row} and is not contacted until ${coolingUntil(health)}.${after}${end}`
+  return `The endpoint failed${row} and is not contacted until ${momentOf(health.openUntilMs)}.${after}${end}`
 }
 
 /**
@@ -123,9 +124,6 @@ export function sendAgainSentence({ subscription, isBodyDropped, delivery }: Fac
 
 const RECOVERED =
   'With recoverRejected, the next 2xx of the endpoint starts a recovery of what it has rejected since the setting was made. '
-
-export const coolingUntil = ({ openUntilMs }: EndpointHealth): string | null =>
-  openUntilMs === null ? null : new Date(openUntilMs).toISOString()
 
 export function parkedSentence({ parkedReason, attempt, attempts }: ListedDelivery): string {
   const last = attempts.at(-1)

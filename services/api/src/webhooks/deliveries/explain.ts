@@ -1,11 +1,11 @@
 import { type Attempt, filteredFields, type Subscription } from '@switchhook/contracts'
 import type { ListedDelivery } from '@switchhook/store'
+import { momentOf } from '../subscriptions/endpoint-health.ts'
 import { shownTypes } from '../subscriptions/subscribed-types.ts'
 import { attemptView } from './delivery-schema.ts'
 import {
   attemptSentence,
   coolingSentence,
-  coolingUntil,
   endSentence,
   type Facts,
   FIRST_DUE,
@@ -58,7 +58,7 @@ export function explain(facts: Facts) {
     lastAttempt: lastAttempt && attemptView(lastAttempt),
     deliveredAt: verdict === 'delivered' ? endOf(lastAttempt) : null,
     nextAttemptAt: delivery?.nextAttemptAt ?? null,
-    coolingUntil: verdict === 'cooling-down' ? coolingUntil(facts.health) : null,
+    coolingUntil: verdict === 'cooling-down' ? momentOf(facts.health.openUntilMs) : null,
     parkedAt: delivery?.parkedAt ?? null,
     parkedReason: delivery?.parkedReason ?? null,
   }

@@ -1,22 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '@switchhook/contracts'
-import type {
-  DeliveryArchive,
-  DeliveryRecord,
-  JournalReader,
-  Redeliverer,
-  Sendable,
-  SubscriptionStore,
-} from '@switchhook/store'
+import type { DeliveryRecord, Redeliverer, Sendable } from '@switchhook/store'
+import type { WebhookParts } from '../stores.ts'
 import { bodyFromJournal } from './event-body.ts'
 import { type SendAgainDeps, sendAgain } from './send-again.ts'
 
-export interface RedeliverDeps extends SendAgainDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  readonly deliveries: SendAgainDeps['deliveries'] &
-    Pick<DeliveryArchive, 'find' | 'noteRedelivery' | 'forgetRedelivery'>
-  readonly journal: Pick<JournalReader, 'find'>
-}
+export type RedeliverDeps = SendAgainDeps & Pick<WebhookParts, 'subscriptions' | 'deliveries' | 'journal'>
 
 /**
  * Sends a delivery again, unless an attempt of it is due now: a new run of the schedule to the subscription's current url,
@@ -36,9 +25,8 @@ export async function redeliver(
   if (requestId === undefined) return send(deps, found, { sender: randomUUID() })
   const { deliveryId, run } = found
   const noted = await deps.deliveries.noteRedelivery(deliveryId, requestId, isDue(found) ? undefined : run)
-  const sender = requestId
-  if (noted === undefined) return send(deps, found, { sender })
-  const by = { sender, parkedRun: noted.parkedRun }
+  if (noted === undefined) return send(deps, found, { sender: requestId })
+  const by = { sender: requestId, parkedRun: noted.parkedRun }
   if (noted.isNew) {
     return send(deps, found, by).catch(async (error: unknown) => {
       // Nothing was sent. Without the note, a repeat may also send a later run of the delivery.
@@ -63,19 +51,16 @@ async function send(deps: RedeliverDeps, found: DeliveryRecord, by: Redeliverer)
   if (subscription === undefined) throw new AppError('subscription-deleted')
   if (!subscription.enabled) throw new AppError('subscription-disabled')
   const sent = await sendAgain(deps, found.deliveryId, by, subscription, await sendableOf(deps, found))
-  switch (sent.kind) {
-    case 'sent':
-      return sent.record
-    case 'unknown':
-      throw new AppError('delivery-not-found')
-    case 'without-body':
-      throw new AppError('delivery-without-body')
-    case 'not-parked':
-      throw new AppError('delivery-not-parked')
-    case 'busy':
-      throw new AppError('delivery-not-parked', { detail: BUSY })
-  }
+  if (sent.kind === 'sent') return sent.record
+  if (sent.kind === 'busy') throw new AppError('delivery-not-parked', { detail: BUSY })
+  throw new AppError(NOT_SENT[sent.kind])
 }
+
+const NOT_SENT = {
+  unknown: 'delivery-not-found',
+  'without-body': 'delivery-without-body',
+  'not-parked': 'delivery-not-parked',
+} as const
 
 /** Undefined: the delivery is parked with its body, which is all that sending it needs. */
 async function sendableOf({ journal }: RedeliverDeps, found: DeliveryRecord): Promise<Sendable | undefined> {

@@ -40,9 +40,8 @@ async function pageOf(
   { state, subscriptionId, parkedReason, outcome, status, callId, agentUri, ...query }: QueryOf<typeof parameters>,
 ): Promise<Page<ListedDelivery>> {
   const only = subscriptionId === undefined ? undefined : parseSubscriptionId(subscriptionId)
-  const { eventType, ...range } = rangeOf(query)
+  const range = rangeOf(query)
   const ofSubscription = only !== undefined && { subscriptionId: only }
-  const ofType = eventType !== undefined && { eventType }
   const subject = {
     ...(callId !== undefined && { callId: canonicalCallId(callId) }),
     ...(agentUri !== undefined && { agentUri }),
@@ -51,6 +50,7 @@ async function pageOf(
   const matches = (delivery: ListedDelivery): boolean => {
     const latest = delivery.attempts.at(-1)
     return (
+      (query.eventType === undefined || delivery.eventType === query.eventType) &&
       // A redelivery that is not known to be published has another state, and still counts as parked.
       (state === 'any' || state === 'parked' || delivery.state === state) &&
       (parkedReason === undefined || delivery.parkedReason === parkedReason) &&
@@ -62,16 +62,16 @@ async function pageOf(
     return parked.page(tenant, {
       ...range,
       ...ofSubscription,
-      matches: (item) => matches(item) && (eventType === undefined || item.eventType === eventType),
+      matches,
       ...(hasSubject && { bodyMatches: (body) => isAbout(subject, subjectOf(envelopeOf(body).data)) }),
     })
   }
   if (only === undefined || hasSubject) {
-    return tenantLog.page(tenant, { ...range, ...ofSubscription, ...subject, ...ofType, matches })
+    return tenantLog.page(tenant, { ...range, ...ofSubscription, ...subject, matches })
   }
   const subscription = await subscriptions.find(tenant, only)
   if (subscription === undefined) return { items: [], nextCursor: null }
-  return deliveryLog.page(subscription, { ...range, ...ofType, matches })
+  return deliveryLog.page(subscription, { ...range, matches })
 }
 
 export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined, QueryOf<typeof parameters>> = {

@@ -31,10 +31,7 @@ interface PreviewRequest {
   readonly eventTypes?: readonly SubscribedType[]
 }
 
-interface Judged {
-  readonly eventId: string
-  readonly eventType: EventType
-  readonly occurredAt: string
+interface Judged extends Pick<JournalEntry, 'eventId' | 'eventType' | 'occurredAt'> {
   /** Null: it passes. */
   readonly refusal: string | null
 }

@@ -29,8 +29,7 @@ function aHub(mostPerTenant = 10, mostPerClient = 10) {
       newest: async () => batches.at(-1)?.id ?? '0-0',
       after: async (_tenant, place) => batches.filter(({ id }) => isBefore(place, id)),
     },
-    mostPerTenant,
-    mostPerClient,
+    config: { STREAM_LISTENERS_PER_TENANT: mostPerTenant, STREAM_LISTENERS_PER_CLIENT: mostPerClient },
     log: { warn: () => {}, info: () => {} },
   })
   hubs.push(hub)
@@ -143,8 +142,7 @@ test('a seat that could not be opened is free again', async () => {
   const hub = createLiveHub({
     journal: { newest: away, read: away, after: away },
     attempts: { listen: away, newest: away, after: away },
-    mostPerTenant: 1,
-    mostPerClient: 1,
+    config: { STREAM_LISTENERS_PER_TENANT: 1, STREAM_LISTENERS_PER_CLIENT: 1 },
     log: { warn: () => {}, info: () => {} },
   })
   for (let i = 0; i < 3; i++) await expect(hub.take('acme', 'crm')).rejects.toThrow('Redis is away')
@@ -160,8 +158,7 @@ test('a listener over the limit is refused without a question to Redis', async (
   const hub = createLiveHub({
     journal: { newest: away, read: away, after: away },
     attempts: { listen: away, newest: away, after: away },
-    mostPerTenant: 0,
-    mostPerClient: 1,
+    config: { STREAM_LISTENERS_PER_TENANT: 0, STREAM_LISTENERS_PER_CLIENT: 1 },
     log: { warn: () => {}, info: () => {} },
   })
   await expect(hub.take('acme')).rejects.toMatchObject({ code: 'too-many-listeners' })

@@ -7,18 +7,16 @@ import {
   LISTEN_AGAIN_MS,
   type LiveAttemptStore,
 } from '@switchhook/store'
+import type { ApiConfig } from '../../config.ts'
 import { retryAfter } from '../../http/headered-error.ts'
 import type { EventOutput } from '../../http/route.ts'
 import { type Listener, startListener } from './listener.ts'
 import { type LiveFilter, liveAttempt, liveEvent } from './live-events.ts'
 
-export interface LiveHubDeps {
+interface LiveHubDeps {
   readonly journal: Pick<JournalReader, 'after' | 'read' | 'newest'>
   readonly attempts: Pick<LiveAttemptStore, 'listen' | 'newest' | 'after'>
-  /** Listeners of one tenant in this process. */
-  readonly mostPerTenant: number
-  /** Listeners of one client in this process. */
-  readonly mostPerClient: number
+  readonly config: Pick<ApiConfig, 'STREAM_LISTENERS_PER_TENANT' | 'STREAM_LISTENERS_PER_CLIENT'>
   readonly log: Pick<Logger, 'warn' | 'info'>
 }
 
@@ -59,7 +57,7 @@ interface Channel {
 export type LiveHub = ReturnType<typeof createLiveHub>
 
 /** The live streams of this process. It reads the stream of each tenant that has listeners, once for all of them. */
-export function createLiveHub({ journal, attempts, mostPerTenant, mostPerClient, log }: LiveHubDeps) {
+export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
   const channels = new Map<Tenant, Channel>()
   const seatsOfClients = new Map<string, number>()
   let isClosing = false
@@ -180,9 +178,11 @@ export function createLiveHub({ journal, attempts, mostPerTenant, mostPerClient,
     async take(tenant: Tenant, client?: string) {
       if (isClosing) throw retryAfter('service-unavailable', RETRY_AFTER_SECONDS)
       const taken = channels.get(tenant)?.seats ?? 0
-      if (taken >= mostPerTenant || seats >= MAX_LISTENERS) throw retryAfter('too-many-listeners', RETRY_AFTER_SECONDS)
+      if (taken >= config.STREAM_LISTENERS_PER_TENANT || seats >= MAX_LISTENERS) {
+        throw retryAfter('too-many-listeners', RETRY_AFTER_SECONDS)
+      }
       const own = client === undefined ? 0 : (seatsOfClients.get(client) ?? 0)
-      if (own >= mostPerClient) throw retryAfter('too-many-client-listeners', RETRY_AFTER_SECONDS)
+      if (own >= config.STREAM_LISTENERS_PER_CLIENT) throw retryAfter('too-many-client-listeners', RETRY_AFTER_SECONDS)
       // Opened only for a seat, which awaits it: without Redis, the unawaited rejection would end the process.
       const channel = channelOf(tenant)
       addSeats(channel, client, 1)
@@ -210,14 +210,10 @@ export function createLiveHub({ journal, attempts, mostPerTenant, mostPerClient,
             resumeAfter,
           )
           channel.listeners.add(listener)
-          const timer =
-            closeInMs === undefined
-              ? undefined
-              : // oxlint-disable-next-line no-restricted-globals -- the end of the token's validity, which a stall must not extend
-                setTimeout(
-                  () => listener.end('the access token has expired'),
-                  Math.min(Math.max(closeInMs, 0), MAX_TIMER_MS),
-                )
+          const expire = (): void => listener.end('the access token has expired')
+          const leftMs = Math.min(Math.max(closeInMs ?? 0, 0), MAX_TIMER_MS)
+          // oxlint-disable-next-line no-restricted-globals -- the end of the token's validity, which a stall must not extend
+          const timer = closeInMs === undefined ? undefined : setTimeout(expire, leftMs)
           output.closed(() => {
             clearTimeout(timer)
             channel.listeners.delete(listener)

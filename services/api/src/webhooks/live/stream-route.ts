@@ -98,10 +98,7 @@ const streamEvents: RouteOf<
     const seat = await hub.take(caller.tenant, limitedClientOf(caller))
     const filter = { ...wanted, ...(callId !== undefined && { callId: canonicalCallId(callId) }) }
     const closeInMs = caller.expiresAtMs === undefined ? undefined : caller.expiresAtMs - now()
-    return {
-      status: 200,
-      stream: (output) => seat.start(output, { filter, resumeAfter, closeInMs }),
-    }
+    return { status: 200, stream: (output) => seat.start(output, { filter, resumeAfter, closeInMs }) }
   },
 }
 
@@ -113,13 +110,7 @@ const unknownPlace = (): AppError =>
   })
 
 export const live = feature([streamEvents], (base: Base) => {
-  const { config, redis, metrics } = base
-  const hub = createLiveHub({
-    ...base,
-    attempts: createLiveAttemptStore(redis),
-    mostPerTenant: config.STREAM_LISTENERS_PER_TENANT,
-    mostPerClient: config.STREAM_LISTENERS_PER_CLIENT,
-  })
-  metrics.gauge('switchhook_live_streams', 'Live streams that are open.', () => hub.count())
+  const hub = createLiveHub({ ...base, attempts: createLiveAttemptStore(base.redis) })
+  base.metrics.gauge('switchhook_live_streams', 'Live streams that are open.', () => hub.count())
   return { deps: { ...base, hub }, endRequests: () => hub.close() }
 })

@@ -115,12 +115,9 @@ export const readStatistics: RouteOf<
     'subscription keeps its figures.',
   query,
   responses: { 200: { description: 'The statistics.', body: statisticsSchema } },
-  async handle({ caller: { tenant }, query: { subscriptionId, from, to, step } }, { statistics, coolDowns, now }) {
+  async handle({ caller: { tenant }, query: { subscriptionId, step, ...window } }, { statistics, coolDowns, now }) {
     const nowMs = now()
-    const { toMs = nowMs, fromMs = toMs - DEFAULT_POINTS[step] * STATISTICS_STEPS[step].stepMs } = windowOf({
-      from,
-      to,
-    })
+    const { toMs = nowMs, fromMs = toMs - DEFAULT_POINTS[step] * STATISTICS_STEPS[step].stepMs } = windowOf(window)
     if (fromMs >= toMs)
       throw new AppError('invalid-request', { errors: [{ pointer: '/from', detail: 'is in the future' }] })
     const id = subscriptionId === undefined ? null : parseSubscriptionId(subscriptionId)

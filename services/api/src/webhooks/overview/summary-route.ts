@@ -12,13 +12,11 @@ import {
   pageParameters,
 } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
-import { endpointHealthSchema, type Health, healthViewOf } from '../subscriptions/endpoint-health.ts'
+import { endpointHealthSchema, healthViewOf } from '../subscriptions/endpoint-health.ts'
 import { OPTIONAL_SETTINGS } from '../subscriptions/optional-settings.ts'
 import { subscriptionSchema } from '../subscriptions/subscription-schema.ts'
 
-interface SummaryRouteDeps extends Pick<WebhookParts, 'subscriptions' | 'standings' | 'now'> {
-  readonly healthOf: (subscription: Subscription) => Promise<Health>
-}
+type SummaryRouteDeps = Pick<WebhookParts, 'subscriptions' | 'standings' | 'healthOf' | 'now'>
 
 const { id, mode, url, description, enabled } = subscriptionSchema.properties
 

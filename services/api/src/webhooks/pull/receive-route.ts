@@ -9,29 +9,22 @@ import {
   type Subscription,
   wantsFirstAttempt,
 } from '@switchhook/contracts'
-import type { Broker } from '@switchhook/messaging'
 import { attemptHeaders, type Signer } from '@switchhook/signing'
-import {
-  type HeldStore,
-  type LeasedDelivery,
-  leaseTimes,
-  type PullerStore,
-  type SubscriptionStore,
-} from '@switchhook/store'
-import type { Base } from '../../base.ts'
+import { type LeasedDelivery, leaseTimes } from '@switchhook/store'
 import { acts, limitedClientOf, type RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
+import type { WebhookParts } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import { receivedSchema, receiveSchema } from './pull-schema.ts'
 import type { Waiting } from './waiting.ts'
 
-export interface ReceiveRouteDeps extends Pick<Base, 'now'> {
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  readonly held: Pick<HeldStore, 'receive' | 'release' | 'counts'>
-  readonly pullers: Pick<PullerStore, 'note'>
+export interface ReceiveRouteDeps extends Pick<WebhookParts, 'now'> {
+  readonly subscriptions: Pick<WebhookParts['subscriptions'], 'find'>
+  readonly held: Pick<WebhookParts['held'], 'receive' | 'release' | 'counts'>
+  readonly pullers: Pick<WebhookParts['pullers'], 'note'>
+  readonly broker: Pick<WebhookParts['broker'], 'publishBacklogged'>
   readonly waiting: Pick<Waiting, 'enter'>
   readonly signer: Signer
-  readonly broker: Pick<Broker, 'publishBacklogged'>
 }
 
 /** Receives deliveries. Not audited: the attempts of a delivery show its outcomes. */
@@ -76,12 +69,7 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, ValueOf<typeof receive
   },
 }
 
-interface Backlog {
-  readonly held: number
-  readonly oldestHeldAt: string | null
-}
-
-async function backlogOf({ held }: Pick<ReceiveRouteDeps, 'held'>, id: Subscription['id']): Promise<Backlog> {
+async function backlogOf({ held }: Pick<ReceiveRouteDeps, 'held'>, id: Subscription['id']) {
   const [{ count, leased, oldestAt } = { count: 0, leased: 0, oldestAt: null }] = await held.counts([id])
   return { held: count - leased, oldestHeldAt: oldestAt }
 }
@@ -97,7 +85,7 @@ async function handOut(
   { id, tenant }: Subscription,
   leased: readonly LeasedDelivery[],
   isClosed: () => boolean,
-): Promise<(Backlog & { readonly items: readonly object[] }) | undefined> {
+) {
   try {
     for (;;) {
       const askedAtMs = performance.now()

@@ -6,15 +6,11 @@ import {
   type Subscription,
   type Tenant,
 } from '@switchhook/contracts'
-import { type JournalEntry, type JournalReader, journalIdAt, microsOf } from '@switchhook/store'
+import { type JournalEntry, type JournalReader, journalIdAt, microsOf, type ParkedRange } from '@switchhook/store'
 import type { Item } from './recovery.ts'
 
 /** The events of the journal that a backfill sends to a subscription. */
-interface BackfillRange {
-  /** In µs since 1970, as text; exclusive. */
-  readonly after: string
-  /** Likewise; inclusive. */
-  readonly until: string
+interface BackfillRange extends Pick<ParkedRange, 'after' | 'until'> {
   readonly eventTypes: readonly EventType[]
 }
 

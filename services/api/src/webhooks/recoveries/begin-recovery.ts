@@ -1,10 +1,10 @@
 import type { SubscriptionId, Tenant } from '@switchhook/contracts'
-import type { ParkedCounter, ParkedWindow } from '@switchhook/store'
-import type { Base } from '../../base.ts'
+import type { ParkedWindow } from '@switchhook/store'
 import { invalidBody } from '../../http/read-body.ts'
 import { windowFault, windowOf } from '../../http/read-range.ts'
 import { type Answer, acts, type RouteOf } from '../../http/route.ts'
 import type { Schema } from '../../http/schema.ts'
+import type { WebhookParts } from '../stores.ts'
 import {
   listEndAtStart,
   newRecovery,
@@ -24,7 +24,7 @@ import {
 
 export const RECOVERIES = '/api/v1/webhooks/recoveries'
 
-export interface BeginDeps extends Pick<Base, 'now'> {
+export interface BeginDeps extends Pick<WebhookParts, 'now'> {
   readonly recoveries: RecoveryBook
   readonly parked: ParkedWindow
 }
@@ -58,20 +58,19 @@ interface Counted extends Pick<Recovery, 'after' | 'until'>, Partial<Pick<Recove
   readonly failed: number
 }
 
-export interface CountDeps {
+export interface CountDeps extends Pick<WebhookParts, 'parkedCounts'> {
   readonly parked: ParkedWindow
-  readonly parkedCount: ParkedCounter['count']
 }
 
 /** Counts the parked deliveries that a recovery would send, and those that have lost their body and cannot be sent again. */
 export async function countParked(
-  { parked, parkedCount }: CountDeps,
+  { parked, parkedCounts }: CountDeps,
   subscriptionId: SubscriptionId,
   { selection, startedBy }: Pick<Recovery, 'selection' | 'startedBy'>,
 ) {
   // The recovery ends at the current end of the list: deliveries that it parks again come later.
   const newest = await parked.newest(subscriptionId)
-  const { bodiesUntil } = await parkedCount(subscriptionId)
+  const { bodiesUntil } = await parkedCounts.count(subscriptionId)
   const range = { ...rangeOf(selection, newest), isFirstRun: startedBy !== undefined }
   const { until } = range
   const haveLost = Number(bodiesUntil) > Number(range.after)

@@ -6,7 +6,6 @@ import { planStep } from './pace.ts'
 import {
   cancelled,
   done,
-  type Item,
   listEndAtStart,
   nextStep,
   type Recovery,
@@ -15,18 +14,13 @@ import {
   withResults,
 } from './recovery.ts'
 import { keyOf, type RecoveriesDeps, type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
-import { sendItems } from './send-items.ts'
+import { type Batch, sendItems } from './send-items.ts'
 
 export type RecoveryDriver = ReturnType<typeof createRecoveryDriver>
 
 /** A step whose batch this replica has to send before the lease ends. */
-interface Begun {
+interface Begun extends Batch {
   readonly recovery: Recovery
-  /** They are sent concurrently. */
-  readonly items: readonly Item[]
-  /** An earlier step may have sent some of the items. */
-  readonly isRepeated: boolean
-  readonly subscription: Subscription
   /** Time from the beginning of this step to the next one. */
   readonly waitMs: number
 }
@@ -39,13 +33,8 @@ const SAMPLE_TIMEOUT_MS = 60_000
 const MAX_STALLED_MS = 30 * 24 * 60 * 60_000
 
 /**
- * Runs the steps of recoveries. After a crash, another replica continues.
- *
- * A step has three parts. First the position in the list and the batch are stored, together with a timer at the end of the
- * lease. Then the batch is sent. Then its result is stored, together with the timer of the next step. Every write increments
- * the number of the step (`turn`), and a timer or result with another number is ignored: of two replicas with the same timer,
- * one begins the step. If a replica dies, the timer of the lease begins the next step, which sends the same runs of the same
- * batch.
+ * Runs the steps of recoveries (`recoveries-feature.ts` describes them). Every write increments the number of the step
+ * (`turn`), and a timer or result with another number is ignored: of two replicas with the same timer, one begins the step.
  */
 export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
   const { now, meter, log } = deps

@@ -23,7 +23,7 @@ import {
   type Redis,
 } from '@switchhook/store'
 import { aSubscription, silentLog, useRedis } from '@switchhook/testkit'
-import { announceTimers } from '../../state/announce-timers.ts'
+import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
 import { countParked } from './begin-recovery.ts'
@@ -74,7 +74,7 @@ const noted = () => rejections().find({ tenant, subscriptionId })
 
 function openReplica(redis: Redis) {
   const [parked, noting] = [createParkedWindow(redis), createRejectionStore(redis)]
-  const parkedCount = (id: SubscriptionId) => createParkedCounter(redis).count(id)
+  const parkedCounts = createParkedCounter(redis)
   const { book, driver } = createRecoveries({
     store: announceTimers(createStateStore(redis), (set) => timers.push(...set)),
     look: (each) => createBreakerStore(redis, { failures: 2, cooldownMs: 1 }).look(each),
@@ -106,8 +106,8 @@ function openReplica(redis: Redis) {
         return parked.newest(id)
       },
     },
-    parkedCount,
-    state: {
+    parkedCounts,
+    store: {
       commit: async (_tenant, { timers: [timer] }) => {
         if (Object.hasOwn(timer?.payload ?? {}, 'counting')) leases.push(timer?.payload)
         else again.push(timer?.dueInMs ?? 0)
@@ -123,7 +123,7 @@ function openReplica(redis: Redis) {
     again,
     leases,
     parked,
-    parkedCount,
+    parkedCounts,
     timerDue: rejected.timerDue,
     asked: async (payload: unknown = { subscriptionId }) => {
       await rejected.timerDue({ tenant, payload })

@@ -1,14 +1,14 @@
 import { isGuid, parseSubscriptionId, type RecoveryId, type Subscription } from '@switchhook/contracts'
-import type { DueTimer, RejectionStore, Rejections, StateStore, SubscriptionStore } from '@switchhook/store'
-import { type CountDeps, countParked } from './begin-recovery.ts'
+import type { DueTimer, Rejections, StateStore } from '@switchhook/store'
+import type { WebhookParts } from '../stores.ts'
+import { type BeginDeps, type CountDeps, countParked } from './begin-recovery.ts'
 import { newRecovery, type Recovery } from './recovery.ts'
-import type { RecoveriesDeps, RecoveryBook } from './recovery-book.ts'
 
-export interface RecoverRejectedDeps extends CountDeps, Pick<RecoveriesDeps, 'now' | 'log'> {
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  readonly rejections: Pick<RejectionStore, 'find' | 'remove'>
-  readonly recoveries: Pick<RecoveryBook, 'list' | 'begin'>
-  readonly state: Pick<StateStore, 'commit'>
+interface RecoverRejectedDeps
+  extends CountDeps,
+    Pick<BeginDeps, 'recoveries' | 'now'>,
+    Pick<WebhookParts, 'subscriptions' | 'rejections' | 'log'> {
+  readonly store: Pick<StateStore, 'commit'>
 }
 
 interface Question {
@@ -72,7 +72,7 @@ export function createRecoverRejected(deps: RecoverRejectedDeps) {
       dueInMs: waitMs > 0 ? waitMs : COUNT_LEASE_MS,
       payload: { subscriptionId: id, ...(waitMs <= 0 && { counting: recoveryId }) },
     }
-    await deps.state.commit(tenant, { records: [], events: [], timers: [timer] })
+    await deps.store.commit(tenant, { records: [], events: [], timers: [timer] })
     if (waitMs > 0 || counting.has(recoveryId)) return
     const begun = begin(subscription, rejections)
       .catch((error: unknown) => {

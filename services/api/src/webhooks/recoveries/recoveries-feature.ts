@@ -1,6 +1,5 @@
-import type { SubscriptionId } from '@switchhook/contracts'
 import { tracePublishDelivery } from '@switchhook/runtime'
-import { createBreakerReader, createParkedCounter, createParkedWindow } from '@switchhook/store'
+import { createBreakerReader, createParkedWindow } from '@switchhook/store'
 import { feature } from '../../http/feature.ts'
 import type { State } from '../../state/state.ts'
 import { createTransact } from '../../state/transact.ts'
@@ -54,27 +53,20 @@ export const recoveries = feature(
   (parts: WebhookParts & { readonly state: State }) => {
     const { config, metrics, tracing, redis, broker, journal, state } = parts
     const breakers = createBreakerReader(redis)
-    const parked = createParkedWindow(redis)
-    const parkedCounter = createParkedCounter(redis)
-    const parkedCount = (subscriptionId: SubscriptionId) => parkedCounter.count(subscriptionId)
-    const { book, driver } = createRecoveries({
+    const opened = {
       ...parts,
       store: state.store,
       look: (endpoint) => breakers.look(endpoint),
-      parked,
+      parked: createParkedWindow(redis),
       publish: tracePublishDelivery(tracing, (delivery) => broker.publishBacklogged(delivery)),
       mostPerSecond: config.RECOVERY_RATE,
       meter: createRecoveryMeter(metrics),
-    })
-    const rejected = createRecoverRejected({
-      ...parts,
-      recoveries: book,
-      parked,
-      parkedCount,
-      state: state.store,
-    })
+    } satisfies RecoveriesDeps
+    const { book, driver } = createRecoveries(opened)
+    const deps = { ...opened, recoveries: book, backfill: createBackfillWindow(journal) }
+    const rejected = createRecoverRejected(deps)
     return {
-      deps: { ...parts, recoveries: book, parked, backfill: createBackfillWindow(journal), parkedCount },
+      deps,
       timers: { recovery: driver.timerDue, sending: driver.timerDue, rejected: rejected.timerDue },
       close: async () => {
         await Promise.all([driver.idle(), rejected.idle()])

@@ -33,7 +33,7 @@ import {
 } from '@switchhook/store'
 import { aSubscription, eventually, silentLog, useRedis } from '@switchhook/testkit'
 import { bind } from '../../http/route.ts'
-import { announceTimers } from '../../state/announce-timers.ts'
+import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
 import { createBackfillWindow } from './backfill-window.ts'
@@ -588,7 +588,7 @@ describe('beginning', () => {
       subscriptions: subscriptions(),
       recoveries: replicas[0].book,
       parked: { ...parked, count },
-      parkedCount: async () => ({ count: 2, withoutBody: 0, dropped: 0, bodiesUntil: '0' }),
+      parkedCounts: { count: async () => ({ count: 2, withoutBody: 0, dropped: 0, bodiesUntil: '0' }) },
       now: () => nowMs,
     })
     const recover = (body: object, id = randomUUID()) =>

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type RecoveryId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
-import type { Logger } from '@switchhook/runtime'
 import {
   type BreakerStore,
   createListCursor,
@@ -16,7 +15,7 @@ import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested }
 import type { RecoveryMeter } from './recovery-meter.ts'
 
 /** What recoveries use. */
-export interface RecoveriesDeps extends Pick<WebhookParts, 'rejections' | 'deliveries' | 'journal' | 'now'> {
+export interface RecoveriesDeps extends Pick<WebhookParts, 'rejections' | 'deliveries' | 'journal' | 'now' | 'log'> {
   readonly store: StateStore
   readonly look: BreakerStore['look']
   readonly parked: ParkedWindow
@@ -24,7 +23,6 @@ export interface RecoveriesDeps extends Pick<WebhookParts, 'rejections' | 'deliv
   /** Maximum deliveries per second of one recovery. */
   readonly mostPerSecond: number
   readonly meter: RecoveryMeter
-  readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
 /** The ids of a subscription's or a tenant's recoveries, the newest first. */
@@ -32,10 +30,7 @@ interface Listed {
   readonly recoveries: readonly RecoveryId[]
 }
 
-interface Begun {
-  readonly begun: Recovery
-  readonly dropped: readonly RecoveryId[]
-}
+type Begun = { readonly begun: Recovery; readonly dropped: readonly RecoveryId[] }
 
 /** The payload of a timer. */
 export interface RecoveryTimer {
@@ -120,11 +115,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
     return found && restoreTimer(tenant, found)
   }
 
-  async function existingFor(
-    tenant: Tenant,
-    request: RecoveryRequested,
-    newestId: RecoveryId | undefined,
-  ): Promise<Recovery | undefined> {
+  async function existingFor(tenant: Tenant, request: RecoveryRequested, newestId?: RecoveryId) {
     const existing = await find(tenant, request.recoveryId)
     if (existing !== undefined) return existing
     // Only the newest can be running, because none begins before the previous one has ended.

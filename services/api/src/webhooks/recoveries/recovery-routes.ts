@@ -1,8 +1,8 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import type { PageQuery } from '@switchhook/store'
-import type { Base } from '../../base.ts'
 import { acts, type RouteOf, reads } from '../../http/route.ts'
 import { pageParameters } from '../../http/schema.ts'
+import type { WebhookParts } from '../stores.ts'
 import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import type { BackfillWindow } from './backfill-window.ts'
@@ -28,7 +28,7 @@ import {
   recoverySchema,
 } from './recovery-schema.ts'
 
-type RecoveryRouteDeps = BeginDeps & CountDeps & Pick<Base, 'subscriptions'>
+type RecoveryRouteDeps = BeginDeps & CountDeps & Pick<WebhookParts, 'subscriptions'>
 
 const params = { recoveryId: recoveryIdSchema }
 
@@ -56,7 +56,7 @@ export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
   },
 }
 
-interface BackfillRouteDeps extends BeginDeps, Pick<Base, 'subscriptions' | 'journal'> {
+interface BackfillRouteDeps extends BeginDeps, Pick<WebhookParts, 'subscriptions' | 'journal'> {
   readonly backfill: BackfillWindow
 }
 

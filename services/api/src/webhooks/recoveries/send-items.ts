@@ -5,7 +5,7 @@ import type { Item, ItemResult, Recovery } from './recovery.ts'
 import type { RecoveriesDeps } from './recovery-book.ts'
 
 /** The items of one step of a recovery. */
-interface Batch {
+export interface Batch {
   /** They are sent concurrently. */
   readonly items: readonly Item[]
   /** The sender of the new runs: its id is unique to this recovery. */

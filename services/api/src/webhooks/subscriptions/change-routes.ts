@@ -24,11 +24,7 @@ import { tagOf } from './subscription-view.ts'
 import { INVALID_SUBSCRIPTION, requireMode, validateSubscription } from './validate-subscription.ts'
 
 /** Has a worker look at what the subscription held before a change. If the api dies before, one looks within a minute. */
-async function lookAtHeld(
-  { held, now }: Pick<SubscriptionRouteDeps, 'held' | 'now'>,
-  before: Subscription,
-  isRerun = false,
-) {
+async function lookAtHeld({ held, now }: SubscriptionRouteDeps, before: Subscription, isRerun = false): Promise<void> {
   if (!isRerun && !holdsDeliveries(before, now()) && !hasLimits(before)) return
   await held.lookSoon({ tenant: before.tenant, subscriptionId: before.id })
 }
@@ -81,7 +77,9 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
     })
     if (before !== undefined) await lookAtHeld(deps, before, isRerun)
     // Rejections of a time at which the setting was off are not recovered.
-    if (changed !== undefined && changed.recoverRejected !== before?.recoverRejected) await deps.forgetRejected(changed)
+    if (changed !== undefined && changed.recoverRejected !== before?.recoverRejected) {
+      await deps.rejections.forget({ tenant: caller.tenant, subscriptionId })
+    }
     if (stopsFirstAttempts(wanted, before)) await firstAttemptsStopped(performance.now())
     if (changed === undefined) throw new AppError('subscription-not-found')
     // A repeated change is audited even if the fields have these values already: the process may have died after an

@@ -18,28 +18,21 @@ interface Payload {
   readonly sinceMs: number
 }
 
-type Watched = Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>
-
 /**
  * Sets the timer that deletes a subscription that no client receives. It must precede the setting in the store: a timer
  * alone does nothing, and a setting without its timer has no effect.
+ * @param sinceMs milliseconds since 1970: it counts as unused since then, unless a client has received later
+ * @param leftMs until the timer is due; absent: the whole time of the setting
  */
 export async function watchUse(
   state: Pick<StateStore, 'commit'>,
-  { id, tenant, deleteAfterUnusedSeconds }: Watched,
-  nowMs: number,
+  { id, tenant, deleteAfterUnusedSeconds }: Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>,
+  sinceMs: number,
+  leftMs?: number,
 ): Promise<void> {
   if (deleteAfterUnusedSeconds === undefined) return
-  await setTimer(state, tenant, { subscriptionId: id, sinceMs: nowMs }, deleteAfterUnusedSeconds * 1_000)
-}
-
-async function setTimer(
-  state: Pick<StateStore, 'commit'>,
-  tenant: Subscription['tenant'],
-  payload: Payload,
-  dueInMs: number,
-): Promise<void> {
-  const timer = { id: `unused:${payload.subscriptionId}`, dueInMs, payload }
+  const payload: Payload = { subscriptionId: id, sinceMs }
+  const timer = { id: `unused:${id}`, dueInMs: leftMs ?? deleteAfterUnusedSeconds * 1_000, payload }
   await state.commit(tenant, { records: [], events: [], timers: [timer] })
 }
 
@@ -53,13 +46,13 @@ export const createDeleteUnused =
     const { subscriptionId, sinceMs } = payload as Payload
     if (!isGuid(subscriptionId)) return
     const id = parseSubscriptionId(subscriptionId)
-    const unusedSeconds = (await subscriptions.find(tenant, id))?.deleteAfterUnusedSeconds
-    if (unusedSeconds === undefined) return
+    const watched = await subscriptions.find(tenant, id)
+    if (watched?.deleteAfterUnusedSeconds === undefined) return
     const [{ lastAtMs }, [counts]] = await Promise.all([pullers.find(id, now()), held.counts([id])])
     // A client may still handle what it received long ago.
     const usedAtMs = (counts?.leased ?? 0) > 0 ? now() : Math.max(sinceMs, lastAtMs ?? 0)
-    const leftMs = usedAtMs + unusedSeconds * 1_000 - now()
-    if (leftMs > 0) return setTimer(state, tenant, { subscriptionId, sinceMs }, leftMs)
+    const leftMs = usedAtMs + watched.deleteAfterUnusedSeconds * 1_000 - now()
+    if (leftMs > 0) return watchUse(state, watched, sinceMs, leftMs)
     try {
       await subscriptions.remove(tenant, id, (present) => {
         if (present.deleteAfterUnusedSeconds === undefined) throw KEPT

@@ -1,12 +1,6 @@
-import { type Subscription, UNREACHABLE_REASONS, type UnreachableReason } from '@switchhook/contracts'
-import {
-  type Contacts,
-  createBreakerReader,
-  createContactStore,
-  type EndpointHealth,
-  type Redis,
-} from '@switchhook/store'
+import { UNREACHABLE_REASONS, type UnreachableReason } from '@switchhook/contracts'
 import { choice, completeComponent, count, integer, momentOrNull, orNull } from '../../http/schema.ts'
+import type { Health } from '../stores.ts'
 
 /** A short explanation of each outcome without an answer. A receiver check gives longer advice. */
 const REASONS: Readonly<Record<UnreachableReason, string>> = {
@@ -66,9 +60,6 @@ export const endpointHealthSchema = completeComponent(
   },
 )
 
-/** The circuit breaker's state of an endpoint, and its last success and failure. */
-export type Health = EndpointHealth & Contacts
-
 /** A new endpoint: no delivery was sent yet. */
 export const HEALTHY: Health = {
   state: 'closed',
@@ -78,17 +69,6 @@ export const HEALTHY: Health = {
   failureAtMs: null,
   failure: null,
   failingSinceMs: null,
-}
-
-/** Reads the circuit breaker and the latest answers of a subscription's endpoint. */
-export function createHealthOf(redis: Redis): (subscription: Subscription) => Promise<Health> {
-  const breakers = createBreakerReader(redis)
-  const contacts = createContactStore(redis)
-  return async ({ tenant, id }) => {
-    const endpoint = { tenant, subscriptionId: id }
-    const [health, contact] = await Promise.all([breakers.health(endpoint), contacts.find(endpoint)])
-    return { ...health, ...contact }
-  }
 }
 
 export const healthViewOf = (health: Health) => ({

@@ -94,45 +94,40 @@ export function mergedHeaders(
   before: HeadersBefore | undefined,
   { headers: wanted, url }: HeadersRequest,
 ): Subscription['headers'] {
+  const contextOf = (name: string) => subscriptionHeader(owner.tenant, owner.id, name)
   // A map, because a header may be called `constructor`.
-  const present = new Map(Object.entries(before?.headers ?? {}))
+  const stored = new Map(Object.entries(before?.headers ?? {}))
   const asked = new Map(Object.entries(wanted ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
   if (wanted !== null && before !== undefined && url != null && originOf(url) !== originOf(before.url)) {
     refuse(
-      [...present.keys()].filter((name) => !asked.has(name)),
+      [...stored.keys()].filter((name) => !asked.has(name)),
       'must be named again, because url moves to another origin: a new value, *** to send it there, or null',
     )
   }
-  refuse(
-    [...asked].flatMap(([name, value]) => (value === KEPT && !present.has(name) ? [name] : [])),
-    'has no value to keep',
-  )
+  const missing = [...asked].flatMap(([name, value]) => (value === KEPT && !stored.has(name) ? [name] : []))
+  refuse(missing, 'has no value to keep')
   const opened = (name: string): string | undefined => {
     try {
-      return vault.open(present.get(name) ?? '', subscriptionHeader(owner.tenant, owner.id, name))
+      return vault.open(stored.get(name) ?? '', contextOf(name))
     } catch (error) {
       // A new value replaces one whose key is gone.
       if (error instanceof VaultError) return undefined
       throw error
     }
   }
-  const merged = new Map(wanted === null ? [] : present)
+  const merged = new Map(wanted === null ? [] : stored)
   for (const [name, value] of asked) {
     if (value === null) merged.delete(name)
-    else if (value !== KEPT && opened(name) !== value)
-      merged.set(name, vault.seal(value, subscriptionHeader(owner.tenant, owner.id, name)))
+    else if (value !== KEPT && opened(name) !== value) merged.set(name, vault.seal(value, contextOf(name)))
   }
   const length = [...merged.keys()].reduce((sum, name) => {
     const value = asked.get(name)
     return sum + name.length + (typeof value === 'string' && value !== KEPT ? value : (opened(name) ?? '')).length
   }, 0)
-  if (merged.size > MAX_HEADERS || length > MAX_TOTAL_LENGTH)
-    throw invalid([
-      {
-        pointer: '/headers',
-        detail: `must be at most ${MAX_HEADERS} headers of ${MAX_TOTAL_LENGTH} characters together`,
-      },
-    ])
+  if (merged.size > MAX_HEADERS || length > MAX_TOTAL_LENGTH) {
+    const detail = `must be at most ${MAX_HEADERS} headers of ${MAX_TOTAL_LENGTH} characters together`
+    throw invalid([{ pointer: '/headers', detail }])
+  }
   return merged.size === 0 ? undefined : Object.fromEntries(merged)
 }
 

@@ -6,12 +6,12 @@ import {
   MAX_FORMER_SECRETS,
   parseSubscriptionId,
   rotateSecret,
-  type Signing,
 } from '@switchhook/contracts'
-import type { Base } from '../../base.ts'
+import type { ApiConfig } from '../../config.ts'
 import { requireMatch } from '../../http/entity-tag.ts'
 import type { RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
+import type { WebhookParts } from '../stores.ts'
 import { rotatedSchema, rotationSchema } from './signing-schema.ts'
 import { firstAttemptsStopped } from './stop-first-attempts.ts'
 import { ofSubscription } from './subscription-routes.ts'
@@ -19,10 +19,11 @@ import { etagHeader } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
 import { tagOf } from './subscription-view.ts'
 
-interface RotateRouteDeps extends Pick<Base, 'subscriptions' | 'vault' | 'now'> {
-  /** How long previous secrets keep signing if the request does not say. */
-  readonly signatureOverlapMs: number
+interface RotateRouteDeps extends Pick<WebhookParts, 'subscriptions' | 'vault' | 'now'> {
+  readonly config: Pick<ApiConfig, 'SIGNATURE_OVERLAP'>
 }
+
+const TOO_MANY = `At most ${MAX_FORMER_SECRETS} previous secrets can sign. Wait for one to expire, or end all of them with overlapSeconds 0.`
 
 export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, ValueOf<typeof rotationSchema>> = {
   method: 'post',
@@ -46,7 +47,7 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, ValueOf<typeof r
   async handle({ caller, params: { id }, body: { overlapSeconds }, idFor, ifMatch }, deps) {
     if (!isGuid(id)) throw new AppError('subscription-not-found')
     const owner = { tenant: caller.tenant, id: parseSubscriptionId(id) }
-    const overlapMs = overlapSeconds === undefined ? deps.signatureOverlapMs : overlapSeconds * 1_000
+    const overlapMs = overlapSeconds === undefined ? deps.config.SIGNATURE_OVERLAP : overlapSeconds * 1_000
     const next = { id: idFor('secret'), secret: newSealedSecret(deps.vault, owner) }
     const nowMs = deps.now()
     const rotated = await deps.subscriptions.revise(owner.tenant, owner.id, (present) => {
@@ -54,7 +55,10 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, ValueOf<typeof r
       if (present.signing?.id === next.id) return present
       requireMatch(ifMatch, tagOf(present))
       const signing = rotateSecret(present.signing, next, nowMs, overlapMs)
-      assertFewFormer(signing, nowMs)
+      // Otherwise a secret would be dropped which receivers may still rely on.
+      if (formerSecretsAt(signing, nowMs).length > MAX_FORMER_SECRETS) {
+        throw new AppError('too-many-secrets', { detail: TOO_MANY })
+      }
       return { ...present, signing }
     })
     if (rotated?.signing === undefined) throw new AppError('subscription-not-found')
@@ -67,12 +71,4 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, ValueOf<typeof r
       headers: { ETag: tagOf(rotated) },
     }
   },
-}
-
-/** Rejects a rotation that would drop a secret which receivers may still rely on. */
-function assertFewFormer(signing: Signing, nowMs: number): void {
-  if (formerSecretsAt(signing, nowMs).length <= MAX_FORMER_SECRETS) return
-  throw new AppError('too-many-secrets', {
-    detail: `At most ${MAX_FORMER_SECRETS} previous secrets can sign. Wait for one to expire, or end all of them with overlapSeconds 0.`,
-  })
 }

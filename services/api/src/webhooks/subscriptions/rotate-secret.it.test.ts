@@ -248,7 +248,7 @@ describe('rotate-secret', () => {
     const route = bind(rotateSubscriptionSecret, {
       subscriptions: createSubscriptionStore(redis),
       vault,
-      signatureOverlapMs: 3_600_000,
+      config: { SIGNATURE_OVERLAP: 3_600_000 },
       now: Date.now,
     })
     const caller = { tenant: 'acme', issuer: around.idps.acme.issuer, clientId: 'crm', role: 'admin' } as const

@@ -1,10 +1,11 @@
 import { AppError, isGuid, parseSubscriptionId, type SubscribedType, type Subscription } from '@switchhook/contracts'
 import { inChunks, type PageQuery, type StateStore, type SubscriptionStore } from '@switchhook/store'
+import type { ApiConfig } from '../../config.ts'
 import { type Caller, type RouteOf, reads, searches } from '../../http/route.ts'
 import { text } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { watchUse } from './delete-unused.ts'
-import { HEALTHY, type Health } from './endpoint-health.ts'
+import { HEALTHY } from './endpoint-health.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
 import { mergedHeaders, type WantedHeaders } from './own-headers.ts'
 import { storedTypes } from './subscribed-types.ts'
@@ -18,21 +19,19 @@ import {
   subscriptionSchema,
 } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
-import { NOBODY, NONE_HELD, noneParked, type Parked, tagOf, viewOf } from './subscription-view.ts'
+import { NOBODY, NONE_HELD, noneParked, tagOf, viewOf } from './subscription-view.ts'
 import { INVALID_SUBSCRIPTION, roleForNew, validateNewSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
 export interface SubscriptionRouteDeps
-  extends Pick<WebhookParts, 'subscriptions' | 'held' | 'pullers' | 'vault' | 'now'> {
+  extends Pick<
+    WebhookParts,
+    'subscriptions' | 'held' | 'pullers' | 'rejections' | 'parkedCounts' | 'healthOf' | 'vault' | 'now'
+  > {
+  readonly config: Pick<ApiConfig, 'PARKED_LIMIT_PER_SUBSCRIPTION'>
   readonly urlRules: WebhookUrlRules
-  readonly healthOf: (subscription: Subscription) => Promise<Health>
-  readonly parkedOf: (subscription: Subscription) => Promise<Parked>
-  /** The number of parked deliveries per subscription that keep their body. */
-  readonly parkedLimit: number
   /** Sets the timer of `deleteAfterUnusedSeconds`. */
   readonly state: Pick<StateStore, 'commit'>
-  /** Removes the noted rejections of its endpoint. */
-  readonly forgetRejected: (subscription: Subscription) => Promise<void>
 }
 
 interface NewSubscription extends Partial<OptionalSettings> {
@@ -72,16 +71,14 @@ export async function findSubscription(
 }
 
 /** The subscription as clients see it. */
-export async function withHealth(
-  deps: Pick<SubscriptionRouteDeps, 'healthOf' | 'parkedOf' | 'held' | 'pullers' | 'now'>,
-  subscription: Subscription,
-) {
-  const [health, parked, [counted = NONE_HELD], pulled] = await Promise.all([
+export async function withHealth(deps: SubscriptionRouteDeps, subscription: Subscription) {
+  const [health, counts, [counted = NONE_HELD], pulled] = await Promise.all([
     deps.healthOf(subscription),
-    deps.parkedOf(subscription),
+    deps.parkedCounts.count(subscription.id),
     deps.held.counts([subscription.id]),
     subscription.mode === 'pull' ? deps.pullers.find(subscription.id, deps.now()) : NOBODY,
   ])
+  const parked = { ...counts, limit: deps.config.PARKED_LIMIT_PER_SUBSCRIPTION }
   return viewOf(subscription, health, parked, { ...counted, ...pulled }, deps.now())
 }
 
@@ -108,7 +105,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
   },
   failures: [...INVALID_SUBSCRIPTION, 'too-many-subscriptions', 'external-id-taken'],
   validate: (body, faults, { urlRules }) => validateNewSubscription(body, faults, urlRules),
-  async handle({ caller, body, idFor }, { subscriptions, state, parkedLimit, vault, now }) {
+  async handle({ caller, body, idFor }, { subscriptions, state, config, vault, now }) {
     const owner = { id: parseSubscriptionId(idFor('subscription')), tenant: caller.tenant }
     const createdAt = new Date(now()).toISOString()
     const settings = wantedSettings(body)
@@ -125,9 +122,10 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
       createdAt,
       signing: { id: idFor('secret'), secret: newSealedSecret(vault, owner), since: createdAt, former: [] },
     })
+    const parked = noneParked(config.PARKED_LIMIT_PER_SUBSCRIPTION)
     return {
       status: 201,
-      body: viewOf(created, HEALTHY, noneParked(parkedLimit), { ...NONE_HELD, ...NOBODY }, now()),
+      body: viewOf(created, HEALTHY, parked, { ...NONE_HELD, ...NOBODY }, now()),
       confidential: { secret: openSecret(vault, created) },
       headers: { Location: `${SUBSCRIPTIONS}/${created.id}`, ETag: tagOf(created) },
     }

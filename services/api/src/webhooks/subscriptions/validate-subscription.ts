@@ -51,13 +51,8 @@ export function errorOf(errors: readonly Fault[], filter?: unknown): AppError | 
 }
 
 /** The faults of a new subscription, and those that its mode decides. */
-export function validateNewSubscription(
-  body: unknown,
-  schemaFaults: readonly Fault[],
-  rules: WebhookUrlRules,
-): AppError | undefined {
-  return validateSubscription(body, schemaFaults, rules, isObject(body) ? modeFaults(body) : [])
-}
+export const validateNewSubscription = (body: unknown, schemaFaults: readonly Fault[], rules: WebhookUrlRules) =>
+  validateSubscription(body, schemaFaults, rules, isObject(body) ? modeFaults(body) : [])
 
 const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null && !Array.isArray(body)
 

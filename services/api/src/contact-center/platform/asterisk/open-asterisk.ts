@@ -15,7 +15,7 @@ import { liveCallsOf, readAgent } from '../../center/agent.ts'
 const LEASE_MS = 5_000
 
 /** `PLATFORM=asterisk`: a PBX behind the API. The replicas share calls, timers and the lease in Redis. */
-export function openAsteriskPlatform({ config, redis, log, now, installation }: Base, { store }: State) {
+export function openAsterisk({ config, redis, log, now, installation }: Base, { store }: State) {
   let unknown: UnknownChannels = { count: 0, isHeldBack: false }
   const platform: AsteriskPlatform = createAsterisk({
     ...asteriskSettings(config),

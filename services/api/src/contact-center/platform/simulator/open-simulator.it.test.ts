@@ -10,10 +10,10 @@ import {
   type StateChange,
   type StateStore,
 } from '@switchhook/store'
-import { silentLog, type TestRedis, useRedis } from '@switchhook/testkit'
+import { type TestRedis, useRedis } from '@switchhook/testkit'
 import { createTransact } from '../../../state/transact.ts'
+import { aSimulator } from '../../../testing/simulator.ts'
 import { type Center, createCenter } from '../../center/center.ts'
-import { openSimulator } from './open-simulator.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -46,14 +46,7 @@ async function startReplica() {
     wrapUpMs: 0,
     now: Date.now,
   })
-  const simulator = openSimulator({
-    agents: [alice],
-    scenario: null,
-    store,
-    record: center.recordWith,
-    log: silentLog,
-    now: Date.now,
-  })
+  const simulator = aSimulator([alice], store, center.recordWith)
   await simulator.start({
     ...center.listener,
     legs: async (reports) => {
@@ -103,13 +96,7 @@ test('two replicas that act on one call at the same time lose no step and no eve
 
 test('a step of a version that recorded reports after the write is reported before the next step', async () => {
   const { simulator, center, reported } = await startReplica()
-  const former = openSimulator({
-    agents: [alice],
-    scenario: null,
-    store: createStateStore(redis),
-    log: silentLog,
-    now: Date.now,
-  })
+  const former = aSimulator([alice], createStateStore(redis))
   // This process died between the write of the step and its report.
   const callId = (await former.ring(alice, call)) ?? fail()
   expect(await center.findCall(tenant, callId)).toBeUndefined()

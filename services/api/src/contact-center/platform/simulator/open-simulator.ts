@@ -1,60 +1,30 @@
 import type { CallId } from '@switchhook/contracts'
-import {
-  type AgentEntry,
-  createSimulator,
-  type LegReport,
-  provisionAgents,
-  type Scenario,
-  type Simulator,
-  simulatedCallKey,
-  stepOf,
-} from '@switchhook/platform'
-import type { Logger } from '@switchhook/runtime'
-import type { StateStore } from '@switchhook/store'
+import { createSimulator, type LegReport, provisionAgents, simulatedCallKey, stepOf } from '@switchhook/platform'
 import type { Base } from '../../../base.ts'
+import type { ApiConfig } from '../../../config.ts'
 import type { State } from '../../../state/state.ts'
 import type { TimerOwners } from '../../../state/timer-loop.ts'
 import { liveCallsOf, readAgent } from '../../center/agent.ts'
 import type { Center } from '../../center/center.ts'
 
-type RecordWith = Center['recordWith']
-
-export function openSimulatorPlatform({ config, log, now }: Base, { store }: State, record: RecordWith) {
-  const simulator = openSimulator({
-    record,
-    agents: config.SIMULATOR_AGENTS,
-    scenario: config.SIMULATOR_SCENARIO ?? null,
-    store,
-    log,
-    now,
-  })
-  return {
-    platform: simulator,
-    // The simulator runs in this process.
-    link: () => 'connected' as const,
-    unknownChannels: () => 0,
-    keysOfCall: (callId: CallId) => [simulatedCallKey(callId)],
-    timers: { simulator: (timer) => simulator.due(timer) } satisfies TimerOwners,
-    simulator: config.NODE_ENV === 'production' ? null : simulator,
-  }
+interface SimulatorBase extends Pick<Base, 'log' | 'now'> {
+  readonly config: Pick<ApiConfig, 'NODE_ENV' | 'SIMULATOR_AGENTS' | 'SIMULATOR_SCENARIO'>
 }
 
-/** Creates the simulator with its storage and timers in Redis. */
-export function openSimulator(deps: {
-  readonly agents: readonly AgentEntry[]
-  readonly scenario: Scenario | null
-  readonly store: StateStore
-  /** Records the reports of a step in the write of the step. Absent: they are recorded after it. */
-  readonly record?: RecordWith
-  readonly log: Pick<Logger, 'warn'>
-  readonly now: () => number
-}): Simulator {
-  const { store, agents, scenario, record, log, now } = deps
+/**
+ * `PLATFORM=simulator`: a simulated contact center in this process, with its storage and timers in Redis.
+ * @param record records the reports of a step in the write of the step. Undefined: they are recorded after it
+ */
+export function openSimulator(
+  { config, log, now }: SimulatorBase,
+  { store }: Pick<State, 'store'>,
+  record: Center['recordWith'] | undefined,
+) {
   /** Reports that a write has recorded. The simulator passes the same objects to its listener afterwards. */
   const recorded = new WeakSet<LegReport>()
-  const simulator = createSimulator({
-    agents: provisionAgents(agents),
-    scenario,
+  const created = createSimulator({
+    agents: provisionAgents(config.SIMULATOR_AGENTS),
+    scenario: config.SIMULATOR_SCENARIO ?? null,
     liveCalls: async (tenant, agentUri) => liveCallsOf(await readAgent(store, tenant, agentUri), now()),
     now,
     onError: (message, error) => log.warn(message, { error }),
@@ -72,14 +42,23 @@ export function openSimulator(deps: {
       },
     },
   })
-  return {
-    ...simulator,
+  const simulator: typeof created = {
+    ...created,
     start: (listener) =>
-      simulator.start({
+      created.start({
         ...listener,
         legs: async (reports) => {
           if (!reports.every((report) => recorded.has(report))) await listener.legs(reports)
         },
       }),
+  }
+  return {
+    platform: simulator,
+    // The simulator runs in this process.
+    link: () => 'connected' as const,
+    unknownChannels: () => 0,
+    keysOfCall: (callId: CallId) => [simulatedCallKey(callId)],
+    timers: { simulator: (timer) => simulator.due(timer) } satisfies TimerOwners,
+    simulator: config.NODE_ENV === 'production' ? null : simulator,
   }
 }
