@@ -76,7 +76,7 @@ export async function startApi(options: StartApiOptions) {
   shutdown.defer('outbox relay', () => state.relay.stop())
   const contactCenter = await openContactCenter(base, state)
   shutdown.defer('platform', contactCenter.close)
-  const auditLog = openAudit(base)
+  const auditLog = openAudit(config, redis, log)
   shutdown.defer('audit log', auditLog.close)
   const webConsole = openConsole(config, log)
   const installed = {
@@ -113,8 +113,7 @@ export async function startApi(options: StartApiOptions) {
     observe: observeRequests({ log, metrics, tracing, traceOfRequest }),
     ...(webConsole && { console: webConsole }),
   })
-  const { deadlines } = options
-  const server = await startHttpServer({ port: config.API_PORT, listener: app, ...(deadlines && { deadlines }) })
+  const server = await startHttpServer(config.API_PORT, app, options.deadlines)
   shutdown.defer('http', () => server.close())
   shutdown.defer('streams', features.endRequests)
   return {

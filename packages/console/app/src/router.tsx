@@ -4,10 +4,7 @@ import { DELIVERY_FILTERS, ENDPOINT_FILTERS, only, parseSearch, stringifySearch 
 import { Shell } from './shell.tsx'
 import { Empty, Failure, Loading } from './ui/parts.tsx'
 
-const root = createRootRoute({
-  component: Shell,
-  notFoundComponent: () => <Empty title="There is no such page." />,
-})
+const root = createRootRoute({ component: Shell, notFoundComponent: () => <Empty title="There is no such page." /> })
 
 /** @param filters the parameters of its address; it ignores others */
 const screen = <const Path extends string, Filter extends string>(

@@ -16,7 +16,5 @@ export function createStore<T>(value: T) {
   }
 }
 
-type Store<T> = ReturnType<typeof createStore<T>>
-
-export const useStore = <T>({ subscribe, get }: Pick<Store<T>, 'subscribe' | 'get'>): T =>
+export const useStore = <T>({ subscribe, get }: Pick<ReturnType<typeof createStore<T>>, 'subscribe' | 'get'>): T =>
   useSyncExternalStore(subscribe, get)

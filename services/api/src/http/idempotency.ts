@@ -3,13 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, toProblem, uuidV5 } from '@switchhook/contracts'
 import { backoffMs, type Logger, type Metrics } from '@switchhook/runtime'
 import type { Vault } from '@switchhook/signing'
-import {
-  createIdempotencyStore,
-  type IdempotencyBegun,
-  type IdempotencyStore,
-  type IdempotencyTimes,
-  type Redis,
-} from '@switchhook/store'
+import { createIdempotencyStore, type IdempotencyStore, type IdempotencyTimes, type Redis } from '@switchhook/store'
 import { HeaderedError, retryAfter } from './headered-error.ts'
 import type { Answer, Route, RouteRequest, RouteSpec } from './route.ts'
 
@@ -83,11 +77,8 @@ export function createAnswerOnce(
   vault: Vault,
   log: Pick<Logger, 'warn'>,
 ): AnswerOnce {
-  async function begin(
-    scope: string,
-    fingerprint: string,
-    client: string,
-  ): Promise<Exclude<IdempotencyBegun, { kind: 'busy' }>> {
+  /** Waits while an identical earlier request is in progress. */
+  async function begin(scope: string, fingerprint: string, client: string) {
     const deadline = performance.now() + waitMs
     for (let looks = 0; ; looks++) {
       const begun = await store.begin(scope, fingerprint, client)
@@ -123,8 +114,9 @@ export function createAnswerOnce(
       await keep({ answer: open, ...(sealed !== undefined && { sealed }) })
       return answer
     } catch (error) {
-      if (isLastingRefusal(error)) await keep({ refusal: refusalOf(error) })
-      else await store.release(claim)
+      const refusal = lastingRefusalOf(error)
+      if (refusal === undefined) await store.release(claim)
+      else await keep({ refusal })
       throw error
     }
   }
@@ -173,13 +165,10 @@ const sealedFor = (scope: string): readonly string[] => ['idempotent-answer', sc
 /** After one of these the same request can succeed later, so its key must not answer with the refusal for a day. */
 const PASSING: ReadonlySet<number> = new Set([409, 412, 429])
 
-function isLastingRefusal(error: unknown): error is AppError {
-  if (!(error instanceof AppError)) return false
+function lastingRefusalOf(error: unknown): Pick<HeaderedError, 'code' | 'extra' | 'headers'> | undefined {
+  if (!(error instanceof AppError)) return undefined
   const { status } = toProblem(error, '')
-  return status < 500 && !PASSING.has(status)
-}
-
-function refusalOf(error: AppError): Pick<HeaderedError, 'code' | 'extra' | 'headers'> {
+  if (status >= 500 || PASSING.has(status)) return undefined
   return { code: error.code, extra: error.extra, headers: error instanceof HeaderedError ? error.headers : {} }
 }
 

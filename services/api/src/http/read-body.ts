@@ -13,10 +13,8 @@ export function createReadBody(route: Route): (request: IncomingMessage) => Prom
   if (route.body === undefined) return () => Promise.resolve(undefined)
   const schema = route.body
   const check = compileSchema<unknown>(schema)
-  const validate = (body: unknown, faults: readonly Fault[]): AppError | undefined => {
-    if (route.validate !== undefined) return route.validate(body, faults)
-    return faults.length > 0 ? invalidBody(schema, faults) : undefined
-  }
+  const validate: NonNullable<Route['validate']> =
+    route.validate ?? ((_body, faults) => (faults.length > 0 ? invalidBody(schema, faults) : undefined))
   return async (request) => {
     const sent = hasNoBody(request) ? undefined : parse(await read(request, unsupportedType(request)))
     const body = sent === undefined ? absentBody(route) : sent
@@ -101,8 +99,7 @@ function parse(body: Buffer): unknown {
     return JSON.parse(text)
   } catch (error) {
     // The parser's own message would quote the body.
-    const detail = 'The body is not valid JSON.'
-    throw new AppError('malformed-json', { detail }, { cause: error })
+    throw new AppError('malformed-json', { detail: 'The body is not valid JSON.' }, { cause: error })
   }
 }
 

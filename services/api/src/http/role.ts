@@ -67,8 +67,5 @@ export const rolesIn = (role: Role | null): readonly Role[] =>
 export function requireRole(role: Role | null, needed: Role = EVERY_ROLE): void {
   if (rolesIn(role).includes(needed)) return
   const held = role === null ? 'your token gives no role' : `your token gives the role ${role}`
-  throw new AppError('forbidden', {
-    detail: `This operation needs the role ${needed}; ${held}.`,
-    requiredRole: needed,
-  })
+  throw new AppError('forbidden', { detail: `This operation needs the role ${needed}; ${held}.`, requiredRole: needed })
 }

@@ -7,13 +7,9 @@ export type Schema = Readonly<Record<string, unknown>>
 const NAME = Symbol('component name')
 
 /** Names a schema, so that the API document holds it once. Validators do not see the name: it is a symbol property. */
-export function component<const S extends Schema>(name: string, schema: S): S {
-  return { ...schema, [NAME]: name }
-}
+export const component = <const S extends Schema>(name: string, schema: S): S => ({ ...schema, [NAME]: name })
 
-export function componentName(schema: object): string | undefined {
-  return (schema as { readonly [NAME]?: string })[NAME]
-}
+export const componentName = (schema: object): string | undefined => (schema as { readonly [NAME]?: string })[NAME]
 
 export const text = (description: string, example: string | null, more?: object) =>
   ({ type: 'string', description, examples: [example], ...more }) as const

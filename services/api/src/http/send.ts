@@ -1,16 +1,12 @@
 import { promisify } from 'node:util'
 import { constants, gzip, gzipSync } from 'node:zlib'
 import type { ConsoleFile } from '@switchhook/console'
-import type { Request, Response } from 'express'
+import type { Response } from 'express'
 
 /** Ends the response with a file, in the smallest form that the client accepts. */
-export function sendCompressed(
-  request: Request,
-  response: Response,
-  { contentType, bytes, brotli, gzip }: ConsoleFile,
-): void {
+export function sendCompressed(response: Response, { contentType, bytes, brotli, gzip }: ConsoleFile): void {
   response.set({ 'Content-Type': contentType, Vary: 'Accept-Encoding' })
-  const accepts = (encoding: string): boolean => request.acceptsEncodings(encoding) === encoding
+  const accepts = (encoding: string): boolean => response.req.acceptsEncodings(encoding) === encoding
   if (brotli !== undefined && accepts('br')) response.set('Content-Encoding', 'br').end(brotli)
   else if (gzip !== undefined && accepts('gzip')) response.set('Content-Encoding', 'gzip').end(gzip)
   else response.end(bytes)
@@ -30,15 +26,15 @@ export class FixedJson {
   }
 
   get bytes(): Buffer {
-    this.#bytes ??= Buffer.from(JSON.stringify(this.#make()))
-    return this.#bytes
+    return (this.#bytes ??= Buffer.from(JSON.stringify(this.#make())))
   }
 
   get gzip(): Buffer {
-    this.#gzip ??= gzipSync(this.bytes)
-    return this.#gzip
+    return (this.#gzip ??= gzipSync(this.bytes))
   }
 }
+
+const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Smaller answers fit into one packet as they are. The answers of commands are smaller. */
 const MIN_COMPRESSED_BYTES = 1_024
@@ -46,15 +42,10 @@ const MIN_COMPRESSED_BYTES = 1_024
 /** The fastest level: 570 KB of subscriptions become 51 KB in 1.7 ms; the default level saves 3 KB more in 2.8 ms. */
 const LEVEL = constants.Z_BEST_SPEED
 
-const compress = promisify(gzip)
+export const compress = promisify(gzip)
 
 /** Ends the response with a JSON body, compressed if it is large and the client accepts it; undefined: without a body. */
-export async function sendJson(
-  response: Response,
-  status: number,
-  body: unknown,
-  type = 'application/json; charset=utf-8',
-): Promise<void> {
+export async function sendJson(response: Response, status: number, body: unknown, type = JSON_TYPE): Promise<void> {
   response.status(status)
   if (body === undefined) return void response.end()
   // Express' `set` looks up the charset of the type.

@@ -62,12 +62,8 @@ export function attentionOf(
   return [...ill, ...waiting].toSorted((a, b) => RANK_OF_TONE[a.tone] - RANK_OF_TONE[b.tone] || b.parked - a.parked)
 }
 
-function sentencesOf(
-  { health, waiting, held, parked }: SummaryItem,
-  { label, why }: EndpointState,
-  isFailing: boolean,
-  group: ParkedGroup | undefined,
-): string {
+function sentencesOf(endpoint: SummaryItem, state: EndpointState, isFailing: boolean, group?: ParkedGroup): string {
+  const { health, waiting, held, parked } = endpoint
   const { outcome, status } = group ?? { outcome: health.lastFailureOutcome, status: health.lastFailureStatus }
   const backlog = [
     parked > 0 && `${deliveries(parked)} parked`,
@@ -75,17 +71,14 @@ function sentencesOf(
     held > 0 && `${deliveries(held)} held`,
   ].filter(Boolean)
   const first = isFailing
-    ? `${label}: ${why?.replace(/^I/, 'i')}`
+    ? `${state.label}: ${state.why?.replace(/^I/, 'i')}`
     : `It works again, but it ${outcomePhrase(outcome, status)} before.`
   return backlog.length === 0 ? first : `${first} ${capital(backlog.join(', '))}.`
 }
 
 /** An endpoint is ill since its first failure after a success; parked deliveries exist since the oldest. */
-function sinceOf(
-  { mode, health, oldestHeldAt, oldestParkedAt }: SummaryItem,
-  isFailing: boolean,
-  group: ParkedGroup | undefined,
-): string | null {
+function sinceOf(endpoint: SummaryItem, isFailing: boolean, group?: ParkedGroup): string | null {
+  const { mode, health, oldestHeldAt, oldestParkedAt } = endpoint
   const parkedSince = oldestParkedAt ?? group?.since ?? null
   const failingSince = mode === 'pull' ? (oldestHeldAt ?? health.failingSince) : health.failingSince
   return isFailing ? (failingSince ?? parkedSince) : parkedSince

@@ -39,10 +39,8 @@ export function endpointState(endpoint: Endpoint, nowMs = Date.now()): EndpointS
   return { tone: 'good', label: 'Healthy', why: null }
 }
 
-export const isPaused = (
-  { paused, pausedUntil }: Pick<Endpoint, 'paused' | 'pausedUntil'>,
-  nowMs = Date.now(),
-): boolean => paused === true || (pausedUntil != null && Date.parse(pausedUntil) > nowMs)
+export const isPaused = (endpoint: Pick<Endpoint, 'paused' | 'pausedUntil'>, nowMs = Date.now()): boolean =>
+  endpoint.paused === true || (endpoint.pausedUntil != null && Date.parse(endpoint.pausedUntil) > nowMs)
 
 /** A refusal such as 401 does not count towards a cool-down, but the endpoint is ill all the same. */
 const failedLast = ({ lastFailureAt, lastSuccessAt }: Health): boolean =>

@@ -1,5 +1,5 @@
 import { type Problem, SwitchhookError } from '@switchhook/client'
-import { FieldFault, faultsIn } from './faults.ts'
+import { faultsIn, HeadersFault } from './faults.ts'
 
 const refusal = (code: Problem['code'], detail: string, errors?: Problem['errors']) =>
   new SwitchhookError({ code, detail, ...(errors && { errors }) } as Problem)
@@ -19,7 +19,7 @@ test.each<[string, unknown, object]>([
     refusal('external-id-taken', 'Subscription 1 has this externalId.'),
     { externalId: ['Subscription 1 has this externalId.'] },
   ],
-  ['a fault that the console finds', new FieldFault('headers', 'x has two lines.'), { headers: ['x has two lines.'] }],
+  ['a fault that the console finds', new HeadersFault('x has two lines.'), { headers: ['x has two lines.'] }],
   ['an error that is not about fields', refusal('rate-limited', 'Too many requests.'), {}],
   ['an API that is away', new TypeError('fetch failed'), {}],
 ])('%s', (_name, error, expected) => expect(Object.fromEntries(faultsIn(error))).toEqual(expected))

@@ -4,22 +4,15 @@ import { capital } from './words.ts'
 /** What is wrong with the fields of a form, by their names. */
 export type Faults = ReadonlyMap<string, readonly string[]>
 
-/** A fault that the console finds before it asks the API. */
-export class FieldFault extends Error {
-  readonly field: string
-
-  constructor(field: string, message: string) {
-    super(message)
-    this.field = field
-  }
-}
+/** A fault in the field `headers` that the console finds before it asks the API. */
+export class HeadersFault extends Error {}
 
 /** Refusals that name no field. */
 const FIELD_OF_CODE: Readonly<Record<string, string>> = { 'external-id-taken': 'externalId' }
 
 /** Empty: the error is not about fields. */
 export function faultsIn(error: unknown): Faults {
-  if (error instanceof FieldFault) return new Map([[error.field, [error.message]]])
+  if (error instanceof HeadersFault) return new Map([['headers', [error.message]]])
   if (!(error instanceof SwitchhookError)) return new Map()
   const field = FIELD_OF_CODE[error.code]
   if (field !== undefined) return new Map([[field, [error.message]]])

@@ -1,4 +1,4 @@
-import { FieldFault } from './faults.ts'
+import { HeadersFault } from './faults.ts'
 
 /** Stands for a stored value: the API shows it, and keeps the value if it is sent. */
 export const KEPT = '***'
@@ -12,7 +12,7 @@ export const headerLines = (headers: object | null | undefined): string =>
 /**
  * A value sets a header, `KEPT` keeps it, and a header of `before` without its line is removed.
  * @param isMoving the url moves to another origin, which must not get a stored value by mistake
- * @throws FieldFault
+ * @throws HeadersFault
  */
 export function headersIn(
   text: string,
@@ -35,5 +35,5 @@ export function headersIn(
 }
 
 function refuse(message: string): never {
-  throw new FieldFault('headers', message)
+  throw new HeadersFault(message)
 }

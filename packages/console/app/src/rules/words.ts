@@ -2,15 +2,11 @@ import { CallState, Direction } from '@switchhook/client'
 
 /** Texts for people: times, durations, counts, and the names of numeric codes. Everything follows the browser's language. */
 
-const clockFormat = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-})
+const TO_THE_MINUTE = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+const clockFormat = new Intl.DateTimeFormat(undefined, { ...TO_THE_MINUTE, second: '2-digit' })
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: '2-digit', month: 'short' })
 const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
-const axisFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const axisFormat = new Intl.DateTimeFormat(undefined, TO_THE_MINUTE)
 const numberFormat = new Intl.NumberFormat()
 
 /** `14:02:11` today, with the day otherwise. */

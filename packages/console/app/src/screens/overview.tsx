@@ -46,7 +46,7 @@ export function Overview() {
           </ul>
         </Panel>
       )}
-      {summary.data && <Tiles summary={summary.data} statistics={statistics.data} />}
+      {summary.data && <Tiles items={summary.data.items} points={statistics.data?.points ?? []} />}
       {statistics.data && <Traffic statistics={statistics.data} />}
     </Screen>
   )
@@ -71,46 +71,42 @@ function Headline({ summary, attention }: { readonly summary: Endpoints; readonl
   )
 }
 
-function AttentionItem({ entry }: { readonly entry: Attention }) {
-  return (
-    <li className={entry.tone}>
-      <div>
-        <Link to="/endpoints/$subscriptionId" params={{ subscriptionId: entry.subscriptionId }} className="title">
-          {entry.title}
+const AttentionItem = ({ entry }: { readonly entry: Attention }) => (
+  <li className={entry.tone}>
+    <div>
+      <Link to="/endpoints/$subscriptionId" params={{ subscriptionId: entry.subscriptionId }} className="title">
+        {entry.title}
+      </Link>
+      <p>{entry.detail}</p>
+    </div>
+    <div className="since">
+      <TimeAfter words="since" at={entry.since} />
+    </div>
+    <div className="next">
+      {entry.recoveryId !== undefined ? (
+        <Link to="/recoveries/$recoveryId" params={{ recoveryId: entry.recoveryId }} className="button plain">
+          Show the recovery
         </Link>
-        <p>{entry.detail}</p>
-      </div>
-      <div className="since">
-        <TimeAfter words="since" at={entry.since} />
-      </div>
-      <div className="next">
-        {entry.recoveryId !== undefined ? (
-          <Link to="/recoveries/$recoveryId" params={{ recoveryId: entry.recoveryId }} className="button plain">
-            Show the recovery
-          </Link>
-        ) : entry.parked > 0 ? (
-          <Link to="/parked" className="button plain">
-            Show parked
-          </Link>
-        ) : (
-          <Link
-            to="/endpoints/$subscriptionId"
-            params={{ subscriptionId: entry.subscriptionId }}
-            search={entry.isPull ? {} : { tab: 'check' }}
-            className="button plain"
-          >
-            {entry.isPull ? 'Show' : 'Check'}
-          </Link>
-        )}
-      </div>
-    </li>
-  )
-}
+      ) : entry.parked > 0 ? (
+        <Link to="/parked" className="button plain">
+          Show parked
+        </Link>
+      ) : (
+        <Link
+          to="/endpoints/$subscriptionId"
+          params={{ subscriptionId: entry.subscriptionId }}
+          search={entry.isPull ? {} : { tab: 'check' }}
+          className="button plain"
+        >
+          {entry.isPull ? 'Show' : 'Check'}
+        </Link>
+      )}
+    </div>
+  </li>
+)
 
-function Tiles({ summary, statistics }: { readonly summary: Endpoints; readonly statistics: Statistics | undefined }) {
-  const { items } = summary
+function Tiles({ items, points }: Pick<Endpoints, 'items'> & Pick<Statistics, 'points'>) {
   const { data: policy } = useQuery(policyQuery)
-  const points = statistics?.points ?? []
   const attempts = sumOf(points, 'attempts')
   const acknowledged = sumOf(points, 'acknowledged')
   const answer = points.findLast(({ answerMs }) => answerMs !== null)?.answerMs

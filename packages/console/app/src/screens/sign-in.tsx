@@ -89,9 +89,7 @@ function Organization({ isFirst }: { readonly isFirst: boolean }) {
         autoComplete="organization"
         required
       />
-      <button type="submit" className={`button ${isFirst ? 'primary' : 'plain'}`}>
-        Continue
-      </button>
+      <Button kind={isFirst ? 'primary' : 'plain'}>Continue</Button>
       {problem !== null && <Notice tone="bad">{problem}</Notice>}
     </form>
   )

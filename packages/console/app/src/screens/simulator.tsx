@@ -90,15 +90,12 @@ const callColumns = (nowMs: number): readonly Column<Leg>[] => [
   { title: 'The other side', cell: (leg) => <RemoteActions leg={leg} /> },
 ]
 
-const REMOTE_ACTIONS = [
-  ['answer', 'Answers'],
-  ['hold', 'Holds'],
-  ['resume', 'Resumes'],
-  ['hangup', 'Hangs up'],
-] as const
+const REMOTE_ACTIONS = { answer: 'Answers', hold: 'Holds', resume: 'Resumes', hangup: 'Hangs up' } as const
+
+type RemoteAction = keyof typeof REMOTE_ACTIONS
 
 /** What the other side can do in a state of the agent's leg. The simulator rejects the rest. */
-function remoteActionsOf({ state, remoteHeld }: Leg): readonly string[] {
+function remoteActionsOf({ state, remoteHeld }: Leg): readonly RemoteAction[] {
   if (state === CallState.initiated || state === CallState.proceeding) return ['answer', 'hangup']
   if (state === CallState.alerting) return ['hangup']
   return [remoteHeld ? 'resume' : 'hold', 'hangup']
@@ -106,15 +103,14 @@ function remoteActionsOf({ state, remoteHeld }: Leg): readonly string[] {
 
 function RemoteActions({ leg }: { readonly leg: Leg }) {
   const act = useAction({
-    run: (action: (typeof REMOTE_ACTIONS)[number][0]) => client.simulator.remote(leg.callId, { action }),
+    run: (action: RemoteAction) => client.simulator.remote(leg.callId, { action }),
     done: () => 'Done.',
   })
-  const possible = remoteActionsOf(leg)
   return (
     <span className="row-buttons">
-      {REMOTE_ACTIONS.filter(([action]) => possible.includes(action)).map(([action, label]) => (
+      {remoteActionsOf(leg).map((action) => (
         <RoleButton key={action} needs="operator" isBusy={act.isPending} onClick={() => act.mutate(action)}>
-          {label}
+          {REMOTE_ACTIONS[action]}
         </RoleButton>
       ))}
     </span>

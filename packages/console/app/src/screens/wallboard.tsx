@@ -95,13 +95,7 @@ const columnsAt = (nowMs: number): readonly Column<WallRow>[] => [
   { title: 'Commands', isOptional: true, cell: ({ leg }) => leg !== null && <Commands leg={leg} /> },
 ]
 
-const LABELS: Readonly<Record<CallCommand, string>> = {
-  answer: 'Answer',
-  hold: 'Hold',
-  resume: 'Resume',
-  transfer: 'Transfer',
-  hangup: 'Hang up',
-}
+const LABELS = { answer: 'Answer', hold: 'Hold', resume: 'Resume', transfer: 'Transfer', hangup: 'Hang up' } as const
 
 /** Commands that a dialog asks about. */
 type Asked = 'hangup' | 'transfer'

@@ -67,11 +67,7 @@ export async function refreshTokens(signIn: SignIn, refreshToken: string): Promi
 /** Whether a request failed without a refusal: the issuer did not answer, or answered that it cannot now. */
 function isInTrouble(error: unknown): boolean {
   if (error instanceof TypeError) return true
-  const { code, cause, status } = error as {
-    readonly code?: string
-    readonly cause?: unknown
-    readonly status?: number
-  }
+  const { code, cause, status } = error as { code?: string; cause?: unknown; status?: number }
   const answered = status ?? (cause instanceof Response ? cause.status : 0)
   return code === 'OAUTH_TIMEOUT' || answered >= 500 || answered === 429
 }
@@ -107,11 +103,9 @@ const discover = ({ issuer, clientId }: SignIn): Promise<openid.Configuration> =
     execute: issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [],
   })
 
-function tokensOf(answer: openid.TokenEndpointResponse): Tokens {
-  return {
-    accessToken: answer.access_token,
-    ...(answer.refresh_token !== undefined && { refreshToken: answer.refresh_token }),
-    ...(answer.id_token !== undefined && { idToken: answer.id_token }),
-    expiresAtMs: Date.now() + (answer.expires_in ?? ASSUMED_LIFETIME_SECONDS) * 1_000,
-  }
-}
+const tokensOf = (answer: openid.TokenEndpointResponse): Tokens => ({
+  accessToken: answer.access_token,
+  ...(answer.refresh_token !== undefined && { refreshToken: answer.refresh_token }),
+  ...(answer.id_token !== undefined && { idToken: answer.id_token }),
+  expiresAtMs: Date.now() + (answer.expires_in ?? ASSUMED_LIFETIME_SECONDS) * 1_000,
+})

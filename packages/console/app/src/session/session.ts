@@ -1,17 +1,9 @@
 import { createStore } from '../store.ts'
-import {
-  completeSignIn,
-  endAtIssuer,
-  refreshTokens,
-  requestSignIn,
-  revokeTokens,
-  type SignIn,
-  type Tokens,
-} from './oauth.ts'
+import * as oauth from './oauth.ts'
 import { readOffer } from './offer.ts'
 
-interface Session extends Tokens {
-  readonly signIn: SignIn
+interface Session extends oauth.Tokens {
+  readonly signIn: oauth.SignIn
 }
 
 export interface SignedOutState {
@@ -21,7 +13,7 @@ export interface SignedOutState {
   readonly detail?: string
 }
 
-type SessionState = { readonly kind: 'signed-in'; readonly signIn: SignIn } | SignedOutState
+type SessionState = { readonly kind: 'signed-in'; readonly signIn: oauth.SignIn } | SignedOutState
 
 /** Refresh this long before the token expires. */
 const REFRESH_AHEAD_MS = 60_000
@@ -48,7 +40,7 @@ export async function resumeSignIn(): Promise<void> {
   const url = new URL(location.href)
   history.replaceState(null, '', root())
   try {
-    const { signIn, tokens, returnTo } = await completeSignIn(url)
+    const { signIn, tokens, returnTo } = await oauth.completeSignIn(url)
     begin({ ...tokens, signIn })
     history.replaceState(null, '', returnTo)
   } catch (error) {
@@ -58,11 +50,11 @@ export async function resumeSignIn(): Promise<void> {
 }
 
 /** Leaves the page for the issuer's sign-in page. The person returns to the current address. */
-export async function signIn(entry: SignIn): Promise<void> {
+export async function signIn(entry: oauth.SignIn): Promise<void> {
   // An issuer without a sign-out may still have a session: it asks for the person again.
   const chooseAgain = sessionStorage.getItem(SIGNED_OUT_KEY) !== null
   sessionStorage.removeItem(SIGNED_OUT_KEY)
-  location.assign(await requestSignIn(entry, root(), chooseAgain))
+  location.assign(await oauth.requestSignIn(entry, root(), chooseAgain))
 }
 
 /** Ends the session: here immediately, then at the issuer, whose sign-out page returns to the console. */
@@ -72,7 +64,7 @@ export async function signOut(): Promise<void> {
   end('signed-out')
   if (ended === undefined) return
   try {
-    const address = await endAtIssuer(ended.signIn, ended, root())
+    const address = await oauth.endAtIssuer(ended.signIn, ended, root())
     if (address !== undefined) location.assign(address)
   } catch {
     // The issuer cannot be reached. The person is signed out of the console.
@@ -103,10 +95,10 @@ async function renew(from: Session): Promise<string> {
   const { issuers } = await readOffer()
   if (session === from && !issuers.some(({ issuer }) => issuer === from.signIn.issuer))
     throw end('withdrawn', from.signIn.issuer)
-  const tokens = await refreshTokens(from.signIn, from.refreshToken)
+  const tokens = await oauth.refreshTokens(from.signIn, from.refreshToken)
   if (session !== from) {
     // The person has signed out meanwhile.
-    if (tokens !== undefined) await revokeTokens(from.signIn, tokens)
+    if (tokens !== undefined) await oauth.revokeTokens(from.signIn, tokens)
     throw new SignedOut()
   }
   if (tokens === undefined) throw end('expired')

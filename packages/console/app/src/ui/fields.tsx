@@ -1,13 +1,4 @@
-import {
-  type AriaAttributes,
-  type ComponentProps,
-  cloneElement,
-  createContext,
-  type ReactElement,
-  type ReactNode,
-  useContext,
-  useId,
-} from 'react'
+import { type ComponentProps, cloneElement, createContext, type ReactElement, type ReactNode, use, useId } from 'react'
 import type { Faults } from '../rules/faults.ts'
 
 /** Those of the last attempt to send the form. */
@@ -16,7 +7,7 @@ export const FaultsContext = createContext<Faults>(new Map())
 /** What a control needs to be marked as faulty and described, and the texts that it names. */
 export function useDescription(name: string | undefined, hint?: ReactNode, ownFault?: string) {
   const id = useId()
-  const sent = useContext(FaultsContext)
+  const sent = use(FaultsContext)
   const faults = ownFault === undefined ? (sent.get(name ?? '') ?? []) : [ownFault]
   const [faultId, hintId] = [faults.length > 0 && `${id}fault`, hint !== undefined && `${id}hint`]
   return {
@@ -48,7 +39,7 @@ interface FieldProps {
   readonly hint?: ReactNode
   /** Found while the person types. */
   readonly fault?: string | undefined
-  readonly children: ReactElement<AriaAttributes & { readonly name?: string | undefined }>
+  readonly children: ReactElement<Pick<ComponentProps<'input'>, 'name' | 'aria-invalid' | 'aria-describedby'>>
 }
 
 /** A control with its label, hint and faults. A screen reader reads all of them. */

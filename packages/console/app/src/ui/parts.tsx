@@ -1,3 +1,4 @@
+import type { UseQueryResult } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Tone } from '../rules/tone.ts'
 import { clock, fullMoment, relative } from '../rules/words.ts'
@@ -132,14 +133,10 @@ export const Loading = () => (
 )
 
 /** What a screen shows until its query has an answer, and if it fails. */
-export const QueryState = ({
-  query: { error, isPending, refetch },
-}: {
-  readonly query: { readonly error: unknown; readonly isPending: boolean; readonly refetch: () => unknown }
-}) => (
+export const QueryState = ({ query }: { readonly query: Pick<UseQueryResult, 'error' | 'isPending' | 'refetch'> }) => (
   <>
-    {error != null && <Failure error={error} retry={() => void refetch()} />}
-    {isPending && <Loading />}
+    {query.error !== null && <Failure error={query.error} retry={() => void query.refetch()} />}
+    {query.isPending && <Loading />}
   </>
 )
 

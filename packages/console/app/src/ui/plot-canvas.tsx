@@ -75,12 +75,7 @@ export function PlotCanvas({ times, series, unit, bands }: PlotProps) {
               size: AXIS_HEIGHT_PX,
               values: (_plot, ticks) => ticks.map((at) => axisMoment(at * 1_000, spanMs)),
             },
-            {
-              ...axisOf(colour),
-              size: AXIS_WIDTH_PX,
-              incrs: [...incrs],
-              values: (_plot, ticks) => ticks.map(format),
-            },
+            { ...axisOf(colour), size: AXIS_WIDTH_PX, incrs: [...incrs], values: (_plot, ticks) => ticks.map(format) },
           ],
           series: [{}, ...series.map((one) => seriesOf(one, colour))],
           hooks: { drawClear: [(plot) => drawBands(plot, bands ?? [], colour('band'))] },

@@ -6,22 +6,20 @@ import type { PlotProps, Series } from './plot-canvas.tsx'
 /** The plot library is loaded when the first plot is shown. */
 const Canvas = lazy(() => import('./plot-canvas.tsx').then(({ PlotCanvas }) => ({ default: PlotCanvas })))
 
-export function Plot(props: PlotProps) {
-  return (
-    <div className="plot">
-      <div role="img" aria-label={props.summary}>
-        <Suspense fallback={<Loading />}>
-          <Canvas {...props} />
-        </Suspense>
-      </div>
-      {props.bands !== undefined && props.bands.length > 0 && (
-        <p className="plot-key">
-          <span className="band-key" /> Cool-down: nothing is sent to the endpoint.
-        </p>
-      )}
+export const Plot = (props: PlotProps) => (
+  <div className="plot">
+    <div role="img" aria-label={props.summary}>
+      <Suspense fallback={<Loading />}>
+        <Canvas {...props} />
+      </Suspense>
     </div>
-  )
-}
+    {props.bands !== undefined && props.bands.length > 0 && (
+      <p className="plot-key">
+        <span className="band-key" /> Cool-down: nothing is sent to the endpoint.
+      </p>
+    )}
+  </div>
+)
 
 /** The attempts of each point, by their result. */
 export const attemptSeries = (points: readonly StatisticsPoint[]): readonly Series[] => [

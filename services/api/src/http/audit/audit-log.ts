@@ -29,15 +29,11 @@ export type Audit = (route: Route, request: RouteRequest, origin: Origin) => Pro
 
 export type AuditLog = ReturnType<typeof openAudit>
 
-export function openAudit({
-  config,
-  redis,
-  log,
-}: {
-  readonly config: Readonly<Record<'AUDIT_LOG_SIZE' | 'AUDIT_COMMANDS_SIZE' | 'AUDIT_RETENTION', number>>
-  readonly redis: Redis
-  readonly log: Pick<Logger, 'info' | 'warn'>
-}): Pick<AuditStore, 'page'> & { readonly carryOut: Audit; readonly close: () => Promise<void> } {
+export function openAudit(
+  config: Readonly<Record<'AUDIT_LOG_SIZE' | 'AUDIT_COMMANDS_SIZE' | 'AUDIT_RETENTION', number>>,
+  redis: Redis,
+  log: Pick<Logger, 'info' | 'warn'>,
+): Pick<AuditStore, 'page'> & { readonly carryOut: Audit; readonly close: () => Promise<void> } {
   const store = createAuditStore(redis, {
     entries: { webhooks: config.AUDIT_LOG_SIZE, commands: config.AUDIT_COMMANDS_SIZE },
     retentionMs: config.AUDIT_RETENTION,
@@ -83,12 +79,9 @@ export function createAudit(
 
 const MAX_USER_AGENT_LENGTH = 256
 
-export function createEntry(
-  action: AuditAction,
-  { clientId, subject, issuer }: Caller,
-  { address, userAgent, requestId, traceId }: Origin,
-  done: Done,
-) {
+export function createEntry(action: AuditAction, caller: Caller, origin: Origin, done: Done) {
+  const { clientId, subject, issuer } = caller
+  const { address, userAgent, requestId, traceId } = origin
   return {
     action,
     clientId,

@@ -79,18 +79,13 @@ const listAuditEntries: RouteOf<AuditRouteDeps, undefined, QueryOf<typeof auditQ
   query: auditQuery,
   responses: { 200: { description: 'A page of entries.', body: auditPageSchema } },
   async handle({ caller, query: { list, action, ...range } }, { auditLog }) {
-    const wanted = AUDIT_LISTS.filter((one) => one === (list ?? one) && one === (action ? listOf(action) : one))
-    const page = await auditLog.page(caller.tenant, {
-      ...rangeOf(range),
-      lists: wanted,
-      ...(action !== undefined && { action }),
+    const lists = AUDIT_LISTS.filter((one) => one === (list ?? one) && one === (action ? listOf(action) : one))
+    const wanted = { ...rangeOf(range), lists, ...(action !== undefined && { action }) }
+    const { items, nextCursor } = await auditLog.page(caller.tenant, wanted)
+    const shown = items.map(({ id, atMs, entry }) => {
+      return { id, at: new Date(atMs).toISOString(), ...(entry as AuditEntry) }
     })
-    const items = page.items.map(({ id, atMs, entry }) => ({
-      id,
-      at: new Date(atMs).toISOString(),
-      ...(entry as AuditEntry),
-    }))
-    return { status: 200, body: { items, nextCursor: page.nextCursor } }
+    return { status: 200, body: { items: shown, nextCursor } }
   },
 }
 

@@ -64,6 +64,5 @@ export function startKeyCache(
 }
 
 /** A token without a `kid` can be verified with any key. */
-function knows(keys: KeySet | undefined, kid: string | undefined): boolean {
-  return keys !== undefined && (kid === undefined || keys.keys.some((key) => key.kid === kid))
-}
+const knows = (keys: KeySet | undefined, kid: string | undefined): boolean =>
+  keys !== undefined && (kid === undefined || keys.keys.some((key) => key.kid === kid))

@@ -64,9 +64,7 @@ export function openAuth(
   }
 }
 
-function withIssuer(log: AuthLog, { issuer }: Issuer): AuthLog {
-  return {
-    info: (message, fields) => log.info(message, { ...fields, issuer }),
-    warn: (message, fields) => log.warn(message, { ...fields, issuer }),
-  }
-}
+const withIssuer = (log: AuthLog, { issuer }: Issuer): AuthLog => ({
+  info: (message, fields) => log.info(message, { ...fields, issuer }),
+  warn: (message, fields) => log.warn(message, { ...fields, issuer }),
+})

@@ -12,11 +12,8 @@ export class Unauthorized extends HeaderedError {
   constructor(reason?: string) {
     const detail = reason === undefined ? undefined : quotable(reason)
     const challenge = detail === undefined ? '' : `, error="invalid_token", error_description="${detail}"`
-    super(
-      'unauthorized',
-      { 'WWW-Authenticate': `${BEARER_CHALLENGE}${challenge}` },
-      detail === undefined ? {} : { detail },
-    )
+    const extra = detail === undefined ? {} : { detail }
+    super('unauthorized', { 'WWW-Authenticate': `${BEARER_CHALLENGE}${challenge}` }, extra)
   }
 }
 

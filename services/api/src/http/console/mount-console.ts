@@ -51,14 +51,14 @@ export function mountConsole(app: Express, { files, issuers, hasChooser }: Conso
     const file = files.assets.get(request.params.name)
     if (file === undefined) throw new AppError('not-found')
     response.set('Cache-Control', 'public, max-age=31536000, immutable')
-    sendCompressed(request, response, file)
+    sendCompressed(response, file)
   })
   const icon = [...files.assets.values()].find(({ contentType }) => contentType === 'image/svg+xml')
   // Browsers ask for it on every page, whatever icon the page names.
   if (icon !== undefined) {
-    app.get('/favicon.ico', (request, response) => {
+    app.get('/favicon.ico', (_request, response) => {
       response.set('Cache-Control', 'public, max-age=86400')
-      sendCompressed(request, response, icon)
+      sendCompressed(response, icon)
     })
   }
   app.get(['/console/', '/console/{*path}'], (request, response) => {

@@ -8,10 +8,7 @@ import { retryAfter } from '../headered-error.ts'
  * window is one second, so that other clients of a flooding address (all clients, if TRUST_PROXY names no proxy) still get
  * tokens verified. Short windows bound the memory, because each bad token has a count of its own.
  */
-const BAD_TOKEN_LIMITS = {
-  perToken: { points: 100, duration: 10 },
-  perAddress: { points: 200, duration: 1 },
-}
+const BAD_TOKEN_LIMITS = { perToken: { points: 100, duration: 10 }, perAddress: { points: 200, duration: 1 } }
 
 export type BadTokenLimit = ReturnType<typeof createBadTokenLimit>
 

@@ -17,10 +17,7 @@ export const ANSWER_HEADERS = {
       'The rest of the current window: `r` requests are left, and `t` seconds until the next window begins. Absent if `RateLimit-Policy` is absent.',
     schema: { type: 'string', examples: ['"client";r=5999;t=60'] },
   },
-  'Retry-After': {
-    description: 'Retry after this many seconds.',
-    schema: { type: 'integer', examples: [5] },
-  },
+  'Retry-After': { description: 'Retry after this many seconds.', schema: { type: 'integer', examples: [5] } },
   'WWW-Authenticate': {
     description: 'The authentication scheme and, for a rejected token, the reason (RFC 6750, section 3).',
     schema: { type: 'string', examples: ['Bearer realm="switchhook"'] },
@@ -50,18 +47,12 @@ export const successHeaders = (route: RouteSpec): readonly AnswerHeader[] => [
   'X-Request-Id',
 ]
 
-export const failureHeaders = (
-  route: RouteSpec,
-  status: number,
-  codes: readonly FailureCode[],
-): readonly AnswerHeader[] => [
-  ...(route.idempotent === true && canBeReplayed(status) ? (['Idempotent-Replayed'] as const) : []),
+export const failureHeaders = (route: RouteSpec, status: number, codes: readonly FailureCode[]): AnswerHeader[] => [
+  // Only errors of the handlers are stored for a replay. A 400 is found before the key is used; a 409, 412 or 429 releases it.
+  ...(route.idempotent === true && status === 404 ? (['Idempotent-Replayed'] as const) : []),
   ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
   ...(status === 429 || status === 503 || codes.includes('idempotency-key-in-use') ? (['Retry-After'] as const) : []),
   // The rate limit counts per client, and an unauthorized request has none.
   ...(!readsToken(route) || codes.every((code) => code === 'unauthorized') ? [] : RATE_LIMIT),
   'X-Request-Id',
 ]
-
-/** Only errors of the handlers are stored for a replay; a 400 is found before the key is used. A 409, 412 or 429 releases its key. */
-const canBeReplayed = (status: number): boolean => status === 404

@@ -2,7 +2,7 @@ import { EVERY_ROLE, type Role } from '../role.ts'
 import { type RouteSpec, readsToken } from '../route.ts'
 import type { Schema } from '../schema.ts'
 import { type Components, createComponents, describedBy, jsonContent } from './components.ts'
-import { DESCRIPTION, TAGS } from './document-texts.ts'
+import { BEARER_DESCRIPTION, DESCRIPTION, TAGS } from './document-texts.ts'
 import { exampleOf } from './examples.ts'
 import { problemSchema } from './problem-schema.ts'
 import { responsesOf } from './responses.ts'
@@ -38,15 +38,7 @@ export function buildDocument(routes: readonly RouteSpec[], webhooks: DescribedW
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description:
-            "An access token from the tenant's identity provider (OAuth 2.0 client credentials flow). POST " +
-            '`grant_type=client_credentials`, `client_id`, `client_secret` and `scope` (`{service_application_id}/.default`) as a form to ' +
-            '`{auth_url}/{tenant_id}/oauth2/v2.0/token`. Ask the operator of your installation for these values. ' +
-            'A local stack has its own identity provider for development: `make up` prints its address and a command that gets a token. By default ' +
-            'the token endpoint is `http://127.0.0.1:8090/acme/oauth2/v2.0/token` and the scope `switchhook/.default`. ' +
-            'A token is valid for about an hour; reuse it until shortly before it expires. After a 401 with `code` `unauthorized`, get a new token and ' +
-            'repeat the request once. A 401 `missing-agent-uri` is about the body; a new token does not help. ' +
-            'An on-premise installation can admit configured networks without a token.',
+          description: BEARER_DESCRIPTION,
         },
       },
     },
@@ -55,11 +47,12 @@ export function buildDocument(routes: readonly RouteSpec[], webhooks: DescribedW
 
 function operationOf(route: RouteSpec, components: Components): Schema {
   const { operationId, tag, summary, description, isPublic, role, body } = route
+  const descriptions = [description, role && roleNote(role, isPublic)].filter((text) => text !== undefined)
   return {
     operationId,
     tags: [tag],
     summary,
-    ...describedWith(description, role && roleNote(role, isPublic)),
+    ...(descriptions.length > 0 && { description: descriptions.join('\n\n') }),
     // OpenAPI 3.1: the array of a scheme other than OAuth 2 lists the roles that the operation needs.
     security: [
       ...(isPublic === true && role !== undefined ? [{}] : []),
@@ -74,11 +67,6 @@ function operationOf(route: RouteSpec, components: Components): Schema {
     }),
     responses: responsesOf(route, components),
   }
-}
-
-function describedWith(...texts: readonly (string | undefined)[]): { readonly description?: string } {
-  const given = texts.filter((text) => text !== undefined)
-  return given.length === 0 ? {} : { description: given.join('\n\n') }
 }
 
 const roleNote = (role: Role, isPublic: true | undefined): string =>

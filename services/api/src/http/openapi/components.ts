@@ -7,11 +7,7 @@ export type Components = ReturnType<typeof createComponents>
 
 /** Collects the named parts of a document, so that each appears once and is referenced elsewhere. */
 export function createComponents() {
-  const known = {
-    schemas: new Map<string, Schema>(),
-    responses: new Map<string, Schema>(),
-    headers: new Map<string, Schema>(),
-  }
+  const known: Record<Kind, Map<string, Schema>> = { schemas: new Map(), responses: new Map(), headers: new Map() }
 
   /** @throws if two different parts have the same name */
   function add(kind: Kind, name: string, value: Schema): Schema {

@@ -9,15 +9,14 @@ interface DocumentDeps {
 }
 
 const common = { method: 'get', tag: 'document', description: 'Needs no token.', isPublic: true } as const
+const documentSchema = { type: 'object', description: 'The document.' }
 
 const readDocument: RouteOf<DocumentDeps> = {
   ...common,
   path: '/api/v1/openapi.json',
   operationId: 'readDocument',
   summary: 'Read the OpenAPI document',
-  responses: {
-    200: { description: 'This document (OpenAPI 3.1).', body: { type: 'object', description: 'The document.' } },
-  },
+  responses: { 200: { description: 'This document (OpenAPI 3.1).', body: documentSchema } },
   handle: async (_request, { document }) => ({ status: 200, body: document }),
 }
 
@@ -26,12 +25,7 @@ const readEventsDocument: RouteOf<DocumentDeps> = {
   path: '/api/v1/asyncapi.json',
   operationId: 'readEventsDocument',
   summary: 'Read the AsyncAPI document of the events',
-  responses: {
-    200: {
-      description: 'The document of the events (AsyncAPI 3).',
-      body: { type: 'object', description: 'The document.' },
-    },
-  },
+  responses: { 200: { description: 'The document of the events (AsyncAPI 3).', body: documentSchema } },
   handle: async (_request, { events }) => ({ status: 200, body: events }),
 }
 

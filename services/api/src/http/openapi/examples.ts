@@ -39,12 +39,7 @@ const COMPONENTS: ExampleDetails = {
   DeliverySummary: rejected,
   Delivery: rejected,
   DeliveryEnvelope: { ...described('call.status')?.example, deliveryId: DELIVERY },
-  Explanation: {
-    nextAttemptAt: '2026-11-20T17:06:11.180Z',
-    deliveredAt: null,
-    coolingUntil: null,
-    parkedAt: null,
-  },
+  Explanation: { nextAttemptAt: '2026-11-20T17:06:11.180Z', deliveredAt: null, coolingUntil: null, parkedAt: null },
   ReceiverReport: {
     verdict: 'needs-work',
     findings: [
@@ -102,12 +97,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'hold 202': command('hold'),
   'resume 202': command('resume'),
   'transfer 202': { command: 'transfer', consultationCallId: undefined },
-  'setPresence 202': {
-    statusCode: 66,
-    statusName: 'Lunch',
-    until: '2099-11-20T18:00:00.000Z',
-    message: 'back at two',
-  },
+  'setPresence 202': { statusCode: 66, statusName: 'Lunch', until: '2099-11-20T18:00:00.000Z', message: 'back at two' },
 }
 
 const INVALID_SUBSCRIPTION =

@@ -6,31 +6,22 @@ import { type Components, describedBy, jsonContent } from './components.ts'
 import { answerExample, PROBLEM_DETAILS } from './examples.ts'
 import { problemSchema } from './problem-schema.ts'
 
-export const responsesOf = (route: RouteSpec, components: Components): Schema => ({
-  ...successesOf(route, components),
-  ...failuresOf(route, components),
-})
-
-function successesOf(route: RouteSpec, components: Components): Schema {
-  return Object.fromEntries(
-    Object.entries(route.responses).map(([status, response]) => {
-      const example = response.body && answerExample(route.operationId, Number(status), response.body)
-      return [status, successOf(response, components.headers(successHeaders(route)), example, components)]
-    }),
-  )
+export function responsesOf(route: RouteSpec, components: Components): Schema {
+  const successes = Object.entries(route.responses).map(([status, response]) => {
+    return [status, successOf(route, Number(status), response, components)] as const
+  })
+  return { ...Object.fromEntries(successes), ...failuresOf(route, components) }
 }
 
-function successOf(
-  { description, body, events, headers = {} }: ResponseDescription,
-  more: Schema,
-  example: unknown,
-  components: Components,
-): Schema {
+function successOf(route: RouteSpec, status: number, response: ResponseDescription, components: Components): Schema {
+  const { description, body, events, headers = {} } = response
   const own = Object.entries(headers).map(([name, schema]) => [name, describedBy(components.schema(schema))] as const)
   return {
     description,
-    headers: { ...Object.fromEntries(own), ...more },
-    ...(body !== undefined && { content: jsonContent(components.schema(body), example) }),
+    headers: { ...Object.fromEntries(own), ...components.headers(successHeaders(route)) },
+    ...(body !== undefined && {
+      content: jsonContent(components.schema(body), answerExample(route.operationId, status, body)),
+    }),
     ...(events !== undefined && {
       content: {
         'text/event-stream': {
@@ -45,15 +36,11 @@ function successOf(
 
 /** One response per status, with an example per code. All share one schema: generators make a class of each inline one. */
 function failuresOf(route: RouteSpec, components: Components): Schema {
-  const byStatus = new Map<number, FailureCode[]>()
-  for (const failure of [...(route.failures ?? []), ...commonFailures(route)]) {
-    const { code, status } = statusOf(failure)
-    const codes = byStatus.get(status) ?? []
-    if (!codes.includes(code)) byStatus.set(status, [...codes, code])
-  }
-  const rows = [...byStatus].toSorted(([a], [b]) => a - b)
+  const failures = [...(route.failures ?? []), ...commonFailures(route)].map(statusOf)
+  const rows = [...Map.groupBy(failures, ({ status }) => status)].toSorted(([a], [b]) => a - b)
   return Object.fromEntries(
-    rows.map(([status, codes]) => {
+    rows.map(([status, group]) => {
+      const codes = [...new Set(group.map(({ code }) => code))]
       const headers = failureHeaders(route, status, codes)
       const kinds = [
         ...(headers.includes('Idempotent-Replayed') ? ['replayed'] : []),

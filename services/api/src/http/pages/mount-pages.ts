@@ -2,13 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { ConsoleFile } from '@switchhook/console'
 import { AppError, describeEventTypes, FAILURES, type FailureCode, PROBLEMS_PAGE } from '@switchhook/contracts'
 import type { Express, RequestHandler } from 'express'
 import type { RouteSpec } from '../route.ts'
-import { sendCompressed } from '../send.ts'
+import { compress, sendCompressed } from '../send.ts'
 import { PROBLEM_ADVICE } from './problem-advice.ts'
 
 const resolve = createRequire(import.meta.url).resolve
@@ -76,8 +74,6 @@ export function mountPages(app: Express, routes: readonly RouteSpec[]): void {
   for (const [name, file] of Object.entries(ASSETS)) app.get(`/api/v1/docs/assets/${name}`, send(file))
 }
 
-const compress = promisify(gzip)
-
 /** Reads and compresses the file at its first request, and keeps it: all of them together are under 8 MB. */
 function send(file: string, edit: (text: string) => string = (text) => text): RequestHandler {
   let read: Promise<ConsoleFile> | undefined
@@ -91,6 +87,6 @@ function send(file: string, edit: (text: string) => string = (text) => text): Re
     if (match !== '*' || since !== undefined) throw new AppError('precondition-failed')
     read ??= readNow()
     response.set(HEADERS)
-    sendCompressed(request, response, await read)
+    sendCompressed(response, await read)
   }
 }

@@ -33,7 +33,9 @@ export function createApp(options: {
 
   app.use(options.observe, beforeRouting)
   if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins, options.routes))
-  for (const [path, routes] of byPath(options.routes)) {
+  // Express tries one path after the other. Commands are the most frequent requests.
+  const commandsFirst = options.routes.toSorted((a, b) => Number(isOfVoice(b)) - Number(isOfVoice(a)))
+  for (const [path, routes] of Map.groupBy(commandsFirst, (route) => route.path)) {
     const resource = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
     for (const route of routes) resource[route.method](serveRoute(route, options.steps))
     resource.all(refuseMethod(routes))
@@ -65,14 +67,6 @@ const allowOrigins = (origins: readonly string[], routes: readonly Route[]): Req
     exposedHeaders: [...documentedHeaders(routes)],
     maxAge: 3_600,
   })
-
-function byPath(routes: readonly Route[]): Map<string, Route[]> {
-  const table = new Map<string, Route[]>()
-  // Express tries one path after the other. Commands are the most frequent requests.
-  const commandsFirst = routes.toSorted((a, b) => Number(isOfVoice(b)) - Number(isOfVoice(a)))
-  for (const route of commandsFirst) table.set(route.path, [...(table.get(route.path) ?? []), route])
-  return table
-}
 
 const isOfVoice = ({ path }: Route): boolean => path.startsWith('/api/v1/voice/')
 

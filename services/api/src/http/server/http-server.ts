@@ -1,12 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError, toProblem } from '@switchhook/contracts'
@@ -31,12 +24,8 @@ const LAST_REQUESTS_MS = 5_000
 /** Without a listener, Node itself answers an unknown `Expect`, without a body. */
 const REQUEST_EVENTS = ['request', 'checkExpectation'] as const
 
-export async function startHttpServer(options: {
-  readonly port: number
-  readonly listener: RequestListener
-  readonly deadlines?: ClientDeadlines
-}) {
-  const { headersMs, requestMs, lingerMs = 0 } = options.deadlines ?? DEADLINES
+export async function startHttpServer(port: number, listener: RequestListener, deadlines = DEADLINES) {
+  const { headersMs, requestMs, lingerMs = 0 } = deadlines
   const server = createServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,
@@ -44,11 +33,11 @@ export async function startHttpServer(options: {
     connectionsCheckingInterval: Math.min(headersMs, requestMs) / 2,
   })
   const { announce, drain } = drainConnections(server, Math.min(requestMs, LAST_REQUESTS_MS))
-  for (const event of REQUEST_EVENTS) server.on(event, options.listener)
+  for (const event of REQUEST_EVENTS) server.on(event, listener)
   server.on('clientError', answerBadClient)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port, resolve)
+    server.listen(port, resolve)
   })
   return {
     port: (server.address() as AddressInfo).port,
@@ -69,7 +58,7 @@ export async function startHttpServer(options: {
 /** Answers on the bare socket, because bytes that Node cannot parse never become a request. */
 function answerBadClient(error: Error & { readonly code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const [status, detail] = badClient(error.code)
+  const [status, detail] = BAD_CLIENTS[error.code ?? ''] ?? [400, 'The request is not valid HTTP/1.1.']
   const requestId = randomUUID()
   const body = JSON.stringify(toProblem(new AppError('invalid-request', { status, detail }), requestId))
   socket.end(
@@ -85,20 +74,10 @@ function answerBadClient(error: Error & { readonly code?: string }, socket: Dupl
   )
 }
 
-function badClient(code: string | undefined): [status: number, detail: string] {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return [431, 'The header is too large.']
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return [408, 'The request took too long to arrive.']
-    default:
-      return [400, 'The request is not valid HTTP/1.1.']
-  }
-}
-
-interface InFlight {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+/** By Node's code of the error. */
+const BAD_CLIENTS: Readonly<Record<string, readonly [status: number, detail: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'The header is too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
 }
 
 /**
@@ -108,7 +87,8 @@ interface InFlight {
  * @param unfinishedMs time for a client to finish sending its request
  */
 function drainConnections(server: Server, unfinishedMs: number) {
-  const connections = new Map<Socket, InFlight | undefined>()
+  /** The response that is in progress on each connection. */
+  const connections = new Map<Socket, ServerResponse | undefined>()
   let isDraining = false
   let allClosed: (() => void) | undefined
 
@@ -119,12 +99,11 @@ function drainConnections(server: Server, unfinishedMs: number) {
       if (connections.size === 0) allClosed?.()
     })
   })
-  const follow: RequestListener = (request, response) => {
-    const { socket } = request
-    connections.set(socket, { request, response })
+  const follow: RequestListener = ({ socket }, response) => {
+    connections.set(socket, response)
     if (isDraining) response.setHeader('Connection', 'close')
     response.once('close', () => {
-      if (connections.get(socket)?.response === response) connections.set(socket, undefined)
+      if (connections.get(socket) === response) connections.set(socket, undefined)
     })
   }
   for (const event of REQUEST_EVENTS) server.on(event, follow)
@@ -132,22 +111,20 @@ function drainConnections(server: Server, unfinishedMs: number) {
   return {
     announce: async (lingerMs: number): Promise<void> => {
       isDraining = true
-      for (const inFlight of connections.values()) {
-        if (inFlight?.response.headersSent === false) inFlight.response.setHeader('Connection', 'close')
+      for (const response of connections.values()) {
+        if (response?.headersSent === false) response.setHeader('Connection', 'close')
       }
       if (connections.size === 0 || lingerMs === 0) return
-      await new Promise<void>((resolve) => {
-        const deadline = startDeadline(lingerMs, resolve)
-        allClosed = () => {
-          deadline.stop()
-          resolve()
-        }
-      })
+      const { promise, resolve } = Promise.withResolvers<void>()
+      allClosed = resolve
+      const deadline = startDeadline(lingerMs, resolve)
+      await promise
+      deadline.stop()
     },
     drain: (): void => {
-      for (const [socket, inFlight] of connections) if (inFlight === undefined) socket.destroy()
+      for (const [socket, response] of connections) if (response === undefined) socket.destroy()
       startDeadline(unfinishedMs, () => {
-        for (const [socket, inFlight] of connections) if (inFlight?.request.complete !== true) socket.destroy()
+        for (const [socket, response] of connections) if (response?.req.complete !== true) socket.destroy()
       })
     },
   }

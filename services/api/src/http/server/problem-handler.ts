@@ -32,12 +32,10 @@ export function createProblemHandler(log: Logger): ErrorRequestHandler {
   }
 }
 
-function headersOf(error: unknown, status: number): Readonly<Record<string, string>> {
-  return {
-    ...(status === 401 && { 'WWW-Authenticate': BEARER_CHALLENGE }),
-    ...(status === 503 && { 'Retry-After': RETRY_AFTER_SECONDS }),
-    ...(error instanceof HeaderedError && error.headers),
-  }
-}
+const headersOf = (error: unknown, status: number): Readonly<Record<string, string>> => ({
+  ...(status === 401 && { 'WWW-Authenticate': BEARER_CHALLENGE }),
+  ...(status === 503 && { 'Retry-After': RETRY_AFTER_SECONDS }),
+  ...(error instanceof HeaderedError && error.headers),
+})
 
 export const isNotFound = (error: unknown): boolean => error instanceof AppError && toProblem(error, '').status === 404

@@ -8,6 +8,10 @@ const PATH = '/api/v1/webhooks/subscriptions'
 const LIMIT = 64 * 1024
 const DEADLINE_MS = 400
 
+const NO_BODY = 'There is no body; send a JSON object, as application/json.'
+const NOT_JSON = 'The body is not valid JSON.'
+const NOT_UTF8 = 'The body is not valid UTF-8.'
+
 let around: Surroundings<'acme'>
 let api: ApiUnderTest
 let authorization: string
@@ -102,7 +106,7 @@ describe('bodies', () => {
       const headers = { authorization, ...(type !== undefined && { 'content-type': type }) }
       expect(await api.call('POST', PATH, { headers })).toMatchObject({
         status: 400,
-        body: { code: 'malformed-json', detail: 'There is no body; send a JSON object, as application/json.' },
+        body: { code: 'malformed-json', detail: NO_BODY },
       })
     },
   )
@@ -121,26 +125,20 @@ describe('bodies', () => {
     },
   )
 
-  test.each<[string, string | Uint8Array]>([
-    ['nothing', ''],
-    ['blanks', '  '],
-    ['a word', 'hello'],
-    ['truncated JSON', '{"url":"https://client.example"'],
-    ['two JSON values', '{}{}'],
-    ['a comment', '{/* x */}'],
-    ['invalid UTF-8', Buffer.concat([Buffer.from('{"url":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])],
-    [
-      'a surrogate in UTF-8',
-      Buffer.concat([Buffer.from('{"url":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')]),
-    ],
-    ['UTF-16', Buffer.from('{"url":"x"}', 'utf16le')],
-  ])('of %s answer 400 with a reason that does not quote them', async (_name, sent) => {
+  test.each<[string, string | Uint8Array, string]>([
+    ['nothing', '', NO_BODY],
+    ['blanks', '  ', NOT_JSON],
+    ['a word', 'hello', NOT_JSON],
+    ['truncated JSON', '{"url":"https://client.example"', NOT_JSON],
+    ['two JSON values', '{}{}', NOT_JSON],
+    ['a comment', '{/* x */}', NOT_JSON],
+    ['invalid UTF-8', Buffer.from('{"url":"\xc3\x28"}', 'latin1'), NOT_UTF8],
+    ['a surrogate in UTF-8', Buffer.from('{"url":"\xed\xa0\x80"}', 'latin1'), NOT_UTF8],
+    ['UTF-16', Buffer.from('{"url":"x"}', 'utf16le'), NOT_JSON],
+  ])('of %s answer 400 with a reason that does not quote them', async (_name, sent, detail) => {
     const { status, body } = await post(sent)
     expect(status).toBe(400)
-    expect(body).toMatchObject({
-      code: 'malformed-json',
-      detail: expect.stringMatching(/^(The body is|There is no body)/),
-    })
+    expect(body).toMatchObject({ code: 'malformed-json', detail })
     expect(JSON.stringify(body)).not.toContain('hello')
   })
 

@@ -48,6 +48,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     const params = request.params as Record<string, string>
     const key = idempotencyKeyOf(route, request.get('idempotency-key'))
     const ifMatch = route.conditional === true ? ifMatchOf(request.get('if-match')) : undefined
+    const lastEventId = request.get('last-event-id')
     const asked: RouteRequest = {
       caller,
       params,
@@ -58,7 +59,8 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
       isKeyed: key !== undefined,
       isClosed: () => response.destroyed,
       ...(ifMatch !== undefined && { ifMatch }),
-      ...lastEventIdOf(request),
+      // An EventSource without an id may send an empty one.
+      ...(lastEventId && { lastEventId }),
     }
     const { requestId, traceId } = context
     const origin = { address: ip, userAgent: request.get('user-agent'), requestId, traceId }
@@ -87,15 +89,8 @@ function setHeaders(response: Response, headers: Answer['headers'] = {}): void {
   for (const name of Object.keys(headers)) response.setHeader(name, headers[name] ?? '')
 }
 
-function bodyOf({ body, confidential, large }: Answer): unknown {
-  return confidential === undefined && large === undefined ? body : { ...(body as object), ...large, ...confidential }
-}
-
-function lastEventIdOf(request: Request): Pick<RouteRequest, 'lastEventId'> {
-  const lastEventId = request.get('last-event-id')
-  // An EventSource without an id may send an empty one.
-  return lastEventId === undefined || lastEventId === '' ? {} : { lastEventId }
-}
+const bodyOf = ({ body, confidential, large }: Answer): unknown =>
+  confidential === undefined && large === undefined ? body : { ...(body as object), ...large, ...confidential }
 
 function searchOf(request: Request): string {
   const at = request.originalUrl.indexOf('?')

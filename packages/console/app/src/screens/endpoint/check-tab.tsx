@@ -64,28 +64,26 @@ const TITLES: Readonly<Record<string, string>> = {
 
 const RESULTS = { passed: ['good', 'Passed'], failed: ['bad', 'Failed'], skipped: ['quiet', 'Skipped'] } as const
 
-export function Report({ report }: { readonly report: ReceiverReport }) {
-  return (
-    <>
-      <p role="status">
-        {report.verdict === 'good' ? (
-          <Status tone="good">The receiver does everything right.</Status>
-        ) : (
-          <Status tone="bad">The receiver needs work.</Status>
-        )}
-      </p>
-      <ul className="findings">
-        {report.findings.map(({ check, result, seen, advice }) => (
-          <li key={check}>
-            <Status tone={RESULTS[result][0]}>{RESULTS[result][1]}</Status>
-            <div>
-              <strong>{TITLES[check] ?? check}</strong>
-              <p>{seen}</p>
-              {advice !== null && <p className="advice">{advice}</p>}
-            </div>
-          </li>
-        ))}
-      </ul>
-    </>
-  )
-}
+export const Report = ({ report }: { readonly report: ReceiverReport }) => (
+  <>
+    <p role="status">
+      {report.verdict === 'good' ? (
+        <Status tone="good">The receiver does everything right.</Status>
+      ) : (
+        <Status tone="bad">The receiver needs work.</Status>
+      )}
+    </p>
+    <ul className="findings">
+      {report.findings.map(({ check, result, seen, advice }) => (
+        <li key={check}>
+          <Status tone={RESULTS[result][0]}>{RESULTS[result][1]}</Status>
+          <div>
+            <strong>{TITLES[check] ?? check}</strong>
+            <p>{seen}</p>
+            {advice !== null && <p className="advice">{advice}</p>}
+          </div>
+        </li>
+      ))}
+    </ul>
+  </>
+)

@@ -42,7 +42,7 @@ export function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
   )
 }
 
-/** The entered endpoint, as the API takes it. @throws FieldFault */
+/** The entered endpoint, as the API takes it. @throws HeadersFault */
 export const fieldsOf = (form: FormData, before?: Subscription) => ({
   url: textIn(form, 'url') || null,
   description: textIn(form, 'description') || null,

@@ -79,7 +79,7 @@ function EditDialog({ subscription, onClose }: EndpointDialogProps) {
 }
 
 /** Sends what differs from what the dialog showed. Null: nothing does. */
-async function change(opened: Subscription, fields: ReturnType<typeof fieldsOf>): Promise<Subscription | null> {
+async function change(opened: Subscription, fields: ReturnType<typeof fieldsOf>) {
   const changed = changedFields(fields, opened)
   if (Object.keys(changed).length === 0) return null
   // Headers go with their URL: another person may have moved the endpoint to a host that must not get them.
@@ -124,23 +124,21 @@ function RotateDialog({ subscription, onClose }: EndpointDialogProps) {
   )
 }
 
-function DisableDialog({ subscription, onClose }: EndpointDialogProps) {
-  return (
-    <CommandDialog
-      title="Disable the endpoint?"
-      submitLabel="Disable"
-      kind="danger"
-      onClose={onClose}
-      run={() => client.subscriptions.change(subscription.id, { enabled: false })}
-      done={() => 'The endpoint is disabled.'}
-    >
-      <p>
-        It receives no new events until it is enabled again. Events of that time are not sent later by themselves; use a
-        backfill. Deliveries that have failed already are still retried.
-      </p>
-    </CommandDialog>
-  )
-}
+const DisableDialog = ({ subscription, onClose }: EndpointDialogProps) => (
+  <CommandDialog
+    title="Disable the endpoint?"
+    submitLabel="Disable"
+    kind="danger"
+    onClose={onClose}
+    run={() => client.subscriptions.change(subscription.id, { enabled: false })}
+    done={() => 'The endpoint is disabled.'}
+  >
+    <p>
+      It receives no new events until it is enabled again. Events of that time are not sent later by themselves; use a
+      backfill. Deliveries that have failed already are still retried.
+    </p>
+  </CommandDialog>
+)
 
 function DeleteDialog({ subscription, onClose }: EndpointDialogProps) {
   const navigate = useNavigate()

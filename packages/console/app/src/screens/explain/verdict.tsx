@@ -115,31 +115,27 @@ function History({ deliveryId }: { readonly deliveryId: string }) {
   )
 }
 
-const SLOT_WORDS: Readonly<Record<Slot['kind'], string>> = {
-  failed: 'failed',
-  acknowledged: 'acknowledged',
+/** The other kinds are shown by their own names. */
+const SLOT_WORDS: Partial<Record<Slot['kind'], string>> = {
   skipped: 'cool-down',
-  next: 'next',
   later: 'if needed',
   unused: 'not needed',
 }
 
 /** The schedule as a row: what was attempted, what comes, and how long the waits are. */
-function SlotLine({ slots, waitsMs }: { readonly slots: readonly Slot[]; readonly waitsMs: readonly number[] }) {
-  return (
-    <ol className="slots" aria-label="Schedule of this run">
-      {slots.map(({ slot, kind, at, attempt }) => (
-        <li key={slot} className={kind}>
-          <span className="slot-wait">{slot === 0 ? 'immediately' : `+${duration(waitsMs[slot - 1] ?? 0)}`}</span>
-          <span className="slot-word">
-            {kind === 'failed' && attempt ? outcomeLabel(attempt.outcome, attempt.status) : SLOT_WORDS[kind]}
-          </span>
-          <span className="slot-time">{at === null ? ' ' : <Time at={at} />}</span>
-        </li>
-      ))}
-    </ol>
-  )
-}
+const SlotLine = ({ slots, waitsMs }: { readonly slots: readonly Slot[]; readonly waitsMs: readonly number[] }) => (
+  <ol className="slots" aria-label="Schedule of this run">
+    {slots.map(({ slot, kind, at, attempt }) => (
+      <li key={slot} className={kind}>
+        <span className="slot-wait">{slot === 0 ? 'immediately' : `+${duration(waitsMs[slot - 1] ?? 0)}`}</span>
+        <span className="slot-word">
+          {kind === 'failed' && attempt ? outcomeLabel(attempt.outcome, attempt.status) : (SLOT_WORDS[kind] ?? kind)}
+        </span>
+        <span className="slot-time">{at === null ? ' ' : <Time at={at} />}</span>
+      </li>
+    ))}
+  </ol>
+)
 
 function Attempts({ delivery: { attempts } }: { readonly delivery: Delivery }) {
   if (attempts.length === 0) return <p className="muted">No attempt was made so far.</p>
