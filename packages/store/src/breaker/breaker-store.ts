@@ -61,6 +61,12 @@ export interface EndpointHealth {
 /** A worker's claim to the one POST after a cool-down. */
 export type Probe = string
 
+export interface BreakerOptions {
+  /** Transient failures in a row that open the breaker. */
+  readonly failures: number
+  readonly cooldownMs: number
+}
+
 /** Failures further apart than this do not count as in a row. */
 const REMEMBERED_MS = 24 * 60 * 60_000
 
@@ -68,15 +74,7 @@ const UNKNOWN: AttemptResult = { outcome: 'network', status: null }
 
 export type BreakerStore = ReturnType<typeof createBreakerStore>
 
-export function createBreakerStore(
-  redis: Redis,
-  options: {
-    /** Transient failures in a row that open the breaker. */
-    readonly failures: number
-    readonly cooldownMs: number
-  },
-) {
-  const { failures, cooldownMs } = options
+export function createBreakerStore(redis: Redis, { failures, cooldownMs }: BreakerOptions) {
   return {
     ...createBreakerReader(redis),
     /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
