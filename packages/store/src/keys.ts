@@ -5,9 +5,9 @@ import type { Delivery, DeliveryId, EventId, SubscriptionId, Tenant } from '@swi
  * Every key of Switchhook in Redis. The comment of each key gives its type and content · its lifetime · its writer.
  *
  * The part in braces is the hash tag. Keys with the same tag are on one node of a Redis Cluster. A script only touches
- * keys with the same tag; a script with several parts (script-parts.ts) only in each part. The tag `t:<tenant>` is for a
- * tenant's configuration and lists, `p<n>` for the state of the tenants in partition n, `s:<subscription>` for a
- * subscription's lists, a bare id for one delivery or event.
+ * keys with the same tag; a script with several parts (`ScriptPart` in commands.ts) only in each part. The tag
+ * `t:<tenant>` is for a tenant's configuration and lists, `p<n>` for the state of the tenants in partition n,
+ * `s:<subscription>` for a subscription's lists, a bare id for one delivery or event.
  *
  * "api", "fanout" and "worker" are the services. Names in capitals are settings (docs/configuration.md).
  */

@@ -25,25 +25,23 @@ type ListCursor = ReturnType<typeof createListCursor>
  * Converts a place in a list to the opaque text that clients see, and back.
  * @param kind a prefix that keeps cursors of different kinds of lists apart
  */
-export function createListCursor(kind: string, place: RegExp) {
-  return {
-    of: (since: string): string => Buffer.from(`${kind}${since}`).toString('base64url'),
-    /** @throws AppError `invalid-request` for a text that `of` of this kind of list did not return */
-    parse(cursor: string): string {
-      const text = Buffer.from(cursor, 'base64url').toString()
-      const since = text.slice(kind.length)
-      if (text.startsWith(kind) && place.test(since)) return since
-      throw new AppError('invalid-request', {
-        errors: [{ pointer: '/cursor', detail: 'is not a cursor of this list' }],
-      })
-    },
-  }
-}
+export const createListCursor = (kind: string, place: RegExp) => ({
+  of: (since: string): string => Buffer.from(`${kind}${since}`).toString('base64url'),
+  /** @throws AppError `invalid-request` for a text that `of` of this kind of list did not return */
+  parse(cursor: string): string {
+    const text = Buffer.from(cursor, 'base64url').toString()
+    const since = text.slice(kind.length)
+    if (text.startsWith(kind) && place.test(since)) return since
+    throw new AppError('invalid-request', {
+      errors: [{ pointer: '/cursor', detail: 'is not a cursor of this list' }],
+    })
+  },
+})
 
-/** A place in a list that is sorted by time in µs, as Redis formats the score. */
-export const MICROSECONDS = /^\d{1,16}$/
+/** For a list that is sorted by time in µs: a place is the score, as Redis formats it. */
+export const createTimeCursor = (kind: string) => createListCursor(kind, /^\d{1,16}$/)
 
-/** Converts such a place to ISO 8601, UTC. */
+/** Converts a time in µs, as Redis formats the score, to ISO 8601, UTC. */
 export const isoTime = (since: string): string => new Date(Math.floor(Number(since) / 1_000)).toISOString()
 
 /** A list in the order of its pages. */

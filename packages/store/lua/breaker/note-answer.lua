@@ -1,7 +1,6 @@
 -- Closes the breaker, because the endpoint answered. A pause that the endpoint asked for goes on: the POST of this answer
 -- began before it. The failures are then no longer in a row.
 -- KEYS    1 breaker
--- result  1
 local openedAt, openUntil, paused = unpack(redis.call('HMGET', KEYS[1], 'openedAt', 'openUntil', 'paused'))
 local now = clock()
 -- A pause that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
@@ -11,4 +10,3 @@ if paused and tonumber(openedAt) <= now and now < tonumber(openUntil) then
 else
   redis.call('UNLINK', KEYS[1])
 end
-return 1

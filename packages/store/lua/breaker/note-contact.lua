@@ -3,7 +3,6 @@
 -- KEYS    1 contact
 -- ARGV    1 acknowledged at, ms since 1970, '' for unknown   2 failed at, likewise   3 result of the failed attempt
 --         4 retention in ms
--- result  1
 local function isNewer(field, value)
   return value ~= '' and tonumber(value) > tonumber(redis.call('HGET', KEYS[1], field) or '-1')
 end
@@ -22,4 +21,3 @@ elseif failing then
   redis.call('HDEL', KEYS[1], 'failingSince')
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return 1

@@ -2,11 +2,5 @@
 -- is made while that recovery begins stays for the next.
 -- KEYS    1 rejected
 -- ARGV    1 when the delivery was parked, in ms since 1970   2 id of the recovery to come   3 retention in ms
--- result  1
-local since = tonumber(string.match(redis.call('GET', KEYS[1]) or '', '^%d+'))
-local parkedAt = tonumber(ARGV[1])
-if since and since < parkedAt then
-  parkedAt = since
-end
-redis.call('SET', KEYS[1], digits(parkedAt) .. ' ' .. ARGV[2], 'PX', ARGV[3])
-return 1
+local first = string.match(redis.call('GET', KEYS[1]) or '', '^%d+') or ARGV[1]
+redis.call('SET', KEYS[1], digits(math.min(first, ARGV[1])) .. ' ' .. ARGV[2], 'PX', ARGV[3])

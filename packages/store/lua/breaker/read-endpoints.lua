@@ -5,15 +5,10 @@
 --         of the cool-down in ms since 1970, 0 for none; the subscription as JSON, '' for none; 1 if a client reads the
 --         tenant's live stream, else 0; the noted rejections, '' for none or if the subscription does not recover them
 local function read(breaker, subscriptions, listening, rejections, id)
-  local subscription = ''
-  if id ~= '' then
-    subscription = redis.call('HGET', subscriptions, id) or ''
-  end
+  local subscription = id ~= '' and redis.call('HGET', subscriptions, id) or ''
   local listened = redis.call('EXISTS', listening)
-  local rejected = ''
-  if string.find(subscription, '"recoverRejected":true', 1, true) then
-    rejected = redis.call('GET', rejections) or ''
-  end
+  local isRecovered = string.find(subscription, '"recoverRejected":true', 1, true)
+  local rejected = isRecovered and redis.call('GET', rejections) or ''
   local failures, openedAt, openUntil = unpack(redis.call('HMGET', breaker, 'failures', 'openedAt', 'openUntil'))
   if not openUntil then
     return { 'closed', tonumber(failures or 0), '0', subscription, listened, rejected }

@@ -2,10 +2,9 @@
 -- expired are removed.
 -- KEYS    1 held   2 leased
 -- ARGV    1 delivery   2 when it is due, ms   3 lifetime of the lists in ms   4 '1': only if it is not listed
--- result  1, or 0 if it was listed already
 local held, leased = redis.call('ZSCORE', KEYS[1], ARGV[1]), redis.call('ZSCORE', KEYS[2], ARGV[1])
 if ARGV[4] == '1' and (held or leased) then
-  return 0
+  return
 end
 local due = ARGV[2]
 if held == due then
@@ -16,4 +15,3 @@ redis.call('ZREM', KEYS[2], ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', digits(clock() - ARGV[3]))
 redis.call('ZADD', KEYS[1], due, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return 1

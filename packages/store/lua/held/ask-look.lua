@@ -2,9 +2,7 @@
 -- apart, so that the end of that look does not forget it.
 -- KEYS    1 looks   2 claims
 -- ARGV    1 member   2 when, ms
--- result  1
 redis.call('ZADD', KEYS[1], 'LT', ARGV[2], ARGV[1])
 if redis.call('ZSCORE', KEYS[2], ARGV[1]) then
   redis.call('ZADD', KEYS[2], 'LT', ARGV[2], 'asked ' .. ARGV[1])
 end
-return 1

@@ -1,10 +1,10 @@
--- Ends a claimed look. The next one is the earliest of those that were asked for meanwhile and of the one that this look wants.
+-- Ends a claimed look, unless another worker looks or the claim has ended. The next one is the earliest of those that were
+-- asked for meanwhile and of the one that this look wants.
 -- KEYS    1 looks   2 claims
 -- ARGV    1 member   2 score of the claim   3 the next look after this many ms, '' for none
--- result  1, or 0 if another worker looks, or the claim has ended
 if redis.call('ZSCORE', KEYS[2], ARGV[1]) ~= ARGV[2] then
   -- What was asked for since the claim ended is not kept apart: the look stays due.
-  return 0
+  return
 end
 local next = tonumber(redis.call('ZSCORE', KEYS[2], 'asked ' .. ARGV[1]) or math.huge)
 redis.call('ZREM', KEYS[2], ARGV[1], 'asked ' .. ARGV[1])
@@ -16,4 +16,3 @@ if next == math.huge then
 else
   redis.call('ZADD', KEYS[1], digits(next), ARGV[1])
 end
-return 1

@@ -1,11 +1,8 @@
 -- Removes entries, unless they have changed since they were read.
 -- KEYS    1 the list: held or leased
 -- ARGV    delivery and score of each
--- result  how many were removed
-local removed = 0
 for i = 1, #ARGV, 2 do
   if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[i + 1] then
-    removed = removed + redis.call('ZREM', KEYS[1], ARGV[i])
+    redis.call('ZREM', KEYS[1], ARGV[i])
   end
 end
-return removed

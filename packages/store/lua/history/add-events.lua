@@ -7,7 +7,6 @@
 -- ARGV    for each list: most entries ('': nothing is removed, and the retention is only that of a new list), retention in
 --         ms, '1' for a journal, number of entries; then the entries from the oldest on: in a list the entry, in a
 --         journal the event's id, its text, its data
--- result  how many entries are new
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 
@@ -34,7 +33,6 @@ local function add(list, stream, at, count)
       redis.call('XADD', stream, idAt(first + i - 1), 'event', ARGV[at + 3 * i - 2], 'data', ARGV[at + 3 * i - 1])
     end
   end
-  return added
 end
 
 local function trim(list, stream, most, retention)
@@ -58,12 +56,12 @@ local function trim(list, stream, most, retention)
   end
 end
 
-local added, key, at = 0, 1, 1
+local key, at = 1, 1
 while key <= #KEYS do
   local list, most, retention = KEYS[key], tonumber(ARGV[at]), tonumber(ARGV[at + 1])
   local isJournal, count = ARGV[at + 2] == '1', tonumber(ARGV[at + 3])
   local stream = isJournal and KEYS[key + 1]
-  added = added + add(list, stream, at + 4, count)
+  add(list, stream, at + 4, count)
   if most then
     trim(list, stream, most, retention)
   elseif redis.call('PTTL', list) < 0 then
@@ -72,4 +70,3 @@ while key <= #KEYS do
   key = key + (isJournal and 2 or 1)
   at = at + 4 + count * (isJournal and 3 or 1)
 end
-return added

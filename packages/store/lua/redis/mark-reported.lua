@@ -3,9 +3,6 @@
 -- Allowed while Redis is over `maxmemory`, because the limits free memory.
 -- KEYS    1 breaker, parked-limit or held-limit
 -- ARGV    1 the field that begins with its start   2 its start, in ms since 1970
--- result  1 noted, 0 there is another one or none
-if string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^%d+') ~= ARGV[2] then
-  return 0
+if string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^%d+') == ARGV[2] then
+  redis.call('HSET', KEYS[1], 'told', ARGV[2])
 end
-redis.call('HSET', KEYS[1], 'told', ARGV[2])
-return 1

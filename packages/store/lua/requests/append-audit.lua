@@ -2,7 +2,6 @@
 -- tenant are read as one, so the ids of each list begin at a sequence of its own in each millisecond.
 -- KEYS    1 list
 -- ARGV    1 most entries   2 retention in ms   3 first sequence of a millisecond   then pairs: action, entry as JSON
--- result  the id of the last entry
 local now = clock()
 local ms, sequence = now, tonumber(ARGV[3])
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
@@ -11,12 +10,10 @@ if last then
   -- The clock may have been set back.
   if tonumber(last_ms) >= now then ms, sequence = tonumber(last_ms), tonumber(last_sequence) + 1 end
 end
-local id
 for at = 4, #ARGV, 2 do
-  id = string.format('%.0f-%.0f', ms, sequence)
+  local id = string.format('%.0f-%.0f', ms, sequence)
   redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], id, 'action', ARGV[at], 'entry', ARGV[at + 1])
   sequence = sequence + 1
 end
 redis.call('XTRIM', KEYS[1], 'MINID', digits(now - ARGV[2]))
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return id

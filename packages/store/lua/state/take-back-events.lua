@@ -2,16 +2,14 @@
 -- name.
 -- KEYS    1 outbox
 -- ARGV    1 group   2 relay   3 the other name   4 most entries
--- result  how many entries the relay got
 local pending = redis.pcall('XPENDING', KEYS[1], ARGV[1], '-', '+', ARGV[4], ARGV[3])
 if pending.err then
   -- No event was ever written to this partition, or no relay has claimed from it.
   if string.find(pending.err, '^NOGROUP') then
-    return 0
+    return
   end
   return pending
 end
 for _, entry in ipairs(pending) do
   redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, entry[1], 'JUSTID')
 end
-return #pending

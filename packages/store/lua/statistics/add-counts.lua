@@ -38,19 +38,13 @@ end
 
 local function add(cells, field, counts, lifetime)
   local sums, names = {}, {}
-  local function each(text)
-    for name, count in string.gmatch(text, '(%D+)(%d+)') do
-      if not sums[name] then
-        names[#names + 1] = name
-      end
-      sums[name] = (sums[name] or 0) + tonumber(count)
+  local stored = redis.call('HGET', cells, field) or ''
+  for name, count in string.gmatch(stored .. counts, '(%D+)(%d+)') do
+    if not sums[name] then
+      names[#names + 1] = name
     end
+    sums[name] = (sums[name] or 0) + tonumber(count)
   end
-  local stored = redis.call('HGET', cells, field)
-  if stored then
-    each(stored)
-  end
-  each(counts)
   local parts = {}
   for i, name in ipairs(names) do
     parts[i] = name .. digits(sums[name])

@@ -20,29 +20,27 @@ const REMEMBERED_MS = 90 * 86_400_000
 export type ContactStore = ReturnType<typeof createContactStore>
 
 /** The contact times that the api shows for a subscription. No decision depends on them. */
-export function createContactStore(redis: Redis) {
-  return {
-    /** Times older than the stored ones change nothing. */
-    async note(endpoint: Endpoint, { successAtMs, failureAtMs, failure }: Contact): Promise<void> {
-      const args = [successAtMs ?? '', failureAtMs ?? '', failure === null ? '' : resultToText(failure), REMEMBERED_MS]
-      await runScript(redis, 'breaker/note-contact', [contactKey(endpoint)], args)
-    },
-    async find(endpoint: Endpoint): Promise<Contacts> {
-      const [successAt, failureAt, failure, failingSince] = await redis[run]((commands) =>
-        commands.hmget(contactKey(endpoint), 'successAt', 'failureAt', 'failure', 'failingSince'),
-      )
-      const [successAtMs, failureAtMs, sinceMs] = [successAt, failureAt, failingSince].map((at) =>
-        at == null ? null : Number(at),
-      ) as [number | null, number | null, number | null]
-      return {
-        successAtMs,
-        failureAtMs,
-        failure: failure == null ? null : resultFromText(failure),
-        failingSinceMs: startOf(successAtMs, failureAtMs, sinceMs),
-      }
-    },
-  }
-}
+export const createContactStore = (redis: Redis) => ({
+  /** Times older than the stored ones change nothing. */
+  async note(endpoint: Endpoint, { successAtMs, failureAtMs, failure }: Contact): Promise<void> {
+    const args = [successAtMs ?? '', failureAtMs ?? '', failure === null ? '' : resultToText(failure), REMEMBERED_MS]
+    await runScript(redis, 'breaker/note-contact', [contactKey(endpoint)], args)
+  },
+  async find(endpoint: Endpoint): Promise<Contacts> {
+    const [successAt, failureAt, failure, failingSince] = await redis[run]((commands) =>
+      commands.hmget(contactKey(endpoint), 'successAt', 'failureAt', 'failure', 'failingSince'),
+    )
+    const [successAtMs, failureAtMs] = [msOf(successAt), msOf(failureAt)]
+    return {
+      successAtMs,
+      failureAtMs,
+      failure: failure == null ? null : resultFromText(failure),
+      failingSinceMs: startOf(successAtMs, failureAtMs, msOf(failingSince)),
+    }
+  },
+})
+
+const msOf = (stored: string | null | undefined): number | null => (stored == null ? null : Number(stored))
 
 /** Workers of an earlier version leave the stored start as it is, so it can be older than the last success. */
 function startOf(successAtMs: number | null, failureAtMs: number | null, sinceMs: number | null): number | null {

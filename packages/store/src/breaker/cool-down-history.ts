@@ -16,19 +16,17 @@ export interface CoolDownPeriod {
 }
 
 /** The cool-downs of the past. breaker/note-failure.lua writes them in the step that opens the breaker. */
-export function createCoolDownHistory(redis: Redis) {
-  return {
-    /** The periods with any moment from `fromMs` to before `toMs`, the oldest first. */
-    async between(
-      endpoint: Endpoint,
-      { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-    ): Promise<readonly CoolDownPeriod[]> {
-      const stored = await redis[run]((commands) =>
-        commands.zrangebyscore(coolDownsKey(endpoint), `(${fromMs}`, '+inf', 'WITHSCORES'),
-      )
-      return scoredEntries(stored)
-        .map(({ member, since }) => ({ fromMs: Number(member), untilMs: Number(since) }))
-        .filter((period) => period.fromMs < toMs)
-    },
-  }
-}
+export const createCoolDownHistory = (redis: Redis) => ({
+  /** The periods with any moment from `fromMs` to before `toMs`, the oldest first. */
+  async between(
+    endpoint: Endpoint,
+    { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  ): Promise<readonly CoolDownPeriod[]> {
+    const stored = await redis[run]((commands) =>
+      commands.zrangebyscore(coolDownsKey(endpoint), `(${fromMs}`, '+inf', 'WITHSCORES'),
+    )
+    return scoredEntries(stored)
+      .map(({ member, since }) => ({ fromMs: Number(member), untilMs: Number(since) }))
+      .filter((period) => period.fromMs < toMs)
+  },
+})

@@ -14,30 +14,28 @@ export interface Outage {
 export type OutageStore = ReturnType<typeof createOutageStore>
 
 /** Which outages were reported to the tenant. Kept in the breaker's hash, so it is deleted when the breaker closes. */
-export function createOutageStore(redis: Redis) {
-  return {
-    /** Undefined: no outage, or already reported. */
-    async unreported(endpoint: Endpoint): Promise<Outage | undefined> {
-      const [opening, told] = await redis[run]((commands) => commands.hmget(breakerKey(endpoint), 'opening', 'told'))
-      if (opening == null) return undefined
-      const outage = parseOpening(opening)
-      return told === String(outage.sinceMs) || told === TOLD ? undefined : outage
-    },
-    /** Marks only this outage, and nothing once it is over: meanwhile the breaker may have closed and opened again. */
-    async markReported(endpoint: Endpoint, { sinceMs }: Pick<Outage, 'sinceMs'>): Promise<void> {
-      await runScript(redis, 'redis/mark-reported', [breakerKey(endpoint)], ['opening', sinceMs])
-    },
-    /**
-     * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
-     * Undefined: the start of the outage was never reported, so its end must not be either; or another worker noted its end
-     * less than the time of a publish ago.
-     */
-    async noteEnd(endpoint: Endpoint) {
-      const [opening, recoveredAt] = await runScript(redis, 'breaker/note-outage-end', [breakerKey(endpoint)])
-      return opening === undefined ? undefined : { ...parseOpening(opening), recoveredAtMs: Number(recoveredAt) }
-    },
-  }
-}
+export const createOutageStore = (redis: Redis) => ({
+  /** Undefined: no outage, or already reported. */
+  async unreported(endpoint: Endpoint): Promise<Outage | undefined> {
+    const [opening, told] = await redis[run]((commands) => commands.hmget(breakerKey(endpoint), 'opening', 'told'))
+    if (opening == null) return undefined
+    const outage = parseOpening(opening)
+    return told === String(outage.sinceMs) || told === TOLD ? undefined : outage
+  },
+  /** Marks only this outage, and nothing once it is over: meanwhile the breaker may have closed and opened again. */
+  async markReported(endpoint: Endpoint, { sinceMs }: Pick<Outage, 'sinceMs'>): Promise<void> {
+    await runScript(redis, 'redis/mark-reported', [breakerKey(endpoint)], ['opening', sinceMs])
+  },
+  /**
+   * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
+   * Undefined: the start of the outage was never reported, so its end must not be either; or another worker noted its end
+   * less than the time of a publish ago.
+   */
+  async noteEnd(endpoint: Endpoint) {
+    const [opening, recoveredAt] = await runScript(redis, 'breaker/note-outage-end', [breakerKey(endpoint)])
+    return opening === undefined ? undefined : { ...parseOpening(opening), recoveredAtMs: Number(recoveredAt) }
+  },
+})
 
 /** Earlier versions write this for any outage. */
 const TOLD = '1'

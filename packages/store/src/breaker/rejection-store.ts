@@ -19,26 +19,24 @@ const REMEMBERED_MS = 30 * 86_400_000
 export type RejectionStore = ReturnType<typeof createRejectionStore>
 
 /** Remembers per endpoint since when it has rejected deliveries (`recoverRejected`, ADR 0078). */
-export function createRejectionStore(redis: Redis) {
-  return {
-    /** Call it once the delivery is parked. Repeating it is harmless. */
-    async note(endpoint: Endpoint, parkedAtMs: number): Promise<void> {
-      const args = [Math.floor(parkedAtMs), randomUUID(), REMEMBERED_MS]
-      await runScript(redis, 'breaker/note-rejection', [rejectedKey(endpoint)], args)
-    },
-    async find(endpoint: Endpoint): Promise<Rejections | undefined> {
-      const stored = await redis[run]((commands) => commands.get(rejectedKey(endpoint)))
-      if (stored === null) return undefined
-      const [since, recoveryId = ''] = stored.split(' ')
-      return { sinceMs: Number(since), recoveryId: parseRecoveryId(recoveryId), stored }
-    },
-    /** Does nothing if a rejection was noted since they were read. */
-    async remove(endpoint: Endpoint, { stored }: Rejections): Promise<void> {
-      await runScript(redis, 'redis/delete-if-equal', [rejectedKey(endpoint)], [stored])
-    },
-    /** Removes them, whatever they are. */
-    async forget(endpoint: Endpoint): Promise<void> {
-      await redis[run]((commands) => commands.del(rejectedKey(endpoint)))
-    },
-  }
-}
+export const createRejectionStore = (redis: Redis) => ({
+  /** Call it once the delivery is parked. Repeating it is harmless. */
+  async note(endpoint: Endpoint, parkedAtMs: number): Promise<void> {
+    const args = [Math.floor(parkedAtMs), randomUUID(), REMEMBERED_MS]
+    await runScript(redis, 'breaker/note-rejection', [rejectedKey(endpoint)], args)
+  },
+  async find(endpoint: Endpoint): Promise<Rejections | undefined> {
+    const stored = await redis[run]((commands) => commands.get(rejectedKey(endpoint)))
+    if (stored === null) return undefined
+    const [since, recoveryId = ''] = stored.split(' ')
+    return { sinceMs: Number(since), recoveryId: parseRecoveryId(recoveryId), stored }
+  },
+  /** Does nothing if a rejection was noted since they were read. */
+  async remove(endpoint: Endpoint, { stored }: Rejections): Promise<void> {
+    await runScript(redis, 'redis/delete-if-equal', [rejectedKey(endpoint)], [stored])
+  },
+  /** Removes them, whatever they are. */
+  async forget(endpoint: Endpoint): Promise<void> {
+    await redis[run]((commands) => commands.del(rejectedKey(endpoint)))
+  },
+})

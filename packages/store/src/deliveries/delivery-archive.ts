@@ -61,15 +61,9 @@ export function createDeliveryArchive(redis: Redis) {
         commands.getBuffer(bodyKey(deliveryId)),
       ])
       const found = parseRecord(stored ?? '')
-      return (
-        found && {
-          deliveryId,
-          ...found.view,
-          attempts: found.attempts,
-          body,
-          ...(found.ledger.state === 'unsent' && { isUnsent: true }),
-        }
-      )
+      if (found === undefined) return undefined
+      const { ledger, view, attempts } = found
+      return { deliveryId, ...view, attempts, body, ...(ledger.state === 'unsent' && { isUnsent: true }) }
     },
     /**
      * The parked deliveries of a subscription, the newest first. Deliveries parked later do not shift the pages.

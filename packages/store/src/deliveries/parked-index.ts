@@ -1,14 +1,6 @@
 import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
 import { parkedKey } from '../keys.ts'
-import {
-  collectPage,
-  createListCursor,
-  isoTime,
-  listingOf,
-  MICROSECONDS,
-  type RangeQuery,
-  type ScoredEntry,
-} from '../paging.ts'
+import { collectPage, createTimeCursor, isoTime, listingOf, type RangeQuery, type ScoredEntry } from '../paging.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
 import { type ListedDelivery, readListed } from './listed-delivery.ts'
@@ -27,27 +19,25 @@ export interface ParkedEntry {
   readonly since: string
 }
 
-const cursors = createListCursor('', MICROSECONDS)
+const cursors = createTimeCursor('')
 
 /** The list of a subscription's parked deliveries. Entries may be stale; a delivery's record decides if it is parked. */
-export function createParkedIndex(redis: Redis) {
-  return {
-    /** Resolves to the time of the first addition (ISO 8601, UTC). */
-    async add(delivery: ParkedRun, retentionMs: number): Promise<string> {
-      const keys = [parkedKey(delivery.subscriptionId)]
-      return isoTime(await runScript(redis, 'deliveries/add-parked', keys, [memberOf(delivery), retentionMs]))
-    },
-    async remove(delivery: ParkedRun): Promise<void> {
-      await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), memberOf(delivery)))
-    },
-    async page(subscriptionId: SubscriptionId, { matches = () => true, ...range }: ParkedQuery) {
-      return collectPage(listingOf(redis, parkedKey(subscriptionId), cursors, range), async (entries) => {
-        const records = await readListed(redis, entries.map(toEntry), isParked)
-        return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
-      })
-    },
-  }
-}
+export const createParkedIndex = (redis: Redis) => ({
+  /** Resolves to the time of the first addition (ISO 8601, UTC). */
+  async add(delivery: ParkedRun, retentionMs: number): Promise<string> {
+    const keys = [parkedKey(delivery.subscriptionId)]
+    return isoTime(await runScript(redis, 'deliveries/add-parked', keys, [memberOf(delivery), retentionMs]))
+  },
+  async remove(delivery: ParkedRun): Promise<void> {
+    await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), memberOf(delivery)))
+  },
+  async page(subscriptionId: SubscriptionId, { matches = () => true, ...range }: ParkedQuery) {
+    return collectPage(listingOf(redis, parkedKey(subscriptionId), cursors, range), async (entries) => {
+      const records = await readListed(redis, entries.map(toEntry), isParked)
+      return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
+    })
+  },
+})
 
 /** A redelivery that is not known to be published still counts as the parked run before it. */
 export function isParked({ ledger }: Pick<StoredRecord, 'ledger'>, listed: Pick<ParkedEntry, 'run'>): boolean {

@@ -8,53 +8,11 @@ import {
   parkingSubscriptionsKey,
   recordKey,
 } from '../keys.ts'
-import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
+import { pipeline, type Redis, runScript } from '../redis/redis.ts'
+import { createCrossingStore } from './crossing-store.ts'
 import type { DeliveryRetention } from './delivery-store.ts'
 import { toEntry } from './parked-index.ts'
 import { createTenantRoom } from './tenant-room.ts'
-
-/** How many of a subscription's parked deliveries are kept. */
-interface ParkedAllowance {
-  /** The newest deliveries, which keep their body. */
-  readonly whole: number
-  /** All deliveries that are kept, with or without a body. */
-  readonly total: number
-}
-
-/** The result of one call of `trim`. */
-interface Trimmed {
-  /** How many were parked before. */
-  readonly count: number
-  readonly bodies: number
-  readonly dropped: number
-  /** No further call is needed. */
-  readonly isDone: boolean
-}
-
-/** When the parked or held deliveries of a subscription crossed a limit. It stays the same until the next crossing. */
-export interface Crossing {
-  readonly crossedAtMs: number
-  readonly limit: number
-  /** How many there were then. */
-  readonly count: number
-}
-
-export type CrossingStore = ReturnType<typeof createCrossingStore>
-
-/** @param keyOf the hash with the fields `crossedAt`, `crossedLimit`, `crossedCount` and `told` */
-export const createCrossingStore = (redis: Redis, keyOf: (id: SubscriptionId) => string) => ({
-  /** The last crossing, unless it was reported. */
-  async unreported(subscriptionId: SubscriptionId): Promise<Crossing | undefined> {
-    const [crossedAt, limit, count, told] = await redis[run]((commands) =>
-      commands.hmget(keyOf(subscriptionId), 'crossedAt', 'crossedLimit', 'crossedCount', 'told'),
-    )
-    if (crossedAt == null || told != null) return undefined
-    return { crossedAtMs: Number(crossedAt), limit: Number(limit), count: Number(count) }
-  },
-  async markReported(subscriptionId: SubscriptionId, { crossedAtMs }: Crossing): Promise<void> {
-    await runScript(redis, 'redis/mark-reported', [keyOf(subscriptionId)], ['crossedAt', crossedAtMs])
-  },
-})
 
 export interface ParkedCount {
   readonly count: number
@@ -100,8 +58,13 @@ export function createParkedLimitStore(
       retentionMs: parkedRetentionMs,
     }),
     ...createCrossingStore(redis, parkedLimitKey),
-    /** Releases a bounded number of bodies and deliveries beyond the allowance, the oldest first. */
-    async trim({ subscriptionId }: Endpoint, { whole, total }: ParkedAllowance): Promise<Trimmed> {
+    /**
+     * Releases a bounded number of bodies and deliveries beyond an allowance, the oldest first.
+     * @param allowance `whole`: the newest deliveries, which keep their body; `total`: all that are kept
+     * @returns `count`: how many were parked before; `isDone`: no further call is needed
+     */
+    async trim({ subscriptionId }: Endpoint, allowance: { whole: number; total: number }) {
+      const { whole, total } = allowance
       const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
       const bounds = [whole, total, RELEASED_AT_ONCE, Math.floor(whole * CROSSED_AGAIN_BELOW)]
       const [count, drop, placed] = await runScript(redis, 'deliveries/find-excess-parked', keys, bounds)
@@ -127,12 +90,10 @@ export function createParkedLimitStore(
 export type ParkedCounter = ReturnType<typeof createParkedCounter>
 
 /** Counts the parked deliveries of a subscription, for clients and recoveries. */
-export function createParkedCounter(redis: Redis) {
-  return {
-    async count(subscriptionId: SubscriptionId): Promise<ParkedCount> {
-      const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
-      const [count, withoutBody, dropped, bodiesUntil] = await runScript(redis, 'deliveries/count-parked', keys)
-      return { count, withoutBody, dropped, bodiesUntil }
-    },
-  }
-}
+export const createParkedCounter = (redis: Redis) => ({
+  async count(subscriptionId: SubscriptionId): Promise<ParkedCount> {
+    const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
+    const [count, withoutBody, dropped, bodiesUntil] = await runScript(redis, 'deliveries/count-parked', keys)
+    return { count, withoutBody, dropped, bodiesUntil }
+  },
+})

@@ -1,5 +1,5 @@
 import type { SubscriptionId } from '@switchhook/contracts'
-import { createCrossingStore } from '../deliveries/parked-limit-store.ts'
+import { createCrossingStore } from '../deliveries/crossing-store.ts'
 import { createTenantRoom } from '../deliveries/tenant-room.ts'
 import { heldKey, heldLimitKey, heldRoomKey, holdingSubscriptionsKey, leasedKey } from '../keys.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
@@ -15,23 +15,21 @@ export type HeldLimitStore = ReturnType<typeof createHeldLimitStore>
  * Keeps the held deliveries within limits. Several workers may call every method concurrently.
  * @param retentionMs how long a delivery is held
  */
-export function createHeldLimitStore(redis: Redis, retentionMs: number) {
-  return {
-    ...createTenantRoom(redis, {
-      subscriptionsKey: holdingSubscriptionsKey,
-      roomKey: heldRoomKey,
-      count: async (commands, id) => {
-        const [held, leased] = await Promise.all([commands.zcard(heldKey(id)), commands.zcard(leasedKey(id))])
-        return held + leased
-      },
-      retentionMs,
-    }),
-    ...createCrossingStore(redis, heldLimitKey),
-    /** How many deliveries are held. Notes a crossing once they are more than `NEAR_HELD_LIMIT` of the limit. */
-    async count(id: SubscriptionId, limit: number): Promise<number> {
-      const keys = [heldKey(id), leasedKey(id), heldLimitKey(id)]
-      const args = [limit, Math.floor(limit * NEAR_HELD_LIMIT), CROSSED_AGAIN_BELOW, retentionMs]
-      return runScript(redis, 'held/count-held', keys, args)
+export const createHeldLimitStore = (redis: Redis, retentionMs: number) => ({
+  ...createTenantRoom(redis, {
+    subscriptionsKey: holdingSubscriptionsKey,
+    roomKey: heldRoomKey,
+    count: async (commands, id) => {
+      const [held, leased] = await Promise.all([commands.zcard(heldKey(id)), commands.zcard(leasedKey(id))])
+      return held + leased
     },
-  }
-}
+    retentionMs,
+  }),
+  ...createCrossingStore(redis, heldLimitKey),
+  /** How many deliveries are held. Notes a crossing once they are more than `NEAR_HELD_LIMIT` of the limit. */
+  async count(id: SubscriptionId, limit: number): Promise<number> {
+    const keys = [heldKey(id), leasedKey(id), heldLimitKey(id)]
+    const args = [limit, Math.floor(limit * NEAR_HELD_LIMIT), CROSSED_AGAIN_BELOW, retentionMs]
+    return runScript(redis, 'held/count-held', keys, args)
+  },
+})

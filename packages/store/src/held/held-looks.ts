@@ -20,26 +20,24 @@ function endpointOf(member: string): Endpoint {
 export type HeldLooks = ReturnType<typeof createHeldLooks>
 
 /** When workers look at the held deliveries of which subscription. Costs nothing while no delivery is held. */
-export function createHeldLooks(redis: Redis) {
-  return {
-    /** A worker looks at this time (ms since 1970), unless one looks earlier. */
-    async askFor(endpoint: Endpoint, atMs: number): Promise<void> {
-      const args = [memberOf(endpoint), Math.floor(atMs)]
-      await runScript(redis, 'held/ask-look', keysOf(partitionOf(endpoint.tenant)), args)
-    },
-    /** The due looks that no other worker has. One that is not finished within `leaseMs` is due again. */
-    async claimDue(most: number, leaseMs: number): Promise<HeldLook[]> {
-      const ages = await overdueIn(redis, heldLooksKey)
-      const due = PARTITIONS.filter((part) => (ages[part] ?? -1) >= 0)
-      const claimed = await pipeline(redis, (commands) =>
-        due.map((part) => commands.runScript('held/claim-looks', keysOf(part), [most, leaseMs])),
-      )
-      return claimed.flatMap(([claim = '', ...members]) => members.map((member) => ({ ...endpointOf(member), claim })))
-    },
-    /** @param nextInMs null: no further look. One that was asked for meanwhile follows in any case, and at its time. */
-    async finish({ claim, ...endpoint }: HeldLook, nextInMs: number | null): Promise<void> {
-      const args = [memberOf(endpoint), claim, nextInMs === null ? '' : Math.ceil(nextInMs)]
-      await runScript(redis, 'held/finish-look', keysOf(partitionOf(endpoint.tenant)), args)
-    },
-  }
-}
+export const createHeldLooks = (redis: Redis) => ({
+  /** A worker looks at this time (ms since 1970), unless one looks earlier. */
+  async askFor(endpoint: Endpoint, atMs: number): Promise<void> {
+    const args = [memberOf(endpoint), Math.floor(atMs)]
+    await runScript(redis, 'held/ask-look', keysOf(partitionOf(endpoint.tenant)), args)
+  },
+  /** The due looks that no other worker has. One that is not finished within `leaseMs` is due again. */
+  async claimDue(most: number, leaseMs: number): Promise<HeldLook[]> {
+    const ages = await overdueIn(redis, heldLooksKey)
+    const due = PARTITIONS.filter((part) => (ages[part] ?? -1) >= 0)
+    const claimed = await pipeline(redis, (commands) =>
+      due.map((part) => commands.runScript('held/claim-looks', keysOf(part), [most, leaseMs])),
+    )
+    return claimed.flatMap(([claim = '', ...members]) => members.map((member) => ({ ...endpointOf(member), claim })))
+  },
+  /** @param nextInMs null: no further look. One that was asked for meanwhile follows in any case, and at its time. */
+  async finish({ claim, ...endpoint }: HeldLook, nextInMs: number | null): Promise<void> {
+    const args = [memberOf(endpoint), claim, nextInMs === null ? '' : Math.ceil(nextInMs)]
+    await runScript(redis, 'held/finish-look', keysOf(partitionOf(endpoint.tenant)), args)
+  },
+})

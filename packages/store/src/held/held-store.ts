@@ -111,11 +111,8 @@ export function createHeldStore(redis: Redis) {
       const [, ...reply] = await runScript(redis, 'held/lease-held', listsOf(id), [most, leaseSeconds])
       const entries = heldEntriesOf(reply)
       const found = await read(entries.map(({ deliveryId }) => deliveryId))
-      await remove(
-        id,
-        'leased',
-        entries.filter((_, i) => found[i] === undefined),
-      )
+      const gone = entries.filter((_, i) => found[i] === undefined)
+      await remove(id, 'leased', gone)
       return entries.flatMap(({ score: lease }, i) => {
         const delivery = found[i]?.delivery
         return delivery === undefined ? [] : [{ delivery, lease }]

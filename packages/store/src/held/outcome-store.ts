@@ -7,12 +7,10 @@ const KNOWN_MS = 10 * 60_000
 export type OutcomeStore = ReturnType<typeof createOutcomeStore>
 
 /** Tells an api that a worker has recorded the outcomes of a batch. */
-export function createOutcomeStore(redis: Redis) {
-  return {
-    async recorded(batchId: string): Promise<void> {
-      await redis[run]((commands) => commands.set(outcomesKey(batchId), '', 'PX', KNOWN_MS))
-    },
-    isRecorded: async (batchId: string): Promise<boolean> =>
-      (await redis[run]((commands) => commands.exists(outcomesKey(batchId)))) === 1,
-  }
-}
+export const createOutcomeStore = (redis: Redis) => ({
+  async recorded(batchId: string): Promise<void> {
+    await redis[run]((commands) => commands.set(outcomesKey(batchId), '', 'PX', KNOWN_MS))
+  },
+  isRecorded: async (batchId: string): Promise<boolean> =>
+    (await redis[run]((commands) => commands.exists(outcomesKey(batchId)))) === 1,
+})

@@ -46,10 +46,8 @@ export function createDeliveryCounter(redis: Redis) {
       deliveries.map(({ id }) => commands.getrange(recordKey(id), 0, LEDGER_BYTES - 1)),
     )
     const states = ledgers.map((stored) => parseLedger(stored)?.state)
-    const remembered = await rememberedOf(
-      redis,
-      deliveries.filter((_, i) => states[i] === undefined),
-    )
+    const withoutRecord = deliveries.filter((_, i) => states[i] === undefined)
+    const remembered = await rememberedOf(redis, withoutRecord)
     const waiting = mayBeHeld ? deliveries.filter((_, i) => states[i] === 'waiting') : []
     const messages = await pipeline(redis, (commands) => waiting.map(({ id }) => commands.exists(heldMessageKey(id))))
     const held = new Set(waiting.filter((_, i) => messages[i] === 1))

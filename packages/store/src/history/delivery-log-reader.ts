@@ -12,10 +12,9 @@ import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/
 import { eventKey, logKey } from '../keys.ts'
 import {
   collectPage,
-  createListCursor,
+  createTimeCursor,
   isoTime,
   listingOf,
-  MICROSECONDS,
   type Page,
   type RangeQuery,
   type ScoredEntry,
@@ -45,7 +44,7 @@ interface Entry {
   readonly since: string
 }
 
-const cursors = createListCursor('l', MICROSECONDS)
+const cursors = createTimeCursor('l')
 
 export type DeliveryLogReader = ReturnType<typeof createDeliveryLogReader>
 
@@ -76,10 +75,8 @@ export function createDeliveryLogReader(redis: Redis) {
    */
   async function load(subscription: Subscription, entries: readonly Entry[]): Promise<(ListedDelivery | undefined)[]> {
     const found = await records(entries.map(({ eventId }) => deliveryIdOf(eventId, subscription.id)))
-    const remembered = await rememberedOf(
-      redis,
-      entries.filter((_, i) => found[i] === undefined),
-    )
+    const withoutRecord = entries.filter((_, i) => found[i] === undefined)
+    const remembered = await rememberedOf(redis, withoutRecord)
     const { id: subscriptionId, tenant, url } = subscription
     return entries.map(({ eventId, eventType, since }, i) => {
       if (found[i] !== undefined || !remembered.has(eventId)) return found[i]

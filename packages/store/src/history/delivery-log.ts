@@ -1,8 +1,8 @@
 import { getOrCreate } from '@switchhook/runtime'
 import { eventKey, eventsKey, logKey } from '../keys.ts'
+import type { ScriptPart } from '../redis/commands.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'
-import type { ScriptPart } from '../redis/script-parts.ts'
 import { entryOf } from './event-list.ts'
 import { eventJson, type LoggedEvent } from './event-record.ts'
 import { pendingIndexing } from './pending-index.ts'
@@ -30,24 +30,22 @@ const MAX_ENTRIES = 500
  * The list of a tenant's events, and for each subscription the list of its deliveries, including those without an attempt.
  * Fan-out writes it.
  */
-export function createDeliveryLog(redis: Redis, limits: DeliveryLogLimits) {
-  return {
-    /** Can be repeated. If an event is fanned out again, only its record changes. */
-    async write(events: readonly LoggedEvent[], nowMs: number): Promise<void> {
-      const pending = pendingIndexing(events, limits.eventRetentionMs, nowMs)
-      const records = events.map((event) => {
-        const leftMs = limits.eventRetentionMs - (nowMs - Date.parse(event.fannedOutAt))
-        return { keys: [eventKey(event.eventId)], args: [eventJson(event), Math.max(1, leftMs)] }
-      })
-      const additions = additionsOf(events, limits)
-      await pipeline(redis, (commands) => [
-        commands.runParts('history/add-events', additions),
-        commands.runParts('history/index-pending', pending.parts, pending.shared),
-        commands.runParts('history/write-records', records),
-      ])
-    },
-  }
-}
+export const createDeliveryLog = (redis: Redis, limits: DeliveryLogLimits) => ({
+  /** Can be repeated. If an event is fanned out again, only its record changes. */
+  async write(events: readonly LoggedEvent[], nowMs: number): Promise<void> {
+    const pending = pendingIndexing(events, limits.eventRetentionMs, nowMs)
+    const records = events.map((event) => {
+      const leftMs = limits.eventRetentionMs - (nowMs - Date.parse(event.fannedOutAt))
+      return { keys: [eventKey(event.eventId)], args: [eventJson(event), Math.max(1, leftMs)] }
+    })
+    const additions = additionsOf(events, limits)
+    await pipeline(redis, (commands) => [
+      commands.runParts('history/add-events', additions),
+      commands.runParts('history/index-pending', pending.parts, pending.shared),
+      commands.runParts('history/write-records', records),
+    ])
+  },
+})
 
 /** The entries to add to each list, the oldest first. */
 function additionsOf(events: readonly LoggedEvent[], limits: DeliveryLogLimits): ScriptPart[] {

@@ -2,10 +2,9 @@ import { type EventId, type EventSubject, type EventType, numberEnding, type Ten
 import { eventsKey } from '../keys.ts'
 import {
   collectPage,
-  createListCursor,
+  createTimeCursor,
   isoTime,
   listingOf,
-  MICROSECONDS,
   type Page,
   type RangeQuery,
   type ScoredEntry,
@@ -33,7 +32,7 @@ const EQUAL = ['eventType', 'callId', 'agentUri', 'correlationId'] as const
 const MOST_SCANNED = 5_000
 const MOST_AT_ONCE = 1_000
 
-const cursors = createListCursor('e', MICROSECONDS)
+const cursors = createTimeCursor('e')
 
 export type EventList = ReturnType<typeof createEventList>
 
@@ -88,17 +87,20 @@ export function entryOf({ eventId, eventType, occurredAt, subject }: LoggedEvent
   return JSON.stringify(number == null ? fields : [...fields, number])
 }
 
+type StoredEntry = readonly [
+  EventId,
+  EventType,
+  occurredAt: string,
+  callId: string | null,
+  agentUri: string | null,
+  correlationId: string | null,
+  number?: string | null,
+]
+
 /** Only `entryOf` writes entries, so the JSON is not validated. */
 export function parseEntry({ member, since }: ScoredEntry): ListedEvent {
-  const [eventId, eventType, occurredAt, callId, agentUri, correlationId, number = null] = JSON.parse(member) as [
-    EventId,
-    EventType,
-    string,
-    string | null,
-    string | null,
-    string | null,
-    (string | null)?,
-  ]
+  const stored = JSON.parse(member) as StoredEntry
+  const [eventId, eventType, occurredAt, callId, agentUri, correlationId, number = null] = stored
   const listedAt = isoTime(since)
   return { eventId, eventType, occurredAt, listedAt, callId, agentUri, correlationId, number }
 }

@@ -34,26 +34,22 @@ export const MAX_DATA_BYTES = 16 * 1_024
 const PART = { count: 500, bytes: 256 * 1_024 }
 
 /** The record of a tenant's events with their data, in the order in which fan-out wrote them. Fan-out writes it. */
-export function createJournal(redis: Redis, { size, retentionMs }: JournalLimits) {
-  return {
-    /** Can be repeated: an event that is journaled already keeps its place. Events without `dataJson` are left out. */
-    async append(events: readonly LoggedEvent[]): Promise<void> {
-      if (size === 0) return
-      const tenants = Map.groupBy(
-        events.filter(({ dataJson }) => dataJson !== undefined),
-        ({ tenant }) => tenant,
-      )
-      const parts = [...tenants].flatMap(([tenant, some]) =>
-        [...chunksWithin(PART, some.map(rowOf), sizeOf)].map((rows) => ({
-          keys: [journalIndexKey(tenant), journalKey(tenant)],
-          args: [size, retentionMs, 1, rows.length, ...rows.flat()],
-        })),
-      )
-      if (parts.length === 0) return
-      await redis[run]((commands) => commands.runParts('history/add-events', parts))
-    },
-  }
-}
+export const createJournal = (redis: Redis, { size, retentionMs }: JournalLimits) => ({
+  /** Can be repeated: an event that is journaled already keeps its place. Events without `dataJson` are left out. */
+  async append(events: readonly LoggedEvent[]): Promise<void> {
+    if (size === 0) return
+    const journaled = events.filter(({ dataJson }) => dataJson !== undefined)
+    const tenants = Map.groupBy(journaled, ({ tenant }) => tenant)
+    const parts = [...tenants].flatMap(([tenant, some]) =>
+      [...chunksWithin(PART, some.map(rowOf), sizeOf)].map((rows) => ({
+        keys: [journalIndexKey(tenant), journalKey(tenant)],
+        args: [size, retentionMs, 1, rows.length, ...rows.flat()],
+      })),
+    )
+    if (parts.length === 0) return
+    await redis[run]((commands) => commands.runParts('history/add-events', parts))
+  },
+})
 
 /** The arguments of one event: its id, its entry, its data. */
 function rowOf(event: LoggedEvent): readonly [eventId: string, entry: string, data: string] {
@@ -69,16 +65,12 @@ const sizeOf = ([, entry, data]: ReturnType<typeof rowOf>) => ({ count: 1, bytes
 const isTooLarge = (json: string): boolean =>
   json.length > MAX_DATA_BYTES || (3 * json.length > MAX_DATA_BYTES && Buffer.byteLength(json) > MAX_DATA_BYTES)
 
+type StoredEntry = [EventId, EventType, occurredAt: string, fannedOutAt: string, count: number, ...SubscriptionId[]]
+
 /** Only `append` writes entries, so the JSON is not validated. */
 export function parseEntry([id, [, entry = '[]', , data = '']]: [JournalId, string[]]): JournalEntry {
-  const [eventId, eventType, occurredAt, fannedOutAt, subscriptionCount, ...subscriptionIds] = JSON.parse(entry) as [
-    EventId,
-    EventType,
-    string,
-    string,
-    number,
-    ...SubscriptionId[],
-  ]
+  const stored = JSON.parse(entry) as StoredEntry
+  const [eventId, eventType, occurredAt, fannedOutAt, subscriptionCount, ...subscriptionIds] = stored
   const dataJson = data === '' ? null : data
   return { id, eventId, eventType, occurredAt, fannedOutAt, subscriptionIds, subscriptionCount, dataJson }
 }

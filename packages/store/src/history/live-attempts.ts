@@ -33,33 +33,31 @@ export type LiveAttemptStore = ReturnType<typeof createLiveAttemptStore>
  * The path of attempts from the workers to the live stream: one short stream per tenant, which exists only while a listener
  * listens. Attempts that are not read in time are lost; the record of each delivery has them.
  */
-export function createLiveAttemptStore(redis: Redis) {
-  return {
-    /** Called by workers, once per tenant and batch. */
-    publish: async (tenant: Tenant, attempts: readonly LiveAttempt[], left: number): Promise<void> => {
-      const key = attemptsKey(tenant)
-      await pipeline(redis, (commands) => [
-        commands.xadd(key, 'MAXLEN', '~', MAX_BATCHES, '*', 'attempts', JSON.stringify(attempts), 'left', left),
-        commands.pexpire(key, KEPT_MS),
-      ])
-    },
-    /** Asks workers to publish the tenant's attempts for the next 15 seconds. */
-    async listen(tenant: Tenant): Promise<void> {
-      await redis[run]((commands) => commands.set(listeningKey(tenant), '', 'PX', LISTENING_MS))
-    },
-    async newest(tenant: Tenant): Promise<string> {
-      const [last] = await redis[run]((commands) => commands.xrevrange(attemptsKey(tenant), '+', '-', 'COUNT', 1))
-      return last?.[0] ?? '0-0'
-    },
-    /** The oldest first. */
-    async after(tenant: Tenant, after: string, count: number): Promise<readonly LiveAttempts[]> {
-      const key = attemptsKey(tenant)
-      const found = await redis[run]((commands) => commands.xrange(key, `(${after}`, '+', 'COUNT', count))
-      return found.map(([id, [, attempts = '[]', , left = '0']]) => ({
-        id,
-        attempts: JSON.parse(attempts) as LiveAttempt[],
-        left: Number(left),
-      }))
-    },
-  }
-}
+export const createLiveAttemptStore = (redis: Redis) => ({
+  /** Called by workers, once per tenant and batch. */
+  publish: async (tenant: Tenant, attempts: readonly LiveAttempt[], left: number): Promise<void> => {
+    const key = attemptsKey(tenant)
+    await pipeline(redis, (commands) => [
+      commands.xadd(key, 'MAXLEN', '~', MAX_BATCHES, '*', 'attempts', JSON.stringify(attempts), 'left', left),
+      commands.pexpire(key, KEPT_MS),
+    ])
+  },
+  /** Asks workers to publish the tenant's attempts for the next 15 seconds. */
+  async listen(tenant: Tenant): Promise<void> {
+    await redis[run]((commands) => commands.set(listeningKey(tenant), '', 'PX', LISTENING_MS))
+  },
+  async newest(tenant: Tenant): Promise<string> {
+    const [last] = await redis[run]((commands) => commands.xrevrange(attemptsKey(tenant), '+', '-', 'COUNT', 1))
+    return last?.[0] ?? '0-0'
+  },
+  /** The oldest first. */
+  async after(tenant: Tenant, after: string, count: number): Promise<readonly LiveAttempts[]> {
+    const key = attemptsKey(tenant)
+    const found = await redis[run]((commands) => commands.xrange(key, `(${after}`, '+', 'COUNT', count))
+    return found.map(([id, [, attempts = '[]', , left = '0']]) => ({
+      id,
+      attempts: JSON.parse(attempts) as LiveAttempt[],
+      left: Number(left),
+    }))
+  },
+})

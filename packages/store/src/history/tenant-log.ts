@@ -76,10 +76,8 @@ export function createTenantLog(redis: Redis) {
 
   async function load(tenant: Tenant, candidates: readonly Candidate[]): Promise<(ListedDelivery | undefined)[]> {
     const found = await readListed(redis, candidates)
-    const urls = await urlsOf(
-      tenant,
-      candidates.filter((_, i) => found[i] === undefined).map(({ subscriptionId }) => subscriptionId),
-    )
+    const withoutRecord = candidates.filter((_, i) => found[i] === undefined)
+    const urls = await urlsOf(tenant, new Set(withoutRecord.map(({ subscriptionId }) => subscriptionId)))
     return candidates.map(({ event: { eventId, eventType }, subscriptionId, fannedOutAt }, i) => {
       // Without a url, its subscription was deleted: the delivery is withdrawn as soon as a worker takes it.
       const url = urls.get(subscriptionId)
@@ -88,8 +86,8 @@ export function createTenantLog(redis: Redis) {
     })
   }
 
-  async function urlsOf(tenant: Tenant, ids: readonly SubscriptionId[]): Promise<Map<SubscriptionId, string>> {
-    const distinct = [...new Set(ids)]
+  async function urlsOf(tenant: Tenant, ids: ReadonlySet<SubscriptionId>): Promise<Map<SubscriptionId, string>> {
+    const distinct = [...ids]
     if (distinct.length === 0) return new Map()
     const stored = await redis[run]((commands) => commands.hmget(subscriptionsKey(tenant), ...distinct))
     return new Map(

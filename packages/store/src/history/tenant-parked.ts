@@ -1,10 +1,4 @@
-import {
-  type Attempt,
-  type ParkedReason,
-  parseSubscriptionId,
-  type SubscriptionId,
-  type Tenant,
-} from '@switchhook/contracts'
+import { type Attempt, parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { type ListedDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { isParked, type ParkedEntry, toEntry } from '../deliveries/parked-index.ts'
 import { shareOf } from '../deliveries/tenant-room.ts'
@@ -35,7 +29,7 @@ export interface ParkedCause {
   readonly subscriptionId: SubscriptionId
   readonly url: string
   /** Null: `count` older deliveries were not read. */
-  readonly parkedReason: ParkedReason | null
+  readonly parkedReason: ListedDelivery['parkedReason']
   /** Of the last attempt; null without one. */
   readonly outcome: Attempt['outcome'] | null
   readonly status: number | null
@@ -122,10 +116,8 @@ export function createTenantParked(redis: Redis) {
       )
       async function* following() {
         for await (const entries of merged) {
-          yield* chunksOf(
-            end === undefined ? entries : entries.filter((entry) => byPlace(end, entry) < 0),
-            RECORDS_AT_ONCE,
-          )
+          const left = end === undefined ? entries : entries.filter((entry) => byPlace(end, entry) < 0)
+          yield* chunksOf(left, RECORDS_AT_ONCE)
         }
       }
       const cursorOf = ({ since, list }: Entry) => cursors.of(`${since} ${list}`)

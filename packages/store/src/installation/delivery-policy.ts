@@ -18,15 +18,13 @@ export interface DeliveryPolicy {
 const KEPT_MS = 86_400_000
 
 /** The workers report their policy, because only they have its settings. The api shows it. */
-export function createDeliveryPolicyStore(redis: Redis) {
-  return {
-    async report(policy: DeliveryPolicy): Promise<void> {
-      await redis[run]((commands) => commands.set(POLICY_KEY, JSON.stringify(policy), 'PX', KEPT_MS))
-    },
-    /** The latest report of any worker. Undefined: no worker reported within a day. */
-    async find(): Promise<DeliveryPolicy | undefined> {
-      const stored = await redis[run]((commands) => commands.get(POLICY_KEY))
-      return stored === null ? undefined : (JSON.parse(stored) as DeliveryPolicy)
-    },
-  }
-}
+export const createDeliveryPolicyStore = (redis: Redis) => ({
+  async report(policy: DeliveryPolicy): Promise<void> {
+    await redis[run]((commands) => commands.set(POLICY_KEY, JSON.stringify(policy), 'PX', KEPT_MS))
+  },
+  /** The latest report of any worker. Undefined: no worker reported within a day. */
+  async find(): Promise<DeliveryPolicy | undefined> {
+    const stored = await redis[run]((commands) => commands.get(POLICY_KEY))
+    return stored === null ? undefined : (JSON.parse(stored) as DeliveryPolicy)
+  },
+})

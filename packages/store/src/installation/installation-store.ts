@@ -52,7 +52,7 @@ export function createInstallationStore(redis: Redis) {
   const read = async (): Promise<StoredInstallation | undefined> =>
     parse(await redis[run]((commands) => commands.hgetall(INSTALLATION_KEY)))
 
-  const write = (field: string, value: string): Promise<0 | 1> =>
+  const write = (field: string, value: string): Promise<null> =>
     runScript(redis, 'installation/write-installation', [INSTALLATION_KEY], [field, value])
 
   return {

@@ -17,18 +17,16 @@ import { createInstallationStore, matchInstallation, originOf, type StoredInstal
  */
 export type Installation = Awaited<ReturnType<typeof openInstallation>>
 
-export interface InstallationOptions {
-  readonly redis: Redis
-  readonly log: Pick<Logger, 'error' | 'info'>
-  /** How often a process without traffic checks for a lost or restored Redis. */
-  readonly checkEveryMs?: number
-}
-
 const CHECK_EVERY_MS = 2_000
 const RETRY_ESTABLISH_MS = 500
 
 /** Any service may create the id. Messages carry their own, so consumers pause if an emptied Redis gets a new id. */
-export async function openInstallation(options: InstallationOptions) {
+export async function openInstallation(options: {
+  readonly redis: Redis
+  readonly log: Pick<Logger, 'error' | 'info'>
+  /** How often a process without traffic checks for a lost or restored Redis. */
+  readonly checkEveryMs?: number
+}) {
   const { redis, log, checkEveryMs = CHECK_EVERY_MS } = options
   const store = createInstallationStore(redis)
   let own = await establish()

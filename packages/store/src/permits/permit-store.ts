@@ -31,32 +31,30 @@ export type PermitStore = ReturnType<typeof createPermitStore>
  * A permit that is not ended, because its worker died, expires.
  * @param inFlightMs longer than any POST
  */
-export function createPermitStore(redis: Redis, inFlightMs: number) {
-  return {
-    /**
-     * Takes a permit, which allows to write one request within `PERMIT_VALID_MS` of the call. False: none is free, or the
-     * delivery is new and others are held.
-     */
-    async take(limited: LimitedSubscription, { permit, former = '', delivery, isNew }: Wanted): Promise<boolean> {
-      const args = [permit, former, delivery.deliveryId, ...limitsOf(limited), inFlightMs, WINDOW_MS, isNew ? 1 : 0]
-      const keys = [inFlightKey(limited.id), postedKey(limited.id), heldKey(limited.id)]
-      return (await runScript(redis, 'permits/take-permit', keys, args)) === 1
-    },
-    /**
-     * Leases held deliveries to this worker, as many as permits are free, and reserves these for a moment.
-     * @param options `ended`: a permit whose POST has ended; `unused`: deliveries that were passed on and need no permit
-     * @returns `entries`: the longest held first; they have gone on if their message is gone. `nextInMs`: when the next
-     *   delivery may have a permit, in ms from now; null: when a POST ends, or nothing is held
-     */
-    async passOn(
-      limited: LimitedSubscription,
-      options: { readonly most: number; readonly ended?: string | undefined; readonly unused?: readonly string[] },
-    ) {
-      const { most, ended = '', unused = [] } = options
-      const keys = [heldKey(limited.id), leasedKey(limited.id), inFlightKey(limited.id), postedKey(limited.id)]
-      const args = [most, LEASE_SECONDS, ...limitsOf(limited), WINDOW_MS, RESERVED_MS, ended, ...unused]
-      const [nextInMs, ...leased] = await runScript(redis, 'held/lease-held', keys, args)
-      return { entries: heldEntriesOf(leased), nextInMs: nextInMs < 0 ? null : nextInMs }
-    },
-  }
-}
+export const createPermitStore = (redis: Redis, inFlightMs: number) => ({
+  /**
+   * Takes a permit, which allows to write one request within `PERMIT_VALID_MS` of the call. False: none is free, or the
+   * delivery is new and others are held.
+   */
+  async take(limited: LimitedSubscription, { permit, former = '', delivery, isNew }: Wanted): Promise<boolean> {
+    const args = [permit, former, delivery.deliveryId, ...limitsOf(limited), inFlightMs, WINDOW_MS, isNew ? 1 : 0]
+    const keys = [inFlightKey(limited.id), postedKey(limited.id), heldKey(limited.id)]
+    return (await runScript(redis, 'permits/take-permit', keys, args)) === 1
+  },
+  /**
+   * Leases held deliveries to this worker, as many as permits are free, and reserves these for a moment.
+   * @param options `ended`: a permit whose POST has ended; `unused`: deliveries that were passed on and need no permit
+   * @returns `entries`: the longest held first; they have gone on if their message is gone. `nextInMs`: when the next
+   *   delivery may have a permit, in ms from now; null: when a POST ends, or nothing is held
+   */
+  async passOn(
+    limited: LimitedSubscription,
+    options: { readonly most: number; readonly ended?: string | undefined; readonly unused?: readonly string[] },
+  ) {
+    const { most, ended = '', unused = [] } = options
+    const keys = [heldKey(limited.id), leasedKey(limited.id), inFlightKey(limited.id), postedKey(limited.id)]
+    const args = [most, LEASE_SECONDS, ...limitsOf(limited), WINDOW_MS, RESERVED_MS, ended, ...unused]
+    const [nextInMs, ...leased] = await runScript(redis, 'held/lease-held', keys, args)
+    return { entries: heldEntriesOf(leased), nextInMs: nextInMs < 0 ? null : nextInMs }
+  },
+})

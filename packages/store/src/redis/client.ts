@@ -62,21 +62,19 @@ export function connectTo(
     // A demoted primary keeps its connections open. Connecting again may reach the new primary.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   }
+  const alone = { ...connection, ...shared, ...tls, retryStrategy: reconnectWaitMs }
   switch (form) {
     case 'single':
       // ioredis parses the URL itself, because it supports more than `readAddress`, for example sockets.
-      return new Single(all[0] ?? '', { ...connection, ...shared, ...tls, retryStrategy: reconnectWaitMs })
+      return new Single(all[0] ?? '', alone)
     case 'sentinel': {
       const [name = '', database = '0'] = path
       return new Single({
-        ...connection,
-        ...shared,
+        ...alone,
         ...login,
-        ...tls,
         sentinels: [...nodes],
         name,
         db: Number(database),
-        retryStrategy: reconnectWaitMs,
         sentinelRetryStrategy: reconnectWaitMs,
         enableTLSForSentinelMode: isTls,
       })

@@ -1,8 +1,16 @@
 import { Cluster, type Redis as Single } from 'ioredis'
 import type { RedisClient } from './client.ts'
+import { chunksWithin } from './in-chunks.ts'
 import { isRefusal } from './reply-fate.ts'
-import { callsOf, type ScriptPart } from './script-parts.ts'
 import type { ScriptName, ScriptReplies } from './scripts.ts'
+
+type Argument = string | number | Buffer
+
+/** A use of a script whose keys have one hash tag. Several uses can share a call. */
+export interface ScriptPart {
+  readonly keys: readonly string[]
+  readonly args: readonly Argument[]
+}
 
 export type Commands = ReturnType<typeof withScripts>
 
@@ -11,7 +19,7 @@ export function withScripts(client: RedisClient) {
   const runScript = <Name extends ScriptName>(
     name: Name,
     keys: readonly string[],
-    args: readonly (string | number | Buffer)[],
+    args: readonly Argument[],
   ): Promise<ScriptReplies[Name]> => scripts[name](keys.length, ...keys, ...args) as Promise<ScriptReplies[Name]>
   // The address of one Redis can lead to a cluster behind a proxy. Its first refusal is remembered.
   let mayMixTags = !(client instanceof Cluster)
@@ -31,12 +39,10 @@ export function withScripts(client: RedisClient) {
     parts: readonly ScriptPart[],
     shared: readonly (string | number)[] = [],
   ): Promise<ScriptReplies[Name][]> {
-    const call = (some: readonly ScriptPart[]): Promise<ScriptReplies[Name]> =>
-      runScript(
-        name,
-        some.flatMap(({ keys }) => keys),
-        [...shared, ...some.flatMap(({ args }) => args)],
-      )
+    const call = (some: readonly ScriptPart[]): Promise<ScriptReplies[Name]> => {
+      const keys = some.flatMap((part) => part.keys)
+      return runScript(name, keys, [...shared, ...some.flatMap((part) => part.args)])
+    }
     const replies = await Promise.all(
       callsOf(parts, mayMixTags).map(async (some) => {
         try {
@@ -82,3 +88,23 @@ async function allOf<Reply>(replies: readonly Promise<Reply>[]): Promise<Reply[]
   await Promise.allSettled(replies)
   return await Promise.all(replies)
 }
+
+/** The arguments of one call, because Redis serves nothing else while a script runs. A part is never divided. */
+const CALL = { count: 1_500, bytes: 256 * 1_024 }
+
+/**
+ * Divides parts among as few calls as possible, in their order.
+ * @param mayMixTags false: a call has the keys of one hash tag, as a cluster requires
+ */
+export function callsOf(parts: readonly ScriptPart[], mayMixTags: boolean): (readonly ScriptPart[])[] {
+  const groups = mayMixTags ? [parts] : [...Map.groupBy(parts, ({ keys: [key = ''] }) => tagOf(key)).values()]
+  return groups.flatMap((group) => [...chunksWithin(CALL, group, sizeOf)])
+}
+
+const sizeOf = ({ args }: ScriptPart) => ({
+  count: args.length,
+  bytes: args.reduce<number>((sum, arg) => sum + (typeof arg === 'number' ? 8 : arg.length), 0),
+})
+
+/** The part of a key in braces decides on which node of a cluster it is. */
+const tagOf = (key: string): string => key.slice(key.indexOf('{') + 1, key.indexOf('}'))

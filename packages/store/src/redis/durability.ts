@@ -67,15 +67,7 @@ export function problemsOf(settings: DurabilitySettings, rule: DurabilityRule): 
  */
 export async function assertDurable(
   redis: { readonly durabilitySettings: () => Promise<readonly DurabilitySettings[]> },
-  {
-    nodeEnv,
-    rule,
-    log,
-  }: {
-    readonly nodeEnv: string
-    readonly rule: DurabilityRule
-    readonly log: Pick<Logger, 'warn'>
-  },
+  { nodeEnv, rule, log }: { nodeEnv: string; rule: DurabilityRule; log: Pick<Logger, 'warn'> },
 ): Promise<void> {
   if (nodeEnv !== 'production') return
   const primaries = await redis.durabilitySettings()

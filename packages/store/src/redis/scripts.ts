@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 /**
  * What each Lua script replies. A script is named by its path in `lua/`, whose folders have the names of those in `src/`.
- * The header of its file names KEYS, ARGV and the result.
+ * The header of its file names KEYS, ARGV and the result. The reply is null if the script has no result.
  */
 export interface ScriptReplies {
   'breaker/claim-probe': 0 | 1
-  'breaker/note-contact': 1
+  'breaker/note-contact': null
   'breaker/note-failure': 0 | 1
-  'breaker/note-answer': number
-  'breaker/note-rejection': 1
+  'breaker/note-answer': null
+  'breaker/note-rejection': null
   'breaker/note-outage-end': [opening: string, recoveredAt: string] | []
   'breaker/read-endpoints': [
     state: 'closed' | 'open' | 'probing',
@@ -19,36 +19,36 @@ export interface ScriptReplies {
     isListened: 0 | 1,
     rejected: string,
   ][]
-  'breaker/release-probe': 0 | 1
+  'breaker/release-probe': null
   'deliveries/add-parked': string
   'deliveries/begin-redelivery': string | null
   'deliveries/confirm-redelivery': 0 | 1
   'deliveries/count-parked': [count: number, withoutBody: number, dropped: number, bodiesUntil: string]
   'deliveries/find-excess-parked': [count: number, drop: string[], bodies: string[]]
-  'deliveries/note-parked-count': 1
+  'deliveries/note-parked-count': null
   'deliveries/note-released-parked': number
   'deliveries/release-parked': 0 | 1
   'deliveries/settle-delivery': [ledger: string, unparked: 0 | 1, written?: 1]
   'deliveries/spend-parked-room': [whole: string, isCountDue: 0 | 1]
   'deliveries/write-first-records': string[]
-  'held/add-held': 0 | 1
-  'held/ask-look': 1
+  'held/add-held': null
+  'held/ask-look': null
   'held/claim-looks': string[]
   'held/count-held': number
-  'held/finish-look': 0 | 1
-  'held/forget-message': 0 | 1
+  'held/finish-look': null
+  'held/forget-message': null
   'held/lease-held': [waitMs: number, ...idsAndLeases: string[]]
   'held/prolong-leases': string[]
   'held/release-leases': (0 | 1)[]
-  'held/remove-held': number
-  'history/add-events': number
-  'history/index-pending': number
-  'history/write-records': number
-  'installation/write-installation': 0 | 1
+  'held/remove-held': null
+  'history/add-events': null
+  'history/index-pending': null
+  'history/write-records': null
+  'installation/write-installation': null
   'permits/take-permit': 0 | 1
-  'redis/delete-if-equal': 0 | 1
-  'redis/mark-reported': 0 | 1
-  'requests/append-audit': string
+  'redis/delete-if-equal': null
+  'redis/mark-reported': null
+  'requests/append-audit': null
   'requests/begin-request': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'requests/count-requests': [count: number, leftMs: number]
   'requests/finish-request': 0 | 1
@@ -57,14 +57,14 @@ export interface ScriptReplies {
   'state/claim-events': string[]
   'state/claim-timers': string[]
   'state/commit-state': [written: 0 | 1, ...entries: string[]]
-  'state/finish-timers': number
+  'state/finish-timers': null
   'state/remove-idle-relays': number
-  'state/remove-sent-events': number
-  'state/take-back-events': number
+  'state/remove-sent-events': null
+  'state/take-back-events': null
   'statistics/add-counts': string[]
   'state/take-lease': 0 | 1
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
-  'subscriptions/build-order': 0 | 1
+  'subscriptions/build-order': null
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null
   'subscriptions/read-places': string[] | null
   'subscriptions/write-subscription': 0 | 1 | 2 | string

@@ -43,41 +43,40 @@ const cursors = createListCursor('', /^\d{1,16}-\d{1,16}$/)
 export type AuditStore = ReturnType<typeof createAuditStore>
 
 /** The audit log of each tenant. Without Redis it rejects with Unavailable. */
-export function createAuditStore(redis: Redis, { entries, retentionMs }: AuditRetention) {
-  return {
-    async append(tenant: Tenant, list: AuditList, added: readonly NewAuditEntry[]): Promise<void> {
-      const { keyOf, firstSequence } = LISTS[list]
-      const pairs = added.flatMap(({ action, entry }) => [action, JSON.stringify(entry)])
-      const args = [entries[list], retentionMs, firstSequence, ...pairs]
-      await runScript(redis, 'requests/append-audit', [keyOf(tenant)], args)
-    },
-    /**
-     * The entries of the lists, the newest first. Entries that are appended later do not shift the pages.
-     * @throws AppError `invalid-request` for a cursor that is not from this log
-     */
-    async page(tenant: Tenant, query: AuditQuery): Promise<Page<AuditedEntry>> {
-      const { lists, limit, cursor, fromMs = 0, toMs, action } = query
-      // Expired entries are removed only when the next entry is appended, so leave them out here.
-      const from = `${Math.max(fromMs, Date.now() - retentionMs, 0)}-0`
-      const begin = cursor === undefined ? beginning(toMs) : `(${cursors.parse(cursor)}`
-      const entries = entriesBelow(begin, limit, async (before, count) => {
-        const read = await pipeline(redis, (commands) =>
-          lists.map((list) => commands.xrevrange(LISTS[list].keyOf(tenant), before, from, 'COUNT', count)),
-        )
-        return read
-          .flat()
-          .map(([id, [, entryAction, , entry = 'null']]) => ({ since: id, entryAction, entry }))
-          .toSorted((a, b) => newestFirst(a.since, b.since))
-          .slice(0, count)
-      })
-      return collectPage({ limit, entries, cursorOf: ({ since }) => cursors.of(since) }, async (read) =>
-        read.map(({ since, entryAction, entry }) =>
-          action === undefined || entryAction === action ? toEntry(since, entry) : undefined,
-        ),
+export const createAuditStore = (redis: Redis, { entries, retentionMs }: AuditRetention) => ({
+  async append(tenant: Tenant, list: AuditList, added: readonly NewAuditEntry[]): Promise<void> {
+    const { keyOf, firstSequence } = LISTS[list]
+    const pairs = added.flatMap(({ action, entry }) => [action, JSON.stringify(entry)])
+    const args = [entries[list], retentionMs, firstSequence, ...pairs]
+    await runScript(redis, 'requests/append-audit', [keyOf(tenant)], args)
+  },
+  /**
+   * The entries of the lists, the newest first. Entries that are appended later do not shift the pages.
+   * @throws AppError `invalid-request` for a cursor that is not from this log
+   */
+  async page(tenant: Tenant, query: AuditQuery): Promise<Page<AuditedEntry>> {
+    const { lists, limit, cursor, fromMs = 0, toMs, action } = query
+    // Expired entries are removed only when the next entry is appended, so leave them out here.
+    const from = `${Math.max(fromMs, Date.now() - retentionMs, 0)}-0`
+    const begin = cursor === undefined ? beginning(toMs) : `(${cursors.parse(cursor)}`
+    const entries = entriesBelow(begin, limit, async (before, count) => {
+      const read = await pipeline(redis, (commands) =>
+        lists.map((list) => commands.xrevrange(LISTS[list].keyOf(tenant), before, from, 'COUNT', count)),
       )
-    },
-  }
-}
+      return read
+        .flat()
+        .map(([id, [, entryAction, , entry = 'null']]) => ({ since: id, entryAction, entry }))
+        .toSorted((a, b) => newestFirst(a.since, b.since))
+        .slice(0, count)
+    })
+    return collectPage({ limit, entries, cursorOf: ({ since }) => cursors.of(since) }, async (read) =>
+      read.map(({ since: id, entryAction, entry }): AuditedEntry | undefined => {
+        if (action !== undefined && entryAction !== action) return undefined
+        return { id, atMs: Number.parseInt(id, 10), entry: JSON.parse(entry) as unknown }
+      }),
+    )
+  },
+})
 
 function newestFirst(one: string, other: string): number {
   const [ms = 0, sequence = 0] = one.split('-').map(Number)
@@ -86,9 +85,3 @@ function newestFirst(one: string, other: string): number {
 }
 
 const beginning = (toMs: number | undefined): string => (toMs === undefined ? '+' : `(${Math.max(toMs, 1)}-0`)
-
-const toEntry = (id: string, entry: string): AuditedEntry => ({
-  id,
-  atMs: Number.parseInt(id, 10),
-  entry: JSON.parse(entry) as unknown,
-})

@@ -47,12 +47,10 @@ export function createRequestLimiter(redis: Redis, { requests, windowMs }: Reque
     ...own,
     // The only method that the library calls. Its own script would bypass `run` and this package's scripts.
     storeClient: {
-      rlflxIncr: ([key = '', points = '', seconds = '']: readonly string[]) =>
-        answerWithin(
-          ANSWER_WITHIN_MS,
-          runScript(redis, 'requests/count-requests', [key], [points, seconds]),
-          'Redis did not answer in time',
-        ),
+      rlflxIncr: ([key = '', points = '', seconds = '']: readonly string[]) => {
+        const counting = runScript(redis, 'requests/count-requests', [key], [points, seconds])
+        return answerWithin(ANSWER_WITHIN_MS, counting, 'Redis did not answer in time')
+      },
     },
     inMemoryBlockOnConsumed: requests,
     insuranceLimiter: new RateLimiterMemory(own),

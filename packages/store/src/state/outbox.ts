@@ -118,10 +118,9 @@ export function outboxJson(event: PlatformEvent): string {
 
 /** The entries of each partition, in calls of bounded size. */
 const byPartition = (entries: readonly OutboxEntry[]): { readonly key: string; readonly ids: readonly string[] }[] =>
-  PARTITIONS.flatMap((partition) => {
-    const ids = entries.filter((entry) => entry.partition === partition).map(({ id }) => id)
-    return [...chunksOf(ids, MAX_SENT)].map((some) => ({ key: outboxKey(partition), ids: some }))
-  })
+  [...Map.groupBy(entries, ({ partition }) => partition)].flatMap(([partition, some]) =>
+    [...chunksOf(some, MAX_SENT)].map((chunk) => ({ key: outboxKey(partition), ids: chunk.map(({ id }) => id) })),
+  )
 
 /** Does not validate the events: they were validated when they were written, and fan-out validates them again. */
 function toEntries(partition: number, reply: readonly string[]): OutboxEntry[] {

@@ -81,12 +81,8 @@ export function createStateStore(redis: Redis, relay?: CommitRelay) {
     /** Writes everything or nothing. 'conflict': the version of a record is not the expected one, nothing was written. */
     async commit(tenant: Tenant, { records, events, timers }: StateChange): Promise<'committed' | 'conflict'> {
       const partition = partitionOf(tenant)
-      const keys = [
-        outboxKey(partition),
-        timersKey(partition),
-        timerPayloadsKey(partition),
-        ...records.map(({ key }) => stateKey(tenant, key)),
-      ]
+      const lists = [outboxKey(partition), timersKey(partition), timerPayloadsKey(partition)]
+      const keys = [...lists, ...records.map(({ key }) => stateKey(tenant, key))]
       const args = [
         `${records.length} ${events.length} ${timers.length}`,
         GROUP,

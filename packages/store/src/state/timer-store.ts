@@ -35,13 +35,12 @@ export function createTimerStore(redis: Redis) {
     },
     /** Removes the timers, except those that were set again since they were claimed. */
     async done(timers: readonly DueTimer[]): Promise<void> {
-      const calls = PARTITIONS.flatMap((part) => {
-        const own = timers.filter(({ tenant }) => partitionOf(tenant) === part)
-        const args = own.flatMap(({ tenant, id, stored }) => [timerMember(tenant, id), stored])
-        return args.length > 0 ? [{ keys: [timersKey(part), timerPayloadsKey(part)], args }] : []
-      })
+      const byPartition = [...Map.groupBy(timers, ({ tenant }) => partitionOf(tenant))]
       await pipeline(redis, (commands) =>
-        calls.map(({ keys, args }) => commands.runScript('state/finish-timers', keys, args)),
+        byPartition.map(([part, some]) => {
+          const args = some.flatMap(({ tenant, id, stored }) => [timerMember(tenant, id), stored])
+          return commands.runScript('state/finish-timers', [timersKey(part), timerPayloadsKey(part)], args)
+        }),
       )
     },
     /** How long the oldest timer has been due, or its lease over, in ms; 0 if none is. */

@@ -4,19 +4,18 @@ import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { addStored, type Counts, type Figures, figuresOf, formatCounts } from './counts.ts'
 
-/** The length of the period that a point of the statistics covers. */
-export type StatisticsStep = '1m' | '1h'
-
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 /** The length of a cell, and how long it is kept, in ms. */
-export const STATISTICS_STEPS: Readonly<Record<StatisticsStep, { readonly stepMs: number; readonly keptMs: number }>> =
-  {
-    '1m': { stepMs: MINUTE_MS, keptMs: DAY_MS },
-    '1h': { stepMs: HOUR_MS, keptMs: 30 * DAY_MS },
-  }
+export const STATISTICS_STEPS = {
+  '1m': { stepMs: MINUTE_MS, keptMs: DAY_MS },
+  '1h': { stepMs: HOUR_MS, keptMs: 30 * DAY_MS },
+} as const
+
+/** The length of the period that a point of the statistics covers. */
+export type StatisticsStep = keyof typeof STATISTICS_STEPS
 
 /** Cells of one hash. Redis stores a hash of at most 128 short values compactly, and each key costs about 150 bytes. */
 const CELLS = 120
@@ -65,18 +64,10 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
       keys: STEPS.map((step) => statisticsKey(tenant, subscriptionId, step, placeOf(step, atMs).hash)),
       args: [subscriptionId ?? '', ...STEPS.map((step) => placeOf(step, atMs).field), formatCounts(counts)],
     }))
-    const gone = await runScript(
-      redis,
-      'statistics/add-counts',
-      [countedSubscriptionsKey(tenant), ...cells.flatMap(({ keys }) => keys)],
-      [
-        limits.subscriptions,
-        nowMs,
-        nowMs - GIVES_WAY_AFTER_MS,
-        ...STEPS.map(lifetimeOf),
-        ...cells.flatMap(({ args }) => args),
-      ],
-    )
+    const bounds = [limits.subscriptions, nowMs, nowMs - GIVES_WAY_AFTER_MS, ...STEPS.map(lifetimeOf)]
+    const keys = [countedSubscriptionsKey(tenant), ...cells.flatMap((cell) => cell.keys)]
+    const args = [...bounds, ...cells.flatMap((cell) => cell.args)]
+    const gone = await runScript(redis, 'statistics/add-counts', keys, args)
     if (gone.length > 0) await forget(tenant, gone.map(parseSubscriptionId), nowMs)
   }
 
@@ -98,13 +89,10 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
 
   /** A crash before this leaves hashes that expire. */
   async function forget(tenant: Tenant, ids: readonly SubscriptionId[], nowMs: number): Promise<void> {
-    const keys = ids.flatMap((id) =>
-      STEPS.flatMap((step) =>
-        hashesBetween(step, nowMs - STATISTICS_STEPS[step].keptMs, nowMs).map((hash) =>
-          statisticsKey(tenant, id, step, hash),
-        ),
-      ),
-    )
+    const keys = STEPS.flatMap((step) => {
+      const hashes = hashesBetween(step, nowMs - STATISTICS_STEPS[step].keptMs, nowMs)
+      return ids.flatMap((id) => hashes.map((hash) => statisticsKey(tenant, id, step, hash)))
+    })
     await redis[run]((commands) => commands.unlink(keys))
   }
 

@@ -1,18 +1,8 @@
-import type { CheckResult, SubscriptionId, Tenant } from '@switchhook/contracts'
+import type { CheckResult, Subscription } from '@switchhook/contracts'
 import { checkFactsKey, checksKey } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 
-export interface Checked {
-  readonly tenant: Tenant
-  readonly id: SubscriptionId
-}
-
-export interface CheckBounds {
-  /** After this time a check that was not ended counts as ended. */
-  readonly leaseMs: number
-  /** Checks of a tenant that may run at the same time. */
-  readonly most: number
-}
+type Checked = Pick<Subscription, 'tenant' | 'id'>
 
 /** How long a result is kept. The request that started the check waits for it. */
 const FACTS_MS = 10 * 60_000
@@ -20,20 +10,25 @@ const FACTS_MS = 10 * 60_000
 export type CheckStore = ReturnType<typeof createCheckStore>
 
 /** Limits receiver checks to one per subscription and a few per tenant, and hands their results from worker to api. */
-export function createCheckStore(redis: Redis) {
-  return {
-    begin: ({ tenant, id }: Checked, { leaseMs, most }: CheckBounds) =>
-      runScript(redis, 'subscriptions/begin-check', [checksKey(tenant)], [id, leaseMs, most]),
-    /** Call it within the lease only: after it, this would end the next check. */
-    async end({ tenant, id }: Checked): Promise<void> {
-      await redis[run]((commands) => commands.zrem(checksKey(tenant), id))
+export const createCheckStore = (redis: Redis) => ({
+  begin: (
+    { tenant, id }: Checked,
+    bounds: {
+      /** After this time a check that was not ended counts as ended. */
+      readonly leaseMs: number
+      /** Checks of the tenant that may run at the same time. */
+      readonly most: number
     },
-    async save(checkId: string, result: CheckResult): Promise<void> {
-      await redis[run]((commands) => commands.set(checkFactsKey(checkId), JSON.stringify(result), 'PX', FACTS_MS))
-    },
-    async find(checkId: string): Promise<CheckResult | undefined> {
-      const stored = await redis[run]((commands) => commands.get(checkFactsKey(checkId)))
-      return stored === null ? undefined : (JSON.parse(stored) as CheckResult)
-    },
-  }
-}
+  ) => runScript(redis, 'subscriptions/begin-check', [checksKey(tenant)], [id, bounds.leaseMs, bounds.most]),
+  /** Call it within the lease only: after it, this would end the next check. */
+  async end({ tenant, id }: Checked): Promise<void> {
+    await redis[run]((commands) => commands.zrem(checksKey(tenant), id))
+  },
+  async save(checkId: string, result: CheckResult): Promise<void> {
+    await redis[run]((commands) => commands.set(checkFactsKey(checkId), JSON.stringify(result), 'PX', FACTS_MS))
+  },
+  async find(checkId: string): Promise<CheckResult | undefined> {
+    const stored = await redis[run]((commands) => commands.get(checkFactsKey(checkId)))
+    return stored === null ? undefined : (JSON.parse(stored) as CheckResult)
+  },
+})

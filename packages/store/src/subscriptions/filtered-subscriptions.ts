@@ -70,11 +70,10 @@ export class FilteredSubscriptions<Matched extends Filterable> {
     const tests = compileFilter(fields).map(({ field, matches }) => ({ at: this.#indexOf(field), matches }))
     const filtered = { subscription, tests, place }
     this.#all.set(subscription.id, filtered)
-    if (place === undefined)
-      getOrCreate(this.#others, JSON.stringify(fields), () => ({ tests, alike: newBucket<Matched>() })).alike.set(
-        subscription.id,
-        filtered,
-      )
+    if (place === undefined) {
+      const create = () => ({ tests, alike: newBucket<Matched>() })
+      getOrCreate(this.#others, JSON.stringify(fields), create).alike.set(subscription.id, filtered)
+    }
     for (const [length, text] of place?.wants ?? []) {
       const lengths = getOrCreate(
         this.#placed,

@@ -12,9 +12,7 @@ export function oncePerTick<Key, Value>(
   read: (keys: readonly Key[]) => Promise<readonly (Value | Promise<Value>)[]>,
   atEnd: (begin: () => void) => unknown = (begin) => process.nextTick(begin),
 ): SharedRead<Key, Value> {
-  let next:
-    | { readonly places: Map<Key, number>; readonly values: Promise<readonly (Value | Promise<Value>)[]> }
-    | undefined
+  let next: ReturnType<typeof schedule> | undefined
 
   function schedule() {
     const places = new Map<Key, number>()

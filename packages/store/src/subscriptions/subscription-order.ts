@@ -32,11 +32,8 @@ export function createSubscriptionOrder(redis: Redis) {
       const from: string = last
       const found = await runScript(redis, 'subscriptions/read-places', keys, [from, atOnce])
       if (found === null) {
-        const all = await build(tenant)
-        return yield* chunksOf(
-          all.filter((place) => place > from),
-          AT_ONCE,
-        )
+        const later = (await build(tenant)).filter((place) => place > from)
+        return yield* chunksOf(later, AT_ONCE)
       }
       if (found.length > 0) yield found
       last = found.length < atOnce ? undefined : found.at(-1)

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { callsOf, type ScriptPart } from './script-parts.ts'
+import { callsOf, type ScriptPart } from './commands.ts'
 
 const partOf = (tag: string, args: number): ScriptPart => ({
   keys: [`sh:{${tag}}:list`],
