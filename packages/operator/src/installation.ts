@@ -1,17 +1,12 @@
 import { DEFAULT_RETRY_WAITS, INSTALLATION_HEADER, type InstallationId, isGuid } from '@switchhook/contracts'
 import {
   backlogQueues,
-  dueQueues,
-  eventPackQueues,
-  eventQueues,
-  laneQueues,
   MAX_SHARDS,
   memberWaitMs,
-  packetQueues,
   Queue,
   type QueueSample,
   sampleQueues,
-  waitQueues,
+  serviceTopology,
 } from '@switchhook/messaging'
 import { amqpAddress, amqpFields, commonRules, duration, durations, loadConfig, redisFields } from '@switchhook/runtime'
 import { createInstallationStore, type InstallationStore, type Ruling } from '@switchhook/store'
@@ -70,21 +65,10 @@ async function showIds(limit: number, { installation, sample, waitsMs }: Install
   const stored = await installation.read()
   const rulings = [...(stored?.rulings ?? [])]
   const withRuling = (wanted: Ruling) => rulings.filter(([, ruling]) => ruling === wanted).map(([id]) => id)
-  const queues = [
-    ...eventQueues(MAX_SHARDS),
-    ...eventPackQueues(MAX_SHARDS),
-    Queue.untakenEventPacks,
-    ...backlogQueues,
-    Queue.deliveryBacklog,
-    Queue.receiverChecks,
-    Queue.reportedOutcomes,
-    ...dueQueues(MAX_SHARDS),
-    ...packetQueues(MAX_SHARDS),
-    Queue.backlogPackets,
-    Queue.untakenPackets,
-    ...laneQueues(LANES),
-    ...[...new Set(waitsMs)].flatMap((waitMs) => waitQueues(waitMs, MAX_SHARDS)),
-  ]
+  const shards = { deliveryShards: MAX_SHARDS, eventShards: MAX_SHARDS }
+  const declared = serviceTopology(waitsMs, { lanes: LANES, ...shards, others: backlogQueues })
+  // Every queue whose messages carry an id.
+  const queues = Object.keys(declared.queues).filter((name) => name !== Queue.quarantine)
   const samples = await sample(queues, limit)
   return [
     {

@@ -54,13 +54,10 @@ export const runUnknownChannels = (args: readonly string[]): void =>
       requireAsterisk,
     ])
     await withRedis('unknown-channels', config, async (redis) => {
-      const store = createStateStore(redis)
       const unknown = openUnknown({
         server: asteriskServer(config),
         app: config.ASTERISK_APP,
-        memory: {
-          read: (tenant, keys) => store.read(tenant, keys),
-        },
+        memory: createStateStore(redis),
         verifyStorage: async () => {
           if ((await createInstallationStore(redis).read()) !== undefined) return
           throw new Error(

@@ -8,8 +8,6 @@ export interface BatchOptions<Item, Written> {
   readonly write: (items: readonly Item[]) => Written
 }
 
-export type Batch<Item, Written> = ReturnType<typeof createBatch<Item, Written>>
-
 /** Gathers items, so that they share one write. The wait does not keep the process alive: flush at its end. */
 export function createBatch<Item, Written>(options: BatchOptions<Item, Written>) {
   const { waitMs, maxWeight, weightOf = () => 1, write } = options

@@ -2,15 +2,6 @@ import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { startPoll } from './poll.ts'
 
-export interface ClockReading {
-  /** This process's clock when the answer arrived, ms since 1970. */
-  readonly localMs: number
-  /** Redis's clock between question and answer, ms since 1970. */
-  readonly serverMs: number
-  /** From the question to its answer. */
-  readonly roundTripMs: number
-}
-
 export interface ClockSkew {
   /** Positive: this process's clock is ahead of Redis's. */
   readonly skewMs: number
@@ -33,9 +24,16 @@ export const UNFIT_MS = 60_000
 export const MAX_AHEAD_MS = 5_000
 
 /** Assumes that Redis read its clock in the middle of the round trip. */
-export const skewOf = ({ localMs, serverMs, roundTripMs }: ClockReading): ClockSkew => ({
-  skewMs: localMs - roundTripMs / 2 - serverMs,
-  toleranceMs: roundTripMs / 2,
+export const skewOf = (reading: {
+  /** This process's clock when the answer arrived, ms since 1970. */
+  readonly localMs: number
+  /** Redis's clock between question and answer, ms since 1970. */
+  readonly serverMs: number
+  /** From the question to its answer. */
+  readonly roundTripMs: number
+}): ClockSkew => ({
+  skewMs: reading.localMs - reading.roundTripMs / 2 - reading.serverMs,
+  toleranceMs: reading.roundTripMs / 2,
 })
 
 /** Uses only the certain part of the skew: its distance from 0 minus the tolerance. */

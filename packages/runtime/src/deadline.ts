@@ -66,13 +66,7 @@ export class NotAnswered extends Error {}
 export function answerWithin<T>(ms: number, answer: Promise<T>, message: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const deadline = startDeadline(ms, () => reject(new NotAnswered(message)))
-    const ending =
-      <Result>(settle: (result: Result) => void) =>
-      (result: Result): void => {
-        deadline.stop()
-        settle(result)
-      }
-    answer.then(ending(resolve), ending(reject))
+    void answer.then(resolve, reject).finally(() => deadline.stop())
   })
 }
 

@@ -12,10 +12,9 @@ export type ReadinessChecks = Readonly<Record<string, () => boolean>>
  * under `degraded`. No authentication: the port is for the cluster, not for clients. A service opens it first, because a
  * service that waits for its broker is alive and not ready.
  */
-export async function startHealthServer(options: { readonly port: number; readonly metrics: Metrics }) {
+export async function startHealthServer({ port, metrics }: { readonly port: number; readonly metrics: Metrics }) {
   let readiness: ReadinessChecks = { started: () => false }
   let optional: ReadinessChecks = {}
-  const { metrics } = options
   metrics.gauges('switchhook_build_info', 'The version of the process; the value is always 1.', () => [
     { labels: { version: VERSION }, value: 1 },
   ])
@@ -51,7 +50,7 @@ export async function startHealthServer(options: { readonly port: number; readon
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port, resolve)
+    server.listen(port, resolve)
   })
   return {
     port: (server.address() as AddressInfo).port,

@@ -2,24 +2,9 @@ export * from './backoff.ts'
 export { createBatch } from './batch.ts'
 export * from './certificate-error.ts'
 export { type ClockWatch, startClockWatch } from './clock-watch.ts'
-export {
-  commonFields,
-  commonRules,
-  deliveryShardsField,
-  eventShardsField,
-  sharedFields,
-} from './config/common-fields.ts'
+export * from './config/common-fields.ts'
 export * from './config/config.ts'
-export {
-  amqpAddress,
-  amqpFields,
-  amqpRules,
-  authorityFile,
-  redisAddress,
-  redisFields,
-  redisRules,
-  type ServerAddress,
-} from './config/connection-fields.ts'
+export * from './config/connection-fields.ts'
 export * from './config/fields.ts'
 export * from './deadline.ts'
 export * from './get-or-create.ts'

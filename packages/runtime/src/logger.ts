@@ -1,7 +1,6 @@
 import winston from 'winston'
 import Transport from 'winston-transport'
-import { gatherLines } from './gather-lines.ts'
-import { standardOutput } from './standard-output.ts'
+import { gatherLines, standardOutput } from './standard-output.ts'
 
 /** Fields of a log line: ids and measurements, never tokens or bodies. */
 export type LogFields = Readonly<Record<string, unknown>>
@@ -64,12 +63,7 @@ function described(error: unknown): LogFields {
   for (let cause = error.cause; cause instanceof Error && causes.length < MAX_CAUSES; cause = cause.cause) {
     causes.push(cause.message)
   }
-  return {
-    error: error.message,
-    errorName: error.name,
-    ...(causes.length > 0 && { causes }),
-    stack: error.stack,
-  }
+  return { error: error.message, errorName: error.name, ...(causes.length > 0 && { causes }), stack: error.stack }
 }
 
 /** Fields with these names cannot be appended as they are. */

@@ -13,14 +13,12 @@ export function startPoll(everyMs: number, work: () => Promise<number | void>) {
 
   async function pause(ms: number): Promise<void> {
     if (isWoken || isStopping) return
-    await new Promise<void>((resolve) => {
-      // oxlint-disable-next-line no-restricted-globals -- a pause between two runs
-      const timer = setTimeout(resolve, ms).unref()
-      endPause = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    endPause = resolve
+    // oxlint-disable-next-line no-restricted-globals -- a pause between two runs
+    const timer = setTimeout(resolve, ms).unref()
+    await ended
+    clearTimeout(timer)
   }
 
   async function run(): Promise<void> {

@@ -1,7 +1,9 @@
-import { declaredBy, openBroker, type Topology } from '@switchhook/messaging'
+import { type Consumer, declaredBy, type IncomingMessage, openBroker, type Topology } from '@switchhook/messaging'
 import { amqpAddress, redisAddress, startClockWatch } from '@switchhook/runtime'
 import { assertDurable, createServerClock, openInstallation, openRedis } from '@switchhook/store'
 import type { Service } from './start-service.ts'
+
+export type Consume = Awaited<ReturnType<typeof openBacking>>['consume']
 
 /**
  * Opens Redis and the broker of a service, with their readiness checks: opens Redis, checks its durability settings and the clock, reads the installation, and connects to the broker.
@@ -45,6 +47,20 @@ export async function openBacking(
     redis,
     broker,
     installation,
+    /**
+     * Consumes a queue. The consumer pauses while messages or Redis belong to another installation.
+     * @param holdAcksMs see `ConsumeOptions`
+     */
+    consume: <Message>(
+      queue: string,
+      concurrency: number,
+      parse: (message: IncomingMessage) => Message,
+      handle: (message: Message) => Promise<void>,
+      holdAcksMs = 0,
+    ): Promise<Consumer> => {
+      const { checked, recovered } = installation
+      return broker.consume({ queue, parse: checked(parse), handle, concurrency, holdAcksMs, recovered })
+    },
     /** The time for events. */
     now: clock.now,
     readiness: {

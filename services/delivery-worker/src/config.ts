@@ -111,10 +111,13 @@ export const policyOf = (config: WorkerConfig): DeliveryPolicy => ({
   },
 })
 
+/** How long the copy of a member of a packet waits, in ms. It is a wait of the topology. */
+export const copyWaitMsOf = (config: WorkerConfig): number => memberWaitMs(config.DELIVERY_TIMEOUT)
+
 /** How long the record of a delivery is kept, by its state, in ms. */
 export function retentionOf(config: WorkerConfig) {
   const { DELIVERY_RETRY_WAITS: waitsMs, BREAKER_COOLDOWN: cooldownMs } = config
-  const copyWaitMs = memberWaitMs(config.DELIVERY_TIMEOUT)
+  const copyWaitMs = copyWaitMsOf(config)
   const scheduleMs = waitsMs.reduce((sum, waitMs) => sum + waitMs, 0)
   return {
     settledRetentionMs: config.DELIVERY_RETENTION,

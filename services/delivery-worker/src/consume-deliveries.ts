@@ -3,25 +3,23 @@ import {
   type Broker,
   type Consumer,
   dueQueues,
-  type IncomingMessage,
   laneQueues,
   MAX_PACKET_MEMBERS,
   openDeliveryPacket,
-  type PackedDelivery,
   packetQueues,
   Queue,
 } from '@switchhook/messaging'
-import type { Logger } from '@switchhook/runtime'
-import type { Installation } from '@switchhook/store'
+import type { Consume, Service } from '@switchhook/service'
+import { copyWaitMsOf, type WorkerConfig } from './config.ts'
 import { createGiveWay, type Handle } from './isolation/give-way.ts'
-import { type Isolation, LANE_DEPTH } from './isolation/isolate.ts'
-import { createPackets, PACKET_PATIENCE_MS, type Packets } from './packets/packets.ts'
+import { type Isolation, LANE_DEPTH, LANES } from './isolation/isolate.ts'
+import { createPackets, type Packets } from './packets/packets.ts'
 import { createCopies } from './pipeline/copies.ts'
 import { createDeliver } from './pipeline/deliver.ts'
 import type { DeliverDeps } from './pipeline/steps.ts'
 import type { Reporting } from './reporting/start-reporting.ts'
 
-export interface ConsumeDeliveriesDeps {
+export interface ConsumeDeliveriesDeps extends Pick<Service<WorkerConfig>, 'config' | 'log'> {
   readonly broker: Pick<Broker, 'publishRetry' | 'publishPacked'>
   readonly consume: Consume
   readonly isolation: Pick<Isolation, 'stop'>
@@ -29,14 +27,6 @@ export interface ConsumeDeliveriesDeps {
   readonly traced: Reporting['traced']
   /** Shards of the due queues. */
   readonly shards: number
-  readonly lanes: number
-  /** `DELIVERY_CONCURRENCY`. */
-  readonly concurrency: number
-  /** `SUBSCRIPTION_CONCURRENCY`. */
-  readonly cap: number
-  /** Longer than any attempt. */
-  readonly copyWaitMs: number
-  readonly log: Logger
 }
 
 /**
@@ -44,50 +34,27 @@ export interface ConsumeDeliveriesDeps {
  * deliveries in progress delay each other.
  */
 const BACKLOG_SHARE = 0.25
-/** Deliveries of backlogs give way for this long after another delivery was due. */
-const DUE_MEMORY_MS = 1_000
-/** Deliveries to slow or hanging endpoints must not hold that share. */
-const BACKLOG_COUNTS_MS = 100
-
 /** Members in progress whose packets no longer wait for them, in `DELIVERY_CONCURRENCY`s. They hold their packets' bytes. */
 const LEFT_DEPTH = 2
 
 /** The most POSTs in progress: of due queues and of backlogs, alone, in packets and after their packets, and of lanes. */
-export const mostPosts = ({ concurrency, cap, lanes }: Pick<ConsumeDeliveriesDeps, 'concurrency' | 'cap' | 'lanes'>) =>
-  (4 + 2 * LEFT_DEPTH) * concurrency + lanes * LANE_DEPTH * cap
-
-type Consume = ReturnType<typeof createConsume>
-
-/** Consumes a queue. The consumer pauses while messages or Redis belong to another installation. */
-export const createConsume =
-  (broker: Pick<Broker, 'consume'>, { checked, recovered }: Pick<Installation, 'checked' | 'recovered'>) =>
-  <T>(
-    queue: string,
-    concurrency: number,
-    parse: (message: IncomingMessage) => T,
-    handle: (value: T) => Promise<void>,
-  ): Promise<Consumer> =>
-    broker.consume({ queue, parse: checked(parse), handle, concurrency, recovered })
+export const mostPosts = ({ DELIVERY_CONCURRENCY, SUBSCRIPTION_CONCURRENCY }: WorkerConfig): number =>
+  (4 + 2 * LEFT_DEPTH) * DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * SUBSCRIPTION_CONCURRENCY
 
 /** Consumes all queues of deliveries, each with its share of the concurrency. */
 export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pick<Consumer, 'drain'>> {
-  const { broker, consume, isolation, worker, traced, shards, lanes, concurrency, cap, copyWaitMs, log } = deps
+  const { config, broker, consume, isolation, worker, traced, shards, log } = deps
+  const { DELIVERY_CONCURRENCY: concurrency, SUBSCRIPTION_CONCURRENCY: cap } = config
+  const copyWaitMs = copyWaitMsOf(config)
   const copies = createCopies(worker.nowMs)
   const deliver = createDeliver(worker, copies)
-  const giveWay = createGiveWay({
-    most: Math.ceil(concurrency * BACKLOG_SHARE),
-    memoryMs: DUE_MEMORY_MS,
-    countsMs: BACKLOG_COUNTS_MS,
-    nowMs: worker.nowMs,
-  })
+  const giveWay = createGiveWay(Math.ceil(concurrency * BACKLOG_SHARE), { nowMs: worker.nowMs })
   const fromDue: Handle = (due, begins) => deliver(due, 'due', begins)
   const fromLane: Handle = (due) => deliver(due, 'lane')
   const consumeAlone = (queue: string, most: number, handle: Handle): Promise<Consumer> =>
     consume(queue, most, ({ content, headers }) => parseDelivery(content, headers), traced(queue, handle))
   const ofPackets = {
     mostLeft: LEFT_DEPTH * concurrency,
-    patienceMs: PACKET_PATIENCE_MS,
-    parse: ({ content, headers }: PackedDelivery) => parseDelivery(content, headers),
     hasResult: copies.hasResult,
     publishCopy: (due: Delivery) => broker.publishRetry(due, copyWaitMs),
     copyWaitMs,
@@ -111,7 +78,7 @@ export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pi
     ...packetQueues(shards).map((queue) => consumePackets(queue, packets, shards)),
     consumePackets(Queue.backlogPackets, ofBacklogs, 1),
     consumeAlone(Queue.deliveryBacklog, concurrency, giveWay.second(fromDue)),
-    ...laneQueues(lanes).map((lane) => consumeAlone(lane, LANE_DEPTH * cap, fromLane)),
+    ...laneQueues(LANES).map((lane) => consumeAlone(lane, LANE_DEPTH * cap, fromLane)),
   ])
   return {
     async drain() {

@@ -1,5 +1,5 @@
-import { type Delivery, parseOutcomeBatch, parseReceiverCheck } from '@switchhook/contracts'
-import { countShards, dueQueues, memberWaitMs, Queue, serviceTopology } from '@switchhook/messaging'
+import { parseOutcomeBatch, parseReceiverCheck } from '@switchhook/contracts'
+import { countShards, dueQueues, Queue, serviceTopology } from '@switchhook/messaging'
 import { amqpAddress, startDeadline, startPoll } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
@@ -18,14 +18,15 @@ import {
   type Endpoint,
 } from '@switchhook/store'
 import { CONCURRENT_CHECKS, createCheckReceiver } from './checks/check-receiver.ts'
-import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
-import { consumeDeliveries, createConsume, mostPosts } from './consume-deliveries.ts'
+import type { Clocks } from './clocks.ts'
+import { copyWaitMsOf, limitsOf, retentionOf, type WorkerConfig } from './config.ts'
+import { consumeDeliveries, mostPosts } from './consume-deliveries.ts'
 import { startHeldLimiter } from './held/limit-held.ts'
 import { createLookAtHeld } from './held/look-at-held.ts'
 import { CONCURRENT_BATCHES, createRecordOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease } from './http/post-under-lease.ts'
-import { createIsolation, TURN_PATIENCE_MS } from './isolation/isolate.ts'
+import { createIsolation, LANES } from './isolation/isolate.ts'
 import { createLimits } from './limits/limits.ts'
 import { startNotices } from './notices/start-notices.ts'
 import type { DeliverDeps } from './pipeline/steps.ts'
@@ -35,8 +36,6 @@ import { postponementsMs } from './policy/decide.ts'
 import { createRecoverRejected } from './policy/recover-rejected.ts'
 import { startReporting } from './reporting/start-reporting.ts'
 
-/** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
-const LANES = 16
 /**
  * The share of a worker's deliveries that quick endpoints may take beyond their `SUBSCRIPTION_CONCURRENCY`. If they stop
  * answering, the rest is left to all others until the deadline.
@@ -47,20 +46,19 @@ const PROBE_SLACK_MS = 5_000
 const HELD_LOOKS_EVERY_MS = 1_000
 const HELD_SWEEP_EVERY_MS = 1_000
 
-/** Monotonic, for leases. */
-const nowMs = (): number => performance.now()
+const clocks: Clocks = { now: Date.now, nowMs: () => performance.now() }
 
 /** Starts the parts of the worker in the order of their dependencies. Resolves once it consumes. */
 export async function startWorker(service: Service<WorkerConfig>): Promise<Running> {
   const { name, config, log, shutdown } = service
   const cooldownMs = config.BREAKER_COOLDOWN
-  const copyWaitMs = memberWaitMs(config.DELIVERY_TIMEOUT)
+  const deadlineMs = config.DELIVERY_TIMEOUT
   let shards = config.DELIVERY_SHARDS
-  const { redis, broker, installation, readiness } = await openBacking(service, {
+  const { redis, broker, installation, consume, readiness } = await openBacking(service, {
     topology: async () => {
       const deliveryShards = config.DELIVERY_SHARDS
       shards = await countShards({ ...amqpAddress(config), log, name, configured: deliveryShards, namesOf: dueQueues })
-      const waitsMs = [...config.DELIVERY_RETRY_WAITS, cooldownMs, copyWaitMs]
+      const waitsMs = [...config.DELIVERY_RETRY_WAITS, cooldownMs, copyWaitMsOf(config)]
       return serviceTopology(waitsMs, { lanes: LANES, deliveryShards, packetShards: shards, others: dueQueues(shards) })
     },
   })
@@ -68,8 +66,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
   const subscriptions = createSubscriptionStore(redis, installation.verify)
 
-  const inProgress = { concurrency: config.DELIVERY_CONCURRENCY, cap: config.SUBSCRIPTION_CONCURRENCY, lanes: LANES }
-  const client = createEndpointClient(config, mostPosts(inProgress), log)
+  const client = createEndpointClient(config, mostPosts(config), log)
   shutdown.defer('connections', () => client.close())
   const reporting = startReporting(service, redis)
   shutdown.defer('reporting', reporting.stop)
@@ -79,7 +76,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
 
   const breaker = createBreaker(
     breakers,
-    config.DELIVERY_TIMEOUT + PROBE_SLACK_MS,
+    deadlineMs + PROBE_SLACK_MS,
     (subscriptionId, pauseMs) => {
       meter.cooldown()
       log.info('cool-down began', { subscriptionId, cooldownMs, ...(pauseMs !== undefined && { pauseMs }) })
@@ -95,18 +92,16 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     },
     (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
   )
-  const admit = createAdmit({ look, now: Date.now, isFailing: breaker.isFailing, canSign: client.canSign, nowMs })
+  const admit = createAdmit({ look, isFailing: breaker.isFailing, canSign: client.canSign, ...clocks })
   const isolation = createIsolation({
     turns: {
       least: config.SUBSCRIPTION_CONCURRENCY,
       most: config.SUBSCRIPTION_CONCURRENCY_QUICK,
       beyondLeast: Math.floor(config.DELIVERY_CONCURRENCY * QUICK_SHARE),
     },
-    lanes: LANES,
-    patienceMs: TURN_PATIENCE_MS,
-    publishToLane: (delivery, lane) => broker.publishAside(delivery, lane),
+    publishToLane: broker.publishAside,
     movedToLane: meter.movedToLane,
-    nowMs,
+    nowMs: clocks.nowMs,
   })
   const archive = createDeliveryArchive(redis)
   const listed = createHeldStore(redis)
@@ -130,14 +125,13 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     notice: notices.heldLimit,
     park,
     noticeParked,
-    now: Date.now,
+    now: clocks.now,
     log,
   })
   shutdown.defer('held limits', () => heldLimiter.stop())
   const hold = heldLimiter.storing((...held: Parameters<DeliverDeps['settle']>) => deliveries.settle(...held))
-  const publishBacklogged = (delivery: Delivery) => broker.publishBacklogged(delivery)
-  const permits = createPermitStore(redis, config.DELIVERY_TIMEOUT + PROBE_SLACK_MS)
-  const limits = createLimits({ permits, held, publish: publishBacklogged, now: Date.now, nowMs, log })
+  const permits = createPermitStore(redis, deadlineMs + PROBE_SLACK_MS)
+  const limits = createLimits({ permits, held, publish: broker.publishBacklogged, log, ...clocks })
   shutdown.defer('limits', () => limits.ended())
   const steps: DeliverDeps = {
     waitsMs: config.DELIVERY_RETRY_WAITS,
@@ -146,61 +140,37 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     ...deliveries,
     admit,
     breaker,
-    post: createPostUnderLease({
-      startDeadline: () => startDeadline(config.DELIVERY_TIMEOUT),
-      ...client,
-      renew: admit,
-      nowMs,
-    }),
+    post: createPostUnderLease({ ...client, startDeadline: () => startDeadline(deadlineMs), renew: admit, ...clocks }),
     limits,
-    posting: listener.posting,
-    retryLater: (delivery, waitMs) => broker.publishRetry(delivery, waitMs),
+    listener,
+    retryLater: broker.publishRetry,
     park,
     settle: (...settled) => (settled[2].state === 'held' ? hold(...settled) : deliveries.settle(...settled)),
-    report: listener.concluded,
     noticeParked,
     ...createRecoverRejected(archive, createRejectionStore(redis), createStateStore(redis)),
-    now: Date.now,
-    nowMs,
+    ...clocks,
   }
   const lookAtHeld = createLookAtHeld({
     worker: steps,
     held,
     looks: createHeldLooks(redis),
     endpoint: look,
-    publish: publishBacklogged,
+    publish: broker.publishBacklogged,
     limits,
     waiting: async () => (await broker.lookAt([Queue.deliveryBacklog]))[0]?.ready ?? 0,
-    now: Date.now,
     log,
   })
   const heldLooks = startPoll(HELD_LOOKS_EVERY_MS, lookAtHeld)
   shutdown.defer('held deliveries', () => heldLooks.stop())
 
-  const checkReceiver = createCheckReceiver({
-    client,
-    subscriptions,
-    checks: createCheckStore(redis),
-    deadlineMs: config.DELIVERY_TIMEOUT,
-    now: Date.now,
-  })
+  const checks = createCheckStore(redis)
+  const checkReceiver = createCheckReceiver({ client, subscriptions, checks, deadlineMs, now: clocks.now })
   const recordOutcomes = createRecordOutcomes({ worker: steps, held, archive, outcomes: createOutcomeStore(redis) })
-  const consume = createConsume(broker, installation)
   const consumers = await Promise.all([
     consume(Queue.receiverChecks, CONCURRENT_CHECKS, ({ content }) => parseReceiverCheck(content), checkReceiver),
     consume(Queue.reportedOutcomes, CONCURRENT_BATCHES, ({ content }) => parseOutcomeBatch(content), recordOutcomes),
-    consumeDeliveries({
-      ...inProgress,
-      broker,
-      consume,
-      isolation,
-      worker: steps,
-      traced: reporting.traced,
-      shards,
-      copyWaitMs,
-      log,
-    }),
+    consumeDeliveries({ config, broker, consume, isolation, worker: steps, traced: reporting.traced, shards, log }),
   ])
   shutdown.defer('consumers', async () => void (await Promise.all(consumers.map((consumer) => consumer.drain()))))
-  return { readiness, details: { concurrency: inProgress.concurrency, shards } }
+  return { readiness, details: { concurrency: config.DELIVERY_CONCURRENCY, shards } }
 }

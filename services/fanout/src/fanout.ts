@@ -13,16 +13,11 @@ import { openIntake } from './intake/open-intake.ts'
 export async function startFanout(service: Service<FanoutConfig>): Promise<Running> {
   const { name, config, log, shutdown, metrics, tracing } = service
   let eventShards = config.EVENT_SHARDS
-  const { redis, broker, installation, readiness } = await openBacking(service, {
+  const { redis, broker, installation, consume, readiness } = await openBacking(service, {
     topology: async () => {
-      eventShards = await countShards({
-        ...amqpAddress(config),
-        log,
-        name,
-        configured: config.EVENT_SHARDS,
-        namesOf: eventQueues,
-      })
-      return serviceTopology([], { deliveryShards: config.DELIVERY_SHARDS, eventShards, others: backlogQueues })
+      const { EVENT_SHARDS: configured, DELIVERY_SHARDS: deliveryShards } = config
+      eventShards = await countShards({ ...amqpAddress(config), log, name, configured, namesOf: eventQueues })
+      return serviceTopology([], { deliveryShards, eventShards, others: backlogQueues })
     },
   })
 
@@ -50,11 +45,10 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   const fannedOut = createFanoutMeter(metrics)
   const stored = createStoredDeliveries()
   const stop = await openIntake({
+    config,
     broker,
-    installation,
-    concurrency: config.FANOUT_CONCURRENCY,
+    consume,
     eventShards,
-    deliveryShards: config.DELIVERY_SHARDS,
     handling: (publish, charge) =>
       traceEvents(
         tracing,

@@ -129,7 +129,6 @@ function aWorld(mode: 'post' | 'pull') {
             publish: async (delivery) => void messages.push(delivery),
             limits: { passOn: async () => null },
             waiting: async () => 0,
-            now: Date.now,
             log: silentLog,
           })
           return void (await look())

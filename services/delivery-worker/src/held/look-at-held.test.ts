@@ -16,7 +16,7 @@ const entryOf = (): HeldEntry => ({ deliveryId: aDelivery().deliveryId, score: '
 function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>): HeldLooksDeps {
   const { id: subscriptionId, tenant } = subscription
   return {
-    worker: deliverDeps(),
+    worker: deliverDeps({ now: () => START_MS }),
     held: {
       lapsed: async () => [],
       next: async () => ({ dueAtMs: null, lapsesAtMs: null }),
@@ -32,7 +32,6 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
     publish: async () => {},
     limits: { passOn: async () => null },
     waiting: async () => 0,
-    now: () => START_MS,
     log: silentLog,
   }
 }
@@ -51,7 +50,7 @@ function aWorker() {
     endpoint: async () => ({ health, subscription }),
     publish: async () => void publishes++,
     waiting: async () => waiting,
-    now: () => nowMs,
+    worker: deliverDeps({ now: () => nowMs }),
   })
   return {
     set: (change: Partial<Subscription>) => void (subscription = aSubscription({ id, ...change })),
@@ -128,6 +127,7 @@ test('a lease of a client that ends counts an attempt; one of a worker that died
     remove: async () => void ends.push('the lease is removed'),
   })
   const worker = deliverDeps({
+    now: () => START_MS,
     listAgain: async () => void ends.push('listed again, if it is not listed'),
     settle: async ({ deliveryId }, attempt) => void settled.push([deliveryId, attempt?.attempt, attempt?.outcome]),
   })

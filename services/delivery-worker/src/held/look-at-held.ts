@@ -21,10 +21,8 @@ export interface HeldLooksDeps extends SendHeldDeps {
   readonly looks: Pick<HeldLooks, 'claimDue' | 'finish'>
   readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
   readonly limits: Pick<Limits, 'passOn'>
-  /** How many deliveries wait there. */
+  /** How many deliveries wait in the backlog queue. */
   readonly waiting: () => Promise<number>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -65,7 +63,8 @@ interface Release {
  * Resolves to when to look again, in ms; undefined: as usual.
  */
 export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | undefined> {
-  const { worker, held, looks, now, log } = deps
+  const { worker, held, looks, log } = deps
+  const { now } = worker
   const releases = new Map<SubscriptionId, Release>()
 
   /** Resolves to whether no lease is left that has ended. @param isPull clients receive the deliveries */
@@ -74,12 +73,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     const isReceived = ({ score }: HeldEntry): boolean => isPull && !isParkingLease(score)
     // No client has received them: the worker that was passing them on or parking them died.
     const unreceived = lapsed.filter((entry) => !isReceived(entry))
-    if (unreceived.length > 0) {
-      await held.release(
-        id,
-        unreceived.map(({ deliveryId, score: lease }) => ({ deliveryId, lease })),
-      )
-    }
+    const leases = unreceived.map(({ deliveryId, score: lease }) => ({ deliveryId, lease }))
+    if (leases.length > 0) await held.release(id, leases)
     const entries = lapsed.filter(isReceived)
     const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
     await Promise.all(

@@ -34,12 +34,9 @@ export function createRecordOutcomes({ worker, held, archive, outcomes }: Record
     const ids = items.map(({ deliveryId }) => deliveryId)
     const messages = await held.read(ids)
     await Promise.all(items.map((item, i) => record(item, messages[i])))
+    const leases = items.map(({ deliveryId, lease: score }) => ({ deliveryId, score }))
     // One script for all: a repeat of the batch ends the leases after a crash.
-    await held.remove(
-      subscriptionId,
-      'leased',
-      items.map(({ deliveryId, lease: score }) => ({ deliveryId, score })),
-    )
+    await held.remove(subscriptionId, 'leased', leases)
     // After the leases: one would count as an entry. The entry may be missing, because another worker has held the delivery
     // again and died, or its write was refused.
     const mayBeHeld = messages.flatMap((message, i) =>

@@ -13,11 +13,11 @@ export type EndpointClient = PostClient & Pick<Signer, 'canSign'>
 export function createEndpointClient(config: WorkerConfig, maxSockets: number, log: Logger): EndpointClient {
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
   const vault = openVault(config, log)
-  const { headersOf: sign, ownHeadersOf, canSign } = createSigner({ vault, log, now: Date.now })
+  const signer = createSigner({ vault, log, now: Date.now })
   const timeoutMs = config.DELIVERY_TIMEOUT
   const proxy = config.EGRESS_PROXY_URL
   // Two tries of two queries then fit into the deadline.
   const lookup = createLookup({ guard, timeoutMs: Math.ceil(timeoutMs / 4) })
   const tunnel = proxy && createTunnels({ proxy, guard, lookup, timeoutMs, log })
-  return { ...createPostClient({ timeoutMs, maxSockets, guard, lookup, tunnel, sign, ownHeadersOf }), canSign }
+  return { ...createPostClient({ timeoutMs, maxSockets, guard, lookup, tunnel, signer }), canSign: signer.canSign }
 }

@@ -1,5 +1,6 @@
 import { type Delivery, isLeaseValid, type Outcome, type Subscription, Unavailable } from '@switchhook/contracts'
 import type { Deadline } from '@switchhook/runtime'
+import type { Clocks } from '../clocks.ts'
 import type { Admit } from '../policy/admit.ts'
 import type { Withheld } from '../policy/decide.ts'
 
@@ -51,15 +52,13 @@ export type PostUnderLease = (
   take?: TakePermit,
 ) => Promise<Posted | Withheld>
 
-export interface PostUnderLeaseDeps {
+export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
   /** Starts the deadline of an attempt. */
   readonly startDeadline: () => Deadline
   readonly post: (delivery: Delivery, attempt: number) => Promise<Outcome>
   readonly postLeased: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | LeaseExpired>
   /** Reads the subscription again. Rejects if Redis is away. */
   readonly renew: Admit
-  /** Monotonic, in ms. */
-  readonly nowMs: () => number
 }
 
 /** When a worker looks whether permits are free, in case that no POST ends before. */
@@ -81,13 +80,8 @@ const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
   const { startDeadline, post, postLeased, renew, nowMs } = deps
 
-  async function postLeasedly(
-    due: Delivery,
-    attempt: number,
-    admittedUntilMs: number,
-    deadline: Deadline,
-    take?: TakePermit,
-  ): Promise<Posted | Withheld> {
+  return async (due, attempt, admittedUntilMs, take) => {
+    if (due.attempt > 0 && take === undefined) return posted(due, await post(due, attempt))
     let [delivery, trustedUntilMs] = [due, admittedUntilMs]
     let broken: Outcome | undefined
     /** False: no permit is free. */
@@ -98,32 +92,27 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
     }
     // A request that was written once and broke is a failed attempt, which keeps its schedule.
     const notSent = (reason: Withheld): Posted | Withheld => (broken === undefined ? reason : posted(delivery, broken))
-    if (!(await isPermitted())) return LIMITED
-    for (;;) {
-      const terms = { trustedUntilMs, deadline, isReplay: broken !== undefined, ...(take && { isOnce: true }) }
-      const sent = await postLeased(delivery, attempt, terms)
-      if (sent.kind !== 'lease-expired') return posted(delivery, sent)
-      broken ??= sent.broken
-      do {
-        const { admitted, trustedUntilMs: renewedUntilMs, limited } = await renew(due)
-        if ('kind' in admitted) return notSent(admitted)
-        // It has got limits since this attempt began without a permit.
-        if (limited !== undefined && take === undefined) return notSent(LIMITED)
-        delivery = admitted
-        trustedUntilMs = renewedUntilMs
-        if (!(await isPermitted(limited))) return notSent(LIMITED)
-      } while (!isLeaseValid(trustedUntilMs, nowMs()) && !deadline.hasPassed)
-      if (!deadline.hasPassed) continue
-      if (broken === undefined && !isLeaseValid(trustedUntilMs, nowMs())) throw tooSlow()
-      return posted(delivery, broken ?? TIMED_OUT)
-    }
-  }
-
-  return async (due, attempt, trustedUntilMs, take) => {
-    if (due.attempt > 0 && take === undefined) return posted(due, await post(due, attempt))
     const deadline = startDeadline()
     try {
-      return await postLeasedly(due, attempt, trustedUntilMs, deadline, take)
+      if (!(await isPermitted())) return LIMITED
+      for (;;) {
+        const terms = { trustedUntilMs, deadline, isReplay: broken !== undefined, ...(take && { isOnce: true }) }
+        const sent = await postLeased(delivery, attempt, terms)
+        if (sent.kind !== 'lease-expired') return posted(delivery, sent)
+        broken ??= sent.broken
+        do {
+          const { admitted, trustedUntilMs: renewedUntilMs, limited } = await renew(due)
+          if ('kind' in admitted) return notSent(admitted)
+          // It has got limits since this attempt began without a permit.
+          if (limited !== undefined && take === undefined) return notSent(LIMITED)
+          delivery = admitted
+          trustedUntilMs = renewedUntilMs
+          if (!(await isPermitted(limited))) return notSent(LIMITED)
+        } while (!isLeaseValid(trustedUntilMs, nowMs()) && !deadline.hasPassed)
+        if (!deadline.hasPassed) continue
+        if (broken === undefined && !isLeaseValid(trustedUntilMs, nowMs())) throw tooSlow()
+        return posted(delivery, broken ?? TIMED_OUT)
+      }
     } finally {
       deadline.stop()
     }

@@ -91,8 +91,8 @@ describe('a delivery whose subscription has a secret', () => {
 
   beforeEach(() => {
     nowMs = Date.now()
-    const { headersOf: sign } = createSigner({ vault, log, now: () => nowMs })
-    signing = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard, lookup, sign })
+    const signer = createSigner({ vault, log, now: () => nowMs })
+    signing = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard, lookup, signer })
   })
 
   afterEach(() => signing.close())

@@ -14,23 +14,15 @@ export interface PostOptions extends ConnectionOptions {
   readonly timeoutMs: number
   /** Checks addresses: before the attempt if the url contains one, and at every connection. */
   readonly guard: AddressGuard
-  /** The signature headers of an attempt that is made now. Absent: nothing is signed. */
-  readonly sign?: Signer['headersOf']
-  /** The headers that the subscription asks for. Absent: none. */
-  readonly ownHeadersOf?: (delivery: Delivery) => Readonly<Record<string, string>>
+  /** Signs an attempt that is made now, and has the headers that the subscription asks for. Absent: there are neither. */
+  readonly signer?: Pick<Signer, 'headersOf' | 'ownHeadersOf'>
 }
 
-export interface PostClient {
-  /** Makes one attempt. Anything that the endpoint does is an Outcome; only our own failures are thrown. */
-  post(delivery: Delivery, attempt: number): Promise<Outcome>
-  /** Makes one attempt, unless the lease in `terms` ends before the request is written. */
-  postLeased(delivery: Delivery, attempt: number, terms: PostTerms): Promise<Outcome | LeaseExpired>
-  close(): Promise<void>
-}
+export type PostClient = ReturnType<typeof createPostClient>
 
 /** Sends deliveries (specification, "Delivery request"). Never follows redirects, never uses a proxy of the environment. */
-export function createPostClient(options: PostOptions): PostClient {
-  const { timeoutMs, guard, sign, ownHeadersOf } = options
+export function createPostClient(options: PostOptions) {
+  const { timeoutMs, guard, signer } = options
   const targetOf = createTargets(guard)
   const connections = openConnections(options)
   // The bare class without defaults: axios merges each of them into every request. The adapter has method, headers and body.
@@ -41,8 +33,8 @@ export function createPostClient(options: PostOptions): PostClient {
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
     try {
-      const own = ownHeadersOf?.(delivery) ?? {}
-      const headers = { ...own, ...attemptHeaders(delivery, attempt, sign) }
+      const own = signer?.ownHeadersOf(delivery) ?? {}
+      const headers = { ...own, ...attemptHeaders(delivery, attempt, signer?.headersOf) }
       const { origin, path } = target
       const request = { origin, path, method: 'POST', headers, body: delivery.body } as const
       const adapter = undiciAdapter(connections, request, { ...terms, hidden: Object.values(own) })
@@ -54,7 +46,8 @@ export function createPostClient(options: PostOptions): PostClient {
   }
 
   return {
-    async post(delivery, attempt) {
+    /** Makes one attempt. Anything that the endpoint does is an Outcome; only our own failures are thrown. */
+    async post(delivery: Delivery, attempt: number): Promise<Outcome> {
       const deadline = startDeadline(timeoutMs)
       try {
         const outcome = await send(delivery, attempt, { trustedUntilMs: Infinity, isReplay: false, deadline })
@@ -64,6 +57,7 @@ export function createPostClient(options: PostOptions): PostClient {
         deadline.stop()
       }
     },
+    /** Makes one attempt, unless the lease in `terms` ends before the request is written. */
     postLeased: send,
     close: () => connections.close(),
   }

@@ -19,14 +19,8 @@ export interface TunnelOptions {
   readonly log: Pick<Logger, 'warn'>
 }
 
-interface TunnelTarget {
-  /** A name, or an address without brackets. */
-  readonly hostname: string
-  readonly port: number
-}
-
-/** Opens a connection to a vetted address of the target, through the proxy. */
-export type OpenTunnel = (target: TunnelTarget) => Promise<Socket>
+/** Connects to a vetted address of the target, through the proxy. `hostname`: a name, or an address without brackets. */
+export type OpenTunnel = (target: { readonly hostname: string; readonly port: number }) => Promise<Socket>
 
 /** One line for each problem of the proxy in this time: while the proxy is away, every attempt meets it. */
 const WARN_EVERY_MS = 60_000
@@ -116,24 +110,18 @@ function connectThrough(
       startDeadline(timeoutMs / 2, () => isAccepted || fail('it accepted no connection in time', PROXY_FAILED)),
       startDeadline(timeoutMs, () => fail('it did not answer in time', 'ETIMEDOUT')),
     ]
-    const stopDeadlines = (): void => {
-      for (const deadline of deadlines) deadline.stop()
-    }
+    const stopDeadlines = (): void => deadlines.forEach((deadline) => deadline.stop())
     request.once('socket', (socket) => {
       socket.once(isTls ? 'secureConnect' : 'connect', () => (isAccepted = true))
     })
     request.once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
       stopDeadlines()
-      if (statusCode < 200 || statusCode > 299) {
-        socket.destroy()
-        return reject(refusal(statusCode))
-      }
-      if (head.length > 0) {
-        socket.destroy()
-        // Undici would drop the connection and open the next one for the same request, without end.
-        return reject(codedError('HPE_SPOKE_FIRST', 'the endpoint sent something before the request, or before TLS'))
-      }
-      resolve(socket.setNoDelay(true).setKeepAlive(true, 60_000))
+      const isOpen = statusCode >= 200 && statusCode <= 299
+      if (isOpen && head.length === 0) return resolve(socket.setNoDelay(true).setKeepAlive(true, 60_000))
+      socket.destroy()
+      if (!isOpen) return reject(refusal(statusCode))
+      // Undici would drop the connection and open the next one for the same request, without end.
+      reject(codedError('HPE_SPOKE_FIRST', 'the endpoint sent something before the request, or before TLS'))
     })
     request.on('error', (error) => {
       stopDeadlines()

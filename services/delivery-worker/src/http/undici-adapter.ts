@@ -25,6 +25,8 @@ interface EndpointAnswer {
 /** The result of a request, as the adapter resolves with it. An `Error` is not classified yet: it may be our own failure. */
 export type Sent = Outcome | LeaseExpired | Error
 
+type Ended = (sent: Sent) => void
+
 /** One for all answers: axios would create one for each. */
 const NO_HEADERS = new AxiosHeaders()
 
@@ -39,7 +41,7 @@ export const undiciAdapter =
   (config) =>
     new Promise((resolve) => {
       // axios does not use the status; `data` has it.
-      const ended = (data: Sent): void => resolve({ status: 0, statusText: '', headers: NO_HEADERS, config, data })
+      const ended: Ended = (data) => resolve({ status: 0, statusText: '', headers: NO_HEADERS, config, data })
       new RequestHandler(connections, request, terms, ended).begin()
     })
 
@@ -52,7 +54,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   readonly #request: Dispatcher.DispatchOptions
   /** `deadline`: of the status line, and of the excerpt of an answer other than 2xx. */
   readonly #terms: PostTerms
-  readonly #ended: (sent: Sent) => void
+  readonly #ended: Ended
   /** Of the answer's body. */
   #bodyDeadline: Deadline | undefined
   #controller: Dispatcher.DispatchController | undefined
@@ -64,12 +66,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   /** An answer other than 2xx, while its excerpt is being read. */
   #rejection: (EndpointAnswer & { readonly chunks: Buffer[] }) | undefined
 
-  constructor(
-    connections: Connections,
-    request: Dispatcher.DispatchOptions,
-    terms: PostTerms,
-    ended: (sent: Sent) => void,
-  ) {
+  constructor(connections: Connections, request: Dispatcher.DispatchOptions, terms: PostTerms, ended: Ended) {
     this.#connections = connections
     this.#request = request
     this.#terms = terms
@@ -130,18 +127,14 @@ class RequestHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    const isWaiting = this.#state === 'waiting'
     if (error === LEASE_ENDED) this.#fail(unwritten(this.#broken))
-    else if (
-      this.#state === 'waiting' &&
-      !this.#isSecond &&
-      isClosing(error) &&
-      this.#connections.brokeOnReuse(error)
-    ) {
+    else if (isWaiting && !this.#isSecond && isClosing(error) && this.#connections.brokeOnReuse(error)) {
       this.#isSecond = true
       this.#broken = error
       if (this.#terms.isOnce === true) return this.#fail(unwritten(error))
       this.#connections.fresh.dispatch(this.#request, this)
-    } else if (this.#state === 'waiting') {
+    } else if (isWaiting) {
       this.#fail(isProtocolError(error) ? codedError('HPE_MALFORMED', error.message, error) : error)
     } else {
       // An error after the status line does not change the outcome.

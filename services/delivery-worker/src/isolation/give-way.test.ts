@@ -3,11 +3,10 @@ import { eventually } from '@switchhook/testkit'
 import { createGiveWay } from './give-way.ts'
 
 const delivery = {} as Delivery
-const OPTIONS = { most: 2, memoryMs: 1_000, countsMs: 60_000 }
 
-function start(change: Partial<typeof OPTIONS> = {}) {
+function start() {
   let nowMs = 0
-  const giveWay = createGiveWay({ ...OPTIONS, ...change, nowMs: () => nowMs })
+  const giveWay = createGiveWay(2, { nowMs: () => nowMs })
   const ends: (() => void)[] = []
   const second = giveWay.second(() => new Promise<void>((resolve) => void ends.push(resolve)))
   const first = giveWay.first(async () => {})
@@ -53,7 +52,7 @@ test('when no other was due for a while, all that wait start with the next end',
 })
 
 test('deliveries that take long do not count, so those that wait start in their order', async () => {
-  const { first, backlog, ends, passMs } = start({ countsMs: 100 })
+  const { first, backlog, ends, passMs } = start()
   await first()
   const { started, all } = await backlog(5)
   const startedAfter: number[] = [started]
@@ -68,7 +67,7 @@ test('deliveries that take long do not count, so those that wait start in their 
 })
 
 test('a delivery that fails gives its place to the next', async () => {
-  const giveWay = createGiveWay({ ...OPTIONS, most: 1, nowMs: () => 0 })
+  const giveWay = createGiveWay(1, { nowMs: () => 0 })
   await giveWay.first(async () => {})(delivery)
   let failed = false
   const second = giveWay.second(async () => {

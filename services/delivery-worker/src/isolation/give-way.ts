@@ -1,15 +1,12 @@
 import type { Delivery } from '@switchhook/contracts'
+import type { Clocks } from '../clocks.ts'
 
-export interface GiveWayOptions {
-  /** Deliveries of backlogs in progress while others are due. */
-  readonly most: number
-  /** Others count as due for this long after the last one. */
-  readonly memoryMs: number
-  /** A delivery in progress counts for this long: afterwards it waits for its endpoint and is no load. */
-  readonly countsMs: number
-  /** Monotonic. */
-  readonly nowMs: () => number
-}
+/** Deliveries of backlogs give way for this long after another delivery was due. */
+const DUE_MEMORY_MS = 1_000
+/** A delivery in progress counts for this long: afterwards it waits for its endpoint and is no load. */
+const COUNTS_MS = 100
+/** How often those that wait look for a place that no longer counts. */
+const LOOK_EVERY_MS = 10
 
 /** @param begins called when the POST begins: until then, the delivery can still move to a lane */
 export type Handle = (delivery: Delivery, begins?: () => void) => Promise<void>
@@ -17,13 +14,13 @@ export type Handle = (delivery: Delivery, begins?: () => void) => Promise<void>
 /** Call it when a delivery has ended. */
 type End = () => void
 
-/** How often those that wait look for a place that no longer counts. */
-const LOOK_EVERY_MS = 10
-
 export type GiveWay = ReturnType<typeof createGiveWay>
 
-/** Lets deliveries of backlogs give way to the others. */
-export function createGiveWay({ most, memoryMs, countsMs, nowMs }: GiveWayOptions) {
+/**
+ * Lets deliveries of backlogs give way to the others.
+ * @param most deliveries of backlogs in progress while others are due
+ */
+export function createGiveWay(most: number, { nowMs }: Pick<Clocks, 'nowMs'>) {
   let lastFirst = Number.NEGATIVE_INFINITY
   /** The deliveries in progress that count, and when they began, in this order. */
   const began = new Map<End, number>()
@@ -32,9 +29,9 @@ export function createGiveWay({ most, memoryMs, countsMs, nowMs }: GiveWayOption
 
   function mayStart(): boolean {
     const now = nowMs()
-    if (now - lastFirst > memoryMs) return true
+    if (now - lastFirst > DUE_MEMORY_MS) return true
     for (const [end, at] of began) {
-      if (now - at < countsMs) break
+      if (now - at < COUNTS_MS) break
       began.delete(end)
     }
     return began.size < most

@@ -1,22 +1,20 @@
 import { crc32 } from 'node:zlib'
 import { type Delivery, type SubscriptionId, Unavailable } from '@switchhook/contracts'
+import type { Clocks } from '../clocks.ts'
 import { type Pace, type PostResult, paceAfter, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
 
 /** Where a delivery was consumed from. */
 export type Source = 'due' | 'lane'
 
-export interface IsolationDeps {
+export interface IsolationDeps extends Pick<Clocks, 'nowMs'> {
   /** Turns in this worker: the concurrent deliveries of a subscription. */
   readonly turns: TurnLimits
-  readonly lanes: number
   /** How long a delivery from a due queue waits for a turn before it moves to a lane. Quick endpoints then need no lane. */
-  readonly patienceMs: number
+  readonly patienceMs?: number
   /** Resolves once the broker has confirmed the delivery in the lane. */
   readonly publishToLane: (delivery: Delivery, lane: number) => Promise<void>
   /** Called after the broker's confirm. */
   readonly movedToLane?: () => void
-  /** Monotonic, in ms. */
-  readonly nowMs: () => number
 }
 
 /** What runs in a turn, if it needs one. `Found` is the result of its look. */
@@ -50,6 +48,9 @@ interface Waiter {
 /** A few answers of a quick endpoint, on a busy worker. A slow endpoint costs its neighbours this wait once, not every time. */
 export const TURN_PATIENCE_MS = 250
 
+/** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
+export const LANES = 16
+
 /** The share of the turns that only first attempts may take, so that a backlog of retries never starves them. */
 const RESERVED_SHARE = 0.2
 
@@ -60,7 +61,7 @@ export const LANE_DEPTH = 4
 const turnsForRetries = (turns: number): number => Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
 
 /** The lane of a subscription. Always the same, so that its deliveries form one queue. */
-export const laneOf = (subscription: SubscriptionId, lanes: number): number => crc32(subscription) % lanes
+export const laneOf = (subscription: SubscriptionId): number => crc32(subscription) % LANES
 
 /**
  * Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker.
@@ -71,7 +72,7 @@ export const laneOf = (subscription: SubscriptionId, lanes: number): number => c
  * lane.
  */
 export function createIsolation(deps: IsolationDeps) {
-  const { turns: limits, lanes, patienceMs, publishToLane, movedToLane, nowMs } = deps
+  const { turns: limits, patienceMs = TURN_PATIENCE_MS, publishToLane, movedToLane, nowMs } = deps
   const { least } = limits
   const rooms = new Map<SubscriptionId, Room>()
   /** Rooms with `least` turns or more taken, and the turns beyond that. */
@@ -163,7 +164,7 @@ export function createIsolation(deps: IsolationDeps) {
         if (!isInTurn && needsTurn(found)) {
           isInTurn = await wait(delivery, source)
           if (!isInTurn) {
-            await publishToLane(delivery, laneOf(delivery.subscriptionId, lanes))
+            await publishToLane(delivery, laneOf(delivery.subscriptionId))
             return movedToLane?.()
           }
           if (!isFresh(found)) found = await look()

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Delivery, Subscription, SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import { type HeldEntry, type HeldStore, PERMIT_VALID_MS, type PermitStore } from '@switchhook/store'
+import type { Clocks } from '../clocks.ts'
 import type { Posted, TakePermit } from '../http/post-under-lease.ts'
 import { isSent } from '../policy/admit.ts'
 import { isTransientFailure, type Withheld } from '../policy/decide.ts'
@@ -31,21 +32,14 @@ export async function sendHeld(
   const published = gone.flatMap(({ delivery }) => delivery ?? [])
   await Promise.all(published.map((delivery) => publish(delivery)))
   await held.forget(published)
-  await held.remove(
-    id,
-    list,
-    gone.map(({ entry }) => entry),
-  )
+  const ended = gone.map(({ entry }) => entry)
+  await held.remove(id, list, ended)
   return gone
 }
 
-export interface LimitsDeps extends SendHeldDeps {
+export interface LimitsDeps extends SendHeldDeps, Clocks {
   readonly permits: PermitStore
   readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Monotonic, in ms. */
-  readonly nowMs: () => number
   readonly log: Pick<Logger, 'warn'>
 }
 

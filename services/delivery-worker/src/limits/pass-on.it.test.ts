@@ -134,7 +134,6 @@ async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {
     publish: async (delivery) => void (delivery.subscriptionId === limited.id && passed.push(delivery)),
     limits,
     waiting: async () => 0,
-    now: Date.now,
     log: silentLog,
   })
   await eventually(async () => {

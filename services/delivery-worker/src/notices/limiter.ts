@@ -9,13 +9,14 @@ import {
   type TenantRoom,
 } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
+import type { Clocks } from '../clocks.ts'
 
 interface Total {
   readonly bodies: number
   readonly dropped: number
 }
 
-export interface LimiterDeps {
+export interface LimiterDeps extends Pick<Clocks, 'now'> {
   readonly store: TenantRoom & Pick<ParkedLimitStore, 'trim'>
   readonly limits: DeliveryLimits
   readonly everyMs: number
@@ -25,8 +26,6 @@ export interface LimiterDeps {
   readonly notice: (endpoint: Endpoint) => Promise<void>
   /** Called when a subscription exceeded its limit, with what `trim` has released. */
   readonly released: (total: Total, endpoint: Endpoint, limit: number) => void
-  /** Milliseconds since 1970. */
-  readonly now: () => number
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -93,14 +92,9 @@ export function startLimiter(deps: LimiterDeps) {
     const counts = await store.counts(tenant)
     const sizes = [...counts.values()]
     const whole = shareOf(sizes, limits)
-    const over: SubscriptionId[] = []
-    for (const [subscriptionId, size] of counts) if (size > whole) over.push(subscriptionId)
-    return {
-      whole,
-      over,
-      room: limits.perTenant - keptWith(whole, sizes),
-      tookMs: performance.now() - startedAtMs,
-    }
+    const over = [...counts].flatMap(([subscriptionId, size]) => (size > whole ? [subscriptionId] : []))
+    const room = limits.perTenant - keptWith(whole, sizes)
+    return { whole, over, room, tookMs: performance.now() - startedAtMs }
   }
 
   /** Removes from `parked` what needs no further sweep. */

@@ -1,5 +1,5 @@
-import { type Delivery, deliveryHeaders, parseDelivery } from '@switchhook/contracts'
-import { createIsolation, TURN_PATIENCE_MS } from '../isolation/isolate.ts'
+import { type Delivery, deliveryHeaders } from '@switchhook/contracts'
+import { createIsolation } from '../isolation/isolate.ts'
 import { aDelivery } from '../testing/deliveries.ts'
 import { createPackets, PACKET_PATIENCE_MS } from './packets.ts'
 
@@ -16,8 +16,6 @@ test('of two members of a subscription with one turn, the one that moves to a la
   const copies: Delivery[] = []
   const { inTurn } = createIsolation({
     turns: { least: 1, most: 1, beyondLeast: 0 },
-    lanes: 1,
-    patienceMs: TURN_PATIENCE_MS,
     publishToLane: async (delivery) => {
       await new Promise((resolve) => setTimeout(resolve, CONFIRM_MS))
       inLane.push(delivery)
@@ -27,8 +25,6 @@ test('of two members of a subscription with one turn, the one that moves to a la
   const hang = (): Promise<void> => new Promise(() => {})
   const { handle } = createPackets({
     mostLeft: 2,
-    patienceMs: PACKET_PATIENCE_MS,
-    parse: ({ content, headers }) => parseDelivery(content, headers),
     handle: (due, begins) =>
       inTurn(due, 'due', {
         look: async () => {},

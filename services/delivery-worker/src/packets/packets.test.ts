@@ -1,4 +1,4 @@
-import { type Delivery, deliveryHeaders, parseDelivery, Unavailable } from '@switchhook/contracts'
+import { type Delivery, deliveryHeaders, Unavailable } from '@switchhook/contracts'
 import type { PackedDelivery, Packet } from '@switchhook/messaging'
 import { eventually } from '@switchhook/testkit'
 import { aDelivery } from '../testing/deliveries.ts'
@@ -24,7 +24,6 @@ function aWorker(change: Partial<PacketsDeps> = {}) {
   const packets = createPackets({
     mostLeft: 100,
     patienceMs: PATIENCE_MS,
-    parse: ({ content, headers }) => parseDelivery(content, headers),
     handle: (due, begins) =>
       new Promise((resolve, reject) => {
         begins()

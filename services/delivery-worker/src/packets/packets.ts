@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Delivery, Unavailable } from '@switchhook/contracts'
+import { type Delivery, parseDelivery, Unavailable } from '@switchhook/contracts'
 import { createFinishedMembers, handleMembers, type PackedDelivery, type Packet } from '@switchhook/messaging'
 import { backoffMs, type Logger, startDeadline } from '@switchhook/runtime'
 import type { GiveWay } from '../isolation/give-way.ts'
@@ -15,9 +15,7 @@ export interface PacketsDeps {
   /** Members in progress whose packets no longer wait for them. Beyond this number, packets wait. */
   readonly mostLeft: number
   /** How long a packet waits for a member, from when the member begins. It also waits until the POST begins. */
-  readonly patienceMs: number
-  /** @throws Unparsable */
-  readonly parse: (member: PackedDelivery) => Delivery
+  readonly patienceMs?: number
   /** Calls `begins` when the POST begins: a member that moves to a lane instead must not leave a copy as well. */
   readonly handle: (due: Delivery, begins: () => void) => Promise<void>
   /** Whether a POST of the delivery has a result that could not be settled. `handle` then makes no other POST. */
@@ -44,7 +42,8 @@ export type Packets = ReturnType<typeof createPackets>
  * the member, so the ledger drops it once the member has settled its slot; if the worker dies, the copy repeats the attempt.
  */
 export function createPackets(deps: PacketsDeps) {
-  const { mostLeft, patienceMs, parse, handle, hasResult, giveWay, publishAlone, publishCopy, copyWaitMs, log } = deps
+  const { mostLeft, handle, hasResult, giveWay, publishAlone, publishCopy, copyWaitMs, log } = deps
+  const { patienceMs = PACKET_PATIENCE_MS } = deps
   const finished = createFinishedMembers<PackedDelivery>()
   /** Members whose copies are stored, or on their way. */
   const left = new Set<Promise<void>>()
@@ -124,8 +123,9 @@ export function createPackets(deps: PacketsDeps) {
   return {
     /** Resolves when the packet may be acknowledged, see `handleMembers`. */
     handle: async (packet: Packet<PackedDelivery>): Promise<void> => {
+      /** @throws Unparsable */
       const handleMember = async (member: PackedDelivery): Promise<void> => {
-        const due = parse(member)
+        const due = parseDelivery(member.content, member.headers)
         const end = await giveWay?.begin()
         try {
           if (stopping.signal.aborted) throw new Unavailable('rabbitmq', 'this worker is stopping')

@@ -48,10 +48,8 @@ export function createCopies(nowMs: () => number) {
       const key = identityOf(due)
       for (let other = running.get(key); other !== undefined; other = running.get(key)) await other
       const handled = handle(key, due, work)
-      running.set(
-        key,
-        handled.catch(() => {}),
-      )
+      const ended = handled.catch(() => {})
+      running.set(key, ended)
       try {
         await handled
       } finally {

@@ -3,6 +3,7 @@ import { MAX_HOLD_MS } from '@switchhook/messaging'
 import { eventually } from '@switchhook/testkit'
 import type { Source } from '../isolation/isolate.ts'
 import type { Withheld } from '../policy/decide.ts'
+import { notifyAll } from '../reporting/listener.ts'
 import { aDelivery } from '../testing/deliveries.ts'
 import {
   aBreaker,
@@ -42,7 +43,7 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
       const next = settlement.state === 'waiting' ? ` ${settlement.nextAttemptAt}` : ''
       steps.push(`settle slot ${slot} ${settlement.state}${next}`)
     },
-    report: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`),
+    listener: notifyAll([{ concluded: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`) }]),
     now: () => clockMs,
     ...change,
   })
@@ -533,7 +534,7 @@ describe('the notice of a parked delivery', () => {
     const { deliver } = aWorld(rejected, {
       park: async () => void world.steps.push('park'),
       noticeParked: async () => void world.steps.push('notice'),
-      report: () => void world.steps.push('report'),
+      listener: notifyAll([{ concluded: () => void world.steps.push('report') }]),
     })
     await deliver(aDelivery())
     expect(world.steps).toEqual(['park', 'report', 'notice'])
@@ -545,7 +546,7 @@ describe('the notice of a parked delivery', () => {
       let isAway = true
       const steps: string[] = []
       const change: Partial<DeliverDeps> = {
-        report: () => void steps.push('report'),
+        listener: notifyAll([{ concluded: () => void steps.push('report') }]),
         isSettled: async () => isSettled,
         park: async () => {
           isSettled = true

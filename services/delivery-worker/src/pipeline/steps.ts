@@ -7,6 +7,7 @@ import {
   type Subscription,
 } from '@switchhook/contracts'
 import type { DeliveryStore, Settlement } from '@switchhook/store'
+import type { Clocks } from '../clocks.ts'
 import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
 import type { Isolation } from '../isolation/isolate.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -22,17 +23,16 @@ import {
   type Withheld,
 } from '../policy/decide.ts'
 import type { RecoverRejected } from '../policy/recover-rejected.ts'
-import type { Concluded, DeliveryListener } from '../reporting/listener.ts'
+import type { DeliveryListener } from '../reporting/listener.ts'
 
 /** What the steps of a delivery use: the schedule, the parts of the worker, the store, the broker and the clocks. */
-export interface DeliverDeps extends Schedule, RecoverRejected, DeliveryStore {
+export interface DeliverDeps extends Schedule, RecoverRejected, DeliveryStore, Clocks {
   readonly isolation: Pick<Isolation, 'inTurn' | 'notePost'>
   readonly admit: Admit
   readonly breaker: Breaker
   readonly post: PostUnderLease
   readonly limits: Pick<Limits, 'post'>
-  readonly posting?: NonNullable<DeliveryListener['posting']>
-  readonly report: Concluded
+  readonly listener: Required<DeliveryListener>
   /** Resolves once the broker has confirmed the delivery in its wait queue. */
   readonly retryLater: (delivery: Delivery, waitMs: number) => Promise<void>
   /**
@@ -40,10 +40,6 @@ export interface DeliverDeps extends Schedule, RecoverRejected, DeliveryStore {
    * broker has confirmed it. The notice is built from the stored record, so a repeat is identical.
    */
   readonly noticeParked: (delivery: Delivery) => Promise<void>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Monotonic, in ms: the clock of the leases. */
-  readonly nowMs: () => number
 }
 
 /** The message of a due delivery. `made`: it came back, because the result of its POST could not be settled. */
@@ -148,11 +144,11 @@ export async function attempt(worker: DeliverDeps, sendable: Sendable): Promise<
 }
 
 async function postObserved(
-  { posting, post, limits }: DeliverDeps,
+  { listener, post, limits }: DeliverDeps,
   { delivery, before, trustedUntilMs, limited }: Sendable,
 ): Promise<Posted | Withheld> {
   const number = delivery.attempt + 1
-  const ended = posting?.(delivery, number)
+  const ended = listener.posting(delivery, number)
   try {
     const posted =
       limited === undefined
@@ -160,10 +156,10 @@ async function postObserved(
         : await limits.post(limited, delivery, before.probe !== undefined, (take) =>
             post(delivery, number, trustedUntilMs, take),
           )
-    ended?.(posted)
+    ended(posted)
     return posted
   } catch (error) {
-    ended?.(undefined, error)
+    ended(undefined, error)
     throw error
   }
 }
@@ -182,7 +178,7 @@ export async function conclude(worker: DeliverDeps, result: Made | NotMade, isRe
     if (decision.kind === 'acknowledged' && rejected) await worker.askForRecovery(delivery, rejected)
     result.secured ??= await secure(worker, result, decision)
     if (result.secured !== undefined) await worker.settle(delivery, result.attempt, result.secured)
-    worker.report(delivery, result.attempt, decision, outcome)
+    worker.listener.concluded(delivery, result.attempt, decision, outcome)
     // Last: if it cannot be published, the message comes back and repeats the notice without the report.
     if (decision.kind === 'park') {
       if (rejected !== undefined) await worker.noteRejected(delivery)

@@ -8,6 +8,7 @@ import {
   wantsFirstAttempt,
 } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
+import type { Clocks } from '../clocks.ts'
 import { RECEIVED_LOOK_MS, type Withheld } from './decide.ts'
 import { createRecentLooks, type EndpointLook, type RecentLooksDeps } from './recent-looks.ts'
 
@@ -21,10 +22,8 @@ export interface Admission extends Omit<EndpointLook, 'subscription'> {
 
 export type Admit = (delivery: Delivery) => Promise<Admission>
 
-export interface AdmitDeps extends RecentLooksDeps {
+export interface AdmitDeps extends RecentLooksDeps, Clocks {
   readonly canSign: (delivery: Delivery) => boolean
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 /** How often a worker looks whether a paused subscription was resumed, in case that the api died before it said so. */

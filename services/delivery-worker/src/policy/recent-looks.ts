@@ -7,6 +7,7 @@ import {
 } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
+import type { Clocks } from '../clocks.ts'
 
 /** The breaker and the subscription of an endpoint, read in one round trip. */
 export interface EndpointState {
@@ -21,12 +22,10 @@ export interface EndpointLook extends EndpointState {
   readonly trustedUntilMs: number
 }
 
-export interface RecentLooksDeps {
+export interface RecentLooksDeps extends Pick<Clocks, 'nowMs'> {
   readonly look: (delivery: Delivery) => Promise<EndpointState>
   /** See `Breaker.isFailing`. */
   readonly isFailing: (delivery: Delivery) => boolean
-  /** Monotonic, in ms. */
-  readonly nowMs: () => number
 }
 
 /** Half a lease: the other half is left to connect and to write the request. */

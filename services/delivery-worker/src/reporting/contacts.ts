@@ -3,11 +3,6 @@ import type { Logger } from '@switchhook/runtime'
 import { type Contact, type ContactStore, inChunks } from '@switchhook/store'
 import type { Concluded } from './listener.ts'
 
-interface Noted {
-  readonly tenant: Tenant
-  readonly contact: Contact
-}
-
 /** More endpoints than a worker reaches in an interval. Beyond it no other endpoint is noted until the next interval. */
 const MAX_NOTED = 20_000
 
@@ -19,7 +14,7 @@ const AT_A_TIME = 200
  * memory and the latest of each endpoint is written with each flush. A worker that dies, or cannot write, loses them.
  */
 export function createContacts(store: Pick<ContactStore, 'note'>, log: Pick<Logger, 'debug'>) {
-  let noted = new Map<SubscriptionId, Noted>()
+  let noted = new Map<SubscriptionId, { readonly tenant: Tenant; readonly contact: Contact }>()
 
   const concluded: Concluded = ({ tenant, subscriptionId }, attempt) => {
     if (attempt === null || (noted.size >= MAX_NOTED && !noted.has(subscriptionId))) return

@@ -108,7 +108,7 @@ test('POSTs in flight are those that have begun and not ended, whether they succ
       new Promise((resolve, reject) => {
         ends.push((error) => (error === undefined ? resolve(posted(due, ok)) : reject(error)))
       }),
-    posting: createDeliveryMeter(metrics).listener.posting,
+    listener: createDeliveryMeter(metrics).listener,
   })
   const before = { health: HEALTHY, probe: undefined }
   const post = () => makeAttempt(worker, { kind: 'sendable', delivery, before, trustedUntilMs: Infinity })

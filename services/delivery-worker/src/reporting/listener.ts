@@ -2,9 +2,6 @@ import type { Attempt, Delivery, Outcome } from '@switchhook/contracts'
 import type { Posted } from '../http/post-under-lease.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 
-/** Called when the POST has ended, with its result or with what it threw. */
-type PostEnded = (posted: Posted | Withheld | undefined, error?: unknown) => void
-
 /**
  * A delivery has left its slot: it is settled, parked or postponed.
  * @param attempt null: no POST was made, and `outcome` is the reason
@@ -21,8 +18,8 @@ export type Concluded = (
  * synchronously on the path of every delivery, so they must be quick and must not throw.
  */
 export interface DeliveryListener {
-  /** A POST begins. The returned function is called once, when it has ended. */
-  readonly posting?: (delivery: Delivery, attempt: number) => PostEnded
+  /** A POST begins. The returned function is called once, when it has ended, with its result or with what it threw. */
+  readonly posting?: (delivery: Delivery, attempt: number) => (posted?: Posted | Withheld, error?: unknown) => void
   readonly concluded?: Concluded
 }
 

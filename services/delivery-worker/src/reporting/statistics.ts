@@ -45,9 +45,7 @@ export function createStatistics(store: Pick<StatisticsStore, 'add'>, log: Pick<
     counted = 0
     let lost = 0
     for (const [tenant, tally] of due) {
-      await store.add(tenant, additionsOf(tally), now()).catch(() => {
-        lost += 1
-      })
+      await store.add(tenant, additionsOf(tally), now()).catch(() => void (lost += 1))
     }
     if (lost > 0) log.debug('statistics were not written', { tenants: lost })
   }
@@ -61,10 +59,8 @@ function additionsOf(tally: Tally): Addition[] {
   const own: Addition[] = []
   for (const [subscriptionId, minutes] of tally) {
     for (const [minute, counts] of minutes) {
-      addCounts(
-        getOrCreate(sums, minute, () => new Map()),
-        counts,
-      )
+      const sum = getOrCreate(sums, minute, () => new Map())
+      addCounts(sum, counts)
       if (subscriptionId !== null) own.push({ subscriptionId, atMs: minute * MINUTE_MS, counts })
     }
   }

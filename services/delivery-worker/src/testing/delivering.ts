@@ -4,6 +4,7 @@ import type { Posted } from '../http/post-under-lease.ts'
 import { createIsolation, type IsolationDeps } from '../isolation/isolate.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 import type { Admission } from '../policy/admit.ts'
+import { notifyAll } from '../reporting/listener.ts'
 
 export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
 export const ok: Outcome = { kind: 'delivered', status: 200 }
@@ -38,7 +39,6 @@ export const aBreaker = (change: Partial<DeliverDeps['breaker']> = {}): DeliverD
 export const anIsolation = (change: Partial<IsolationDeps> = {}) =>
   createIsolation({
     turns: { least: 1_000, most: 1_000, beyondLeast: 0 },
-    lanes: 16,
     patienceMs: 1,
     publishToLane: async () => {},
     nowMs: () => 0,
@@ -55,6 +55,7 @@ export const deliverDeps = (change: Partial<DeliverDeps> = {}): DeliverDeps => (
   breaker: aBreaker(),
   post: async (delivery) => posted(delivery, ok),
   limits: { post: (_limited, _delivery, _isProbe, post) => post(async () => Infinity) },
+  listener: notifyAll([]),
   retryLater: async () => {},
   park: async () => {},
   noticeParked: async () => {},
@@ -62,7 +63,6 @@ export const deliverDeps = (change: Partial<DeliverDeps> = {}): DeliverDeps => (
   askForRecovery: async () => {},
   listAgain: async () => {},
   settle: async () => {},
-  report: () => {},
   now: Date.now,
   nowMs: () => 0,
   ...change,

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
 import type { LoggedEvent } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
-import { createLogBuffer, type LogBufferLimits } from './log-buffer.ts'
+import { createLogBuffer } from './log-buffer.ts'
 
-const LIMITS: LogBufferLimits = { flushMs: 5, batch: 20, most: 60, retryMs: 5 }
+const LIMITS = { flushMs: 5, batch: 20, most: 60, retryMs: 5 }
 
 const anEvent = (deliveries = 1): LoggedEvent => ({
   eventId: newEventId(),
@@ -17,7 +17,7 @@ const anEvent = (deliveries = 1): LoggedEvent => ({
 })
 
 /** A buffer on top of the given store. */
-function aBuffer(store: (batch: readonly LoggedEvent[]) => Promise<void>, limits: Partial<LogBufferLimits> = {}) {
+function aBuffer(store: (batch: readonly LoggedEvent[]) => Promise<void>, limits: Partial<typeof LIMITS> = {}) {
   const written: (readonly LoggedEvent[])[] = []
   const warnings: string[] = []
   const drops: number[] = []

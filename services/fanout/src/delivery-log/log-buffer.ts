@@ -13,24 +13,24 @@ export interface LogBufferDeps {
   readonly log: Pick<Logger, 'warn'>
 }
 
-export interface LogBufferLimits {
+const LIMITS = {
   /** How long an event waits at most for others to share its write. */
-  readonly flushMs: number
+  flushMs: 50,
   /** The weight of the events that triggers an immediate write; also the size of a write. An entry weighs 1, as does a KiB of data. */
-  readonly batch: number
-  /** The weight that is kept while writes fail. Beyond it the oldest events are dropped. */
-  readonly most: number
-  readonly retryMs: number
+  batch: 2_000,
+  /**
+   * The weight that is kept while writes fail. Beyond it the oldest events are dropped. An event with 10 000 deliveries has
+   * 10 001 entries. So the data of waiting events has at most 50 MB.
+   */
+  most: 50_000,
+  retryMs: 1_000,
 }
-
-/** An event with 10 000 deliveries has 10 001 entries. So the data of waiting events has at most 50 MB. */
-const LIMITS: LogBufferLimits = { flushMs: 50, batch: 2_000, most: 50_000, retryMs: 1_000 }
 
 /** At most one log line per this time. */
 const LOG_INTERVAL_MS = 30_000
 
 /** Buffers the delivery log's entries on their way to the store. No caller waits for a write; memory is bounded by the limits. */
-export function createLogBuffer(deps: LogBufferDeps, limits: LogBufferLimits = LIMITS) {
+export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
   const events: LoggedEvent[] = []
   let held = 0
   let hasFailed = false

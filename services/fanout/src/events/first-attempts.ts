@@ -19,6 +19,8 @@ export interface FirstAttemptsDeps {
   readonly arePacketsTaken: () => boolean
 }
 
+export type FirstAttempts = ReturnType<typeof createFirstAttempts>
+
 /** Publishes first attempts. Those of one turn of the event loop share a message for each shard. */
 export function createFirstAttempts({ broker, shards, arePacketsTaken }: FirstAttemptsDeps) {
   let mean = MAX_PACKET_MEMBERS

@@ -74,16 +74,16 @@ const DELIVERIES_AT_ONCE = 320
  * only deliveries that were not stored are then published.
  */
 export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent) => Promise<void> {
-  const { stored } = deps
+  const { stored, matching, publishDelivery, now, addToLog, fannedOut, log } = deps
 
   async function publishAll(eventId: EventId, deliveries: readonly Delivery[]): Promise<void> {
     const missing = stored.left(eventId, deliveries)
     const [first] = missing
     // Most events have one delivery, for which `runAll` would cost several promises.
-    if (first !== undefined && deliveries.length === 1) return await deps.publishDelivery(first)
+    if (first !== undefined && deliveries.length === 1) return await publishDelivery(first)
     for (let at = 0; at < missing.length; at += DELIVERIES_AT_ONCE) {
       const end = at + DELIVERIES_AT_ONCE
-      const failed = await runAll(missing.slice(at, end), deps.publishDelivery)
+      const failed = await runAll(missing.slice(at, end), publishDelivery)
       if (failed === undefined) continue
       stored.remember(eventId, deliveries, [...failed.left, ...missing.slice(end)])
       throw failed.error
@@ -94,30 +94,18 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
   return async function handleEvent(event) {
     const { eventId, eventType, tenant, occurredAt, traceparent } = event
     const startedAt = performance.now()
-    const subscriptions = await deps.matching(event)
-    const fannedOutAt = deps.now().toISOString()
+    const subscriptions = await matching(event)
+    const fannedOutAt = now().toISOString()
     // Serialised once, for all bodies and for the journal.
     const dataJson = JSON.stringify(event.data)
     const deliveries = fanOut(event, subscriptions, fannedOutAt, dataJson)
     await publishAll(eventId, deliveries)
-    deps.addToLog({
-      eventId,
-      eventType,
-      tenant,
-      occurredAt,
-      fannedOutAt,
-      dataJson,
-      subscriptionIds: deliveries.map(({ subscriptionId }) => subscriptionId),
-      deliveryIds: deliveries.map(({ deliveryId }) => deliveryId),
-      subject: subjectOf(event.data),
-    })
-    deps.fannedOut(event, deliveries.length, performance.now() - startedAt)
-    deps.log.debug('event fanned out', {
-      ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),
-      eventId,
-      eventType,
-      tenant,
-      deliveries: deliveries.length,
-    })
+    const subscriptionIds = deliveries.map(({ subscriptionId }) => subscriptionId)
+    const deliveryIds = deliveries.map(({ deliveryId }) => deliveryId)
+    const subject = subjectOf(event.data)
+    addToLog({ eventId, eventType, tenant, occurredAt, fannedOutAt, dataJson, subscriptionIds, deliveryIds, subject })
+    fannedOut(event, deliveries.length, performance.now() - startedAt)
+    const trace = traceparent !== undefined && { traceId: traceIdOf(traceparent) }
+    log.debug('event fanned out', { ...trace, eventId, eventType, tenant, deliveries: deliveries.length })
   }
 }

@@ -1,3 +1,5 @@
+import { getOrCreate } from '@switchhook/runtime'
+
 /** Deliveries by which a key may be ahead of the others when its next turn starts. */
 const QUANTUM = 20
 
@@ -33,11 +35,7 @@ export class FairTurns<Key> {
       this.#inUse += 1
       return true
     }
-    return new Promise((resolve) => {
-      const line = this.#waiting.get(key)
-      if (line === undefined) this.#waiting.set(key, [resolve])
-      else line.push(resolve)
-    })
+    return new Promise((resolve) => void getOrCreate(this.#waiting, key, () => []).push(resolve))
   }
 
   /** Adds deliveries that work under this key has made. */

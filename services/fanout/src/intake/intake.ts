@@ -4,17 +4,13 @@ import { parseEventMessage } from '../events/handle-event.ts'
 import type { FairTurns } from './fair-turns.ts'
 import type { TenantShares } from './tenant-shares.ts'
 
-export interface ReceivedEvent {
-  readonly event: PlatformEvent
-  readonly content: Buffer
-  /** It came out of a pack and must not be packed again. */
-  readonly isAlone: boolean
-}
+type ReceivedEvent = ReturnType<typeof parseReceivedEvent>
 
 /** @throws Unparsable as `parseEventMessage` */
-export const parseReceivedEvent = (message: IncomingMessage): ReceivedEvent => ({
+export const parseReceivedEvent = (message: IncomingMessage) => ({
   event: parseEventMessage(message),
   content: message.content,
+  /** It came out of a pack and must not be packed again. */
   isAlone: message.headers[ALONE_HEADER] === true,
 })
 

@@ -2,8 +2,6 @@ import type { Delivery, PlatformEvent } from '@switchhook/contracts'
 import {
   type Broker,
   backlogQueues,
-  type ConsumeOptions,
-  type Consumer,
   createFinishedMembers,
   deliveryShardOf,
   eventPackQueues,
@@ -18,12 +16,12 @@ import {
   Queue,
   type SingleEvent,
 } from '@switchhook/messaging'
-import type { Logger, Metrics } from '@switchhook/runtime'
-import type { Installation } from '@switchhook/store'
+import type { Consume, Service } from '@switchhook/service'
+import type { FanoutConfig } from '../config.ts'
+import { createIntakeMeter } from '../events/fanout-meter.ts'
 import { createFirstAttempts } from '../events/first-attempts.ts'
 import { FairTurns } from './fair-turns.ts'
 import { createIntake, type Line, parsePacked, parseReceivedEvent } from './intake.ts'
-import { createIntakeMeter } from './intake-meter.ts'
 import { startQueueWatch } from './queue-watch.ts'
 import { TenantShares } from './tenant-shares.ts'
 
@@ -49,32 +47,26 @@ const AGE_EVERY_MS = 1_000
 /** Far below the broker's limit for unacknowledged messages (30 minutes). The events then go back into new packs. */
 const END_WAITS_EVERY_MS = 300_000
 
-export interface IntakeOptions {
+export interface IntakeOptions extends Pick<Service<FanoutConfig>, 'config' | 'metrics' | 'log'> {
   readonly broker: Broker
-  readonly installation: Pick<Installation, 'checked' | 'recovered'>
-  readonly concurrency: number
+  readonly consume: Consume
   readonly eventShards: number
-  /** Shards that due deliveries are published to. */
-  readonly deliveryShards: number
   /** Creates the handler of an event from a function that publishes its deliveries and one that counts them. */
   readonly handling: (
     publish: (delivery: Delivery) => Promise<void>,
     fannedOut: (event: PlatformEvent, deliveries: number) => void,
   ) => (event: PlatformEvent) => Promise<void>
-  readonly metrics: Metrics
-  readonly log: Logger
 }
 
 const openUntaken = (message: IncomingMessage) => ({ packet: openDeliveryPacket(message), content: message.content })
 
 /** Consumes events, backlogs, and packets that no worker takes. Resolves once it consumes; the result stops it. */
 export async function openIntake(options: IntakeOptions): Promise<() => Promise<void>> {
-  const { broker, installation, concurrency, eventShards, deliveryShards, handling, metrics, log } = options
-  const window = concurrency * WINDOW_DEPTH
+  const { config, broker, consume, eventShards, handling, metrics, log } = options
+  const { FANOUT_CONCURRENCY: concurrency, DELIVERY_SHARDS: deliveryShards } = config
   const shares = new TenantShares()
   const direct = new FairTurns<Line>(concurrency)
   const backlog = new FairTurns<number>(Math.ceil(concurrency * BACKLOG_PART), { isOpen: false })
-  const deferred = createIntakeMeter(metrics, () => shares.deferredTenants())
 
   const firstAttempts = createFirstAttempts({
     broker,
@@ -90,18 +82,7 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
     shards: 1,
     arePacketsTaken: () => watch.areBacklogPacketsTaken(),
   })
-  const watch = startQueueWatch({
-    broker,
-    deliveryShards,
-    isBusy: () => direct.hasWork(),
-    backlogs: () => shares.backlogs(),
-    isReleasing: () => backlog.hasWork(),
-    membersPerPacket: firstAttempts.membersPerPacket,
-    releasedPerPacket: released.membersPerPacket,
-    // Packs that this process holds are not ready in their queue.
-    looked: (isEmpty) => shares.release((n) => isEmpty(n) && !backlog.isWaiting(n)),
-    setOpen: (mayRelease) => backlog.setOpen(mayRelease),
-  })
+  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, backlog, firstAttempts, released })
   const aging = setInterval(() => shares.age(), AGE_EVERY_MS)
   const ending = setInterval(() => backlog.endWaits(), END_WAITS_EVERY_MS)
   for (const timer of [aging, ending]) timer.unref()
@@ -112,15 +93,11 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
     shares,
     turns: direct,
     handle: handling(publishDirect, ({ tenant }, deliveries) => direct.charge(tenant, deliveries)),
-    packer: new Packer<SingleEvent>({
-      ...BACKLOG_PACK,
-      publish: (events, queue) => broker.publishPack(events, queue),
-    }),
+    packer: new Packer<SingleEvent>({ ...BACKLOG_PACK, publish: broker.publishPack }),
     areDeliveriesLate: watch.areDeliveriesLate,
-    deferred,
+    deferred: createIntakeMeter(metrics, () => shares.deferredTenants()),
   })
-  const publishAlone = (event: SingleEvent): Promise<void> => broker.publishAlone(event)
-  const ofPack = { finished: createFinishedMembers<SingleEvent>(), publishAlone, log }
+  const ofPack = { finished: createFinishedMembers<SingleEvent>(), publishAlone: broker.publishAlone, log }
   const handlePack = (pack: Packet<SingleEvent>): Promise<void> =>
     handleMembers(pack, {
       ...ofPack,
@@ -149,28 +126,16 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
     }
     await handleMembers(packet, { ...ofPacket, handle: publishPacked })
   }
-  const consume = <Message>(
-    queue: string,
-    parse: (message: IncomingMessage) => Message,
-    handle: (message: Message) => Promise<void>,
-    limits: Pick<ConsumeOptions<Message>, 'concurrency' | 'holdAcksMs'>,
-  ): Promise<Consumer> =>
-    broker.consume({
-      queue,
-      parse: installation.checked(parse),
-      handle,
-      recovered: installation.recovered,
-      ...limits,
-    })
-  const ofEvents = { concurrency: Math.ceil(window / eventShards), holdAcksMs: HOLD_ACKS_MS }
+  const eventsAtOnce = Math.ceil((concurrency * WINDOW_DEPTH) / eventShards)
   // A pack has up to as many events as the window is deep.
-  const ofPacks = { concurrency: Math.ceil(concurrency / eventShards), holdAcksMs: HOLD_ACKS_MS }
-  const few = { concurrency: PACKS_AT_ONCE }
+  const packsAtOnce = Math.ceil(concurrency / eventShards)
   const consumers = await Promise.all([
-    ...eventQueues(eventShards).map((queue) => consume(queue, parseReceivedEvent, intake, ofEvents)),
-    ...eventPackQueues(eventShards).map((queue) => consume(queue, openEventPack, handlePack, ofPacks)),
-    ...backlogQueues.map((queue, n) => consume(queue, openEventPack, handleBacklogOf(n), few)),
-    consume(Queue.untakenPackets, openUntaken, handleUntaken, few),
+    ...eventQueues(eventShards).map((queue) => consume(queue, eventsAtOnce, parseReceivedEvent, intake, HOLD_ACKS_MS)),
+    ...eventPackQueues(eventShards).map((queue) =>
+      consume(queue, packsAtOnce, openEventPack, handlePack, HOLD_ACKS_MS),
+    ),
+    ...backlogQueues.map((queue, n) => consume(queue, PACKS_AT_ONCE, openEventPack, handleBacklogOf(n))),
+    consume(Queue.untakenPackets, PACKS_AT_ONCE, openUntaken, handleUntaken),
   ])
   return async () => {
     const drained = consumers.map((consumer) => consumer.drain())

@@ -4,6 +4,7 @@ import { type QueueWatchDeps, startQueueWatch } from './queue-watch.ts'
 
 const NO_WORKER: QueueDepth = { ready: 0, consumers: 0 }
 const WORKERS: QueueDepth = { ready: 0, consumers: 2 }
+const IDLE: QueueWatchDeps['backlog'] = { hasWork: () => false, isWaiting: () => false, setOpen: () => {} }
 const watches: ReturnType<typeof startQueueWatch>[] = []
 
 afterEach(async () => {
@@ -21,13 +22,11 @@ function aWatch(depths: Record<string, QueueDepth> = {}, change: Partial<QueueWa
       },
     },
     deliveryShards: 2,
-    isBusy: () => true,
-    backlogs: () => new Set(),
-    isReleasing: () => false,
-    membersPerPacket: () => 10,
-    releasedPerPacket: () => 12,
-    looked: () => {},
-    setOpen: () => {},
+    shares: { backlogs: () => new Set(), release: () => {} },
+    direct: { hasWork: () => true },
+    backlog: IDLE,
+    firstAttempts: { membersPerPacket: () => 10 },
+    released: { membersPerPacket: () => 12 },
     ...change,
   })
   watches.push(watch)
@@ -69,14 +68,14 @@ test.each<[string, Record<string, QueueDepth>, boolean]>([
   'up to 500 deliveries of backlogs are released, and packets count their members: %s',
   async (_case, depths, mayRelease) => {
     const opened: boolean[] = []
-    aWatch(depths, { isReleasing: () => true, setOpen: (isOpen) => opened.push(isOpen) })
+    aWatch(depths, { backlog: { ...IDLE, hasWork: () => true, setOpen: (isOpen) => void opened.push(isOpen) } })
     await eventually(() => expect(opened.length).toBeGreaterThan(1))
     expect(new Set(opened)).toEqual(new Set([mayRelease]))
   },
 )
 
 test('packets of backlogs are taken while workers consume them', async () => {
-  const { watch, depths } = aWatch({ [Queue.backlogPackets]: NO_WORKER }, { isReleasing: () => true })
+  const { watch, depths } = aWatch({ [Queue.backlogPackets]: NO_WORKER }, { backlog: { ...IDLE, hasWork: () => true } })
   await eventually(() => expect(watch.isBacklogTaken()).toBe(true))
   expect(watch.areBacklogPacketsTaken()).toBe(false)
   depths[Queue.backlogPackets] = WORKERS
@@ -84,7 +83,7 @@ test('packets of backlogs are taken while workers consume them', async () => {
 })
 
 test('a look is trusted for a second only, and asking causes the next one', async () => {
-  const { watch, looks } = aWatch({}, { isBusy: () => false })
+  const { watch, looks } = aWatch({}, { direct: { hasWork: () => false } })
   await eventually(() => expect(looks).toHaveLength(1))
   expect(looks[0]).toEqual([
     'delivery.due',

@@ -1,5 +1,9 @@
 import { type Broker, backlogQueue, dueQueues, packetQueues, Queue, type QueueDepth } from '@switchhook/messaging'
 import { startPoll } from '@switchhook/runtime'
+import type { FirstAttempts } from '../events/first-attempts.ts'
+import type { FairTurns } from './fair-turns.ts'
+import type { Line } from './intake.ts'
+import type { TenantShares } from './tenant-shares.ts'
 
 const LOOK_EVERY_MS = 50
 /** More deliveries than this in a shard of due queues are late. Workers hold some hundred besides. */
@@ -9,27 +13,28 @@ const RELEASED_DELIVERIES = 500
 /** How long a look proves that workers consume packets. While deliveries are published, looks are far more frequent. */
 const TRUSTED_MS = 1_000
 
+type PacketSize = Pick<FirstAttempts, 'membersPerPacket'>
+
 export interface QueueWatchDeps {
   readonly broker: Pick<Broker, 'lookAt'>
   readonly deliveryShards: number
-  /** Work is in progress or waits: the due queues must be looked at. */
-  readonly isBusy: () => boolean
-  readonly backlogs: () => ReadonlySet<number>
-  /** Deliveries of backlogs are being released or wait for it. */
-  readonly isReleasing: () => boolean
-  readonly membersPerPacket: () => number
-  /** The same of packets of released deliveries. */
-  readonly releasedPerPacket: () => number
-  /** Called after each look. @param isEmpty whether no message is ready in a backlog */
-  readonly looked: (isEmpty: (backlog: number) => boolean) => void
-  /** Called after each look. */
-  readonly setOpen: (mayRelease: boolean) => void
+  /** Knows the backlogs of the deferred tenants. `release` is called after each look. */
+  readonly shares: Pick<TenantShares, 'backlogs' | 'release'>
+  /** The turns of events that are handled directly. */
+  readonly direct: Pick<FairTurns<Line>, 'hasWork'>
+  /** The turns of packs from backlogs. Opened while workers keep up. */
+  readonly backlog: Pick<FairTurns<number>, 'hasWork' | 'isWaiting' | 'setOpen'>
+  /** Publishes first attempts to the due queues. */
+  readonly firstAttempts: PacketSize
+  /** Publishes those that give way: of events from backlogs, and of tenants with many deliveries. */
+  readonly released: PacketSize
 }
 
 /** What fan-out knows about the queues of its workers. When they cannot be read, the last look stays in force. */
 export function startQueueWatch(deps: QueueWatchDeps) {
-  const due = dueQueues(deps.deliveryShards)
-  const packets = packetQueues(deps.deliveryShards)
+  const { broker, deliveryShards, shares, direct, backlog, firstAttempts, released } = deps
+  const due = dueQueues(deliveryShards)
+  const packets = packetQueues(deliveryShards)
   let areDeliveriesLate = false
   let isBacklogTaken = false
   let arePacketsTaken = false
@@ -39,24 +44,27 @@ export function startQueueWatch(deps: QueueWatchDeps) {
   let isAsked = true
 
   function wanted(): readonly string[] {
-    const backlogs = [...deps.backlogs()].map(backlogQueue)
-    const isWanted = isAsked || areDeliveriesLate || deps.isBusy() || backlogs.length > 0 || deps.isReleasing()
+    const backlogs = [...shares.backlogs()].map(backlogQueue)
+    const hasWork = direct.hasWork() || backlogs.length > 0 || backlog.hasWork()
+    const isWanted = isAsked || areDeliveriesLate || hasWork
     return isWanted ? [...due, ...packets, Queue.deliveryBacklog, Queue.backlogPackets, ...backlogs] : []
   }
 
   function note(depths: ReadonlyMap<string, QueueDepth | undefined>): void {
     const readyIn = (queue: string | undefined): number => depths.get(queue ?? '')?.ready ?? 0
-    const dueReady = due.map((queue, shard) => readyIn(queue) + readyIn(packets[shard]) * deps.membersPerPacket())
+    const perPacket = firstAttempts.membersPerPacket()
+    const dueReady = due.map((queue, shard) => readyIn(queue) + readyIn(packets[shard]) * perPacket)
     const isConsumed = (queue: string): boolean => (depths.get(queue)?.consumers ?? 0) > 0
     arePacketsTaken = packets.every(isConsumed)
     trustedUntil = performance.now() + TRUSTED_MS
-    deps.looked((backlog) => depths.get(backlogQueue(backlog))?.ready === 0)
+    // Packs that this process holds are not ready in their queue.
+    shares.release((n) => depths.get(backlogQueue(n))?.ready === 0 && !backlog.isWaiting(n))
     isBacklogTaken = isConsumed(Queue.deliveryBacklog)
     areBacklogPacketsTaken = isConsumed(Queue.backlogPackets)
-    const released = readyIn(Queue.deliveryBacklog) + readyIn(Queue.backlogPackets) * deps.releasedPerPacket()
-    const mayRelease = released < RELEASED_DELIVERIES
+    const releasedReady = readyIn(Queue.deliveryBacklog) + readyIn(Queue.backlogPackets) * released.membersPerPacket()
+    const mayRelease = releasedReady < RELEASED_DELIVERIES
     areDeliveriesLate = !mayRelease || Math.max(...dueReady) > LATE_DELIVERIES
-    deps.setOpen(isBacklogTaken ? mayRelease : !areDeliveriesLate)
+    backlog.setOpen(isBacklogTaken ? mayRelease : !areDeliveriesLate)
   }
 
   function isTrusted(): boolean {
@@ -68,7 +76,7 @@ export function startQueueWatch(deps: QueueWatchDeps) {
     const queues = wanted()
     if (queues.length === 0) return
     isAsked = false
-    await deps.broker.lookAt(queues).then(
+    await broker.lookAt(queues).then(
       (depths) => note(new Map(queues.map((queue, at) => [queue, depths[at]]))),
       () => {}, // The broker is away; publishes and consumers report it.
     )

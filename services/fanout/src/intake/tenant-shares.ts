@@ -74,8 +74,7 @@ export class TenantShares {
 
   /** The backlogs of the deferred tenants. */
   backlogs(): ReadonlySet<number> {
-    const backlogs = [...this.#accounts.values()].flatMap(({ backlog }) => (backlog === undefined ? [] : [backlog]))
-    return new Set(backlogs)
+    return new Set([...this.#accounts.values()].flatMap(({ backlog }) => backlog ?? []))
   }
 
   size(): number {

@@ -1,4 +1,4 @@
-import { gatherLines } from './gather-lines.ts'
+import { gatherLines } from './standard-output.ts'
 
 test('the exit of the process writes the gathered lines', () => {
   const written: string[] = []
