@@ -12,6 +12,9 @@ export type CallId = Guid<'call id'>
 export type CommandId = Guid<'command id'>
 export type RecoveryId = Guid<'recovery id'>
 
+/** The customer to whom something belongs; null: the installation itself. Tenants never see each other's data. */
+export type Tenant = string | null
+
 /** Any RFC 9562 layout, upper or lower case; `parse…` returns lower case. */
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 

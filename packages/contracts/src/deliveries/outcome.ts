@@ -2,9 +2,9 @@
 export const CONNECTION_REASONS = ['timeout', 'dns', 'refused', 'tls', 'reset', 'network', 'malformed'] as const
 
 /**
- * Why there was no usable response. Stable: shown to users with each attempt. `lapsed`: the client that received the delivery
- * reported no outcome before its lease ended. `proxy`: the operator's egress proxy made no connection; the endpoint is not at
- * fault.
+ * Why there was no usable response. Stable: shown to users with each attempt. `lapsed`: the client that received the
+ * delivery reported no outcome within its lease. `proxy`: the operator's egress proxy made no connection; the endpoint
+ * is not at fault.
  */
 export const UNREACHABLE_REASONS = [...CONNECTION_REASONS, 'blocked', 'unusable-url', 'lapsed', 'proxy'] as const
 

@@ -1,6 +1,5 @@
 import { compileSchema, type Validation } from '../errors/validator.ts'
-import { type EventId, parseEventId } from '../ids.ts'
-import type { Tenant } from '../tenant.ts'
+import { type EventId, parseEventId, type Tenant } from '../ids.ts'
 
 /**
  * The event types that a client can subscribe to (specification, "Subscribing and event types"). `webhook.…` events are

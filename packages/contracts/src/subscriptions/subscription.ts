@@ -1,6 +1,5 @@
 import type { EventType } from '../events/event.ts'
-import type { SubscriptionId } from '../ids.ts'
-import type { Tenant } from '../tenant.ts'
+import type { SubscriptionId, Tenant } from '../ids.ts'
 import type { SubscriptionFilter } from './filter/filter.ts'
 import type { Signing } from './signing.ts'
 
