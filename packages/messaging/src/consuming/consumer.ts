@@ -136,7 +136,7 @@ export class QueueConsumer<T> {
 
   async #drain(): Promise<void> {
     this.stop()
-    await this.#unsubscribe()
+    await this.#channel?.unsubscribe()
     if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
         this.#idle = resolve
@@ -163,10 +163,6 @@ export class QueueConsumer<T> {
     if (this.#isStopping()) return
     this.#tags += 1
     await this.#channel?.subscribe(`${this.#deps.name}.${this.#options.queue}.${this.#tags}`)
-  }
-
-  async #unsubscribe(): Promise<void> {
-    await this.#channel?.unsubscribe()
   }
 
   async #take(message: ConsumeMessage, channel: ConsumerChannel): Promise<void> {
@@ -233,7 +229,7 @@ export class QueueConsumer<T> {
     const { queue } = this.#options
     this.#deps.meter.paused()
     this.#deps.log.warn('consuming paused', { queue, error })
-    const pause = beginPause(this.#unsubscribe(), this.#deps.timing.holdMs)
+    const pause = beginPause(this.#channel?.unsubscribe(), this.#deps.timing.holdMs)
     this.#pause = pause
     void this.#endWhenRecovered(pause)
     return pause
