@@ -101,8 +101,7 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     const { tenant, callId, agentUri } = call
     const called = partyOf(tenant, destination)
     const newCall = { tenant, callId, caller: partyOf(tenant, agentUri), called, at: isoNow() }
-    const { group, scheduled } = beginDial(newCall, dial)
-    await track(steps.beginOnce(group, scheduled))
+    await track(steps.beginOnce(beginDial(newCall, dial)))
   }
 
   /** The agent's device is offline: ends the agent's calls, or lets their transfers continue without the agent. */
@@ -121,14 +120,13 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
 
   async function ring(
     { tenant, agentUri }: ProvisionedAgent,
-    { from, ringForMs, talkForMs }: InboundCall,
+    call: InboundCall,
     callId = newCallId(),
   ): Promise<CallId | undefined> {
     if ((await deviceOf(tenant, agentUri)) !== 'free') return undefined
-    const caller: Party = { kind: 'outside', address: from }
+    const caller: Party = { kind: 'outside', address: call.from }
     const newCall = { tenant, callId, caller, called: partyOf(tenant, agentUri), at: isoNow() }
-    const { group, scheduled } = beginInbound(newCall, { ringForMs, talkForMs })
-    await track(steps.begin(group, scheduled))
+    await track(steps.begin(beginInbound(newCall, call)))
     return callId
   }
 
