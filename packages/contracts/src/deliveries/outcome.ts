@@ -10,10 +10,7 @@ export const UNREACHABLE_REASONS = [...CONNECTION_REASONS, 'blocked', 'unusable-
 
 export type UnreachableReason = (typeof UNREACHABLE_REASONS)[number]
 
-/**
- * Numbers of the outcomes in webhook bodies; REST responses have the names. 0 means that no attempt was made, or an
- * outcome that this version does not know.
- */
+/** Numbers of outcomes in webhook bodies; REST has the names. 0: no attempt was made, or the outcome is not known. */
 export const OutcomeNumber = {
   unknown: 0,
   delivered: 1,

@@ -76,9 +76,8 @@ export function parseEvent(content: Buffer): PlatformEvent {
 
 export const serialiseEvent = (event: PlatformEvent): Buffer => Buffer.from(eventText(event))
 
-export function eventText({ eventId, eventType, occurredAt, tenant, data }: PlatformEvent): string {
-  return JSON.stringify({ eventId, eventType, occurredAt, tenant, data })
-}
+export const eventText = ({ eventId, eventType, occurredAt, tenant, data }: PlatformEvent): string =>
+  JSON.stringify({ eventId, eventType, occurredAt, tenant, data })
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

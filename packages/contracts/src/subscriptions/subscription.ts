@@ -46,12 +46,10 @@ export interface Subscription {
 }
 
 /** Whether an event of this type and of the subscription's tenant causes a delivery. */
-export function receives(
+export const receives = (
   { enabled, eventTypes }: Pick<Subscription, 'enabled' | 'eventTypes'>,
   eventType: string,
-): boolean {
-  return enabled && eventTypes.some((type) => type === eventType || type === ALL_TYPES)
-}
+): boolean => enabled && eventTypes.some((type) => type === eventType || type === ALL_TYPES)
 
 export const isPaused = (
   { paused, pausedUntil }: Pick<Subscription, 'paused' | 'pausedUntil'>,
