@@ -33,7 +33,8 @@ export class QueueConsumer<T> {
   /** Waits for a dependency since the last handled message. */
   #waits = 0
   #inFlight = 0
-  #idle: () => void = () => {}
+  /** Set by a drain; resolves once no message is in flight. */
+  #idle: PromiseWithResolvers<void> | undefined
   #drained: Promise<void> | undefined
 
   constructor(options: ConsumeOptions<T>, deps: ConsumerDeps) {
@@ -137,11 +138,8 @@ export class QueueConsumer<T> {
   async #drain(): Promise<void> {
     this.stop()
     await this.#channel?.unsubscribe()
-    if (this.#inFlight > 0) {
-      await new Promise<void>((resolve) => {
-        this.#idle = resolve
-      })
-    }
+    this.#idle = Promise.withResolvers()
+    if (this.#inFlight > 0) await this.#idle.promise
     const channel = this.#channel
     this.#channel = undefined
     await channel?.close()
@@ -172,7 +170,7 @@ export class QueueConsumer<T> {
     if (fate === 'done') channel.done(message)
     else channel.return(message, fate === 'failed')
     this.#inFlight -= 1
-    if (this.#inFlight === 0) this.#idle()
+    if (this.#inFlight === 0) this.#idle?.resolve()
   }
 
   async #process(message: ConsumeMessage, channel: ConsumerChannel): Promise<Fate> {
