@@ -19,7 +19,7 @@ import { createAgentList } from '../list-agents.ts'
 import type { LegReport, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
 import type { AdapterStorage, Surroundings } from '../storage.ts'
 import { createDirectory } from './agents.ts'
-import { beginDial, beginInbound } from './begin-call.ts'
+import { beginDial, beginInbound, type InboundCall } from './begin-call.ts'
 import type { AgentStep, DeviceState, Party, RemoteAction } from './call-group.ts'
 import type { Scenario } from './scenario.ts'
 import { createScenarioRunner, type ScenarioTimer } from './scenario-runner.ts'
@@ -30,15 +30,6 @@ export interface SimulatorDeps extends Omit<Surroundings, 'listener'> {
   /** Generates calls; null: only clients and the development endpoints make calls. */
   readonly scenario: Scenario | null
   readonly storage: AdapterStorage
-}
-
-/** A call from an outside party. null: the default time. */
-interface InboundCall {
-  readonly from: string
-  /** How long the caller waits for an answer. */
-  readonly ringForMs: number | null
-  /** How long the caller talks. */
-  readonly talkForMs: number | null
 }
 
 /** A platform without telephones, for development and tests, with control over the outside parties and the devices. */

@@ -81,11 +81,8 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
     return storage.write(tenant, change, known)
   }
 
-  async function reportNowOrLater(group: CallGroup): Promise<void> {
-    await report(group).catch((error: unknown) =>
-      onError('a simulated call could not be reported, will try again', error),
-    )
-  }
+  const reportNowOrLater = (group: CallGroup): Promise<void> =>
+    report(group).catch((error: unknown) => onError('a simulated call could not be reported, will try again', error))
 
   /** A write that failed may have been executed. Nothing is accepted until the storage says that it was. */
   async function requireStored(group: CallGroup, cause: unknown): Promise<void> {

@@ -80,8 +80,7 @@ export function gone(draft: SessionDraft, channel: Channel, how: HowEnded): void
   draft.put({ ...channel, state: 'gone' })
   if (channel.isLeaving) return
   draft.pendingAnswers = draft.pendingAnswers.filter(({ agentUri }) => agentUri !== channel.line)
-  if (channel.endAskedBy === 'shutdown' || how === PLATFORM_LOST) partyLeft(draft, channel, PLATFORM_LOST)
-  else partyLeft(draft, channel, how)
+  partyLeft(draft, channel, channel.endAskedBy === 'shutdown' ? PLATFORM_LOST : how)
 }
 
 export function partyLeft(draft: SessionDraft, { line, state }: Channel, how: HowEnded): void {
