@@ -12,6 +12,9 @@ export type CallId = Guid<'call id'>
 export type CommandId = Guid<'command id'>
 export type RecoveryId = Guid<'recovery id'>
 
+/** The customer to whom something belongs; null: the installation itself. Tenants never see each other's data. */
+export type Tenant = string | null
+
 /** Any RFC 9562 layout, upper or lower case; `parse…` returns lower case. */
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -47,27 +50,23 @@ export const newCommandId = (): CommandId => randomUUID() as CommandId
  * The id of the delivery of one event to one subscription: UUIDv5 (RFC 9562, section 5.5) of the subscription's id in
  * the event's namespace. Repeating a fan-out gives the same ids.
  */
-export function deliveryIdOf(event: EventId, subscription: SubscriptionId): DeliveryId {
-  return uuidV5(event, subscription) as DeliveryId
-}
+export const deliveryIdOf = (event: EventId, subscription: SubscriptionId): DeliveryId =>
+  uuidV5(event, subscription) as DeliveryId
 
 /**
  * The id of a notice that something happened to a subscription at a time: an outage of its endpoint began or ended, or its
  * parked or held deliveries crossed a limit. Publishing it twice is one event. An outage can end twice: if Redis loses the
  * end, or fails before it is stored.
  */
-export function noticeEventIdOf(
+export const noticeEventIdOf = (
   subscription: SubscriptionId,
   notice: `webhook.${'endpoint.failing' | 'endpoint.recovered' | 'parked.limit' | 'held.limit'}`,
   atMs: number,
-): EventId {
-  return uuidV5(subscription, `${notice} ${atMs}`) as EventId
-}
+): EventId => uuidV5(subscription, `${notice} ${atMs}`) as EventId
 
 /** The id of the notice that a run of a delivery ended parked. */
-export function parkedEventIdOf(delivery: DeliveryId, run: number): EventId {
-  return uuidV5(delivery, `webhook.delivery.parked ${run}`) as EventId
-}
+export const parkedEventIdOf = (delivery: DeliveryId, run: number): EventId =>
+  uuidV5(delivery, `webhook.delivery.parked ${run}`) as EventId
 
 /** UUIDv5 of a name in a namespace that is itself a GUID. One call of the hash costs half as much as a Hash object. */
 export function uuidV5(namespace: string, name: string): string {

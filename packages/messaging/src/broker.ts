@@ -115,7 +115,7 @@ export async function openBroker({
       log,
       changed,
       setUp: async (session) => {
-        await requireFormedCluster(session, address, formedBy)
+        await requireFormedCluster(session.model, address, formedBy)
         await assertTopology(session.model, topology)
         await attach(session)
       },
@@ -143,10 +143,7 @@ export async function openBroker({
      * missing. True for a service without consumers.
      */
     isConsuming: () => [...consumers].every((consumer) => consumer.isConsuming(consuming.session())),
-    /**
-     * Resolves when `isReady` holds.
-     * @throws Unavailable once the broker is closed
-     */
+    /** Resolves when `isReady` holds. @throws Unavailable once the broker is closed */
     ready,
     /**
      * Stores the event in fan-out's queue, and a copy in each queue that other systems have bound and that accepts it. Events of

@@ -8,12 +8,7 @@ export type PublishFailure = (typeof PUBLISH_FAILURES)[number]
 
 export type BrokerMeter = ReturnType<typeof createBrokerMeter>
 
-export const NO_METER: BrokerMeter = {
-  confirmed: () => {},
-  failed: () => {},
-  paused: () => {},
-  quarantined: () => {},
-}
+export const NO_METER: BrokerMeter = { confirmed: () => {}, failed: () => {}, paused: () => {}, quarantined: () => {} }
 
 export function createBrokerMeter(
   meters: Meters,

@@ -1,5 +1,4 @@
-import type { ChannelModel } from 'amqplib'
-import { type BrokerAddress, closeInTime, connectToAny, isRefusal, NOT_FOUND, onOwnChannel } from './link/session.ts'
+import { type BrokerAddress, closeInTime, connectToAny, ifQueueExists } from './link/session.ts'
 import { take } from './quarantine/quarantine.ts'
 
 export interface QueueSample {
@@ -25,24 +24,15 @@ export async function sampleQueues(
   try {
     const samples: QueueSample[] = []
     for (const queue of options.queues) {
-      const sample = await sampleOne(model, queue, options.limit)
+      const sample = await ifQueueExists(model, async (channel) => {
+        const { messageCount } = await channel.checkQueue(queue)
+        const taken = await take(channel, queue, Math.min(options.limit, messageCount))
+        return { queue, messages: messageCount, headers: taken.map(({ properties }) => properties.headers ?? {}) }
+      })
       if (sample !== undefined) samples.push(sample)
     }
     return samples
   } finally {
     await closeInTime(model).catch(() => {})
-  }
-}
-
-async function sampleOne(model: ChannelModel, queue: string, limit: number): Promise<QueueSample | undefined> {
-  try {
-    return await onOwnChannel(model, async (channel) => {
-      const { messageCount } = await channel.checkQueue(queue)
-      const taken = await take(channel, queue, Math.min(limit, messageCount))
-      return { queue, messages: messageCount, headers: taken.map(({ properties }) => properties.headers ?? {}) }
-    })
-  } catch (error) {
-    if (isRefusal(error, NOT_FOUND)) return undefined
-    throw error
   }
 }

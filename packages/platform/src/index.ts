@@ -6,12 +6,7 @@ export { openUnknown, type UnknownInAsterisk } from './asterisk/leftovers/unknow
 export type { LinkState } from './asterisk/link.ts'
 export { type Watch, watchAsterisk } from './asterisk/watch.ts'
 export { isSameAddress } from './call-model/address.ts'
-export {
-  allowedCommands,
-  type CommandCheck,
-  type CommandOnLeg,
-  checkCommand,
-} from './call-model/check-command.ts'
+export { allowedCommands, type CommandOnLeg, checkCommand } from './call-model/check-command.ts'
 export { applyReport, type Leg } from './call-model/leg.ts'
 export {
   type DeviceReport,

@@ -1,21 +1,19 @@
-import { type CallId, CallState, type CommandId, type Tenant, uuidV5 } from '@switchhook/contracts'
-import type { LegCommand, LegReport, Platform, TalkCommand } from './platform.ts'
+import { CallState, type CommandId, type Tenant, uuidV5 } from '@switchhook/contracts'
+import type { LegCommand, Platform, TalkCommand } from './platform.ts'
 import type { AgentStep, Party } from './simulator/call-group.ts'
 
 type Command = 'answer' | 'resume' | 'hangup' | 'hold' | 'completeTransfer' | 'transfer'
-
-interface LegCommandsDeps<Callee extends Party> {
-  readonly apply: (command: LegCommand, step: AgentStep<Callee>) => Promise<void>
-  readonly legsOf: (tenant: Tenant, callId: CallId) => Promise<readonly LegReport[]>
-  readonly partyOf: (tenant: Tenant, address: string) => Callee | Promise<Callee>
-}
 
 /** The port's commands on a leg, as steps of its agent. */
 export function legCommands<Callee extends Party>({
   apply,
   legsOf,
   partyOf,
-}: LegCommandsDeps<Callee>): Pick<Platform, Command> {
+}: {
+  readonly apply: (command: LegCommand, step: AgentStep<Callee>) => Promise<void>
+  readonly legsOf: Platform['lookUp']
+  readonly partyOf: (tenant: Tenant, address: string) => Callee | Promise<Callee>
+}): Pick<Platform, Command> {
   /** Holds the agent's other connected calls. False: one of them is still connected, so the command must fail. */
   async function holdOthers(command: TalkCommand): Promise<boolean> {
     const { tenant, agentUri, commandId } = command

@@ -60,10 +60,7 @@ interface DialCommand extends LegCommand {
 
 /** A command that connects the agent to this leg. */
 export interface TalkCommand extends LegCommand {
-  /**
-   * The agent's other connected calls. The platform holds them, and reports them as held by this command, before it
-   * connects this leg.
-   */
+  /** The agent's other connected calls. The platform holds and reports them first, then connects this leg. */
   readonly holdFirst: readonly CallId[]
 }
 
@@ -176,16 +173,12 @@ export interface Platform {
   /** Agents of exactly this tenant in the order of their URIs: at most `limit`, those after `after`. */
   listAgents(tenant: Tenant, page: AgentPage): Promise<readonly ProvisionedAgent[]>
   /**
-   * Starts a call under the given id: the leg is reported as initiated, then usually proceeding, connected, ended. If
-   * the destination is an agent, that agent's leg of the same call is reported as alerting. A call that cannot be set
-   * up ends with its reason: busy, badAddress, noAnswer. Dialling the same callId again has no effect, whatever the
-   * commandId.
+   * Starts a call under this id: the leg is reported as initiated, then usually proceeding, connected, ended. If the
+   * destination is an agent, that agent's leg of the same call is reported as alerting. A call that cannot be set up
+   * ends with its reason: busy, badAddress, noAnswer. Dialling a callId again has no effect, whatever the commandId.
    */
   dial(command: DialCommand): Promise<void>
-  /**
-   * Connects an alerting leg. If a call of `holdFirst` cannot be held, both the hold and the answer are reported
-   * failed.
-   */
+  /** Connects an alerting leg. If a call of `holdFirst` cannot be held, the hold and the answer are reported failed. */
   answer(command: TalkCommand): Promise<void>
   /**
    * Ends this agent's leg, and the call with it. The reason is normal after an answer; before it, cancelled if the
@@ -217,17 +210,15 @@ export interface Platform {
   transfer(command: TransferCommand): Promise<void>
   /**
    * Completes the attended transfer that this agent has started; the command names the original call. If the target has
-   * answered, both legs of the agent end with reason transferred, and the target changes from the consultation to the
-   * original call. If the target still rings, only the consultation ends, and the target rings in the original call, as
-   * in a blind transfer.
+   * answered, both legs of the agent end with reason transferred, and the target moves to the original call. If the
+   * target still rings, only the consultation ends, and the target rings in the original call, as in a blind transfer.
    */
   completeTransfer(command: LegCommand): Promise<void>
   /**
    * The latest report of every leg of a call, ended legs included; empty if the platform does not know the call. Their
    * orders compare with those of the reports. The platform may forget a call after it has ended; a leg that the api has
    * stored as live and that is missing here ends with reason platformLost.
-   * @throws if the platform cannot answer, PlatformUnavailable or the error of its storage: a failure must not look
-   * like an unknown call
+   * @throws PlatformUnavailable or the error of its storage: a failure must not look like an unknown call
    */
   lookUp(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]>
 }

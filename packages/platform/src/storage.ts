@@ -20,10 +20,7 @@ export interface StorageChange {
   readonly timers: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
 }
 
-/**
- * What an adapter needs of a database. All its state is here, so that calls continue after a restart and any number of
- * replicas can run them together.
- */
+/** All state of an adapter, so that calls continue after a restart and any number of replicas can run them together. */
 export interface AdapterStorage {
   /** In the order of the keys, all of one moment. */
   read(tenant: Tenant, keys: readonly string[]): Promise<readonly StoredRecord[]>

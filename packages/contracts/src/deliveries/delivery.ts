@@ -1,9 +1,8 @@
 import { compileSchema } from '../errors/validator.ts'
 import { parsed } from '../events/event.ts'
-import type { DeliveryId, EventId, SubscriptionId } from '../ids.ts'
+import type { DeliveryId, EventId, SubscriptionId, Tenant } from '../ids.ts'
 import { type Signing, signingSchema } from '../subscriptions/signing.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
-import type { Tenant } from '../tenant.ts'
 import { readTraceparent } from '../trace-context.ts'
 import { readTrial, type Trial } from './trial.ts'
 
@@ -52,40 +51,33 @@ export interface Delivery {
 
 const count = { type: 'integer', minimum: 0 }
 
+const required = {
+  // One newer version is accepted: during a rolling upgrade a new fan-out can run before a new worker.
+  'sh-version': { type: 'integer', minimum: 1, maximum: 2 },
+  'sh-delivery-id': { type: 'string', format: 'uuid' },
+  'sh-subscription-id': { type: 'string', format: 'uuid' },
+  'sh-event-id': { type: 'string', format: 'uuid' },
+  'sh-event-type': { type: 'string', pattern: '^[\\x21-\\x7e]{1,128}$' },
+  'sh-url': { type: 'string' },
+  'sh-run': { type: 'integer', minimum: 1 },
+  'sh-slot': count,
+  'sh-attempt': count,
+  'sh-first-due-at': { type: 'string' },
+}
+
 /**
  * JSON Schema 2020-12 of the AMQP headers. Messages can be hours old when a new version reads them: additions are optional.
  * Other headers, such as the broker's `x-death`, are ignored and not copied.
  */
 export const deliveryHeadersSchema = {
   type: 'object',
-  required: [
-    'sh-version',
-    'sh-delivery-id',
-    'sh-subscription-id',
-    'sh-event-id',
-    'sh-event-type',
-    'sh-url',
-    'sh-run',
-    'sh-slot',
-    'sh-attempt',
-    'sh-first-due-at',
-  ],
+  required: Object.keys(required),
   properties: {
-    // One newer version is accepted: during a rolling upgrade a new fan-out can run before a new worker.
-    'sh-version': { type: 'integer', minimum: 1, maximum: 2 },
-    'sh-delivery-id': { type: 'string', format: 'uuid' },
-    'sh-subscription-id': { type: 'string', format: 'uuid' },
-    'sh-event-id': { type: 'string', format: 'uuid' },
-    'sh-event-type': { type: 'string', pattern: '^[\\x21-\\x7e]{1,128}$' },
+    ...required,
     'sh-tenant': { type: 'string' },
-    'sh-url': { type: 'string' },
-    'sh-run': { type: 'integer', minimum: 1 },
-    'sh-slot': count,
-    'sh-attempt': count,
     'sh-postponed': count,
     // It is a part of the ledger (delivery-record.ts), which is not parsed as JSON.
     'sh-token': { type: 'string', pattern: '^[\\w-]{1,16}$' },
-    'sh-first-due-at': { type: 'string' },
     // Any type: an unreadable value is ignored, because it must not prevent a delivery.
     traceparent: {},
     'sh-trial': {},

@@ -1,7 +1,6 @@
 import { compileSchema } from '../errors/validator.ts'
 import { parsed, parseJson } from '../events/event.ts'
-import { type DeliveryId, parseDeliveryId, parseSubscriptionId, type SubscriptionId } from '../ids.ts'
-import type { Tenant } from '../tenant.ts'
+import { type DeliveryId, parseDeliveryId, parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
 import { type Outcome, UNREACHABLE_REASONS } from './outcome.ts'
 
 /** The outcome that a client reports of a delivery that it has received. */

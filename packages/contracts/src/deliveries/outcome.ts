@@ -2,18 +2,15 @@
 export const CONNECTION_REASONS = ['timeout', 'dns', 'refused', 'tls', 'reset', 'network', 'malformed'] as const
 
 /**
- * Why there was no usable response. Stable: shown to users with each attempt. `lapsed`: the client that received the delivery
- * reported no outcome before its lease ended. `proxy`: the operator's egress proxy made no connection; the endpoint is not at
- * fault.
+ * Why there was no usable response. Stable: shown to users with each attempt. `lapsed`: the client that received the
+ * delivery reported no outcome within its lease. `proxy`: the operator's egress proxy made no connection; the endpoint
+ * is not at fault.
  */
 export const UNREACHABLE_REASONS = [...CONNECTION_REASONS, 'blocked', 'unusable-url', 'lapsed', 'proxy'] as const
 
 export type UnreachableReason = (typeof UNREACHABLE_REASONS)[number]
 
-/**
- * Numbers of the outcomes in webhook bodies; REST responses have the names. 0 means that no attempt was made, or an
- * outcome that this version does not know.
- */
+/** Numbers of outcomes in webhook bodies; REST has the names. 0: no attempt was made, or the outcome is not known. */
 export const OutcomeNumber = {
   unknown: 0,
   delivered: 1,

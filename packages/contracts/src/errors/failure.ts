@@ -50,20 +50,14 @@ export const FAILURES = {
     status: 409,
     title: 'The subscription is not a pull subscription; its deliveries are sent to its url',
   },
-  'subscription-pull': {
-    status: 409,
-    title: 'The subscription is a pull subscription; it has no url',
-  },
+  'subscription-pull': { status: 409, title: 'The subscription is a pull subscription; it has no url' },
   'check-running': { status: 409, title: 'A check of this endpoint is already running' },
   'secret-unavailable': {
     status: 409,
     title: 'The signing secret cannot be decrypted; rotate the secret or contact the operator',
   },
   'recovery-in-progress': { status: 409, title: 'Another recovery of this subscription is in progress' },
-  'idempotency-key-in-use': {
-    status: 409,
-    title: 'A request with this Idempotency-Key is still in progress',
-  },
+  'idempotency-key-in-use': { status: 409, title: 'A request with this Idempotency-Key is still in progress' },
   'precondition-failed': { status: 412, title: 'The resource has changed since it was read' },
   'body-too-large': { status: 413, title: 'The body is larger than 64 KiB' },
   'unsupported-media-type': { status: 415, title: 'The body must be application/json' },

@@ -11,10 +11,12 @@ import {
 } from './call.ts'
 import {
   dataSchema,
+  describedObject,
   guid,
   integer,
   nullable,
   numberedSchema,
+  objectSchema,
   occurredAt,
   sequenceOf,
   text,
@@ -61,17 +63,12 @@ const properties = {
   direction: numberedSchema(Direction, "From this agent's point of view."),
   internal: { type: 'boolean', description: 'True for a call between two agents of the contact center.' },
   role: numberedSchema(LegRole, "This agent's part in the call."),
-  remoteParty: {
-    type: 'object',
-    description: 'The other party.',
-    required: ['uri', 'number', 'name', 'type'],
-    properties: {
-      uri: text('SIP or tel URI.'),
-      number: nullable(text('Phone number; null if the party has none.')),
-      name: nullable(text('Display name; null if the platform does not know it.')),
-      type: numberedSchema(PartyType, 'Kind of party.'),
-    },
-  },
+  remoteParty: describedObject('The other party.', {
+    uri: text('SIP or tel URI.'),
+    number: nullable(text('Phone number; null if the party has none.')),
+    name: nullable(text('Display name; null if the platform does not know it.')),
+    type: numberedSchema(PartyType, 'Kind of party.'),
+  }),
   cli: nullable(text('Caller number presented to the other party, as given to `dial`.')),
   device: nullable(text("The agent's device, in the platform's notation.")),
   correlationId: nullable(
@@ -90,42 +87,32 @@ const properties = {
   endedBy: numberedSchema(EndedBy, 'Who ended the leg.'),
   cause: nullable(integer('Q.850 cause; null if the platform reported none.')),
   sipCode: nullable(integer('SIP status code; null if the platform reported none.')),
-  transfer: {
-    type: ['object', 'null'],
-    description: 'The transfer that this leg takes part in. It remains after the transfer has ended.',
-    required: ['blind', 'target', 'role', 'status', 'failReason', 'otherCallId'],
-    properties: {
+  transfer: nullable(
+    describedObject('The transfer that this leg takes part in. It remains after the transfer has ended.', {
       blind: { type: 'boolean', description: 'True for a blind transfer, false for an attended one.' },
       target: text('Agent URI, extension or external number, as requested.'),
       role: numberedSchema(TransferRole, "This leg's part in the transfer."),
       status: numberedSchema(TransferStatus, 'Progress of the transfer.'),
       failReason: numberedSchema(EndReason, 'Why the target was not reached.'),
       otherCallId: nullable(guid('The consultation call of an attended transfer.')),
-    },
-  },
+    }),
+  ),
   consultation: {
     description: 'On the original call: its consultation call. On the consultation call: the original call.',
     anyOf: [
-      {
-        type: 'object',
-        required: ['callId', 'target'],
-        properties: { callId: guid('The consultation call.'), target: text('The party consulted.') },
-      },
-      { type: 'object', required: ['forCallId'], properties: { forCallId: guid('The original call.') } },
+      objectSchema({ callId: guid('The consultation call.'), target: text('The party consulted.') }),
+      objectSchema({ forCallId: guid('The original call.') }),
       { type: 'null' },
     ],
   },
-  commandResult: {
-    type: ['object', 'null'],
-    description: 'The result of a command that changed no state, for example one that failed after its 202.',
-    required: ['commandId', 'command', 'result', 'reason'],
-    properties: {
+  commandResult: nullable(
+    describedObject('The result of a command that changed no state, for example one that failed after its 202.', {
       commandId: guid('The command.'),
       command: numberedSchema(CommandNumber, 'The command.'),
       result: numberedSchema({ ok: 1, failed: 2 }, 'Result of the command.'),
       reason: numberedSchema(EndReason, 'Why the command failed.'),
-    },
-  },
+    }),
+  ),
 }
 
 export const callStatusSchema = dataSchema(

@@ -1,13 +1,9 @@
 import { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from '../deliveries/delivery-headers.ts'
 import { INSTALLATION_HEADER } from '../installation.ts'
 import { EVENT_TYPES, type EventType, MAX_EVENT_BYTES, platformEventSchema } from './event.ts'
-import {
-  EVENT_CATALOGUE,
-  EXAMPLE_DELIVERY_ID,
-  EXAMPLE_EVENT_ID,
-  envelopeSchemaOf,
-  exampleEnvelopeOf,
-} from './event-catalogue.ts'
+import { EVENT_CATALOGUE, EXAMPLE_DELIVERY_ID, envelopeSchemaOf, exampleEnvelopeOf } from './event-catalogue.ts'
+
+const EXAMPLE_EVENT_ID = '7d0f4c1a-3b52-4f6e-8a90-6d1c2b3a4f50'
 
 const EVENT_EXAMPLE = {
   eventId: '9b2f1c54-3c1e-4d58-9d0b-6f6a5b8f2f10',

@@ -1,5 +1,4 @@
-import type { DeliveryId } from '../ids.ts'
-import type { Tenant } from '../tenant.ts'
+import type { DeliveryId, Tenant } from '../ids.ts'
 import type { PlatformEvent } from './event.ts'
 
 /** The body of every webhook delivery (specification, "Delivery envelope"). */

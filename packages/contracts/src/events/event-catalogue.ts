@@ -9,7 +9,7 @@ import {
   heldLimitSchema,
   parkedLimitSchema,
 } from './notice-schemas.ts'
-import { guid, nullable, text, time } from './schema-parts.ts'
+import { describedObject, guid, nullable, text, time } from './schema-parts.ts'
 
 /**
  * The catalogue of event types. The API documents, `GET /webhooks/event-types` and test deliveries are built from it.
@@ -54,11 +54,9 @@ export function envelopeSchemaOf(eventType: EventType, data: object): object {
     tenant: nullable(text('The tenant of the event; null for an event of the installation itself.')),
     data,
   }
-  const description = 'Body of a delivery. The bytes are identical on every attempt.'
-  return { type: 'object', description, required: Object.keys(properties), properties }
+  return describedObject('Body of a delivery. The bytes are identical on every attempt.', properties)
 }
 
-export const EXAMPLE_EVENT_ID = '7d0f4c1a-3b52-4f6e-8a90-6d1c2b3a4f50'
 export const EXAMPLE_DELIVERY_ID = 'c2a1f0de-5d0e-5a7f-9c0e-0d2f4a1b6c11'
 
 export const exampleEnvelopeOf = (eventType: EventType, data: { readonly occurredAt: string }): object => ({

@@ -1,6 +1,5 @@
 import { compileSchema, type Validation } from '../errors/validator.ts'
-import { type EventId, parseEventId } from '../ids.ts'
-import type { Tenant } from '../tenant.ts'
+import { type EventId, parseEventId, type Tenant } from '../ids.ts'
 
 /**
  * The event types that a client can subscribe to (specification, "Subscribing and event types"). `webhook.…` events are
@@ -77,9 +76,8 @@ export function parseEvent(content: Buffer): PlatformEvent {
 
 export const serialiseEvent = (event: PlatformEvent): Buffer => Buffer.from(eventText(event))
 
-export function eventText({ eventId, eventType, occurredAt, tenant, data }: PlatformEvent): string {
-  return JSON.stringify({ eventId, eventType, occurredAt, tenant, data })
-}
+export const eventText = ({ eventId, eventType, occurredAt, tenant, data }: PlatformEvent): string =>
+  JSON.stringify({ eventId, eventType, occurredAt, tenant, data })
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

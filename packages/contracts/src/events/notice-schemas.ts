@@ -91,17 +91,12 @@ export const deliveryParkedSchema = dataSchema(
 export const parkedLimitSchema = dataSchema(
   'A subscription has more parked deliveries than the limit. The oldest lose their body first and their record later. Sent once each time the limit is crossed. Fix the endpoint or send parked deliveries again before more are lost; `parked` of the subscription shows how many are affected.',
   {
-    subscriptionId: guid('The subscription.'),
+    subscriptionId,
     limit: integer('Number of parked deliveries, the newest ones, that keep their body.', { minimum: 1 }),
     parked: integer('Number of parked deliveries when the limit was crossed.', { minimum: 1 }),
     occurredAt,
   },
-  {
-    subscriptionId: SUBSCRIPTION,
-    limit: 100_000,
-    parked: 100_240,
-    occurredAt: '2026-11-20T17:06:01.173Z',
-  },
+  { subscriptionId: SUBSCRIPTION, limit: 100_000, parked: 100_240, occurredAt: '2026-11-20T17:06:01.173Z' },
 )
 
 export const heldLimitSchema = dataSchema(
@@ -114,10 +109,5 @@ export const heldLimitSchema = dataSchema(
     held: integer('How many were held when the notice was due.', { minimum: 1 }),
     occurredAt,
   },
-  {
-    subscriptionId: SUBSCRIPTION,
-    limit: 100_000,
-    held: 80_120,
-    occurredAt: '2026-11-20T17:06:01.173Z',
-  },
+  { subscriptionId: SUBSCRIPTION, limit: 100_000, held: 80_120, occurredAt: '2026-11-20T17:06:01.173Z' },
 )

@@ -19,12 +19,17 @@ export const sequenceOf = (stream: string) =>
 
 export const occurredAt = time('Same as `occurredAt` of the envelope.')
 
+/** JSON Schema of an object. Every property is required. */
+export const objectSchema = (properties: object) =>
+  ({ type: 'object', required: Object.keys(properties), properties }) as const
+
+/** JSON Schema of an object with a description. Every property is required. */
+export const describedObject = (description: string, properties: object) =>
+  ({ type: 'object', description, required: Object.keys(properties), properties }) as const
+
 /** JSON Schema of the `data` of an event type. Every property is required. */
 export const dataSchema = <Example extends object>(description: string, properties: object, example: Example) => ({
-  type: 'object',
-  description,
-  required: Object.keys(properties),
-  properties,
+  ...describedObject(description, properties),
   examples: [example],
 })
 

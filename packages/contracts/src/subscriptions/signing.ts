@@ -1,3 +1,5 @@
+import { objectSchema } from '../events/schema-parts.ts'
+
 /**
  * Signing secrets of a subscription. Every secret is encrypted with the installation's key. A subscription without them
  * was created before signatures existed and has not been given a secret yet.
@@ -21,23 +23,12 @@ export interface FormerSecret {
 export const MAX_FORMER_SECRETS = 4
 
 /** JSON Schema 2020-12. A delivery that waits for its retry carries its secrets. */
-export const signingSchema = {
-  type: 'object',
-  required: ['id', 'secret', 'since', 'former'],
-  properties: {
-    id: { type: 'string', format: 'uuid' },
-    secret: { type: 'string' },
-    since: { type: 'string' },
-    former: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['secret', 'until'],
-        properties: { secret: { type: 'string' }, until: { type: 'string' } },
-      },
-    },
-  },
-} as const
+export const signingSchema = objectSchema({
+  id: { type: 'string', format: 'uuid' },
+  secret: { type: 'string' },
+  since: { type: 'string' },
+  former: { type: 'array', items: objectSchema({ secret: { type: 'string' }, until: { type: 'string' } }) },
+})
 
 export const formerSecretsAt = ({ former }: Signing, nowMs: number): readonly FormerSecret[] =>
   former.filter(({ until }) => Date.parse(until) > nowMs)

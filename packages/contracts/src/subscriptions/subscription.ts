@@ -1,6 +1,5 @@
 import type { EventType } from '../events/event.ts'
-import type { SubscriptionId } from '../ids.ts'
-import type { Tenant } from '../tenant.ts'
+import type { SubscriptionId, Tenant } from '../ids.ts'
 import type { SubscriptionFilter } from './filter/filter.ts'
 import type { Signing } from './signing.ts'
 
@@ -47,12 +46,10 @@ export interface Subscription {
 }
 
 /** Whether an event of this type and of the subscription's tenant causes a delivery. */
-export function receives(
+export const receives = (
   { enabled, eventTypes }: Pick<Subscription, 'enabled' | 'eventTypes'>,
   eventType: string,
-): boolean {
-  return enabled && eventTypes.some((type) => type === eventType || type === ALL_TYPES)
-}
+): boolean => enabled && eventTypes.some((type) => type === eventType || type === ALL_TYPES)
 
 export const isPaused = (
   { paused, pausedUntil }: Pick<Subscription, 'paused' | 'pausedUntil'>,

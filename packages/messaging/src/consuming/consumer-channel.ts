@@ -31,10 +31,9 @@ const MAX_HELD = 0.25
 const ANSWERS_TO_ABANDON = 3
 
 /**
- * One queue's consumer on one channel of one connection. The consumer tag and the acknowledgements belong to the channel
- * and are never carried over to the next one. If the broker refuses a request or closes the channel, the session fails and
- * the link reconnects, because the next connection declares the topology again. A queue that does not answer costs only
- * this channel.
+ * One queue's consumer on one channel of one connection. The consumer tag and the acknowledgements belong to the
+ * channel, never to the next one. If the broker refuses a request or closes the channel, the session fails and the link
+ * reconnects: the next connection declares the topology again. A queue that does not answer costs only this channel.
  */
 export class ConsumerChannel {
   readonly session: Session
@@ -149,12 +148,7 @@ export class ConsumerChannel {
     const asking = this.#channel.checkQueue(queue)
     const unanswered = `RabbitMQ did not answer the check of ${queue}`
     const { consumerCount, messageCount } = await answerWithin(answerMs, asking, unanswered)
-    return {
-      consumers: consumerCount,
-      ready: messageCount,
-      taken: this.#taken,
-      hasRoom: this.#inFlight < concurrency,
-    }
+    return { consumers: consumerCount, ready: messageCount, taken: this.#taken, hasRoom: this.#inFlight < concurrency }
   }
 
   /** Closes the channel before its connection, so that the broker reads the last acknowledgements. */

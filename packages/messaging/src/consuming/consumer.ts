@@ -33,7 +33,8 @@ export class QueueConsumer<T> {
   /** Waits for a dependency since the last handled message. */
   #waits = 0
   #inFlight = 0
-  #idle: () => void = () => {}
+  /** Set by a drain; resolves once no message is in flight. */
+  #idle: PromiseWithResolvers<void> | undefined
   #drained: Promise<void> | undefined
 
   constructor(options: ConsumeOptions<T>, deps: ConsumerDeps) {
@@ -136,12 +137,9 @@ export class QueueConsumer<T> {
 
   async #drain(): Promise<void> {
     this.stop()
-    await this.#unsubscribe()
-    if (this.#inFlight > 0) {
-      await new Promise<void>((resolve) => {
-        this.#idle = resolve
-      })
-    }
+    await this.#channel?.unsubscribe()
+    this.#idle = Promise.withResolvers()
+    if (this.#inFlight > 0) await this.#idle.promise
     const channel = this.#channel
     this.#channel = undefined
     await channel?.close()
@@ -165,10 +163,6 @@ export class QueueConsumer<T> {
     await this.#channel?.subscribe(`${this.#deps.name}.${this.#options.queue}.${this.#tags}`)
   }
 
-  async #unsubscribe(): Promise<void> {
-    await this.#channel?.unsubscribe()
-  }
-
   async #take(message: ConsumeMessage, channel: ConsumerChannel): Promise<void> {
     this.#inFlight += 1
     channel.taken(message)
@@ -176,7 +170,7 @@ export class QueueConsumer<T> {
     if (fate === 'done') channel.done(message)
     else channel.return(message, fate === 'failed')
     this.#inFlight -= 1
-    if (this.#inFlight === 0) this.#idle()
+    if (this.#inFlight === 0) this.#idle?.resolve()
   }
 
   async #process(message: ConsumeMessage, channel: ConsumerChannel): Promise<Fate> {
@@ -233,7 +227,7 @@ export class QueueConsumer<T> {
     const { queue } = this.#options
     this.#deps.meter.paused()
     this.#deps.log.warn('consuming paused', { queue, error })
-    const pause = beginPause(this.#unsubscribe(), this.#deps.timing.holdMs)
+    const pause = beginPause(this.#channel?.unsubscribe(), this.#deps.timing.holdMs)
     this.#pause = pause
     void this.#endWhenRecovered(pause)
     return pause

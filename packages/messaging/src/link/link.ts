@@ -103,7 +103,8 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
   })
   recovering.on('connect-failed', (error) => {
     if (closing) return
-    if (needsAnOperator(error)) log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
+    // Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help.
+    if (isRefusal(error, 403, 406)) log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
     else if (isCertificateError(error)) log.error(REFUSED_CERTIFICATE, { connection: name, error })
     else if (!warned.has(error.message)) {
       warned.set(error.message, true)
@@ -134,6 +135,3 @@ function dropSocket(model: ChannelModel, error: Error): void {
 }
 
 const rawOf = ({ connection }: ChannelModel) => connection as unknown as RawConnection & { readonly stream: Duplex }
-
-/** Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help. */
-const needsAnOperator = (error: Error): boolean => isRefusal(error, 403, 406)

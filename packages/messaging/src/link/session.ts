@@ -39,10 +39,7 @@ export async function connectToAny(
   throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause })
 }
 
-/**
- * Closes a connection or a channel.
- * @throws Error if the broker does not confirm it in time
- */
+/** Closes a connection or a channel. @throws Error if the broker does not confirm it in time */
 export async function closeInTime(opened: { readonly close: () => Promise<unknown> }): Promise<void> {
   await answerWithin(CLOSE_WITHIN_MS, opened.close(), 'RabbitMQ did not confirm the close')
 }
@@ -64,16 +61,15 @@ export const isRefusal = (error: unknown, ...codes: readonly number[]): boolean 
   error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
 
 /** RabbitMQ's answer for a queue that it does not know. */
-export const NOT_FOUND = 404
+const NOT_FOUND = 404
 
-export async function queueExists(model: ChannelModel, queue: string): Promise<boolean> {
-  try {
-    await onOwnChannel(model, (channel) => channel.checkQueue(queue))
-    return true
-  } catch (error) {
-    if (isRefusal(error, NOT_FOUND)) return false
-    throw error
-  }
-}
+/** Like `onOwnChannel`. Undefined: a queue that `work` asks for does not exist. */
+export const ifQueueExists = <T>(model: ChannelModel, work: (channel: Channel) => Promise<T>): Promise<T | undefined> =>
+  onOwnChannel(model, work).catch((error: unknown): undefined => {
+    if (!isRefusal(error, NOT_FOUND)) throw error
+  })
+
+export const queueExists = async (model: ChannelModel, queue: string): Promise<boolean> =>
+  (await ifQueueExists(model, (channel) => channel.checkQueue(queue))) !== undefined
 
 export const toError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))

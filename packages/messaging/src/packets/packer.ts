@@ -34,10 +34,7 @@ export class Packer<Item> {
     this.#options = options
   }
 
-  /**
-   * Resolves once the broker has stored the packet that contains the item.
-   * @param bytes what the item adds to the packet
-   */
+  /** Resolves once the broker has stored the item's packet. @param bytes what the item adds to the packet */
   async add(item: Item, bytes: number, target: number): Promise<void> {
     const packet = this.#open.get(target) ?? this.#openFor(target)
     const at = packet.items.push(item) - 1

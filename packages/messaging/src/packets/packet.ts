@@ -27,10 +27,7 @@ export function encodePacket(members: readonly PackedMember[]): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify(index)}\n`), ...members.map(({ content }) => content)])
 }
 
-/**
- * Contents are views into the message.
- * @throws Unparsable if the message is not a packet
- */
+/** Contents are views into the message. @throws Unparsable if the message is not a packet */
 export function decodePacket<Member>(
   { content, headers, messageId }: Pick<IncomingMessage, 'content' | 'headers' | 'messageId'>,
   memberOf: (packed: PackedMember, earlier: readonly Member[]) => Member,

@@ -90,16 +90,13 @@ export const packedDeliveryMessage = ({ content, headers }: PackedDelivery, queu
   })
 
 export const checkMessage = (check: ReceiverCheck): OutgoingMessage =>
-  toQueue(Queue.receiverChecks, Buffer.from(JSON.stringify(check)), {
-    messageId: check.checkId,
-    type: 'receiver.check',
-  })
+  jsonMessage(Queue.receiverChecks, check, check.checkId, 'receiver.check')
 
 export const outcomesMessage = (batch: OutcomeBatch): OutgoingMessage =>
-  toQueue(Queue.reportedOutcomes, Buffer.from(JSON.stringify(batch)), {
-    messageId: batch.batchId,
-    type: 'delivery.outcomes',
-  })
+  jsonMessage(Queue.reportedOutcomes, batch, batch.batchId, 'delivery.outcomes')
+
+const jsonMessage = (queue: string, value: object, messageId: string, type: string): OutgoingMessage =>
+  toQueue(queue, Buffer.from(JSON.stringify(value)), { messageId, type })
 
 /** First attempts that share a message. @param packet deliveries, or the content of a packet that was received */
 export const deliveryPacketMessage = (packet: readonly Delivery[] | Buffer, queue: string): OutgoingMessage =>

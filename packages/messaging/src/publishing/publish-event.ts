@@ -40,8 +40,7 @@ interface Prepared {
  * Returns the function that publishes an event to fan-out, and a copy of it for other systems. Events of one turn of the
  * event loop travel in packs, one per shard, as long as fan-out keeps up with them: earlier versions do not (ADR 0068).
  */
-export function createPublishEvent(deps: PublishEventDeps): (event: PlatformEvent) => Promise<void> {
-  const { publisher, shards, installation, lookAt } = deps
+export function createPublishEvent({ publisher, shards, installation, lookAt }: PublishEventDeps) {
   const queues = eventPackQueues(shards)
   let lookAgainAt = 0
   let trustedUntil = 0
@@ -80,7 +79,7 @@ export function createPublishEvent(deps: PublishEventDeps): (event: PlatformEven
     },
   })
 
-  return async (event) => {
+  return async (event: PlatformEvent): Promise<void> => {
     const shard = eventShardOf(event, shards)
     const message = markedBy(installation(), eventMessage(event, fanoutExchange(shard)))
     await Promise.all([

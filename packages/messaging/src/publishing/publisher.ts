@@ -18,10 +18,7 @@ export interface PublisherOptions {
 
 /** The time limit of a publish, from sending to its confirm. */
 export const CONFIRM_TIMEOUT_MS = 10_000
-/**
- * A node without a majority keeps its connections and confirms nothing. After a failover, channels were also seen that
- * refused every message.
- */
+/** A node without a majority keeps its connections and confirms nothing. After a failover, some channels refused all. */
 const STUCK_AFTER_MS = 30_000
 /** In an alarm, the broker still confirms the messages that it had already read. It reads the others after the alarm. */
 const CONFIRM_IN_ALARM_MS = 1_000
@@ -54,10 +51,7 @@ export function createPublisher({
   let isBlocked = false
   let giveUp: Session['fail'] | undefined
 
-  /**
-   * @param timeoutMs from sending to the confirm
-   * @throws NotStored immediately if nothing is sent
-   */
+  /** @param timeoutMs from sending to the confirm. @throws NotStored immediately if nothing is sent */
   function send(message: OutgoingMessage, timeoutMs: number, isCopy: boolean): Promise<void> {
     const channel = current
     if (channel === undefined) throw notConnected()

@@ -18,10 +18,7 @@ export type Quarantine = Awaited<ReturnType<typeof openQuarantine>>
 /** Messages that are published in parallel, and held in memory meanwhile. */
 const BATCH = 50
 
-/**
- * For a command-line tool, not for a service: does not wait for the broker.
- * @throws Unavailable
- */
+/** For a command-line tool, not for a service: does not wait for the broker. @throws Unavailable */
 export async function openQuarantine({ name, ...address }: BrokerAddress & { readonly name: string }) {
   const model = await connectToAny(address, name)
   const session: Session = { model, fail: () => {} }

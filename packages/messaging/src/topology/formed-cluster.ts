@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ChannelModel } from 'amqplib'
-import {
-  type BrokerAddress,
-  closeInTime,
-  connectToAny,
-  isRefusal,
-  onOwnChannel,
-  queueExists,
-  type Session,
-} from '../link/session.ts'
+import { type BrokerAddress, closeInTime, connectToAny, isRefusal, onOwnChannel, queueExists } from '../link/session.ts'
 import { Queue } from './topology.ts'
 
 /** Shorter than for other connections: all nodes are asked while the set-up of a link waits. */
@@ -24,7 +16,7 @@ const RESOURCE_LOCKED = 405
  * @param formedBy how many of the address's nodes must run
  */
 export async function requireFormedCluster(
-  { model }: Session,
+  model: ChannelModel,
   address: BrokerAddress,
   formedBy: number,
 ): Promise<void> {

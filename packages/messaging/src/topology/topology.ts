@@ -9,18 +9,14 @@ export interface Topology {
   /** Queue name → arguments. RabbitMQ cannot change the arguments of an existing queue: a new value needs a new name. */
   readonly queues: Readonly<Record<string, Readonly<Record<string, string | number>>>>
   readonly bindings: readonly Binding[]
-  readonly exchangeBindings?: readonly ExchangeBinding[]
+  /** `to` is an exchange. */
+  readonly exchangeBindings?: readonly (Binding & { readonly arguments?: Readonly<Record<string, string | boolean>> })[]
   /** Bindings of earlier versions, removed after everything else is declared. */
   readonly obsolete?: readonly Binding[]
   /** Queues that another service declares: the set-up of a connection fails until they exist. */
   readonly expected?: readonly string[]
   /** Among how many shards a service divides what it publishes. Default: one each. */
   readonly shards?: { readonly deliveries: number; readonly events: number }
-}
-
-/** `to` is an exchange. */
-interface ExchangeBinding extends Binding {
-  readonly arguments?: Readonly<Record<string, string | boolean>>
 }
 
 export interface Binding {
@@ -187,10 +183,7 @@ export interface ServiceQueues {
   readonly others?: readonly string[]
 }
 
-/**
- * The topology of a service.
- * @param waitsMs the waits of a service that publishes retries, else `[]`; each has a queue per shard of deliveries
- */
+/** @param waitsMs the waits of a service that publishes retries, else `[]`; each has a queue per shard of deliveries */
 export function serviceTopology(
   waitsMs: readonly number[],
   { lanes = 0, deliveryShards = 1, packetShards = deliveryShards, eventShards = 1, others = [] }: ServiceQueues = {},

@@ -23,11 +23,10 @@ import { createParties } from './parties.ts'
 import { createReconcile } from './reconcile.ts'
 import { YOUNG_MS } from './session/apply-channel-input.ts'
 import { beginDial } from './session/begin.ts'
-import type { Party } from './session/call-flow.ts'
 import type { Callee } from './session/input.ts'
 import { createLanes } from './store/lanes.ts'
 import { createSessionStore, type SessionTimer } from './store/session-store.ts'
-import { createSessions } from './store/sessions.ts'
+import { createSessions, unreadable } from './store/sessions.ts'
 
 export interface AsteriskDeps extends Omit<Surroundings, 'listener'> {
   readonly server: AriServer
@@ -102,7 +101,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   })
   const oneTalk = createOneTalk(sessions, deps.liveCalls)
   const lines = createOpenLines({ agents, sessions, liveCalls: deps.liveCalls, now })
-  const actionDeps = { ari, app, ringSeconds: deps.ringSeconds, talk, ...parties, openLineOf }
+  const actionDeps = { ari, app, ringSeconds: deps.ringSeconds, talk, lines, ...parties }
   const devices = createDevices({
     storage: memory,
     onError,
@@ -139,10 +138,6 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     },
     onEvent: (event) => background(events.run(event.channel?.id ?? DEVICES, () => onEvent(event))),
   })
-
-  async function openLineOf(tenant: Tenant, party: Party): Promise<string | null> {
-    return party.kind === 'agent' ? lines.channelOf(tenant, party.agentUri) : null
-  }
 
   /** An event that cannot be stored now is repeated: Asterisk does not send it again, and its lists have no end reason. */
   async function onEvent(event: AriEvent): Promise<void> {
@@ -194,9 +189,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   }
 
   async function legsOf(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> {
-    const session = await sessions.find(tenant, callId).catch((cause: unknown) => {
-      throw new PlatformUnavailable('the stored calls cannot be read', { cause })
-    })
+    const session = await sessions.find(tenant, callId).catch(unreadable)
     return session?.group.legs.filter((leg) => leg.callId === callId) ?? []
   }
 
@@ -259,7 +252,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
         return onceReached(() => sessions.apply(tenant, callId, { ...step, how }))
       },
       legsOf,
-      partyOf: (tenant, address) => parties.called(tenant, address),
+      partyOf: parties.called,
     }),
     lookUp: legsOf,
   }

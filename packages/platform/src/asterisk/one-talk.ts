@@ -9,9 +9,8 @@ import type { Sessions } from './store/sessions.ts'
 const AT_ONCE_MS = 1_000
 
 /**
- * Keeps an agent from talking in two calls. A step sees one call only, and a phone answers seconds after the command that asked
- * for it, so another call may have been connected meanwhile. A call that has returned is then held; a call that was answered
- * holds the others.
+ * Keeps an agent from talking in two calls. A step sees one call only, and a phone answers seconds after its command,
+ * so another call may be connected by then. A call that has returned is then held; an answered one holds the others.
  */
 export function createOneTalk(
   sessions: Pick<Sessions, 'apply' | 'find'>,

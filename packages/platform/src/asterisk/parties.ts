@@ -1,8 +1,8 @@
 import type { Tenant } from '@switchhook/contracts'
 import type { LiveCalls } from '../live-calls.ts'
+import type { Party } from '../simulator/call-group.ts'
 import type { PbxAgents } from './agents.ts'
 import { dialledNumber, dialString, type Trunk } from './dial-string.ts'
-import type { Party } from './session/call-flow.ts'
 import type { Callee } from './session/input.ts'
 
 export interface PartiesDeps {
@@ -29,7 +29,7 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
   return {
     agent,
     /** An agent, an agent's extension or an outside address, and whether it can be called now. */
-    async called(tenant: Tenant, address: string): Promise<Callee> {
+    called: async (tenant: Tenant, address: string): Promise<Callee> => {
       const found = agents.find(tenant, address) ?? agents.withExtension(tenant, dialledNumber(address) ?? address)
       if (found === undefined) {
         return { kind: 'outside', address, refusal: dialString(address, trunk) === null ? 'badAddress' : null }

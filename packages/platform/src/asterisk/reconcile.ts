@@ -22,12 +22,6 @@ export interface ReconcileDeps {
   readonly onError: (message: string, error: unknown) => void
 }
 
-/** Asterisk's lists, read at one moment. */
-interface Lists extends Calls {
-  readonly asteriskId: string
-  readonly startedAt: string
-}
-
 /** These are most of Asterisk's events, and the adapter reads none of them. */
 const UNREAD_EVENTS = ['ChannelVarset', 'ChannelDialplan', 'ChannelConnectedLine', 'Dial']
 
@@ -52,7 +46,8 @@ export function createReconcile(deps: ReconcileDeps) {
     return next
   }
 
-  async function lists(): Promise<Lists> {
+  /** Asterisk's lists, read at one moment. */
+  async function lists() {
     const info = (await readList(ari, '/asterisk/info')) as {
       readonly system?: { readonly entity_id?: string }
       readonly status?: { readonly startup_time?: string }
@@ -90,7 +85,7 @@ export function createReconcile(deps: ReconcileDeps) {
   }
 
   /** Callers and agents who arrived while the event stream was closed, and open lines that may not be stored. */
-  async function welcome(found: Lists): Promise<void> {
+  async function welcome(found: Awaited<ReturnType<typeof lists>>): Promise<void> {
     for (const channel of found.channels) {
       const { app_name: how, app_data: data } = channel.dialplan
       const [name, ...args] = data.split(',')

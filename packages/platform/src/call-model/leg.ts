@@ -22,8 +22,7 @@ export interface Leg {
 
 /**
  * The allowed transitions of a leg. `ended` is final, and every other state may end. Intermediate states may be
- * skipped, because reports may be lost. Any state may follow `unknown`, which means that the link to the platform was
- * lost.
+ * skipped, because reports may be lost. Any state may follow `unknown`: the link to the platform was lost.
  */
 export const NEXT: Readonly<Record<CallState, readonly CallState[]>> = {
   [unknown]: [initiated, proceeding, alerting, connected, held, ended],
@@ -39,9 +38,8 @@ export const NEXT: Readonly<Record<CallState, readonly CallState[]>> = {
 }
 
 /**
- * The call model: computes a leg's next snapshot from a report. The result is undefined if the report is a repeat, is
- * out of date, would make a forbidden transition, or says nothing new. Pure. It defines the state of a leg for every
- * platform and every order of reports.
+ * The call model: computes a leg's next snapshot from a report, for every platform and every order of reports. Pure.
+ * Undefined: the report is a repeat, is out of date, would make a forbidden transition, or says nothing new.
  */
 export function applyReport(leg: Leg | undefined, report: LegReport): Leg | undefined {
   if (leg === undefined) return { order: report.order, status: statusAfter(undefined, report) }

@@ -1,14 +1,14 @@
-import { CallState } from '@switchhook/contracts'
+import { type CallCommand, CallState, type CommandId, EndReason } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 import { type AgentStep, isSameParty, otherParty, type Party, type SimulatedCall } from './call-group.ts'
-import { connect, failedCommand, reportHold } from './calls.ts'
+import { connect, reportHold } from './calls.ts'
 import type { Draft } from './draft.ts'
 import { completeTransfer, hangup } from './leave-call.ts'
 import { beginTransfer, cancelTransfer, targetAnswered } from './transfers.ts'
 
 /**
- * An agent acts on a leg. A command that does not fit the leg's state is reported as failed. One whose result the leg already
- * has changes nothing.
+ * An agent acts on a leg. A command that does not fit the leg's state is reported as failed; one whose result is already
+ * there changes nothing.
  */
 export function applyAgentStep(
   draft: Draft,
@@ -23,6 +23,13 @@ export function applyAgentStep(
     draft.report(leg, { failedCommand: failedCommand(step.kind, step.commandId) })
   }
 }
+
+/** In a report: the platform could not carry out the command. */
+export const failedCommand = (kind: CallCommand | 'completeTransfer', commandId: CommandId) => ({
+  commandId,
+  command: kind === 'completeTransfer' ? 'transfer' : kind,
+  reason: EndReason.failed,
+})
 
 interface Subject {
   readonly call: SimulatedCall

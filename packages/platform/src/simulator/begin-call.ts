@@ -36,17 +36,23 @@ export function beginDial(
   return draft.finish()
 }
 
-/** An outside caller rings an agent. null: the default ringing and talking times. */
-export function beginInbound(
-  inbound: NewCall,
-  customer: { readonly ringForMs: number | null; readonly talkForMs: number | null },
-): StepResult {
-  const { draft, call } = begin(inbound, null, { talkMs: customer.talkForMs })
+/** A call from an outside party. null: the default time. */
+export interface InboundCall {
+  readonly from: string
+  /** How long the caller waits for an answer. */
+  readonly ringForMs: number | null
+  /** How long the caller talks. */
+  readonly talkForMs: number | null
+}
+
+/** An outside caller rings an agent. */
+export function beginInbound(inbound: NewCall, { ringForMs, talkForMs }: Omit<InboundCall, 'from'>): StepResult {
+  const { draft, call } = begin(inbound, null, { talkMs: talkForMs })
   draft.addLeg(call, inbound.called, inbound.caller, {
     state: CallState.alerting,
     direction: Direction.inbound,
     role: LegRole.destination,
   })
-  draft.schedule({ kind: 'ring-out', callId: inbound.callId }, customer.ringForMs ?? RING_OUT_MS)
+  draft.schedule({ kind: 'ring-out', callId: inbound.callId }, ringForMs ?? RING_OUT_MS)
   return draft.finish()
 }

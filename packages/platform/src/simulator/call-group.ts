@@ -2,6 +2,7 @@ import { type CallId, type CommandId, EndReason, type Tenant } from '@switchhook
 import { isSameAddress } from '../call-model/address.ts'
 import type { Ending, LegReport } from '../platform.ts'
 
+// The rules of calls and transfers are the same on every platform: the Asterisk adapter uses the files of the simulator.
 // Call groups and scheduled steps are stored, and replicas of two versions read each other's. Names of their fields and kinds
 // of steps that are scheduled must not change.
 
@@ -106,10 +107,7 @@ export type AgentStep<Callee = Party> = {
 
 export type HowEnded = Omit<Ending, 'endedBy'>
 
-/**
- * End reasons with the Q.850 causes and SIP codes that Asterisk reports for them (SIP: RFC 3261; Q.850 in SIP: RFC
- * 3326).
- */
+/** End reasons with the Q.850 causes (in SIP: RFC 3326) and SIP codes (RFC 3261) that Asterisk reports for them. */
 export const ENDINGS = {
   normal: { endReason: EndReason.normal, cause: 16, sipCode: null },
   cancelled: { endReason: EndReason.cancelled, cause: 127, sipCode: 487 },

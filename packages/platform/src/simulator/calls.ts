@@ -1,13 +1,4 @@
-import {
-  type CallCommand,
-  type CallId,
-  CallState,
-  type CommandId,
-  Direction,
-  EndReason,
-  LegRole,
-  TransferStatus,
-} from '@switchhook/contracts'
+import { type CallId, CallState, Direction, EndReason, LegRole, TransferStatus } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 import type { DeviceState, HowEnded, Party, RemoteAction, SimulatedCall } from './call-group.ts'
 import { ENDINGS, otherParty } from './call-group.ts'
@@ -90,13 +81,6 @@ export function reportHold(draft: Draft, call: SimulatedCall, leg: LegReport, is
   const other = otherParty(call, leg.agentUri)
   if (other.kind === 'agent') draft.report(draft.leg(call.callId, other.agentUri), { remoteHeld: isHeld })
 }
-
-/** In a report: the platform could not carry out the command. */
-export const failedCommand = (kind: CallCommand | 'completeTransfer', commandId: CommandId) => ({
-  commandId,
-  command: kind === 'completeTransfer' ? 'transfer' : kind,
-  reason: EndReason.failed,
-})
 
 /**
  * Ends a call with all its legs. A pending transfer of the call is cancelled, and the target stops ringing; its

@@ -76,9 +76,10 @@ export function answerOf(party: Party): Answering | undefined {
 
 const possibleNumber = (address: string): string | null => (POSSIBLE.test(address) ? numberOf(address) : null)
 
-/** Numbers of up to five digits are extensions. */
-export function outsideParty(address: string): RemoteParty {
-  const number = possibleNumber(address)
+/** A party as the other one sees it. Outside numbers of up to five digits are extensions. */
+export function remotePartyOf(party: Party): RemoteParty {
+  if (party.kind === 'agent') return { uri: party.agentUri, number: null, name: null, type: PartyType.agent }
+  const number = possibleNumber(party.address)
   const type = number !== null && /^[0-9]{1,5}$/.test(number) ? PartyType.extension : PartyType.external
-  return { uri: number === null ? address : `tel:${number}`, number, name: null, type }
+  return { uri: number === null ? party.address : `tel:${number}`, number, name: null, type }
 }

@@ -1,27 +1,9 @@
-import {
-  type CallId,
-  CallState,
-  type CommandId,
-  EndedBy,
-  PartyType,
-  type RemoteParty,
-  type Transfer,
-  uuidV5,
-} from '@switchhook/contracts'
+import { type CallId, CallState, type CommandId, EndedBy, type Transfer, uuidV5 } from '@switchhook/contracts'
 import { occupiesAgent } from '../live-calls.ts'
 import type { LegReport } from '../platform.ts'
-import type {
-  CallGroup,
-  CallStep,
-  HowEnded,
-  Party,
-  PendingTransfer,
-  ScheduledStep,
-  SimulatedCall,
-  StepResult,
-} from './call-group.ts'
+import type { CallGroup, CallStep, HowEnded, Party, ScheduledStep, SimulatedCall, StepResult } from './call-group.ts'
 import { otherParty } from './call-group.ts'
-import { outsideParty } from './destinations.ts'
+import { remotePartyOf } from './destinations.ts'
 
 /** More than a client repeats. */
 const REMEMBERED_COMMANDS = 8
@@ -129,7 +111,7 @@ export class Draft {
    * The call in which a transfer's target rings. An agent whose leg of the call has ended rings in a call with a new
    * id, derived from the step, so that repeating the step gives the same id.
    */
-  targetsCallId({ callId }: SimulatedCall, { target }: PendingTransfer): CallId {
+  targetsCallId({ callId }: SimulatedCall, target: Party): CallId {
     const hasHadLeg = target.kind === 'agent' && this.#legs.has(legKey(callId, target.agentUri))
     return hasHadLeg ? (uuidV5(callId, `rings again ${this.#group.step}`) as CallId) : callId
   }
@@ -198,11 +180,6 @@ export class Draft {
 }
 
 const legKey = (callId: CallId, agentUri: string): string => `${callId} ${agentUri}`
-
-export function remotePartyOf(party: Party): RemoteParty {
-  if (party.kind === 'outside') return outsideParty(party.address)
-  return { uri: party.agentUri, number: null, name: null, type: PartyType.agent }
-}
 
 function endedByOf(by: EndedByParty, agentUri: string): EndedBy {
   if (by === 'switch') return EndedBy.system

@@ -1,7 +1,6 @@
 import { type CallId, EndReason } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
-import type { PendingTransfer, SimulatedCall } from './call-group.ts'
-import { ENDINGS, isAgent } from './call-group.ts'
+import { ENDINGS, isAgent, type PendingTransfer, type SimulatedCall } from './call-group.ts'
 import { endCall } from './calls.ts'
 import { ROUTING_MS } from './destinations.ts'
 import type { Draft } from './draft.ts'
@@ -60,8 +59,7 @@ function leaveLeg(draft: Draft, leg: LegReport | undefined, by: string, leaving:
 
 /**
  * Completes an attended transfer. If the target has answered, it is connected to the customer. Otherwise it rings for
- * the customer from now on, and the agent's leg stays on hold until the target answers, so that the customer can
- * return.
+ * the customer, and the agent's leg stays on hold until the target answers, so that the customer can return.
  */
 export function completeTransfer(draft: Draft, call: SimulatedCall, leaving: Leaving = 'completed'): void {
   const { transfer } = call
@@ -75,7 +73,7 @@ export function completeTransfer(draft: Draft, call: SimulatedCall, leaving: Lea
   const original = draft.leg(call.callId, by)
   if (consultation.phase === 'talking') {
     leaveLeg(draft, original, by, leaving)
-    return connectTarget(draft, call, transfer, draft.targetsCallId(call, transfer))
+    return connectTarget(draft, call, transfer, draft.targetsCallId(call, transfer.target))
   }
   if (leaving === 'completed') draft.report(original, { consultation: null })
   else draft.endLeg(original, ENDINGS.deviceUnavailable, 'switch')

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type CallId, type Tenant, uuidV5 } from '@switchhook/contracts'
 import type { ProvisionedAgent } from '../platform.ts'
 import type { AdapterStorage, StorageChange } from '../storage.ts'
+import type { InboundCall } from './begin-call.ts'
 import type { AgentStep } from './call-group.ts'
 import { type PlannedCall, planCall, type Scenario } from './scenario.ts'
 
@@ -19,11 +20,7 @@ export interface ScenarioDeps {
   readonly agents: readonly ProvisionedAgent[]
   readonly storage: AdapterStorage
   readonly isIdle: (agent: ProvisionedAgent) => Promise<boolean>
-  readonly ring: (
-    agent: ProvisionedAgent,
-    call: { readonly from: string; readonly ringForMs: null; readonly talkForMs: number },
-    callId: CallId,
-  ) => Promise<CallId | undefined>
+  readonly ring: (agent: ProvisionedAgent, call: InboundCall, callId: CallId) => Promise<CallId | undefined>
   readonly dial: (agent: ProvisionedAgent, callId: CallId, destination: string) => Promise<void>
   readonly act: (tenant: Tenant, callId: CallId, move: Move) => Promise<void>
 }

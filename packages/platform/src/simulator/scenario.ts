@@ -1,4 +1,4 @@
-import { compileSchema, type Tenant } from '@switchhook/contracts'
+import { compileSchema, objectSchema, type Tenant } from '@switchhook/contracts'
 
 /**
  * The content of the `SIMULATOR_SCENARIO` file: a contact center that generates its own calls. Shares are from 0 to 1.
@@ -45,9 +45,7 @@ export interface PlannedCall {
 
 const share = { type: 'number', minimum: 0, maximum: 1 }
 const range = {
-  type: 'object',
-  required: ['from', 'to'],
-  properties: { from: { type: 'integer', minimum: 0 }, to: { type: 'integer', minimum: 0, maximum: 3_600_000 } },
+  ...objectSchema({ from: { type: 'integer', minimum: 0 }, to: { type: 'integer', minimum: 0, maximum: 3_600_000 } }),
   additionalProperties: false,
 }
 const properties = {
@@ -62,12 +60,7 @@ const properties = {
   attendedShare: share,
 }
 
-const validate = compileSchema<Scenario>({
-  type: 'object',
-  required: Object.keys(properties),
-  properties,
-  additionalProperties: false,
-})
+const validate = compileSchema<Scenario>({ ...objectSchema(properties), additionalProperties: false })
 
 /** @throws Error that lists every problem */
 export function parseScenario(json: string): Scenario {

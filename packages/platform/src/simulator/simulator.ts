@@ -19,7 +19,7 @@ import { createAgentList } from '../list-agents.ts'
 import type { LegReport, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
 import type { AdapterStorage, Surroundings } from '../storage.ts'
 import { createDirectory } from './agents.ts'
-import { beginDial, beginInbound } from './begin-call.ts'
+import { beginDial, beginInbound, type InboundCall } from './begin-call.ts'
 import type { AgentStep, DeviceState, Party, RemoteAction } from './call-group.ts'
 import type { Scenario } from './scenario.ts'
 import { createScenarioRunner, type ScenarioTimer } from './scenario-runner.ts'
@@ -30,15 +30,6 @@ export interface SimulatorDeps extends Omit<Surroundings, 'listener'> {
   /** Generates calls; null: only clients and the development endpoints make calls. */
   readonly scenario: Scenario | null
   readonly storage: AdapterStorage
-}
-
-/** A call from an outside party. null: the default time. */
-interface InboundCall {
-  readonly from: string
-  /** How long the caller waits for an answer. */
-  readonly ringForMs: number | null
-  /** How long the caller talks. */
-  readonly talkForMs: number | null
 }
 
 /** A platform without telephones, for development and tests, with control over the outside parties and the devices. */
@@ -101,8 +92,7 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     const { tenant, callId, agentUri } = call
     const called = partyOf(tenant, destination)
     const newCall = { tenant, callId, caller: partyOf(tenant, agentUri), called, at: isoNow() }
-    const { group, scheduled } = beginDial(newCall, dial)
-    await track(steps.beginOnce(group, scheduled))
+    await track(steps.beginOnce(beginDial(newCall, dial)))
   }
 
   /** The agent's device is offline: ends the agent's calls, or lets their transfers continue without the agent. */
@@ -121,14 +111,13 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
 
   async function ring(
     { tenant, agentUri }: ProvisionedAgent,
-    { from, ringForMs, talkForMs }: InboundCall,
+    call: InboundCall,
     callId = newCallId(),
   ): Promise<CallId | undefined> {
     if ((await deviceOf(tenant, agentUri)) !== 'free') return undefined
-    const caller: Party = { kind: 'outside', address: from }
+    const caller: Party = { kind: 'outside', address: call.from }
     const newCall = { tenant, callId, caller, called: partyOf(tenant, agentUri), at: isoNow() }
-    const { group, scheduled } = beginInbound(newCall, { ringForMs, talkForMs })
-    await track(steps.begin(group, scheduled))
+    await track(steps.begin(beginInbound(newCall, call)))
     return callId
   }
 

@@ -11,6 +11,7 @@ import {
   isOver,
   reportsOfLastStep,
   type ScheduledStep,
+  type StepResult,
 } from './call-group.ts'
 
 export interface StepRunnerDeps extends Surroundings {
@@ -57,9 +58,8 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
   }
 
   async function store(
-    group: CallGroup,
+    { group, scheduled }: StepResult,
     expectedVersion: number,
-    scheduled: readonly ScheduledStep[],
     present: readonly CallId[],
     known?: KnownRecords,
   ): Promise<'committed' | 'conflict'> {
@@ -81,11 +81,8 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
     return storage.write(tenant, change, known)
   }
 
-  async function reportNowOrLater(group: CallGroup): Promise<void> {
-    await report(group).catch((error: unknown) =>
-      onError('a simulated call could not be reported, will try again', error),
-    )
-  }
+  const reportNowOrLater = (group: CallGroup): Promise<void> =>
+    report(group).catch((error: unknown) => onError('a simulated call could not be reported, will try again', error))
 
   /** A write that failed may have been executed. Nothing is accepted until the storage says that it was. */
   async function requireStored(group: CallGroup, cause: unknown): Promise<void> {
@@ -98,9 +95,9 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
    * Stores a new call group and reports its legs. If the call exists already, nothing happens. A rejection of the
    * storage leaves open whether it was stored.
    */
-  async function begin(group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void> {
-    const result = await store(group, 0, scheduled, [])
-    if (result === 'committed') await reportNowOrLater(group)
+  async function begin(begun: StepResult): Promise<void> {
+    const result = await store(begun, 0, [])
+    if (result === 'committed') await reportNowOrLater(begun.group)
   }
 
   return {
@@ -109,8 +106,8 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
      * The same for a command: resolves once the call group is stored. Rejects with the error of the storage if it may be.
      * @throws PlatformUnavailable if the call group was certainly not stored
      */
-    beginOnce: (group: CallGroup, scheduled: readonly ScheduledStep[]): Promise<void> =>
-      begin(group, scheduled).catch((cause: unknown) => requireStored(group, cause)),
+    beginOnce: (begun: StepResult): Promise<void> =>
+      begin(begun).catch((cause: unknown) => requireStored(begun.group, cause)),
     /**
      * Applies a step to the group of a call. Resolves to `true` once the step is stored, and to `false` if the call does not
      * exist. Rejects with the error of the storage if the step may be stored; a repeat then finds out. If the step cannot be
@@ -132,7 +129,7 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
         const next = applyStep(group, step, { at, device, busyElsewhere: busy })
         if (next.group === group) return true
         const present = Object.keys(group.calls) as CallId[]
-        const result = await store(next.group, version, next.scheduled, present, known).catch((cause: unknown) => {
+        const result = await store(next, version, present, known).catch((cause: unknown) => {
           throw isNotExecuted(cause)
             ? new PlatformUnavailable('the simulator could not store the step', { cause })
             : cause

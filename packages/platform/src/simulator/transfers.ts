@@ -12,8 +12,8 @@ import type { LegReport } from '../platform.ts'
 import type { AgentStep, DeviceState, Party, PendingTransfer, SimulatedCall } from './call-group.ts'
 import { ENDINGS, newCall, otherParty } from './call-group.ts'
 import { endCall, endRinging, type Return, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
-import { answerOf, failureOf, RING_OUT_MS, ROUTING_MS } from './destinations.ts'
-import { type Draft, remotePartyOf } from './draft.ts'
+import { answerOf, failureOf, RING_OUT_MS, ROUTING_MS, remotePartyOf } from './destinations.ts'
+import type { Draft } from './draft.ts'
 
 // The roles of a transfer: the agent transfers the customer (who can be another agent) to the target.
 
@@ -111,7 +111,7 @@ export function ringForCustomer(draft: Draft, call: SimulatedCall): void {
 function ringTarget(draft: Draft, call: SimulatedCall, transfer: PendingTransfer): void {
   const { target, by } = transfer
   const customer = otherParty(call, by)
-  const ringsIn = draft.targetsCallId(call, transfer)
+  const ringsIn = draft.targetsCallId(call, target)
   const ringing: SimulatedCall = { ...call, callId: ringsIn, caller: customer, called: target }
   if (ringsIn !== call.callId) draft.putCall({ ...ringing, phase: 'ringing', transfer: null })
   draft.putCall({ ...call, transfer: { ...transfer, ringsIn } })

@@ -1,7 +1,6 @@
-import type { Tenant } from '@switchhook/contracts'
+import type { OpenLines } from '../open-lines.ts'
 import type { Parties } from '../parties.ts'
 import type { Action } from '../session/action.ts'
-import type { Party } from '../session/call-flow.ts'
 import type { Input } from '../session/input.ts'
 import type { AriAnswer, AriClient, Query } from './ari-client.ts'
 import { MARK_VARIABLE, markOf, type SessionName } from './channel-mark.ts'
@@ -11,8 +10,7 @@ export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs' | '
   readonly app: string
   readonly ringSeconds: number
   readonly talk: (channelId: string) => Promise<void>
-  /** The channel of the agent's open line; null: the phone must be called. */
-  readonly openLineOf: (tenant: Tenant, party: Party) => Promise<string | null>
+  readonly lines: Pick<OpenLines, 'channelOf'>
 }
 
 /** Phones understand one header or the other. */
@@ -40,7 +38,8 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
   switch (action.kind) {
     case 'originate':
     case 'create': {
-      const lineId = await deps.openLineOf(session.tenant, action.party)
+      const { party } = action
+      const lineId = party.kind === 'agent' ? await deps.lines.channelOf(session.tenant, party.agentUri) : null
       if (lineId !== null) {
         return { kind: 'line-lent', channelId: action.channelId, lineId, ringMs: ringSeconds * 1_000 }
       }

@@ -74,7 +74,11 @@ export const MAX_AT_ONCE = 5
  * rounds and some minutes. If they are more than are removed together, all are held back. Pure.
  * @returns `leftovers`: the channels to remove now
  */
-export function judgeUnknown(before: Sightings, unknown: readonly UnknownChannel[], nowMs: number) {
+export function judgeUnknown(
+  before: Sightings,
+  unknown: readonly Pick<UnknownChannel, 'id' | 'isTalking'>[],
+  nowMs: number,
+) {
   const sightings = new Map<string, Sighting>()
   for (const { id } of unknown.filter(({ isTalking }) => !isTalking)) {
     const { rounds, sinceMs } = before.get(id) ?? { rounds: 0, sinceMs: nowMs }

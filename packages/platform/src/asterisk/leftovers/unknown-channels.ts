@@ -12,9 +12,6 @@ export interface UnknownChannel {
   readonly id: string
   /** Another channel is in the same bridge or call, or it waits on music: people probably talk, or one of them is on hold. */
   readonly isTalking: boolean
-}
-
-export interface FoundUnknown extends UnknownChannel {
   readonly channel: AriChannel
   /** The call that the channel is marked with. */
   readonly session: SessionName
@@ -27,12 +24,12 @@ export async function findUnknown(
   app: string,
   store: Pick<SessionStore, 'load'>,
   { channels, bridges }: Calls,
-): Promise<readonly FoundUnknown[]> {
+): Promise<readonly UnknownChannel[]> {
   const talking = new Set(bridges.filter(isInUse).flatMap((bridge) => bridge.channels))
   // In a call on hold, each party is alone in a bridge.
   const nameOf = (channel: AriChannel): string => JSON.stringify(readMark(app, channel))
   const byCall = Map.groupBy(channels, nameOf)
-  const unknown: FoundUnknown[] = []
+  const unknown: UnknownChannel[] = []
   for (const channel of channels) {
     const { id } = channel
     const session = readMark(app, channel)
@@ -61,7 +58,7 @@ export function openUnknown({ server, app, memory, verifyStorage }: UnknownOptio
   const store: Parameters<typeof findUnknown>[1] = { load: (tenant, callId) => loadSession(memory, tenant, callId) }
   return {
     /** @throws PlatformUnavailable if Asterisk cannot be reached; rejects as `verifyStorage` does */
-    async list(): Promise<readonly FoundUnknown[]> {
+    async list(): Promise<readonly UnknownChannel[]> {
       await reach(ari)
       const unknown = await findUnknown(app, store, await readCalls(ari))
       // After the reads: an emptied Redis knows no call.
@@ -72,7 +69,7 @@ export function openUnknown({ server, app, memory, verifyStorage }: UnknownOptio
      * Ends a channel, even during a conversation. Resolves if it is gone already.
      * @throws AriUnavailable, or Error if Asterisk refuses
      */
-    async remove({ id }: Pick<FoundUnknown, 'id'>): Promise<void> {
+    async remove({ id }: Pick<UnknownChannel, 'id'>): Promise<void> {
       const path = `/channels/${encodeURIComponent(id)}`
       const { status } = await ari.request('DELETE', path)
       const isGone = (status >= 200 && status < 300) || status === 404

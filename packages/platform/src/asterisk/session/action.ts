@@ -1,4 +1,4 @@
-import type { Party } from './call-flow.ts'
+import type { Party } from '../../simulator/call-group.ts'
 
 /** A request to Asterisk. Each action can be repeated. */
 export type Action =

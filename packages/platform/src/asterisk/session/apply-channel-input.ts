@@ -1,18 +1,9 @@
 import { CallState, EndReason } from '@switchhook/contracts'
-import {
-  connect,
-  deviceOffline,
-  type EndedByParty,
-  endCall,
-  type HowEnded,
-  hangup,
-  ring,
-  ringForCustomer,
-  type SimulatedCall,
-  stopRinging,
-  targetAnswered,
-  targetFailed,
-} from './call-flow.ts'
+import type { HowEnded, SimulatedCall } from '../../simulator/call-group.ts'
+import { connect, endCall, ring } from '../../simulator/calls.ts'
+import type { EndedByParty } from '../../simulator/draft.ts'
+import { deviceOffline, hangup } from '../../simulator/leave-call.ts'
+import { ringForCustomer, stopRinging, targetAnswered, targetFailed } from '../../simulator/transfers.ts'
 import { howEnded, isByParty, PLATFORM_LOST } from './end-reason.ts'
 import type { ChannelInput } from './input.ts'
 import { type Channel, lineOf } from './session.ts'
@@ -89,8 +80,7 @@ export function gone(draft: SessionDraft, channel: Channel, how: HowEnded): void
   draft.put({ ...channel, state: 'gone' })
   if (channel.isLeaving) return
   draft.pendingAnswers = draft.pendingAnswers.filter(({ agentUri }) => agentUri !== channel.line)
-  if (channel.endAskedBy === 'shutdown' || how === PLATFORM_LOST) partyLeft(draft, channel, PLATFORM_LOST)
-  else partyLeft(draft, channel, how)
+  partyLeft(draft, channel, channel.endAskedBy === 'shutdown' ? PLATFORM_LOST : how)
 }
 
 export function partyLeft(draft: SessionDraft, { line, state }: Channel, how: HowEnded): void {

@@ -1,6 +1,6 @@
 import { CallState, EndReason, newCallId, newCommandId, TransferStatus } from '@switchhook/contracts'
+import type { Party } from '../../simulator/call-group.ts'
 import { beginDial } from './begin.ts'
-import type { Party } from './call-flow.ts'
 import type { Input } from './input.ts'
 import type { PbxSession } from './session.ts'
 import { step } from './step.ts'

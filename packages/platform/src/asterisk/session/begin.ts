@@ -1,5 +1,7 @@
 import type { CallId, CommandId, Tenant } from '@switchhook/contracts'
-import { beginDial as beginGroup, type CallGroup, ENDINGS, endCall, newCall, type Party } from './call-flow.ts'
+import { beginDial as beginGroup } from '../../simulator/begin-call.ts'
+import { type CallGroup, ENDINGS, newCall, type Party } from '../../simulator/call-group.ts'
+import { endCall } from '../../simulator/calls.ts'
 import type { Refusal } from './input.ts'
 import { lineOf, newChannel, newSession } from './session.ts'
 import { SessionDraft } from './session-draft.ts'
@@ -33,14 +35,10 @@ export function beginDial(dial: Dial, atMs: number): Stepped {
   return finishStep(draft)
 }
 
-export interface Arrival {
-  readonly tenant: Tenant
-  readonly callId: CallId
+export interface Arrival extends Pick<Dial, 'tenant' | 'callId' | 'called' | 'refusal'> {
   readonly channelId: string
   /** The caller's number as Asterisk reports it. */
   readonly from: string
-  readonly called: Party
-  readonly refusal: Refusal | null
 }
 
 /** An outside party calls an agent. The agent's leg begins when the phone rings. */

@@ -1,5 +1,5 @@
 import { EndReason } from '@switchhook/contracts'
-import type { HowEnded } from './call-flow.ts'
+import type { HowEnded } from '../../simulator/call-group.ts'
 import type { Channel } from './session.ts'
 
 const { normal, busy, badAddress, noAnswer, cancelled, rejected, failed, deviceUnavailable, answeredElsewhere } =
@@ -18,10 +18,7 @@ const UNANSWERED: Readonly<Record<number, EndReason>> = {
 }
 
 /** Causes of a leg that was answered and did not end with an ordinary BYE. */
-const ANSWERED: Readonly<Record<number, EndReason>> = {
-  20: deviceUnavailable,
-  44: deviceUnavailable,
-}
+const ANSWERED: Readonly<Record<number, EndReason>> = { 20: deviceUnavailable, 44: deviceUnavailable }
 
 const NORMAL_CAUSES = [0, 16]
 const NO_ANSWER_CAUSES = [18, 19]

@@ -1,5 +1,5 @@
 import type { CommandId } from '@switchhook/contracts'
-import type { AgentStep, Party } from './call-flow.ts'
+import type { AgentStep, Party } from '../../simulator/call-group.ts'
 import type { Channel, RemoteAnswer } from './session.ts'
 
 /** Why a party cannot be called. */

@@ -1,6 +1,6 @@
 import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
+import type { Party } from '../../simulator/call-group.ts'
 import { beginArrival, beginDial } from './begin.ts'
-import type { Party } from './call-flow.ts'
 import type { Input } from './input.ts'
 import { join } from './join.ts'
 import type { PbxSession } from './session.ts'

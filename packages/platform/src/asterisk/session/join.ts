@@ -1,5 +1,7 @@
 import { TransferStatus } from '@switchhook/contracts'
-import { Draft, otherParty, reportBegun, type SimulatedCall } from './call-flow.ts'
+import { otherParty, type SimulatedCall } from '../../simulator/call-group.ts'
+import { Draft } from '../../simulator/draft.ts'
+import { reportBegun } from '../../simulator/transfers.ts'
 import { drop } from './plan-channels.ts'
 import { type Channel, isLive, type PbxSession } from './session.ts'
 import { SessionDraft } from './session-draft.ts'
@@ -19,9 +21,8 @@ export interface Joined extends Stepped {
 }
 
 /**
- * Makes one session of two calls of the same phone: the call with the target becomes the consultation of the other one, as if
- * it had been started by a `transfer` command. undefined: the agent is not talking in both calls, or transfers one of them
- * already. Pure.
+ * Makes one session of two calls of a phone: the call with the target becomes the consultation of the other one, as if
+ * a `transfer` command had started it. undefined: the agent does not talk in both, or transfers one already. Pure.
  */
 export function join(session: PbxSession, other: PbxSession, join: Join, atMs: number): Joined | undefined {
   const channel = channelIn(session, join.channelId)

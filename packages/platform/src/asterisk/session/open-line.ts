@@ -1,6 +1,6 @@
 import { EndReason } from '@switchhook/contracts'
+import type { HowEnded } from '../../simulator/call-group.ts'
 import { partyAnswered, partyLeft, partyRings } from './apply-channel-input.ts'
-import type { HowEnded } from './call-flow.ts'
 import type { LineInput, ListedChannel } from './input.ts'
 import { drop } from './plan-channels.ts'
 import { type Channel, lineOf, newChannel } from './session.ts'

@@ -1,6 +1,6 @@
 import { CallState } from '@switchhook/contracts'
 import { getOrCreate } from '@switchhook/runtime'
-import { otherParty, type Party, type SimulatedCall } from './call-flow.ts'
+import { otherParty, type Party, type SimulatedCall } from '../../simulator/call-group.ts'
 import { type Channel, lineOf, newChannel } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
 

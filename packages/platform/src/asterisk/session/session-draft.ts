@@ -1,6 +1,7 @@
 import { type CallId, CallState, type CommandId } from '@switchhook/contracts'
+import type { Party, SimulatedCall } from '../../simulator/call-group.ts'
+import { Draft, type DraftContext } from '../../simulator/draft.ts'
 import type { Action } from './action.ts'
-import { Draft, type DraftContext, type Party, type SimulatedCall } from './call-flow.ts'
 import type { Input } from './input.ts'
 import { type Channel, isLive, lineOf, type PbxSession, type PendingAnswer } from './session.ts'
 

@@ -1,5 +1,5 @@
 import type { CallId, CommandId } from '@switchhook/contracts'
-import type { CallGroup, Party } from './call-flow.ts'
+import type { CallGroup, Party } from '../../simulator/call-group.ts'
 
 /** A SIP leg that Asterisk carries for this session. */
 export interface Channel {

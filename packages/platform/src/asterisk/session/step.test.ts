@@ -1,7 +1,7 @@
 import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
+import type { Party } from '../../simulator/call-group.ts'
 import type { Action } from './action.ts'
 import { beginArrival, beginDial, beginLine } from './begin.ts'
-import type { Party } from './call-flow.ts'
 import type { Input } from './input.ts'
 import { isFinished } from './session.ts'
 import { type Stepped, step } from './step.ts'

@@ -1,9 +1,10 @@
 import { CallState, type CommandId } from '@switchhook/contracts'
+import { failedCommand } from '../../simulator/agent-actions.ts'
+import { deviceOffline } from '../../simulator/leave-call.ts'
 import type { Action } from './action.ts'
 import { applyChannelInput } from './apply-channel-input.ts'
 import { applyCommand } from './apply-command.ts'
 import { applyList } from './apply-list.ts'
-import { deviceOffline, failedCommand } from './call-flow.ts'
 import type { Input } from './input.ts'
 import { applyLineInput, closeLine } from './open-line.ts'
 import { planChannels } from './plan-channels.ts'
@@ -18,14 +19,15 @@ export interface Stepped {
 }
 
 /**
- * Applies one input to a session. Pure: the same input on the same session gives the same step. An input that no longer fits
- * changes nothing. A command is carried out once.
+ * Applies one input to a session, by the simulator's rules of calls and transfers. Pure: the same input on the same session
+ * gives the same step. An input that no longer fits changes nothing. A command is carried out once.
  * @param busyElsewhere agents who talk or dial in a call of another session; absent: none
  */
 export function step(session: PbxSession, input: Input, atMs: number, busyElsewhere?: ReadonlySet<string>): Stepped {
   const commandId = commandOf(session, input)
   const repeatId = ('repeatId' in input ? input.repeatId : undefined) ?? commandId
-  const isRepeated = 'commandId' in input && input.kind !== 'answer-overdue' && isKnown(session, repeatId)
+  const isCommand = 'commandId' in input && input.kind !== 'answer-overdue'
+  const isRepeated = isCommand && repeatId !== null && session.group.commands.includes(repeatId)
   if (isRepeated) return { session, actions: [], later: [] }
   const draft = new SessionDraft(session, atMs, { commandId, repeatId, ...(busyElsewhere && { busyElsewhere }) })
   applyInput(draft, input)
@@ -37,9 +39,6 @@ export function finishStep(draft: SessionDraft): Stepped {
   planChannels(draft)
   return { session: draft.finish(), actions: draft.actions, later: draft.later }
 }
-
-const isKnown = ({ group }: PbxSession, commandId: CommandId | null): boolean =>
-  commandId !== null && group.commands.includes(commandId)
 
 /** The command that the reports of this step name as their cause. */
 function commandOf({ pendingAnswers, channels }: PbxSession, input: Input): CommandId | null {

@@ -159,6 +159,6 @@ export function createSessions(deps: SessionsDeps) {
   }
 }
 
-function unreadable(cause: unknown): never {
+export function unreadable(cause: unknown): never {
   throw new PlatformUnavailable('the stored calls cannot be read', { cause })
 }
