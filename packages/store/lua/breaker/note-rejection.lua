@@ -3,4 +3,5 @@
 -- KEYS    1 rejected
 -- ARGV    1 when the delivery was parked, in ms since 1970   2 id of the recovery to come   3 retention in ms
 local first = string.match(redis.call('GET', KEYS[1]) or '', '^%d+') or ARGV[1]
-redis.call('SET', KEYS[1], digits(math.min(first, ARGV[1])) .. ' ' .. ARGV[2], 'PX', ARGV[3])
+local earliest = math.min(tonumber(first), tonumber(ARGV[1]))
+redis.call('SET', KEYS[1], digits(earliest) .. ' ' .. ARGV[2], 'PX', ARGV[3])

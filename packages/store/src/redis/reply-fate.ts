@@ -12,15 +12,15 @@ import type { Fate } from '@switchhook/contracts'
 const NOT_EXECUTED =
   /^(ASK|BUSY|CLUSTERDOWN|DENIED|LOADING|MASTERDOWN|MISCONF|MOVED|NOAUTH|NOREPLICAS|NOSCRIPT|OOM|READONLY|TRYAGAIN|WRONGPASS)( |$)/
 
-/** Another reply about the state. It ends a command that was already waiting. */
-const UNBLOCKED = /^UNBLOCKED( |$)/
+/** The reply about the state that leaves the fate open: it ends a command that was already waiting. */
+const MAYBE_EXECUTED = /^UNBLOCKED( |$)/
 
 /** Whether the error is a reply of Redis. All other errors are about the connection. */
 export const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError'
 
 /** Whether Redis rejected the command itself, so that repeating it does not help. */
 export const isRefusal = (error: unknown): error is Error =>
-  isReply(error) && !NOT_EXECUTED.test(error.message) && !UNBLOCKED.test(error.message)
+  isReply(error) && !NOT_EXECUTED.test(error.message) && !MAYBE_EXECUTED.test(error.message)
 
 /**
  * Whether a command that failed with this error may have been executed. The fate is unknown after a lost connection or a

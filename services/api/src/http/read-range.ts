@@ -11,7 +11,7 @@ export interface Range {
 /** Converts the window of a query for a store: times in ms since 1970. @throws AppError `invalid-request`, like `windowOf` */
 export const rangeOf = <Query extends Range>({ from, to, ...rest }: Query) => ({ ...rest, ...windowOf({ from, to }) })
 
-/** A time window of a query or a body. Each time has passed `format: date-time`, so it can be parsed. */
+/** A time window of a query or a body. Each time has passed `format: date-time`, whose check (`isTime`) parses it. */
 interface NamedWindow {
   readonly from?: string | null | undefined
   readonly to?: string | null | undefined

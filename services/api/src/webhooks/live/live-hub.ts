@@ -211,9 +211,10 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
           )
           channel.listeners.add(listener)
           const expire = (): void => listener.end('the access token has expired')
-          const leftMs = Math.min(Math.max(closeInMs ?? 0, 0), MAX_TIMER_MS)
-          // oxlint-disable-next-line no-restricted-globals -- the end of the token's validity, which a stall must not extend
-          const timer = closeInMs === undefined ? undefined : setTimeout(expire, leftMs)
+          const endIn = (ms: number) =>
+            // oxlint-disable-next-line no-restricted-globals -- the end of the token's validity, which a stall must not extend
+            setTimeout(expire, Math.min(Math.max(ms, 0), MAX_TIMER_MS))
+          const timer = closeInMs === undefined ? undefined : endIn(closeInMs)
           output.closed(() => {
             clearTimeout(timer)
             channel.listeners.delete(listener)

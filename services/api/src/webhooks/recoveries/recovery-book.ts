@@ -115,7 +115,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
     return found && restoreTimer(tenant, found)
   }
 
-  async function existingFor(tenant: Tenant, request: RecoveryRequested, newestId?: RecoveryId) {
+  async function existingFor(tenant: Tenant, request: RecoveryRequested, newestId: RecoveryId | undefined) {
     const existing = await find(tenant, request.recoveryId)
     if (existing !== undefined) return existing
     // Only the newest can be running, because none begins before the previous one has ended.
