@@ -93,6 +93,7 @@ test('show looks at every queue whose messages carry an id, shards included', as
   expect(looked).toHaveLength(names.length + 4 * 63 + 16 + 64 + backlogQueues.length)
   expect(new Set(looked).size).toBe(looked.length)
   expect(looked).not.toContain(Queue.quarantine)
+  expect(looked.indexOf(Queue.fanoutEvents)).toBeLessThan(looked.indexOf(Queue.deliveryDue))
 })
 
 test('adopt writes the id to a Redis without one', async () => {

@@ -61,14 +61,18 @@ export async function runCommand(command: InstallationCommand, deps: Installatio
 
 const RULINGS: Readonly<Record<'adopt' | 'discard', Ruling>> = { adopt: 'adopted', discard: 'discarded' }
 
+const ofEvents = (queue: string): number => Number(queue.startsWith('fanout.'))
+
 async function showIds(limit: number, { installation, sample, waitsMs }: InstallationCommandDeps): Promise<string[]> {
   const stored = await installation.read()
   const rulings = [...(stored?.rulings ?? [])]
   const withRuling = (wanted: Ruling) => rulings.filter(([, ruling]) => ruling === wanted).map(([id]) => id)
   const shards = { deliveryShards: MAX_SHARDS, eventShards: MAX_SHARDS }
   const declared = serviceTopology(waitsMs, { lanes: LANES, ...shards, others: backlogQueues })
-  // Every queue whose messages carry an id.
-  const queues = Object.keys(declared.queues).filter((name) => name !== Queue.quarantine)
+  // Every queue whose messages carry an id. Those of events first: one that becomes deliveries during the look is not missed.
+  const queues = Object.keys(declared.queues)
+    .filter((name) => name !== Queue.quarantine)
+    .toSorted((a, b) => ofEvents(b) - ofEvents(a))
   const samples = await sample(queues, limit)
   return [
     {

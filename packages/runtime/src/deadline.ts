@@ -66,7 +66,13 @@ export class NotAnswered extends Error {}
 export function answerWithin<T>(ms: number, answer: Promise<T>, message: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const deadline = startDeadline(ms, () => reject(new NotAnswered(message)))
-    void answer.then(resolve, reject).finally(() => deadline.stop())
+    const ending =
+      <Result>(settle: (result: Result) => void) =>
+      (result: Result): void => {
+        deadline.stop()
+        settle(result)
+      }
+    answer.then(ending(resolve), ending(reject))
   })
 }
 

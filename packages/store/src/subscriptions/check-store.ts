@@ -4,7 +4,7 @@ import { type Redis, run, runScript } from '../redis/redis.ts'
 
 type Checked = Pick<Subscription, 'tenant' | 'id'>
 
-interface CheckBounds {
+export interface CheckBounds {
   /** After this time a check that was not ended counts as ended. */
   readonly leaseMs: number
   /** Checks of a tenant that may run at the same time. */
