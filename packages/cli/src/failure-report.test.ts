@@ -27,6 +27,27 @@ test.each<[string, unknown, number, string]>([
     2,
     'Refused: /url is no url',
   ],
+  [
+    'an unknown status code',
+    refused(400, 'unknown-status-code', {
+      errors: [{ pointer: '/statusCode', detail: 'must be one of knownStatusCodes' }],
+      knownStatusCodes: [
+        { code: 2, name: 'Available' },
+        { code: 66, name: 'Lunch' },
+      ],
+    }),
+    2,
+    'Refused: /statusCode must be one of 2 Available, 66 Lunch',
+  ],
+  [
+    'an unknown field of a filter',
+    refused(400, 'invalid-filter', {
+      errors: [{ pointer: '/filter/agent.status/x', detail: 'is not a field of agent.status' }],
+      knownFields: { 'agent.status': ['agentUri', 'statusCode'] },
+    }),
+    2,
+    'Refused: /filter/agent.status/x is not a field of agent.status. Fields of agent.status: agentUri, statusCode',
+  ],
   ['a defect', refused(500, 'internal'), 6, 'Refused. Try again; the operator finds it as request r-1.'],
   ['no address', new TypeError('baseUrl must look like https://x'), 2, 'The address must look like https://x'],
   ['anything else', new Error('Out of memory'), 1, 'Out of memory'],

@@ -1,4 +1,4 @@
-import { NoAnswer, SignInFailed, SwitchhookError } from '@switchhook/client'
+import { NoAnswer, type Problem, SignInFailed, SwitchhookError } from '@switchhook/client'
 import { CliError, Exit, type ExitCode } from './exit.ts'
 
 /** The exit code, and in one sentence or two what is wrong and what to do. */
@@ -44,8 +44,15 @@ function refusal({ status, code, message, problem, requestId }: SwitchhookError)
     return { exit: Exit.notFound, message: `${message.replace('this client', 'this command')}.` }
   if (status === 404) return { exit: Exit.notFound, message }
   if (status >= 500) return advised(Exit.noAnswer, `Try again; the operator finds it as request ${requestId}.`)
-  if (![409, 412, 429].includes(status)) return { exit: Exit.usage, message }
+  if (![409, 412, 429].includes(status)) return badInput(message, problem)
   const { allowedCommands } = problem
   if (allowedCommands === undefined) return { exit: Exit.refused, message }
   return advised(Exit.refused, `Possible now: ${allowedCommands.join(', ') || 'nothing'}.`)
+}
+
+/** Says what is known where the API refused something unknown. */
+function badInput(message: string, { knownStatusCodes = [], knownFields = {} }: Problem): FailureReport {
+  const codes = knownStatusCodes.map(({ code, name }) => `${code} ${name}`).join(', ')
+  const fields = Object.entries(knownFields).map(([type, names]) => `. Fields of ${type}: ${names.join(', ')}`)
+  return { exit: Exit.usage, message: message.replace('knownStatusCodes', codes) + fields.join('') }
 }

@@ -83,11 +83,14 @@ export const settableNames = ({ properties = {} }: Readonly<Record<string, unkno
 
 type Params = ErrorObject['params']
 
+/** How the fault of a field begins that the schema does not allow. */
+export const UNKNOWN_FIELD = 'is not a known field'
+
 const TEXTS: Readonly<Record<string, (params: Params, schema: AnySchemaObject) => string | undefined>> = {
   required: () => 'is required',
   additionalProperties: ({ additionalProperty }, schema) => {
     const meant = nearestName(additionalProperty as string, settableNames(schema))
-    return `is not a known field${meant === undefined ? '' : `; did you mean "${meant}"?`}`
+    return `${UNKNOWN_FIELD}${meant === undefined ? '' : `; did you mean "${meant}"?`}`
   },
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as unknown[]).map(String).join(', ')}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,

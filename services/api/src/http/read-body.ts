@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { AppError, compileSchema, type Fault, settableNames } from '@switchhook/contracts'
+import { AppError, compileSchema, type Fault, settableNames, UNKNOWN_FIELD } from '@switchhook/contracts'
 import type { Route, RouteSpec } from './route.ts'
 import type { Schema } from './schema.ts'
 
@@ -25,12 +25,15 @@ export function createReadBody(route: Route): (request: IncomingMessage) => Prom
   }
 }
 
-/** The error of a body with these faults. It lists the allowed fields where the schema forbids all others. */
-export function invalidBody(schema: Schema, errors: readonly Fault[]): AppError {
-  const allowed =
-    schema['additionalProperties'] === false ? ` Allowed fields: ${settableNames(schema).join(', ')}.` : ''
-  return new AppError('invalid-request', { detail: `The body is not valid.${allowed}`, errors })
-}
+/** The error of a body with these faults. */
+export const invalidBody = (schema: Schema, errors: readonly Fault[]): AppError =>
+  new AppError('invalid-request', { detail: `The body is not valid.${allowedFields(schema, errors)}`, errors })
+
+/** Lists the allowed fields if the body has another one. */
+export const allowedFields = (schema: Schema, errors: readonly Fault[]): string =>
+  errors.some(({ detail }) => detail.startsWith(UNKNOWN_FIELD))
+    ? ` Allowed fields: ${settableNames(schema).join(', ')}.`
+    : ''
 
 /** The value to validate if the request has no body. @throws AppError `malformed-json` if the route requires a body */
 function absentBody({ isBodyOptional, validatesAbsentBody }: RouteSpec): object | undefined {

@@ -100,8 +100,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'setPresence 202': { statusCode: 66, statusName: 'Lunch', until: '2099-11-20T18:00:00.000Z', message: 'back at two' },
 }
 
-const INVALID_SUBSCRIPTION =
-  'The body is not a valid subscription. Allowed fields: mode, url, eventTypes, description, externalId, filter, expireAfterSeconds, paused, pausedUntil, deleteAfterUnusedSeconds, recoverRejected, maxInFlight, maxPerSecond, headers, enabled.'
+const INVALID_SUBSCRIPTION = 'The body is not a valid subscription.'
 
 /** Examples of the further fields of a problem, by code. */
 export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {

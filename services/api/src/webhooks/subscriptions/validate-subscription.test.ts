@@ -137,6 +137,7 @@ test('a misspelt required field is reported as missing and as unknown', () => {
 test.each([1, 'x'.repeat(1025)])('a fault of the description alone does not list the event types', (description) => {
   const failure = validate({ url, eventTypes, description })
   expect(failure?.code).toBe('invalid-request')
+  expect(failure?.extra.detail).toBe('The body is not a valid subscription.')
   expect(failure?.extra.errors?.map(({ pointer }) => pointer)).toEqual(['/description'])
   expect(failure?.extra).not.toHaveProperty('knownEventTypes')
 })

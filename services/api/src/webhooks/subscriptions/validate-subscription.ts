@@ -1,11 +1,5 @@
-import {
-  AppError,
-  EVENT_TYPES,
-  type FailureCode,
-  type Fault,
-  type Subscription,
-  settableNames,
-} from '@switchhook/contracts'
+import { AppError, EVENT_TYPES, type FailureCode, type Fault, type Subscription } from '@switchhook/contracts'
+import { allowedFields } from '../../http/read-body.ts'
 import type { Role } from '../../http/role.ts'
 import { invalidFilter, isOfFilter, requestedFilterFaults } from './filter-schema.ts'
 import { headerFaults } from './own-headers.ts'
@@ -43,7 +37,7 @@ export function validateSubscription(
 /** @returns undefined without a fault */
 export function errorOf(errors: readonly Fault[], filter?: unknown): AppError | undefined {
   if (errors.length === 0) return undefined
-  const detail = `The body is not a valid subscription. Allowed fields: ${settableNames(newSubscriptionSchema).join(', ')}.`
+  const detail = `The body is not a valid subscription.${allowedFields(newSubscriptionSchema, errors)}`
   const code = codeOf(errors)
   if (code === 'invalid-filter') return invalidFilter(detail, errors, filter)
   const listsEventTypes = LISTS_EVENT_TYPES.includes(code) || errors.some(({ pointer }) => pointer === '')
