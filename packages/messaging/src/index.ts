@@ -31,6 +31,7 @@ export {
   EVENTS_EXCHANGE,
   eventPackQueues,
   eventQueues,
+  LANES,
   laneQueues,
   MAX_SHARDS,
   memberWaitMs,

@@ -1,6 +1,7 @@
 import { DEFAULT_RETRY_WAITS, INSTALLATION_HEADER, type InstallationId, isGuid } from '@switchhook/contracts'
 import {
   backlogQueues,
+  LANES,
   MAX_SHARDS,
   memberWaitMs,
   Queue,
@@ -23,8 +24,6 @@ const USAGE = `usage: node installation.js show [--limit N]   print the installa
 The variables AMQP_… and REDIS_… name the broker and the Redis, as for the services; DELIVERY_RETRY_WAITS, BREAKER_COOLDOWN and DELIVERY_TIMEOUT name the wait queues, as for the workers.`
 
 const DEFAULT_LIMIT = 5
-/** The number of lanes of the delivery workers. */
-const LANES = 16
 
 export const parseCommand = (args: readonly string[]): InstallationCommand =>
   parseCommandLine(args, ([name, id, ...rest], limit): InstallationCommand => {

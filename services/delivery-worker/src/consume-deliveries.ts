@@ -3,6 +3,7 @@ import {
   type Broker,
   type Consumer,
   dueQueues,
+  LANES,
   laneQueues,
   MAX_PACKET_MEMBERS,
   openDeliveryPacket,
@@ -12,7 +13,7 @@ import {
 import type { Consume, Service } from '@switchhook/service'
 import { copyWaitMsOf, type WorkerConfig } from './config.ts'
 import { createGiveWay, type Handle } from './isolation/give-way.ts'
-import { type Isolation, LANE_DEPTH, LANES } from './isolation/isolate.ts'
+import { type Isolation, LANE_DEPTH } from './isolation/isolate.ts'
 import { createPackets, type Packets } from './packets/packets.ts'
 import { createCopies } from './pipeline/copies.ts'
 import { createDeliver } from './pipeline/deliver.ts'

@@ -120,6 +120,9 @@ export const fanoutExchange = (shard: number): string => shardName(FANOUT_EXCHAN
 export const eventPackQueue = (shard: number): string => shardName(Queue.eventPacks, shard)
 export const eventPackQueues = (shards: number): readonly string[] => shardNames(Queue.eventPacks, shards)
 
+/** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
+export const LANES = 16
+
 /** Deliveries that wait for a turn, because their subscription has used up all of its turns. */
 export const laneQueue = (lane: number): string => `delivery.lane.${lane}`
 export const laneQueues = (lanes: number): readonly string[] =>

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { type Delivery, type SubscriptionId, Unavailable } from '@switchhook/contracts'
+import { LANES } from '@switchhook/messaging'
 import type { Clocks } from '../clocks.ts'
 import { type Pace, type PostResult, paceAfter, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
 
@@ -47,9 +48,6 @@ interface Waiter {
 
 /** A few answers of a quick endpoint, on a busy worker. A slow endpoint costs its neighbours this wait once, not every time. */
 export const TURN_PATIENCE_MS = 250
-
-/** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
-export const LANES = 16
 
 /** The share of the turns that only first attempts may take, so that a backlog of retries never starves them. */
 const RESERVED_SHARE = 0.2
