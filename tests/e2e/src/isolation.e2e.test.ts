@@ -38,7 +38,7 @@ test('a slow subscriber with a backlog is limited to its share, loses nothing, a
   // A blocked worker would have begun the whole backlog before.
   expect(slow.requests('/slow').length).toBeLessThan(EVENTS)
 
-  const markerOf = (request: ReceivedRequest): unknown => envelopeOf(request).data['marker']
+  const markerOf = (request: ReceivedRequest): string => String(envelopeOf(request).data['marker'])
   const slowOnes = await eventually(
     () => {
       const requests = slow.requests('/slow')
@@ -48,7 +48,7 @@ test('a slow subscriber with a backlog is limited to its share, loses nothing, a
     { timeoutMs: 25_000 },
   )
   // A busy machine may delay an answer beyond the timeout. Then its attempt fails and another follows.
-  const attempts = slowOnes.map((request) => `${markerOf(request)} ${request.headers['x-svc-attempt']}`)
+  const attempts = slowOnes.map((request) => [markerOf(request), request.headers['x-svc-attempt']].join(' '))
   expect(new Set(attempts).size).toBe(attempts.length)
   const arrivals = slowOnes.map(({ receivedAt }) => receivedAt)
   // One round less than with its share alone, because a busy machine may notice the first request late.
