@@ -1,3 +1,5 @@
+import './tests/jest/sources.mjs'
+
 /**
  * Test layers by file name: `x.test.ts` does no I/O, `x.it.test.ts` uses a real RabbitMQ and Redis, `x.e2e.test.ts` uses
  * the running stack over HTTP only, `x.browser.test.ts` drives the console in a real Chromium, `x.cluster.test.ts` starts
@@ -5,21 +7,13 @@
  */
 const common = {
   rootDir: import.meta.dirname,
-  // All projects use one cache: a module is compiled once for all of them.
-  id: 'switchhook',
   roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/tools', '<rootDir>/tests'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['/dist/'],
-  // Tests run on the sources, without a build.
-  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
-  // eventsource-parser has its sources under the condition `source`, too.
-  transformIgnorePatterns: [],
-  transform: {
-    '\\.ts$': [
-      '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'commonjs' } },
-    ],
-  },
+  testRunner: '<rootDir>/tests/jest/run-in-node.mjs',
+  transform: {},
+  // Node's own modules use them, too.
+  fakeTimers: { doNotFake: ['nextTick', 'queueMicrotask'] },
 }
 
 /** End-to-end tests that start a stack of their own, and so need none. */

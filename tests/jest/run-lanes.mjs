@@ -6,7 +6,7 @@ import { join, relative } from 'node:path'
 const parts = (project, count) => Array.from({ length: count }, (_, n) => [project, `--shard=${n + 1}/${count}`])
 
 /** The last part runs beside the fault suite, which leaves half of the processor time. */
-const UNIT = parts('unit', 3)
+const UNIT = parts('unit', 2)
 const LAST_UNIT = UNIT.pop()
 /**
  * The Jest processes whose tests share the machine. The longest begin first, and short ones fill the lanes at the end. Each

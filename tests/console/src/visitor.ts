@@ -1,4 +1,4 @@
-import { source as axe } from 'axe-core'
+import axe from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { readStack } from './stack.ts'
 
@@ -66,7 +66,7 @@ export async function visit(browser: Browser, person: string, options: BrowserCo
       await page.locator('#navigation').waitFor({ state: 'attached' })
     },
     audit: async (rules) => {
-      if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(`(() => { ${axe} })()`)
+      if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(`(() => { ${axe.source} })()`)
       const options = { ...VIOLATIONS_ONLY, ...(rules === 'colours' && { runOnly: ['color-contrast'] }) }
       const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`)
       return violations.flatMap(({ id, nodes }) =>

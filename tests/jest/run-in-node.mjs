@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { ModernFakeTimers } from '@jest/fake-timers'
+import circus from 'jest-circus/runner'
+import { ModuleMocker } from 'jest-mock'
+import { importCopy } from './sources.mjs'
+
+const require = createRequire(import.meta.url)
+/** How jest-circus shares its handlers and a file's `jest.setTimeout` between its modules. */
+const [HANDLERS, TIMEOUT] = [Symbol.for('EVENT_HANDLERS'), Symbol.for('TEST_TIMEOUT_SYMBOL')]
+
+/** What jest-circus asks of the code that loads modules. Here, that is Node itself. */
+const node = {
+  /** Its state must be that of one file, so it is evaluated again for each. */
+  requireInternalModule(path) {
+    delete require.cache[path]
+    delete globalThis[HANDLERS]
+    return require(path)
+  },
+  requireModule: require,
+  setGlobalsForRuntime() {},
+  unstable_shouldLoadAsEsm: () => true,
+  unstable_importModule: (path) => (hasFakeTimers(path) ? importCopy : load)(pathToFileURL(path)),
+  enterTestCode() {},
+  leaveTestCode() {},
+}
+
+const load = (url) => import(url)
+
+/** A module that waits keeps the timer that it has set, whether that is a real or a fake one. */
+const hasFakeTimers = (path) => readFileSync(path, 'utf8').includes('jest.useFakeTimers(')
+
+/**
+ * Runs a test file as Node runs any module. The files of one process share its globals and modules; those with fake timers
+ * have our modules for themselves. Jest would give each file a context, in which it loads and compiles all modules again: a third of the processor time of the whole suite.
+ * See `testRunner`, https://jestjs.io/docs/configuration#testrunner-string
+ */
+export default async function runInNode(globalConfig, config, _environment, _runtime, path, sendMessageToJest) {
+  const timers = new ModernFakeTimers({ config, global: globalThis })
+  const mocker = new ModuleMocker(globalThis)
+  const variables = { ...process.env }
+  globalThis.jest = jestOf(timers, mocker)
+  delete globalThis[TIMEOUT]
+  try {
+    return await circus.default(globalConfig, config, { global: globalThis }, node, path, sendMessageToJest)
+  } finally {
+    timers.useRealTimers()
+    mocker.restoreAllMocks()
+    for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name]
+    Object.assign(process.env, variables)
+  }
+}
+
+/** The members of `jest` that tests use. */
+const jestOf = (timers, mocker) => ({
+  fn: mocker.fn.bind(mocker),
+  spyOn: mocker.spyOn.bind(mocker),
+  restoreAllMocks: () => mocker.restoreAllMocks(),
+  setTimeout: (ms) => {
+    globalThis[TIMEOUT] = ms
+  },
+  useFakeTimers: (more) => timers.useFakeTimers(more),
+  useRealTimers: () => timers.useRealTimers(),
+  setSystemTime: (now) => timers.setSystemTime(now),
+  advanceTimersByTime: (ms) => timers.advanceTimersByTime(ms),
+  advanceTimersByTimeAsync: (ms) => timers.advanceTimersByTimeAsync(ms),
+  getTimerCount: () => timers.getTimerCount(),
+})
