@@ -12,7 +12,7 @@ const common = {
   modulePathIgnorePatterns: ['/dist/'],
   testRunner: '<rootDir>/tests/jest/run-in-node.mjs',
   transform: {},
-  // Node's own modules use them, too.
+  // Node itself calls these two: a fake one would stop it.
   fakeTimers: { doNotFake: ['nextTick', 'queueMicrotask'] },
 }
 

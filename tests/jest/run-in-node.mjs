@@ -12,7 +12,7 @@ const [HANDLERS, TIMEOUT] = [Symbol.for('EVENT_HANDLERS'), Symbol.for('TEST_TIME
 
 /** What jest-circus asks of the code that loads modules. Here, that is Node itself. */
 const node = {
-  /** Its state must be that of one file, so it is evaluated again for each. */
+  /** jest-circus keeps its state in this module, so each file evaluates it again. */
   requireInternalModule(path) {
     delete require.cache[path]
     delete globalThis[HANDLERS]
@@ -28,19 +28,20 @@ const node = {
 
 const load = (url) => import(url)
 
-/** A module that waits keeps the timer that it has set, whether that is a real or a fake one. */
+/** A module can keep a timer from one file to the next, and a fake one would never fire there. */
 const hasFakeTimers = (path) => readFileSync(path, 'utf8').includes('jest.useFakeTimers(')
 
 /**
- * Runs a test file as Node runs any module. The files of one process share its globals and modules; those with fake timers
- * have our modules for themselves. Jest would give each file a context, in which it loads and compiles all modules again: a third of the processor time of the whole suite.
+ * Runs a test file as Node runs any module. The files of one process share its globals and modules; a file with fake timers
+ * gets its own copy of our modules. Jest would give each file a context, in which it loads and compiles all modules again:
+ * that took a third of the processor time of its processes.
  * See `testRunner`, https://jestjs.io/docs/configuration#testrunner-string
  */
 export default async function runInNode(globalConfig, config, _environment, _runtime, path, sendMessageToJest) {
   const timers = new ModernFakeTimers({ config, global: globalThis })
   const mocker = new ModuleMocker(globalThis)
   const variables = { ...process.env }
-  globalThis.jest = jestOf(timers, mocker)
+  globalThis.jest = jestOf(timers, mocker, hasFakeTimers(path))
   delete globalThis[TIMEOUT]
   try {
     return await circus.default(globalConfig, config, { global: globalThis }, node, path, sendMessageToJest)
@@ -53,14 +54,18 @@ export default async function runInNode(globalConfig, config, _environment, _run
 }
 
 /** The members of `jest` that tests use. */
-const jestOf = (timers, mocker) => ({
+const jestOf = (timers, mocker, hasCopy) => ({
   fn: mocker.fn.bind(mocker),
   spyOn: mocker.spyOn.bind(mocker),
   restoreAllMocks: () => mocker.restoreAllMocks(),
   setTimeout: (ms) => {
     globalThis[TIMEOUT] = ms
   },
-  useFakeTimers: (more) => timers.useFakeTimers(more),
+  useFakeTimers: (more) => {
+    if (!hasCopy)
+      throw new Error('The test file itself must call `jest.useFakeTimers(`: then it gets its own copy of our modules.')
+    timers.useFakeTimers(more)
+  },
   useRealTimers: () => timers.useRealTimers(),
   setSystemTime: (now) => timers.setSystemTime(now),
   advanceTimersByTime: (ms) => timers.advanceTimersByTime(ms),

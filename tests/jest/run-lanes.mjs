@@ -41,7 +41,7 @@ async function run([project, ...more], priority) {
   return {
     project,
     passed: result?.passed ?? 0,
-    failed: code === 0 ? failed : Math.max(1, failed),
+    failed: code === 0 && result !== undefined ? failed : Math.max(1, failed),
     files: result?.files ?? [],
   }
 }

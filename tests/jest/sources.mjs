@@ -19,5 +19,5 @@ registerHooks({
 
 let copies = 0
 
-/** Imports a module and all of our modules that it needs once more, for what must not share their state. */
+/** Imports a module and all of our modules that it needs once more, for a test file that must not share their state. */
 export const importCopy = (url) => import(`${url}?copy=${(copies += 1)}`)

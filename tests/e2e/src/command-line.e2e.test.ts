@@ -7,7 +7,9 @@ import type { Schemas } from '@switchhook/client'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { publishEvent } from './client.ts'
 import { readStack } from './stack.ts'
-import { newUser, type Switchhook } from './switchhook.ts'
+import { newUser, removeUsers, type Switchhook } from './switchhook.ts'
+
+afterAll(removeUsers)
 
 const ALICE = 'sip:e2e-180@acme.example'
 const BOB = 'sip:e2e-181@acme.example'

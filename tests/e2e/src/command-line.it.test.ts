@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Answer, eventually, type Receiver, startReceiver } from '@switchhook/testkit'
-import { newUser } from './switchhook.ts'
+import { newUser, removeUsers } from './switchhook.ts'
+
+afterAll(removeUsers)
 
 /** Anything that can stand at the address of an installation. */
 let server: Receiver

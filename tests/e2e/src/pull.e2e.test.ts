@@ -15,7 +15,9 @@ import { createReceiver } from '@switchhook/receiver'
 import { eventually, type RunningCommand, startReceiver } from '@switchhook/testkit'
 import { type Client, type Delivery, openClient, publishEvent, publish as publishRaw } from './client.ts'
 import { bringUp, end, readStack } from './stack.ts'
-import { newUser, type Switchhook } from './switchhook.ts'
+import { newUser, removeUsers, type Switchhook } from './switchhook.ts'
+
+afterAll(removeUsers)
 
 type Received = Schemas['ReceivedDelivery']
 

@@ -36,8 +36,7 @@ export const bringDown = (): Promise<void> => make('down')
 
 async function make(command: 'up' | 'down'): Promise<void> {
   const local = join(import.meta.dirname, '../../../tools/local/dist/main.js')
-  // Jest gives each test file a copy of the environment.
-  const run = spawn(process.execPath, [local, command], { stdio: 'ignore', env: process.env })
+  const run = spawn(process.execPath, [local, command], { stdio: 'ignore' })
   const [code] = (await once(run, 'exit')) as [number]
   if (code !== 0) throw new Error(`make ${command} failed with exit code ${code}`)
 }

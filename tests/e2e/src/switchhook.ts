@@ -18,7 +18,9 @@ export interface Switchhook {
 }
 
 const folders: string[] = []
-afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
+
+/** Removes the profiles of all users. Each test file calls it at its end. */
+export const removeUsers = (): void => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true }))
 
 /** A user without a profile, outside of a terminal. */
 export function newUser(env: NodeJS.ProcessEnv = {}): Switchhook {
