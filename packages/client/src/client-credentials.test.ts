@@ -12,7 +12,7 @@ function open(script: readonly (Scripted | ((request: SentRequest) => Scripted))
 const token = (value: string, seconds: number): Response =>
   json({ token_type: 'Bearer', access_token: value, expires_in: seconds })
 
-beforeEach(() => void jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] }))
+beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
 
 test('concurrent calls share one request, and later calls its token', async () => {

@@ -40,12 +40,14 @@ let client: PostClient
 let warnings: unknown[][]
 let closing: (() => unknown)[]
 
+const before = getCACertificates('default')
+
 beforeAll(async () => {
   authority = await makeCertificateAuthority()
-  setDefaultCACertificates([...getCACertificates('default'), authority.ca])
+  setDefaultCACertificates([...before, authority.ca])
 })
 afterAll(() => {
-  setDefaultCACertificates(getCACertificates('bundled'))
+  setDefaultCACertificates(before)
   authority.close()
 })
 

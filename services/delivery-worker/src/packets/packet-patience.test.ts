@@ -6,7 +6,7 @@ import { createPackets, PACKET_PATIENCE_MS } from './packets.ts'
 /** A confirm that is slower than the patience of the packet. */
 const CONFIRM_MS = 2 * PACKET_PATIENCE_MS
 
-beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }))
+beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
 test('of two members of a subscription with one turn, the one that moves to a lane leaves no copy', async () => {
