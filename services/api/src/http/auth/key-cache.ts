@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { KeySet } from './fetch-keys.ts'
@@ -9,7 +10,7 @@ export interface KeyTiming {
   readonly cooldownMs: number
 }
 
-/** Without keys every token is refused, so a provider that starts shortly after the api is asked again soon. */
+/** Without keys every token is refused, so requests wait for the next fetch, and that one comes soon. */
 const FIRST_KEYS_COOLDOWN_MS = 250
 
 /** Keeps a provider's keys, also while it is down. An unknown `kid` triggers a fetch, so keys rotate without a restart. */
@@ -38,22 +39,21 @@ export function startKeyCache(
       fetching = undefined
     }
   }
-  const mayFetch = (): boolean => {
-    const pauseMs = keys === undefined ? Math.min(cooldownMs, FIRST_KEYS_COOLDOWN_MS) : cooldownMs
-    return fetching !== undefined || performance.now() - fetchedAt >= pauseMs
-  }
-  const refresh = (): Promise<void> => (fetching ??= fetchOnce())
+  const pauseLeftMs = (pauseMs: number): number => fetchedAt + pauseMs - performance.now()
+  const refresh = (inMs = 0): Promise<void> => (fetching ??= inMs > 0 ? sleep(inMs).then(fetchOnce) : fetchOnce())
 
   void refresh()
   const timer = setInterval(() => void refresh(), refreshMs).unref()
 
   return {
     /**
-     * Resolves to the keys for a token with this `kid`. Waits for the provider only if the `kid` is unknown.
+     * Resolves to the keys for a token with this `kid`. Waits for the provider only if the `kid` is unknown. While there are no
+     * keys, it waits for a fetch even if the last one has just failed: the provider may have started in between.
      * @throws AppError `service-unavailable` if the `kid` is unknown and the provider cannot be reached
      */
     async keysFor(kid: string | undefined): Promise<KeySet> {
-      if (!knows(keys, kid) && mayFetch()) await refresh()
+      if (keys === undefined) await refresh(pauseLeftMs(Math.min(cooldownMs, FIRST_KEYS_COOLDOWN_MS)))
+      else if (!knows(keys, kid) && (fetching !== undefined || pauseLeftMs(cooldownMs) <= 0)) await refresh()
       if (keys === undefined || (failed && !knows(keys, kid))) {
         throw new AppError('service-unavailable', { detail: "The identity provider's signing keys cannot be fetched." })
       }
