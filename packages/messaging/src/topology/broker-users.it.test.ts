@@ -26,9 +26,10 @@ test('a service declares its own queues and waits for those of another, which wa
   const log = recordingLog()
   const fanout = await open('fanout', log)
   await eventually(() => expect(log.lines.map(({ message }) => message)).toContain('waiting for RabbitMQ'))
-  const declared = (await server.management.queues()).map(({ name }) => name)
-  expect(declared).toContain(Queue.fanoutEvents)
-  expect(declared).not.toContain(Queue.deliveryDue)
+  const declared = async (): Promise<string[]> => (await server.management.queues()).map(({ name }) => name)
+  // A binding to a queue of another fails while some declarations are still on their way.
+  await eventually(async () => expect(await declared()).toContain(Queue.fanoutEvents))
+  expect(await declared()).not.toContain(Queue.deliveryDue)
   expect(fanout.isReady()).toBe(false)
 
   const worker = await open('delivery-worker')
