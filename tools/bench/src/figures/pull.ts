@@ -31,7 +31,7 @@ export async function measurePull(bench: Bench) {
 
   await observe(WARM_UP_MS)
   const alone = await observe(ALONE_MS)
-  say(`  beside ${held} held deliveries`)
+  say(`  while ${held} deliveries are held`)
   const holdingMs = await hold()
   await observe(WARM_UP_MS)
   const beside = await observe(ALONE_MS)

@@ -115,7 +115,7 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
     const [free, bound] = [runs.map((run) => run.unlimited), runs.map((run) => run.limited)]
     return [
       table(
-        [`${neighbours} other endpoints, ms`, 'p50', 'p99', 'p99, to the same without limits', 'runs, p50 / p99'],
+        [`${neighbours} other endpoints, ms`, 'p50', 'p99', 'p99, relative to no limits', 'runs, p50 / p99'],
         [
           ['without limits', ...latency(unlimited), '', pairs(free)],
           [within, ...latency(limited), `${ratio} ×`, pairs(bound)],
@@ -158,7 +158,7 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       ['the other tenant', ...LATENCY, 'pull subscription'],
       [
         ['alone', ...latency(alone), ''],
-        [`beside ${held} held deliveries`, ...latency(beside), `all were held after ${seconds(holdingMs)}`],
+        [`while ${held} deliveries are held`, ...latency(beside), `all were held after ${seconds(holdingMs)}`],
         ['while one client receives them', ...latency(during), `${receivedPerSecond} received per second`],
       ],
     ),

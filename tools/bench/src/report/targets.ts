@@ -94,7 +94,7 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
     limit('latency', 'presence command to first POST, at 100 a second: the same', atMost([1.4, 2]), ({ loads }) =>
       only(...Object.values(toHops(loads.presence))),
     ),
-    limit('listeners', 'event to first POST with 200 listeners, to the same without', atMost([1.05]), (figure) => ({
+    limit('listeners', 'event to first POST with 200 listeners, relative to none', atMost([1.05]), (figure) => ({
       'one agent each': [slowdownOf('one agent each', figure)],
       everything: [slowdownOf('everything', figure)],
     })),
@@ -115,13 +115,13 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
     ),
     limit(
       'limited',
-      'p99 of other endpoints beside a subscription at its limits, to the same without',
+      'p99 of other endpoints while a subscription is at its limits, relative to no limits',
       atMost([1.1]),
       ({ ratio }) => only(ratio),
     ),
     limit(
       'fairness',
-      'other tenants while 1,000 deliveries of one tenant hang, to alone: p50, p99',
+      'other tenants while 1,000 deliveries of one tenant hang, relative to alone: p50, p99',
       atMost([1.1, 1.5]),
       ({ alone, hanging: { others } }) =>
         only(round(others.p50Ms / alone.p50Ms, 2), round(others.p99Ms / alone.p99Ms, 2)),
@@ -134,8 +134,11 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
         Object.fromEntries(bursts.map(({ hanging, others }) => [`${hanging} endpoints hang`, [others.p99Ms]])),
       ({ events }) => events >= BURST_EVENTS,
     ),
-    limit('pull', "another tenant's p99 beside 100,000 held deliveries, to alone", atMost([1.1]), (figure) =>
-      only(round(figure.beside.p99Ms / figure.alone.p99Ms, 2)),
+    limit(
+      'pull',
+      "another tenant's p99 while 100,000 deliveries are held, relative to alone",
+      atMost([1.1]),
+      (figure) => only(round(figure.beside.p99Ms / figure.alone.p99Ms, 2)),
     ),
     limit('pull', 'held deliveries that one client receives per second', atLeast([2_000]), (figure) =>
       only(figure.receivedPerSecond),
