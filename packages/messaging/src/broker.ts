@@ -172,8 +172,8 @@ export async function openBroker({
     publishPacket: (packet: readonly Delivery[] | Buffer, shard: number) =>
       publish(deliveryPacketMessage(packet, packetQueue(shard))),
     /** Like `publishBacklogged`, for deliveries that share a message. */
-    publishBackloggedPacket: (deliveries: readonly Delivery[]) =>
-      publish(deliveryPacketMessage(deliveries, Queue.backlogPackets)),
+    publishBackloggedPacket: (packet: readonly Delivery[] | Buffer) =>
+      publish(deliveryPacketMessage(packet, Queue.backlogPackets)),
     /** For an immediate attempt of a delivery that leaves its packet. @param queue by default its due queue */
     publishPacked: (
       delivery: PackedDelivery,

@@ -118,7 +118,7 @@ export const heldRoomKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(ten
 /** zset: permit, or delivery that a worker passed on → when it expires, ms (permit-store.ts) · until the last one expires · worker */
 export const inFlightKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:in-flight`
 
-/** zset: likewise → when it was taken, ms · a moment over a second from the last one · worker */
+/** zset: likewise → when it was taken, ms; of a reservation: a second before it expires · until the last one expires · worker */
 export const postedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:posted`
 
 /** zset: `[tenant, subscription]` → when a worker looks at its held deliveries next, ms · until none is left · worker, api */

@@ -131,7 +131,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   shutdown.defer('held limits', () => heldLimiter.stop())
   const hold = heldLimiter.storing((...held: Parameters<DeliverDeps['settle']>) => deliveries.settle(...held))
   const permits = createPermitStore(redis, deadlineMs + PROBE_SLACK_MS)
-  const limits = createLimits({ permits, held, publish: broker.publishBacklogged, log, ...clocks })
+  const limits = createLimits({ ...broker, permits, held, log, ...clocks })
   shutdown.defer('limits', () => limits.ended())
   const steps: DeliverDeps = {
     waitsMs: config.DELIVERY_RETRY_WAITS,

@@ -794,7 +794,7 @@ export interface Schemas {
   OutcomeResult: {
     /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
     deliveryId: string;
-    /** `lease-lost`: the lease had ended, or the outcome was reported before. `state` shows what became of the delivery. */
+    /** `lease-lost`: the lease had ended, or an earlier report, also one that failed, has used it. `state` shows what became of the delivery. */
     result: "done" | "lease-lost";
     /** The state of the delivery, as in `GET /webhooks/deliveries/{deliveryId}`; `unknown` if its record has expired. */
     state: string;

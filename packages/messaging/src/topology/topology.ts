@@ -137,7 +137,8 @@ export const backlogOf = (tenant: Tenant): number => crc32(tenant ?? '') % BACKL
 
 /**
  * Messages that no service takes move on: from `delivery.backlog` to `delivery.due`, packets of deliveries to
- * `fanout.packets`. This happens after a downgrade of the workers: earlier versions do not consume these queues.
+ * `fanout.packets`. This happens after a downgrade of the workers, because earlier versions do not consume these queues, and
+ * while workers are more than a minute behind.
  */
 const UNTAKEN_TTL_MS = 60_000
 /** The same for packs of events, which move to `fanout.events.untaken` after a downgrade of fan-out. */

@@ -2,8 +2,8 @@
 -- permits are free, and reserves a permit for each. A lease is its end in ms, followed by three digits for its length in seconds.
 -- KEYS    1 held   2 leased   with limits: 3 in flight   4 posted
 -- ARGV    1 most deliveries   2 length of the lease in seconds
---         with limits: 3 most in flight, '' for any number   4 most per window, '' likewise   5 window, ms   6 how long a permit in
---         flight is reserved, ms   7 permit that has ended, '' for none   then deliveries that give up what was reserved for them
+--         with limits: 3 most in flight, '' for any number   4 most per window, '' likewise   5 window, ms   6 how long a permit
+--         is reserved, ms   7 permit that has ended, '' for none   then deliveries that give up what was reserved for them
 -- result  1 after how many ms the next delivery may have a permit, -1 if that is not known   then delivery and lease of each
 local now = clock()
 local mostInFlight, mostPosted = tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -39,8 +39,9 @@ if free > 0 then
       redis.call('PEXPIRE', KEYS[3], digits(math.max(redis.call('PTTL', KEYS[3]), ARGV[6])))
     end
     if mostPosted then
-      redis.call('ZADD', KEYS[4], digits(now), delivery)
-      redis.call('PEXPIRE', KEYS[4], ARGV[5])
+      -- A permit counts until it is a window old: as long as it is reserved.
+      redis.call('ZADD', KEYS[4], digits(now + ARGV[6] - ARGV[5]), delivery)
+      redis.call('PEXPIRE', KEYS[4], ARGV[6])
     end
   end
   if #due > 0 then

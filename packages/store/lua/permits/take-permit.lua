@@ -25,6 +25,7 @@ if ARGV[4] ~= '' then
 end
 if ARGV[5] ~= '' then
   redis.call('ZADD', KEYS[2], digits(now), ARGV[1])
-  redis.call('PEXPIRE', KEYS[2], ARGV[7])
+  -- Not shorter than what is reserved.
+  redis.call('PEXPIRE', KEYS[2], digits(math.max(redis.call('PTTL', KEYS[2]), ARGV[7])))
 end
 return 1

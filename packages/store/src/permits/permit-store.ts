@@ -17,8 +17,11 @@ interface Wanted {
 export const PERMIT_VALID_MS = 100
 /** A request can be written up to `PERMIT_VALID_MS` after its permit was taken, so any second has only those of a longer window. */
 const WINDOW_MS = 1_000 + PERMIT_VALID_MS
-/** Longer than a delivery usually takes from a worker that passes it on to the one that sends it. */
-const RESERVED_MS = 2_000
+/**
+ * Longer than a delivery usually takes from a worker that passes it on to the one that sends it, also while workers are behind:
+ * without its reservation it is held again.
+ */
+const RESERVED_MS = 5_000
 /** Longer than publishing takes. If the worker dies, a look gives the deliveries back. */
 const LEASE_SECONDS = 30
 

@@ -36,23 +36,36 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
   }
 }
 
-/** A worker, and a subscription that holds more deliveries than it ever publishes. */
-function aWorker() {
+/** A worker, and subscriptions of which each holds more deliveries than it ever publishes. */
+function aWorker(subscriptions = 1) {
   let [subscription, health, nowMs, waiting] = [aSubscription(), HEALTHY, START_MS, 0]
   const { id } = subscription
+  const passes: unknown[] = []
   let publishes = 0
+  const ids = [id, ...Array.from({ length: subscriptions - 1 }, () => newSubscriptionId())]
   const look = createLookAtHeld({
     ...depsOf(subscription, {
       next: async () => ({ dueAtMs: START_MS, lapsesAtMs: null }),
       due: async (_id, { most }) => Array.from({ length: most }, entryOf),
       read: async (ids) => ids.map(() => ({ delivery: aDelivery({ subscriptionId: id }), dueAtMs: START_MS })),
     }),
+    looks: {
+      claimDue: async () => ids.map((subscriptionId) => ({ tenant: subscription.tenant, subscriptionId, claim: '' })),
+      finish: async () => {},
+    },
     endpoint: async () => ({ health, subscription }),
+    limits: {
+      passOn: async (_limited, options) => {
+        passes.push(options)
+        return null
+      },
+    },
     publish: async () => void publishes++,
     waiting: async () => waiting,
     worker: deliverDeps({ now: () => nowMs }),
   })
   return {
+    passes,
     set: (change: Partial<Subscription>) => void (subscription = aSubscription({ id, ...change })),
     endpointIs: (state: EndpointHealth) => void (health = state),
     wait: (count: number) => void (waiting = count),
@@ -85,6 +98,20 @@ test.each<[string, (worker: ReturnType<typeof aWorker>) => void]>([
   expect(await worker.looks(1)).toEqual([100])
   change(worker)
   expect(await worker.looks(2)).toEqual([0, 0])
+})
+
+test('subscriptions that are resumed together add no more than may wait, all together', async () => {
+  const worker = aWorker(3)
+  expect(await worker.looks(6)).toEqual([300, 600, 1_200, 2_400, 4_800, 5_000])
+})
+
+test('a subscription with limits does not wait for what others release', async () => {
+  const worker = aWorker()
+  worker.set({ maxPerSecond: 1 })
+  await worker.looks(1)
+  worker.wait(5_001)
+  await worker.looks(1)
+  expect(worker.passes).toEqual([{ isBacklogDeep: false }, { isBacklogDeep: true }])
 })
 
 test('after a pause, and after a cool-down, it begins slowly again', async () => {

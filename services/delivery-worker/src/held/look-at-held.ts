@@ -20,6 +20,8 @@ export interface HeldLooksDeps extends SendHeldDeps {
   readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'lapsed' | 'due' | 'release' | 'next'>
   readonly looks: Pick<HeldLooks, 'claimDue' | 'finish'>
   readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
+  /** Publishes a delivery for workers that have nothing else to do. */
+  readonly publish: SendHeldDeps['publish']
   readonly limits: Pick<Limits, 'passOn'>
   /** How many deliveries wait in the backlog queue. */
   readonly waiting: () => Promise<number>
@@ -38,13 +40,18 @@ const MOST_RELEASED = 2_000
 const RELEASE_MEMORY_MS = 60_000
 /** They are read and published in parts of this size. */
 const PUBLISHED_AT_ONCE = 250
-/** With more deliveries waiting for the workers, none is added. */
+/** So many may wait in the backlog queue. What waits there for a minute moves to the queue that goes first (topology.ts). */
 const DEEP = 5_000
 const TICK_MS = 1_000
 /** Beyond the rounding of timers and of Redis' clock. */
 const MOMENT_MS = 5
 /** The shortest time between two looks at a subscription with limits. */
 const LIMITED_TICK_MS = 100
+
+/** How many deliveries the looks of one tick may still publish, all together. */
+interface Room {
+  left: number
+}
 
 /** How far this worker has got with the held deliveries of a subscription that no longer holds them. */
 interface Release {
@@ -98,7 +105,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   }
 
   /** Resolves to the time until the next look; null: nothing is left. */
-  async function lookAt(look: HeldLook): Promise<number | null> {
+  async function lookAt(look: HeldLook, readRoom: () => Promise<Room>): Promise<number | null> {
     const { subscriptionId: id } = look
     const { health, subscription } = await deps.endpoint(look)
     if (!(await endLapsed(id, subscription?.mode === 'pull'))) return 0
@@ -112,19 +119,24 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
       return restOrLapseMs
     }
     if (health.state === 'open') return Math.max(TICK_MS, (health.openUntilMs ?? 0) - now())
-    if ((await deps.waiting()) > DEEP) return TICK_MS
+    // One is the probe that ends the cool-down.
+    const isProbing = health.state === 'probing'
+    const room = await readRoom()
     if (subscription !== undefined && hasLimits(subscription) && !isHolding) {
-      const nextInMs = await deps.limits.passOn(subscription, health.state === 'probing' ? 1 : undefined)
+      // Its permits limit it. It does not wait for what others release.
+      const options = { ...(isProbing && { most: 1 }), isBacklogDeep: room.left <= 0 }
+      const nextInMs = await deps.limits.passOn(subscription, options)
       return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
     }
+    if (room.left <= 0) return TICK_MS
     const nowMs = now()
     const earlier = releases.get(id)
     const isRecent = earlier !== undefined && earlier.atMs > nowMs - RELEASE_MEMORY_MS
     const release = { ...(isRecent ? earlier : { most: FIRST_RELEASE, stay: 0 }), atMs: nowMs }
-    // One is the probe that ends the cool-down.
-    const isProbing = health.state === 'probing'
-    const most = isProbing ? 1 : release.most
+    const most = Math.min(isProbing ? 1 : release.most, room.left)
+    room.left -= most
     const entries = await held.due(id, { offset: release.stay, most })
+    room.left += most - entries.length
     for (let at = 0; at < entries.length; at += PUBLISHED_AT_ONCE) {
       const part = entries.slice(at, at + PUBLISHED_AT_ONCE)
       // A subscription that is disabled while it is paused holds what was attempted. Its first attempts are withdrawn.
@@ -142,10 +154,12 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   return async () => {
     try {
       const due = await looks.claimDue(LOOKS_AT_ONCE, LOOK_LEASE_MS)
+      let room: Promise<Room> | undefined
+      const readRoom = (): Promise<Room> => (room ??= deps.waiting().then((waiting) => ({ left: DEEP - waiting })))
       const nextsMs = await Promise.all(
         due.map(async (look) => {
           try {
-            const nextInMs = await lookAt(look)
+            const nextInMs = await lookAt(look, readRoom)
             await looks.finish(look, nextInMs)
             return nextInMs ?? TICK_MS
           } catch (error) {

@@ -9,7 +9,6 @@ import { isTransientFailure, type Withheld } from '../policy/decide.ts'
 
 export interface SendHeldDeps {
   readonly held: Pick<HeldStore, 'read' | 'forget' | 'remove'>
-  /** Publishes a delivery for workers that have nothing else to do. */
   readonly publish: (delivery: Delivery) => Promise<void>
 }
 
@@ -37,7 +36,11 @@ export async function sendHeld(
   return gone
 }
 
-export interface LimitsDeps extends SendHeldDeps, Clocks {
+export interface LimitsDeps extends Clocks {
+  /** Publishes a delivery for an immediate attempt: the permits bound how many there are. */
+  readonly publishDelivery: (delivery: Delivery) => Promise<void>
+  /** Publishes a delivery for workers that have nothing else to do: any number can end without a POST. */
+  readonly publishBacklogged: (delivery: Delivery) => Promise<void>
   readonly permits: PermitStore
   readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
   readonly log: Pick<Logger, 'warn'>
@@ -55,7 +58,7 @@ const MOST_PASSES = 4
  * dies, its permits expire, and a look gives back what it was passing on.
  */
 export function createLimits(deps: LimitsDeps) {
-  const { permits, held, now, nowMs, log } = deps
+  const { publishDelivery, publishBacklogged, permits, held, now, nowMs, log } = deps
   const passing = new Set<Promise<unknown>>()
 
   /** @param passes how often permits are given to others, if deliveries do not need theirs */
@@ -67,14 +70,16 @@ export function createLimits(deps: LimitsDeps) {
     for (let pass = 0, permit = ended; ; pass++, permit = undefined) {
       const isOver = pass === passes
       const { entries, nextInMs } = await permits.passOn(limited, { most: isOver ? 0 : most, ended: permit, unused })
-      const passed = await sendHeld(deps, limited.id, 'leased', entries, () => true)
+      const publish = (delivery: Delivery): Promise<void> =>
+        needsNoPermit(delivery) ? publishBacklogged(delivery) : publishDelivery(delivery)
+      const passed = await sendHeld({ held, publish }, limited.id, 'leased', entries, () => true)
       unused = passed.filter(({ delivery }) => needsNoPermit(delivery)).map(({ entry }) => entry.deliveryId)
       // After a full part, more permits may be free.
       if (unused.length === 0) return nextInMs ?? (isOver || entries.length === PASSED_AT_ONCE ? 0 : null)
       if (pass + 1 === passes) continue
       // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
       const following = await held.due(limited.id, { most: PASSED_AT_ONCE })
-      await sendHeld(deps, limited.id, 'held', following, needsNoPermit)
+      await sendHeld({ held, publish: publishBacklogged }, limited.id, 'held', following, needsNoPermit)
     }
   }
 
@@ -89,8 +94,12 @@ export function createLimits(deps: LimitsDeps) {
   }
 
   return {
-    /** Publishes held deliveries, as many as permits are free. Resolves to when more may be, in ms from now; null: not known. */
-    passOn: (limited: Subscription, most = PASSED_AT_ONCE) => passOn(limited, most, MOST_PASSES),
+    /**
+     * Publishes held deliveries, as many as permits are free. Resolves to when more may be, in ms from now; null: not known.
+     * @param options `isBacklogDeep`: of those that end without a POST, no more than permits are free
+     */
+    passOn: (limited: Subscription, { most = PASSED_AT_ONCE, isBacklogDeep = false } = {}) =>
+      passOn(limited, most, isBacklogDeep ? 1 : MOST_PASSES),
     /**
      * Makes a POST of a subscription with limits. Each request that it writes needs a permit; without one the delivery is held.
      * @param isProbe it ends a cool-down, so it goes before what is held

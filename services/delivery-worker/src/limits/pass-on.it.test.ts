@@ -21,6 +21,8 @@ let redis: OpenedStore['redis']
 let held: HeldStore
 let limits: Limits
 const passed: Delivery[] = []
+/** Those of `passed` that are sent immediately. */
+const due: Delivery[] = []
 
 useStore((opened) => {
   ;({ store, redis } = opened)
@@ -28,14 +30,15 @@ useStore((opened) => {
   limits = createLimits({
     permits: createPermitStore(redis, 20_000),
     held,
-    publish: async (delivery) => void passed.push(delivery),
+    publishDelivery: async (delivery) => void (passed.push(delivery), due.push(delivery)),
+    publishBacklogged: async (delivery) => void passed.push(delivery),
     now: Date.now,
     nowMs: () => performance.now(),
     log: silentLog,
   })
 })
 
-beforeEach(() => passed.splice(0))
+beforeEach(() => void (passed.splice(0), due.splice(0)))
 
 async function hold(limited: Subscription, count: number, of: Partial<Delivery> = {}): Promise<void> {
   const hold = async (): Promise<void> =>
@@ -81,6 +84,31 @@ test('a request that was written keeps its place in the second, and one that was
     return posted(delivery, ok)
   })
   expect(taken).toEqual([true, true, true, false])
+})
+
+test('a delivery that is passed on keeps its permit while workers are behind', async () => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 2 })
+  await hold(limited, 4)
+  const passedOnAtMs = performance.now()
+  await limits.passOn(limited)
+  // More than the second of which the limit speaks.
+  await eventually(() => expect(performance.now() - passedOnAtMs).toBeGreaterThan(1_500))
+  await limits.passOn(limited)
+  expect(due).toHaveLength(2)
+  for (const delivery of due) {
+    const take = async (take: (wasWritten: boolean) => Promise<number | undefined>) => {
+      expect(await take(false)).toBeDefined()
+      return posted(delivery, ok)
+    }
+    await limits.post(limited, { ...delivery, token: newToken() }, false, take)
+  }
+})
+
+test('while many deliveries wait in the backlog, only as many as permits are free are added to it', async () => {
+  const limited = aSubscription({ id: newSubscriptionId(), maxInFlight: 2, enabled: false })
+  await hold(limited, 5)
+  await limits.passOn(limited, { isBacklogDeep: true })
+  expect([passed.length, due.length]).toEqual([2, 0])
 })
 
 test('deliveries that end without a POST use up no permits', async () => {

@@ -97,7 +97,7 @@ export function startLimiter(deps: LimiterDeps) {
     return { whole, over, room, tookMs: performance.now() - startedAtMs }
   }
 
-  /** Removes from `parked` what needs no further sweep. */
+  /** Leaves in `stored` what needs a further sweep. */
   async function sweepTenant(tenant: Tenant, stored: Stored): Promise<void> {
     const { subscriptions } = stored
     const over = new Map<SubscriptionId, boolean>()

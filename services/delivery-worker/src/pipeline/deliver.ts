@@ -15,7 +15,7 @@ export type Deliver = (due: Delivery, source: Source, begins?: () => void) => Pr
  * 1. isolate: take one of the subscription's turns
  * 2. look: read the ledger, admit the delivery, check the circuit breaker
  * 3. attempt: make the POST and classify its answer
- * 4. decide: acknowledged, retry, postpone, park, withdrawn or expired
+ * 4. decide: acknowledged, retry, hold, postpone, park, withdrawn or expired
  * 5. secure: have the retry confirmed by the broker, or store the parked record
  * 6. settle: write the ledger
  * 7. report: call the listeners

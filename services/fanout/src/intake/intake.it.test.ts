@@ -248,6 +248,44 @@ test('packets that no worker has taken in time are sent again whole while worker
   await worker.drain()
 })
 
+test('a packet that had given way, and that no worker has taken in time, still gives way', async () => {
+  const small = await subscribe('small')
+  const deliveries = Array.from({ length: 3 }, () => eventOf('small')).map((event) =>
+    firstDeliveriesOf(event, event.occurredAt, '{}')(small),
+  )
+  const packets: IncomingMessage[] = []
+  const consumed = (queue: string): ReturnType<Broker['consume']> =>
+    broker.consume({
+      queue,
+      parse: (message: IncomingMessage) => message,
+      handle: async (message) => void packets.push(message),
+      concurrency: 10,
+      recovered: () => Promise.resolve(),
+    })
+  const workers = await Promise.all([Queue.deliveryPackets, Queue.backlogPackets].map(consumed))
+  await startFanout()
+  await broker.publishBackloggedPacket(deliveries)
+  await eventually(() => expect(packets).toHaveLength(1))
+  const [first] = packets.splice(0)
+  const again = {
+    properties: { type: first?.type, headers: { 'x-first-death-queue': Queue.backlogPackets } },
+    routing_key: `${Queue.deliveryPackets}.${UNTAKEN}`,
+    payload: first?.content.toString('base64'),
+    payload_encoding: 'base64',
+  }
+  // Fan-out does not look at the queues until it has something to send. So the first packet is taken apart.
+  await eventually(async () => {
+    await rabbit.management.call(
+      'POST',
+      `exchanges${new URL(rabbit.amqpUrl).pathname}/${DELIVERY_EXCHANGE}/publish`,
+      again,
+    )
+    expect(packets.map(({ routingKey }) => routingKey)).toContain(Queue.backlogPackets)
+  }, PATIENT)
+  expect(new Set(packets.map(({ routingKey }) => routingKey))).toEqual(new Set([Queue.backlogPackets]))
+  await Promise.all(workers.map((worker) => worker.drain()))
+})
+
 test('the events of a pack of the api are delivered like events that came alone, not as those of a backlog', async () => {
   const subscription = await subscribe('small')
   const topology = serviceTopology([], { others: backlogQueues })

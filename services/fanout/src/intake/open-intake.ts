@@ -58,7 +58,11 @@ export interface IntakeOptions extends Pick<Service<FanoutConfig>, 'config' | 'm
   ) => (event: PlatformEvent) => Promise<void>
 }
 
-const openUntaken = (message: IncomingMessage) => ({ packet: openDeliveryPacket(message), content: message.content })
+const openUntaken = (message: IncomingMessage) => ({
+  packet: openDeliveryPacket(message),
+  content: message.content,
+  hasGivenWay: message.headers['x-first-death-queue'] === Queue.backlogPackets,
+})
 
 /** Consumes events, backlogs, and packets that no worker takes. Resolves once it consumes; the result stops it. */
 export async function openIntake(options: IntakeOptions): Promise<() => Promise<void>> {
@@ -118,9 +122,10 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
   }
   const publishPacked = (delivery: PackedDelivery): Promise<void> => broker.publishPacked(delivery)
   const ofPacket = { finished: createFinishedMembers<PackedDelivery>(), publishAlone: publishPacked, log }
-  async function handleUntaken({ packet, content }: ReturnType<typeof openUntaken>): Promise<void> {
+  async function handleUntaken({ packet, content, hasGivenWay }: ReturnType<typeof openUntaken>): Promise<void> {
     const subscription = packet.members[0]?.headers['sh-subscription-id']
-    // Workers are only late. Single messages would make them later.
+    // Workers are only late. Single messages would make them later, and what gave way still does.
+    if (hasGivenWay && watch.areBacklogPacketsTaken()) return await broker.publishBackloggedPacket(content)
     if (watch.arePacketsTaken() && typeof subscription === 'string') {
       return await broker.publishPacket(content, deliveryShardOf(subscription, deliveryShards))
     }

@@ -118,7 +118,7 @@ export const outcomeResultsSchema = completeComponent(
         deliveryId: deliveryIdSchema,
         result: choice(
           ['done', 'lease-lost'],
-          '`lease-lost`: the lease had ended, or the outcome was reported before. `state` shows what became of the delivery.',
+          '`lease-lost`: the lease had ended, or an earlier report, also one that failed, has used it. `state` shows what became of the delivery.',
           'done',
         ),
         state: text(

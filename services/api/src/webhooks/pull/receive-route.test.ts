@@ -6,7 +6,7 @@ beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
 /** One delivery is held. `whileCounting` happens while Redis counts what is left, for the first time. */
-async function receive(whileCounting: 'nothing' | 'a disable') {
+async function receive(whileCounting: 'nothing' | 'a disable', publishMs = 0) {
   let subscription = aSubscription({ mode: 'pull', url: '' })
   const { id, tenant } = subscription
   const delivery = aDelivery({ subscriptionId: id, tenant, url: '' })
@@ -40,7 +40,13 @@ async function receive(whileCounting: 'nothing' | 'a disable') {
     pullers: { note: async () => {} },
     waiting: { enter: () => ({ wait: async () => false, leave: () => {} }) },
     signer: { canSign: () => true, headersOf: () => ({}), ownHeadersOf: () => ({}) },
-    broker: { publishBacklogged: async ({ deliveryId }) => void withdrawn.push(deliveryId) },
+    broker: {
+      publishBacklogged: async ({ deliveryId }) => {
+        withdrawn.push(deliveryId)
+        // A test that publishes without end would not end either.
+        if (withdrawn.length < 10) jest.advanceTimersByTime(publishMs)
+      },
+    },
     now: Date.now,
   })
   const { items } = body as { readonly items: readonly { readonly deliveryId: string }[] }
@@ -55,4 +61,9 @@ test('a delivery is handed out', async () => {
 test('after the answer to a disable no first attempt is handed out, however long Redis takes', async () => {
   const { received, withdrawn, deliveryId } = await receive('a disable')
   expect([received, withdrawn]).toEqual([[], [deliveryId]])
+})
+
+test('what is no longer wanted is published once, however slow the broker is', async () => {
+  const { withdrawn, deliveryId } = await receive('a disable', SUBSCRIPTION_LEASE_MS)
+  expect(withdrawn).toEqual([deliveryId])
 })

@@ -86,16 +86,19 @@ async function handOut(
   leased: readonly LeasedDelivery[],
   isClosed: () => boolean,
 ) {
+  let rest = leased
   try {
     for (;;) {
       const askedAtMs = performance.now()
       const [subscription, backlog] = await Promise.all([subscriptions.find(tenant, id), backlogOf({ held }, id)])
       if (isClosed() || (subscription !== undefined && isPaused(subscription, now()))) {
-        await held.release(id, leased.map(leaseOf))
+        await held.release(id, rest.map(leaseOf))
         return undefined
       }
-      const unwanted = leased.filter(({ delivery }) => !isWanted(subscription, delivery, now()))
-      const items = leased.filter((each) => !unwanted.includes(each)).map((each) => itemOf(each, subscription, signer))
+      const unwanted = rest.filter(({ delivery }) => !isWanted(subscription, delivery, now()))
+      // What is published once is not published again, however slow the broker is.
+      rest = rest.filter((each) => !unwanted.includes(each))
+      const items = rest.map((each) => itemOf(each, subscription, signer))
       await Promise.all(unwanted.map(({ delivery }) => broker.publishBacklogged(delivery)))
       if (isLeaseValid(leaseEndsAt(askedAtMs), performance.now()))
         return items.length === 0 ? undefined : { items, ...backlog }

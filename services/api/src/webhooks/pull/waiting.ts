@@ -67,7 +67,7 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
         /** Resolves to whether a delivery may be due; false at the end of the wait, and once the client is gone. */
         wait: (untilMs: number, isClosed: () => boolean): Promise<boolean> =>
           new Promise((resolve) => {
-            if (isClosing) return resolve(false)
+            if (isClosing || performance.now() >= untilMs) return resolve(false)
             getOrCreate(waiters, id, () => new Set()).add({ untilMs, isClosed, end: resolve })
             poll ??= startPoll(LOOK_EVERY_MS, look)
           }),

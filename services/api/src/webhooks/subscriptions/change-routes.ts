@@ -23,7 +23,7 @@ import { etagHeader, subscriptionChangeSchema, subscriptionSchema } from './subs
 import { tagOf } from './subscription-view.ts'
 import { INVALID_SUBSCRIPTION, requireMode, validateSubscription } from './validate-subscription.ts'
 
-/** Has a worker look at what the subscription held before a change. If the api dies before, one looks within a minute. */
+/** Has a worker look at what the subscription held before a change. If the api dies before, one looks at its next regular time. */
 async function lookAtHeld({ held, now }: SubscriptionRouteDeps, before: Subscription, isRerun = false): Promise<void> {
   if (!isRerun && !holdsDeliveries(before, now()) && !hasLimits(before)) return
   await held.lookSoon({ tenant: before.tenant, subscriptionId: before.id })
