@@ -18,7 +18,7 @@ const BUSY: ReceiverAnswer = { status: 503, reason: 'Another process is handling
 const AWAY: ReceiverAnswer = { status: 503, reason: 'The store of the receiver failed.' }
 const FAILED: ReceiverAnswer = { status: 500, reason: 'The handler failed.' }
 
-type ApplyOptions<Tx> = Omit<ReceiverOptions<Tx>, 'secrets' | 'store' | 'onError'> & {
+type ApplyOptions<Tx> = Omit<ReceiverOptions<Tx>, 'secrets' | 'name' | 'store' | 'onError'> & {
   readonly store: Store<Tx>
   readonly onError: (error: unknown, event?: AnyEvent) => void
 }

@@ -30,6 +30,12 @@ export interface ReceiverOptions<Tx> {
    * asked again after ten seconds.
    */
   readonly secrets: string | readonly string[] | (() => Promise<readonly string[]>)
+  /**
+   * Separates receivers that share a Redis or a database: give each its own name. Receivers with the same name, or without
+   * one, skip events that another of them has handled. All processes of a receiver use the same name. A receiver that gets
+   * another name forgets what it has handled.
+   */
+  readonly name?: string
   /** Default: `memoryStore()`, which forgets at a restart. */
   readonly store?: Store<Tx>
   /** Below `DELIVERY_TIMEOUT` of the installation. The handler goes on; the retry finds it done. Default: 8 s. */

@@ -10,6 +10,7 @@ import {
   nodeDoor,
 } from './doors.ts'
 import { type AnyEvent, parseEvent } from './events.ts'
+import { namedStore } from './named-store.ts'
 import type { ReceiverOptions } from './options.ts'
 import { type ReadClient, type Reconciled, reconcile } from './reconcile.ts'
 import type { Store } from './store.ts'
@@ -38,14 +39,14 @@ const ANSWER_WITHIN_MS = 8_000
 
 /**
  * Creates the receiver of one endpoint: it verifies deliveries, handles each once, and skips those that are out of date.
- * @throws TypeError if a secret is not valid
+ * @throws TypeError if a secret or the name is not valid
  */
 export function createReceiver<Tx>(options: ReceiverOptions<Tx>): Receiver {
   const { answerWithinMs = ANSWER_WITHIN_MS, onTest } = options
   const onError = safely(options.onError ?? report)
   const secrets = createSecrets(options.secrets)
   const stopping = new AbortController()
-  const store = options.store ?? (memoryStore() as Store<unknown> as Store<Tx>)
+  const store = namedStore(options.name, options.store ?? (memoryStore() as Store<unknown> as Store<Tx>))
   const applying = createApply({ ...options, store, onError }, stopping.signal)
 
   async function receive({ method, header, body }: HttpRequest): Promise<ReceiverAnswer> {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { createReceiver } from '../receiver.ts'
 import { KEPT_MS } from '../store.ts'
+import { aDelivery, aLeg, asRequest, SECRET } from '../testing/deliveries.ts'
 import { gate } from '../testing/gate.ts'
 import { type OpenedStore, STORES } from '../testing/opened-stores.ts'
 
@@ -74,6 +76,22 @@ describe.each(Object.entries(STORES))('the store in %s', (_name, open) => {
     expect(await advance(opened.other, 5)).toEqual({ newer: true, missed: 2 })
     expect(await advance(opened.one, 6, true)).toEqual({ newer: true, missed: 0 })
     expect(await advance(opened.one, 7)).toEqual({ newer: false, missed: 0 })
+  })
+
+  test('gives receivers of different names the same event, and even the same delivery, once each', async () => {
+    const handled: string[] = []
+    const open = (name: string, store: OpenedStore['one']) =>
+      createReceiver({ name, secrets: SECRET, store, on: { 'call.status': () => void handled.push(name) } })
+    const [crm, billing] = [open('crm', opened.one), open('billing', opened.other)]
+    const [data, redirected] = [aLeg(1, 3, randomUUID()), aDelivery({ data: aLeg(1, 3, randomUUID()) })]
+    const statuses: number[] = []
+    for (const receiver of [crm, billing, crm, billing]) {
+      for (const delivery of [aDelivery({ data }), redirected]) {
+        statuses.push((await receiver.fetch(asRequest(delivery))).status)
+      }
+    }
+    expect(handled).toEqual(['crm', 'crm', 'billing', 'billing'])
+    expect(new Set(statuses)).toEqual(new Set([204]))
   })
 
   test('forgets a delivery after 31 days, and not before', async () => {
