@@ -29,6 +29,8 @@ function plainReport(error: unknown): FailureReport {
   const message = error instanceof Error ? error.message : String(error)
   // The client's name for the address.
   if (message.startsWith('baseUrl ')) return { exit: Exit.usage, message: message.replace('baseUrl', 'The address') }
+  // The client's name for the command.
+  if (message.endsWith(' needs an id')) return { exit: Exit.usage, message: 'The id is empty.' }
   return { exit: Exit.finding, message }
 }
 

@@ -114,10 +114,26 @@ test('a call ends at its limit', async () => {
   const { client } = open([], { fetch: (_url, init) => pending(init?.signal), timeoutMs: 20 })
   await expect(client.calls.dial(DIAL)).rejects.toMatchObject({
     name: 'NoAnswer',
-    message: 'calls.dial did not answer within 0.02 s.',
+    message: 'calls.dial did not answer within 0.02 s. Check the network.',
     mayHaveRun: true,
     idempotencyKey: expect.any(String),
   })
+})
+
+test('a call that ends at its limit without a token was not sent', async () => {
+  const { client, sent } = open([], { auth: () => new Promise(() => {}), timeoutMs: 20 })
+  await expect(client.calls.dial(DIAL)).rejects.toMatchObject({
+    name: 'SignInFailed',
+    message: 'There was no token within 0.02 s. Check tokenUrl.',
+    mayHaveRun: false,
+  })
+  expect(sent).toEqual([])
+})
+
+test('an empty filter reaches the API, which refuses it: without the filter, the list would have everything', async () => {
+  const { client, sent } = open([problem('invalid-request', 400)])
+  await expect(client.subscriptions.list({ externalId: '' }).page()).rejects.toMatchObject({ code: 'invalid-request' })
+  expect(sent[0]?.url).toMatch(/\/subscriptions\?externalId=$/)
 })
 
 test('a call ends with the reason of the caller’s signal', async () => {

@@ -78,9 +78,9 @@ function pagesOf(read: (more: Query) => Promise<Page>): Pages<Page> {
   }
 }
 
-/** Absent and empty values are left out. */
+/** Absent values are left out. Empty ones are not: the API refuses them, and without the filter a list would have everything. */
 function queryText(query: Query): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '')
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
   const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
   return text && `?${text}`
 }

@@ -191,6 +191,8 @@ test('a parked delivery is found, shown, sent again and recovered', async () => 
   expect((await user.run(['recover', id, '--dry-run'])).stdout).toMatch(/^deliveries\t[1-9]/m)
   expect((await user.run(['explain', id])).stdout).toMatch(/^parked\t[1-9]/m)
 
+  const again = await user.run(['recover', id, '--watch'])
+  expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/[1-9] deliveries were parked since it began/)])
   receiver.answer('/', { status: 204 })
   const recovered = await user.run(['recover', id, '--watch'])
   expect(recovered).toMatchObject({ code: 0, stdout: expect.stringMatching(/^state\tdone$/m) })

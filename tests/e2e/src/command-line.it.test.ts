@@ -154,6 +154,57 @@ test('commands that run side by side renew their token once, also after one that
   expect(existsSync(lock)).toBe(false)
 })
 
+test('Ctrl+C during a renewal leaves no lock to the next command', async () => {
+  server.answer('/token', [json({ access_token: 'old', token_type: 'Bearer', expires_in: 1 }), { instead: 'hang' }])
+  server.answer('/api/v1/me', json(ME))
+  const user = newUser()
+  expect((await user.run(login(), 'a-secret')).code).toBe(0)
+  const command = user.start(['agents', 'list'])
+  await eventually(() => expect(server.requests('/token')).toHaveLength(2), { timeoutMs: 60_000 })
+  command.kill('SIGINT')
+  expect((await command.ended).code).toBe(130)
+  expect(existsSync(join(user.config, 'switchhook/profiles.json.lock'))).toBe(false)
+})
+
+test.each([
+  ['a call id', '0193A5F2-7C1E-7000-8000-0000000000AA', 'callId=0193a5f2-7c1e-7000-8000-0000000000aa'],
+  ['a number', ' 4711001', 'number=4711001'],
+  ['an agent', 'sip:alice@acme.example', 'agentUri=sip%3Aalice%40acme.example'],
+])('explain looks for a correlation id that looks like %s, too', async (_name, text, first) => {
+  const webhooks = '/api/v1/webhooks'
+  for (const kind of ['events', 'deliveries', 'subscriptions', 'recoveries']) {
+    server.answer(`${webhooks}/${kind}/${text.toLowerCase()}`, problem(404, 'event-not-found'))
+  }
+  const lists = [first, `correlationId=${encodeURIComponent(text.trim())}`].map(
+    (query) => `${webhooks}/events?${query}&limit=20`,
+  )
+  for (const list of lists) server.answer(list, json({ items: [], nextCursor: null }))
+  const { code, stderr } = await withToken().run(['explain', text])
+  expect([code, stderr]).toEqual([4, expect.stringContaining('Nothing was found')])
+  expect(server.requests().flatMap(({ path }) => (path.includes('/events?') ? path : []))).toEqual(lists)
+})
+
+test('two that listen for the first time with one name share its deliveries', async () => {
+  const subscription = {
+    id: '0193a5f2-7c1e-7000-8000-0000000000bb',
+    mode: 'pull',
+    eventTypes: ['call.status', 'agent.status'],
+    filter: null,
+    enabled: true,
+    paused: false,
+    pausedUntil: null,
+    health: { state: 'closed', failingSince: null },
+  }
+  const subscriptions = '/api/v1/webhooks/subscriptions'
+  server.answer(`${subscriptions}?externalId=listen-mine`, [json([]), json([subscription])])
+  server.answer(subscriptions, problem(409, 'external-id-taken'))
+  server.answer(`${subscriptions}/${subscription.id}/receive`, { instead: 'hang' })
+  const listening = withToken().start(['listen', '--name', 'mine', '--events', 'agent.status, call.status'])
+  await eventually(() => expect(server.requests().at(-1)?.path).toMatch(/receive$/), { timeoutMs: 60_000 })
+  listening.kill('SIGINT')
+  expect((await listening.ended).code).toBe(130)
+})
+
 test('Ctrl+C ends the tail with 130', async () => {
   server.answer('/api/v1/webhooks/stream', { instead: 'hang' })
   const tail = withToken().start(['events', 'tail'])

@@ -15,7 +15,7 @@ export const explain = command({
   args: [['<id>', 'any id, also inside a pasted line; an agent URI, a phone number or a correlation id']],
   run: async ({ client, out }, [text = '']) => {
     const id = GUID.exec(text)?.[0].toLowerCase()
-    if (id === undefined) return showEventsAbout(client, out, text.trim())
+    if (id === undefined) return showEventsAbout(client, out, text)
     // One of them has the id: the API has no lookup over all kinds.
     const [event, delivery, subscription, recovery] = await Promise.all([
       orNothing(client.events.explain(id)),
@@ -27,7 +27,7 @@ export const explain = command({
     else if (delivery !== undefined) showDelivery(out, delivery)
     else if (subscription !== undefined) showSubscription(out, subscription)
     else if (recovery !== undefined) showRecovery(out, recovery)
-    else await showEventsAbout(client, out, id)
+    else await showEventsAbout(client, out, text, id)
   },
 })
 
@@ -36,15 +36,20 @@ const GUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
 const MOST_EVENTS = 20
 
 /** The latest events of a call, an agent, a phone number or a correlation id; the oldest first. */
-async function showEventsAbout(client: Client, out: Context['out'], text: string): Promise<void> {
-  const query = GUID.test(text)
-    ? { callId: text }
-    : /^(sips?|tel):/i.test(text)
-      ? { agentUri: text }
-      : /^\+?[\d\s().\-/]{4,}$/.test(text)
-        ? { number: text }
-        : { correlationId: text }
-  const { items } = await client.events.list({ ...query, limit: MOST_EVENTS }).page()
+async function showEventsAbout(client: Client, out: Context['out'], pasted: string, callId?: string): Promise<void> {
+  const text = pasted.trim()
+  const list = async (query: object) => (await client.events.list({ ...query, limit: MOST_EVENTS }).page()).items
+  const query =
+    callId !== undefined
+      ? { callId }
+      : /^(sips?|tel):/i.test(text)
+        ? { agentUri: text }
+        : /^\+?[\d\s().\-/]{4,}$/.test(text)
+          ? { number: text }
+          : undefined
+  let items = query === undefined ? [] : await list(query)
+  // A correlation id may look like any of them.
+  if (items.length === 0) items = await list({ correlationId: text })
   if (items.length === 0)
     throw new CliError(Exit.notFound, `Nothing was found for "${text}", or its record has expired.`)
   const found: Explained[] = []

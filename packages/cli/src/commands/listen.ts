@@ -8,6 +8,7 @@ import { skipBacklog } from '../listen/skip-backlog.ts'
 import { targetOf } from '../listen/target.ts'
 import { clock, deliveries, subscriptionState, toneOf } from '../output/words.ts'
 import { filterIn } from './subscriptions.ts'
+import { typesIn } from './types-in.ts'
 
 export const listenCommand = command({
   name: 'listen',
@@ -28,7 +29,7 @@ export const listenCommand = command({
     const subscription = await ensureSubscription(client, {
       isEphemeral: ephemeral === true,
       ...(name !== undefined && { name }),
-      ...(events !== undefined && { eventTypes: events.split(',') as Schemas['SubscribedType'][] }),
+      ...(events !== undefined && { eventTypes: typesIn(events) }),
       ...(filter !== undefined && { filter: filterIn(filter) }),
     })
     const { id } = subscription
@@ -81,7 +82,7 @@ const STOPPED: Readonly<Record<string, string>> = {
 }
 
 function showSecret(out: Context['out'], { id, secret }: { readonly id: string; readonly secret?: string }): void {
-  if (secret !== undefined) out.show({ secret }, () => secret)
+  if (secret !== undefined) out.stream({ secret }, () => secret)
   else {
     out.note(
       `The secret was shown when this subscription was created. Replace it: switchhook subscriptions rotate-secret ${id}`,

@@ -4,6 +4,7 @@ import { type Context, command, given } from '../command.ts'
 import { CliError, Exit } from '../exit.ts'
 import { countOf, momentOf } from '../output/read-time.ts'
 import { moment } from '../output/words.ts'
+import { typesIn } from './types-in.ts'
 
 const WATCH_EVERY_MS = 1_000
 
@@ -24,7 +25,7 @@ export const recover = command({
     const body = given<Schemas['NewRecovery']>({
       from: from === undefined ? undefined : momentOf(from, -1, nowMs),
       to: to === undefined ? undefined : momentOf(to, -1, nowMs),
-      eventTypes: types?.split(',') as Schemas['NewRecovery']['eventTypes'] | undefined,
+      eventTypes: types === undefined ? undefined : (typesIn(types) as Schemas['NewRecovery']['eventTypes']),
       maxPerSecond: perSecond === undefined ? undefined : countOf(perSecond, '--per-second'),
     })
     if (dryRun) {
@@ -48,11 +49,13 @@ export const recover = command({
       recovery = await client.recoveries.read(recovery.recoveryId)
     }
     showRecovery(out, recovery)
-    if (recovery.state !== 'done' || recovery.failed > 0) {
-      throw new CliError(
-        Exit.finding,
-        `The recovery is ${recovery.state}, ${recovery.failed} of its deliveries could not be sent.`,
-      )
+    const { state, failed, parkedSince } = recovery
+    if (state !== 'done' || failed > 0) {
+      throw new CliError(Exit.finding, `The recovery is ${state}, ${failed} of its deliveries could not be sent.`)
+    }
+    if (parkedSince > 0) {
+      const list = `switchhook deliveries list --state parked --subscription ${recovery.subscriptionId}`
+      throw new CliError(Exit.finding, `${parkedSince} deliveries were parked since it began. To see them: ${list}`)
     }
   },
 })
@@ -73,6 +76,7 @@ export function showRecovery(out: Context['out'], recovery: Schemas['Recovery'])
     ['sent', recovery.sent],
     ['skipped', recovery.skipped],
     ['failed', recovery.failed],
+    ['parked since', recovery.parkedSince],
     ['remaining', recovery.remaining],
     ['started', moment(recovery.startedAt)],
     ['ended', moment(recovery.endedAt)],

@@ -4,6 +4,7 @@ import { CliError, Exit, usage } from '../exit.ts'
 import { durationMs } from '../output/read-time.ts'
 import { moment, subscriptionState, toneOf } from '../output/words.ts'
 import { LIMIT, limitOf, take } from './take.ts'
+import { typesIn } from './types-in.ts'
 
 const ID = ['<subscription>', 'the id of the subscription'] as const
 const EXTERNAL_ID = ['--external-id <id>', 'your own name for it, unique in your tenant'] as const
@@ -140,10 +141,6 @@ const change = command({
     showWarnings(out, after)
   },
 })
-
-/** The API names the types that exist if one is misspelt. */
-const typesIn = (text: string): Schemas['SubscribedType'][] =>
-  text.split(',').map((type) => type.trim()) as Schemas['SubscribedType'][]
 
 /** `none` removes the setting. */
 const secondsIn = (text: string | undefined): number | null | undefined =>

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
-import type { Client, Schemas } from '@switchhook/client'
+import { type Client, type Schemas, SwitchhookError } from '@switchhook/client'
 import { take } from '../commands/take.ts'
 import { usage } from '../exit.ts'
 
@@ -34,8 +34,18 @@ export async function ensureSubscription(
   }
   if (isEphemeral) return subscriptions.create(wanted)
   const externalId = `listen-${name.replaceAll(/[^!-~]+/g, '-')}`
-  const [found] = await take(subscriptions.list({ externalId }), 1)
-  if (found === undefined) return subscriptions.create({ ...wanted, externalId })
+  const find = async (): Promise<Listened | undefined> => (await take(subscriptions.list({ externalId }), 1))[0]
+  let found = await find()
+  if (found === undefined) {
+    try {
+      return await subscriptions.create({ ...wanted, externalId })
+    } catch (error) {
+      if (!(error instanceof SwitchhookError && error.code === 'external-id-taken')) throw error
+      // Another `listen` has just created it.
+      found = await find()
+      if (found === undefined) throw error
+    }
+  }
   const isSame = [...found.eventTypes].toSorted().join() === wanted.eventTypes.toSorted().join()
   if (eventTypes !== undefined && !isSame) {
     throw usage(`${externalId} receives ${found.eventTypes.join(', ')}: choose another --name for other events.`)

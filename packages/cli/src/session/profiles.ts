@@ -86,10 +86,14 @@ export function openProfiles(env: NodeJS.ProcessEnv) {
     exclusively: async <T>(work: () => Promise<T>): Promise<T> => {
       const lock = `${path}.lock`
       while (!takes(lock)) await sleep(LOCK_AGAIN_MS)
+      const release = (): void => rmSync(lock, { force: true })
+      // Ctrl+C ends the process before the work ends.
+      process.once('exit', release)
       try {
         return await work()
       } finally {
-        rmSync(lock, { force: true })
+        process.off('exit', release)
+        release()
       }
     },
   }
