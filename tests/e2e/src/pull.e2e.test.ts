@@ -166,6 +166,21 @@ test('a released delivery is due again without an attempt; a lapsed lease counts
   ])
 })
 
+test('a delivery that a client has when its subscription is deleted is parked with its attempt', async () => {
+  const { id } = await subscribe()
+  await publish()
+  const [received] = await receive(id, 1, { leaseSeconds: 10 })
+  await client.api.subscriptions.delete(id)
+  await eventually(
+    async () =>
+      expect(await read(received?.deliveryId)).toMatchObject({
+        state: 'parked',
+        attempts: [{ attempt: 1, outcome: 'lapsed', status: null }],
+      }),
+    PATIENT,
+  )
+})
+
 test('after the answer to a disable or a DELETE no first attempt is handed out, by any api', async () => {
   const { id } = await subscribe()
   const [kept] = [await publish(), await receive(id)]

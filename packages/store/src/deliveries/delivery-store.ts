@@ -120,7 +120,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
   }
 
   /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
-  async function listAgain(message: MessageIdentity & Endpoint): Promise<void> {
+  async function listAgain(message: Pick<MessageIdentity, 'deliveryId'> & Endpoint): Promise<void> {
     const stored = await redis[run]((commands) => commands.getBuffer(heldMessageKey(message.deliveryId)))
     if (stored === null) return
     await list(message, parseHeldMessage(stored).dueAtMs, true)

@@ -103,6 +103,15 @@ export function createHeldStore(redis: Redis) {
       ])
       return first.map(([, dueAt]) => dueAt !== undefined && Number(dueAt) <= toMs(time))
     },
+    /** When the lease of a delivery ends, ms since 1970; null: it has none, or it has ended. One round trip. */
+    async leasedUntil(id: SubscriptionId, deliveryId: DeliveryId): Promise<number | null> {
+      const [time, lease] = await pipeline(redis, (commands) => [
+        commands.time(),
+        commands.zscore(leasedKey(id), deliveryId),
+      ])
+      const endsAtMs = lease === null ? 0 : leaseTimes(lease).endsAtMs
+      return endsAtMs > toMs(time) ? endsAtMs : null
+    },
     /** Leases the deliveries that have been due for longest. It may find fewer than `most` although more are held. */
     async receive(endpoint: Endpoint, most: number, leaseSeconds: number): Promise<readonly LeasedDelivery[]> {
       const { subscriptionId: id } = endpoint

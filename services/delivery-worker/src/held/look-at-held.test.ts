@@ -1,4 +1,4 @@
-import { newSubscriptionId, type Subscription } from '@switchhook/contracts'
+import { type Delivery, type DeliveryId, newSubscriptionId, type Subscription } from '@switchhook/contracts'
 import type { EndpointHealth, HeldEntry } from '@switchhook/store'
 import { aSubscription, silentLog } from '@switchhook/testkit'
 import { aDelivery } from '../testing/deliveries.ts'
@@ -133,34 +133,55 @@ test('it begins slowly after a pause in which another worker looked', async () =
   expect(await worker.looks(1, 3_600_000)).toEqual([100])
 })
 
-test('a lease of a client that ends counts an attempt; one of a worker that died while it parked does not', async () => {
+test.each<[string, Partial<HeldLooksDeps>]>([
+  ['', {}],
+  [' of a deleted subscription', { endpoint: async () => ({ health: HEALTHY, subscription: undefined }) }],
+])('a lease of a client%s that ends counts an attempt; one of a worker that died does not', async (_, change) => {
   const id = newSubscriptionId()
-  const [received, parking] = [aDelivery({ subscriptionId: id }), aDelivery({ subscriptionId: id })]
-  const leaseOf = (seconds: number): string => `${START_MS}${String(seconds).padStart(3, '0')}`
+  const ofClients = { subscriptionId: id, url: '' }
+  const [received, retried, parking, gone] = [
+    aDelivery(ofClients),
+    aDelivery({ ...ofClients, attempt: 2 }),
+    aDelivery(ofClients),
+    aDelivery(ofClients),
+  ]
+  const passedOn = aDelivery({ subscriptionId: id })
+  const entryOfLease = ({ deliveryId }: Delivery, seconds = 10): HeldEntry => ({
+    deliveryId,
+    score: `${START_MS}${String(seconds).padStart(3, '0')}`,
+  })
   const entries = [
-    { deliveryId: received.deliveryId, score: leaseOf(10) },
-    { deliveryId: parking.deliveryId, score: leaseOf(PARKING_LEASE_SECONDS) },
+    ...[received, retried, gone, passedOn].map((each) => entryOfLease(each)),
+    entryOfLease(parking, PARKING_LEASE_SECONDS),
   ]
   const settled: unknown[] = []
   const given: unknown[] = []
-  const ends: string[] = []
+  const ends: [DeliveryId | undefined, string][] = []
   const deps = depsOf(aSubscription({ id, mode: 'pull', url: '' }), {
     lapsed: async () => entries,
     read: async (ids) =>
-      [received, parking]
-        .filter(({ deliveryId }) => ids.includes(deliveryId))
-        .map((delivery) => ({ delivery, dueAtMs: START_MS })),
+      ids
+        .map((each) => [received, retried, parking, passedOn].find(({ deliveryId }) => deliveryId === each))
+        .map((delivery) => delivery && { delivery, dueAtMs: START_MS }),
     release: async (_id, leases) => leases.map(({ deliveryId }) => given.push(deliveryId) > 0),
-    remove: async () => void ends.push('the lease is removed'),
+    remove: async (_id, _list, [entry]) => void ends.push([entry?.deliveryId, 'the lease is removed']),
   })
   const worker = deliverDeps({
     now: () => START_MS,
-    listAgain: async () => void ends.push('listed again, if it is not listed'),
+    listAgain: async ({ deliveryId }) => void ends.push([deliveryId, 'listed again, if it is not listed']),
     settle: async ({ deliveryId }, attempt) => void settled.push([deliveryId, attempt?.attempt, attempt?.outcome]),
   })
-  await createLookAtHeld({ ...deps, worker })()
-  expect(settled).toEqual([[received.deliveryId, 1, 'lapsed']])
-  expect(given).toEqual([parking.deliveryId])
+  await createLookAtHeld({ ...deps, ...change, worker })()
+  expect(settled).toEqual([
+    [received.deliveryId, 1, 'lapsed'],
+    [retried.deliveryId, 3, 'lapsed'],
+  ])
+  expect(given).toEqual([passedOn.deliveryId, parking.deliveryId])
   // Another worker may have held it again and died. In the other order the lease would count as its entry.
-  expect(ends).toEqual(['the lease is removed', 'listed again, if it is not listed'])
+  for (const { deliveryId } of [received, retried, gone])
+    expect(ends.filter(([id]) => id === deliveryId).map(([, end]) => end)).toEqual([
+      'the lease is removed',
+      'listed again, if it is not listed',
+    ])
+  expect(ends).toHaveLength(6)
 })

@@ -1,4 +1,4 @@
-import { hasLimits, holdsDeliveries, type SubscriptionId } from '@switchhook/contracts'
+import { type Delivery, hasLimits, holdsDeliveries, type SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import {
   type Endpoint,
@@ -74,21 +74,22 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   const { now } = worker
   const releases = new Map<SubscriptionId, Release>()
 
-  /** Resolves to whether no lease is left that has ended. @param isPull clients receive the deliveries */
-  async function endLapsed(id: SubscriptionId, isPull: boolean): Promise<boolean> {
-    const lapsed = await held.lapsed(id, LAPSED_AT_ONCE)
-    const isReceived = ({ score }: HeldEntry): boolean => isPull && !isParkingLease(score)
+  /** Resolves to whether no lease is left that has ended. */
+  async function endLapsed({ tenant, subscriptionId }: Endpoint): Promise<boolean> {
+    const lapsed = await held.lapsed(subscriptionId, LAPSED_AT_ONCE)
+    const messages = await held.read(lapsed.map(({ deliveryId }) => deliveryId))
+    const ended = lapsed.map((entry, i) => ({ entry, delivery: messages[i]?.delivery }))
     // No client has received them: the worker that was passing them on or parking them died.
-    const unreceived = lapsed.filter((entry) => !isReceived(entry))
-    const leases = unreceived.map(({ deliveryId, score: lease }) => ({ deliveryId, lease }))
-    if (leases.length > 0) await held.release(id, leases)
-    const entries = lapsed.filter(isReceived)
-    const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
+    const unreceived = ended.filter(({ entry, delivery }) => delivery !== undefined && !isReceived(delivery, entry))
+    const leases = unreceived.map(({ entry: { deliveryId, score: lease } }) => ({ deliveryId, lease }))
+    if (leases.length > 0) await held.release(subscriptionId, leases)
+    const others = ended.filter((each) => !unreceived.includes(each))
     await Promise.all(
-      entries.map(async (entry, i) => {
-        const delivery = messages[i]?.delivery
+      others.map(async ({ entry, delivery }) => {
+        const { deliveryId, score: lease } = entry
+        // Otherwise it has gone on.
         if (delivery !== undefined) {
-          const { beganAtMs, endsAtMs } = leaseTimes(entry.score)
+          const { beganAtMs, endsAtMs } = leaseTimes(lease)
           await concludeReceived(worker, delivery, {
             attempt: delivery.attempt + 1,
             at: new Date(beganAtMs).toISOString(),
@@ -96,9 +97,9 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
             outcome: { kind: 'unreachable', reason: 'lapsed' },
           })
         }
-        await held.remove(id, 'leased', [entry])
+        await held.remove(subscriptionId, 'leased', [entry])
         // Its entry may be missing, if another worker has held it again and died. The lease would have counted as one.
-        if (delivery !== undefined) await worker.listAgain(delivery)
+        await worker.listAgain({ deliveryId, tenant, subscriptionId })
       }),
     )
     return lapsed.length < LAPSED_AT_ONCE
@@ -108,7 +109,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   async function lookAt(look: HeldLook, readRoom: () => Promise<Room>): Promise<number | null> {
     const { subscriptionId: id } = look
     const { health, subscription } = await deps.endpoint(look)
-    if (!(await endLapsed(id, subscription?.mode === 'pull'))) return 0
+    if (!(await endLapsed(look))) return 0
     const { dueAtMs, lapsesAtMs } = await held.next(id)
     if (dueAtMs === null && lapsesAtMs === null) return null
     const isHolding = subscription !== undefined && holdsDeliveries(subscription, now())
@@ -178,6 +179,9 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     }
   }
 }
+
+/** Whether a client has. Decided by the delivery, which has no url then: its subscription may have been deleted. */
+const isReceived = ({ url }: Delivery, { score }: HeldEntry): boolean => url === '' && !isParkingLease(score)
 
 function isParkingLease(lease: string): boolean {
   const { beganAtMs, endsAtMs } = leaseTimes(lease)

@@ -18,12 +18,12 @@ export interface WorkerOptions {
 }
 
 /** One delivery with its messages at the broker, its subscription, and workers over the real store. */
-export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive) {
-  const first = aDelivery()
+export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Partial<Delivery> = {}) {
+  const first = aDelivery(of)
   /** Those that the broker holds, in the order of arrival. */
   const messages: Delivery[] = [first]
   const posts: { attempt: number; wasEnabled: boolean }[] = []
-  const subscription = { isEnabled: true, isWorking: false, isHolding: false }
+  const subscription = { isEnabled: true, isWorking: false, isHolding: false, isDeleted: false }
   // `probing`: no worker of this world has the probe, so a last slot is postponed without a limit.
   const healthIn = (state: 'fails' | 'cooling') =>
     state === 'cooling' && !subscription.isWorking ? 'probing' : 'closed'
@@ -33,13 +33,16 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive) {
       waitsMs: WAITS_MS,
       cooldownMs: 5,
       isSettled: (delivery) => store.isSettled(delivery),
-      // The rule of `admit`: a first attempt only while the subscription is enabled.
+      // The rules of `admit`: a first attempt only while the subscription is enabled, and nothing of a deleted one, if
+      // clients received it.
       admit: async (delivery) =>
         delivery.attempt === 0 && !subscription.isEnabled
           ? anAdmission({ kind: 'withdrawn' })
-          : subscription.isHolding
-            ? anAdmission({ kind: 'held', lookInMs: 0 })
-            : admitIn(healthIn(endpoint()))(delivery),
+          : subscription.isDeleted
+            ? anAdmission({ kind: 'withdrawn', ...(delivery.attempt > 0 && { wasParked: true }) })
+            : subscription.isHolding
+              ? anAdmission({ kind: 'held', lookInMs: 0 })
+              : admitIn(healthIn(endpoint()))(delivery),
       post: async (delivery, attempt) => {
         await at('before the POST')
         posts.push({ attempt, wasEnabled: subscription.isEnabled })

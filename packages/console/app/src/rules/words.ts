@@ -96,6 +96,7 @@ const RECOVERY_WAITS: Readonly<Record<string, string>> = {
   'endpoint-cooling-down': 'the cool-down of the endpoint to end',
   'endpoint-answers': 'the endpoint to answer',
   'subscription-enabled': 'the endpoint to be enabled',
+  'subscription-resumed': 'the endpoint to be resumed',
   broker: 'the broker',
 }
 export const recoveryWait = (reason: string): string => RECOVERY_WAITS[reason] ?? reason

@@ -26,7 +26,8 @@ export const PROBLEM_ADVICE: Readonly<Record<FailureCode, string>> = {
   'remote-answer-unsupported': 'The agent answers at the device.',
   'transfer-in-progress': 'Wait for the transfer to end, or cancel it with resume.',
   'agent-device-unavailable': 'Wait until the device is online and the agent has no other active call.',
-  'delivery-not-parked': 'Only parked deliveries can be sent again. Read the delivery for its present state.',
+  'delivery-not-parked':
+    'Wait until the attempt that is due, in progress or leased has ended. Read the delivery for its present state.',
   'delivery-without-body': 'Send the event again from its source, if it has one.',
   'event-without-body': 'The event is too old or was never journaled. It cannot be sent from the journal.',
   'journal-off': 'Ask the operator to set EVENT_JOURNAL_SIZE.',

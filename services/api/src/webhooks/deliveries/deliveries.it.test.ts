@@ -10,6 +10,7 @@ import {
 import {
   createDeliveryArchive,
   createDeliveryLogReader,
+  createHeldStore,
   createJournalReader,
   createSubscriptionStore,
   type DeliveryArchive,
@@ -310,6 +311,7 @@ describe('sending again', () => {
             pending: () => Promise.reject(new Error('must not be called')),
           },
           journal: createJournalReader(redis, { size: 0, retentionMs: 0 }),
+          held: createHeldStore(redis),
           publish,
           now: Date.now,
         })

@@ -68,7 +68,7 @@ export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
   description:
     'Starts a new run of the schedule, to the current url of the subscription. The delivery id and body stay the same, and `X-SVC-Attempt` continues to count. ' +
     'The body of a delivery that is not parked comes from the journal (24 hours or the latest 20,000 events by default); without it, the answer is 409 `delivery-without-body`. ' +
-    'A delivery that waits for its next attempt gets it now, and its schedule begins again. A delivery whose attempt is due now, or that another request is sending, answers 409 `delivery-not-parked`. ' +
+    'A delivery that waits for its next attempt gets it now, and its schedule begins again. A delivery whose attempt is due now, that a client has leased, or that another request is sending answers 409 `delivery-not-parked`. ' +
     'Requests with the same `Idempotency-Key` send it once, even if it is parked again in between. Once the record of the delivery has expired, ' +
     'a replayed answer has no attempts, and its envelope comes from the journal or is null.',
   idempotent: true,

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { AppError } from '@switchhook/contracts'
+import { AppError, type Subscription } from '@switchhook/contracts'
 import type { DeliveryRecord, Redeliverer, Sendable } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
 import { bodyFromJournal } from './event-body.ts'
 import { type SendAgainDeps, sendAgain } from './send-again.ts'
 
-export type RedeliverDeps = SendAgainDeps & Pick<WebhookParts, 'subscriptions' | 'deliveries' | 'journal'>
+export type RedeliverDeps = SendAgainDeps & Pick<WebhookParts, 'subscriptions' | 'deliveries' | 'journal' | 'held'>
 
 /**
- * Sends a delivery again, unless an attempt of it is due now: a new run of the schedule to the subscription's current url,
- * with the same id and body and a continued attempt count. The body of a delivery that is not parked comes from the
- * journal. A delivery that waits for its next attempt gets it now, and its schedule begins again. Resolves to the delivery's
- * new state once the broker has confirmed it. If a step fails, the delivery stays parked, or keeps its schedule, and can be
+ * Sends a delivery again, unless an attempt of it is due now or a client has leased it: a new run of the schedule to the
+ * subscription's current url, with the same id and body and a continued attempt count. The body of a delivery that is not
+ * parked comes from the journal. A delivery that waits for its next attempt gets it now, and its schedule begins again.
+ * Resolves to the delivery's new state once the broker has confirmed it. If a step fails, the delivery stays parked, or keeps its schedule, and can be
  * sent again; at worst the endpoint receives it twice. A repeated request sends the run of the first request or nothing: a
  * delivery that was parked again meanwhile stays parked. Of concurrent requests, one sends.
  * @param requestId the same for every repeat of the request; undefined: the request has no idempotency key and is never repeated
@@ -37,7 +37,8 @@ export async function redeliver(
   // The first request has sent the run and could not answer: its process died, or lost Redis or the broker.
   const isSent = found.isUnsent !== true && (isDue(found) || run !== noted.parkedRun)
   if (isSent) return found
-  return send(deps, found, by).catch(async (error: unknown) => {
+  const subscription = await requireSendable(deps, found)
+  return sendTo(subscription, deps, found, by).catch(async (error: unknown) => {
     // The first request has published the run, and a worker has settled it meanwhile.
     if (error instanceof AppError && error.code === 'delivery-not-parked')
       return (await deps.deliveries.find(deliveryId)) ?? found
@@ -45,15 +46,31 @@ export async function redeliver(
   })
 }
 
-async function send(deps: RedeliverDeps, found: DeliveryRecord, by: Redeliverer): Promise<DeliveryRecord> {
-  if (isDue(found)) throw new AppError('delivery-not-parked', { detail: DUE })
-  const subscription = await deps.subscriptions.find(found.tenant, found.subscriptionId)
-  if (subscription === undefined) throw new AppError('subscription-deleted')
-  if (!subscription.enabled) throw new AppError('subscription-disabled')
+const send = async (deps: RedeliverDeps, found: DeliveryRecord, by: Redeliverer): Promise<DeliveryRecord> =>
+  sendTo(await requireSendable(deps, found), deps, found, by)
+
+async function sendTo(subscription: Subscription, deps: RedeliverDeps, found: DeliveryRecord, by: Redeliverer) {
   const sent = await sendAgain(deps, found.deliveryId, by, subscription, await sendableOf(deps, found))
   if (sent.kind === 'sent') return sent.record
   if (sent.kind === 'busy') throw new AppError('delivery-not-parked', { detail: BUSY })
   throw new AppError(NOT_SENT[sent.kind])
+}
+
+/**
+ * A lease is in another hash slot than the record, so a client can lease the delivery between this look and the new run. Its
+ * outcome is then `lease-lost`, and the delivery is received once more.
+ */
+async function requireSendable({ subscriptions, held }: RedeliverDeps, found: DeliveryRecord): Promise<Subscription> {
+  if (isDue(found)) throw new AppError('delivery-not-parked', { detail: DUE })
+  const { tenant, subscriptionId, deliveryId, state } = found
+  const subscription = await subscriptions.find(tenant, subscriptionId)
+  if (subscription === undefined) throw new AppError('subscription-deleted')
+  if (!subscription.enabled) throw new AppError('subscription-disabled')
+  // The leases of other subscriptions are of workers, and end in a moment.
+  const isReceived = subscription.mode === 'pull' && state === 'held'
+  const leasedUntilMs = isReceived ? await held.leasedUntil(subscriptionId, deliveryId) : null
+  if (leasedUntilMs !== null) throw new AppError('delivery-not-parked', { detail: leased(leasedUntilMs) })
+  return subscription
 }
 
 const NOT_SENT = {
@@ -70,6 +87,8 @@ async function sendableOf({ journal }: RedeliverDeps, found: DeliveryRecord): Pr
   return { which: 'any', body }
 }
 
+const leased = (untilMs: number): string =>
+  `A client has leased this delivery until ${new Date(untilMs).toISOString()}. Report its outcome, or wait until then.`
 const DUE = 'An attempt of this delivery is due now.'
 export const BUSY = 'Another request is sending this delivery now.'
 export const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished.'

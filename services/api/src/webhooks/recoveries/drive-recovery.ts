@@ -1,4 +1,4 @@
-import { EVENT_TYPES, hasLimits, type Subscription, type Tenant } from '@switchhook/contracts'
+import { EVENT_TYPES, hasLimits, isPaused, type Subscription, type Tenant } from '@switchhook/contracts'
 import type { DueTimer } from '@switchhook/store'
 import type { Step, Transact } from '../../state/transact.ts'
 import { createBackfillWindow } from './backfill-window.ts'
@@ -64,8 +64,16 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
       const mostPerSecond = Math.min(present.maxPerSecond ?? deps.mostPerSecond, deps.mostPerSecond)
       const stalledMs = stalledMsOf(present, nowMs)
       const unansweredMs = await unansweredMsOf(present, subscription, nowMs)
-      const conditions = { isEnabled: subscription.enabled, health, unansweredMs, mostPerSecond, stalledMs, nowMs }
-      const { take, waitMs, pace, waitingFor } = planStep(present.pace, conditions)
+      // Clients decide how fast they receive what a pull subscription holds.
+      const isHeld = subscription.mode !== 'pull' && isPaused(subscription, nowMs)
+      const allowed = { isEnabled: subscription.enabled, isPaused: isHeld, mostPerSecond }
+      const { take, waitMs, pace, waitingFor } = planStep(present.pace, {
+        ...allowed,
+        health,
+        unansweredMs,
+        stalledMs,
+        nowMs,
+      })
       if (take === 0 && stalledMs >= MAX_STALLED_MS) return write(cancelled(released, 'no-progress', nowMs))
       // Only sending shows whether the broker is back.
       const stillWaitingFor = present.waitingFor === 'broker' ? present.waitingFor : null

@@ -4,6 +4,7 @@ import { type Conditions, firstPace, planStep, RISE_MS, UNANSWERED_MS } from './
 const NOW_MS = 1_000_000
 const HEALTHY: Conditions = {
   isEnabled: true,
+  isPaused: false,
   health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null },
   unansweredMs: null,
   mostPerSecond: 50,
@@ -44,6 +45,8 @@ test.each<[string, Partial<Conditions>, string, number]>([
     7_000,
   ],
   ['a subscription that stays disabled', { isEnabled: false, stalledMs: 3_600_000 }, 'subscription-enabled', 60_000],
+  ['a paused subscription', { isPaused: true }, 'subscription-resumed', 2_000],
+  ['a subscription that stays paused', { isPaused: true, stalledMs: 3_600_000 }, 'subscription-resumed', 60_000],
   ['a cool-down', health('open', NOW_MS + 3_000), 'endpoint-cooling-down', 3_000],
   ['a long cool-down, which can end early', health('open', NOW_MS + 60_000), 'endpoint-cooling-down', 5_000],
   [
@@ -65,6 +68,7 @@ test('a probe keeps the rate at the slowest until the breaker is closed', () => 
 
 const conditions = fc.record({
   isEnabled: fc.boolean(),
+  isPaused: fc.boolean(),
   health: fc.record({
     state: fc.constantFrom('closed' as const, 'open' as const, 'probing' as const),
     consecutiveFailures: fc.nat(9),
@@ -89,7 +93,7 @@ test('under any conditions: never faster than the limit, never doubled within th
         expect(plan.pace.perSecond).toBeLessThanOrEqual(
           Math.min(mostPerSecond, 2 ** Math.max(0, (nowMs - plan.pace.sinceMs) / RISE_MS)),
         )
-        if (!each.isEnabled || each.health.state === 'open') expect(plan.take).toBe(0)
+        if (!each.isEnabled || each.isPaused || each.health.state === 'open') expect(plan.take).toBe(0)
         total += plan.take
         pace = plan.pace
         nowMs += plan.waitMs

@@ -9,6 +9,8 @@ export interface Pace {
 
 export interface Conditions {
   readonly isEnabled: boolean
+  /** What is sent would be held, and the end of the pause would release it faster than the rate of the recovery. */
+  readonly isPaused: boolean
   readonly health: EndpointHealth
   /** How long the sample, one of the deliveries sent last, has had no result; null: it has one, or there is no sample. */
   readonly unansweredMs: number | null
@@ -20,7 +22,13 @@ export interface Conditions {
 }
 
 /** Why a recovery sends nothing now. */
-export const WAITING_FOR = ['endpoint-cooling-down', 'endpoint-answers', 'subscription-enabled', 'broker'] as const
+export const WAITING_FOR = [
+  'endpoint-cooling-down',
+  'endpoint-answers',
+  'subscription-enabled',
+  'subscription-resumed',
+  'broker',
+] as const
 
 export type WaitingFor = (typeof WAITING_FOR)[number]
 
@@ -38,7 +46,7 @@ export const RISE_MS = 3_000
 export const UNANSWERED_MS = 3_000
 const STEPS_PER_SECOND = 5
 const CHECK_SUBSCRIPTION_MS = 2_000
-/** A subscription can stay disabled for weeks. */
+/** A subscription can stay disabled or paused for weeks. */
 export const MAX_CHECK_MS = 60_000
 const CHECK_ENDPOINT_MS = 1_000
 const MAX_COOLDOWN_CHECK_MS = 5_000
@@ -47,13 +55,13 @@ const MAX_COOLDOWN_CHECK_MS = 5_000
 export const firstPace = (sinceMs: number): Pace => ({ perSecond: 1, sinceMs })
 
 /**
- * The rate begins at one delivery per second and doubles every three seconds. A cool-down, a disabled subscription or a
- * missing result pauses the recovery; then it begins at one again, after a cool-down with a single delivery as the probe.
- * Pure.
+ * The rate begins at one delivery per second and doubles every three seconds. A cool-down, a disabled or paused
+ * subscription or a missing result pauses the recovery; then it begins at one again, after a cool-down with a single
+ * delivery as the probe. Pure.
  */
 export function planStep(
   { sinceMs }: Pace,
-  { isEnabled, health, unansweredMs, mostPerSecond, stalledMs, nowMs }: Conditions,
+  { isEnabled, isPaused, health, unansweredMs, mostPerSecond, stalledMs, nowMs }: Conditions,
 ): StepPlan {
   const pause = (waitingFor: WaitingFor, atLeastMs: number, atMostMs = atLeastMs): StepPlan => {
     const waitMs = Math.min(atLeastMs, atMostMs)
@@ -61,7 +69,9 @@ export function planStep(
   }
 
   // Waiting as long again as it has waited so far makes the checks rarer.
-  if (!isEnabled) return pause('subscription-enabled', Math.max(stalledMs, CHECK_SUBSCRIPTION_MS), MAX_CHECK_MS)
+  const checkMs = Math.max(stalledMs, CHECK_SUBSCRIPTION_MS)
+  if (!isEnabled) return pause('subscription-enabled', checkMs, MAX_CHECK_MS)
+  if (isPaused) return pause('subscription-resumed', checkMs, MAX_CHECK_MS)
   if (health.state === 'open') {
     const leftMs = (health.openUntilMs ?? nowMs) - nowMs
     return pause('endpoint-cooling-down', Math.max(leftMs, CHECK_ENDPOINT_MS), MAX_COOLDOWN_CHECK_MS)

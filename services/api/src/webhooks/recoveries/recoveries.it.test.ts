@@ -143,7 +143,12 @@ const parkSome = (count: number): Promise<DeliveryId[]> => Promise.all(Array.fro
 const ALL: Selection = { from: null, to: null, reason: null }
 
 /** Begins a recovery as the route does. */
-async function begin(selection = ALL, maxPerSecond: number | null = null, id = randomUUID()): Promise<RecoveryId> {
+async function begin(
+  selection = ALL,
+  maxPerSecond: number | null = null,
+  id = randomUUID(),
+  startedBy?: Recovery['startedBy'],
+): Promise<RecoveryId> {
   const parked = createParkedWindow(connections[0])
   const newest = await parked.newest(subscriptionId)
   const range = rangeOf(selection, newest)
@@ -151,7 +156,7 @@ async function begin(selection = ALL, maxPerSecond: number | null = null, id = r
   const { after, until } = range
   const recoveryId = parseRecoveryId(id)
   const fixed = { recoveryId, subscriptionId, selection, maxPerSecond, found, failed: 0, after, until, newest }
-  const recovery = newRecovery(fixed, nowMs)
+  const recovery = newRecovery({ ...fixed, ...(startedBy !== undefined && { startedBy }) }, nowMs)
   return (await replicas[0].book.begin(tenant, recovery)).recoveryId
 }
 
@@ -449,22 +454,75 @@ test('missing answers pause the recovery, and it resumes when they arrive', asyn
   expect(await stepsUntil(id, 'done')).toMatchObject({ sent: 12 })
 })
 
+/** Stands in for workers that hold each delivery. */
+async function holding(delivery: Delivery): Promise<void> {
+  published.push(delivery)
+  const next = { token: newToken(), postponed: 0 }
+  await store.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: 60_000 })
+}
+
+const PULL = { mode: 'pull', url: '' } as const
+
+const change = (to: Partial<Subscription>) =>
+  subscriptions().revise(tenant, subscriptionId, (present) => ({ ...present, ...to }))
+
 test.each<[string, Partial<Subscription>, Partial<Recovery>]>([
-  ['limits pause the recovery', { maxPerSecond: 1 }, { sent: 3, waitingFor: 'endpoint-answers' }],
-  ['a paused subscription do not', { paused: true }, { sent: 12, state: 'done' }],
-])('deliveries that are held because of %s', async (_name, change, expected) => {
-  await subscriptions().revise(tenant, subscriptionId, (present) => ({ ...present, ...change }))
+  ['because of limits pause the recovery', { maxPerSecond: 1 }, { sent: 3, waitingFor: 'endpoint-answers' }],
+  ['until clients receive them do not', PULL, { sent: 12, state: 'done' }],
+  [
+    'until clients of a paused subscription receive them do not',
+    { ...PULL, paused: true },
+    { sent: 12, state: 'done' },
+  ],
+])('deliveries that are held %s', async (_name, to, expected) => {
+  await change(to)
   await parkSome(12)
   const id = await begin()
-  for (const replica of replicas) {
-    replica.publish = async (delivery) => {
-      published.push(delivery)
-      const next = { token: newToken(), postponed: 0 }
-      await store.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: 60_000 })
-    }
-  }
+  for (const replica of replicas) replica.publish = holding
   for (let steps = 0; steps < 16 && (await read(id)).state === 'running'; steps++) await step()
   expect(await read(id)).toMatchObject(expected)
+})
+
+test.each<[string, () => Promise<RecoveryId>]>([
+  ['a recovery', () => begin()],
+  ['an automatic recovery', () => begin(ALL, null, undefined, 'recoverRejected')],
+  ['a backfill', () => beginBackfill()],
+])('a paused subscription pauses %s, and what is left is sent at its pace after the resume', async (_name, begins) => {
+  await parkSome(12)
+  await happen(...Array.from({ length: 12 }, () => ({})))
+  const id = await begins()
+  for (const replica of replicas) replica.publish = acknowledging
+  await step()
+  for (const to of [{ paused: true }, { pausedUntil: new Date(nowMs + 3_600_000).toISOString() }] as const) {
+    const { sent } = await read(id)
+    await change(to)
+    for (let steps = 0; steps < 6; steps++) await step()
+    expect(await read(id)).toMatchObject({ state: 'running', waitingFor: 'subscription-resumed', sent })
+    await change({ paused: undefined, pausedUntil: undefined })
+    await step()
+    expect(await read(id)).toMatchObject({ waitingFor: null, sent: sent + 1, pace: { perSecond: 1 } })
+  }
+  expect(await stepsUntil(id, 'done')).toMatchObject({ sent: 12 })
+})
+
+test('what a replica was sending when it died stays parked during a pause, and is sent after it', async () => {
+  const parked = await parkSome(1)
+  const id = await begin()
+  const dying = hanging(async () => {})
+  replicas[0].publish = dying.publish
+  await replicas[0].driver.timerDue({ tenant, payload: timer?.payload })
+  await eventually(() => expect(dying.begun).toHaveLength(1))
+  await change({ paused: true })
+  replicas[1].publish = acknowledging
+  await step(replicas[1])
+  expect(await read(id)).toMatchObject({ waitingFor: 'subscription-resumed', inHand: { items: [{}] } })
+  expect(published).toEqual([])
+  await change({ paused: undefined })
+  while ((await read(id)).state === 'running') await step(replicas[1])
+  expect(await read(id)).toMatchObject({ state: 'done', found: 1, sent: 1 })
+  expect(published.map(({ deliveryId, run }) => [deliveryId, run])).toEqual(parked.map((each) => [each, 2]))
+  dying.letGo()
+  await replicas[0].driver.idle()
 })
 
 test('a client can lower the rate', async () => {

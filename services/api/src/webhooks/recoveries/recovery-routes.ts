@@ -39,7 +39,7 @@ export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
   summary: 'Send the parked deliveries of a subscription again',
   description:
     'Starts a recovery: sends the deliveries that are parked now, the oldest first, each as `redeliver` does. It begins with one delivery per second, ' +
-    'doubles its rate every three seconds, and pauses while the endpoint is in a cool-down or slow to answer, or the subscription is disabled. Deliveries ' +
+    'doubles its rate every three seconds, and pauses while the endpoint is in a cool-down or slow to answer, or the subscription is disabled or paused. Deliveries ' +
     'that are parked again stay parked. With `dryRun`, the answer is 200 with a count, and nothing is sent. One recovery of a subscription ' +
     'runs at a time: repeating its request returns it, and a different window, reason, type or pace answers 409 `recovery-in-progress`.',
   failures: ['subscription-not-found', 'recovery-in-progress'],

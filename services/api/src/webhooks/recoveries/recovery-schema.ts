@@ -166,6 +166,7 @@ const recoveryProperties = {
       WAITING_FOR,
       'Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. ' +
         '`endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow, its limits hold it, or the workers are busy. `subscription-enabled`: the subscription is disabled. ' +
+        '`subscription-resumed`: the subscription is paused. ' +
         '`broker`: the message broker of the service is unavailable.',
       null,
     ),
