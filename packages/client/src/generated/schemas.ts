@@ -305,7 +305,7 @@ export interface Schemas {
       /** The original call. */
       forCallId: string;
     } | null;
-    /** The result of a command that changed no state, for example one that failed after its 202. */
+    /** The result of a command that changed no state: it failed after its 202, or another one came first. */
     commandResult: {
       /** The command. */
       commandId: string;
@@ -313,7 +313,7 @@ export interface Schemas {
       command: number;
       /** Result of the command. 1 ok, 2 failed. */
       result: number;
-      /** Why the command failed. 0 none, 1 normal, 2 busy, 3 badAddress, 4 noAnswer, 5 cancelled, 6 rejected, 7 failed, 8 blocked, 9 transferred, 10 deviceUnavailable, 11 answeredElsewhere, 12 platformLost. */
+      /** Why the command failed; 0 if it did not. 0 none, 1 normal, 2 busy, 3 badAddress, 4 noAnswer, 5 cancelled, 6 rejected, 7 failed, 8 blocked, 9 transferred, 10 deviceUnavailable, 11 answeredElsewhere, 12 platformLost. */
       reason: number;
     } | null;
   };
