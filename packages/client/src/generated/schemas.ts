@@ -165,7 +165,7 @@ export interface Schemas {
     at: string;
     /** The action. Later versions may add actions that are not listed for the `action` parameter. */
     action: string;
-    /** The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request admitted by its address. */
+    /** The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request admitted by its address. `switchhook` without an issuer: the service itself, which deleted an unused pull subscription. */
     clientId: string;
     /** The token's `sub` if it differs from the client. */
     subject: string | null;
