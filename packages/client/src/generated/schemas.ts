@@ -480,7 +480,7 @@ export interface Schemas {
     destination: string;
     /** Presentation number that the called party sees. Absent or null: the platform chooses. */
     cli?: string | null;
-    /** Your own id for tracing, repeated in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the earlier call while that call lives, even if the earlier dial had a key; after its end it dials again. A dial with a new key starts a new call. */
+    /** Your own id for tracing, repeated in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the earlier call while that call lives, even if the earlier dial had a key; after its end it dials again. A dial with a new key starts a new call. Empty: as if absent. */
     correlationId?: string | null;
   };
   /** An endpoint failed several times in a row and is in its cool-down. Sent once per outage. Deliveries of `webhook.…` events never cause notices. */
@@ -1333,7 +1333,7 @@ export interface Schemas {
     transferTarget: string;
     /** true: blind (unattended) transfer; false: attended transfer with a consultation call. */
     blind?: boolean | null;
-    /** Your own id for tracing, repeated from now on in the events of this call and of the consultation call. Absent or null: the correlation id of `dial` stays. */
+    /** Your own id for tracing, repeated from now on in the events of this call and of the consultation call. Absent or null: the correlation id of `dial` stays. Empty: as if absent. */
     correlationId?: string | null;
   };
   /** Options of a test or check. Unknown fields are ignored; the body can be `{}` or missing. */
