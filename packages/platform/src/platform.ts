@@ -113,6 +113,11 @@ export interface LegReport {
     readonly command: CallCommand
     readonly reason: EndReason
   } | null
+  /**
+   * A command whose result was there already. The report that says so keeps the leg's state. Ignored unless `commandId` is
+   * its id: version 0.1.0, running beside this one, copies the field to its later reports of the leg.
+   */
+  readonly doneCommand?: { readonly commandId: CommandId; readonly command: CallCommand } | null
 }
 
 /** Whether an agent's device is reachable. A device that was never reported counts as online. */
@@ -152,8 +157,8 @@ export class PlatformUnavailable extends Error {
  *   held by then.) Any other rejection leaves the result open, and reports show it. A command never rejects because of
  *   something that happens after the platform has accepted it.
  * - A command that does not fit the leg's state, because the leg changed after the api checked it, leaves the leg as it
- *   is and is reported as `failedCommand`. On a leg that has ended or does not exist, and for `hold` of a held or
- *   `resume` of a connected leg, nothing happens and nothing is reported.
+ *   is and is reported as `failedCommand`. `hold` of a held leg, and `answer` or `resume` of a connected one, leave it as
+ *   it is and are reported as `doneCommand`. On a leg that has ended or does not exist, nothing is reported.
  * - Repeating a commandId has no effect, even after a restart.
  * - Reports of one leg have rising orders, follow the transitions of the call model, and end with `ended`.
  *

@@ -105,6 +105,19 @@ test('a failed hold is reported and the call stays connected', async () => {
   await desk.command(`${callId}/hangup`, { agentUri })
 })
 
+test('of concurrent commands, each that is accepted has an event, unless it is answered as noop', async () => {
+  const agentUri = anAgent()
+  const { callId } = await dial(agentUri, '+15550100')
+  await desk.until(callId, agentUri, inState(3))
+  for (const [command, state] of [...Array(4)].flatMap(() => [['hold', 4] as const, ['resume', 3] as const])) {
+    const answers = await Promise.all([1, 2].map(() => desk.command(`${callId}/${command}`, { agentUri })))
+    const ids = answers.flatMap(({ noop, commandId }) => (noop ? [] : [commandId]))
+    const named = () => new Set(desk.leg(callId, agentUri).map(({ commandId }) => commandId))
+    await desk.until(callId, agentUri, (latest) => latest.state === state && ids.every((id) => named().has(id)))
+  }
+  await desk.command(`${callId}/hangup`, { agentUri })
+})
+
 describe('a repeated command', () => {
   test('with an Idempotency-Key is executed once, on any replica', async () => {
     const agentUri = anAgent()

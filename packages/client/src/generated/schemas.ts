@@ -165,7 +165,7 @@ export interface Schemas {
     at: string;
     /** The action. Later versions may add actions that are not listed for the `action` parameter. */
     action: string;
-    /** The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request admitted by its address. */
+    /** The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request admitted by its address. `switchhook` without an issuer: the service itself, which deleted an unused pull subscription. */
     clientId: string;
     /** The token's `sub` if it differs from the client. */
     subject: string | null;
@@ -305,7 +305,7 @@ export interface Schemas {
       /** The original call. */
       forCallId: string;
     } | null;
-    /** The result of a command that changed no state, for example one that failed after its 202. */
+    /** The result of a command that changed no state: it failed after its 202, or another one came first. */
     commandResult: {
       /** The command. */
       commandId: string;
@@ -313,7 +313,7 @@ export interface Schemas {
       command: number;
       /** Result of the command. 1 ok, 2 failed. */
       result: number;
-      /** Why the command failed. 0 none, 1 normal, 2 busy, 3 badAddress, 4 noAnswer, 5 cancelled, 6 rejected, 7 failed, 8 blocked, 9 transferred, 10 deviceUnavailable, 11 answeredElsewhere, 12 platformLost. */
+      /** Why the command failed; 0 if it did not. 0 none, 1 normal, 2 busy, 3 badAddress, 4 noAnswer, 5 cancelled, 6 rejected, 7 failed, 8 blocked, 9 transferred, 10 deviceUnavailable, 11 answeredElsewhere, 12 platformLost. */
       reason: number;
     } | null;
   };
@@ -480,7 +480,7 @@ export interface Schemas {
     destination: string;
     /** Presentation number that the called party sees. Absent or null: the platform chooses. */
     cli?: string | null;
-    /** Your own id for tracing, repeated in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the earlier call while that call lives, even if the earlier dial had a key; after its end it dials again. A dial with a new key starts a new call. */
+    /** Your own id for tracing, repeated in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the earlier call while that call lives, even if the earlier dial had a key; after its end it dials again. A dial with a new key starts a new call. Empty: as if absent. */
     correlationId?: string | null;
   };
   /** An endpoint failed several times in a row and is in its cool-down. Sent once per outage. Deliveries of `webhook.…` events never cause notices. */
@@ -1333,7 +1333,7 @@ export interface Schemas {
     transferTarget: string;
     /** true: blind (unattended) transfer; false: attended transfer with a consultation call. */
     blind?: boolean | null;
-    /** Your own id for tracing, repeated from now on in the events of this call and of the consultation call. Absent or null: the correlation id of `dial` stays. */
+    /** Your own id for tracing, repeated from now on in the events of this call and of the consultation call. Absent or null: the correlation id of `dial` stays. Empty: as if absent. */
     correlationId?: string | null;
   };
   /** Options of a test or check. Unknown fields are ignored; the body can be `{}` or missing. */

@@ -69,6 +69,8 @@ test.each<[object, unknown, string]>([
   [{ type: ['integer', 'null'] }, 'x', 'must be an integer or null'],
   [{ type: 'boolean' }, 'no', 'must be true or false'],
   [{ type: ['boolean', 'null'] }, 'no', 'must be true, false or null'],
+  [{ anyOf: [{ type: 'string' }, { type: 'integer' }] }, null, 'must be a string or an integer'],
+  [{ anyOf: [{ type: 'string' }, { type: ['boolean', 'null'] }] }, 1, 'must be a string, true, false or null'],
   [{ const: true }, false, 'must be true'],
   [{ type: 'string', format: 'date-time' }, 'now', 'must be an RFC 3339 time, such as 2026-11-20T17:06:01Z'],
   [{ type: 'string', format: 'uuid' }, '42', 'must be a GUID, such as 4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11'],

@@ -54,14 +54,21 @@ function isTime(text: string): boolean {
 }
 
 function toFaults(errors: readonly ErrorObject[]): Fault[] {
-  // An enum fault says more than the type fault at the same place.
-  const choices = new Set(errors.filter(({ keyword }) => keyword === 'enum').map(({ instancePath }) => instancePath))
+  // A fault that lists the choices says more than the type faults at the same place.
+  const choices = new Set(errors.filter(listsChoices).map(({ instancePath }) => instancePath))
   const faults = errors
     .filter(({ keyword, instancePath }) => keyword !== 'type' || !choices.has(instancePath))
     .map((error) => ({ pointer: pointerOf(error), detail: faultText(error) }))
   // Deduplicated by key, not pairwise: a hostile body can have many thousand faults.
   return [...new Map(faults.map((fault) => [`${fault.pointer} ${fault.detail}`, fault])).values()]
 }
+
+const listsChoices = ({ keyword, schema }: ErrorObject): boolean =>
+  keyword === 'enum' || (keyword === 'anyOf' && typesOf(schema as AnySchemaObject[]).length > 0)
+
+/** The types of an `anyOf` whose branches say nothing else. */
+const typesOf = (branches: readonly AnySchemaObject[]): string[] =>
+  branches.every((branch) => Object.keys(branch).join() === 'type') ? branches.flatMap(({ type }) => type) : []
 
 function pointerOf({ instancePath, params }: ErrorObject): string {
   const member = (params['missingProperty'] ?? params['additionalProperty']) as string | undefined
@@ -94,7 +101,8 @@ const TEXTS: Readonly<Record<string, (params: Params, schema: AnySchemaObject) =
   },
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as unknown[]).map(String).join(', ')}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
-  type: ({ type }) => `must be ${listed([type as string | string[]].flat().flatMap(named))}`,
+  type: ({ type }) => mustBe([type as string | string[]].flat()),
+  anyOf: (_params, { anyOf }) => mustBe(typesOf(anyOf)),
   format: ({ format }) => FORMATS[format as string],
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
@@ -117,6 +125,9 @@ const TYPES: Readonly<Record<string, string>> = {
 const counted = (limit: number, noun: string): string => `${limit} ${noun}${limit === 1 ? '' : 's'}`
 
 const named = (type: string): readonly string[] => (type === 'boolean' ? ['true', 'false'] : [TYPES[type] ?? type])
+
+const mustBe = (types: readonly string[]): string | undefined =>
+  types.length === 0 ? undefined : `must be ${listed(types.flatMap(named))}`
 
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`

@@ -106,12 +106,15 @@ const properties = {
     ],
   },
   commandResult: nullable(
-    describedObject('The result of a command that changed no state, for example one that failed after its 202.', {
-      commandId: guid('The command.'),
-      command: numberedSchema(CommandNumber, 'The command.'),
-      result: numberedSchema({ ok: 1, failed: 2 }, 'Result of the command.'),
-      reason: numberedSchema(EndReason, 'Why the command failed.'),
-    }),
+    describedObject(
+      'The result of a command that changed no state: it failed after its 202, or another one came first.',
+      {
+        commandId: guid('The command.'),
+        command: numberedSchema(CommandNumber, 'The command.'),
+        result: numberedSchema({ ok: 1, failed: 2 }, 'Result of the command.'),
+        reason: numberedSchema(EndReason, 'Why the command failed; 0 if it did not.'),
+      },
+    ),
   ),
 }
 

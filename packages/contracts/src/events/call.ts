@@ -106,7 +106,7 @@ export interface CallStatus {
   readonly commandResult: CommandResult | null
 }
 
-/** The result of a command that changed no state, for example one that failed after its 202. */
+/** The result of a command that changed no state: it failed after its 202, or another one came first. */
 export interface CommandResult {
   readonly commandId: CommandId
   readonly command: CommandNumber

@@ -59,6 +59,10 @@ const ALREADY: Readonly<Partial<Record<CallState, readonly CommandOnLeg[]>>> = {
   [ended]: ['hangup'],
 }
 
+/** The leg has the result of this command already. */
+export const hasResult = (state: CallState, command: CommandOnLeg | 'completeTransfer'): boolean =>
+  ALREADY[state]?.some((one) => one === command) === true
+
 interface CommandDetails {
   readonly commandId: CommandId
   readonly target?: string
@@ -88,7 +92,7 @@ export function checkCommand(
     allowedCommands: allowed,
   })
   if (status?.commandId === details.commandId) return { kind: 'done' }
-  if (ALREADY[state]?.includes(command) === true) return { kind: 'noop' }
+  if (hasResult(state, command)) return { kind: 'noop' }
   if (!ALLOWED[state].includes(command)) return refuse('invalid-call-state')
   if (!allowed.includes(command)) return refuse('remote-answer-unsupported')
   if (command !== 'transfer') return { kind: 'send', as: command }

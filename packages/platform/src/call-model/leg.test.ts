@@ -94,6 +94,22 @@ test('a failed command makes an event without a change of state', () => {
   })
 })
 
+test('a command whose result was there already makes an event, once', () => {
+  const commandId = newCommandId()
+  const done = { state: connected, doneCommand: { commandId, command: 'resume' as const } }
+  const events = eventsOf(
+    aReport({ state: connected }),
+    aReport({ ...done, order: 2, commandId }),
+    // Version 0.1.0 copies the field to the next report.
+    aReport({ ...done, order: 3, remoteHeld: true }),
+  )
+  expect(events.map(({ commandResult }) => commandResult)).toEqual([
+    null,
+    { commandId, command: CommandNumber.resume, result: 1, reason: EndReason.none },
+    null,
+  ])
+})
+
 test.each<[string, Partial<LegReport>]>([
   ['held by the remote party', { remoteHeld: true }],
   ['connected to another party', { remoteParty: { uri: 'tel:+15550111', number: '+15550111', name: null, type: 3 } }],

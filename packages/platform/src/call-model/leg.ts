@@ -10,8 +10,6 @@ import {
 } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 
-type FailedCommand = NonNullable<LegReport['failedCommand']>
-
 const { unknown, initiated, proceeding, alerting, connected, held, ended } = CallState
 
 /** One agent's leg as stored: the latest snapshot, and the order of the report that it was made from. */
@@ -53,7 +51,7 @@ export function applyReport(leg: Leg | undefined, report: LegReport): Leg | unde
 
 /** The next snapshot, from the previous one (undefined: none) and the report. */
 function statusAfter(before: CallStatus | undefined, report: LegReport): CallStatus {
-  const { state, at, ending, failedCommand } = report
+  const { state, at, ending } = report
   return {
     // Keeps the fields that a later version, running beside this one, has stored.
     ...before,
@@ -80,18 +78,17 @@ function statusAfter(before: CallStatus | undefined, report: LegReport): CallSta
     endedBy: ending?.endedBy ?? EndedBy.unknown,
     cause: ending?.cause ?? null,
     sipCode: ending?.sipCode ?? null,
-    commandResult: failedCommand && commandResultOf(failedCommand),
+    commandResult: commandResultOf(report),
     ...times(report, before?.answeredAt ?? null),
   }
 }
 
 /** The port names commands; enum values in events are numbers. */
-const commandResultOf = ({ commandId, command, reason }: FailedCommand): CommandResult => ({
-  commandId,
-  command: CommandNumber[command],
-  reason,
-  result: 2,
-})
+function commandResultOf({ commandId, failedCommand, doneCommand }: LegReport): CommandResult | null {
+  if (failedCommand !== null) return { ...failedCommand, command: CommandNumber[failedCommand.command], result: 2 }
+  if (doneCommand == null || doneCommand.commandId !== commandId) return null
+  return { commandId, command: CommandNumber[doneCommand.command], reason: EndReason.none, result: 1 }
+}
 
 function times({ state, at }: LegReport, answeredBefore: string | null) {
   const isTalk = state === connected || state === held
@@ -103,7 +100,7 @@ function times({ state, at }: LegReport, answeredBefore: string | null) {
 
 const IGNORED = { sequence: 0, occurredAt: '', previousState: 0, commandId: null, commandResult: null }
 
-/** A different sequence, time or command id alone makes no event; a failed command always does. */
+/** A different sequence, time or command id alone makes no event; the result of a command always does. */
 function isNews(before: CallStatus, next: CallStatus): boolean {
   return next.commandResult !== null || !isDeepStrictEqual({ ...before, ...IGNORED }, { ...next, ...IGNORED })
 }

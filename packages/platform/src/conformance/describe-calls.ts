@@ -104,6 +104,28 @@ export function describeCalls(fixture: Fixture): void {
     })
   })
 
+  test('a command whose result another command has brought about is reported as done', async () => {
+    const callId = await fixture.customerCall()
+    const answer = fixture.talk(callId)
+    await fixture.platform.answer(answer)
+    await fixture.platform.hold(fixture.leg(callId))
+    const hold = fixture.leg(callId)
+    await fixture.platform.hold(hold)
+    await fixture.platform.resume(fixture.talk(callId))
+    const resume = fixture.talk(callId)
+    await fixture.platform.resume(resume)
+    const results = () =>
+      fixture.observer.eventsOf(callId, fixture.alice).filter((event) => event.commandResult !== null)
+    await fixture.harness.until(() => results().length >= 3)
+    expect(results()).toMatchObject([
+      { state: connected, commandResult: { commandId: answer.commandId, command: 2, result: 1, reason: 0 } },
+      { state: held, commandResult: { commandId: hold.commandId, command: 4, result: 1, reason: 0 } },
+      { state: connected, commandResult: { commandId: resume.commandId, command: 5, result: 1, reason: 0 } },
+    ])
+    await fixture.platform.resume(resume)
+    expect(results()).toHaveLength(3)
+  })
+
   test('lookUp returns the legs as reported, and none for an unknown call', async () => {
     const callId = await fixture.dial(fixture.bob)
     await fixture.untilState(callId, alerting, fixture.bob)

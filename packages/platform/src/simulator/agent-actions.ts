@@ -1,4 +1,5 @@
-import { type CallCommand, CallState, type CommandId, EndReason } from '@switchhook/contracts'
+import { CallState, type CommandId, EndReason } from '@switchhook/contracts'
+import { hasResult } from '../call-model/check-command.ts'
 import type { LegReport } from '../platform.ts'
 import { type AgentStep, isSameParty, otherParty, type Party, type SimulatedCall } from './call-group.ts'
 import { connect, reportHold } from './calls.ts'
@@ -8,7 +9,7 @@ import { beginTransfer, cancelTransfer, targetAnswered } from './transfers.ts'
 
 /**
  * An agent acts on a leg. A command that does not fit the leg's state is reported as failed; one whose result is already
- * there changes nothing.
+ * there, because another action came first, as done.
  */
 export function applyAgentStep(
   draft: Draft,
@@ -18,17 +19,24 @@ export function applyAgentStep(
   const call = draft.call(step.callId)
   const leg = draft.leg(step.callId, step.agentUri)
   if (call === undefined || leg === undefined) return
-  const isCarriedOut = step.isInVain !== true && carryOut(draft, step, { call, leg, refusesHold })
-  if (!isCarriedOut && step.commandId !== null) {
-    draft.report(leg, { failedCommand: failedCommand(step.kind, step.commandId) })
+  const { kind, commandId } = step
+  if (hasResult(leg.state, kind)) {
+    if (commandId !== null) draft.report(leg, { doneCommand: commandOf(kind, commandId) })
+    return
   }
+  const isCarriedOut = step.isInVain !== true && carryOut(draft, step, { call, leg, refusesHold })
+  if (!isCarriedOut && commandId !== null) draft.report(leg, { failedCommand: failedCommand(kind, commandId) })
 }
 
 /** In a report: the platform could not carry out the command. */
-export const failedCommand = (kind: CallCommand | 'completeTransfer', commandId: CommandId) => ({
-  commandId,
-  command: kind === 'completeTransfer' ? 'transfer' : kind,
+export const failedCommand = (kind: AgentStep['kind'], commandId: CommandId) => ({
+  ...commandOf(kind, commandId),
   reason: EndReason.failed,
+})
+
+const commandOf = (kind: AgentStep['kind'], commandId: CommandId) => ({
+  commandId,
+  command: kind === 'completeTransfer' ? ('transfer' as const) : kind,
 })
 
 interface Subject {
@@ -52,7 +60,6 @@ function carryOut(draft: Draft, step: AgentStep, { call, leg, refusesHold }: Sub
       answer(draft, call)
       return true
     case 'hold':
-      if (state === CallState.held) return true
       if (state !== CallState.connected || refusesHold(other)) return false
       reportHold(draft, call, leg, true)
       return true

@@ -138,8 +138,8 @@ export class Draft {
   }
 
   report(leg: LegReport | undefined, change: Partial<LegReport>): void {
-    // A failed command is in one report only.
-    if (leg !== undefined) this.#report({ ...leg, failedCommand: null, ...change })
+    // The result of a command is in one report only.
+    if (leg !== undefined) this.#report({ ...leg, failedCommand: null, doneCommand: null, ...change })
   }
 
   endLeg(leg: LegReport | undefined, how: HowEnded, by: EndedByParty, change: Partial<LegReport> = {}): void {

@@ -1,4 +1,4 @@
-import { CallState } from '@switchhook/contracts'
+import { CallState, type CommandId, uuidV5 } from '@switchhook/contracts'
 import { applyAgentStep } from '../../simulator/agent-actions.ts'
 import { ENDINGS, type SimulatedCall } from '../../simulator/call-group.ts'
 import { endCall } from '../../simulator/calls.ts'
@@ -9,7 +9,7 @@ import { drop } from './plan-channels.ts'
 import type { Channel } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
 
-/** The time in which a phone must answer after a request to answer. */
+/** The time in which a phone must answer or resume after a request. */
 const ANSWER_WITHIN_MS = 3_000
 
 /** Applies an agent's action on a leg, by command or at the phone. What the phone has to do is requested from it. */
@@ -20,7 +20,6 @@ export function applyCommand(draft: SessionDraft, input: CommandInput): void {
   if (call === undefined || leg === undefined) return
   if (input.kind === 'transfer') return transfer(draft, input, call)
   const channel = draft.channelOf(agentUri)
-  if (input.kind === 'answer' && leg.state === CallState.connected) return
   const isRinging = input.kind === 'answer' && leg.state === CallState.alerting
   const isHeldAtPhone = leg.state === CallState.held && channel?.isHeldAtPhone === true
   const isForPhone = isRinging || (input.kind === 'resume' && isHeldAtPhone && call.transfer?.by !== agentUri)
@@ -30,7 +29,8 @@ export function applyCommand(draft: SessionDraft, input: CommandInput): void {
 }
 
 /** False: the phone cannot be made to answer. */
-function answer(draft: SessionDraft, { callId, agentUri, commandId, how }: CommandInput, channel: Channel): boolean {
+function answer(draft: SessionDraft, input: CommandInput, channel: Channel): boolean {
+  const { callId, agentUri, commandId, how } = input
   if (how == null || commandId === null) return false
   if (channel.origin === 'lent') {
     answerOnLine(draft, channel)
@@ -39,7 +39,10 @@ function answer(draft: SessionDraft, { callId, agentUri, commandId, how }: Comma
   // The line is closed, and the phone rings.
   if (how === 'connected') return false
   draft.accepted = commandId
-  if (draft.pendingAnswers.some((pending) => pending.agentUri === agentUri)) return true
+  if (draft.pendingAnswers.some((pending) => pending.agentUri === agentUri)) {
+    reportLater(draft, input, commandId)
+    return true
+  }
   draft.pendingAnswers = [...draft.pendingAnswers, { callId, agentUri, commandId, how }]
   if (how === 'talk') draft.actions.push({ kind: 'talk', channelId: channel.id })
   else drop(draft, channel, true)
@@ -48,11 +51,20 @@ function answer(draft: SessionDraft, { callId, agentUri, commandId, how }: Comma
 }
 
 /** The phone itself holds the call, so the phone has to resume it. False: it cannot be made to. */
-function resume(draft: SessionDraft, { commandId, how }: CommandInput, channel: Channel): boolean {
+function resume(draft: SessionDraft, input: CommandInput, channel: Channel): boolean {
+  const { commandId, how } = input
   if (how !== 'talk') return false
   draft.accepted = commandId
   draft.actions.push({ kind: 'talk', channelId: channel.id })
+  if (commandId !== null) reportLater(draft, input, commandId)
   return true
+}
+
+/** No event of the phone names this command, so its result is reported once the phone must have obeyed. */
+function reportLater(draft: SessionDraft, input: CommandInput, commandId: CommandId): void {
+  // Otherwise the step would count as a repeat of the command.
+  const repeatId = uuidV5(commandId, 'result') as CommandId
+  draft.later.push({ input: { ...input, isInVain: true, repeatId }, dueInMs: ANSWER_WITHIN_MS })
 }
 
 function transfer(

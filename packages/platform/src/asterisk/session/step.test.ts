@@ -72,6 +72,8 @@ class Steps {
   }
 }
 
+const commandIdOf = (input: Input): string | null => ('commandId' in input ? input.commandId : null)
+
 /** The process died before the bridge was deleted. */
 const withBridge = (stepped: Stepped, bridge: string): Stepped => ({
   ...stepped,
@@ -108,6 +110,18 @@ test('on hold the customer is taken out of the bridge, so the agent hears nothin
   steps.on(steps.command('hold'))
   expect(steps.asked).toEqual(['move 3 to wait'])
   expect(steps.state).toBe(CallState.held)
+})
+
+test('a call held at the phone is resumed by the phone, and the result of the command is reported', () => {
+  const steps = talking().on({ kind: 'phone-holds', channelId: 'x' })
+  steps.on({ kind: 'phone-holds', channelId: steps.id(2) })
+  const resume = { ...steps.command('hold'), kind: 'resume', how: 'talk', isInVain: false } as Input
+  steps.on(resume)
+  expect(steps.asked).toEqual(['talk 2'])
+  const { later } = steps.stepped
+  steps.on({ kind: 'phone-resumes', channelId: steps.id(2) }, ...later.map(({ input }) => input))
+  expect(steps.state).toBe(CallState.connected)
+  expect(steps.stepped.session.group.legs[0]).toMatchObject({ doneCommand: { commandId: commandIdOf(resume) } })
 })
 
 test('one party hangs up: the other one is ended, and the bridge', () => {
@@ -152,7 +166,7 @@ describe('answer', () => {
     expect(steps.asked).toEqual(['talk 2'])
     steps.on({ kind: 'ready', channelId: steps.id(2), isUp: true })
     const leg = steps.stepped.session.group.legs[0]
-    expect(leg).toMatchObject({ state: CallState.connected, commandId: 'commandId' in answer ? answer.commandId : '' })
+    expect(leg).toMatchObject({ state: CallState.connected, commandId: commandIdOf(answer) })
   })
 
   test('by a second call ends the first one as answered elsewhere', () => {
@@ -173,6 +187,19 @@ describe('answer', () => {
       state: CallState.alerting,
       failedCommand: { command: 'answer' },
     })
+  })
+
+  test('by two commands is reported for both', () => {
+    const steps = ringing()
+    const [first, second] = [steps.answer('talk'), steps.answer('talk')]
+    steps.on(first, second)
+    expect(steps.asked).toEqual([])
+    const [overdue] = steps.stepped.later
+    steps.on({ kind: 'ready', channelId: steps.id(2), isUp: true })
+    const leg = () => steps.stepped.session.group.legs[0]
+    expect(leg()).toMatchObject({ state: CallState.connected, commandId: commandIdOf(first) })
+    steps.on(...(overdue === undefined ? [] : [overdue.input]))
+    expect(leg()).toMatchObject({ state: CallState.connected, doneCommand: { commandId: commandIdOf(second) } })
   })
 
   test('that the phone does not obey is reported as failed after a while', () => {

@@ -10,7 +10,11 @@ export const address = (description: string, example: string) =>
 const agentUri = address('User URI of the agent who starts or owns the call.', 'sip:alice@acme.example')
 
 const correlationId = (description: string) =>
-  orNull(text(description, 'crm-4711', { maxLength: 128, pattern: PRINTABLE }))
+  orNull(text(`${description} Empty: as if absent.`, 'crm-4711', { maxLength: 128, pattern: PRINTABLE }))
+
+/** The correlation id of a command; null: it has none. An empty one identifies nothing. */
+export const correlationIdOf = (body: { readonly correlationId?: string | null }): string | null =>
+  body.correlationId || null
 
 export const dialSchema = component('DialCommand', {
   type: 'object',

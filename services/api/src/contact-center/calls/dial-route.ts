@@ -1,6 +1,6 @@
 import { AppError, parseCallId, parseCommandId } from '@switchhook/contracts'
 import { type Call, type Dialled, hasBegun, newCall } from '../center/call.ts'
-import { acceptedSchema, type DialBody, dialSchema } from './call-schemas.ts'
+import { acceptedSchema, correlationIdOf, type DialBody, dialSchema } from './call-schemas.ts'
 import { accepted, commandRoute, requireAgent, send } from './commands.ts'
 
 /** Starts an outbound call. Stores the call with its id before the platform receives the command. */
@@ -17,7 +17,8 @@ export const dial = commandRoute<DialBody>({
   otherParty: 'destination',
   failures: ['agent-device-unavailable'],
   async handle({ caller: { tenant, clientId }, caller, body, idFor, isKeyed }, { platform, center, now }) {
-    const { agentUri, destination, cli = null, correlationId = null } = body
+    const { agentUri, destination, cli = null } = body
+    const correlationId = correlationIdOf(body)
     await requireAgent(platform, caller, agentUri)
     const commandId = parseCommandId(idFor('command'))
     const dialled: Dialled = { agentUri, destination, cli, correlationId, commandId }

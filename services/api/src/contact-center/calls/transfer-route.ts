@@ -1,7 +1,13 @@
 import { AppError, type CallId, parseCallId } from '@switchhook/contracts'
 import type { RouteRequest } from '../../http/route.ts'
 import { newCall } from '../center/call.ts'
-import { callIdParam, type TransferBody, transferAcceptedSchema, transferSchema } from './call-schemas.ts'
+import {
+  callIdParam,
+  correlationIdOf,
+  type TransferBody,
+  transferAcceptedSchema,
+  transferSchema,
+} from './call-schemas.ts'
 import {
   type AllowedCommand,
   accepted,
@@ -28,7 +34,7 @@ async function begin(
     commandId,
     known,
     target: transferTarget,
-    correlationId: request.body.correlationId ?? null,
+    correlationId: correlationIdOf(request.body),
     consultationCallId,
   }
   if (consultationCallId === null) return send(platform.transfer(command))
@@ -84,13 +90,13 @@ export const transfer = commandRoute<TransferBody>({
       const leg = { tenant: caller.tenant, callId: call.callId, agentUri, commandId, known }
       await send(deps.platform.completeTransfer(leg))
     } else if (check.kind === 'send') {
-      const correlationId = body.correlationId ?? allowed.correlationId
+      const correlationId = correlationIdOf(body) ?? allowed.correlationId
       await begin(deps, request, { ...allowed, correlationId }, ownConsultation)
     }
     const consultationCallId = earlier ?? (check.kind === 'noop' ? null : ownConsultation)
     return accepted('transfer', call.callId, agentUri, {
       commandId,
-      correlationId: body.correlationId ?? allowed.correlationId,
+      correlationId: correlationIdOf(body) ?? allowed.correlationId,
       acceptedAt,
       noop: check.kind === 'noop',
       ...(consultationCallId !== null && { consultationCallId }),

@@ -36,7 +36,7 @@ const aRoute = (
 /** An audit log that records its calls in order. */
 function aLog(append: () => Promise<void> = async () => {}) {
   const calls: unknown[] = []
-  const audit = createAudit(
+  const { carryOut, recordOwn } = createAudit(
     {
       append: async (tenant, list, [added]) => {
         calls.push(['stored', tenant, list, added])
@@ -49,7 +49,7 @@ function aLog(append: () => Promise<void> = async () => {}) {
       warn: (message, fields) => void calls.push(['warn', message, fields]),
     },
   )
-  return { audit, calls }
+  return { audit: carryOut, recordOwn, calls }
 }
 
 const answer: Answer = { status: 200, body: {} }
@@ -104,6 +104,28 @@ test('a failure, and a route that is not audited, leave no entry', async () => {
   ).rejects.toBe(refusal)
   expect(await audit(aRoute(succeed, false), request, origin)).toBe(answer)
   expect(calls).toEqual([])
+})
+
+test('what the service itself does names the service, without an issuer and an address', async () => {
+  const { recordOwn, calls } = aLog()
+  await recordOwn('acme', 'subscription.deleted', { subscriptionId: 's-1' })
+  const entry = {
+    action: 'subscription.deleted',
+    clientId: 'switchhook',
+    subject: null,
+    issuer: null,
+    on: { subscriptionId: 's-1' },
+    fields: [],
+    status: 204,
+    address: null,
+    userAgent: null,
+    requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    traceId: null,
+  }
+  expect(calls).toEqual([
+    ['info', 'audit', { tenant: 'acme', ...entry }],
+    ['stored', 'acme', 'webhooks', { action: 'subscription.deleted', entry }],
+  ])
 })
 
 test('when the entry cannot be stored, the change stands and a warning follows the log line', async () => {

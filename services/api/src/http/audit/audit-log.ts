@@ -1,4 +1,5 @@
-import { settableNames } from '@switchhook/contracts'
+import { randomUUID } from 'node:crypto'
+import { settableNames, type Tenant } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import { type AuditStore, createAuditStore, type Redis } from '@switchhook/store'
 import { type AuditAction, type Audited, listOf } from '../audit-action.ts'
@@ -27,13 +28,20 @@ export interface Origin {
 /** Handles a request, and records it if its route is audited. */
 export type Audit = (route: Route, request: RouteRequest, origin: Origin) => Promise<Answer>
 
+/** Records what the service itself has done, without a request. */
+export type AuditOwn = (tenant: Tenant, action: AuditAction, on: Done['on']) => Promise<void>
+
 export type AuditLog = ReturnType<typeof openAudit>
 
 export function openAudit(
   config: Readonly<Record<'AUDIT_LOG_SIZE' | 'AUDIT_COMMANDS_SIZE' | 'AUDIT_RETENTION', number>>,
   redis: Redis,
   log: Pick<Logger, 'info' | 'warn'>,
-): Pick<AuditStore, 'page'> & { readonly carryOut: Audit; readonly close: () => Promise<void> } {
+): Pick<AuditStore, 'page'> & {
+  readonly carryOut: Audit
+  readonly recordOwn: AuditOwn
+  readonly close: () => Promise<void>
+} {
   const store = createAuditStore(redis, {
     entries: { webhooks: config.AUDIT_LOG_SIZE, commands: config.AUDIT_COMMANDS_SIZE },
     retentionMs: config.AUDIT_RETENTION,
@@ -41,7 +49,7 @@ export function openAudit(
   const later = openLaterEntries(store, log)
   return {
     ...store,
-    carryOut: createAudit(store, later, log),
+    ...createAudit(store, later, log),
     /** Resolves once every entry is stored or given up. */
     close: later.stored,
   }
@@ -56,7 +64,7 @@ export function createAudit(
   auditLog: Pick<AuditStore, 'append'>,
   later: Pick<ReturnType<typeof openLaterEntries>, 'add'>,
   log: Pick<Logger, 'info' | 'warn'>,
-): Audit {
+): { readonly carryOut: Audit; readonly recordOwn: AuditOwn } {
   async function write(tenant: Caller['tenant'], entry: AuditEntry): Promise<void> {
     const { action } = entry
     log.info('audit', { tenant, ...entry })
@@ -66,20 +74,36 @@ export function createAudit(
     })
   }
 
-  return async (route, request, origin) => {
-    const answer = await route.handle(request)
-    const { audit } = route
-    if (audit === undefined || answer.isUnchanged === true) return answer
-    const { caller, params, body } = request
-    const done = { on: auditedIds(audit, params, answer), fields: fieldsOf(route, body), status: answer.status }
-    await write(caller.tenant, createEntry(audit.action, caller, origin, done))
-    return answer
+  return {
+    carryOut: async (route, request, origin) => {
+      const answer = await route.handle(request)
+      const { audit } = route
+      if (audit === undefined || answer.isUnchanged === true) return answer
+      const { caller, params, body } = request
+      const done = { on: auditedIds(audit, params, answer), fields: fieldsOf(route, body), status: answer.status }
+      await write(caller.tenant, createEntry(audit.action, caller, origin, done))
+      return answer
+    },
+    recordOwn: (tenant, action, on) => {
+      const origin = { address: undefined, userAgent: undefined, requestId: randomUUID(), traceId: undefined }
+      return write(tenant, createEntry(action, { clientId: SERVICE }, origin, { on, fields: [], status: NO_CONTENT }))
+    },
   }
 }
 
+/** Without an issuer. A client that has this name has one. */
+const SERVICE = 'switchhook'
+/** The answer that a client would have got: an entry has a status. */
+const NO_CONTENT = 204
+
 const MAX_USER_AGENT_LENGTH = 256
 
-export function createEntry(action: AuditAction, caller: Caller, origin: Origin, done: Done) {
+export function createEntry(
+  action: AuditAction,
+  caller: Pick<Caller, 'clientId' | 'subject' | 'issuer'>,
+  origin: Origin,
+  done: Done,
+) {
   const { clientId, subject, issuer } = caller
   const { address, userAgent, requestId, traceId } = origin
   return {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { json } from 'node:stream/consumers'
+import { connect } from 'node:net'
+import { json, text } from 'node:stream/consumers'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import type { Surroundings } from '../../testing/surroundings.ts'
 import { useApi } from '../../testing/use-api.ts'
@@ -51,6 +52,15 @@ test('a page that rebinds its name to this service reads nothing in a trusted ne
   expect(await send('GET', PATH, { host: `evil.example:${api.port}` })).toEqual([403, 'host-not-allowed'])
   expect(await send('GET', PATH, { host: `switchhook.example:${api.port}` })).toEqual([200, undefined])
   expect(await send('GET', PATH, { host: `localhost:${api.port}` })).toEqual([200, undefined])
+})
+
+test.each([
+  ['1.1', 400],
+  ['1.0', 403],
+])('a request of HTTP/%s without a host reads nothing in a trusted network', async (version, status) => {
+  const socket = connect(api.port, '127.0.0.1')
+  socket.write(`GET ${PATH} HTTP/${version}\r\n\r\n`)
+  expect(await text(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*application/problem\\+json`))
 })
 
 test('a request with a token is not checked, because a foreign page has none', async () => {

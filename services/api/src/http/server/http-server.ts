@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError, toProblem } from '@switchhook/contracts'
@@ -31,10 +38,13 @@ export async function startHttpServer(port: number, listener: RequestListener, d
     requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(headersMs, requestMs) / 2,
+    // Node would answer without a body.
+    requireHostHeader: false,
   })
   const { announce, drain } = drainConnections(server, Math.min(requestMs, LAST_REQUESTS_MS))
-  for (const event of REQUEST_EVENTS) server.on(event, listener)
+  for (const event of REQUEST_EVENTS) server.on(event, requireHost(listener))
   server.on('clientError', answerBadClient)
+  server.on('connect', refuseTunnel)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, resolve)
@@ -55,23 +65,48 @@ export async function startHttpServer(port: number, listener: RequestListener, d
   }
 }
 
+/** RFC 9112, section 3.2: a request of HTTP/1.1 without `Host` is answered 400. */
+const requireHost =
+  (listener: RequestListener): RequestListener =>
+  (request, response) => {
+    if (request.headers.host !== undefined || request.httpVersion === '1.0') return listener(request, response)
+    const error = new AppError('invalid-request', { detail: 'The header Host is missing.' })
+    const { status, headers, body } = answerOf(error)
+    response.writeHead(status, headers).end(body)
+  }
+
 /** Answers on the bare socket, because bytes that Node cannot parse never become a request. */
 function answerBadClient(error: Error & { readonly code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, detail] = BAD_CLIENTS[error.code ?? ''] ?? [400, 'The request is not valid HTTP/1.1.']
+  socket.end(bytesOf(answerOf(new AppError('invalid-request', { status, detail }))))
+}
+
+/** Answers CONNECT, which names no resource. Node has given up the socket: nothing else handles its errors and its end. */
+function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
+  socket.on('error', () => socket.destroy())
+  const { headers, ...answer } = answerOf(new AppError('method-not-allowed'))
+  const allow = { Allow: 'GET, HEAD, POST, PATCH, DELETE' }
+  socket.end(bytesOf({ ...answer, headers: { ...headers, ...allow } }), () => socket.destroy())
+}
+
+/** A problem, after which the connection is closed. */
+function answerOf(error: AppError) {
   const requestId = randomUUID()
-  const body = JSON.stringify(toProblem(new AppError('invalid-request', { status, detail }), requestId))
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      'Connection: close',
-      'Content-Type: application/problem+json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${requestId}`,
-      '',
-      body,
-    ].join('\r\n'),
-  )
+  const problem = toProblem(error, requestId)
+  const body = JSON.stringify(problem)
+  const headers: Readonly<Record<string, string>> = {
+    Connection: 'close',
+    'Content-Type': 'application/problem+json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Request-Id': requestId,
+  }
+  return { status: problem.status, headers, body }
+}
+
+const bytesOf = ({ status, headers, body }: ReturnType<typeof answerOf>): string => {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n')
 }
 
 /** By Node's code of the error. */

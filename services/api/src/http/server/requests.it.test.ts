@@ -269,6 +269,7 @@ describe('malformed or slow HTTP', () => {
   test.each<[string, string, number]>([
     ['garbage', 'hello\r\n\r\n', 400],
     ['a header without a name', 'GET / HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n', 400],
+    ['no Host', `GET ${PATH} HTTP/1.1\r\nAuthorization: AUTH\r\n\r\n`, 400],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
     [
       'a length and chunks',
@@ -291,6 +292,22 @@ describe('malformed or slow HTTP', () => {
     expect(head).toMatch(/content-type: application\/problem\+json/i)
     const type = '/api/v1/docs/problems#invalid-request'
     expect(JSON.parse(body)).toMatchObject({ type, status, code: 'invalid-request', requestId: expect.any(String) })
+  })
+
+  test('CONNECT answers 405, and the connection is closed, even if the client keeps its side open', async () => {
+    const socket = connect({ port: api.port, host: '127.0.0.1', allowHalfOpen: true })
+    const answer = read(socket)
+    socket.write('CONNECT client.example:443 HTTP/1.1\r\nHost: client.example:443\r\n\r\n')
+    const [head = '', body = ''] = (await answer).split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 405 [\s\S]*Allow: GET, HEAD, POST, PATCH, DELETE/)
+    expect(head).toMatch(/content-type: application\/problem\+json/i)
+    expect(JSON.parse(body)).toMatchObject({ status: 405, code: 'method-not-allowed', requestId: expect.any(String) })
+    const errors: Error[] = []
+    socket.on('error', (error) => errors.push(error))
+    await eventually(() => {
+      socket.write('x')
+      expect(errors).not.toEqual([])
+    })
   })
 
   test('a client that disconnects in the middle of its body does no harm', async () => {

@@ -11,7 +11,11 @@ async function fall(
   stored: Subscription | undefined,
   sinceMs: number,
   lastAtMs: number | null,
-  { atRemoval = stored, leased = 0 }: { readonly atRemoval?: Subscription | undefined; readonly leased?: number } = {},
+  {
+    atRemoval = stored,
+    leased = 0,
+    isFirst = true,
+  }: { readonly atRemoval?: Subscription | undefined; readonly leased?: number; readonly isFirst?: boolean } = {},
 ) {
   const happened: string[] = []
   const handle = createDeleteUnused({
@@ -20,7 +24,7 @@ async function fall(
       remove: async (_tenant, _id, check) => {
         if (atRemoval !== undefined) check?.(atRemoval)
         happened.push('deleted')
-        return true
+        return isFirst
       },
     },
     pullers: { find: async () => ({ lastAtMs, pullers: [] }) },
@@ -29,6 +33,12 @@ async function fall(
       commit: async (_tenant, { timers: [timer] }) => {
         happened.push(`again in ${timer?.dueInMs}`)
         return 'committed'
+      },
+    },
+    auditLog: {
+      recordOwn: async (tenant, action, { subscriptionId }) => {
+        expect([tenant, subscriptionId]).toEqual([present.tenant, present.id])
+        happened.push(action)
       },
     },
     log: { info: () => {} },
@@ -41,8 +51,9 @@ async function fall(
 const { deleteAfterUnusedSeconds: _, ...kept } = present
 
 test.each<[string, Parameters<typeof fall>, string[]]>([
-  ['nobody has ever received', [present, NOW - MINUTE, null], ['deleted']],
-  ['nobody has received for long', [present, NOW - 10 * MINUTE, NOW - MINUTE], ['deleted']],
+  ['nobody has ever received', [present, NOW - MINUTE, null], ['deleted', 'subscription.deleted']],
+  ['nobody has received for long', [present, NOW - 10 * MINUTE, NOW - MINUTE], ['deleted', 'subscription.deleted']],
+  ['a client deletes it at this moment', [present, NOW - MINUTE, null, { isFirst: false }], ['deleted']],
   ['somebody received a moment ago', [present, NOW - 10 * MINUTE, NOW - 1_000], ['again in 59000']],
   ['the setting was changed meanwhile', [present, NOW - 1_000, NOW - 10 * MINUTE], ['again in 59000']],
   ['the setting was removed', [kept, NOW - MINUTE, null], []],

@@ -2,6 +2,7 @@ import { isGuid, parseSubscriptionId, type Subscription } from '@switchhook/cont
 import type { Logger } from '@switchhook/runtime'
 import type { HeldStore, PullerStore, StateStore, SubscriptionStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
+import type { AuditLog } from '../../http/audit/audit-log.ts'
 import type { TimerOwners } from '../../state/timer-loop.ts'
 
 interface UnusedDeps extends Pick<Base, 'now'> {
@@ -9,6 +10,7 @@ interface UnusedDeps extends Pick<Base, 'now'> {
   readonly pullers: Pick<PullerStore, 'find'>
   readonly held: Pick<HeldStore, 'lookSoon' | 'counts'>
   readonly state: Pick<StateStore, 'commit'>
+  readonly auditLog: Pick<AuditLog, 'recordOwn'>
   readonly log: Pick<Logger, 'info'>
 }
 
@@ -41,7 +43,7 @@ const KEPT = new Error('the setting was removed')
 
 /** Handles the timers of `watchUse`: deletes the subscription, or sets the timer again. */
 export const createDeleteUnused =
-  ({ subscriptions, pullers, held, state, log, now }: UnusedDeps): TimerOwners[string] =>
+  ({ subscriptions, pullers, held, state, auditLog, log, now }: UnusedDeps): TimerOwners[string] =>
   async ({ tenant, payload }) => {
     const { subscriptionId, sinceMs } = payload as Payload
     if (!isGuid(subscriptionId)) return
@@ -53,14 +55,16 @@ export const createDeleteUnused =
     const usedAtMs = (counts?.leased ?? 0) > 0 ? now() : Math.max(sinceMs, lastAtMs ?? 0)
     const leftMs = usedAtMs + watched.deleteAfterUnusedSeconds * 1_000 - now()
     if (leftMs > 0) return watchUse(state, watched, sinceMs, leftMs)
+    let isRemoved: boolean
     try {
-      await subscriptions.remove(tenant, id, (present) => {
+      isRemoved = await subscriptions.remove(tenant, id, (present) => {
         if (present.deleteAfterUnusedSeconds === undefined) throw KEPT
       })
     } catch (error) {
       if (error === KEPT) return
       throw error
     }
+    if (isRemoved) await auditLog.recordOwn(tenant, 'subscription.deleted', { subscriptionId: id })
     await held.lookSoon({ tenant, subscriptionId: id })
     log.info('a pull subscription was deleted, because no client received its deliveries', { tenant, subscriptionId })
   }

@@ -1,3 +1,4 @@
+import type { AuditLog } from '../../http/audit/audit-log.ts'
 import { feature } from '../../http/feature.ts'
 import type { State } from '../../state/state.ts'
 import type { WebhookParts } from '../stores.ts'
@@ -19,7 +20,7 @@ export const subscriptions = feature(
     rotateSubscriptionSecret,
     listEventTypes,
   ],
-  async (parts: WebhookParts & { readonly state: State }) => {
+  async (parts: WebhookParts & { readonly state: State; readonly auditLog: AuditLog }) => {
     await resealSecrets(parts)
     const deps = { ...parts, urlRules: urlRulesOf(parts.config), state: parts.state.store }
     return { deps, timers: { unused: createDeleteUnused(deps) } }
