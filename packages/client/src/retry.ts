@@ -38,9 +38,11 @@ const LONGEST_WAIT_MS = 15_000
 export const backoffMs = (tries: number, random: number, firstMs: number = FIRST_WAIT_MS): number =>
   Math.min(firstMs * 2 ** tries, LONGEST_WAIT_MS) * (0.5 + random / 2)
 
-/** Reads `Retry-After`, seconds or a date (RFC 9110, section 10.2.3); undefined if it is absent or has another form. */
+/** Reads `Retry-After`, seconds or a date (RFC 9110, section 10.2.3); undefined if it is absent, over, or has another form. */
 export function retryAfterMs(header: string | null, nowMs = Date.now()): number | undefined {
-  if (/^\d+$/.test(header ?? '')) return Number(header) * 1_000
-  const ms = Math.max(0, Date.parse(header ?? '') - nowMs)
-  return Number.isNaN(ms) ? undefined : ms
+  const text = header ?? ''
+  if (/^\d+$/.test(text)) return Number(text) * 1_000
+  const ms = text.endsWith(' GMT') ? Date.parse(text) - nowMs : 0
+  // This clock may be ahead.
+  return ms > 0 ? ms : undefined
 }

@@ -157,7 +157,10 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     endpoint: look,
     publish: broker.publishBacklogged,
     limits,
-    waiting: async () => (await broker.lookAt([Queue.deliveryBacklog]))[0]?.ready ?? 0,
+    waiting: async () => {
+      const [backlog, ...due] = await broker.lookAt([Queue.deliveryBacklog, ...dueQueues(shards)])
+      return { backlog: backlog?.ready ?? 0, due: due.reduce((sum, queue) => sum + (queue?.ready ?? 0), 0) }
+    },
     log,
   })
   const heldLooks = startPoll(HELD_LOOKS_EVERY_MS, lookAtHeld)

@@ -32,6 +32,8 @@ export const explain = command({
 })
 
 const GUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
+/** Of a correlation id that the API looks for. */
+const MAX_LENGTH = 256
 /** Each explanation is a request of its own. */
 const MOST_EVENTS = 20
 
@@ -49,7 +51,7 @@ async function showEventsAbout(client: Client, out: Context['out'], pasted: stri
           : undefined
   let items = query === undefined ? [] : await list(query)
   // A correlation id may look like any of them.
-  if (items.length === 0) items = await list({ correlationId: text })
+  if (items.length === 0 && text.length <= MAX_LENGTH) items = await list({ correlationId: text })
   if (items.length === 0)
     throw new CliError(Exit.notFound, `Nothing was found for "${text}", or its record has expired.`)
   const found: Explained[] = []

@@ -20,12 +20,14 @@ export function applyAgentStep(
   const leg = draft.leg(step.callId, step.agentUri)
   if (call === undefined || leg === undefined) return
   const { kind, commandId } = step
-  if (hasResult(leg.state, kind)) {
-    if (commandId !== null) draft.report(leg, { doneCommand: commandOf(kind, commandId) })
-    return
-  }
+  if (hasResult(leg.state, kind)) return reportDone(draft, leg, step)
   const isCarriedOut = step.isInVain !== true && carryOut(draft, step, { call, leg, refusesHold })
   if (!isCarriedOut && commandId !== null) draft.report(leg, { failedCommand: failedCommand(kind, commandId) })
+}
+
+/** Reports that the result of a command was there already. */
+export function reportDone(draft: Draft, leg: LegReport, { kind, commandId }: AgentStep): void {
+  if (commandId !== null) draft.report(leg, { doneCommand: commandOf(kind, commandId) })
 }
 
 /** In a report: the platform could not carry out the command. */

@@ -137,7 +137,7 @@ function aWorld(mode: 'post' | 'pull') {
             }),
             publish: async (delivery) => void messages.push(delivery),
             limits: { passOn: async () => null },
-            waiting: async () => 0,
+            waiting: async () => ({ backlog: 0, due: 0 }),
             log: silentLog,
           })
           return void (await look())

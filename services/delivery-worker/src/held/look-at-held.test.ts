@@ -31,14 +31,14 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
     endpoint: async () => ({ health: HEALTHY, subscription }),
     publish: async () => {},
     limits: { passOn: async () => null },
-    waiting: async () => 0,
+    waiting: async () => ({ backlog: 0, due: 0 }),
     log: silentLog,
   }
 }
 
 /** A worker, and subscriptions of which each holds more deliveries than it ever publishes. */
 function aWorker(subscriptions = 1) {
-  let [subscription, health, nowMs, waiting] = [aSubscription(), HEALTHY, START_MS, 0]
+  let [subscription, health, nowMs, waiting, late] = [aSubscription(), HEALTHY, START_MS, 0, 0]
   const { id } = subscription
   const passes: unknown[] = []
   let publishes = 0
@@ -61,7 +61,7 @@ function aWorker(subscriptions = 1) {
       },
     },
     publish: async () => void publishes++,
-    waiting: async () => waiting,
+    waiting: async () => ({ backlog: waiting, due: late }),
     worker: deliverDeps({ now: () => nowMs }),
   })
   return {
@@ -69,6 +69,7 @@ function aWorker(subscriptions = 1) {
     set: (change: Partial<Subscription>) => void (subscription = aSubscription({ id, ...change })),
     endpointIs: (state: EndpointHealth) => void (health = state),
     wait: (count: number) => void (waiting = count),
+    beLate: (count: number) => void (late = count),
     /** Looks at times. Resolves to how many deliveries each look published. */
     async looks(times: number, afterMs = 1_000): Promise<number[]> {
       const counts: number[] = []
@@ -111,7 +112,18 @@ test('a subscription with limits does not wait for what others release', async (
   await worker.looks(1)
   worker.wait(5_001)
   await worker.looks(1)
-  expect(worker.passes).toEqual([{ isBacklogDeep: false }, { isBacklogDeep: true }])
+  expect(worker.passes).toEqual([
+    { most: 1, isBacklogDeep: false },
+    { most: 1, isBacklogDeep: true },
+  ])
+})
+
+test('subscriptions with limits pass on no more than workers send before their reservations end, all together', async () => {
+  const worker = aWorker(3)
+  worker.set({ maxPerSecond: 100 })
+  worker.beLate(4_850)
+  await worker.looks(1)
+  expect(worker.passes).toEqual([100, 50].map((most) => ({ most, isBacklogDeep: false })))
 })
 
 test('after a pause, and after a cool-down, it begins slowly again', async () => {

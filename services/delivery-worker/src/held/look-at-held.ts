@@ -23,8 +23,8 @@ export interface HeldLooksDeps extends SendHeldDeps {
   /** Publishes a delivery for workers that have nothing else to do. */
   readonly publish: SendHeldDeps['publish']
   readonly limits: Pick<Limits, 'passOn'>
-  /** How many deliveries wait in the backlog queue. */
-  readonly waiting: () => Promise<number>
+  /** How many deliveries wait in the backlog queue, and in the queues of what is due. */
+  readonly waiting: () => Promise<{ readonly backlog: number; readonly due: number }>
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -39,8 +39,11 @@ const MOST_RELEASED = 2_000
 /** How long a worker remembers its pace. Another worker may have ended that release, so a later one begins slowly again. */
 const RELEASE_MEMORY_MS = 60_000
 /** They are read and published in parts of this size. */
-const PUBLISHED_AT_ONCE = 250
-/** So many may wait in the backlog queue. What waits there for a minute moves to the queue that goes first (topology.ts). */
+const PART = 250
+/**
+ * So many may wait in the backlog queue: what waits there for a minute moves to the queue that goes first (topology.ts). And as
+ * many where they are due: workers send them before their reservations end (permit-store.ts).
+ */
 const DEEP = 5_000
 const TICK_MS = 1_000
 /** Beyond the rounding of timers and of Redis' clock. */
@@ -48,9 +51,10 @@ const MOMENT_MS = 5
 /** The shortest time between two looks at a subscription with limits. */
 const LIMITED_TICK_MS = 100
 
-/** How many deliveries the looks of one tick may still publish, all together. */
+/** How many deliveries the looks of one tick may still publish, all together. `due`: of subscriptions with limits. */
 interface Room {
   left: number
+  due: number
 }
 
 /** How far this worker has got with the held deliveries of a subscription that no longer holds them. */
@@ -124,9 +128,14 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     const isProbing = health.state === 'probing'
     const room = await readRoom()
     if (subscription !== undefined && hasLimits(subscription) && !isHolding) {
-      // Its permits limit it. It does not wait for what others release.
-      const options = { ...(isProbing && { most: 1 }), isBacklogDeep: room.left <= 0 }
-      const nextInMs = await deps.limits.passOn(subscription, options)
+      // It does not wait for what others release.
+      const permitted = isProbing
+        ? 1
+        : Math.min(subscription.maxInFlight ?? PART, subscription.maxPerSecond ?? PART, PART)
+      const most = Math.min(permitted, room.due)
+      if (most <= 0) return TICK_MS
+      room.due -= most
+      const nextInMs = await deps.limits.passOn(subscription, { most, isBacklogDeep: room.left <= 0 })
       return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
     }
     if (room.left <= 0) return TICK_MS
@@ -138,8 +147,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     room.left -= most
     const entries = await held.due(id, { offset: release.stay, most })
     room.left += most - entries.length
-    for (let at = 0; at < entries.length; at += PUBLISHED_AT_ONCE) {
-      const part = entries.slice(at, at + PUBLISHED_AT_ONCE)
+    for (let at = 0; at < entries.length; at += PART) {
+      const part = entries.slice(at, at + PART)
       // A subscription that is disabled while it is paused holds what was attempted. Its first attempts are withdrawn.
       const gone = await sendHeld(deps, id, 'held', part, (delivery) => !isHolding || (delivery?.attempt ?? 0) === 0)
       release.stay += part.length - gone.length
@@ -156,7 +165,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     try {
       const due = await looks.claimDue(LOOKS_AT_ONCE, LOOK_LEASE_MS)
       let room: Promise<Room> | undefined
-      const readRoom = (): Promise<Room> => (room ??= deps.waiting().then((waiting) => ({ left: DEEP - waiting })))
+      const readRoom = (): Promise<Room> =>
+        (room ??= deps.waiting().then(({ backlog, due }) => ({ left: DEEP - backlog, due: DEEP - due })))
       const nextsMs = await Promise.all(
         due.map(async (look) => {
           try {

@@ -161,7 +161,7 @@ async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {
     },
     publish: async (delivery) => void (delivery.subscriptionId === limited.id && passed.push(delivery)),
     limits,
-    waiting: async () => 0,
+    waiting: async () => ({ backlog: 0, due: 0 }),
     log: silentLog,
   })
   await eventually(async () => {

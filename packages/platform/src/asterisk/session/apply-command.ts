@@ -1,5 +1,5 @@
 import { CallState, type CommandId, uuidV5 } from '@switchhook/contracts'
-import { applyAgentStep } from '../../simulator/agent-actions.ts'
+import { applyAgentStep, reportDone } from '../../simulator/agent-actions.ts'
 import { ENDINGS, type SimulatedCall } from '../../simulator/call-group.ts'
 import { endCall } from '../../simulator/calls.ts'
 import { targetFailed } from '../../simulator/transfers.ts'
@@ -23,6 +23,8 @@ export function applyCommand(draft: SessionDraft, input: CommandInput): void {
   const isRinging = input.kind === 'answer' && leg.state === CallState.alerting
   const isHeldAtPhone = leg.state === CallState.held && channel?.isHeldAtPhone === true
   const isForPhone = isRinging || (input.kind === 'resume' && isHeldAtPhone && call.transfer?.by !== agentUri)
+  // The phone has obeyed, whatever happened to the leg afterwards.
+  if (!isForPhone && input.isLate === true) return reportDone(draft.calls, leg, input)
   if (!isForPhone || input.isInVain === true) return applyAgentStep(draft.calls, input)
   const isAsked = channel !== undefined && (isRinging ? answer : resume)(draft, input, channel)
   if (!isAsked) applyAgentStep(draft.calls, { ...input, isInVain: true })
@@ -64,7 +66,7 @@ function resume(draft: SessionDraft, input: CommandInput, channel: Channel): boo
 function reportLater(draft: SessionDraft, input: CommandInput, commandId: CommandId): void {
   // Otherwise the step would count as a repeat of the command.
   const repeatId = uuidV5(commandId, 'result') as CommandId
-  draft.later.push({ input: { ...input, isInVain: true, repeatId }, dueInMs: ANSWER_WITHIN_MS })
+  draft.later.push({ input: { ...input, isInVain: true, isLate: true, repeatId }, dueInMs: ANSWER_WITHIN_MS })
 }
 
 function transfer(

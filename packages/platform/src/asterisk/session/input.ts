@@ -40,8 +40,11 @@ export type LineInput =
 /** A party, and why it cannot be called; null: it can. */
 export type Callee = Party & { readonly refusal: Refusal | null }
 
-/** `how`: of `answer` and `resume`. null: the phone cannot be made to do it. */
-export type CommandInput = AgentStep<Callee> & { readonly how?: RemoteAnswer | null }
+/**
+ * `how`: of `answer` and `resume`. null: the phone cannot be made to do it. `isLate`: the phone was asked, and must have obeyed
+ * by now.
+ */
+export type CommandInput = AgentStep<Callee> & { readonly how?: RemoteAnswer | null; readonly isLate?: boolean }
 
 export type SessionInput =
   | { readonly kind: 'answer-overdue'; readonly commandId: CommandId }

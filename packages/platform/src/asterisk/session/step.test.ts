@@ -124,6 +124,18 @@ test('a call held at the phone is resumed by the phone, and the result of the co
   expect(steps.stepped.session.group.legs[0]).toMatchObject({ doneCommand: { commandId: commandIdOf(resume) } })
 })
 
+test('a resume that the phone has obeyed is reported as done, although the call is held again by then', () => {
+  const steps = talking().on({ kind: 'phone-holds', channelId: 'x' })
+  steps.on({ kind: 'phone-holds', channelId: steps.id(2) })
+  const resume = { ...steps.command('hold'), kind: 'resume', how: 'talk', isInVain: false } as Input
+  const { later } = steps.on(resume).stepped
+  steps.on({ kind: 'phone-resumes', channelId: steps.id(2) }, steps.command('hold'))
+  expect(steps.state).toBe(CallState.held)
+  steps.on(...later.map(({ input }) => input))
+  const [leg] = steps.stepped.session.group.legs
+  expect(leg).toMatchObject({ doneCommand: { commandId: commandIdOf(resume) }, failedCommand: null })
+})
+
 test('one party hangs up: the other one is ended, and the bridge', () => {
   const steps = talking().on({ kind: 'gone', channelId: 'x', cause: 16, sipCode: null })
   steps.on({ kind: 'gone', channelId: steps.id(3), cause: 16, sipCode: null })

@@ -96,16 +96,17 @@ async function handOut(
         return undefined
       }
       const unwanted = rest.filter(({ delivery }) => !isWanted(subscription, delivery, now()))
-      // What is published once is not published again, however slow the broker is.
-      rest = rest.filter((each) => !unwanted.includes(each))
-      const items = rest.map((each) => itemOf(each, subscription, signer))
+      const wanted = rest.filter((each) => !unwanted.includes(each))
+      const items = wanted.map((each) => itemOf(each, subscription, signer))
       await Promise.all(unwanted.map(({ delivery }) => broker.publishBacklogged(delivery)))
+      // What is published is neither published again nor given back, however slow the broker is.
+      rest = wanted
       if (isLeaseValid(leaseEndsAt(askedAtMs), performance.now()))
         return items.length === 0 ? undefined : { items, ...backlog }
     }
   } catch (error) {
     // Without Redis, the leases end.
-    await held.release(id, leased.map(leaseOf)).catch(() => undefined)
+    await held.release(id, rest.map(leaseOf)).catch(() => undefined)
     throw error
   }
 }

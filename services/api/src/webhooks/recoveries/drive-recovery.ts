@@ -64,8 +64,9 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
       const mostPerSecond = Math.min(present.maxPerSecond ?? deps.mostPerSecond, deps.mostPerSecond)
       const stalledMs = stalledMsOf(present, nowMs)
       const unansweredMs = await unansweredMsOf(present, subscription, nowMs)
-      // Clients decide how fast they receive what a pull subscription holds.
-      const isHeld = subscription.mode !== 'pull' && isPaused(subscription, nowMs)
+      // Clients decide how fast they receive what a pull subscription holds. The journal forgets what a backfill waits for.
+      const waits = subscription.mode !== 'pull' && present.kind !== 'backfill'
+      const isHeld = waits && isPaused(subscription, nowMs)
       const allowed = { isEnabled: subscription.enabled, isPaused: isHeld, mostPerSecond }
       const { take, waitMs, pace, waitingFor } = planStep(present.pace, {
         ...allowed,

@@ -486,10 +486,8 @@ test.each<[string, Partial<Subscription>, Partial<Recovery>]>([
 test.each<[string, () => Promise<RecoveryId>]>([
   ['a recovery', () => begin()],
   ['an automatic recovery', () => begin(ALL, null, undefined, 'recoverRejected')],
-  ['a backfill', () => beginBackfill()],
 ])('a paused subscription pauses %s, and what is left is sent at its pace after the resume', async (_name, begins) => {
   await parkSome(12)
-  await happen(...Array.from({ length: 12 }, () => ({})))
   const id = await begins()
   for (const replica of replicas) replica.publish = acknowledging
   await step()
@@ -503,6 +501,14 @@ test.each<[string, () => Promise<RecoveryId>]>([
     expect(await read(id)).toMatchObject({ waitingFor: null, sent: sent + 1, pace: { perSecond: 1 } })
   }
   expect(await stepsUntil(id, 'done')).toMatchObject({ sent: 12 })
+})
+
+test('a paused subscription does not pause a backfill, because the journal forgets its events', async () => {
+  await change({ paused: true })
+  await happen(...Array.from({ length: 3 }, () => ({})))
+  const id = await beginBackfill()
+  for (const replica of replicas) replica.publish = holding
+  expect(await stepsUntil(id, 'done')).toMatchObject({ sent: 3, skipped: 0 })
 })
 
 test('what a replica was sending when it died stays parked during a pause, and is sent after it', async () => {
