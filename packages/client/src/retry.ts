@@ -38,11 +38,6 @@ const LONGEST_WAIT_MS = 15_000
 export const backoffMs = (tries: number, random: number, firstMs: number = FIRST_WAIT_MS): number =>
   Math.min(firstMs * 2 ** tries, LONGEST_WAIT_MS) * (0.5 + random / 2)
 
-/** Reads `Retry-After`, seconds or a date (RFC 9110, section 10.2.3); undefined if it is absent, over, or has another form. */
-export function retryAfterMs(header: string | null, nowMs = Date.now()): number | undefined {
-  const text = header ?? ''
-  if (/^\d+$/.test(text)) return Number(text) * 1_000
-  const ms = text.endsWith(' GMT') ? Date.parse(text) - nowMs : 0
-  // This clock may be ahead.
-  return ms > 0 ? ms : undefined
-}
+/** Reads the seconds of `Retry-After`; undefined if it is absent or has another form. */
+export const retryAfterMs = (header: string | null): number | undefined =>
+  /^\d+$/.test(header ?? '') ? Number(header) * 1_000 : undefined

@@ -1,5 +1,5 @@
 import { orAborted, startDeadline, waitMs } from './deadline.ts'
-import { Failure, NoAnswer, SignInFailed, SwitchhookError } from './errors.ts'
+import { Failure, NoAnswer, type SignInFailed, SwitchhookError } from './errors.ts'
 import { type ApiAnswer, fetchAnswer } from './fetch-answer.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { backoffMs, reactionTo } from './retry.ts'
@@ -38,14 +38,11 @@ export function createSend(options: ClientOptions): Send {
     const deadline = startDeadline(timeoutMs, signal)
     let mayHaveRun = false
     let rejected: string | undefined
-    let isSigningIn = false
     try {
       for (let tries = 1; ; tries++) {
         let token: string | undefined
         try {
-          isSigningIn = true
           token = auth && (await orAborted(auth(rejected), deadline.signal))
-          isSigningIn = false
           // The error of fetch would show the token.
           if (token && /[^!-~]/.test(token)) throw new TypeError('auth gave a malformed token')
           const init = {
@@ -62,10 +59,8 @@ export function createSend(options: ClientOptions): Send {
           mayHaveRun ||= method !== 'GET' && error instanceof Failure && error.mayHaveRun
           const about = { mayHaveRun, idempotencyKey: key }
           if (deadline.isOver()) {
-            const within = `within ${timeoutMs / 1_000} s`
-            throw isSigningIn && !mayHaveRun
-              ? new SignInFailed(`There was no token ${within}. Check tokenUrl.`, { ...about, cause: error })
-              : new NoAnswer(`${operation} did not answer ${within}. Check the network.`, { ...about, cause: error })
+            const asked = auth && token === undefined ? 'tokenUrl' : operation
+            throw new NoAnswer(`${asked} did not answer within ${timeoutMs / 1_000} s.`, { ...about, cause: error })
           }
           if (!isFailure(error)) throw error
           const { status, retryAfterMs } = error
