@@ -6,7 +6,6 @@ import { SignedOut } from '../session/session.ts'
 export type StreamState = 'connecting' | 'live' | 'away' | 'unavailable'
 
 interface StreamOptions {
-  /** Empty values are left out. */
   readonly filters?: Readonly<Record<string, string>>
   readonly onMessage: (message: StreamMessage) => void
   readonly onState: (state: StreamState) => void
@@ -18,7 +17,6 @@ const REFUSED_RETRY_MS = 60_000
 /** Follows the live stream until it is closed. Returns the function that closes it. */
 export function openStream({ filters = {}, onMessage, onState }: StreamOptions): () => void {
   const closing = new AbortController()
-  const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''))
   let waking = new AbortController()
   let place: string | undefined
   let state: StreamState
@@ -42,7 +40,7 @@ export function openStream({ filters = {}, onMessage, onState }: StreamOptions):
       const signal = AbortSignal.any([closing.signal, waking.signal])
       let isRefused = false
       try {
-        const messages = client.events.stream(given, { signal, onState: report, ...(place && { after: place }) })
+        const messages = client.events.stream(filters, { signal, onState: report, ...(place && { after: place }) })
         for await (const message of messages) {
           if ('place' in message) place = message.place
           onMessage(message)

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import { openStream, type StreamState } from '../live/stream.ts'
 import { addRows, MAX_TAIL_ROWS, rowOf, type TailRow } from '../rules/tail.ts'
 import { count } from '../rules/words.ts'
-import { useFilters } from '../search-params.ts'
+import { type Filters, useFilters } from '../search-params.ts'
 import { optionsOf } from '../ui/fields.tsx'
 import { ChoiceFilter, TextFilter } from '../ui/filters.tsx'
 import { Button, Empty, Notice, Screen, Status, Time } from '../ui/parts.tsx'
@@ -21,7 +21,7 @@ const SHOWN = [
 const EVENT_TYPES = optionsOf('Any', ['call.status', 'agent.status'])
 
 export function LiveTail() {
-  const [{ show = 'all', eventType = '', callId = '', agentUri = '', subscriptionId = '' }] = useFilters()
+  const [{ show = 'all', eventType, callId, agentUri, subscriptionId }] = useFilters()
   const [isPaused, setPaused] = useState(false)
   const tail = useTail({ eventType, callId, agentUri, subscriptionId }, isPaused)
   const rows = tail.rows.filter(({ kind }) => show === 'all' || kind === show)
@@ -59,7 +59,7 @@ export function LiveTail() {
   )
 }
 
-function useTail(filters: Readonly<Record<string, string>>, isPaused: boolean) {
+function useTail(filters: Filters, isPaused: boolean) {
   const [rows, setRows] = useState<readonly TailRow[]>([])
   /** Messages that arrived during the pause. */
   const [held, setHeld] = useState(0)

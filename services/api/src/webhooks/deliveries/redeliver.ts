@@ -12,8 +12,8 @@ export type RedeliverDeps = SendAgainDeps & Pick<WebhookParts, 'subscriptions' |
  * subscription's current url, with the same id and body and a continued attempt count. The body of a delivery that is not
  * parked comes from the journal. A delivery that waits for its next attempt gets it now, and its schedule begins again.
  * Resolves to the delivery's new state once the broker has confirmed it. If a step fails, the delivery stays parked, or keeps
- * its schedule, and can be sent again; at worst the endpoint receives it twice. A repeated request sends the run of the first request or nothing: a
- * delivery that was parked again meanwhile stays parked. Of concurrent requests, one sends.
+ * its schedule, and can be sent again; at worst the endpoint receives it twice. A repeated request sends the run of the first
+ * request or nothing: a delivery that was parked again meanwhile stays parked. Of concurrent requests, one sends.
  * @param requestId the same for every repeat of the request; undefined: the request has no idempotency key and is never repeated
  * @throws AppError `delivery-not-parked`, `delivery-without-body`, `subscription-deleted` or `subscription-disabled`; Unavailable
  */
