@@ -13,6 +13,7 @@ async function receive(whileCounting: 'nothing' | 'a disable', publishMs = 0) {
   const held = [{ delivery, lease: '1' }]
   let counted = false
   const withdrawn: string[] = []
+  const ended: string[] = []
   const request = {
     caller: { tenant, clientId: 'a', role: 'operator' },
     params: { id },
@@ -28,6 +29,10 @@ async function receive(whileCounting: 'nothing' | 'a disable', publishMs = 0) {
     held: {
       receive: async () => held.splice(0),
       release: async () => [],
+      forget: async () => {},
+      remove: async (_id, list, entries) => {
+        for (const { deliveryId, score } of entries) ended.push(`${list} ${deliveryId} ${score}`)
+      },
       counts: async () => {
         if (!counted && whileCounting === 'a disable') {
           subscription = { ...subscription, enabled: false }
@@ -50,7 +55,7 @@ async function receive(whileCounting: 'nothing' | 'a disable', publishMs = 0) {
     now: Date.now,
   })
   const { items } = body as { readonly items: readonly { readonly deliveryId: string }[] }
-  return { received: items.map(({ deliveryId }) => deliveryId), withdrawn, deliveryId: delivery.deliveryId }
+  return { received: items.map(({ deliveryId }) => deliveryId), withdrawn, ended, deliveryId: delivery.deliveryId }
 }
 
 test('a delivery is handed out', async () => {
@@ -64,6 +69,6 @@ test('after the answer to a disable no first attempt is handed out, however long
 })
 
 test('what is no longer wanted is published once, however slow the broker is', async () => {
-  const { withdrawn, deliveryId } = await receive('a disable', SUBSCRIPTION_LEASE_MS)
-  expect(withdrawn).toEqual([deliveryId])
+  const { withdrawn, ended, deliveryId } = await receive('a disable', SUBSCRIPTION_LEASE_MS)
+  expect([withdrawn, ended]).toEqual([[deliveryId], [`leased ${deliveryId} 1`]])
 })

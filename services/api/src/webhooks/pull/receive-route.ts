@@ -20,7 +20,7 @@ import type { Waiting } from './waiting.ts'
 
 export interface ReceiveRouteDeps extends Pick<WebhookParts, 'now'> {
   readonly subscriptions: Pick<WebhookParts['subscriptions'], 'find'>
-  readonly held: Pick<WebhookParts['held'], 'receive' | 'release' | 'counts'>
+  readonly held: Pick<WebhookParts['held'], 'receive' | 'release' | 'counts' | 'forget' | 'remove'>
   readonly pullers: Pick<WebhookParts['pullers'], 'note'>
   readonly broker: Pick<WebhookParts['broker'], 'publishBacklogged'>
   readonly waiting: Pick<Waiting, 'enter'>
@@ -101,6 +101,13 @@ async function handOut(
       await Promise.all(unwanted.map(({ delivery }) => broker.publishBacklogged(delivery)))
       // What is published is neither published again nor given back, however slow the broker is.
       rest = wanted
+      // No client has this lease. If it lapsed before a worker has the delivery, it would count as an attempt.
+      await held.forget(unwanted.map(({ delivery }) => delivery))
+      await held.remove(
+        id,
+        'leased',
+        unwanted.map(({ delivery: { deliveryId }, lease }) => ({ deliveryId, score: lease })),
+      )
       if (isLeaseValid(leaseEndsAt(askedAtMs), performance.now()))
         return items.length === 0 ? undefined : { items, ...backlog }
     }
