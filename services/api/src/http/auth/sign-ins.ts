@@ -1,3 +1,4 @@
+import { AppError } from '@switchhook/contracts'
 import { completeComponent, flag, list, text, type ValueOf } from '../schema.ts'
 import type { Issuer, SignInClient } from './issuer.ts'
 
@@ -46,15 +47,16 @@ export function offeredSignIns(
   return { issuers: all.map(({ issuer, clientId, scope }) => ({ issuer, clientId, scope })), asksOrganization: false }
 }
 
-/** The names with one more, as its issuer spells it; undefined if no organization has this name. */
+/** The names with one more, as its issuer spells it. @throws AppError `not-found` if no organization has this name */
 export function withOrganization(
   issuers: readonly Issuer[],
   client: SignInClient,
   named: readonly string[],
   name: string,
-): readonly string[] | undefined {
+): readonly string[] {
   const found = signInsOf(issuers, client).find((signIn) => signIn.name.toLowerCase() === name.trim().toLowerCase())
-  return found && [...named.filter((other) => other !== found.name), found.name].slice(-MAX_NAMED)
+  if (found === undefined) throw new AppError('not-found', { detail: 'No such organization signs in here.' })
+  return [...named.filter((other) => other !== found.name), found.name].slice(-MAX_NAMED)
 }
 
 const signInsOf = (issuers: readonly Issuer[], client: SignInClient): readonly Required<SignIn>[] =>

@@ -1,4 +1,3 @@
-import { AppError } from '@switchhook/contracts'
 import type { Issuer } from '../auth/issuer.ts'
 import { offeredSignIns, signInOfferSchema, withOrganization } from '../auth/sign-ins.ts'
 import { feature } from '../feature.ts'
@@ -24,7 +23,6 @@ export const readSignIn: RouteOf<SignInDeps, never, { readonly organization?: st
   failures: ['not-found'],
   handle: async ({ query: { organization } }, { config: { AUTH_ISSUERS, CONSOLE_CHOOSER } }) => {
     const named = organization === undefined ? [] : withOrganization(AUTH_ISSUERS, 'cli', [], organization)
-    if (named === undefined) throw new AppError('not-found', { detail: 'No such organization signs in here.' })
     return { status: 200, body: offeredSignIns(AUTH_ISSUERS, 'cli', { hasChooser: CONSOLE_CHOOSER === 'on', named }) }
   },
 }
