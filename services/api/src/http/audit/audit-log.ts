@@ -9,7 +9,6 @@ import { openLaterEntries } from './later-entries.ts'
 /** One entry as it is stored for its tenant: who did what, to what, from where. Names and ids, never values. */
 export type AuditEntry = ReturnType<typeof createEntry>
 
-/** What an audited request has done. */
 interface Done {
   readonly on: Readonly<Record<string, string>>
   /** The names of the fields that the request body set. */

@@ -10,7 +10,6 @@ import type { Caller } from '../route.ts'
  */
 export type LimitClient = (caller: Caller, address: string | undefined) => Promise<Readonly<Record<string, string>>>
 
-/** Name of the limit in the headers. */
 const POLICY = 'client'
 
 /** Each client of each issuer has its own count. Requests from trusted networks are not limited, with or without a token. */

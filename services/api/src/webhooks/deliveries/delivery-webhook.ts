@@ -31,7 +31,6 @@ const deliverySchemaOf = (eventType: EventType): Schema =>
     },
   })
 
-/** The body of a delivery to an endpoint. */
 const webhookDeliverySchema = component('WebhookDelivery', {
   description: 'The body of a delivery. `eventType` tells which `data` it has; ignore the types that you do not know.',
   oneOf: EVENT_TYPES.map(deliverySchemaOf),

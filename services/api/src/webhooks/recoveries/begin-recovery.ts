@@ -49,7 +49,6 @@ export const beginning = (action: 'recovery.started' | 'backfill.started', answe
     },
   }) satisfies Partial<RouteOf<unknown>>
 
-/** What a recovery would send. */
 interface Counted extends Pick<Recovery, 'after' | 'until'>, Partial<Pick<Recovery, 'newest'>> {
   /** The counts of the answer to a dry run. */
   readonly shown: object

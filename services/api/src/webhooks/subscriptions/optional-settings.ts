@@ -79,7 +79,6 @@ export type OptionalSettings = {
 
 const NAMES = Object.keys(OPTIONAL_SETTINGS) as readonly OptionalSetting[]
 
-/** As clients see them. */
 export const shownSettings = (subscription: Subscription): OptionalSettings =>
   Object.fromEntries(
     NAMES.map((name) => [name, subscription[name] ?? (SWITCHES.some((each) => each === name) ? false : null)]),

@@ -6,7 +6,6 @@ import { headerFaults } from './own-headers.ts'
 import { newSubscriptionSchema } from './subscription-schema.ts'
 import { type WebhookUrlRules, webhookUrlFault } from './webhook-url.ts'
 
-/** The failures of an invalid subscription. */
 export const INVALID_SUBSCRIPTION = ['invalid-webhook-url', 'unknown-event-type', 'invalid-filter'] as const
 
 /**
