@@ -48,7 +48,6 @@ const UNITS = {
   },
 } as const
 
-/** Draws with uPlot, in the colours of the page. */
 export function PlotCanvas({ times, series, unit, bands }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {

@@ -5,7 +5,6 @@ import { filterSchema } from './filter-schema.ts'
 /** Visible ASCII, so that it needs no care in scripts, urls and logs. */
 export const EXTERNAL_ID = { maxLength: 255, pattern: '^[!-~]+$', examples: ['crm-production'] } as const
 
-/** A limit of the POSTs of a subscription. */
 const limit = (description: string, example: number) =>
   ({ type: ['integer', 'null'], minimum: 1, maximum: 1_000, description, examples: [example] }) as const
 

@@ -14,7 +14,6 @@ export type Parked = Pick<ParkedCount, 'count' | 'withoutBody' | 'dropped'> & { 
 
 export const noneParked = (limit: number): Parked => ({ count: 0, limit, withoutBody: 0, dropped: 0 })
 
-/** What is held, and who receives it. */
 export type Held = HeldCount & Pulled
 
 export const NONE_HELD: HeldCount = { count: 0, leased: 0, oldestAt: null }

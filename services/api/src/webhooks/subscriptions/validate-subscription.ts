@@ -68,7 +68,6 @@ export function roleForNew(body: unknown): Role {
   return mode === 'pull' && deleteAfterUnusedSeconds != null ? 'operator' : 'admin'
 }
 
-/** What the mode of a subscription excludes or requires. */
 export function modeFaults(body: ByMode): Fault[] {
   const { mode, url, deleteAfterUnusedSeconds, recoverRejected, headers, ...limits } = body
   if (mode === 'pull') {
@@ -88,7 +87,6 @@ export function modeFaults(body: ByMode): Fault[] {
   ]
 }
 
-/** Of the POSTs of a subscription. */
 const LIMITS = ['maxInFlight', 'maxPerSecond'] as const
 
 const LISTS_EVENT_TYPES: readonly FailureCode[] = ['invalid-webhook-url', 'unknown-event-type']
