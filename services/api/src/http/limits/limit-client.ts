@@ -28,7 +28,7 @@ export function createLimitClient(
   return async (caller, address) => {
     const { issuer, clientId } = caller
     if (issuer === undefined || isTrustedAddress(address)) return {}
-    const name = names.get(caller) ?? nameOf(issuer, clientId)
+    const name = names.get(caller) ?? hash('sha256', JSON.stringify([issuer, clientId]), 'hex').slice(0, 32)
     names.set(caller, name)
     const { isOver, remaining, resetMs } = await limiter.count(name)
     const resetSeconds = Math.ceil(resetMs / 1_000)
@@ -38,6 +38,3 @@ export function createLimitClient(
     return headers
   }
 }
-
-const nameOf = (issuer: string, clientId: string): string =>
-  hash('sha256', JSON.stringify([issuer, clientId]), 'hex').slice(0, 32)
