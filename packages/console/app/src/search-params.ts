@@ -20,7 +20,6 @@ export const only =
       names.map((name) => [name, search[name]]).filter(([, value]) => typeof value === 'string' && value !== ''),
     ) as { readonly [name in Name]?: string }
 
-/** Of a list of deliveries. */
 export const DELIVERY_FILTERS = [
   'state',
   'parkedReason',

@@ -64,7 +64,6 @@ const SCREENS = [
   ['/audit', 'Audit'],
 ] as const
 
-/** Screens that begin a group. */
 const FIRST_OF_GROUP: readonly string[] = ['/live', '/audit']
 
 function Navigation() {

@@ -7,7 +7,6 @@ import {
   type Subscription,
   type Tenant,
 } from '@switchhook/contracts'
-import type { DeliveryState } from '../deliveries/delivery-record.ts'
 import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { eventKey, logKey } from '../keys.ts'
 import {
@@ -24,8 +23,6 @@ import { type EventRecord, parseEventRecord, rememberedOf } from './event-record
 import { pendingEventIds } from './pending-index.ts'
 
 export interface LogQuery extends RangeQuery {
-  /** Absent: any. */
-  readonly state?: DeliveryState
   readonly eventType?: string
   readonly eventId?: EventId
   readonly matches?: (delivery: ListedDelivery) => boolean
@@ -113,7 +110,7 @@ export function createDeliveryLogReader(redis: Redis) {
      * @throws AppError `invalid-request` for a cursor that is not from this list
      */
     async page(subscription: Subscription, query: LogQuery): Promise<Page<ListedDelivery>> {
-      const { state, eventType, eventId, matches = () => true } = query
+      const { eventType, eventId, matches = () => true } = query
       const listing = listingOf(redis, logKey(subscription.id), cursors, query)
       const only = eventId !== undefined && { entries: [await entryOf(subscription, eventId, query)] }
       const fits = (entry: Entry): boolean => eventType === undefined || entry.eventType === eventType
@@ -124,8 +121,7 @@ export function createDeliveryLogReader(redis: Redis) {
         const byEntry = new Map(fitting.map((entry, i) => [entry, loaded[i]]))
         return entries.map((entry) => {
           const item = byEntry.get(entry)
-          if (item === undefined || !matches(item)) return undefined
-          return state === undefined || item.state === state ? item : undefined
+          return item !== undefined && matches(item) ? item : undefined
         })
       })
     },

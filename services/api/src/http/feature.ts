@@ -36,7 +36,6 @@ export const feature = <Parts, Deps>(
   },
 })
 
-/** Opens the features in order, as one. */
 export async function openFeatures<Parts>(
   features: readonly Feature<Parts>[],
   parts: Parts,

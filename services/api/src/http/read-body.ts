@@ -25,7 +25,6 @@ export function createReadBody(route: Route): (request: IncomingMessage) => Prom
   }
 }
 
-/** The error of a body with these faults. */
 export const invalidBody = (schema: Schema, errors: readonly Fault[]): AppError =>
   new AppError('invalid-request', { detail: `The body is not valid.${allowedFields(schema, errors)}`, errors })
 

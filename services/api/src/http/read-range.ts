@@ -1,6 +1,5 @@
 import { AppError } from '@switchhook/contracts'
 
-/** The time window and page of a list, as the query names them. */
 export interface Range {
   readonly from?: string
   readonly to?: string

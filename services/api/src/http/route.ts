@@ -95,7 +95,6 @@ type Method = 'get' | 'post' | 'patch' | 'delete'
 
 type Tag = 'subscriptions' | 'deliveries' | 'calls' | 'agents' | 'simulator' | 'audit' | 'me' | 'document'
 
-/** A route that reads. */
 export const reads = (tag: Tag) => ({ method: 'get', tag, role: 'viewer' }) as const
 
 /** A route that reads or searches hundreds of records. */

@@ -35,7 +35,6 @@ export const moment = (description: string, example: string | null = '2026-11-20
 export const list = <Items extends Schema>(description: string, items: Items, more?: object) =>
   ({ type: 'array', description, items, ...more }) as const
 
-/** The schema of a field that can be null. */
 export const orNull = <S extends Readonly<{ type: string; enum?: readonly unknown[] }>>(
   schema: S,
 ): Omit<S, 'type'> & { readonly type: readonly [S['type'], 'null'] } => ({
@@ -61,7 +60,6 @@ export const completeComponent = <P extends Readonly<Record<string, Schema>>>(
   properties: P,
 ) => component(name, completeObject(description, properties))
 
-/** The field of a page that leads to the next one. */
 export const nextCursorSchema = orNull(
   text(
     'The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. ' +

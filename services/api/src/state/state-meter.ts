@@ -31,7 +31,6 @@ export function createEventMeter(metrics: Metrics) {
   }
 
   return {
-    /** Counts the events of a committed step. */
     written: ({ events = [] }: Pick<Writing, 'events'>): void => {
       for (const event of events) countEvent(event)
     },

@@ -5,7 +5,6 @@ import type { StateChange, StateRecord, StateStore } from '@switchhook/store'
 /** An event before its commit: the commit draws its id. */
 export type NewEvent = Omit<PlatformEvent, 'eventId'>
 
-/** The writes of one step. */
 export interface Writing {
   /** The step has read each of these keys. */
   readonly records: readonly { readonly key: string; readonly value: unknown; readonly ttlMs?: number }[]

@@ -54,7 +54,6 @@ export const openStores = ({ config, redis, journal }: Base) => ({
 /** The circuit breaker's state of an endpoint, and its last success and failure. */
 export type Health = EndpointHealth & Contacts
 
-/** Reads the circuit breaker and the latest answers of a subscription's endpoint. */
 function createHealthOf(redis: Redis): (subscription: Subscription) => Promise<Health> {
   const breakers = createBreakerReader(redis)
   const contacts = createContactStore(redis)

@@ -1,7 +1,6 @@
 import { createClient, NoAnswer, SignInFailed, SwitchhookError } from '@switchhook/client'
 import { accessToken, SignedOut } from '../session/session.ts'
 
-/** The API, with the token of the person. */
 export const client = createClient({
   // Relative to the console, so that a path prefix stays.
   baseUrl: new URL('..', document.baseURI),

@@ -10,7 +10,6 @@ import type { SummaryItem } from './model.ts'
 /** The stream says what has changed; this is for what it does not report, such as a cool-down that ends. */
 const REFRESH_MS = 15_000
 
-/** Rows per request of a long list. */
 const PAGE_SIZE = 100
 
 /** Lists can have empty pages with a cursor: the reader goes on until it has rows or the end, a few pages at a time. */
@@ -47,7 +46,6 @@ const pages = <P extends Page>(
       group !== 'setup' && (isLongList(data) ? LONG_LIST_REFRESH_MS : REFRESH_MS),
   })
 
-/** A list that is read in pages. */
 export type ListQuery<P extends Page> = ReturnType<typeof pages<P>>
 
 type Read<T> = (options: CallOptions) => Promise<T>

@@ -5,7 +5,6 @@ import { createStore, useStore } from '../store.ts'
 import { paced } from './paced.ts'
 import { openStream, type StreamState } from './stream.ts'
 
-/** Whether the screen is up to date. */
 interface Freshness {
   /** `live`: changes arrive immediately. `polling`: every few seconds. `away`: the API does not answer. */
   readonly state: 'connecting' | 'live' | 'polling' | 'away'

@@ -13,7 +13,6 @@ const LISTS = [
   ['commands', 'Calls and presence'],
 ] as const
 
-/** Who changed, sent or commanded what. */
 export function Audit() {
   const [{ list, action, from, to }] = useFilters()
   const { query, rows, isEmpty, more } = useList(auditQuery({ list, action, from, to }))

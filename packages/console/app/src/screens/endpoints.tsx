@@ -20,7 +20,6 @@ const SHOWN = [
   ['disabled', 'Disabled'],
 ] as const
 
-/** All endpoints of the tenant, the ill ones first. */
 export function Endpoints() {
   const [{ q = '', show, most = '' }, filter] = useFilters()
   const limit = Math.max(FIRST_ENDPOINTS, Number(most) || 0)

@@ -86,7 +86,7 @@ function EventList({ what, filters }: { readonly what: string | null; readonly f
   return (
     <>
       {what !== null && (
-        <p role="status" className="found">
+        <p role="status" className="muted">
           {rows.length === 0 ? `No event of ${what}.` : `Events of ${what}, newest first.`}
         </p>
       )}

@@ -13,7 +13,6 @@ interface EndpointLinkProps {
   readonly children?: ReactNode
 }
 
-/** An endpoint, by its name. */
 export function EndpointLink({ subscriptionId, url, className = 'row-link quiet', children }: EndpointLinkProps) {
   const { data: names } = useQuery(namesQuery)
   const address = url === undefined ? <ShortId value={subscriptionId} /> : shortUrl(url)

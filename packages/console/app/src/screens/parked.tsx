@@ -15,7 +15,6 @@ const CAUSES = {
   older: 'Older deliveries, whose causes were not read.',
 } as const
 
-/** Parked deliveries of all endpoints, grouped by their cause. */
 export function Parked() {
   const query = useQuery(parkedQuery)
   const { data } = query

@@ -97,7 +97,6 @@ const columnsAt = (nowMs: number): readonly Column<WallRow>[] => [
 
 const LABELS = { answer: 'Answer', hold: 'Hold', resume: 'Resume', transfer: 'Transfer', hangup: 'Hang up' } as const
 
-/** Commands that a dialog asks about. */
 type Asked = 'hangup' | 'transfer'
 
 function Commands({ leg }: { readonly leg: Leg }) {

@@ -26,7 +26,6 @@ const SIGNED_OUT_KEY = 'switchhook.signed-out'
 let session = readSession()
 let refreshing: Promise<string> | undefined
 
-/** Whether a person is signed in, and with which issuer. */
 export const sessionStore = createStore<SessionState>(
   session === undefined
     ? { kind: 'signed-out', reason: sessionStorage.getItem(SIGNED_OUT_KEY) === null ? 'none' : 'signed-out' }

@@ -40,7 +40,6 @@ export function TextFilter({ name, label, placeholder }: FilterProps & { readonl
   )
 }
 
-/** The beginning and the end of a period. */
 export function PeriodFilters() {
   const [{ from = '', to = '' }, filter] = useFilters()
   return (

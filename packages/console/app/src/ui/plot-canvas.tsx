@@ -6,7 +6,8 @@ import { axisMoment, count, duration } from '../rules/words.ts'
 export interface Series {
   readonly label: string
   readonly values: readonly (number | null)[]
-  readonly tone: 'accent' | 'warn' | 'bad' | 'quiet'
+  /** The name of a colour in `tokens.css`. */
+  readonly colour: 'accent' | 'warn' | 'bad' | 'line-strong'
   readonly isFilled?: boolean
   readonly isDashed?: boolean
 }
@@ -47,13 +48,11 @@ const UNITS = {
   },
 } as const
 
-/** Draws with uPlot, in the colours of the page. */
 export function PlotCanvas({ times, series, unit, bands }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = frame.current
     if (element === null) return undefined
-    const colour = coloursOf(element)
     const { format, incrs } = UNITS[unit]
     const spanMs = Date.parse(times.at(-1) ?? '') - Date.parse(times[0] ?? '')
     const stepSeconds = times.length < 2 ? 0 : spanMs / (times.length - 1) / 1_000
@@ -71,14 +70,14 @@ export function PlotCanvas({ times, series, unit, bands }: PlotProps) {
           },
           axes: [
             {
-              ...axisOf(colour),
+              ...axis(),
               size: AXIS_HEIGHT_PX,
               values: (_plot, ticks) => ticks.map((at) => axisMoment(at * 1_000, spanMs)),
             },
-            { ...axisOf(colour), size: AXIS_WIDTH_PX, incrs: [...incrs], values: (_plot, ticks) => ticks.map(format) },
+            { ...axis(), size: AXIS_WIDTH_PX, incrs: [...incrs], values: (_plot, ticks) => ticks.map(format) },
           ],
-          series: [{}, ...series.map((one) => seriesOf(one, colour))],
-          hooks: { drawClear: [(plot) => drawBands(plot, bands ?? [], colour('band'))] },
+          series: [{}, ...series.map(seriesOf)],
+          hooks: { drawClear: [(plot) => drawBands(plot, bands ?? [])] },
         },
         [times.map((at) => Date.parse(at) / 1_000), ...series.map(({ values }) => [...values])],
         element,
@@ -103,22 +102,18 @@ export function PlotCanvas({ times, series, unit, bands }: PlotProps) {
   return <div ref={frame} className="plot-frame" />
 }
 
-type Colour = (name: string) => string
-
 /** A canvas cannot resolve `light-dark()`, so an element of the page resolves it. */
-function coloursOf(element: HTMLElement): Colour {
-  return (name) => {
-    const probe = element.appendChild(document.createElement('i'))
-    probe.className = `plot-${name}`
-    const { color } = getComputedStyle(probe)
-    probe.remove()
-    return color
-  }
+function resolved(colour: string): string {
+  const probe = document.body.appendChild(document.createElement('i'))
+  probe.style.color = colour
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
 }
 
-const axisOf = (colour: Colour): UPlot.Axis => ({
-  stroke: colour('text'),
-  grid: { stroke: colour('grid'), width: 1 },
+const axis = (): UPlot.Axis => ({
+  stroke: resolved('var(--muted)'),
+  grid: { stroke: resolved('var(--line)'), width: 1 },
   ticks: { show: false },
   font: '12px system-ui, sans-serif',
 })
@@ -129,19 +124,19 @@ const loneValues = (values: ArrayLike<number | null | undefined>): number[] =>
     (at) => values[at] != null && values[at - 1] == null && values[at + 1] == null,
   )
 
-const seriesOf = ({ label, tone, isFilled, isDashed }: Series, colour: Colour): UPlot.Series => ({
+const seriesOf = ({ label, colour, isFilled, isDashed }: Series): UPlot.Series => ({
   label,
-  stroke: colour(tone),
+  stroke: resolved(`var(--${colour})`),
   width: 1.5,
   points: { show: false, size: 5, filter: (plot, index) => loneValues(plot.data[index] ?? []) },
-  ...(isFilled === true && { fill: colour(`${tone}-fill`) }),
+  ...(isFilled === true && { fill: resolved(`color-mix(in srgb, var(--${colour}) 15%, transparent)`) }),
   ...(isDashed === true && { dash: [6, 4] }),
 })
 
-function drawBands(plot: UPlot, bands: readonly Band[], fill: string): void {
+function drawBands(plot: UPlot, bands: readonly Band[]): void {
   const { ctx, bbox } = plot
   ctx.save()
-  ctx.fillStyle = fill
+  ctx.fillStyle = resolved('color-mix(in srgb, var(--bad) 12%, transparent)')
   for (const { fromMs, toMs } of bands) {
     const left = Math.max(plot.valToPos(fromMs / 1_000, 'x', true), bbox.left)
     const right = Math.min(plot.valToPos(toMs / 1_000, 'x', true), bbox.left + bbox.width)

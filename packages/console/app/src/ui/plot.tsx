@@ -21,8 +21,7 @@ export const Plot = (props: PlotProps) => (
   </div>
 )
 
-/** The attempts of each point, by their result. */
 export const attemptSeries = (points: readonly StatisticsPoint[]): readonly Series[] => [
-  { label: 'Acknowledged', values: points.map(({ acknowledged }) => acknowledged), tone: 'accent', isFilled: true },
-  { label: 'Failed', values: points.map(({ attempts, acknowledged }) => attempts - acknowledged), tone: 'bad' },
+  { label: 'Acknowledged', values: points.map(({ acknowledged }) => acknowledged), colour: 'accent', isFilled: true },
+  { label: 'Failed', values: points.map(({ attempts, acknowledged }) => attempts - acknowledged), colour: 'bad' },
 ]

@@ -6,15 +6,12 @@ import {
   callStatusSchema,
   type Tenant,
 } from '@switchhook/contracts'
-import { allowedCommands, type CommandOnLeg, type Platform } from '@switchhook/platform'
+import { allowedCommands, type Platform } from '@switchhook/platform'
 import type { EventList, PageQuery } from '@switchhook/store'
 import { component, list } from '../../http/schema.ts'
 import { currentSnapshot } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
-
-/** A leg as lists show it: its latest snapshot, and what can be done with it. */
-export type CallLeg = CallStatus & { readonly allowedCommands: readonly CommandOnLeg[] }
 
 export interface LegQuery extends PageQuery {
   readonly agentUri?: string
@@ -38,12 +35,8 @@ export const callLegSchema = component('CallLeg', {
   examples: [{ ...example, allowedCommands: ['hold', 'transfer', 'hangup'] }],
 })
 
-/** Shows legs of one tenant. A phone that cannot be made to answer does not allow `answer`. */
-export async function showLegs(
-  platform: Platform,
-  tenant: Tenant,
-  statuses: readonly CallStatus[],
-): Promise<CallLeg[]> {
+/** Shows legs of one tenant: the latest snapshot of each, and what can be done with it. A phone that cannot be made to answer does not allow `answer`. */
+export async function showLegs(platform: Platform, tenant: Tenant, statuses: readonly CallStatus[]) {
   const agents = await Promise.all(statuses.map(({ agentUri }) => platform.findAgent(tenant, agentUri)))
   return statuses.map((status, at) => {
     const canAnswer = agents[at]?.remoteAnswer !== false
@@ -52,7 +45,6 @@ export async function showLegs(
   })
 }
 
-/** What the lists of calls read. */
 export type CallListDeps = Pick<ContactCenter, 'platform' | 'center' | 'now'> & { readonly events: EventList }
 
 export const readCallsById = async ({ readCalls }: Pick<Center, 'readCalls'>, tenant: Tenant, ids: readonly CallId[]) =>

@@ -35,7 +35,6 @@ interface CommandRoute<Body>
   readonly params?: NonNullable<RouteSpec['params']>
   readonly body: NonNullable<RouteSpec['body']>
   readonly description: string
-  /** The answer to a request without an agentUri. */
   readonly withoutAgentUri: StatusWithoutAgent
   /** The field that must not name the agent. */
   readonly otherParty?: 'destination' | 'transferTarget'

@@ -61,11 +61,11 @@ export const legRoutes = ROUTES.map(({ command, summary, description, failures =
     handle: async (request, deps) => {
       const acceptedAt = new Date(deps.now()).toISOString()
       const allowed = await allowCommand(deps, command, request)
+      const { call, commandId, correlationId, check } = allowed
       const { agentUri } = request.body
-      if (allowed.check.kind === 'send') await send(carryOut(deps.platform, command, allowed, agentUri))
-      const { commandId, correlationId, check } = allowed
+      if (check.kind === 'send') await send(carryOut(deps.platform, command, allowed, agentUri))
       const noop = check.kind === 'noop'
-      return accepted(command, allowed.call.callId, agentUri, { commandId, correlationId, acceptedAt, noop })
+      return accepted(command, call.callId, agentUri, { commandId, correlationId, acceptedAt, noop })
     },
   }),
 )

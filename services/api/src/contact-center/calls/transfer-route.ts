@@ -84,19 +84,19 @@ export const transfer = commandRoute<TransferBody>({
       ...(ownConsultation !== null && { consultationCallId: ownConsultation }),
     })
     const { call, commandId, check, known } = allowed
+    const correlationId = correlationIdOf(body) ?? allowed.correlationId
     const underWay = call.legs[agentUri]?.status.consultation
     const earlier = underWay && 'callId' in underWay ? underWay.callId : null
     if (check.kind === 'send' && check.as === 'completeTransfer') {
       const leg = { tenant: caller.tenant, callId: call.callId, agentUri, commandId, known }
       await send(deps.platform.completeTransfer(leg))
     } else if (check.kind === 'send') {
-      const correlationId = correlationIdOf(body) ?? allowed.correlationId
       await begin(deps, request, { ...allowed, correlationId }, ownConsultation)
     }
     const consultationCallId = earlier ?? (check.kind === 'noop' ? null : ownConsultation)
     return accepted('transfer', call.callId, agentUri, {
       commandId,
-      correlationId: correlationIdOf(body) ?? allowed.correlationId,
+      correlationId,
       acceptedAt,
       noop: check.kind === 'noop',
       ...(consultationCallId !== null && { consultationCallId }),

@@ -60,7 +60,7 @@ export function beginDial(
 
     const agent = agentOf(storedAgent, agentUri)
     requireDevice(agent, call.callId, nowMs)
-    const reserved = [...freshReservations(agent, nowMs), reservationOf(call)]
+    const reserved = [...freshReservations(agent, nowMs), { callId: call.callId, at: call.createdAt }]
     return {
       result: { call, again: false },
       writing: {
@@ -98,8 +98,6 @@ function dialKey({ clientId, agentUri, destination, correlationId }: DialLikenes
   const likeness = JSON.stringify([clientId, agentUri, destination, correlationId])
   return `dial:${hash('sha256', likeness, 'hex')}`
 }
-
-const reservationOf = ({ callId, createdAt }: Call) => ({ callId, at: createdAt })
 
 /** A device can start a call if it is online and all its other calls are on hold. */
 function requireDevice(agent: Agent, callId: CallId, nowMs: number): void {

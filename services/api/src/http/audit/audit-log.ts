@@ -9,7 +9,6 @@ import { openLaterEntries } from './later-entries.ts'
 /** One entry as it is stored for its tenant: who did what, to what, from where. Names and ids, never values. */
 export type AuditEntry = ReturnType<typeof createEntry>
 
-/** What an audited request has done. */
 interface Done {
   readonly on: Readonly<Record<string, string>>
   /** The names of the fields that the request body set. */
@@ -25,34 +24,22 @@ export interface Origin {
   readonly traceId: string | undefined
 }
 
-/** Handles a request, and records it if its route is audited. */
-export type Audit = (route: Route, request: RouteRequest, origin: Origin) => Promise<Answer>
-
-/** Records what the service itself has done, without a request. */
-export type AuditOwn = (tenant: Tenant, action: AuditAction, on: Done['on']) => Promise<void>
-
 export type AuditLog = ReturnType<typeof openAudit>
+
+/** Handles a request, and records it if its route is audited. */
+export type Audit = AuditLog['carryOut']
 
 export function openAudit(
   config: Readonly<Record<'AUDIT_LOG_SIZE' | 'AUDIT_COMMANDS_SIZE' | 'AUDIT_RETENTION', number>>,
   redis: Redis,
   log: Pick<Logger, 'info' | 'warn'>,
-): Pick<AuditStore, 'page'> & {
-  readonly carryOut: Audit
-  readonly recordOwn: AuditOwn
-  readonly close: () => Promise<void>
-} {
+): Pick<AuditStore, 'page'> & ReturnType<typeof createAudit> & { readonly close: () => Promise<void> } {
   const store = createAuditStore(redis, {
     entries: { webhooks: config.AUDIT_LOG_SIZE, commands: config.AUDIT_COMMANDS_SIZE },
     retentionMs: config.AUDIT_RETENTION,
   })
   const later = openLaterEntries(store, log)
-  return {
-    ...store,
-    ...createAudit(store, later, log),
-    /** Resolves once every entry is stored or given up. */
-    close: later.stored,
-  }
+  return { ...store, ...createAudit(store, later, log), close: later.stored }
 }
 
 /**
@@ -64,7 +51,7 @@ export function createAudit(
   auditLog: Pick<AuditStore, 'append'>,
   later: Pick<ReturnType<typeof openLaterEntries>, 'add'>,
   log: Pick<Logger, 'info' | 'warn'>,
-): { readonly carryOut: Audit; readonly recordOwn: AuditOwn } {
+) {
   async function write(tenant: Caller['tenant'], entry: AuditEntry): Promise<void> {
     const { action } = entry
     log.info('audit', { tenant, ...entry })
@@ -75,7 +62,7 @@ export function createAudit(
   }
 
   return {
-    carryOut: async (route, request, origin) => {
+    carryOut: async (route: Route, request: RouteRequest, origin: Origin): Promise<Answer> => {
       const answer = await route.handle(request)
       const { audit } = route
       if (audit === undefined || answer.isUnchanged === true) return answer
@@ -84,7 +71,8 @@ export function createAudit(
       await write(caller.tenant, createEntry(audit.action, caller, origin, done))
       return answer
     },
-    recordOwn: (tenant, action, on) => {
+    /** Records what the service itself has done, without a request. */
+    recordOwn: (tenant: Tenant, action: AuditAction, on: Done['on']): Promise<void> => {
       const origin = { address: undefined, userAgent: undefined, requestId: randomUUID(), traceId: undefined }
       return write(tenant, createEntry(action, { clientId: SERVICE }, origin, { on, fields: [], status: NO_CONTENT }))
     },

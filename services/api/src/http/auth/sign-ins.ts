@@ -1,20 +1,32 @@
+import { AppError } from '@switchhook/contracts'
+import { completeComponent, flag, list, text, type ValueOf } from '../schema.ts'
 import type { Issuer, SignInClient } from './issuer.ts'
 
-/** What a sign-in needs of an issuer that has a client for it. */
-interface SignIn {
-  readonly issuer: string
-  readonly clientId: string
-  readonly scope: string
-  /** The tenant of its people; absent: the person has not named it. */
-  readonly name?: string
-}
+export const signInOfferSchema = completeComponent(
+  'SignInOffer',
+  'The identity providers that people can sign in with from the command line.',
+  {
+    issuers: list('The identity providers. Empty: none, or name your organization first.', {
+      type: 'object',
+      required: ['issuer', 'clientId', 'scope'],
+      properties: {
+        issuer: text(
+          'The OpenID Connect issuer; its discovery document has the endpoints.',
+          'https://login.example/v2.0',
+        ),
+        clientId: text('The public client of the command line at this issuer.', 'switchhook-cli'),
+        scope: text('The scopes to request, separated by spaces.', 'openid offline_access api://switchhook/.default'),
+        name: text('The organization. Absent: the caller has not named it.', 'acme'),
+      },
+    } as const),
+    asksOrganization: flag('There are several organizations, which are not listed: name one in `organization`.', false),
+  },
+)
 
-/** What a sign-in page, or the command line, offers. */
-export interface SignInOffer {
-  readonly issuers: readonly SignIn[]
-  /** A person can name a further organization. */
-  readonly asksOrganization: boolean
-}
+/** What the sign-in page of the console, or the command line, offers. */
+export type SignInOffer = ValueOf<typeof signInOfferSchema>
+
+type SignIn = SignInOffer['issuers'][number]
 
 /** Organizations that one person can name. Bounds the cookie. */
 const MAX_NAMED = 10
@@ -35,15 +47,16 @@ export function offeredSignIns(
   return { issuers: all.map(({ issuer, clientId, scope }) => ({ issuer, clientId, scope })), asksOrganization: false }
 }
 
-/** The names with one more, as its issuer spells it; undefined if no organization has this name. */
+/** The names with one more, as its issuer spells it. @throws AppError `not-found` if no organization has this name */
 export function withOrganization(
   issuers: readonly Issuer[],
   client: SignInClient,
   named: readonly string[],
   name: string,
-): readonly string[] | undefined {
+): readonly string[] {
   const found = signInsOf(issuers, client).find((signIn) => signIn.name.toLowerCase() === name.trim().toLowerCase())
-  return found && [...named.filter((other) => other !== found.name), found.name].slice(-MAX_NAMED)
+  if (found === undefined) throw new AppError('not-found', { detail: 'No such organization signs in here.' })
+  return [...named.filter((other) => other !== found.name), found.name].slice(-MAX_NAMED)
 }
 
 const signInsOf = (issuers: readonly Issuer[], client: SignInClient): readonly Required<SignIn>[] =>

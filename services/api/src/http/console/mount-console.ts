@@ -39,9 +39,7 @@ export function mountConsole(app: Express, { files, issuers, hasChooser }: Conso
     let named = namedIn(request.headers.cookie)
     const organization = new URL(request.originalUrl, 'http://api').searchParams.get('organization')
     if (organization !== null) {
-      const more = withOrganization(issuers, 'console', named, organization)
-      if (more === undefined) throw new AppError('not-found', { detail: 'No such organization signs in here.' })
-      named = more
+      named = withOrganization(issuers, 'console', named, organization)
       // Without a path it belongs to the folder of this address, also behind a proxy that strips a prefix.
       response.set('Set-Cookie', `${COOKIE}=${encodeURIComponent(JSON.stringify(named))}; HttpOnly; SameSite=Lax`)
     }

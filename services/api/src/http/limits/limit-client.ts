@@ -10,7 +10,6 @@ import type { Caller } from '../route.ts'
  */
 export type LimitClient = (caller: Caller, address: string | undefined) => Promise<Readonly<Record<string, string>>>
 
-/** Name of the limit in the headers. */
 const POLICY = 'client'
 
 /** Each client of each issuer has its own count. Requests from trusted networks are not limited, with or without a token. */
@@ -29,7 +28,7 @@ export function createLimitClient(
   return async (caller, address) => {
     const { issuer, clientId } = caller
     if (issuer === undefined || isTrustedAddress(address)) return {}
-    const name = names.get(caller) ?? nameOf(issuer, clientId)
+    const name = names.get(caller) ?? hash('sha256', JSON.stringify([issuer, clientId]), 'hex').slice(0, 32)
     names.set(caller, name)
     const { isOver, remaining, resetMs } = await limiter.count(name)
     const resetSeconds = Math.ceil(resetMs / 1_000)
@@ -39,6 +38,3 @@ export function createLimitClient(
     return headers
   }
 }
-
-const nameOf = (issuer: string, clientId: string): string =>
-  hash('sha256', JSON.stringify([issuer, clientId]), 'hex').slice(0, 32)

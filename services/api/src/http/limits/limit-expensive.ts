@@ -59,6 +59,5 @@ function turnIn(waiting: Queue, maxWaitMs: number): Promise<void> {
   })
 }
 
-const refused = () => retryAfter('rate-limited', 1, TOO_MANY)
-
-const TOO_MANY = 'Too many lists and summaries of this client are waiting; send fewer at the same time.'
+const refused = () =>
+  retryAfter('rate-limited', 1, 'Too many lists and summaries of this client are waiting; send fewer at the same time.')

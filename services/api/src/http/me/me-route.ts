@@ -1,31 +1,9 @@
-import { AppError } from '@switchhook/contracts'
 import type { Issuer } from '../auth/issuer.ts'
-import { offeredSignIns, withOrganization } from '../auth/sign-ins.ts'
+import { offeredSignIns, signInOfferSchema, withOrganization } from '../auth/sign-ins.ts'
 import { feature } from '../feature.ts'
 import { ROLES, rolesIn } from '../role.ts'
 import { type RouteOf, reads } from '../route.ts'
 import { completeComponent, completeObject, flag, list, orNull, text } from '../schema.ts'
-
-const offerSchema = completeComponent(
-  'SignInOffer',
-  'The identity providers that people can sign in with from the command line.',
-  {
-    issuers: list('The identity providers. Empty: none, or name your organization first.', {
-      type: 'object',
-      required: ['issuer', 'clientId', 'scope'],
-      properties: {
-        issuer: text(
-          'The OpenID Connect issuer; its discovery document has the endpoints.',
-          'https://login.example/v2.0',
-        ),
-        clientId: text('The public client of the command line at this issuer.', 'switchhook-cli'),
-        scope: text('The scopes to request, separated by spaces.', 'openid offline_access api://switchhook/.default'),
-        name: text('The organization. Absent: the caller has not named it.', 'acme'),
-      },
-    }),
-    asksOrganization: flag('There are several organizations, which are not listed: name one in `organization`.', false),
-  },
-)
 
 export interface SignInDeps {
   readonly config: { readonly AUTH_ISSUERS: readonly Issuer[]; readonly CONSOLE_CHOOSER: 'on' | 'off' }
@@ -41,11 +19,10 @@ export const readSignIn: RouteOf<SignInDeps, never, { readonly organization?: st
   description:
     'Returns what `switchhook login` needs. Empty if the installation offers no sign-in on the command line. Needs no token.',
   query: { organization: text('The name of your organization, in upper or lower case.', 'acme') },
-  responses: { 200: { description: 'The sign-ins.', body: offerSchema } },
+  responses: { 200: { description: 'The sign-ins.', body: signInOfferSchema } },
   failures: ['not-found'],
   handle: async ({ query: { organization } }, { config: { AUTH_ISSUERS, CONSOLE_CHOOSER } }) => {
     const named = organization === undefined ? [] : withOrganization(AUTH_ISSUERS, 'cli', [], organization)
-    if (named === undefined) throw new AppError('not-found', { detail: 'No such organization signs in here.' })
     return { status: 200, body: offeredSignIns(AUTH_ISSUERS, 'cli', { hasChooser: CONSOLE_CHOOSER === 'on', named }) }
   },
 }

@@ -31,7 +31,6 @@ export function createComponents() {
     /** The schema with each of its named parts replaced by a reference. */
     schema: (schema: Schema) => refer(schema) as Schema,
     response: (name: string, response: Schema): Schema => add('responses', name, response),
-    /** A reference to each of these headers, by name. */
     headers: (names: readonly AnswerHeader[]): Schema =>
       Object.fromEntries(names.map((name) => [name, add('headers', name, ANSWER_HEADERS[name])])),
     /** All named parts, by kind and in alphabetical order. */

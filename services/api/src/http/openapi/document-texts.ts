@@ -39,7 +39,6 @@ Every error is a \`Problem\` (RFC 9457) with a stable \`code\`; its \`type\` lea
 
 It is shown as a page at \`/api/v1/docs\`; the events are at \`/api/v1/docs/events\`, the errors at \`/api/v1/docs/problems\`. None needs a token.`
 
-/** Of the security scheme. */
 export const BEARER_DESCRIPTION = `An access token from the tenant's identity provider (OAuth 2.0 client credentials flow). POST \`grant_type=client_credentials\`, \`client_id\`, \`client_secret\` and \`scope\` (\`{service_application_id}/.default\`) as a form to \`{auth_url}/{tenant_id}/oauth2/v2.0/token\`. Ask the operator of your installation for these values. A local stack has its own identity provider for development: \`make up\` prints its address and a command that gets a token. By default the token endpoint is \`http://127.0.0.1:8090/acme/oauth2/v2.0/token\` and the scope \`switchhook/.default\`. A token is valid for about an hour; reuse it until shortly before it expires. After a 401 with \`code\` \`unauthorized\`, get a new token and repeat the request once. A 401 \`missing-agent-uri\` is about the body; a new token does not help. An on-premise installation can admit configured networks without a token.`
 
 export const TAGS = [

@@ -158,12 +158,8 @@ export function exampleOf(schema: Schema, details: ExampleDetails = {}): unknown
 /** Merges objects deeply; arrays are replaced, and a field that is undefined in `more` is removed. */
 function merged(example: unknown, more: unknown): unknown {
   if (!isObject(example) || !isObject(more)) return more === undefined ? example : more
-  const members = Object.entries(more).map(([name, value]) => [
-    name,
-    value === undefined ? undefined : merged(example[name], value),
-  ])
-  const all = { ...example, ...(Object.fromEntries(members) as object) }
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+  const names = Object.keys({ ...example, ...more }).filter((name) => !(name in more) || more[name] !== undefined)
+  return Object.fromEntries(names.map((name) => [name, merged(example[name], more[name])]))
 }
 
 function objectOf(properties: Readonly<Record<string, Schema>>, details: ExampleDetails): object {

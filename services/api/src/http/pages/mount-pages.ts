@@ -36,19 +36,15 @@ const POLICY =
 
 const HEADERS = { 'Content-Security-Policy': POLICY, 'Cache-Control': 'public, max-age=3600' }
 
-/** An entry of the list in a page: a term in HTML, and its text. */
-type Entry = readonly [term: string, text: string]
+/** An entry of the list in a page. @param term in HTML */
+const entry = (term: string, text: string): string => `${term}<dd>${text.replaceAll('<', '&lt;')}</dd>\n`
 
-const operation = ({ tag, operationId, method, path, summary }: RouteSpec): Entry => [
-  `<dt><a href="#/${tag}/${operationId}"><code>${method.toUpperCase()} ${path}</code></a></dt>`,
-  summary,
-]
+const operation = ({ tag, operationId, method, path, summary }: RouteSpec): string =>
+  entry(`<dt><a href="#/${tag}/${operationId}"><code>${method.toUpperCase()} ${path}</code></a></dt>`, summary)
 
 /** A problem's `type` leads to its entry. */
-const problem = ([code, { status, title }]: [string, { readonly status: number; readonly title: string }]): Entry => [
-  `<dt id="${code}">${status} <code>${code}</code></dt>`,
-  `${title}. ${PROBLEM_ADVICE[code as FailureCode]}`,
-]
+const problem = ([code, { status, title }]: [string, { readonly status: number; readonly title: string }]): string =>
+  entry(`<dt id="${code}">${status} <code>${code}</code></dt>`, `${title}. ${PROBLEM_ADVICE[code as FailureCode]}`)
 
 /**
  * Serves the readable pages of the API documents. They hold no tenant's data, so they need no token. The large libraries
@@ -56,19 +52,18 @@ const problem = ([code, { status, title }]: [string, { readonly status: number; 
  * a template for nine lines would cost more than it saves.
  */
 export function mountPages(app: Express, routes: readonly RouteSpec[]): void {
-  const pages: Readonly<Record<string, readonly [file: string, entries: readonly Entry[]]>> = {
+  const pages: Readonly<Record<string, readonly [file: string, entries: readonly string[]]>> = {
     '/api/v1/docs': ['rest.html', routes.map(operation)],
     '/api/v1/docs/events': [
       'events.html',
-      describeEventTypes().map(({ type, description }) => [`<dt><code>${type}</code></dt>`, description]),
+      describeEventTypes().map(({ type, description }) => entry(`<dt><code>${type}</code></dt>`, description)),
     ],
     [PROBLEMS_PAGE]: ['problems.html', Object.entries(FAILURES).map(problem)],
   }
   for (const [path, [name, entries]] of Object.entries(pages)) {
-    const list = entries.map(([term, text]) => `${term}<dd>${text.replaceAll('<', '&lt;')}</dd>\n`).join('')
     app.get(
       path,
-      send(own(name), (page) => page.replace('<dl></dl>', () => `<dl>${list}</dl>`)),
+      send(own(name), (page) => page.replace('<dl></dl>', () => `<dl>${entries.join('')}</dl>`)),
     )
   }
   for (const [name, file] of Object.entries(ASSETS)) app.get(`/api/v1/docs/assets/${name}`, send(file))

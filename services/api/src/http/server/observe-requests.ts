@@ -89,14 +89,9 @@ export function observeRequests(deps: {
         ...(caller !== undefined && { 'switchhook.client_id': caller.clientId }),
         ...(caller?.tenant && { 'switchhook.tenant': caller.tenant }),
       }))
-      span.end(failureOf(status))
+      // A 4xx is the client's mistake and no failure of the server's span.
+      span.end(status === null ? 'aborted' : status >= 500 ? String(status) : undefined)
     })
     traceOfRequest.run(span.traceparent, next)
   }
-}
-
-/** A 4xx is the client's mistake and no failure of the server's span. */
-function failureOf(status: number | null): string | undefined {
-  if (status === null) return 'aborted'
-  return status >= 500 ? String(status) : undefined
 }

@@ -1,6 +1,5 @@
-import { EVENT_TYPES, type EventSubject, parseEventId } from '@switchhook/contracts'
-import type { LogQuery, ParkedQuery } from '@switchhook/store'
-import { rangeOf } from '../../http/read-range.ts'
+import { EVENT_TYPES, type EventId, type EventSubject, type ParkedReason } from '@switchhook/contracts'
+import type { ListedDelivery } from '@switchhook/store'
 import { choice, moment, pageParameters, type QueryOf } from '../../http/schema.ts'
 import { DELIVERY_STATES, eventIdSchema } from './delivery-schema.ts'
 
@@ -21,23 +20,28 @@ export const deliveryQuery = {
 
 export type DeliveryQuery = QueryOf<typeof deliveryQuery>
 
-export function logQueryOf({ state, eventId, ...query }: DeliveryQuery): LogQuery {
-  return {
-    ...rangeOf(query),
-    ...(state !== 'any' && { state }),
-    ...(eventId !== undefined && { eventId: parseEventId(eventId) }),
-  }
+interface Wanted extends Pick<DeliveryQuery, 'state' | 'eventType'> {
+  readonly eventId?: EventId
+  readonly parkedReason?: ParkedReason
+  readonly outcome?: string
+  readonly status?: number
 }
 
-export function parkedQueryOf({ eventType, eventId, ...query }: DeliveryQuery): ParkedQuery {
-  const wanted = eventId === undefined ? undefined : parseEventId(eventId)
-  return {
-    ...rangeOf(query),
-    matches: (delivery) =>
+/** Whether a list shows a delivery. `outcome` and `status` are of its latest attempt. */
+export const matcherOf =
+  ({ state, eventType, eventId, parkedReason, outcome, status }: Wanted) =>
+  (delivery: ListedDelivery): boolean => {
+    const latest = delivery.attempts.at(-1)
+    return (
+      // A redelivery that is not known to be published has another state, and still counts as parked.
+      (state === 'any' || state === 'parked' || delivery.state === state) &&
       (eventType === undefined || delivery.eventType === eventType) &&
-      (wanted === undefined || delivery.eventId === wanted),
+      (eventId === undefined || delivery.eventId === eventId) &&
+      (parkedReason === undefined || delivery.parkedReason === parkedReason) &&
+      (outcome === undefined || latest?.outcome === outcome) &&
+      (status === undefined || latest?.status === status)
+    )
   }
-}
 
 /** Whether an event is about the call and the agent that a query names. */
 export const isAbout = (

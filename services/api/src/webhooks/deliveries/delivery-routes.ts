@@ -1,8 +1,9 @@
 import { type Envelope, parseDeliveryId, parseEventId } from '@switchhook/contracts'
+import { rangeOf } from '../../http/read-range.ts'
 import { acts, type RouteOf, reads, searches } from '../../http/route.ts'
 import type { WebhookParts } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
-import { type DeliveryQuery, deliveryQuery, logQueryOf, parkedQueryOf } from './delivery-query.ts'
+import { type DeliveryQuery, deliveryQuery, matcherOf } from './delivery-query.ts'
 import {
   type DeliveryView,
   deliveryIdSchema,
@@ -33,12 +34,14 @@ export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery
   query: deliveryQuery,
   responses: { 200: { description: 'A page of deliveries.', body: deliveryPageSchema } },
   failures: ['subscription-not-found'],
-  async handle({ caller, params: { id }, query }, { subscriptions, deliveries, deliveryLog }) {
-    const subscription = await findSubscription(subscriptions, caller, id)
+  async handle({ caller, params: { id }, query: { eventId: asked, ...query } }, deps) {
+    const subscription = await findSubscription(deps.subscriptions, caller, id)
+    const only = asked !== undefined && { eventId: parseEventId(asked) }
+    const wanted = { ...rangeOf(query), ...only, matches: matcherOf({ ...query, ...only }) }
     const { items, nextCursor } =
       query.state === 'parked'
-        ? await deliveries.parked(subscription.id, parkedQueryOf(query))
-        : await deliveryLog.page(subscription, logQueryOf(query))
+        ? await deps.deliveries.parked(subscription.id, wanted)
+        : await deps.deliveryLog.page(subscription, wanted)
     return { status: 200, body: { items: items.map(summaryOf), nextCursor } }
   },
 }

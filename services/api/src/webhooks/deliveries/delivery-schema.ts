@@ -27,7 +27,6 @@ export const DELIVERY_STATES = [
   'expired',
 ] as const satisfies readonly DeliveryState[]
 
-/** The outcomes of an attempt. */
 export const OUTCOMES = ['delivered', 'answered', ...UNREACHABLE_REASONS] as const
 
 export const deliveryIdSchema = guid(
@@ -131,7 +130,6 @@ export const deliverySchema = completeComponent(
 
 export const deliveryPageSchema = pageSchema('DeliveryPage', 'A page of deliveries.', deliverySummarySchema)
 
-/** A delivery as lists show it. */
 export const summaryOf = (record: ListedDelivery) => ({
   deliveryId: record.deliveryId,
   subscriptionId: record.subscriptionId,

@@ -11,13 +11,11 @@ import { DELIVERY_DESCRIPTION } from '../../http/openapi/document-texts.ts'
 import { component, type Schema } from '../../http/schema.ts'
 import { envelopeSchema } from './delivery-schema.ts'
 
+/** The name of its message in the AsyncAPI document. */
 const nameOf = (eventType: EventType): string => {
   const { name } = EVENT_CATALOGUE[eventType]
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`
 }
-
-/** The data of an event type, under the name of its message in the AsyncAPI document. */
-const dataSchemaOf = (eventType: EventType): Schema => component(nameOf(eventType), EVENT_CATALOGUE[eventType].schema)
 
 /** A delivery of one event type. `enum` with one value, because generators understand it better than `const`. */
 const deliverySchemaOf = (eventType: EventType): Schema =>
@@ -27,11 +25,10 @@ const deliverySchemaOf = (eventType: EventType): Schema =>
     properties: {
       ...envelopeSchema.properties,
       eventType: { ...envelopeSchema.properties.eventType, enum: [eventType], examples: [eventType] },
-      data: dataSchemaOf(eventType),
+      data: component(nameOf(eventType), EVENT_CATALOGUE[eventType].schema),
     },
   })
 
-/** The body of a delivery to an endpoint. */
 const webhookDeliverySchema = component('WebhookDelivery', {
   description: 'The body of a delivery. `eventType` tells which `data` it has; ignore the types that you do not know.',
   oneOf: EVENT_TYPES.map(deliverySchemaOf),

@@ -25,7 +25,6 @@ export interface ExplainEventDeps extends Pick<WebhookParts, 'healthOf' | 'now'>
   readonly journal: Pick<WebhookParts['journal'], 'find'>
 }
 
-/** A subscription of a page. */
 interface Chosen {
   readonly id: SubscriptionId
   /** Undefined: it was deleted. */

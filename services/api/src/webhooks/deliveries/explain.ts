@@ -51,7 +51,6 @@ export function explain(facts: Facts) {
     subscriptionId,
     url: (delivery?.url ?? subscription?.url) || null,
     verdict,
-    /** One or two sentences for people. */
     explanation: delivery?.trial === undefined ? sentence : `Test delivery. ${sentence}`,
     deliveryId: delivery !== undefined || wasMatched(facts) ? facts.deliveryId : null,
     attemptCount: delivery?.attempt ?? 0,

@@ -12,7 +12,7 @@ import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, integer, type QueryOf } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { deliveryQuery, isAbout } from './delivery-query.ts'
+import { deliveryQuery, isAbout, matcherOf } from './delivery-query.ts'
 import { deliveryPageSchema, OUTCOMES, summaryOf } from './delivery-schema.ts'
 import { subjectParameters } from './event-list-route.ts'
 
@@ -37,7 +37,7 @@ const parameters = {
 async function pageOf(
   { subscriptions, parked, deliveryLog, tenantLog }: TenantDeliveriesRouteDeps,
   tenant: Tenant,
-  { state, subscriptionId, parkedReason, outcome, status, callId, agentUri, ...query }: QueryOf<typeof parameters>,
+  { subscriptionId, callId, agentUri, ...query }: QueryOf<typeof parameters>,
 ): Promise<Page<ListedDelivery>> {
   const only = subscriptionId === undefined ? undefined : parseSubscriptionId(subscriptionId)
   const range = rangeOf(query)
@@ -47,23 +47,15 @@ async function pageOf(
     ...(agentUri !== undefined && { agentUri }),
   }
   const hasSubject = callId !== undefined || agentUri !== undefined
-  const matches = (delivery: ListedDelivery): boolean => {
-    const latest = delivery.attempts.at(-1)
-    return (
-      (query.eventType === undefined || delivery.eventType === query.eventType) &&
-      // A redelivery that is not known to be published has another state, and still counts as parked.
-      (state === 'any' || state === 'parked' || delivery.state === state) &&
-      (parkedReason === undefined || delivery.parkedReason === parkedReason) &&
-      (outcome === undefined || latest?.outcome === outcome) &&
-      (status === undefined || latest?.status === status)
-    )
-  }
-  if (state === 'parked') {
+  const matches = matcherOf(query)
+  if (query.state === 'parked') {
     return parked.page(tenant, {
       ...range,
       ...ofSubscription,
       matches,
-      ...(hasSubject && { bodyMatches: (body) => isAbout(subject, subjectOf(envelopeOf(body).data)) }),
+      ...(hasSubject && {
+        bodyMatches: (body) => isAbout(subject, subjectOf((JSON.parse(body.toString()) as Envelope).data)),
+      }),
     })
   }
   if (only === undefined || hasSubject) {
@@ -93,5 +85,3 @@ export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined,
     return { status: 200, body: { items: items.map(summaryOf), nextCursor } }
   },
 }
-
-const envelopeOf = (body: Buffer): Envelope => JSON.parse(body.toString()) as Envelope

@@ -36,9 +36,7 @@ interface Judged extends Pick<JournalEntry, 'eventId' | 'eventType' | 'occurredA
   readonly refusal: string | null
 }
 
-/** Entries of one read. */
 const PAGE = 200
-/** Entries that one preview reads. */
 const MAX_READ = 2_000
 /** The answer of a slow Redis covers fewer events instead of taking longer. */
 const MAX_MS = 1_000

@@ -11,7 +11,6 @@ import {
   placeText,
 } from './live-events.ts'
 
-/** What the stream of a tenant shows next. */
 export interface LiveBatch {
   /** In the order of the journal. */
   readonly events: readonly LiveEvent[]
@@ -172,7 +171,6 @@ export function startListener(
       // The place moves on even if no event matches, so that a resumption need not read them again.
       if (nowMs() - writtenAtMs >= PING_MS) write(placeText(passed))
     },
-    /** Ends the response. */
     end(reason: string): void {
       write(commentText(reason))
       output.end()

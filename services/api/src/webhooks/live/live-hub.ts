@@ -29,7 +29,6 @@ interface AskedStream {
 
 /** Of all tenants. Each can hold 128 KiB of unread text. */
 const MAX_LISTENERS = 2_000
-/** How often a tenant's stream is read. */
 const READ_EVERY_MS = 100
 /** The wait grows while nothing happens. */
 const MAX_WAIT_MS = 250
@@ -167,7 +166,6 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
   }
 
   return {
-    /** The number of listeners. */
     count: () => seats,
     /**
      * Takes a place for one listener.

@@ -91,7 +91,13 @@ const streamEvents: RouteOf<
   responses: { 200: { description: 'The stream.', events: { example: EXAMPLE, messages: streamMessages } } },
   failures: ['journal-off', 'too-many-listeners', 'too-many-client-listeners'],
   async handle({ caller, query: { callId, since, ...wanted }, lastEventId }, { hub, journal, now }) {
-    if (lastEventId !== undefined && !isJournalId(lastEventId)) throw unknownPlace()
+    if (lastEventId !== undefined && !isJournalId(lastEventId)) {
+      throw new AppError('invalid-request', {
+        detail:
+          'The header Last-Event-ID is not an id of this stream. Send the last id that you received, or leave it out.',
+        errors: [{ pointer: '/Last-Event-ID', detail: 'is not an id of this stream' }],
+      })
+    }
     if (!journal.isOn) throw new AppError('journal-off')
     const resumeAfter =
       lastEventId ?? (since === undefined ? undefined : await journal.before(caller.tenant, Date.parse(since)))
@@ -101,13 +107,6 @@ const streamEvents: RouteOf<
     return { status: 200, stream: (output) => seat.start(output, { filter, resumeAfter, closeInMs }) }
   },
 }
-
-const unknownPlace = (): AppError =>
-  new AppError('invalid-request', {
-    detail:
-      'The header Last-Event-ID is not an id of this stream. Send the last id that you received, or leave it out.',
-    errors: [{ pointer: '/Last-Event-ID', detail: 'is not an id of this stream' }],
-  })
 
 export const live = feature([streamEvents], (base: Base) => {
   const hub = createLiveHub({ ...base, attempts: createLiveAttemptStore(base.redis) })

@@ -6,7 +6,6 @@ import { type HeaderedError, retryAfter } from '../../http/headered-error.ts'
 /** Requests of one subscription, and of one client, that wait in this process. */
 const MAX_PER_SUBSCRIPTION = 4
 const MAX_PER_CLIENT = 200
-/** How often Redis is asked. */
 const LOOK_EVERY_MS = 250
 const RETRY_AFTER_SECONDS = 2
 
@@ -71,7 +70,6 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
             getOrCreate(waiters, id, () => new Set()).add({ untilMs, isClosed, end: resolve })
             poll ??= startPoll(LOOK_EVERY_MS, look)
           }),
-        /** Frees the place. */
         leave: (): void => {
           for (const leave of leaves.splice(0)) leave()
         },
@@ -79,7 +77,6 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
     },
     /** The number of places that are taken. */
     count: () => [...bySubscription.values()].reduce((sum, each) => sum + each, 0),
-    /** Ends all waits. */
     async close(): Promise<void> {
       isClosing = true
       await look()

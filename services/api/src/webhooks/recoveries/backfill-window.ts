@@ -9,7 +9,6 @@ import {
 import { type JournalEntry, type JournalReader, journalIdAt, microsOf, type ParkedRange } from '@switchhook/store'
 import type { Item } from './recovery.ts'
 
-/** The events of the journal that a backfill sends to a subscription. */
 interface BackfillRange extends Pick<ParkedRange, 'after' | 'until'> {
   readonly eventTypes: readonly EventType[]
 }

@@ -5,6 +5,7 @@ import { windowFault, windowOf } from '../../http/read-range.ts'
 import { type Answer, acts, type RouteOf } from '../../http/route.ts'
 import type { Schema } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
+import type { BackfillWindow } from './backfill-window.ts'
 import {
   listEndAtStart,
   newRecovery,
@@ -24,9 +25,10 @@ import {
 
 export const RECOVERIES = '/api/v1/webhooks/recoveries'
 
-export interface BeginDeps extends Pick<WebhookParts, 'now'> {
+export interface RecoveryRouteDeps extends Pick<WebhookParts, 'subscriptions' | 'parkedCounts' | 'journal' | 'now'> {
   readonly recoveries: RecoveryBook
   readonly parked: ParkedWindow
+  readonly backfill: BackfillWindow
 }
 
 /** What the two routes that begin a recovery have in common. */
@@ -49,7 +51,6 @@ export const beginning = (action: 'recovery.started' | 'backfill.started', answe
     },
   }) satisfies Partial<RouteOf<unknown>>
 
-/** What a recovery would send. */
 interface Counted extends Pick<Recovery, 'after' | 'until'>, Partial<Pick<Recovery, 'newest'>> {
   /** The counts of the answer to a dry run. */
   readonly shown: object
@@ -58,13 +59,9 @@ interface Counted extends Pick<Recovery, 'after' | 'until'>, Partial<Pick<Recove
   readonly failed: number
 }
 
-export interface CountDeps extends Pick<WebhookParts, 'parkedCounts'> {
-  readonly parked: ParkedWindow
-}
-
 /** Counts the parked deliveries that a recovery would send, and those that have lost their body and cannot be sent again. */
 export async function countParked(
-  { parked, parkedCounts }: CountDeps,
+  { parked, parkedCounts }: Pick<RecoveryRouteDeps, 'parked' | 'parkedCounts'>,
   subscriptionId: SubscriptionId,
   { selection, startedBy }: Pick<Recovery, 'selection' | 'startedBy'>,
 ) {
@@ -86,7 +83,7 @@ export async function countParked(
 
 /** Begins a recovery, unless the subscription has one or `dryRun` asks for the counts alone. */
 export async function beginRecovery(
-  deps: BeginDeps,
+  deps: RecoveryRouteDeps,
   tenant: Tenant,
   asked: RecoveryRequested,
   { dryRun }: Pick<RecoveryRequest, 'dryRun'>,
@@ -102,7 +99,7 @@ export async function beginRecovery(
   return accepted(deps, await deps.recoveries.begin(tenant, recovery), asked)
 }
 
-async function accepted(deps: BeginDeps, recovery: Recovery, asked: RecoveryRequested): Promise<Answer> {
+async function accepted(deps: RecoveryRouteDeps, recovery: Recovery, asked: RecoveryRequested): Promise<Answer> {
   return {
     status: 202,
     body: await view(deps, recovery),
@@ -112,7 +109,7 @@ async function accepted(deps: BeginDeps, recovery: Recovery, asked: RecoveryRequ
   }
 }
 
-export const view = async ({ parked }: Pick<BeginDeps, 'parked'>, recovery: Recovery): Promise<RecoveryView> =>
+export const view = async ({ parked }: Pick<RecoveryRouteDeps, 'parked'>, recovery: Recovery): Promise<RecoveryView> =>
   viewOf(recovery, await parked.countAfter(recovery.subscriptionId, listEndAtStart(recovery)))
 
 export function selectionOf({ from = null, to = null, reason = null, eventTypes = null }: RecoveryRequest): Selection {

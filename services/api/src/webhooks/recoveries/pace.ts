@@ -1,6 +1,5 @@
 import type { EndpointHealth } from '@switchhook/store'
 
-/** The rate at which a recovery sends. */
 export interface Pace {
   readonly perSecond: number
   /** When the recovery began, or can continue after its last pause, in ms since 1970. */

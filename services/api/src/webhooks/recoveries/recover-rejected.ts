@@ -1,13 +1,12 @@
 import { isGuid, parseSubscriptionId, type RecoveryId, type Subscription } from '@switchhook/contracts'
 import type { DueTimer, Rejections, StateStore } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
-import { type BeginDeps, type CountDeps, countParked } from './begin-recovery.ts'
+import { countParked, type RecoveryRouteDeps } from './begin-recovery.ts'
 import { newRecovery, type Recovery } from './recovery.ts'
 
 interface RecoverRejectedDeps
-  extends CountDeps,
-    Pick<BeginDeps, 'recoveries' | 'now'>,
-    Pick<WebhookParts, 'subscriptions' | 'rejections' | 'log'> {
+  extends Pick<RecoveryRouteDeps, 'subscriptions' | 'parkedCounts' | 'recoveries' | 'parked' | 'now'>,
+    Pick<WebhookParts, 'rejections' | 'log'> {
   readonly store: Pick<StateStore, 'commit'>
 }
 

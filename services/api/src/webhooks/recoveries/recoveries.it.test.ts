@@ -643,6 +643,7 @@ describe('beginning', () => {
   test('a second recovery while one runs counts nothing', async () => {
     await parkSome(2)
     const parked = createParkedWindow(connections[0])
+    const journal = createJournalReader(connections[0], JOURNAL)
     let counts = 0
     const count: typeof parked.count = (id, range) => {
       counts++
@@ -652,6 +653,8 @@ describe('beginning', () => {
       subscriptions: subscriptions(),
       recoveries: replicas[0].book,
       parked: { ...parked, count },
+      journal,
+      backfill: createBackfillWindow(journal),
       parkedCounts: { count: async () => ({ count: 2, withoutBody: 0, dropped: 0, bodiesUntil: '0' }) },
       now: () => nowMs,
     })

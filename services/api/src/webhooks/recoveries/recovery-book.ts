@@ -14,7 +14,6 @@ import { MAX_CHECK_MS } from './pace.ts'
 import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested } from './recovery.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
 
-/** What recoveries use. */
 export interface RecoveriesDeps extends Pick<WebhookParts, 'rejections' | 'deliveries' | 'journal' | 'now' | 'log'> {
   readonly store: StateStore
   readonly look: BreakerStore['look']
@@ -32,7 +31,6 @@ interface Listed {
 
 type Begun = { readonly begun: Recovery; readonly dropped: readonly RecoveryId[] }
 
-/** The payload of a timer. */
 export interface RecoveryTimer {
   readonly recoveryId: RecoveryId
   /** The number of the step that it begins. */
@@ -42,7 +40,6 @@ export interface RecoveryTimer {
 }
 
 const DAY_MS = 24 * 60 * 60_000
-/** How long an ended recovery is kept. */
 const KEPT_MS = 7 * DAY_MS
 /** How long a list is kept after its last recovery began: longer than any recovery runs. */
 const LIST_KEPT_MS = 90 * DAY_MS

@@ -2,17 +2,14 @@ import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/
 import type { PageQuery } from '@switchhook/store'
 import { acts, type RouteOf, reads } from '../../http/route.ts'
 import { pageParameters } from '../../http/schema.ts'
-import type { WebhookParts } from '../stores.ts'
 import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
-import type { BackfillWindow } from './backfill-window.ts'
 import {
-  type BeginDeps,
   beginning,
   beginRecovery,
-  type CountDeps,
   countParked,
   RECOVERIES,
+  type RecoveryRouteDeps,
   selectionOf,
   view,
 } from './begin-recovery.ts'
@@ -27,8 +24,6 @@ import {
   recoveryRequestSchema,
   recoverySchema,
 } from './recovery-schema.ts'
-
-type RecoveryRouteDeps = BeginDeps & CountDeps & Pick<WebhookParts, 'subscriptions'>
 
 const params = { recoveryId: recoveryIdSchema }
 
@@ -56,11 +51,7 @@ export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
   },
 }
 
-interface BackfillRouteDeps extends BeginDeps, Pick<WebhookParts, 'subscriptions' | 'journal'> {
-  readonly backfill: BackfillWindow
-}
-
-export const backfill: RouteOf<BackfillRouteDeps, BackfillRequest> = {
+export const backfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
   ...beginning('backfill.started', 'The backfill is running.', backfillRequestSchema),
   ...ofSubscription('/backfill'),
   operationId: 'backfill',
@@ -108,7 +99,7 @@ export const listRecoveries: RouteOf<RecoveryRouteDeps> = {
   },
 }
 
-export const listAllRecoveries: RouteOf<BeginDeps, undefined, PageQuery> = {
+export const listAllRecoveries: RouteOf<RecoveryRouteDeps, undefined, PageQuery> = {
   ...reads('deliveries'),
   path: RECOVERIES,
   operationId: 'listAllRecoveries',
@@ -124,7 +115,7 @@ export const listAllRecoveries: RouteOf<BeginDeps, undefined, PageQuery> = {
   },
 }
 
-export const readRecovery: RouteOf<BeginDeps> = {
+export const readRecovery: RouteOf<RecoveryRouteDeps> = {
   ...reads('deliveries'),
   path: `${RECOVERIES}/{recoveryId}`,
   operationId: 'readRecovery',
@@ -139,7 +130,7 @@ export const readRecovery: RouteOf<BeginDeps> = {
   },
 }
 
-export const cancelRecovery: RouteOf<BeginDeps> = {
+export const cancelRecovery: RouteOf<RecoveryRouteDeps> = {
   ...acts('deliveries'),
   path: `${RECOVERIES}/{recoveryId}/cancel`,
   operationId: 'cancelRecovery',

@@ -18,7 +18,6 @@ import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { WAITING_FOR } from './pace.ts'
 import type { Recovery } from './recovery.ts'
 
-/** A recovery as clients see it. */
 export type RecoveryView = ReturnType<typeof viewOf>
 
 /** @param parkedSince the number of deliveries of the subscription that were parked since the recovery began and still are */

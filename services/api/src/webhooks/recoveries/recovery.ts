@@ -69,7 +69,6 @@ export interface Recovery {
   readonly endedAt: string | null
 }
 
-/** A stored step: the recovery before and after it. */
 export interface RecoveryChange {
   readonly before: Recovery
   readonly after: Recovery
@@ -138,7 +137,6 @@ export const nextStep = (recovery: Recovery, nowMs: number): Recovery => ({
   updatedAt: new Date(nowMs).toISOString(),
 })
 
-/** Time since the recovery last made progress. */
 export const stalledMsOf = ({ progressedAt, startedAt }: Recovery, nowMs: number): number =>
   nowMs - Date.parse(progressedAt ?? startedAt)
 

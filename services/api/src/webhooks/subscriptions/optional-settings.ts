@@ -5,7 +5,6 @@ import { filterSchema } from './filter-schema.ts'
 /** Visible ASCII, so that it needs no care in scripts, urls and logs. */
 export const EXTERNAL_ID = { maxLength: 255, pattern: '^[!-~]+$', examples: ['crm-production'] } as const
 
-/** A limit of the POSTs of a subscription. */
 const limit = (description: string, example: number) =>
   ({ type: ['integer', 'null'], minimum: 1, maximum: 1_000, description, examples: [example] }) as const
 
@@ -79,7 +78,6 @@ export type OptionalSettings = {
 
 const NAMES = Object.keys(OPTIONAL_SETTINGS) as readonly OptionalSetting[]
 
-/** As clients see them. */
 export const shownSettings = (subscription: Subscription): OptionalSettings =>
   Object.fromEntries(
     NAMES.map((name) => [name, subscription[name] ?? (SWITCHES.some((each) => each === name) ? false : null)]),

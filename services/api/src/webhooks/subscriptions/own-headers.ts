@@ -78,7 +78,6 @@ function valueFault(value: unknown): string | undefined {
 /** RFC 6901, section 3. */
 const pointerTo = (name: string): string => `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
-/** As clients see them. */
 export const shownHeaders = ({ headers }: Pick<Subscription, 'headers'>): Readonly<Record<string, string>> | null =>
   headers === undefined ? null : Object.fromEntries(Object.keys(headers).map((name) => [name, KEPT]))
 
@@ -98,7 +97,7 @@ export function mergedHeaders(
   // A map, because a header may be called `constructor`.
   const stored = new Map(Object.entries(before?.headers ?? {}))
   const asked = new Map(Object.entries(wanted ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
-  if (wanted !== null && before !== undefined && url != null && originOf(url) !== originOf(before.url)) {
+  if (wanted !== null && before !== undefined && url != null && new URL(url).origin !== new URL(before.url).origin) {
     refuse(
       [...stored.keys()].filter((name) => !asked.has(name)),
       'must be named again, because url moves to another origin: a new value, *** to send it there, or null',
@@ -137,5 +136,3 @@ function refuse(names: readonly string[], detail: string): void {
 
 const invalid = (errors: readonly Fault[]): AppError =>
   new AppError('invalid-request', { detail: 'The headers are not valid.', errors })
-
-const originOf = (url: string): string => new URL(url).origin

@@ -7,7 +7,6 @@ import { ALL_TYPES, EVENT_TYPES, type EventType, type SubscribedType } from '@sw
 export const storedTypes = (asked: readonly SubscribedType[]): SubscribedType[] =>
   asked.includes(ALL_TYPES) ? [...EVENT_TYPES, ALL_TYPES] : [...new Set(asked)]
 
-/** As clients see them. */
 export const shownTypes = (stored: readonly SubscribedType[]): readonly SubscribedType[] =>
   stored.includes(ALL_TYPES) ? [ALL_TYPES] : stored
 

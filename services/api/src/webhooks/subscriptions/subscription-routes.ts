@@ -70,7 +70,6 @@ export async function findSubscription(
   return found
 }
 
-/** The subscription as clients see it. */
 export async function withHealth(deps: SubscriptionRouteDeps, subscription: Subscription) {
   const [health, counts, [counted = NONE_HELD], pulled] = await Promise.all([
     deps.healthOf(subscription),

@@ -14,9 +14,6 @@ export type Parked = Pick<ParkedCount, 'count' | 'withoutBody' | 'dropped'> & { 
 
 export const noneParked = (limit: number): Parked => ({ count: 0, limit, withoutBody: 0, dropped: 0 })
 
-/** What is held, and who receives it. */
-export type Held = HeldCount & Pulled
-
 export const NONE_HELD: HeldCount = { count: 0, leased: 0, oldestAt: null }
 export const NOBODY: Pulled = { lastAtMs: null, pullers: [] }
 
@@ -25,7 +22,7 @@ export function viewOf(
   subscription: Subscription,
   health: Health,
   { count, limit, withoutBody, dropped }: Parked,
-  { pullers, lastAtMs, ...held }: Held,
+  { pullers, lastAtMs, ...held }: HeldCount & Pulled,
   nowMs: number,
 ) {
   const { id, mode = 'post', url, eventTypes, description, enabled, createdAt, signing } = subscription

@@ -6,7 +6,6 @@ import { headerFaults } from './own-headers.ts'
 import { newSubscriptionSchema } from './subscription-schema.ts'
 import { type WebhookUrlRules, webhookUrlFault } from './webhook-url.ts'
 
-/** The failures of an invalid subscription. */
 export const INVALID_SUBSCRIPTION = ['invalid-webhook-url', 'unknown-event-type', 'invalid-filter'] as const
 
 /**
@@ -69,7 +68,6 @@ export function roleForNew(body: unknown): Role {
   return mode === 'pull' && deleteAfterUnusedSeconds != null ? 'operator' : 'admin'
 }
 
-/** What the mode of a subscription excludes or requires. */
 export function modeFaults(body: ByMode): Fault[] {
   const { mode, url, deleteAfterUnusedSeconds, recoverRejected, headers, ...limits } = body
   if (mode === 'pull') {
@@ -89,7 +87,6 @@ export function modeFaults(body: ByMode): Fault[] {
   ]
 }
 
-/** Of the POSTs of a subscription. */
 const LIMITS = ['maxInFlight', 'maxPerSecond'] as const
 
 const LISTS_EVENT_TYPES: readonly FailureCode[] = ['invalid-webhook-url', 'unknown-event-type']

@@ -1,16 +1,26 @@
-import { type CheckedPost, type CheckFacts, isTransientStatus } from '@switchhook/contracts'
+import { type CheckedPost, type CheckFacts, isTransientStatus, type UnreachableReason } from '@switchhook/contracts'
+import { choice, completeComponent, list, orNull, text, type ValueOf } from '../../http/schema.ts'
 
 export const CHECKS = ['delivery', 'speed', 'duplicate', 'forged-signature', 'stale-timestamp'] as const
 
-/** The result of one check: one obligation of receivers, and whether this endpoint meets it. */
-interface Finding {
-  readonly check: (typeof CHECKS)[number]
-  /** `skipped`: the check could not run. */
-  readonly result: 'passed' | 'failed' | 'skipped'
-  readonly seen: string
-  /** What the owner of the endpoint should do; null if nothing. */
-  readonly advice: string | null
-}
+const findingSchema = completeComponent('ReceiverFinding', 'The result of one check.', {
+  check: choice(
+    CHECKS,
+    '`delivery`: the endpoint acknowledges a delivery. `speed`: within half of the timeout. `duplicate`: it acknowledges the same delivery ' +
+      'again. `forged-signature`: it rejects a wrong signature with a 4xx. `stale-timestamp`: it rejects an old timestamp with a 4xx.',
+    'delivery',
+  ),
+  result: choice(['passed', 'failed', 'skipped'], '`skipped`: the check could not run.', 'passed'),
+  seen: text('The observed answer. For people; the wording may change.', 'Status 204 after 31 ms.'),
+  advice: orNull(text('What to fix; null if there is nothing to fix. For people; the wording may change.', null)),
+})
+
+type Finding = ValueOf<typeof findingSchema>
+
+export const receiverReportSchema = completeComponent('ReceiverReport', 'The findings of a check, with advice.', {
+  verdict: choice(['good', 'needs-work'], '`needs-work`: at least one check failed.', 'good'),
+  findings: list('One finding per check.', findingSchema),
+})
 
 /** Turns a worker's observations of an endpoint into findings and advice. No I/O. */
 export function createReceiverReport(facts: CheckFacts) {
@@ -80,37 +90,33 @@ const finding = (check: Finding['check'], isGood: boolean, post: CheckedPost, ad
   advice,
 })
 
-/** Advice for each way in which a delivery is not acknowledged. */
+/** Advice for each way in which a delivery gets no answer. No check lapses. */
+const UNANSWERED: Readonly<Record<Exclude<UnreachableReason, 'lapsed'>, string>> = {
+  timeout:
+    'Answer before you process: put the delivery into a queue of your own and answer immediately with a 2xx. If no request arrives, check whether a firewall drops it.',
+  dns: 'The host name of the url does not resolve in the DNS that this installation uses. Check its spelling and its DNS record.',
+  refused: 'Nothing listens at this address and port. Start the endpoint, or correct the port in the url.',
+  tls: 'The TLS handshake failed: the certificate is untrusted, expired, for another name, or its chain is incomplete, or the port does not serve TLS. Serve the full chain of a certificate from a public authority.',
+  reset:
+    'The connection was closed before an answer arrived. Check how the endpoint, or a proxy in front of it, handles a POST with a JSON body.',
+  network: 'The address cannot be reached. Check the route from this installation and your firewall.',
+  malformed: 'The answer was not valid HTTP. Check that the scheme and port of the url belong to a web server.',
+  blocked:
+    'The address is private, local or reserved, and this installation does not send webhooks there. Use a public address, or ask the operator to allow your network (WEBHOOK_ALLOWED_NETWORKS).',
+  'unusable-url':
+    'This installation can no longer send to this url. Change the subscription to an absolute http or https url.',
+  proxy:
+    'The proxy through which this installation sends webhooks made no connection. Your endpoint is not at fault; tell the operator.',
+}
+
 function adviceFor({ outcome, status }: CheckedPost): string {
-  switch (outcome) {
-    case 'delivered':
-    case 'answered':
-      return adviceForStatus(status ?? 0)
-    case 'timeout':
-      return 'Answer before you process: put the delivery into a queue of your own and answer immediately with a 2xx. If no request arrives, check whether a firewall drops it.'
-    case 'dns':
-      return 'The host name of the url does not resolve in the DNS that this installation uses. Check its spelling and its DNS record.'
-    case 'refused':
-      return 'Nothing listens at this address and port. Start the endpoint, or correct the port in the url.'
-    case 'tls':
-      return 'The TLS handshake failed: the certificate is untrusted, expired, for another name, or its chain is incomplete, or the port does not serve TLS. Serve the full chain of a certificate from a public authority.'
-    case 'reset':
-      return 'The connection was closed before an answer arrived. Check how the endpoint, or a proxy in front of it, handles a POST with a JSON body.'
-    case 'network':
-      return 'The address cannot be reached. Check the route from this installation and your firewall.'
-    case 'malformed':
-      return 'The answer was not valid HTTP. Check that the scheme and port of the url belong to a web server.'
-    case 'blocked':
-      return 'The address is private, local or reserved, and this installation does not send webhooks there. Use a public address, or ask the operator to allow your network (WEBHOOK_ALLOWED_NETWORKS).'
-    case 'unusable-url':
-      return 'This installation can no longer send to this url. Change the subscription to an absolute http or https url.'
-    case 'proxy':
-      return 'The proxy through which this installation sends webhooks made no connection. Your endpoint is not at fault; tell the operator.'
-    case 'lapsed':
-    default:
-      // No check lapses. A newer worker may store an outcome that is not in the type.
-      return `The attempt failed with the outcome ${outcome}, which this version of the api cannot explain yet.`
-  }
+  if (outcome === 'delivered' || outcome === 'answered') return adviceForStatus(status ?? 0)
+  const advice: Readonly<Record<string, string | undefined>> = UNANSWERED
+  // A newer worker may store an outcome that is not in the type.
+  return (
+    advice[outcome] ??
+    `The attempt failed with the outcome ${outcome}, which this version of the api cannot explain yet.`
+  )
 }
 
 function adviceForStatus(status: number): string {

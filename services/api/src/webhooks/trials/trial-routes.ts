@@ -14,11 +14,11 @@ import {
 import { feature } from '../../http/feature.ts'
 import { retryAfter } from '../../http/headered-error.ts'
 import { acts, type RouteOf } from '../../http/route.ts'
-import { choice, completeComponent, component, list, orNull, text, type ValueOf } from '../../http/schema.ts'
+import { completeComponent, component, type ValueOf } from '../../http/schema.ts'
 import { deliveryIdSchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
-import { CHECKS, createReceiverReport } from './receiver-report.ts'
+import { createReceiverReport, receiverReportSchema } from './receiver-report.ts'
 
 const eventType = { type: 'string', enum: EVENT_TYPES, examples: ['call.status'] } as const
 
@@ -38,24 +38,6 @@ const testDeliverySchema = completeComponent('TestDelivery', 'A test delivery th
   deliveryId: deliveryIdSchema,
   eventId: eventIdSchema,
   eventType: { ...eventType, description: 'The event type, sent as `X-SVC-Event`.' },
-})
-
-const receiverReportSchema = completeComponent('ReceiverReport', 'The findings of a check, with advice.', {
-  verdict: choice(['good', 'needs-work'], '`needs-work`: at least one check failed.', 'good'),
-  findings: list(
-    'One finding per check.',
-    completeComponent('ReceiverFinding', 'The result of one check.', {
-      check: choice(
-        CHECKS,
-        '`delivery`: the endpoint acknowledges a delivery. `speed`: within half of the timeout. `duplicate`: it acknowledges the same delivery ' +
-          'again. `forged-signature`: it rejects a wrong signature with a 4xx. `stale-timestamp`: it rejects an old timestamp with a 4xx.',
-        'delivery',
-      ),
-      result: choice(['passed', 'failed', 'skipped'], '`skipped`: the check could not run.', 'passed'),
-      seen: text('The observed answer. For people; the wording may change.', 'Status 204 after 31 ms.'),
-      advice: orNull(text('What to fix; null if there is nothing to fix. For people; the wording may change.', null)),
-    }),
-  ),
 })
 
 type TrialRouteDeps = Pick<

@@ -80,7 +80,7 @@ export const Report = ({ report }: { readonly report: ReceiverReport }) => (
           <div>
             <strong>{TITLES[check] ?? check}</strong>
             <p>{seen}</p>
-            {advice !== null && <p className="advice">{advice}</p>}
+            {advice !== null && <p className="muted">{advice}</p>}
           </div>
         </li>
       ))}

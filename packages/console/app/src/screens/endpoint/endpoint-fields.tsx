@@ -11,7 +11,6 @@ const MODES = [
   ['pull', 'Received by clients (pull)'],
 ] as const
 
-/** The fields of an endpoint, for creating and editing. */
 export function EndpointFields({ subscription }: { readonly subscription?: Subscription }) {
   const stored: Partial<Subscription> = subscription ?? {}
   const [mode, setMode] = useState<string>(stored.mode ?? 'post')

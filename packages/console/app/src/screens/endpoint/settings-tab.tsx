@@ -9,7 +9,6 @@ import { Warnings } from './filter-field.tsx'
 const NONE = <span className="muted">none</span>
 const UNLIMITED = <span className="muted">any number</span>
 
-/** How the endpoint is set up, and who changed it. */
 export function SettingsTab({ subscription }: { readonly subscription: Subscription }) {
   const { signing, parked, held } = subscription
   return (

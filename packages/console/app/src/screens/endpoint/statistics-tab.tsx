@@ -58,12 +58,12 @@ function Plots({ statistics, hours, state }: PlotsProps) {
       bands: bandsOf(statistics, state, Date.now()),
       attempts: [
         ...attemptSeries(points),
-        { label: 'Parked', values: points.map(({ parked }) => parked), tone: 'warn' } as const,
+        { label: 'Parked', values: points.map(({ parked }) => parked), colour: 'warn' } as const,
       ],
       answers: answerSeries(points, deadlineMs),
       delays: [
-        { label: 'p50', values: points.map(({ delayMs }) => delayMs?.p50 ?? null), tone: 'quiet' } as const,
-        { label: 'p95', values: points.map(({ delayMs }) => delayMs?.p95 ?? null), tone: 'accent' } as const,
+        { label: 'p50', values: points.map(({ delayMs }) => delayMs?.p50 ?? null), colour: 'line-strong' } as const,
+        { label: 'p95', values: points.map(({ delayMs }) => delayMs?.p95 ?? null), colour: 'accent' } as const,
       ],
     }),
     [points, statistics, state, deadlineMs],
@@ -99,12 +99,12 @@ function answerSeries(points: Statistics['points'], deadlineMs: number | undefin
   const timesOf = (name: keyof Percentiles) =>
     points.map(({ answerMs }) => (answerMs === null ? null : answerTimeMs(answerMs[name], deadlineMs)))
   const answers: readonly Series[] = [
-    { label: 'p50', values: timesOf('p50'), tone: 'quiet' },
-    { label: 'p95', values: timesOf('p95'), tone: 'accent' },
-    { label: 'p99', values: timesOf('p99'), tone: 'warn' },
+    { label: 'p50', values: timesOf('p50'), colour: 'line-strong' },
+    { label: 'p95', values: timesOf('p95'), colour: 'accent' },
+    { label: 'p99', values: timesOf('p99'), colour: 'warn' },
   ]
   if (deadlineMs === undefined) return answers
-  return [...answers, { label: 'Deadline', values: points.map(() => deadlineMs), tone: 'bad', isDashed: true }]
+  return [...answers, { label: 'Deadline', values: points.map(() => deadlineMs), colour: 'bad', isDashed: true }]
 }
 
 function attemptsSummary(points: Statistics['points'], coolDowns: readonly Band[]): string {
