@@ -138,6 +138,20 @@ if (!canStartRedis()) process.stderr.write('NOT TESTED: backups of Redis (redis-
     expect(copies()).not.toContain(older)
   })
 
+  test('a backup that fails leaves as many copies as are kept, so that a full volume gets room again', async () => {
+    mkdirSync(join(folder, 'copies'))
+    const days = ['01', '02', '03', '04', '05'].map((day) => `redis-${INSTALLATION}-202601${day}T000000Z.rdb`)
+    for (const name of days) writeFileSync(join(folder, 'copies', name), '')
+    await cli('acl', 'setuser', 'default', '-sync', '-psync')
+    expect((await backup({ BACKUP_KEEP: '0' })).complaint).toContain('BACKUP_KEEP must be 1 or more')
+    expect(copies()).toEqual(days)
+    expect(await backup({ BACKUP_KEEP: '3' })).toMatchObject({
+      code: 1,
+      complaint: expect.stringContaining('backup failed: Redis did not send its data'),
+    })
+    expect(copies()).toEqual(days.slice(2))
+  })
+
   test('a Redis without an installation and a wrong password are errors and leave no file', async () => {
     const refused = { code: 1, complaint: expect.stringContaining('backup failed: no installation id in this Redis') }
     await cli('rename', 'sh:installation', 'elsewhere')

@@ -63,6 +63,13 @@ describe('Redis', () => {
     expect(objectNamed(objects, 'ServiceMonitor', 'redis')['spec']).toMatchObject({ endpoints: [{ port: 'metrics' }] })
   })
 
+  test('a Prometheus that discovers pods by annotation finds the exporter, if it runs', () => {
+    const scraped = (...overrides: readonly string[]) =>
+      workloadNamed(renderObjects('production', { overrides }), 'redis').spec.template.metadata.annotations
+    expect(scraped()).toMatchObject({ 'prometheus.io/scrape': 'true', 'prometheus.io/port': '9121' })
+    expect(scraped('redis.exporter.enabled=false')).not.toHaveProperty(['prometheus.io/scrape'])
+  })
+
   test('it has a priority of its own, unless the values name another', () => {
     const priority = (...overrides: readonly string[]) => {
       const objects = renderObjects('production', { namespace: 'calls', overrides })
@@ -159,7 +166,18 @@ describe('KEDA', () => {
   test('asks RabbitMQ in the namespace of the release, with TLS if RabbitMQ has it', () => {
     expect(triggerOf('production', 'team-b').metadata['host']).toBe('http://rabbitmq.team-b.svc:15672/')
     expect(triggerOf('tls', 'team-b').metadata['host']).toBe('https://rabbitmq.team-b.svc:15671/')
-    expect(triggerOf('external').metadata['host']).toBe('https://rabbitmq.example.internal:15671/')
+  })
+
+  // KEDA takes the virtual host from the path of the URL, and vhostName before it.
+  test('reads the virtual host that the URL of an external RabbitMQ names', () => {
+    const overrides = ['deliveryWorker.autoscaling.managementUrl=https://rabbitmq.example.internal:15671/team-b']
+    const { triggers } = objectNamed(renderObjects('external', { overrides }), 'ScaledObject', 'delivery-worker')[
+      'spec'
+    ] as { triggers: Trigger[] }
+    expect(triggers.map(({ metadata }) => [metadata['host'], metadata['vhostName']])).toEqual([
+      ['https://rabbitmq.example.internal:15671/team-b', undefined],
+      ['https://rabbitmq.example.internal:15671/team-b', undefined],
+    ])
   })
 
   test('has a user for RabbitMQ', () => {

@@ -81,6 +81,27 @@ test.each([
   ['a file that the chart mounts', 'api.settings.ASTERISK_PASSWORD_FILE=/password', 'ASTERISK_PASSWORD_FILE'],
   ['a private network without ports', 'networkPolicy.workerNetworks[0].cidr=10.0.0.0/8', 'workerNetworks'],
   ['no identity provider', 'api.authIssuers=null', 'api.authIssuers is required'],
+  [
+    'trusted networks behind an Ingress, whose address every client would have',
+    'api.settings.TRUSTED_NETWORKS=10.0.0.0/8,api.settings.TRUST_PROXY=',
+    'api.settings.TRUST_PROXY is required',
+  ],
+  [
+    'trusted networks of all services behind a gateway',
+    'settings.TRUSTED_NETWORKS=10.0.0.0/8,api.settings.TRUST_PROXY=,ingress.enabled=false,gateway.enabled=true,gateway.parentRefs[0].name=public',
+    'api.settings.TRUST_PROXY is required',
+  ],
+  [
+    'pods that are killed before their services have stopped',
+    'settings.SHUTDOWN_GRACE=60s',
+    'terminationGracePeriodSeconds is 45: api needs 70 s',
+  ],
+  [
+    'the same for one service',
+    'deliveryWorker.settings.SHUTDOWN_GRACE=1m',
+    'terminationGracePeriodSeconds is 45: deliveryWorker needs 65 s',
+  ],
+  ['the same by a second', 'api.settings.SHUTDOWN_GRACE=36s', 'terminationGracePeriodSeconds is 45: api needs 46 s'],
   ['a volume too small for a rewrite', 'redis.storageGi=10', 'redis.storageGi is 10'],
   ['an external Redis without its network', 'redis.mode=external', 'redis.external.networks is required'],
   ['a proxy without its network', 'egressProxy.urlSecret=egress-proxy', 'egressProxy.networks is required'],
@@ -107,6 +128,44 @@ test.each([
   const { status, stderr } = runHelm(['template', 'switchhook'], 'production', [override])
   expect(status).not.toBe(0)
   expect(stderr).toContain(message)
+})
+
+test.each([
+  [
+    'trusted networks without an Ingress',
+    'api.settings.TRUSTED_NETWORKS=10.0.0.0/8,api.settings.TRUST_PROXY=,ingress.enabled=false',
+  ],
+  ['the longest shutdown of the api', 'api.settings.SHUTDOWN_GRACE=35s'],
+  ['that of the other services, and a longer one', 'settings.SHUTDOWN_GRACE=40s,api.settings.SHUTDOWN_GRACE=500ms'],
+  ['more time for all', 'settings.SHUTDOWN_GRACE=60s,terminationGracePeriodSeconds=70'],
+])('accepts %s', (_what, override) => {
+  expect(runHelm(['template', 'switchhook'], 'production', [override])).toMatchObject({ status: 0 })
+})
+
+test('numbers reach the services, KEDA and the backup with all their digits', () => {
+  const numbers = { EVENT_JOURNAL_SIZE: 1_000_000, OTEL_TRACES_SAMPLER_ARG: 0.01, WEBHOOK_REQUIRE_HTTPS: false }
+  const values = {
+    ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [`settings.${name}`, value])),
+    'redis.memoryMi': 2_000_000,
+    'redis.storageGi': 6_000,
+    'backup.keep': 1_000_000,
+    'deliveryWorker.autoscaling.messagesPerWorker': 1_000_000,
+  }
+  // JSON gives the numbers the type that those of a file have; `--set` does not.
+  const json = Object.entries(values).map(([name, value]) => `--set-json=${name}=${value}`)
+  const { stdout } = runHelm(['template', 'switchhook', ...json], 'everything')
+  expect(dataOf(parseObjects(stdout)).get('ConfigMap switchhook')).toMatchObject(
+    Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)])),
+  )
+  expect(stdout.match(/.*\de\+\d.*/g)).toBeNull()
+})
+
+test('the notes warn if the copies of the schedule can fill their volume', () => {
+  const notes = (...overrides: string[]) =>
+    runHelm(['install', 'switchhook', '--dry-run=client'], 'backup', overrides).stdout
+  const warning = /WARNING: backup.storageGi is (.*)/
+  expect(notes()).not.toMatch(warning)
+  expect(warning.exec(notes('backup.storageGi=50,backup.keep=12'))?.[1]).toMatch(/^50\. 13 copies .* need 59\./)
 })
 
 describe('Identity providers', () => {

@@ -85,6 +85,15 @@ test.each(IMAGES)('%s knows every variable that it is given and starts with the 
   expect(settingsOf(name).load(Object.fromEntries(values))).toMatchObject({ NODE_ENV: 'development' })
 })
 
+/** They belong to RabbitMQ and Redis of the file, to files that no container has, and to the health checks. */
+const OF_THE_FILE =
+  /^(AMQP_(USERNAME|PASSWORD|PASSWORD_FILE|CA_FILE|NODES|DECLARE)|REDIS_(PASSWORD|PASSWORD_FILE|CA_FILE)|SIMULATOR_SCENARIO|HEALTH_PORT)$/
+
+test.each(['api', 'fanout', 'delivery-worker'])('%s gets every other variable that is set in the shell', (name) => {
+  const given = Object.keys(environmentOf(name))
+  expect(settingsOf(name).variables.filter((one) => !given.includes(one) && !OF_THE_FILE.test(one))).toEqual([])
+})
+
 test('the stop grace period of a container exceeds the shutdown time of its service', () => {
   for (const name of IMAGES) {
     const graceMs = Number(

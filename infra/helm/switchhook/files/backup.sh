@@ -39,7 +39,17 @@ case $installation in
 '' | *[!0-9a-f-]*) fail "no installation id in this Redis, but '$installation': it is empty, not Switchhook's, or refuses the password" ;;
 esac
 
+# The names sort by time. A copy that cannot be removed fails the backup, because the folder would fill up. One that
+# another backup has removed by now does not (-f).
+prune() {
+  find "$BACKUP_DIR" -maxdepth 1 -name "redis-$installation-*.rdb" | sort -r | tail -n "+$((BACKUP_KEEP + 1))" |
+    while read -r old; do rm -f "$old"; done
+}
+
+[ "${BACKUP_KEEP:=48}" -ge 1 ] || fail 'BACKUP_KEEP must be 1 or more'
 mkdir -p "$BACKUP_DIR"
+# Before the copy too: if the folder is full, every copy fails until a lower BACKUP_KEEP makes room.
+prune
 file=$BACKUP_DIR/redis-$installation-$(date -u +%Y%m%dT%H%M%SZ).rdb
 # Several processes may write to this folder, each as process 1 of its container, and a killed one leaves its part.
 find "$BACKUP_DIR" -name '.part-*' -mmin +120 -exec rm -f {} +
@@ -49,9 +59,5 @@ redis --rdb "$part" >&2 || fail 'Redis did not send its data'
 redis-check-rdb "$part" >&2 || fail 'the copy is damaged'
 sync
 mv "$part" "$file"
-
-# The names sort by time. A copy that cannot be removed fails the backup, because the folder would fill up. One that
-# another backup has removed by now does not (-f).
-# shellcheck disable=SC2012  # the names contain no spaces
-ls -1r "$BACKUP_DIR/redis-$installation-"*.rdb | tail -n "+$((${BACKUP_KEEP:-48} + 1))" | while read -r old; do rm -f "$old"; done
+prune
 echo "$file"

@@ -199,7 +199,12 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- fail "asterisk.networks is required: the addresses (CIDRs) of Asterisk, which the network policies open for the api" -}}
 {{- end -}}
 {{- end -}}
-{{- if not (or $v.api.authIssuers $v.api.settings.AUTH_ISSUERS $v.api.settings.TRUSTED_NETWORKS) -}}
+{{- $trusted := dig "TRUSTED_NETWORKS" (dig "TRUSTED_NETWORKS" "" $v.settings) $v.api.settings -}}
+{{- $proxies := dig "TRUST_PROXY" (dig "TRUST_PROXY" "" $v.settings) $v.api.settings -}}
+{{- if and $trusted (not $proxies) (or $v.ingress.enabled $v.gateway.enabled) -}}
+{{- fail "api.settings.TRUST_PROXY is required with TRUSTED_NETWORKS: without it every client has the address of the ingress controller or gateway, and needs no token if that is trusted" -}}
+{{- end -}}
+{{- if not (or $v.api.authIssuers $v.api.settings.AUTH_ISSUERS $trusted) -}}
 {{- fail "api.authIssuers is required: without an identity provider every request is refused, and the api does not start" -}}
 {{- end -}}
 {{- if and (eq $v.rabbitmq.mode "single") $v.rabbitmq.tls.enabled -}}
@@ -231,6 +236,16 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- range $services }}{{ $numbers = append $numbers (dig $setting (dig $setting 1 $v.settings) (index $v . "settings") | toString) }}{{ end -}}
 {{- if gt (len ($numbers | uniq)) 1 -}}
 {{- fail (printf "%s is %s for %s: set it under settings, for all services" $setting (join " and " $numbers) (join " and " $services)) -}}
+{{- end -}}
+{{- end -}}
+{{- range $name := list "api" "fanout" "deliveryWorker" -}}
+{{- $grace := dig "SHUTDOWN_GRACE" (dig "SHUTDOWN_GRACE" "" $v.settings) (index $v $name "settings") | default "30s" | toString -}}
+{{- $unitMs := dig (regexFind "[a-z]+$" $grace) 0 (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000) -}}
+{{- /* 5 s to exit, and preStop of the api. */ -}}
+{{- $moreS := ternary 10 5 (eq $name "api") -}}
+{{- $neededMs := add (mul (regexFind "^[0-9]+" $grace) $unitMs) (mul $moreS 1000) -}}
+{{- if lt (mul $v.terminationGracePeriodSeconds 1000) $neededMs -}}
+{{- fail (printf "terminationGracePeriodSeconds is %d: %s needs %v s, SHUTDOWN_GRACE (%s) and %d s" (int $v.terminationGracePeriodSeconds) $name (divf $neededMs 1000) $grace $moreS) -}}
 {{- end -}}
 {{- end -}}
 {{- if and $v.gateway.enabled (not $v.gateway.parentRefs) -}}
