@@ -145,8 +145,10 @@ export interface RouteSpec {
   readonly isBodyOptional?: true
   /** A request without a body goes to `validate` as undefined, instead of being answered `malformed-json`. */
   readonly validatesAbsentBody?: true
-  /** Answers with a stream that can be resumed by `Last-Event-ID`. Its duration is not measured as that of a request. */
+  /** Answers with a stream that can be resumed by `Last-Event-ID`. */
   readonly isStream?: true
+  /** The answer waits on purpose, for a delivery or an endpoint. */
+  readonly waits?: true
   readonly responses: Readonly<Record<number, ResponseDescription>>
   /** The route's own failures. `commonFailures` adds those of every route. */
   readonly failures?: readonly (FailureCode | FailureAt)[]

@@ -1,4 +1,4 @@
-import { type Attempt, type Outcome } from '@switchhook/contracts'
+import { type Attempt, type Delivery, type Outcome } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
 import { attempt as makeAttempt } from '../pipeline/steps.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
@@ -12,6 +12,7 @@ const attempt = anAttempt()
 
 /** The arguments of a listener for one slot. */
 interface Concluded {
+  readonly delivery?: Delivery
   readonly attempt: Attempt | null
   readonly decision: Decision
   readonly outcome: Outcome | Withheld
@@ -23,8 +24,9 @@ async function after(...slots: readonly Concluded[]): Promise<string[]> {
   const reported: unknown[] = []
   const { listener } = createDeliveryMeter(metrics)
   const { concluded } = notifyAll([listener, { concluded: (...args) => void reported.push(args) }])
-  for (const slot of slots) concluded(delivery, slot.attempt, slot.decision, slot.outcome)
-  expect(reported).toEqual(slots.map((slot) => [delivery, slot.attempt, slot.decision, slot.outcome]))
+  const given = slots.map((slot) => [slot.delivery ?? delivery, slot.attempt, slot.decision, slot.outcome] as const)
+  for (const slot of given) concluded(...slot)
+  expect(reported).toEqual(given)
   return samplesOf(await metrics.text())
 }
 
@@ -63,6 +65,17 @@ test('an acknowledged later attempt counts as one that waited, and not as a firs
   const samples = await after({ ...delivered, attempt: later })
   expect(samples).toContain('switchhook_due_to_acknowledged_seconds_sum{waited="yes"} 70.2')
   expect(samples.filter((line) => line.includes('first_attempt') || line.includes('waited="no"'))).toEqual([])
+})
+
+test.each<[string, Delivery, Attempt]>([
+  ['skipped slots in a cool-down', { ...delivery, slot: 2, token: '1f2e3d4c' }, { ...attempt, slot: 2 }],
+  ['skipped slots with a worker without tokens', { ...delivery, slot: 2 }, { ...attempt, slot: 2 }],
+  ['was held', { ...delivery, token: '1f2e3d4c' }, attempt],
+  ['was parked without an attempt and sent again', { ...delivery, run: 2 }, { ...attempt, run: 2 }],
+])('the time to the first attempt does not count if the delivery %s', async (_name, late, first) => {
+  const samples = await after({ ...delivered, delivery: late, attempt: first })
+  expect(samples).toContain('switchhook_attempts_total{outcome="delivered",status="2xx"} 1')
+  expect(samples.filter((line) => line.includes('first_attempt'))).toEqual([])
 })
 
 test.each<[string, Attempt, string]>([

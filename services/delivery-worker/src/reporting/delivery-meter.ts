@@ -30,12 +30,12 @@ export function createDeliveryMeter(metrics: Metrics) {
   const [delivered, failed] = [duration.of({ result: 'delivered' }), duration.of({ result: 'failed' })]
   const sinceEvent = metrics.histogram(
     'switchhook_event_to_first_attempt_seconds',
-    'From the occurrence of an event to the start of the first POST of each of its deliveries.',
+    'From the occurrence of an event to the first POST of each of its deliveries that was not held and skipped no slot.',
     TO_THE_FIRST,
   )
   const sinceDue = metrics.histogram(
     'switchhook_due_to_first_attempt_seconds',
-    'From the creation of a delivery to the start of its first POST.',
+    'From the creation of a delivery to the start of its first POST, unless it was held or skipped a slot.',
     TO_THE_FIRST,
   )
   const [firstSinceEvent, firstSinceDue] = [sinceEvent.of({}), sinceDue.of({})]
@@ -67,7 +67,8 @@ export function createDeliveryMeter(metrics: Metrics) {
     attempts(attempt).add()
     const isDelivered = attempt.outcome === 'delivered'
     ;(isDelivered ? delivered : failed).observe(attempt.durationMs / 1_000)
-    const isFirst = attempt.attempt === 1
+    // A message with a token was held, or continues a delivery: it is late on purpose.
+    const isFirst = attempt.run === 1 && attempt.slot === 0 && delivery.token === undefined
     if (!isFirst && !isDelivered) return
     const startedAtMs = Date.parse(attempt.at)
     const dueAtMs = Date.parse(delivery.firstDueAt)

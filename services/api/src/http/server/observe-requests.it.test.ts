@@ -37,3 +37,16 @@ test('requests count by the path pattern of their route, and clients cannot crea
   )
   expect(await api.metrics.text()).not.toContain(madeUp)
 })
+
+test('requests that wait on purpose count without their duration', async () => {
+  const headers = around.bearer('acme')
+  for (const action of ['receive', 'check', 'test']) {
+    await api.call('POST', `${PATH}/${crypto.randomUUID()}/${action}`, { headers, json: {} })
+  }
+  const seriesOf = async (name: string) =>
+    (await linesOf(name)).flatMap((line) => /(?<=\{id\}\/)(?:receive|check|test)(?=")/.exec(line) ?? [])
+  await eventually(async () => {
+    expect(await seriesOf('switchhook_http_requests_total')).toEqual(['receive', 'check', 'test'])
+  })
+  expect(await seriesOf('switchhook_http_request_duration_seconds_count')).toEqual(['test'])
+})

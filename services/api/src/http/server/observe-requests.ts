@@ -78,8 +78,8 @@ export function observeRequests(deps: {
 
       const series = { route: route?.path ?? 'none', method: route?.method.toUpperCase() ?? 'any' }
       requests.of({ ...series, status: String(status ?? 'aborted') }).add()
-      // A stream lasts for hours, which says nothing about the speed of the api.
-      if (route?.isStream !== true) durations.of(series).observe(durationMs / 1_000)
+      // How long a stream or a wait lasts says nothing about the speed of the api.
+      if (!(route?.isStream || route?.waits)) durations.of(series).observe(durationMs / 1_000)
 
       if (route !== undefined) span.rename(`${method} ${route.path}`)
       span.note(() => ({

@@ -39,6 +39,7 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, ValueOf<typeof receive
     'Four requests of a subscription can wait at the same time. An `Idempotency-Key` is rejected: each request receives other deliveries.',
   body: receiveSchema,
   isBodyOptional: true,
+  waits: true,
   responses: { 200: { description: 'The deliveries; none if the wait ended.', body: receivedSchema } },
   failures: ['subscription-not-found', 'subscription-not-pull', 'secret-unavailable', 'too-many-receivers'],
   async handle({ caller, params: { id }, body, isClosed }, deps) {

@@ -124,6 +124,7 @@ const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
   audit: { action: 'subscription.checked', ids: ['subscriptionId'] },
   body: trialSchema,
   isBodyOptional: true,
+  waits: true,
   responses: { 200: { description: 'The report.', body: receiverReportSchema } },
   failures: [
     'subscription-not-found',
