@@ -1,4 +1,4 @@
-import { Unavailable } from '@switchhook/contracts'
+import { EndReason, Unavailable } from '@switchhook/contracts'
 import { createDevices } from '../devices.ts'
 import { PlatformUnavailable } from '../platform.ts'
 import { RealTimeMemory } from '../testing/real-time-memory.ts'
@@ -11,6 +11,7 @@ import { createHandler } from './handle-event.ts'
 import { createOpenLines } from './open-lines.ts'
 import { createParties } from './parties.ts'
 import { createReconcile } from './reconcile.ts'
+import type { Action } from './session/action.ts'
 import { createSessionStore } from './store/session-store.ts'
 import { createSessions } from './store/sessions.ts'
 
@@ -27,6 +28,8 @@ const LINE = lineSession(ALICE.tenant, ALICE.agentUri)
 let memory: RealTimeMemory
 /** Asterisk's channels. */
 let channels: AriChannel[]
+/** Those that were claimed. */
+let claimed: string[]
 let nowMs: number
 let parts: ReturnType<typeof open>
 
@@ -45,7 +48,8 @@ function open() {
     close: async () => {},
   }
   const store = createSessionStore(memory)
-  const carryOut = async () => undefined
+  const carryOut = async (_session: SessionName, action: Action) =>
+    action.kind === 'claim' ? void claimed.push(action.channelId) : undefined
   const to = { listener: none, onError, onUnsettled: none, onConnected: none }
   const sessions = createSessions({ store, carryOut, liveCalls, now, ...to })
   const lines = createOpenLines({ agents, sessions, liveCalls, now })
@@ -77,6 +81,7 @@ function open() {
 beforeEach(() => {
   memory = new RealTimeMemory()
   channels = []
+  claimed = []
   nowMs = Date.UTC(2026, 0, 1)
   parts = open()
 })
@@ -101,9 +106,12 @@ const lineChannels = async () =>
 
 const opens = (id: string) => parts.handle({ kind: 'line-opens', channel: aChannel(id, ''), endpoint: 'alice' })
 
+const phoneDials = (called: string, channel = aChannel('phone', '')) =>
+  parts.handle({ kind: 'phone-dials', channel, endpoint: 'alice', called, asteriskId: 'pbx' })
+
 test('the end of an unmarked channel that Redis could not store is stored when it is repeated, with its reason', async () => {
   const channel = aChannel('phone', '')
-  await parts.handle({ kind: 'phone-dials', channel, endpoint: 'alice', called: '+15550123', asteriskId: 'pbx' })
+  await phoneDials('+15550123', channel)
   const end: PbxEvent = {
     kind: 'channel',
     channel,
@@ -115,6 +123,25 @@ test('the end of an unmarked channel that Redis could not store is stored when i
   await parts.handle(end)
   const session = await parts.sessions.find('acme', arrivedCallId('pbx', channel))
   expect(session?.group.legs.map(({ ending }) => ending?.sipCode)).toEqual([486])
+})
+
+test('an agent who dials the own extension at the phone hears that it is busy', async () => {
+  await phoneDials(ALICE.extension)
+  const session = await parts.sessions.find('acme', arrivedCallId('pbx', aChannel('phone', '')))
+  expect(session?.group.legs.map(({ ending }) => ending?.endReason)).toEqual([EndReason.busy])
+})
+
+test('a call whose process died before it was claimed is claimed by a comparison, once', async () => {
+  const channel = aChannel('phone', 'agent-dial,alice,+15550123')
+  const sessionId = arrivedCallId('', channel)
+  channels = [channel]
+  await parts.reconcile.all()
+  claimed = []
+  await parts.reconcile.all()
+  expect(claimed).toEqual(['phone'])
+  channels = [aChannel('phone', 'agent-dial,alice,+15550123', { tenant: ALICE.tenant, sessionId })]
+  await parts.reconcile.all()
+  expect(claimed).toEqual(['phone'])
 })
 
 describe('an open line that Asterisk lists', () => {

@@ -131,5 +131,6 @@ export function createReconcile(deps: ReconcileDeps) {
 function listed(channel: AriChannel, app: string, bridge: string | null): ListedChannel {
   const { id, state, dialplan } = channel
   const isReady = dialplan.app_name === 'Stasis' && dialplan.app_data.split(',')[0] === app
-  return { id, bridge, isReady, state: state === 'Up' ? 'up' : state === 'Ringing' ? 'ringing' : 'other' }
+  const isMarked = readMark(app, channel) !== undefined
+  return { id, bridge, isReady, isMarked, state: state === 'Up' ? 'up' : state === 'Ringing' ? 'ringing' : 'other' }
 }

@@ -1,4 +1,4 @@
-import type { Tenant } from '@switchhook/contracts'
+import { type Tenant, Unavailable } from '@switchhook/contracts'
 import { followedKey, PARTITIONS, partitionOf, stateKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
@@ -33,10 +33,18 @@ export function createFollowedRecords(redis: Redis, nowMs: () => number = Date.n
   }
 
   return {
-    /** Call it before the first commit of the record: a process that dies in between leaves only a name. */
+    /**
+     * Call it before the first commit of the record: a process that dies in between leaves only a name. A failure counts as
+     * not executed, also if the reply is missing, because a name without a record has no effect.
+     */
     async add(tenant: Tenant, key: string): Promise<void> {
       const list = followedKey(partitionOf(tenant))
-      await redis[run]((commands) => commands.zadd(list, nowMs(), memberOf(tenant, key)))
+      try {
+        await redis[run]((commands) => commands.zadd(list, nowMs(), memberOf(tenant, key)))
+      } catch (cause) {
+        if (!(cause instanceof Unavailable)) throw cause
+        throw new Unavailable('redis', 'the name of a record could not be stored', { cause, fate: 'not-executed' })
+      }
     },
     async remove(tenant: Tenant, key: string): Promise<void> {
       await redis[run]((commands) => commands.zrem(followedKey(partitionOf(tenant)), memberOf(tenant, key)))

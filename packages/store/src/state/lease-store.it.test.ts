@@ -1,4 +1,5 @@
-import { eventually, type TestRedis, useRedis } from '@switchhook/testkit'
+import { isNotExecuted } from '@switchhook/contracts'
+import { eventually, silentLog, startTcpProxy, type TestRedis, useRedis } from '@switchhook/testkit'
 import { openRedis, type Redis } from '../redis/redis.ts'
 import { createFollowedRecords } from './followed-records.ts'
 import { createLeaseStore } from './lease-store.ts'
@@ -55,5 +56,20 @@ describe('followed records', () => {
     const inTenMinutes = createFollowedRecords(redis, () => Date.now() + 600_000)
     expect(await inTenMinutes.all()).toEqual([])
     expect(await createFollowedRecords(redis).all()).toEqual([])
+  })
+
+  test('a name whose reply is lost counts as not executed', async () => {
+    const proxy = await startTcpProxy(server.redisUrl)
+    const through = await openRedis({ url: proxy.url, log: silentLog, name: 'test' })
+    try {
+      proxy.cutWhen((chunk, direction) => direction === 'toClient' && chunk.length > 0)
+      const failed = await createFollowedRecords(through)
+        .add('acme', 'call:1')
+        .catch((error: unknown) => error)
+      expect(isNotExecuted(failed)).toBe(true)
+    } finally {
+      await through.close()
+      await proxy.close()
+    }
   })
 })

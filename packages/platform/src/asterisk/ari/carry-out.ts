@@ -51,12 +51,13 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       await ari.request('POST', `${channel(action.channelId)}/dial`, { timeout: String(ringSeconds) })
       return undefined
     case 'claim': {
-      const mark = { variable: MARK_VARIABLE, value: markOf(app, session) }
-      await ari.request('POST', `${channel(action.channelId)}/variable`, mark)
-      await ari.request('POST', `${channel(action.channelId)}/variable`, TRANSFERS_LEFT_TO_US)
       // The end of a channel that we did not create is not reported otherwise.
       const source = { eventSource: `channel:${action.channelId}` }
       await ari.request('POST', `/applications/${encodeURIComponent(app)}/subscription`, source)
+      await ari.request('POST', `${channel(action.channelId)}/variable`, TRANSFERS_LEFT_TO_US)
+      // Last: a channel without the mark is claimed again.
+      const mark = { variable: MARK_VARIABLE, value: markOf(app, session) }
+      await ari.request('POST', `${channel(action.channelId)}/variable`, mark)
       return undefined
     }
     case 'ring':

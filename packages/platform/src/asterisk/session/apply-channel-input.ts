@@ -125,9 +125,9 @@ function phoneHolds(draft: SessionDraft, channel: Channel, isHeld: boolean): voi
   if (channel.isHeldAtPhone === isHeld) return
   draft.put({ ...channel, isHeldAtPhone: isHeld })
   const { calls } = draft
-  const call = draft.liveCalls().find((one) => {
-    return one.phase === 'talking' && isIn(one, channel.line) && (one.transfer === null || !isHeld)
-  })
+  const talks = draft.liveCalls().filter((one) => one.phase === 'talking' && isIn(one, channel.line))
+  // During a consultation the phone serves that call, not the transferred one.
+  const call = talks.find(({ transfer }) => transfer === null) ?? (isHeld ? undefined : talks[0])
   if (call === undefined) return
   const parties = [call.caller, call.called]
   const holder = parties.find((party) => lineOf(party) === channel.line)

@@ -48,6 +48,8 @@ function lost(draft: SessionDraft, channel: Channel): void {
 }
 
 function catchUp(draft: SessionDraft, channel: Channel, found: ListedChannel): void {
+  const hasCalledUs = channel.origin === 'arrived' || channel.origin === 'line'
+  if (hasCalledUs && !found.isMarked) draft.actions.push({ kind: 'claim', channelId: channel.id })
   if (channel.origin === 'line' || channel.origin === 'lent') return catchUpLine(draft, channel, found)
   if (channel.isLeaving)
     return void draft.actions.push({ kind: 'drop', channelId: channel.id, cause: null, elsewhere: false })

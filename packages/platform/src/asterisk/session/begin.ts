@@ -1,6 +1,6 @@
 import type { CallId, CommandId, Tenant } from '@switchhook/contracts'
 import { beginDial as beginGroup } from '../../simulator/begin-call.ts'
-import { type CallGroup, ENDINGS, newCall, type Party } from '../../simulator/call-group.ts'
+import { type CallGroup, ENDINGS, isSameParty, newCall, type Party } from '../../simulator/call-group.ts'
 import { endCall } from '../../simulator/calls.ts'
 import type { Refusal } from './input.ts'
 import { lineOf, newChannel, newSession } from './session.ts'
@@ -22,8 +22,10 @@ export interface Dial {
 }
 
 export function beginDial(dial: Dial, atMs: number): Stepped {
-  const { tenant, callId, caller, commandId, refusal, channelId } = dial
+  const { tenant, callId, caller, commandId, channelId } = dial
   const called = named(dial.called, callId)
+  // With the agent's own extension, one phone would be both parties.
+  const refusal = isSameParty(caller, called) ? 'busy' : dial.refusal
   const { group } = beginGroup(
     { tenant, callId, caller, called, at: new Date(atMs).toISOString() },
     { commandId, cli: dial.cli, correlationId: dial.correlationId },

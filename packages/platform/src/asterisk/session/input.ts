@@ -8,6 +8,8 @@ export type Refusal = 'badAddress' | 'busy' | 'deviceUnavailable'
 /** A channel as Asterisk's list has it. */
 export interface ListedChannel extends Pick<Channel, 'id' | 'isReady' | 'bridge'> {
   readonly state: 'ringing' | 'up' | 'other'
+  /** It has the mark of a session, so its `claim` was carried out. */
+  readonly isMarked: boolean
 }
 
 /** Something that happens to a session. */

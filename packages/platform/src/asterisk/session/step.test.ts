@@ -1,13 +1,15 @@
-import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
+import { type CallId, CallState, EndReason, newCallId, newCommandId } from '@switchhook/contracts'
+import type { LegReport } from '../../platform.ts'
 import type { Party } from '../../simulator/call-group.ts'
 import type { Action } from './action.ts'
 import { beginArrival, beginDial, beginLine } from './begin.ts'
-import type { Input } from './input.ts'
+import type { Input, ListedChannel } from './input.ts'
 import { isFinished } from './session.ts'
 import { type Stepped, step } from './step.ts'
 
 const ALICE = 'sip:alice@acme.example'
 const BOB = 'sip:bob@acme.example'
+const CAROL = 'sip:carol@acme.example'
 const agent = (agentUri: string): Party => ({ kind: 'agent', agentUri, device: null })
 const AT_MS = Date.UTC(2026, 0, 1)
 
@@ -17,7 +19,7 @@ class Steps {
   readonly callId = newCallId()
   #atMs = AT_MS
 
-  constructor(how: 'dials' | 'is called') {
+  constructor(how: 'dials' | 'is called', called: Party = { kind: 'outside', address: '+15550100' }) {
     const ends = { tenant: 'acme', callId: this.callId, refusal: null }
     const dial = {
       ...ends,
@@ -27,10 +29,9 @@ class Steps {
       correlationId: null,
       channelId: null,
     }
-    const outside: Party = { kind: 'outside', address: '+15550100' }
     this.stepped =
       how === 'dials'
-        ? beginDial({ ...dial, called: outside }, AT_MS)
+        ? beginDial({ ...dial, called }, AT_MS)
         : beginArrival({ ...ends, channelId: 'trunk', from: '+15559000', called: agent(ALICE) }, AT_MS)
   }
 
@@ -44,7 +45,11 @@ class Steps {
   }
 
   get state(): CallState | undefined {
-    return this.stepped.session.group.legs.find(({ agentUri }) => agentUri === ALICE)?.state
+    return this.leg()?.state
+  }
+
+  leg(of = ALICE, callId: CallId = this.callId): LegReport | undefined {
+    return this.stepped.session.group.legs.find((leg) => leg.agentUri === of && leg.callId === callId)
   }
 
   id(nth: number): string {
@@ -58,6 +63,13 @@ class Steps {
   /** Instead of creating the channel, Asterisk uses that of alice's open line. */
   lends(nth: number): Input {
     return { kind: 'line-lent', channelId: this.id(nth), lineId: 'line', ringMs: 30_000 }
+  }
+
+  /** An attended transfer to bob. The consultation has this id. */
+  consults(consultationCallId: CallId): Input {
+    const target = { ...agent(BOB), asked: BOB, refusal: null }
+    const base = { callId: this.callId, agentUri: ALICE, commandId: newCommandId(), correlationId: null }
+    return { ...base, kind: 'transfer', consultationCallId, target }
   }
 
   answer(how: 'talk' | 'again' | 'connected' | null): Input {
@@ -74,6 +86,15 @@ class Steps {
 
 const commandIdOf = (input: Input): string | null => ('commandId' in input ? input.commandId : null)
 
+/** A channel that is up, in Asterisk's list. */
+const upIn = (bridge: string | null, id: string, isMarked = true): ListedChannel => ({
+  id,
+  state: 'up',
+  isReady: true,
+  isMarked,
+  bridge,
+})
+
 /** The process died before the bridge was deleted. */
 const withBridge = (stepped: Stepped, bridge: string): Stepped => ({
   ...stepped,
@@ -81,8 +102,8 @@ const withBridge = (stepped: Stepped, bridge: string): Stepped => ({
 })
 
 /** Alice has dialled, and talks. Her phone is channel 2, the customer 3. */
-const talking = (): Steps => {
-  const steps = new Steps('dials')
+const talking = (called?: Party): Steps => {
+  const steps = new Steps('dials', called)
   steps.on(
     { kind: 'ready', channelId: steps.id(2), isUp: true },
     { kind: 'ready', channelId: steps.id(3), isUp: false },
@@ -300,8 +321,7 @@ describe('a line that is open all day', () => {
     const steps = onLine()
     steps.on(steps.command('hold'))
     const bridge = where === 'this call' ? steps.callId : where
-    const trunk = { id: 'trunk', state: 'up' as const, isReady: true, bridge: `${steps.callId}-h` }
-    const line = { id: 'line', state: 'up' as const, isReady: true, bridge }
+    const [trunk, line] = [upIn(`${steps.callId}-h`, 'trunk'), upIn(bridge, 'line')]
     if (where === 'this call') steps.stepped = withBridge(steps.stepped, steps.callId)
     steps.on({ kind: 'listed', channels: [trunk, line], hasRestarted: false })
     expect(steps.asked).toEqual(asked)
@@ -332,24 +352,19 @@ describe('compared with what Asterisk has', () => {
 
   test('a customer in the wrong bridge is moved again', () => {
     const steps = talking()
-    steps.on(
-      listed([
-        { id: steps.id(2), state: 'up', isReady: true, bridge: steps.callId },
-        { id: steps.id(3), state: 'up', isReady: true, bridge: null },
-      ]),
-    )
+    steps.on(listed([upIn(steps.callId, steps.id(2)), upIn(null, steps.id(3))]))
     expect(steps.asked).toEqual(['move 3 to talk'])
   })
 
   test('an answer that was missed lets the call go on', () => {
     const steps = new Steps('dials')
-    steps.on(listed([{ id: steps.id(2), state: 'up', isReady: true, bridge: null }]))
+    steps.on(listed([upIn(null, steps.id(2))]))
     expect(steps.asked).toEqual(['create 3', 'move 2 to talk'])
   })
 
   test('a party who is gone ends the call with reason 12', () => {
     const steps = talking()
-    const withoutCustomer = listed([{ id: steps.id(2), state: 'up', isReady: true, bridge: steps.callId }])
+    const withoutCustomer = listed([upIn(steps.callId, steps.id(2))])
     // The first list that lacks a channel may be ahead of the event that says why it ended.
     expect(steps.on(withoutCustomer).state).toBe(CallState.connected)
     steps.on(withoutCustomer)
@@ -358,6 +373,25 @@ describe('compared with what Asterisk has', () => {
       ending: { endReason: 12, endedBy: 3 },
     })
     expect(steps.asked).toEqual(['drop 2', 'drop-bridge'])
+  })
+
+  test.each([
+    ['is claimed again without the mark of its call', false, ['claim trunk']],
+    ['is not claimed again with the mark', true, []],
+  ])('a caller %s', (_what, isMarked, asked) => {
+    const steps = new Steps('is called')
+    steps.on({ kind: 'ready', channelId: steps.id(2), isUp: true })
+    const phone = upIn(steps.callId, steps.id(2), false)
+    expect(steps.on(listed([upIn(steps.callId, 'trunk', isMarked), phone])).asked).toEqual(asked)
+  })
+
+  test.each([
+    ['is claimed again without the mark', false, ['claim']],
+    ['is not claimed again with the mark', true, []],
+  ])('an open line %s', (_what, isMarked, asked) => {
+    const line = { tenant: 'acme', sessionId: newCallId(), agentUri: ALICE, channelId: 'line' }
+    const { actions } = step(beginLine(line, AT_MS).session, listed([upIn(null, 'line', isMarked)]), AT_MS)
+    expect(actions.map(({ kind }) => kind)).toEqual(asked)
   })
 
   test('after a restart of Asterisk every leg has ended with reason 12', () => {
@@ -370,16 +404,65 @@ describe('compared with what Asterisk has', () => {
 test('an attended transfer moves the phone to the consultation, and back if it is cancelled', () => {
   const steps = talking()
   const consultationCallId = newCallId()
-  const target = { ...agent(BOB), asked: BOB, refusal: null }
-  const base = { callId: steps.callId, agentUri: ALICE, correlationId: null }
-  steps.on({ ...base, kind: 'transfer', commandId: newCommandId(), consultationCallId, target })
+  steps.on(steps.consults(consultationCallId))
   expect(steps.stepped.actions).toMatchObject([
     { kind: 'originate', channelId: steps.id(4) },
     { kind: 'move', channelIds: [steps.id(2)], bridge: consultationCallId, waits: false },
     { kind: 'move', channelIds: [steps.id(3)], bridge: `${steps.callId}-h`, waits: true },
     { kind: 'drop-bridge', bridge: steps.callId },
   ])
-  steps.on({ ...base, kind: 'resume', commandId: newCommandId(), how: 'talk', isInVain: false })
+  steps.on({ ...steps.command('hold'), kind: 'resume', how: 'talk', isInVain: false } as Input)
   expect(steps.asked).toContain('drop 4')
   expect(steps.asked).toContain('move 2+3 to talk')
+})
+
+describe('at the phone, during a consultation', () => {
+  let steps: Steps
+  let consultationCallId: CallId
+  const phone = (): string => steps.id(2)
+
+  beforeEach(() => {
+    consultationCallId = newCallId()
+    steps = talking(agent(CAROL))
+    steps.on(steps.consults(consultationCallId), { kind: 'ready', channelId: steps.id(4), isUp: true })
+  })
+
+  test('hold and resume concern the consultation, and nothing changes for the customer', () => {
+    const customer = steps.leg(CAROL)
+    expect(customer).toMatchObject({ state: CallState.connected, remoteHeld: true })
+    steps.on({ kind: 'phone-holds', channelId: phone() })
+    expect(steps.leg(ALICE, consultationCallId)?.state).toBe(CallState.held)
+    expect(steps.leg(BOB, consultationCallId)?.remoteHeld).toBe(true)
+    steps.on({ kind: 'phone-resumes', channelId: phone() })
+    expect(steps.leg(ALICE, consultationCallId)?.state).toBe(CallState.connected)
+    expect(steps.leg(BOB, consultationCallId)?.remoteHeld).toBe(false)
+    expect(steps.leg(CAROL)).toEqual(customer)
+    expect(steps.state).toBe(CallState.held)
+  })
+
+  test.each([
+    ['another number is declined', { kind: 'outside', address: '+15550199' }, false],
+    ['the consulted agent is accepted', agent(BOB), true],
+  ] as const)('a blind transfer to %s', (_what, target, isAccepted) => {
+    const { session } = steps.stepped
+    steps.on({ kind: 'phone-transfers', channelId: phone(), target: { ...target, asked: 'x', refusal: null } })
+    expect(steps.stepped.actions).toEqual([{ kind: 'transfer-progress', channelId: phone(), isAccepted }])
+    expect(steps.stepped.session.group.legs).toEqual(session.group.legs)
+  })
+})
+
+test('a blind transfer at the phone that is reported twice is accepted twice, and its target is called once', () => {
+  const steps = talking()
+  const target = { kind: 'outside', address: '+15550199', asked: '+15550199', refusal: null } as const
+  const transfers: Input = { kind: 'phone-transfers', channelId: steps.id(2), target }
+  const accepted = { kind: 'transfer-progress', channelId: steps.id(2), isAccepted: true }
+  expect(steps.on(transfers).asked).toContain('create 5')
+  expect(steps.stepped.actions).toContainEqual(accepted)
+  expect(steps.on(transfers).stepped.actions).toEqual([accepted])
+})
+
+test('an agent who dials the own extension hears that it is busy, and nothing is called', () => {
+  const steps = new Steps('dials', agent(ALICE))
+  expect(steps.asked).toEqual([])
+  expect(steps.leg()).toMatchObject({ state: CallState.ended, ending: { endReason: EndReason.busy } })
 })

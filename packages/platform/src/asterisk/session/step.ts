@@ -1,5 +1,6 @@
 import { CallState, type CommandId } from '@switchhook/contracts'
 import { failedCommand } from '../../simulator/agent-actions.ts'
+import { isSameParty } from '../../simulator/call-group.ts'
 import { deviceOffline } from '../../simulator/leave-call.ts'
 import type { Action } from './action.ts'
 import { applyChannelInput } from './apply-channel-input.ts'
@@ -91,6 +92,8 @@ function phoneTransfers(draft: SessionDraft, input: Extract<Input, { kind: 'phon
     const transfer = { callId, agentUri: line, commandId: null, correlationId: null, consultationCallId: null }
     applyCommand(draft, { kind: 'transfer', ...transfer, target: input.target })
   }
-  const isAccepted = call !== undefined && draft.calls.call(call.callId)?.transfer?.by === line
+  const transfer = call && draft.calls.call(call.callId)?.transfer
+  // The event may come twice, and another transfer of the agent may be pending.
+  const isAccepted = transfer?.by === line && isSameParty(transfer.target, input.target)
   draft.actions.push({ kind: 'transfer-progress', channelId: input.channelId, isAccepted })
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
 import { busyElsewhere } from '../../live-calls.ts'
@@ -24,6 +25,10 @@ export interface SessionsDeps extends Surroundings {
   readonly onConnected: (leg: ConnectedLeg) => void
 }
 
+/** A connection that was cut is usually open again by then. */
+const READ_WITHIN_MS = 1_000
+const READ_AGAIN_MS = 50
+
 export type Sessions = ReturnType<typeof createSessions>
 
 /**
@@ -38,33 +43,26 @@ export function createSessions(deps: SessionsDeps) {
     (await store.load(tenant, callId))?.session
   const reporter = createReporter({ listener: deps.listener, onError, find })
 
-  async function settle(stepped: Stepped): Promise<readonly Input[] | 'unsettled'> {
+  /**
+   * Carries out a step that is stored, and applies the inputs that follow from Asterisk's answers. Never rejects: the step
+   * has been accepted.
+   */
+  async function goOn(stepped: Stepped): Promise<void> {
     const { tenant, sessionId } = stepped.session.group
     const inputs: Input[] = []
     try {
-      for (const action of stepped.actions) {
-        const input = await deps.carryOut({ tenant, sessionId }, action)
-        if (input !== undefined) inputs.push(input)
+      for (let next: Stepped | undefined = stepped; next !== undefined; ) {
+        for (const action of next.actions) {
+          const input = await deps.carryOut({ tenant, sessionId }, action)
+          if (input !== undefined) inputs.push(input)
+        }
+        await reporter.report(next.session)
+        const input = inputs.shift()
+        next = input && (await applyOne(tenant, sessionId, input))
       }
     } catch (error) {
       if (!(error instanceof AriUnavailable)) onError('an action on a call failed', error)
       deps.onUnsettled({ tenant, sessionId })
-      return 'unsettled'
-    }
-    await reporter.report(stepped.session)
-    return inputs
-  }
-
-  /** Carries out a step that is stored, and applies the inputs that follow from Asterisk's answers. */
-  async function goOn(stepped: Stepped): Promise<void> {
-    const { tenant, sessionId } = stepped.session.group
-    const inputs: Input[] = []
-    for (let next: Stepped | undefined = stepped; next !== undefined; ) {
-      const answers = await settle(next)
-      if (answers === 'unsettled') return
-      inputs.push(...answers)
-      const input = inputs.shift()
-      next = input && (await applyOne(tenant, sessionId, input))
     }
   }
 
@@ -79,35 +77,56 @@ export function createSessions(deps: SessionsDeps) {
       const stepped = step(session, input, now(), busy)
       if (isDeepStrictEqual(stepped.session, session)) return stepped
       const known = Object.keys(session.group.calls) as CallId[]
-      const result = await store.save(stepped.session, version, stepped.later, known).catch(inDoubt)
-      if (result === 'conflict') continue
+      if ((await save(stepped, version, known)) === 'conflict') continue
       for (const leg of connectedBy(input, session, stepped.session)) deps.onConnected(leg)
       return stepped
     }
   }
 
-  function inDoubt(cause: unknown): 'in doubt' {
-    if (isNotExecuted(cause)) throw new PlatformUnavailable('the call cannot be stored', { cause })
-    onError('a step of a call may be lost', cause)
-    return 'in doubt'
+  /**
+   * Stores a step. If the write gets no answer, the stored session shows whether it was executed: no step may be carried
+   * out that is not stored.
+   * @throws PlatformUnavailable if the step is certainly not stored; the error of the storage if it may be
+   */
+  async function save(stepped: Stepped, version: number, known: readonly CallId[], absorbed?: Loaded) {
+    const { session, later } = stepped
+    try {
+      return await store.save(session, version, later, known, absorbed)
+    } catch (cause) {
+      const found = isNotExecuted(cause) ? undefined : await readAfter(cause, session.group)
+      if (found === undefined || found.version <= version) {
+        throw new PlatformUnavailable('the call cannot be stored', { cause })
+      }
+      return JSON.stringify(found.session) === JSON.stringify(session) ? 'committed' : 'conflict'
+    }
+  }
+
+  /** @throws `cause` if the session cannot be read */
+  async function readAfter(cause: unknown, { tenant, sessionId }: PbxSession['group']): Promise<Loaded | undefined> {
+    for (const endMs = performance.now() + READ_WITHIN_MS; ; await sleep(READ_AGAIN_MS)) {
+      try {
+        return await store.load(tenant, sessionId)
+      } catch {
+        if (performance.now() > endMs) throw cause
+      }
+    }
   }
 
   return {
     find,
     /**
      * Stores a new session and carries out its first step. An existing session is not changed.
-     * @throws PlatformUnavailable when the session has certainly not been stored
+     * @throws as `save`
      */
     async begin(stepped: Stepped): Promise<void> {
       await lanes.run(stepped.session.group.sessionId, async () => {
-        const result = await store.save(stepped.session, 0, stepped.later, []).catch(inDoubt)
-        if (result !== 'conflict') await goOn(stepped)
+        if ((await save(stepped, 0, [])) === 'committed') await goOn(stepped)
       })
     },
     /**
      * Makes one session of two, and carries out the step. undefined: the two calls cannot be joined, and nothing has changed.
      * @param session the session of the call that is transferred
-     * @throws PlatformUnavailable when the step has certainly not been stored
+     * @throws as `apply`
      */
     async join(session: SessionName, other: SessionName, how: Join): Promise<Joined['call'] | undefined> {
       const { tenant, sessionId: callId } = session
@@ -122,17 +141,16 @@ export function createSessions(deps: SessionsDeps) {
           const joined = join(into.session, from.session, how, now())
           if (joined === undefined) return undefined
           const known = Object.keys(joined.session.group.calls) as CallId[]
-          const result = await store.save(joined.session, into.version, joined.later, known, from).catch(inDoubt)
-          if (result === 'conflict') continue
+          if ((await save(joined, into.version, known, from)) === 'conflict') continue
           await goOn(joined)
           return joined.call
         }
       })
     },
     /**
-     * Resolves to `true` when the step is stored, or may be, and to `false` if there is no such call.
+     * Resolves to `true` when the step is stored, and to `false` if there is no such call.
      * @param input a function is called once the session's earlier steps are carried out
-     * @throws PlatformUnavailable when the step has certainly not been stored
+     * @throws PlatformUnavailable if the calls cannot be read; otherwise as `save`
      */
     async apply(tenant: Tenant, callId: CallId, input: Input | (() => Promise<Input>)): Promise<boolean> {
       const found = await loaded(tenant, callId)
