@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Devices } from '../devices.ts'
 import type { PbxAgents } from './agents.ts'
-import type { AriClient } from './ari/ari-client.ts'
+import { type AriClient, channelPath } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'
 import { arrivedCallId, readMark, type SessionName } from './ari/channel-mark.ts'
 import type { PbxEvent } from './ari/translate-event.ts'
@@ -51,12 +51,10 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   }
 
   const refuse = async ({ id }: AriChannel): Promise<void> =>
-    void (await ari.request('DELETE', `/channels/${encodeURIComponent(id)}`, { reason_code: NO_SUCH_NUMBER }))
+    void (await ari.request('DELETE', channelPath(id), { reason_code: NO_SUCH_NUMBER }))
 
-  const declineTransfer = async ({ id }: AriChannel): Promise<void> => {
-    const path = `/channels/${encodeURIComponent(id)}/transfer_progress`
-    await ari.request('POST', path, { states: 'channel_declined' })
-  }
+  const declineTransfer = async ({ id }: AriChannel): Promise<void> =>
+    void (await ari.request('POST', `${channelPath(id)}/transfer_progress`, { states: 'channel_declined' }))
 
   async function arrives({ channel, asteriskId, ...event }: Extract<PbxEvent, { kind: 'arrives' }>): Promise<void> {
     const agent = agents.calledAt(event.called)

@@ -1,5 +1,5 @@
 import type { PbxAgents } from './agents.ts'
-import type { AriClient } from './ari/ari-client.ts'
+import { type AriClient, applicationPath } from './ari/ari-client.ts'
 import type { AriChannel, AriEndpoint } from './ari/ari-model.ts'
 import { readMark, type SessionName } from './ari/channel-mark.ts'
 import { type Calls, readCalls, readList } from './ari/read-calls.ts'
@@ -58,7 +58,7 @@ export function createReconcile(deps: ReconcileDeps) {
 
   /** Asterisk may drop both with the event stream. */
   async function subscribe(): Promise<void> {
-    const path = `/applications/${encodeURIComponent(app)}`
+    const path = applicationPath(app)
     await ari.request('PUT', `${path}/eventFilter`, {}, { disallowed: UNREAD_EVENTS.map((type) => ({ type })) })
     const sources = agents.all.map(({ endpoint }) => `endpoint:PJSIP/${endpoint}`)
     for (const eventSource of sources) await ari.request('POST', `${path}/subscription`, { eventSource })

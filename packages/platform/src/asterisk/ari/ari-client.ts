@@ -99,6 +99,11 @@ export function createAriClient(server: AriServer) {
   }
 }
 
+/** The paths of Asterisk's objects, by their ids. */
+export const channelPath = (id: string): string => `/channels/${encodeURIComponent(id)}`
+export const bridgePath = (id: string): string => `/bridges/${encodeURIComponent(id)}`
+export const applicationPath = (app: string): string => `/applications/${encodeURIComponent(app)}`
+
 /** Percent-encoded throughout: in a query, Asterisk reads a bare `+` as a space. */
 function queryOf(query: Query): string {
   const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

@@ -1,5 +1,5 @@
 import type { PbxMemory } from '../../storage.ts'
-import { type AriServer, createAriClient } from '../ari/ari-client.ts'
+import { type AriServer, channelPath, createAriClient } from '../ari/ari-client.ts'
 import type { AriBridge, AriChannel } from '../ari/ari-model.ts'
 import { HOLDING } from '../ari/carry-out.ts'
 import { readMark, type SessionName } from '../ari/channel-mark.ts'
@@ -70,7 +70,7 @@ export function openUnknown({ server, app, memory, verifyStorage }: UnknownOptio
      * @throws AriUnavailable, or Error if Asterisk refuses
      */
     async remove({ id }: Pick<UnknownChannel, 'id'>): Promise<void> {
-      const path = `/channels/${encodeURIComponent(id)}`
+      const path = channelPath(id)
       const { status } = await ari.request('DELETE', path)
       const isGone = (status >= 200 && status < 300) || status === 404
       if (!isGone) throw new Error(`Asterisk answered ${status} to DELETE ${path}`)
