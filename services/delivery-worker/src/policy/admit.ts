@@ -90,10 +90,6 @@ export function createAdmit(deps: AdmitDeps): Admit {
   }
 }
 
-/** Whether a due delivery is sent, as far as its subscription decides. */
-export const isSent = (subscription: Subscription, delivery: Delivery, nowMs: number): boolean =>
-  (delivery.attempt > 0 || wantsFirstAttempt(subscription, delivery)) && !isExpired(subscription, delivery, nowMs)
-
 const isHealthy = ({ state, consecutiveFailures }: EndpointHealth): boolean =>
   state === 'closed' && consecutiveFailures === 0
 
