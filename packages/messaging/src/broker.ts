@@ -41,7 +41,6 @@ import {
   waitQueueFor,
 } from './topology/topology.ts'
 
-/** A service's access to RabbitMQ. */
 export type Broker = Awaited<ReturnType<typeof openBroker>>
 
 export interface BrokerOptions extends BrokerAddress, Pick<PublisherOptions, 'confirmTimeoutMs' | 'stuckAfterMs'> {

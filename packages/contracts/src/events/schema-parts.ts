@@ -23,7 +23,6 @@ export const occurredAt = time('Same as `occurredAt` of the envelope.')
 export const objectSchema = (properties: object) =>
   ({ type: 'object', required: Object.keys(properties), properties }) as const
 
-/** JSON Schema of an object with a description. Every property is required. */
 export const describedObject = <Properties extends object>(description: string, properties: Properties) =>
   ({ type: 'object', description, required: Object.keys(properties), properties }) as const
 

@@ -8,7 +8,6 @@ export interface LoneWaitsOptions extends Pick<ConsumeOptions<unknown>, 'queue' 
   /** Resolves once the dependencies answer. */
   readonly haveRecovered: () => Promise<boolean>
   readonly isPaused: () => boolean
-  /** Ends every wait. */
   readonly stopping: AbortSignal
   readonly log: Pick<Logger, 'warn'>
 }

@@ -27,7 +27,6 @@ import type { OutgoingMessage } from './outgoing-message.ts'
 
 const contentType = 'application/json'
 
-/** The message with the id of the installation that publishes it. */
 export function markedBy(installation: InstallationId | undefined, message: OutgoingMessage): OutgoingMessage {
   if (installation === undefined) return message
   const headers = { ...message.properties.headers, [INSTALLATION_HEADER]: installation }
@@ -81,7 +80,6 @@ export const copyOf = (message: OutgoingMessage): OutgoingMessage => ({
 export const deliveryMessage = (delivery: Delivery, queue: string): OutgoingMessage =>
   packedDeliveryMessage({ content: delivery.body, headers: deliveryHeaders(delivery) }, queue)
 
-/** A delivery from a packet as a message of its own. */
 export const packedDeliveryMessage = ({ content, headers }: PackedDelivery, queue: string): OutgoingMessage =>
   toQueue(queue, content, {
     messageId: String(headers['sh-delivery-id']),

@@ -32,7 +32,6 @@ export interface AsteriskDeps extends Omit<Surroundings, 'listener'> {
   readonly server: AriServer
   /** For agents whose phones answer a NOTIFY; null: there are none. */
   readonly manager: ManagerLogin | null
-  /** The Stasis application of this installation. */
   readonly app: string
   readonly agents: readonly PbxAgent[]
   readonly trunk: Trunk
@@ -47,7 +46,6 @@ export interface AsteriskDeps extends Omit<Surroundings, 'listener'> {
   readonly onUnknown: (unknown: UnknownChannels) => void
 }
 
-/** A real PBX behind the port: Asterisk over ARI. */
 export interface AsteriskPlatform extends Platform {
   /** A timer of the memory is due. Rejects if the timer must be repeated. */
   due(timer: { readonly tenant: Tenant; readonly payload: unknown }): Promise<void>

@@ -25,7 +25,6 @@ export interface HandlerDeps {
 const NO_SUCH_NUMBER = '1'
 const ARRIVALS_REMEMBERED = 1_000
 
-/** Applies each event to the session that it concerns. */
 export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<void> {
   const { agents, app, ari, devices, lines, parties, sessions, now } = deps
   /** Channels that arrived here, until Asterisk repeats our mark in their events. */
@@ -33,7 +32,6 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
 
   const sessionOf = (channel: AriChannel): SessionName | undefined => readMark(app, channel) ?? arrived.get(channel.id)
 
-  /** The session of the call that the channel is in. */
   async function callOf(channel: AriChannel): Promise<SessionName | undefined> {
     const session = sessionOf(channel)
     const agent = session && lines.agentOf(session)

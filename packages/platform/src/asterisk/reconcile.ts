@@ -33,7 +33,6 @@ export function createReconcile(deps: ReconcileDeps) {
   /** A reading that is under way may have missed a channel that has just been created. */
   const freshCalls = oneAtATime(readCalls)
 
-  /** Asterisk's lists, read at one moment. */
   async function lists() {
     const info = (await readList(ari, '/asterisk/info')) as {
       readonly system?: { readonly entity_id?: string }

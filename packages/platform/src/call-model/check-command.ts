@@ -13,9 +13,7 @@ import { isSameAddress } from './address.ts'
 /** Every command except dial, which creates its leg. */
 export type CommandOnLeg = Exclude<CallCommand, 'dial'>
 
-/** What the api does with a command. */
 export type CommandCheck =
-  /** Send it to the platform. */
   | { readonly kind: 'send'; readonly as: CommandOnLeg | 'completeTransfer' }
   /** Accept it without sending: the leg is already in the requested state. */
   | { readonly kind: 'noop' }
@@ -59,7 +57,6 @@ const ALREADY: Readonly<Partial<Record<CallState, readonly CommandOnLeg[]>>> = {
   [ended]: ['hangup'],
 }
 
-/** The leg has the result of this command already. */
 export const hasResult = (state: CallState, command: CommandOnLeg | 'completeTransfer'): boolean =>
   ALREADY[state]?.some((one) => one === command) === true
 

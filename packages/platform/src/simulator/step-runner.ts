@@ -148,7 +148,6 @@ function unreadable(cause: unknown): never {
   throw new PlatformUnavailable('the simulator could not read the call', { cause })
 }
 
-/** Key of the record of a call group in the storage. */
 export const keyOf = (callId: CallId): string => `simulated:${callId}`
 
 /** One timer per call and kind of step: scheduling a step again moves its timer. */

@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto'
 import type { Config, Rule } from './config.ts'
 import { choice, described, type Field, FieldError, file, integer, optional, text, urls } from './fields.ts'
 
-/** Where a server is, and which authorities may sign its certificate. */
 export interface ServerAddress {
   /** With user and password. Several URLs are the nodes of one cluster. */
   readonly url: readonly string[]

@@ -44,7 +44,6 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * A lost hash means closed: at worst an extra attempt.
  */
 
-/** The result of a POST, in the words of an attempt. */
 export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>
 
 /** `pauseMs`: the endpoint asks not to be contacted for this long. */
@@ -132,7 +131,6 @@ export function createBreakerReader(redis: Redis) {
   }
 
   return {
-    /** Reads the breaker in one round trip. */
     async health(endpoint: Endpoint): Promise<EndpointHealth> {
       const { health } = await read(endpoint, '')
       return health

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache'
 import { pullersKey } from '../keys.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 
-/** A client that receives the deliveries of a subscription. */
 interface Puller {
   readonly clientId: string
   /** Milliseconds since 1970, like `lastAtMs`: it has received without a pause of a minute since then. */
@@ -30,7 +29,6 @@ const MAX_NOTED = 10_000
 
 export type PullerStore = ReturnType<typeof createPullerStore>
 
-/** Who receives the deliveries of pull subscriptions. */
 export function createPullerStore(redis: Redis) {
   /** When this process wrote last, by subscription and client. */
   const notedAtMs = new LRUCache<string, number>({ max: MAX_NOTED })

@@ -4,7 +4,6 @@ import { LANES } from '@switchhook/messaging'
 import type { Clocks } from '../clocks.ts'
 import { type Pace, type PostResult, paceAfter, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
 
-/** Where a delivery was consumed from. */
 export type Source = 'due' | 'lane'
 
 export interface IsolationDeps extends Pick<Clocks, 'nowMs'> {
@@ -55,7 +54,6 @@ const RESERVED_SHARE = 0.2
 /** The prefetch of a lane, in caps. Deliveries that need no turn pass through quickly, so it is more than one. */
 export const LANE_DEPTH = 4
 
-/** How many of a subscription's turns its retries may take together. */
 const turnsForRetries = (turns: number): number => Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
 
 /** The lane of a subscription. Always the same, so that its deliveries form one queue. */

@@ -48,7 +48,6 @@ export interface DueMessage {
   made?: Made
 }
 
-/** A delivery that may be sent now. */
 interface Sendable {
   readonly kind: 'sendable'
   /** As it is sent: with the subscription's current url and secret. */
@@ -84,10 +83,8 @@ export interface Made {
   secured?: Settlement | undefined
 }
 
-/** What the worker does next with a due delivery. */
 export type Looked = Sendable | NotMade | Made | Settled
 
-/** The ledger settles the message. */
 interface Settled extends Pick<Before, 'rejected'> {
   readonly kind: 'settled'
 }
@@ -117,7 +114,6 @@ export const needsTurn = (looked: Looked): boolean => looked.kind === 'sendable'
 export const isFresh = ({ nowMs, breaker }: DeliverDeps, looked: Looked): boolean =>
   looked.kind === 'sendable' && isLeaseValid(looked.trustedUntilMs, nowMs()) && !breaker.isFailing(looked.delivery)
 
-/** Makes the POST and classifies its answer. */
 export async function attempt(worker: DeliverDeps, sendable: Sendable): Promise<Made | NotMade> {
   const { delivery: admitted, before } = sendable
   const startedAtMs = worker.now()

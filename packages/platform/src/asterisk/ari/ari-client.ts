@@ -99,7 +99,6 @@ export function createAriClient(server: AriServer) {
   }
 }
 
-/** The paths of Asterisk's objects, by their ids. */
 export const channelPath = (id: string): string => `/channels/${encodeURIComponent(id)}`
 export const bridgePath = (id: string): string => `/bridges/${encodeURIComponent(id)}`
 export const applicationPath = (app: string): string => `/applications/${encodeURIComponent(app)}`

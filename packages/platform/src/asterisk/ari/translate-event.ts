@@ -6,7 +6,6 @@ export type PbxEvent =
   | { readonly kind: 'channel'; readonly channel: AriChannel; readonly input: PlainInput }
   /** A caller from outside has dialled this number. */
   | { readonly kind: 'arrives'; readonly channel: AriChannel; readonly called: string; readonly asteriskId: string }
-  /** An agent has dialled at the phone. */
   | {
       readonly kind: 'phone-dials'
       readonly channel: AriChannel
