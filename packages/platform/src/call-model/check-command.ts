@@ -80,7 +80,7 @@ export function checkCommand(
   details: CommandDetails,
 ): CommandCheck {
   const state = status?.state ?? initiated
-  const allowed = allowedIn(state, details)
+  const allowed = ALLOWED[state].filter((each) => each !== 'answer' || details.remoteAnswer !== false)
   const refuse = (code: RefusalCode, detail?: string): CommandCheck => ({
     kind: 'refuse',
     code,
@@ -99,9 +99,6 @@ export function checkCommand(
     ? refuse('invalid-call-state', TO_OTHER_PARTY)
     : { kind: 'send', as: command }
 }
-
-const allowedIn = (state: CallState, { remoteAnswer = true }: CommandDetails): readonly CommandOnLeg[] =>
-  ALLOWED[state].filter((command) => command !== 'answer' || remoteAnswer)
 
 /** While a transfer is pending, a transfer to the same target completes it; one to another target is refused. */
 function checkSecondTransfer(

@@ -9,12 +9,6 @@ export interface ServerAddress {
   readonly ca?: string
 }
 
-/** A single Redis, several sentinels, or several nodes of a cluster. */
-const redisUrls = (): Field<readonly string[]> =>
-  urls(['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'], {
-    alone: ['redis', 'rediss'],
-  })
-
 const passwordFile = (): Field<string | undefined> =>
   optional(
     file((content) => {
@@ -73,7 +67,10 @@ export const amqpFields = {
 export const redisFields = {
   REDIS_URL: described(
     'Redis, `redis://` or `rediss://`; also Sentinel and Cluster ([scaling](scaling.md)).',
-    redisUrls(),
+    // A single Redis, several sentinels, or several nodes of a cluster.
+    urls(['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'], {
+      alone: ['redis', 'rediss'],
+    }),
   ),
   REDIS_PASSWORD: described('Password for Redis, if `REDIS_URL` contains none.', optional(text())),
   REDIS_PASSWORD_FILE: described('Path of a file with this password.', passwordFile()),

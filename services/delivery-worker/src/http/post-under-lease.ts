@@ -107,7 +107,8 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
           if (!(await isPermitted(limited))) return notSent(LIMITED)
         } while (!isLeaseValid(trustedUntilMs, nowMs()) && !deadline.hasPassed)
         if (!deadline.hasPassed) continue
-        if (broken === undefined && !isLeaseValid(trustedUntilMs, nowMs())) throw tooSlow()
+        if (broken === undefined && !isLeaseValid(trustedUntilMs, nowMs()))
+          throw new Unavailable('redis', 'reading the subscription takes longer than its lease')
         return posted(delivery, broken ?? TIMED_OUT)
       }
     } finally {
@@ -117,5 +118,3 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
 }
 
 const posted = (delivery: Delivery, outcome: Outcome): Posted => ({ kind: 'posted', delivery, outcome })
-
-const tooSlow = (): Unavailable => new Unavailable('redis', 'reading the subscription takes longer than its lease')

@@ -54,8 +54,6 @@ const RESERVED_SHARE = 0.2
 /** The prefetch of a lane, in caps. Deliveries that need no turn pass through quickly, so it is more than one. */
 export const LANE_DEPTH = 4
 
-const turnsForRetries = (turns: number): number => Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
-
 /** The lane of a subscription. Always the same, so that its deliveries form one queue. */
 export const laneOf = (subscription: SubscriptionId): number => crc32(subscription) % LANES
 
@@ -80,7 +78,8 @@ export function createIsolation(deps: IsolationDeps) {
     // Below `least` the limits of other rooms do not matter.
     const turns =
       taken < least ? least : turnsWithin(turnsAt(pace, nowMs(), limits), { taken, full, takenBeyond }, limits)
-    return taken < turns && (!forRetry || takenByRetries < turnsForRetries(turns))
+    const forRetries = Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
+    return taken < turns && (!forRetry || takenByRetries < forRetries)
   }
 
   const roomOf = ({ subscriptionId }: Delivery): Room =>
