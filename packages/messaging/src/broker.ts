@@ -16,12 +16,11 @@ import type { PackedDelivery } from './packets/delivery-packet.ts'
 import type { SingleEvent } from './packets/event-pack.ts'
 import {
   aloneMessage,
-  checkMessage,
   deliveryMessage,
   deliveryPacketMessage,
   eventPackMessage,
+  jsonMessage,
   markedBy,
-  outcomesMessage,
   packedDeliveryMessage,
   unpackedMessage,
 } from './publishing/messages.ts'
@@ -188,8 +187,10 @@ export async function openBroker({
       publisher.publish(unpackedMessage(event, shards.events, ofPack)),
     /** @throws Unavailable */
     lookAt,
-    publishCheck: (check: ReceiverCheck) => publish(checkMessage(check)),
-    publishOutcomes: (batch: OutcomeBatch) => publish(outcomesMessage(batch)),
+    publishCheck: (check: ReceiverCheck) =>
+      publish(jsonMessage(Queue.receiverChecks, check, check.checkId, 'receiver.check')),
+    publishOutcomes: (batch: OutcomeBatch) =>
+      publish(jsonMessage(Queue.reportedOutcomes, batch, batch.batchId, 'delivery.outcomes')),
     /** Resolves once the consumer is attached. Consuming continues across reconnections until the consumer is drained. */
     consume: async <T>(options: ConsumeOptions<T>): Promise<Consumer> => {
       const consumer = new QueueConsumer(options, {

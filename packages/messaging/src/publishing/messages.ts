@@ -4,10 +4,8 @@ import {
   deliveryHeaders,
   INSTALLATION_HEADER,
   type InstallationId,
-  type OutcomeBatch,
   type PlatformEvent,
   parseEvent,
-  type ReceiverCheck,
   serialiseEvent,
 } from '@switchhook/contracts'
 import { type PackedDelivery, packDeliveries } from '../packets/delivery-packet.ts'
@@ -20,7 +18,6 @@ import {
   eventShardOf,
   FANOUT_EXCHANGE,
   fanoutExchange,
-  Queue,
   REVISION_HEADER,
 } from '../topology/topology.ts'
 import type { OutgoingMessage } from './outgoing-message.ts'
@@ -87,13 +84,7 @@ export const packedDeliveryMessage = ({ content, headers }: PackedDelivery, queu
     headers: { ...headers },
   })
 
-export const checkMessage = (check: ReceiverCheck): OutgoingMessage =>
-  jsonMessage(Queue.receiverChecks, check, check.checkId, 'receiver.check')
-
-export const outcomesMessage = (batch: OutcomeBatch): OutgoingMessage =>
-  jsonMessage(Queue.reportedOutcomes, batch, batch.batchId, 'delivery.outcomes')
-
-const jsonMessage = (queue: string, value: object, messageId: string, type: string): OutgoingMessage =>
+export const jsonMessage = (queue: string, value: object, messageId: string, type: string): OutgoingMessage =>
   toQueue(queue, Buffer.from(JSON.stringify(value)), { messageId, type })
 
 /** First attempts that share a message. @param packet deliveries, or the content of a packet that was received */

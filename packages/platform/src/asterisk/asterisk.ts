@@ -178,13 +178,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     })
   }
 
-  function onceReached(work: () => Promise<unknown>): Promise<void> {
-    const reached = async (): Promise<void> => {
-      await reach(ari)
-      await work()
-    }
-    return track(reached())
-  }
+  const onceReached = async (work: () => Promise<unknown>): Promise<void> => void (await track(reach(ari).then(work)))
 
   async function legsOf(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> {
     const session = await sessions.find(tenant, callId).catch(unreadable)
