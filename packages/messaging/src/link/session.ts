@@ -58,7 +58,6 @@ export async function onOwnChannel<T>(model: ChannelModel, work: (channel: Chann
 export const isRefusal = (error: unknown, ...codes: readonly number[]): boolean =>
   error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
 
-/** RabbitMQ's answer for a queue that it does not know. */
 const NOT_FOUND = 404
 
 /** Like `onOwnChannel`. Undefined: a queue that `work` asks for does not exist. */

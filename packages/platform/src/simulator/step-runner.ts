@@ -19,7 +19,6 @@ export interface StepRunnerDeps extends Surroundings {
   readonly deviceOf: (tenant: Tenant, agentUri: string) => Promise<DeviceState>
 }
 
-/** The stored payload of a scheduled step's timer. */
 export interface StepTimer {
   readonly sessionId: CallId
   readonly cue: CallStep

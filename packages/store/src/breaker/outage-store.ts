@@ -39,7 +39,6 @@ export const createOutageStore = (redis: Redis) => ({
 /** Earlier versions write this for any outage. */
 const TOLD = '1'
 
-/** Parses the field `opening`, as note-failure.lua writes it. */
 function parseOpening(opening: string): Outage {
   const [since, failures, until, ...last] = opening.split(' ')
   return {

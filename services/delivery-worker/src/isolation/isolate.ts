@@ -124,7 +124,6 @@ export function createIsolation(deps: IsolationDeps) {
     return isInTurn.finally(() => clearTimeout(patience))
   }
 
-  /** Hands the turn of a delivery to the next that waits. */
   function release(delivery: Delivery): void {
     const room = roomOf(delivery)
     count(room, isRetry(delivery), -1)

@@ -1,7 +1,6 @@
 import type { ChannelInput } from '../session/input.ts'
 import type { AriChannel, AriEndpoint, AriEvent } from './ari-model.ts'
 
-/** An event of Asterisk in the terms of the adapter. */
 export type PbxEvent =
   | { readonly kind: 'channel'; readonly channel: AriChannel; readonly input: PlainInput }
   /** A caller from outside has dialled this number. */
