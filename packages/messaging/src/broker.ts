@@ -6,7 +6,7 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import { CHECK_INTERVAL_MS, type ConsumeOptions, type ConsumerTiming } from './consuming/consume-options.ts'
+import { CHECK_INTERVAL_MS, type ConsumeOptions, type ConsumerTiming, TIMING } from './consuming/consume-options.ts'
 import { type Consumer, QueueConsumer } from './consuming/consumer.ts'
 import { createQueueDepths, type QueueDepth } from './consuming/queue-depths.ts'
 import { type Link, openLink } from './link/link.ts'
@@ -16,12 +16,11 @@ import type { PackedDelivery } from './packets/delivery-packet.ts'
 import type { SingleEvent } from './packets/event-pack.ts'
 import {
   aloneMessage,
-  checkMessage,
   deliveryMessage,
   deliveryPacketMessage,
   eventPackMessage,
+  jsonMessage,
   markedBy,
-  outcomesMessage,
   packedDeliveryMessage,
   unpackedMessage,
 } from './publishing/messages.ts'
@@ -41,7 +40,6 @@ import {
   waitQueueFor,
 } from './topology/topology.ts'
 
-/** A service's access to RabbitMQ. */
 export type Broker = Awaited<ReturnType<typeof openBroker>>
 
 export interface BrokerOptions extends BrokerAddress, Pick<PublisherOptions, 'confirmTimeoutMs' | 'stuckAfterMs'> {
@@ -56,7 +54,7 @@ export interface BrokerOptions extends BrokerAddress, Pick<PublisherOptions, 'co
   readonly consumerTiming?: ConsumerTiming
   readonly metrics?: Meters
   /** Called at each publish for the installation id in the message's header. Absent: messages carry none. */
-  readonly installation?: () => InstallationId
+  readonly installation?: () => InstallationId | undefined
 }
 
 /**
@@ -72,9 +70,9 @@ export async function openBroker({
   log,
   name,
   waitUntilReady = true,
-  consumerTiming,
+  consumerTiming = TIMING,
   metrics,
-  installation,
+  installation = () => undefined,
   ...confirms
 }: BrokerOptions) {
   const links: Link[] = []
@@ -127,14 +125,14 @@ export async function openBroker({
   links.push(publishing, consuming)
   const checking = setInterval(() => {
     for (const consumer of consumers) void consumer.check(consuming.session())
-  }, consumerTiming?.checkMs ?? CHECK_INTERVAL_MS)
+  }, consumerTiming.checkMs ?? CHECK_INTERVAL_MS)
   checking.unref()
   if (waitUntilReady) await ready()
   const { shards = { deliveries: 1, events: 1 } } = topology
   const depthsOf = createQueueDepths()
 
   const lookAt = (queues: readonly string[]): Promise<readonly QueueDepth[]> => depthsOf(consuming.session(), queues)
-  const publish = (message: OutgoingMessage) => publisher.publish(markedBy(installation?.(), message))
+  const publish = (message: OutgoingMessage) => publisher.publish(markedBy(installation(), message))
   return {
     /** Both connections are set up, and the publisher is not blocked. */
     isReady,
@@ -149,12 +147,7 @@ export async function openBroker({
      * Stores the event in fan-out's queue, and a copy in each queue that other systems have bound and that accepts it. Events of
      * one turn of the event loop share messages. If it rejects, the event may be stored.
      */
-    publishEvent: createPublishEvent({
-      publisher,
-      shards: shards.events,
-      installation: () => installation?.(),
-      lookAt,
-    }),
+    publishEvent: createPublishEvent({ publisher, shards: shards.events, installation, lookAt }),
     /** For an immediate attempt. */
     publishDelivery: (delivery: Delivery) =>
       publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries))),
@@ -179,7 +172,6 @@ export async function openBroker({
       delivery: PackedDelivery,
       queue = dueQueueFor(String(delivery.headers['sh-subscription-id']), shards.deliveries),
     ) => publish(packedDeliveryMessage(delivery, queue)),
-    /** Stores a pack of events in a queue of the topology's backlogs. */
     publishPack: (events: readonly SingleEvent[], backlog: number) =>
       publish(eventPackMessage(events, backlogQueue(backlog))),
     /** Sends an event back to fan-out's queue, to be handled without others. */
@@ -189,8 +181,10 @@ export async function openBroker({
       publisher.publish(unpackedMessage(event, shards.events, ofPack)),
     /** @throws Unavailable */
     lookAt,
-    publishCheck: (check: ReceiverCheck) => publish(checkMessage(check)),
-    publishOutcomes: (batch: OutcomeBatch) => publish(outcomesMessage(batch)),
+    publishCheck: (check: ReceiverCheck) =>
+      publish(jsonMessage(Queue.receiverChecks, check, check.checkId, 'receiver.check')),
+    publishOutcomes: (batch: OutcomeBatch) =>
+      publish(jsonMessage(Queue.reportedOutcomes, batch, batch.batchId, 'delivery.outcomes')),
     /** Resolves once the consumer is attached. Consuming continues across reconnections until the consumer is drained. */
     consume: async <T>(options: ConsumeOptions<T>): Promise<Consumer> => {
       const consumer = new QueueConsumer(options, {
@@ -201,7 +195,7 @@ export async function openBroker({
         copyArrived: () =>
           declareAgain('an earlier version bound fanout.events to switchhook.events again; removing the binding'),
         meter,
-        ...(consumerTiming !== undefined && { timing: consumerTiming }),
+        timing: consumerTiming,
       })
       consumers.add(consumer)
       await attachNow(consumer)

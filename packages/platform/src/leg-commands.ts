@@ -2,8 +2,6 @@ import { CallState, type CommandId, type Tenant, uuidV5 } from '@switchhook/cont
 import type { LegCommand, Platform, TalkCommand } from './platform.ts'
 import type { AgentStep, Party } from './simulator/call-group.ts'
 
-type Command = 'answer' | 'resume' | 'hangup' | 'hold' | 'completeTransfer' | 'transfer'
-
 /** The port's commands on a leg, as steps of its agent. */
 export function legCommands<Callee extends Party>({
   apply,
@@ -13,7 +11,7 @@ export function legCommands<Callee extends Party>({
   readonly apply: (command: LegCommand, step: AgentStep<Callee>) => Promise<void>
   readonly legsOf: Platform['lookUp']
   readonly partyOf: (tenant: Tenant, address: string) => Callee | Promise<Callee>
-}): Pick<Platform, Command> {
+}): Pick<Platform, 'answer' | 'resume' | 'hangup' | 'hold' | 'completeTransfer' | 'transfer'> {
   /** Holds the agent's other connected calls. False: one of them is still connected, so the command must fail. */
   async function holdOthers(command: TalkCommand): Promise<boolean> {
     const { tenant, agentUri, commandId } = command

@@ -13,7 +13,6 @@ export interface RecordChange {
   readonly isListed?: boolean
 }
 
-/** Records and timers that are written together. */
 export interface StorageChange {
   readonly records: readonly RecordChange[]
   /** A timer with a known id replaces it. When it is due, a replica calls the adapter's `due`, even if this process has died. */
@@ -40,7 +39,6 @@ interface Alias {
 /** Of an alias: longer than any call. */
 const ALIAS_KEPT_MS = 24 * 60 * 60_000
 
-/** Reads the record that contains the call, and its version. */
 export async function readByCall(
   storage: Pick<AdapterStorage, 'read'>,
   keyOf: (callId: CallId) => string,

@@ -27,7 +27,6 @@ export interface Metrics {
   readonly contentType: string
 }
 
-/** The metrics of one service, with prom-client's default metrics of the process. */
 export function createMetrics(service: string): Metrics {
   const registry = new Registry()
   registry.setDefaultLabels({ service })

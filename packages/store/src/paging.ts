@@ -44,7 +44,6 @@ export const createTimeCursor = (kind: string) => createListCursor(kind, /^\d{1,
 /** Converts a time in µs, as Redis formats the score, to ISO 8601, UTC. */
 export const isoTime = (since: string): string => new Date(Math.floor(Number(since) / 1_000)).toISOString()
 
-/** A list in the order of its pages. */
 interface Listing<Entry> {
   readonly limit: number
   /** From the beginning of the page on, a part at a time. */

@@ -1,4 +1,3 @@
-/** The clocks of a worker. */
 export interface Clocks {
   /** Milliseconds since 1970. */
   readonly now: () => number

@@ -1,6 +1,5 @@
 import { type Field, FieldError, optional } from '@switchhook/runtime'
 
-/** The operator's proxy, through which webhooks leave. */
 export interface EgressProxy {
   /** Whether the connection to the proxy itself uses TLS. */
   readonly isTls: boolean

@@ -3,7 +3,6 @@ import { parsed, parseJson } from '../events/event.ts'
 import { type DeliveryId, parseDeliveryId, parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
 import { type Outcome, UNREACHABLE_REASONS } from './outcome.ts'
 
-/** The outcome that a client reports of a delivery that it has received. */
 export interface ReportedOutcome {
   readonly deliveryId: DeliveryId
   /** The number of this attempt, as it was handed out. */

@@ -35,7 +35,6 @@ export interface CheckFacts {
  */
 const CHECK_REFUSALS = ['secret-unavailable', 'subscription-not-found'] as const satisfies readonly FailureCode[]
 
-/** The result of a check, from a delivery worker to the api. */
 export type CheckResult = CheckFacts | { readonly refused: (typeof CHECK_REFUSALS)[number] }
 
 /** Reads a result that a worker of any version stored. Undefined: this version does not understand it. */

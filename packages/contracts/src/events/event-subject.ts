@@ -23,8 +23,6 @@ export function subjectOf(data: Readonly<Record<string, unknown>>): EventSubject
   }
 }
 
-const canonicalNumber = (number: string): string => number.replaceAll(/[^\d+]/g, '')
-
 /**
  * The digits that all spellings of a phone number end with: without separators, `+`, and leading zeros, which are the
  * prefix of an international or a long-distance call.
@@ -33,7 +31,7 @@ export const numberEnding = (number: string): string => number.replaceAll(/\D/g,
 
 function numberOf(party: unknown): string | null {
   const number = textOf(typeof party === 'object' && party !== null ? (party as { number?: unknown }).number : null)
-  return number === null || !/^[+\d]/.test(number) ? null : canonicalNumber(number)
+  return number === null || !/^[+\d]/.test(number) ? null : number.replaceAll(/[^\d+]/g, '')
 }
 
 /** GUIDs in lower case; other ids unchanged. */

@@ -23,15 +23,30 @@ export const occurredAt = time('Same as `occurredAt` of the envelope.')
 export const objectSchema = (properties: object) =>
   ({ type: 'object', required: Object.keys(properties), properties }) as const
 
-/** JSON Schema of an object with a description. Every property is required. */
-export const describedObject = (description: string, properties: object) =>
+export const describedObject = <Properties extends object>(description: string, properties: Properties) =>
   ({ type: 'object', description, required: Object.keys(properties), properties }) as const
 
 /** JSON Schema of the `data` of an event type. Every property is required. */
-export const dataSchema = <Example extends object>(description: string, properties: object, example: Example) => ({
-  ...describedObject(description, properties),
-  examples: [example],
-})
+export const dataSchema = <Properties extends object, Example extends object>(
+  description: string,
+  properties: Properties,
+  example: Example,
+) => ({ ...describedObject(description, properties), examples: [example] })
+
+/** The data that a `dataSchema` of plain properties describes. */
+export type DataOf<Schema> = Schema extends { readonly properties: infer Properties }
+  ? { readonly [Name in keyof Properties]: ValueOf<Properties[Name]> }
+  : never
+
+interface Values {
+  readonly string: string
+  readonly integer: number
+  readonly null: null
+}
+
+type ValueOf<Property> = Property extends { readonly type: infer Type }
+  ? Values[(Type extends readonly (infer Each)[] ? Each : Type) & keyof Values]
+  : never
 
 /** JSON Schema of an enum that is transmitted as a number. `names` is the table that the code uses. */
 export function numberedSchema(names: Readonly<Record<string, number>>, description: string) {

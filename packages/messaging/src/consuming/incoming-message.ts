@@ -1,7 +1,6 @@
 import type { ConsumeMessage } from 'amqplib'
 import { COPY_HEADER, EVENTS_EXCHANGE } from '../topology/topology.ts'
 
-/** A received message, as parsers get it. */
 export interface IncomingMessage {
   readonly content: Buffer
   readonly headers: Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type InstallationId, newTraceparent, parseDelivery, parseEvent, readInstallation } from '@switchhook/contracts'
 import { isCopy } from '../consuming/incoming-message.ts'
 import { sampleDelivery, sampleEvent } from '../testing/samples.ts'
-import { checkMessage, copyOf, deliveryMessage, eventMessage, markedBy } from './messages.ts'
+import { copyOf, deliveryMessage, eventMessage, jsonMessage, markedBy } from './messages.ts'
 
 test('an event message has the event’s type as routing key, and its id', () => {
   const event = sampleEvent()
@@ -60,12 +60,18 @@ test('events, deliveries and receiver checks carry the id of the installation th
     expiresAt: '2026-11-20T17:06:01.173Z',
   } as const
   const delivery = sampleDelivery()
-  const marked = [eventMessage(sampleEvent()), deliveryMessage(delivery, 'delivery.due'), checkMessage(check)].map(
-    (message) => markedBy(installation, message),
-  )
+  const marked = [
+    eventMessage(sampleEvent()),
+    deliveryMessage(delivery, 'delivery.due'),
+    jsonMessage('delivery.checks', check, check.checkId, 'receiver.check'),
+  ].map((message) => markedBy(installation, message))
   const ids = marked.map(({ properties }) => readInstallation(properties.headers?.['sh-installation']))
   expect(ids).toEqual([installation, installation, installation])
   expect(parseDelivery(delivery.body, marked[1]?.properties.headers)).toEqual(delivery)
-  const unmarked = [eventMessage(sampleEvent()), deliveryMessage(delivery, 'delivery.due'), checkMessage(check)]
+  const unmarked = [
+    eventMessage(sampleEvent()),
+    deliveryMessage(delivery, 'delivery.due'),
+    jsonMessage('delivery.checks', check, check.checkId, 'receiver.check'),
+  ]
   for (const { properties } of unmarked) expect(properties.headers).not.toHaveProperty('sh-installation')
 })

@@ -4,10 +4,8 @@ import {
   deliveryHeaders,
   INSTALLATION_HEADER,
   type InstallationId,
-  type OutcomeBatch,
   type PlatformEvent,
   parseEvent,
-  type ReceiverCheck,
   serialiseEvent,
 } from '@switchhook/contracts'
 import { type PackedDelivery, packDeliveries } from '../packets/delivery-packet.ts'
@@ -20,14 +18,12 @@ import {
   eventShardOf,
   FANOUT_EXCHANGE,
   fanoutExchange,
-  Queue,
   REVISION_HEADER,
 } from '../topology/topology.ts'
 import type { OutgoingMessage } from './outgoing-message.ts'
 
 const contentType = 'application/json'
 
-/** The message with the id of the installation that publishes it. */
 export function markedBy(installation: InstallationId | undefined, message: OutgoingMessage): OutgoingMessage {
   if (installation === undefined) return message
   const headers = { ...message.properties.headers, [INSTALLATION_HEADER]: installation }
@@ -81,7 +77,6 @@ export const copyOf = (message: OutgoingMessage): OutgoingMessage => ({
 export const deliveryMessage = (delivery: Delivery, queue: string): OutgoingMessage =>
   packedDeliveryMessage({ content: delivery.body, headers: deliveryHeaders(delivery) }, queue)
 
-/** A delivery from a packet as a message of its own. */
 export const packedDeliveryMessage = ({ content, headers }: PackedDelivery, queue: string): OutgoingMessage =>
   toQueue(queue, content, {
     messageId: String(headers['sh-delivery-id']),
@@ -89,13 +84,7 @@ export const packedDeliveryMessage = ({ content, headers }: PackedDelivery, queu
     headers: { ...headers },
   })
 
-export const checkMessage = (check: ReceiverCheck): OutgoingMessage =>
-  jsonMessage(Queue.receiverChecks, check, check.checkId, 'receiver.check')
-
-export const outcomesMessage = (batch: OutcomeBatch): OutgoingMessage =>
-  jsonMessage(Queue.reportedOutcomes, batch, batch.batchId, 'delivery.outcomes')
-
-const jsonMessage = (queue: string, value: object, messageId: string, type: string): OutgoingMessage =>
+export const jsonMessage = (queue: string, value: object, messageId: string, type: string): OutgoingMessage =>
   toQueue(queue, Buffer.from(JSON.stringify(value)), { messageId, type })
 
 /** First attempts that share a message. @param packet deliveries, or the content of a packet that was received */

@@ -48,7 +48,6 @@ export function quarantineMessage(message: Message, origin: Origin): OutgoingMes
   }
 }
 
-/** The message as a requeue sends it back to its origin. */
 export function releasedMessage(message: Message, origin: Origin): OutgoingMessage {
   return {
     exchange: origin.exchange,

@@ -64,7 +64,6 @@ export async function take(channel: Channel, queue: string, limit: number): Prom
   return messages
 }
 
-/** Resolves to whether the message was sent back. */
 async function release(publisher: Publisher, message: GetMessage): Promise<boolean> {
   const origin = originOf(message)
   if (origin === undefined) return false

@@ -237,6 +237,5 @@ export function serviceTopology(
   }
 }
 
-/** Whether a queue should receive messages with this exchange and routing key. */
 export const hasRoute = ({ bindings }: Topology, exchange: string, routingKey: string): boolean =>
   bindings.some(({ from, key }) => from === exchange && (key === routingKey || key === '#'))

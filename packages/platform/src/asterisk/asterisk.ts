@@ -32,7 +32,6 @@ export interface AsteriskDeps extends Omit<Surroundings, 'listener'> {
   readonly server: AriServer
   /** For agents whose phones answer a NOTIFY; null: there are none. */
   readonly manager: ManagerLogin | null
-  /** The Stasis application of this installation. */
   readonly app: string
   readonly agents: readonly PbxAgent[]
   readonly trunk: Trunk
@@ -47,7 +46,6 @@ export interface AsteriskDeps extends Omit<Surroundings, 'listener'> {
   readonly onUnknown: (unknown: UnknownChannels) => void
 }
 
-/** A real PBX behind the port: Asterisk over ARI. */
 export interface AsteriskPlatform extends Platform {
   /** A timer of the memory is due. Rejects if the timer must be repeated. */
   due(timer: { readonly tenant: Tenant; readonly payload: unknown }): Promise<void>
@@ -180,13 +178,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     })
   }
 
-  function onceReached(work: () => Promise<unknown>): Promise<void> {
-    const reached = async (): Promise<void> => {
-      await reach(ari)
-      await work()
-    }
-    return track(reached())
-  }
+  const onceReached = async (work: () => Promise<unknown>): Promise<void> => void (await track(reach(ari).then(work)))
 
   async function legsOf(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> {
     const session = await sessions.find(tenant, callId).catch(unreadable)

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Devices } from '../devices.ts'
 import type { PbxAgents } from './agents.ts'
-import type { AriClient } from './ari/ari-client.ts'
+import { type AriClient, channelPath } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'
 import { arrivedCallId, readMark, type SessionName } from './ari/channel-mark.ts'
 import type { PbxEvent } from './ari/translate-event.ts'
@@ -25,7 +25,6 @@ export interface HandlerDeps {
 const NO_SUCH_NUMBER = '1'
 const ARRIVALS_REMEMBERED = 1_000
 
-/** Applies each event to the session that it concerns. */
 export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<void> {
   const { agents, app, ari, devices, lines, parties, sessions, now } = deps
   /** Channels that arrived here, until Asterisk repeats our mark in their events. */
@@ -33,7 +32,6 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
 
   const sessionOf = (channel: AriChannel): SessionName | undefined => readMark(app, channel) ?? arrived.get(channel.id)
 
-  /** The session of the call that the channel is in. */
   async function callOf(channel: AriChannel): Promise<SessionName | undefined> {
     const session = sessionOf(channel)
     const agent = session && lines.agentOf(session)
@@ -51,12 +49,10 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   }
 
   const refuse = async ({ id }: AriChannel): Promise<void> =>
-    void (await ari.request('DELETE', `/channels/${encodeURIComponent(id)}`, { reason_code: NO_SUCH_NUMBER }))
+    void (await ari.request('DELETE', channelPath(id), { reason_code: NO_SUCH_NUMBER }))
 
-  const declineTransfer = async ({ id }: AriChannel): Promise<void> => {
-    const path = `/channels/${encodeURIComponent(id)}/transfer_progress`
-    await ari.request('POST', path, { states: 'channel_declined' })
-  }
+  const declineTransfer = async ({ id }: AriChannel): Promise<void> =>
+    void (await ari.request('POST', `${channelPath(id)}/transfer_progress`, { states: 'channel_declined' }))
 
   async function arrives({ channel, asteriskId, ...event }: Extract<PbxEvent, { kind: 'arrives' }>): Promise<void> {
     const agent = agents.calledAt(event.called)

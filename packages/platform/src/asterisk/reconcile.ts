@@ -1,5 +1,6 @@
+import { oneAtATime } from '@switchhook/runtime'
 import type { PbxAgents } from './agents.ts'
-import type { AriClient } from './ari/ari-client.ts'
+import { type AriClient, applicationPath } from './ari/ari-client.ts'
 import type { AriChannel, AriEndpoint } from './ari/ari-model.ts'
 import { readMark, type SessionName } from './ari/channel-mark.ts'
 import { type Calls, readCalls, readList } from './ari/read-calls.ts'
@@ -29,24 +30,9 @@ export function createReconcile(deps: ReconcileDeps) {
   const { ari, app, agents, store, sessions, handle, removeLeftovers, onError } = deps
   let startedAt: string | undefined
 
-  let reading: Promise<unknown> = Promise.resolve()
-  let next: Promise<Calls> | undefined
-  /**
-   * Reads the calls, beginning now or later: a reading that is under way may have missed a channel that has just been
-   * created. Sessions that are compared at the same time share one.
-   */
-  function freshCalls(): Promise<Calls> {
-    const start = (): Promise<Calls> => {
-      next = undefined
-      const started = readCalls(ari)
-      reading = started
-      return started
-    }
-    next ??= reading.then(start, start)
-    return next
-  }
+  /** A reading that is under way may have missed a channel that has just been created. */
+  const freshCalls = oneAtATime(readCalls)
 
-  /** Asterisk's lists, read at one moment. */
   async function lists() {
     const info = (await readList(ari, '/asterisk/info')) as {
       readonly system?: { readonly entity_id?: string }
@@ -58,7 +44,7 @@ export function createReconcile(deps: ReconcileDeps) {
 
   /** Asterisk may drop both with the event stream. */
   async function subscribe(): Promise<void> {
-    const path = `/applications/${encodeURIComponent(app)}`
+    const path = applicationPath(app)
     await ari.request('PUT', `${path}/eventFilter`, {}, { disallowed: UNREAD_EVENTS.map((type) => ({ type })) })
     const sources = agents.all.map(({ endpoint }) => `endpoint:PJSIP/${endpoint}`)
     for (const eventSource of sources) await ari.request('POST', `${path}/subscription`, { eventSource })
@@ -110,7 +96,7 @@ export function createReconcile(deps: ReconcileDeps) {
         const stored = await sessions.find(session.tenant, session.sessionId)
         // The list is older than this comparison, so only a new one proves that a channel is gone.
         const isMissing = stored?.channels.some((channel) => isLive(channel) && !listed.has(channel.id)) === true
-        const fresh = async (): Promise<SessionInput> => inputFor(await freshCalls(), hasRestarted)
+        const fresh = async (): Promise<SessionInput> => inputFor(await freshCalls(ari), hasRestarted)
         await compare(session, isMissing ? fresh : input).catch((error: unknown) =>
           onError('a call could not be compared with Asterisk', error),
         )
@@ -123,7 +109,7 @@ export function createReconcile(deps: ReconcileDeps) {
       const session = await sessions.find(name.tenant, name.sessionId)
       if (session === undefined) return
       if (isFinished(session)) return sessions.report(name.tenant, name.sessionId)
-      await compare(name, async () => inputFor(await freshCalls(), false))
+      await compare(name, async () => inputFor(await freshCalls(ari), false))
     },
   }
 }

@@ -13,9 +13,7 @@ import { isSameAddress } from './address.ts'
 /** Every command except dial, which creates its leg. */
 export type CommandOnLeg = Exclude<CallCommand, 'dial'>
 
-/** What the api does with a command. */
 export type CommandCheck =
-  /** Send it to the platform. */
   | { readonly kind: 'send'; readonly as: CommandOnLeg | 'completeTransfer' }
   /** Accept it without sending: the leg is already in the requested state. */
   | { readonly kind: 'noop' }
@@ -59,7 +57,6 @@ const ALREADY: Readonly<Partial<Record<CallState, readonly CommandOnLeg[]>>> = {
   [ended]: ['hangup'],
 }
 
-/** The leg has the result of this command already. */
 export const hasResult = (state: CallState, command: CommandOnLeg | 'completeTransfer'): boolean =>
   ALREADY[state]?.some((one) => one === command) === true
 
@@ -83,7 +80,7 @@ export function checkCommand(
   details: CommandDetails,
 ): CommandCheck {
   const state = status?.state ?? initiated
-  const allowed = allowedIn(state, details)
+  const allowed = ALLOWED[state].filter((each) => each !== 'answer' || details.remoteAnswer !== false)
   const refuse = (code: RefusalCode, detail?: string): CommandCheck => ({
     kind: 'refuse',
     code,
@@ -102,9 +99,6 @@ export function checkCommand(
     ? refuse('invalid-call-state', TO_OTHER_PARTY)
     : { kind: 'send', as: command }
 }
-
-const allowedIn = (state: CallState, { remoteAnswer = true }: CommandDetails): readonly CommandOnLeg[] =>
-  ALLOWED[state].filter((command) => command !== 'answer' || remoteAnswer)
 
 /** While a transfer is pending, a transfer to the same target completes it; one to another target is refused. */
 function checkSecondTransfer(

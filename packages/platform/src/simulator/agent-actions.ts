@@ -25,7 +25,6 @@ export function applyAgentStep(
   if (!isCarriedOut && commandId !== null) draft.report(leg, { failedCommand: failedCommand(kind, commandId) })
 }
 
-/** Reports that the result of a command was there already. */
 export function reportDone(draft: Draft, leg: LegReport, { kind, commandId }: AgentStep): void {
   if (commandId !== null) draft.report(leg, { doneCommand: commandOf(kind, commandId) })
 }

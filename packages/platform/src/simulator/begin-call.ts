@@ -45,7 +45,6 @@ export interface InboundCall {
   readonly talkForMs: number | null
 }
 
-/** An outside caller rings an agent. */
 export function beginInbound(inbound: NewCall, { ringForMs, talkForMs }: Omit<InboundCall, 'from'>): StepResult {
   const { draft, call } = begin(inbound, null, { talkMs: talkForMs })
   draft.addLeg(call, inbound.called, inbound.caller, {

@@ -146,6 +146,5 @@ export const isSameParty = (one: Party, other: Party): boolean =>
     ? isAgent(other, one.agentUri)
     : other.kind === 'outside' && isSameAddress(one.address, other.address)
 
-/** The party that the agent talks to. */
 export const otherParty = ({ caller, called }: SimulatedCall, agentUri: string): Party =>
   isAgent(caller, agentUri) ? called : caller

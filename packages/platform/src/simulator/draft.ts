@@ -11,7 +11,6 @@ const REMEMBERED_COMMANDS = 8
 /** The agent, an outside party or the simulated switch itself. */
 export type EndedByParty = { readonly agentUri: string } | 'outside' | 'switch'
 
-/** What a step needs to know besides the call group. */
 export interface DraftContext {
   /** Time of the step, ISO 8601, UTC. */
   readonly at: string

@@ -6,7 +6,6 @@ import { compileSchema, objectSchema, type Tenant } from '@switchhook/contracts'
 export interface Scenario {
   /** The same seed generates the same calls. */
   readonly seed: number
-  /** The agents of this tenant take part. */
   readonly tenant: Tenant
   readonly callsPerMinute: number
   /** Of all calls; agents dial the others. */

@@ -19,7 +19,6 @@ export interface StepRunnerDeps extends Surroundings {
   readonly deviceOf: (tenant: Tenant, agentUri: string) => Promise<DeviceState>
 }
 
-/** The stored payload of a scheduled step's timer. */
 export interface StepTimer {
   readonly sessionId: CallId
   readonly cue: CallStep
@@ -148,7 +147,6 @@ function unreadable(cause: unknown): never {
   throw new PlatformUnavailable('the simulator could not read the call', { cause })
 }
 
-/** Key of the record of a call group in the storage. */
 export const keyOf = (callId: CallId): string => `simulated:${callId}`
 
 /** One timer per call and kind of step: scheduling a step again moves its timer. */

@@ -38,7 +38,6 @@ export const tracingFields = {
 
 export type TracingConfig = Config<typeof tracingFields>
 
-/** The variables that every service reads. */
 export const commonFields = {
   ...amqpFields,
   ...redisFields,

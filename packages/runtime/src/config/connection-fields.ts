@@ -2,19 +2,12 @@ import { X509Certificate } from 'node:crypto'
 import type { Config, Rule } from './config.ts'
 import { choice, described, type Field, FieldError, file, integer, optional, text, urls } from './fields.ts'
 
-/** Where a server is, and which authorities may sign its certificate. */
 export interface ServerAddress {
   /** With user and password. Several URLs are the nodes of one cluster. */
   readonly url: readonly string[]
   /** Certificates of authorities (PEM). Absent: the authorities that Node.js trusts. */
   readonly ca?: string
 }
-
-/** A single Redis, several sentinels, or several nodes of a cluster. */
-const redisUrls = (): Field<readonly string[]> =>
-  urls(['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'], {
-    alone: ['redis', 'rediss'],
-  })
 
 const passwordFile = (): Field<string | undefined> =>
   optional(
@@ -74,7 +67,10 @@ export const amqpFields = {
 export const redisFields = {
   REDIS_URL: described(
     'Redis, `redis://` or `rediss://`; also Sentinel and Cluster ([scaling](scaling.md)).',
-    redisUrls(),
+    // A single Redis, several sentinels, or several nodes of a cluster.
+    urls(['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'], {
+      alone: ['redis', 'rediss'],
+    }),
   ),
   REDIS_PASSWORD: described('Password for Redis, if `REDIS_URL` contains none.', optional(text())),
   REDIS_PASSWORD_FILE: described('Path of a file with this password.', passwordFile()),

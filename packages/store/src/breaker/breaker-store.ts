@@ -44,7 +44,6 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * A lost hash means closed: at worst an extra attempt.
  */
 
-/** The result of a POST, in the words of an attempt. */
 export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>
 
 /** `pauseMs`: the endpoint asks not to be contacted for this long. */
@@ -57,9 +56,6 @@ export interface EndpointHealth {
   /** End of the current or latest cool-down, in ms since 1970. Null while closed. */
   readonly openUntilMs: number | null
 }
-
-/** A worker's claim to the one POST after a cool-down. */
-export type Probe = string
 
 export interface BreakerOptions {
   /** Transient failures in a row that open the breaker. */
@@ -78,17 +74,16 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
   return {
     ...createBreakerReader(redis),
     /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
-    async claimProbe(endpoint: Endpoint, leaseMs: number): Promise<Probe | undefined> {
+    async claimProbe(endpoint: Endpoint, leaseMs: number): Promise<string | undefined> {
       const probe = randomUUID()
       const claimed = await runScript(redis, 'breaker/claim-probe', [breakerKey(endpoint)], [probe, leaseMs])
       return claimed === 1 ? probe : undefined
     },
     /** Gives a claim back whose POST was not made, so that the next delivery can be the probe. */
-    async releaseProbe(endpoint: Endpoint, probe: Probe): Promise<void> {
-      await runScript(redis, 'breaker/release-probe', [breakerKey(endpoint)], [probe])
-    },
+    releaseProbe: (endpoint: Endpoint, probe: string): Promise<void> =>
+      runScript(redis, 'breaker/release-probe', [breakerKey(endpoint)], [probe]),
     /** Counts a transient failure. Resolves to whether it starts a cool-down; one that asks for a pause always does. */
-    async noteFailure(endpoint: Endpoint, probe: Probe | undefined, result: FailedResult = UNKNOWN): Promise<boolean> {
+    async noteFailure(endpoint: Endpoint, probe: string | undefined, result: FailedResult = UNKNOWN): Promise<boolean> {
       const keys = [breakerKey(endpoint), coolDownsKey(endpoint)]
       const breaker = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS]
       const args = [...breaker, resultToText(result), KEPT_PERIODS, HISTORY_MS, result.pauseMs ?? 0]
@@ -96,9 +91,7 @@ export function createBreakerStore(redis: Redis, { failures, cooldownMs }: Break
       return opened === 1
     },
     /** Resets the count, because the endpoint works, and closes the breaker unless the endpoint asked for a pause. */
-    async noteAnswer(endpoint: Endpoint): Promise<void> {
-      await runScript(redis, 'breaker/note-answer', [breakerKey(endpoint)])
-    },
+    noteAnswer: (endpoint: Endpoint): Promise<void> => runScript(redis, 'breaker/note-answer', [breakerKey(endpoint)]),
   }
 }
 
@@ -138,7 +131,6 @@ export function createBreakerReader(redis: Redis) {
   }
 
   return {
-    /** Reads the breaker in one round trip. */
     async health(endpoint: Endpoint): Promise<EndpointHealth> {
       const { health } = await read(endpoint, '')
       return health

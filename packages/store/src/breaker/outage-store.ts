@@ -23,9 +23,8 @@ export const createOutageStore = (redis: Redis) => ({
     return told === String(outage.sinceMs) || told === TOLD ? undefined : outage
   },
   /** Marks only this outage, and nothing once it is over: meanwhile the breaker may have closed and opened again. */
-  async markReported(endpoint: Endpoint, { sinceMs }: Pick<Outage, 'sinceMs'>): Promise<void> {
-    await runScript(redis, 'redis/mark-reported', [breakerKey(endpoint)], ['opening', sinceMs])
-  },
+  markReported: (endpoint: Endpoint, { sinceMs }: Pick<Outage, 'sinceMs'>): Promise<void> =>
+    runScript(redis, 'redis/mark-reported', [breakerKey(endpoint)], ['opening', sinceMs]),
   /**
    * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
    * Undefined: the start of the outage was never reported, so its end must not be either; or another worker noted its end
@@ -40,7 +39,6 @@ export const createOutageStore = (redis: Redis) => ({
 /** Earlier versions write this for any outage. */
 const TOLD = '1'
 
-/** Parses the field `opening`, as note-failure.lua writes it. */
 function parseOpening(opening: string): Outage {
   const [since, failures, until, ...last] = opening.split(' ')
   return {

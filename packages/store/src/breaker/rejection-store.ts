@@ -32,9 +32,8 @@ export const createRejectionStore = (redis: Redis) => ({
     return { sinceMs: Number(since), recoveryId: parseRecoveryId(recoveryId), stored }
   },
   /** Does nothing if a rejection was noted since they were read. */
-  async remove(endpoint: Endpoint, { stored }: Rejections): Promise<void> {
-    await runScript(redis, 'redis/delete-if-equal', [rejectedKey(endpoint)], [stored])
-  },
+  remove: (endpoint: Endpoint, { stored }: Rejections): Promise<void> =>
+    runScript(redis, 'redis/delete-if-equal', [rejectedKey(endpoint)], [stored]),
   /** Removes them, whatever they are. */
   async forget(endpoint: Endpoint): Promise<void> {
     await redis[run]((commands) => commands.del(rejectedKey(endpoint)))

@@ -16,7 +16,6 @@ export const createCrossingStore = (redis: Redis, keyOf: (id: SubscriptionId) =>
     if (crossedAt == null || told != null) return undefined
     return { crossedAtMs: Number(crossedAt), limit: Number(limit), count: Number(count) }
   },
-  async markReported(subscriptionId: SubscriptionId, { crossedAtMs }: { readonly crossedAtMs: number }): Promise<void> {
-    await runScript(redis, 'redis/mark-reported', [keyOf(subscriptionId)], ['crossedAt', crossedAtMs])
-  },
+  markReported: (subscriptionId: SubscriptionId, { crossedAtMs }: { readonly crossedAtMs: number }): Promise<void> =>
+    runScript(redis, 'redis/mark-reported', [keyOf(subscriptionId)], ['crossedAt', crossedAtMs]),
 })

@@ -98,9 +98,8 @@ export function createDeliveryArchive(redis: Redis) {
       return { kind: 'begun', record: { deliveryId, ...view, ...due, run: ledger.run, attempts, body } }
     },
     /** Call it if publishing failed. Another sender may then begin immediately. */
-    async abandonRedelivery(deliveryId: DeliveryId, { sender }: Pick<Redeliverer, 'sender'>): Promise<void> {
-      await runScript(redis, 'redis/delete-if-equal', [senderKey(deliveryId)], [sender])
-    },
+    abandonRedelivery: (deliveryId: DeliveryId, { sender }: Pick<Redeliverer, 'sender'>): Promise<void> =>
+      runScript(redis, 'redis/delete-if-equal', [senderKey(deliveryId)], [sender]),
     /**
      * Stores which parked run a request redelivers, so that a repeat of the request never sends a later run. The first
      * call with `parkedRun` decides; it is kept for two days after the last call. Undefined: no call has named a run.

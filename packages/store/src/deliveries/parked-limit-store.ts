@@ -89,7 +89,6 @@ export function createParkedLimitStore(
 
 export type ParkedCounter = ReturnType<typeof createParkedCounter>
 
-/** Counts the parked deliveries of a subscription, for clients and recoveries. */
 export const createParkedCounter = (redis: Redis) => ({
   async count(subscriptionId: SubscriptionId): Promise<ParkedCount> {
     const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]

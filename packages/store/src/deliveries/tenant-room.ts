@@ -9,7 +9,6 @@ export interface DeliveryLimits {
   readonly perTenant: number
 }
 
-/** What is counted. */
 interface Stored {
   readonly subscriptionsKey: (tenant: Tenant) => string
   readonly roomKey: (tenant: Tenant) => string

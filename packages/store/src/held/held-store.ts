@@ -167,7 +167,6 @@ export function createHeldStore(redis: Redis) {
       id: SubscriptionId,
       { offset = 0, most }: { readonly offset?: number; readonly most: number },
     ): Promise<readonly HeldEntry[]> => until(heldKey(id), (nowMs) => nowMs, offset, most),
-    /** Those whose lease has ended. */
     lapsed: (id: SubscriptionId, most: number): Promise<readonly HeldEntry[]> =>
       until(leasedKey(id), (nowMs) => `${nowMs}999`, 0, most),
     /** When the first of each list is due or ends, ms since 1970. */
@@ -196,6 +195,5 @@ export async function countHeld(commands: Commands, id: SubscriptionId): Promise
   return { count: held + leased, leased, oldestAt }
 }
 
-/** Parses a reply that alternates deliveries and scores. */
 export const heldEntriesOf = (reply: readonly string[]): HeldEntry[] =>
   scoredEntries(reply).map(({ member, since }) => ({ deliveryId: parseDeliveryId(member), score: since }))

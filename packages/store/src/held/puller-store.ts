@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache'
 import { pullersKey } from '../keys.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 
-/** A client that receives the deliveries of a subscription. */
 interface Puller {
   readonly clientId: string
   /** Milliseconds since 1970, like `lastAtMs`: it has received without a pause of a minute since then. */
@@ -23,14 +22,12 @@ const PRESENT_MS = 60_000
 /** Longer than the longest `deleteAfterUnusedSeconds`. */
 const RETENTION_MS = 8 * 86_400_000
 const MAX_PULLERS = 20
-/** How often a process writes that a client receives. */
 const NOTED_EVERY_MS = 5_000
 /** More clients and subscriptions than a process serves within that time. Beyond it, it writes more often. */
 const MAX_NOTED = 10_000
 
 export type PullerStore = ReturnType<typeof createPullerStore>
 
-/** Who receives the deliveries of pull subscriptions. */
 export function createPullerStore(redis: Redis) {
   /** When this process wrote last, by subscription and client. */
   const notedAtMs = new LRUCache<string, number>({ max: MAX_NOTED })

@@ -23,7 +23,6 @@ export interface DeliveryCounts {
 }
 
 export interface CountQuery {
-  /** Deliveries to look at, at most. */
   readonly most: number
   /** The endpoint failed lately. If it did not, the look ends where all deliveries are over. */
   readonly isFailing: boolean
@@ -31,15 +30,12 @@ export interface CountQuery {
 
 const AT_ONCE = 100
 
-/** @param member of the delivery log: `<event>:<event type>` */
-const eventIdOf = (member: string) => parseEventId(member.slice(0, member.indexOf(':')))
-
 /** Counts from the delivery log and the ledgers, because a counter in the path of deliveries would cost each of them. */
 export function createDeliveryCounter(redis: Redis) {
   /** @param mayBeHeld some deliveries of the subscription are: their ledgers say that they wait */
   async function statesOf(subscriptionId: SubscriptionId, members: readonly string[], mayBeHeld: boolean) {
     const deliveries = members.map((member) => {
-      const eventId = eventIdOf(member)
+      const eventId = parseEventId(member.slice(0, member.indexOf(':')))
       return { eventId, id: deliveryIdOf(eventId, subscriptionId) }
     })
     const ledgers = await pipeline(redis, (commands) =>

@@ -47,7 +47,6 @@ export const createDeliveryLog = (redis: Redis, limits: DeliveryLogLimits) => ({
   },
 })
 
-/** The entries to add to each list, the oldest first. */
 function additionsOf(events: readonly LoggedEvent[], limits: DeliveryLogLimits): ScriptPart[] {
   const { size, retentionMs, eventListSize, eventRetentionMs, eventListRetentionMs = eventRetentionMs } = limits
   const lists = new Map<string, { readonly bounds: readonly [size: number, retentionMs: number]; entries: string[] }>()

@@ -51,7 +51,6 @@ export const createJournal = (redis: Redis, { size, retentionMs }: JournalLimits
   },
 })
 
-/** The arguments of one event: its id, its entry, its data. */
 function rowOf(event: LoggedEvent): readonly [eventId: string, entry: string, data: string] {
   const { eventId, eventType, occurredAt, fannedOutAt, subscriptionIds, dataJson = '' } = event
   const listed = subscriptionIds.slice(0, MAX_SUBSCRIPTIONS)

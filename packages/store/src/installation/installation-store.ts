@@ -52,7 +52,7 @@ export function createInstallationStore(redis: Redis) {
   const read = async (): Promise<StoredInstallation | undefined> =>
     parse(await redis[run]((commands) => commands.hgetall(INSTALLATION_KEY)))
 
-  const write = (field: string, value: string): Promise<null> =>
+  const write = (field: string, value: string): Promise<void> =>
     runScript(redis, 'installation/write-installation', [INSTALLATION_KEY], [field, value])
 
   return {
@@ -68,9 +68,7 @@ export function createInstallationStore(redis: Redis) {
       return stored
     },
     /** Stores an operator's decision. A later decision replaces it. */
-    async decide(id: InstallationId, ruling: Ruling): Promise<void> {
-      await write(id, ruling)
-    },
+    decide: (id: InstallationId, ruling: Ruling): Promise<void> => write(id, ruling),
   }
 }
 

@@ -21,7 +21,6 @@ export const COMMAND_TIMEOUT_MS = 3_000
 /** A connection without a reply for this long is dropped. TCP itself would keep it for about 15 minutes. */
 export const SOCKET_TIMEOUT_MS = 6_000
 
-/** How long to wait before the next try to connect. */
 export const reconnectWaitMs = (tries: number): number => backoffMs(tries, 50, 2_000)
 
 /** Parses URLs, which must all be of one form. The first URL supplies the login and the path. */

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 /**
  * What each Lua script replies. A script is named by its path in `lua/`, whose folders have the names of those in `src/`.
- * The header of its file names KEYS, ARGV and the result. The reply is null if the script has no result.
+ * The header of its file names KEYS, ARGV and the result.
  */
 export interface ScriptReplies {
   'breaker/claim-probe': 0 | 1
-  'breaker/note-contact': null
+  'breaker/note-contact': void
   'breaker/note-failure': 0 | 1
-  'breaker/note-answer': null
-  'breaker/note-rejection': null
+  'breaker/note-answer': void
+  'breaker/note-rejection': void
   'breaker/note-outage-end': [opening: string, recoveredAt: string] | []
   'breaker/read-endpoints': [
     state: 'closed' | 'open' | 'probing',
@@ -19,36 +19,36 @@ export interface ScriptReplies {
     isListened: 0 | 1,
     rejected: string,
   ][]
-  'breaker/release-probe': null
+  'breaker/release-probe': void
   'deliveries/add-parked': string
   'deliveries/begin-redelivery': string | null
   'deliveries/confirm-redelivery': 0 | 1
   'deliveries/count-parked': [count: number, withoutBody: number, dropped: number, bodiesUntil: string]
   'deliveries/find-excess-parked': [count: number, drop: string[], bodies: string[]]
-  'deliveries/note-parked-count': null
+  'deliveries/note-parked-count': void
   'deliveries/note-released-parked': number
   'deliveries/release-parked': 0 | 1
   'deliveries/settle-delivery': [ledger: string, unparked: 0 | 1, written?: 1]
   'deliveries/spend-parked-room': [whole: string, isCountDue: 0 | 1]
   'deliveries/write-first-records': string[]
-  'held/add-held': null
-  'held/ask-look': null
+  'held/add-held': void
+  'held/ask-look': void
   'held/claim-looks': string[]
   'held/count-held': number
-  'held/finish-look': null
-  'held/forget-message': null
+  'held/finish-look': void
+  'held/forget-message': void
   'held/lease-held': [waitMs: number, ...idsAndLeases: string[]]
   'held/prolong-leases': string[]
   'held/release-leases': (0 | 1)[]
-  'held/remove-held': null
-  'history/add-events': null
-  'history/index-pending': null
-  'history/write-records': null
-  'installation/write-installation': null
+  'held/remove-held': void
+  'history/add-events': void
+  'history/index-pending': void
+  'history/write-records': void
+  'installation/write-installation': void
   'permits/take-permit': 0 | 1
-  'redis/delete-if-equal': null
-  'redis/mark-reported': null
-  'requests/append-audit': null
+  'redis/delete-if-equal': void
+  'redis/mark-reported': void
+  'requests/append-audit': void
   'requests/begin-request': ['new' | 'replay', string] | ['mismatch' | 'busy', undefined?]
   'requests/count-requests': [count: number, leftMs: number]
   'requests/finish-request': 0 | 1
@@ -57,14 +57,14 @@ export interface ScriptReplies {
   'state/claim-events': string[]
   'state/claim-timers': string[]
   'state/commit-state': [written: 0 | 1, ...entries: string[]]
-  'state/finish-timers': null
+  'state/finish-timers': void
   'state/remove-idle-relays': number
-  'state/remove-sent-events': null
-  'state/take-back-events': null
+  'state/remove-sent-events': void
+  'state/take-back-events': void
   'statistics/add-counts': string[]
   'state/take-lease': 0 | 1
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
-  'subscriptions/build-order': null
+  'subscriptions/build-order': void
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null
   'subscriptions/read-places': string[] | null
   'subscriptions/write-subscription': 0 | 1 | 2 | string

@@ -8,7 +8,6 @@ export const createLeaseStore = (redis: Redis) => ({
     return (await runScript(redis, 'state/take-lease', [leaseKey(name)], [holder, ttlMs])) === 1
   },
   /** Ends the lease early; does nothing if another process has it. */
-  async release(name: string, holder: string): Promise<void> {
-    await runScript(redis, 'redis/delete-if-equal', [leaseKey(name)], [holder])
-  },
+  release: (name: string, holder: string): Promise<void> =>
+    runScript(redis, 'redis/delete-if-equal', [leaseKey(name)], [holder]),
 })

@@ -45,10 +45,15 @@ export function createOutbox(redis: Redis, consumerName: string) {
   const lengths = (): Promise<number[]> =>
     pipeline(redis, (commands) => PARTITIONS.map((partition) => commands.xlen(outboxKey(partition))))
 
+  /** Does not validate the events: they were validated when they were written, and fan-out validates them again. */
   async function claimFrom(partition: number, max: number): Promise<OutboxEntry[]> {
     const args = [GROUP, consumerName, max, DEAD_AFTER_MS]
     const reply = await runScript(redis, 'state/claim-events', [outboxKey(partition)], args)
-    return toEntries(partition, reply)
+    return [...chunksOf(reply, 2)].map(([id = '', event = '']) => ({
+      id,
+      partition,
+      event: JSON.parse(event) as PlatformEvent,
+    }))
   }
 
   return {
@@ -121,12 +126,3 @@ const byPartition = (entries: readonly OutboxEntry[]): { readonly key: string; r
   [...Map.groupBy(entries, ({ partition }) => partition)].flatMap(([partition, some]) =>
     [...chunksOf(some, MAX_SENT)].map((chunk) => ({ key: outboxKey(partition), ids: chunk.map(({ id }) => id) })),
   )
-
-/** Does not validate the events: they were validated when they were written, and fan-out validates them again. */
-function toEntries(partition: number, reply: readonly string[]): OutboxEntry[] {
-  return [...chunksOf(reply, 2)].map(([id = '', event = '']) => ({
-    id,
-    partition,
-    event: JSON.parse(event) as PlatformEvent,
-  }))
-}

@@ -31,7 +31,6 @@ export interface StateChange {
 
 /** The relay of this process: commits claim their events for it, so that it need not read them back. */
 export interface CommitRelay {
-  /** The name of this process's outbox. */
   readonly name: string
   /** Whether it takes events now. If not, a commit leaves its events to any relay's `claim`. */
   readonly takesEvents: () => boolean
@@ -90,7 +89,8 @@ export function createStateStore(redis: Redis, relay?: CommitRelay) {
         relay?.name ?? '',
         ...records.flatMap(({ expectedVersion, value, ttlMs }) => [
           expectedVersion,
-          `${expectedVersion + 1}:${toJson(value)}`,
+          // JSON has no undefined, so it is stored as null.
+          `${expectedVersion + 1}:${JSON.stringify(value ?? null)}`,
           ttlMs ?? 0,
         ]),
         ...events.map(outboxJson),
@@ -112,9 +112,6 @@ export function createStateStore(redis: Redis, relay?: CommitRelay) {
 }
 
 const ABSENT: StateRecord = { version: 0, value: undefined }
-
-/** JSON has no undefined, so it is stored as null. */
-const toJson = (value: unknown): string => JSON.stringify(value ?? null)
 
 /** The nonce distinguishes a timer from one with the same id that was set while the first was being handled. */
 const timerJson = (tenant: Tenant, id: string, payload: unknown): string =>

@@ -1,6 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import { PARTITIONS, partitionOf, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
-import { pipeline, type Redis, runScript } from '../redis/redis.ts'
+import { pipeline, type Redis } from '../redis/redis.ts'
 import { toMs } from '../redis/server-clock.ts'
 import { share } from './share.ts'
 
@@ -13,25 +13,25 @@ export interface DueTimer {
   readonly stored: string
 }
 
+const keysOf = (part: number): [string, string] => [timersKey(part), timerPayloadsKey(part)]
+
 export type TimerStore = ReturnType<typeof createTimerStore>
 
 /** Timers that survive processes. Each is claimed at least once, and never before it is due by Redis' clock. */
 export function createTimerStore(redis: Redis) {
   let round = 0
 
-  async function claimFrom(part: number, max: number, leaseMs: number): Promise<DueTimer[]> {
-    const keys = [timersKey(part), timerPayloadsKey(part)]
-    const reply = await runScript(redis, 'state/claim-timers', keys, [max, leaseMs])
-    return reply.map(parse)
-  }
-
   return {
     /** A claimed timer that is not done after `leaseMs` can be claimed again, by any process. */
     async claimDue(max: number, leaseMs: number): Promise<DueTimer[]> {
       const ages = await overdueIn(redis, timersKey)
       const due = PARTITIONS.filter((part) => (ages[part] ?? -1) >= 0)
-      const claims = share(max, due, round++).map(([part, count]) => claimFrom(part, count, leaseMs))
-      return (await Promise.all(claims)).flat()
+      const claimed = await pipeline(redis, (commands) =>
+        share(max, due, round++).map(([part, count]) =>
+          commands.runScript('state/claim-timers', keysOf(part), [count, leaseMs]),
+        ),
+      )
+      return claimed.flat().map(parse)
     },
     /** Removes the timers, except those that were set again since they were claimed. */
     async done(timers: readonly DueTimer[]): Promise<void> {
@@ -39,7 +39,7 @@ export function createTimerStore(redis: Redis) {
       await pipeline(redis, (commands) =>
         byPartition.map(([part, some]) => {
           const args = some.flatMap(({ tenant, id, stored }) => [timerMember(tenant, id), stored])
-          return commands.runScript('state/finish-timers', [timersKey(part), timerPayloadsKey(part)], args)
+          return commands.runScript('state/finish-timers', keysOf(part), args)
         }),
       )
     },

@@ -108,7 +108,6 @@ export function addStored(to: Counts, stored: string): void {
   for (const [, name = '', count] of stored.matchAll(/(\D+)(\d+)/g)) add(to, name, Number(count))
 }
 
-/** The figures of a cell, for people. */
 export interface Figures {
   /** POSTs made. */
   readonly attempts: number

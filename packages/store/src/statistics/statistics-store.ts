@@ -14,7 +14,6 @@ export const STATISTICS_STEPS = {
   '1h': { stepMs: HOUR_MS, keptMs: 30 * DAY_MS },
 } as const
 
-/** The length of the period that a point of the statistics covers. */
 export type StatisticsStep = keyof typeof STATISTICS_STEPS
 
 /** Cells of one hash. Redis stores a hash of at most 128 short values compactly, and each key costs about 150 bytes. */
@@ -26,7 +25,6 @@ const ADDITIONS_AT_ONCE = 50
 /** A subscription that was not counted for this long gives way to another one. */
 const GIVES_WAY_AFTER_MS = HOUR_MS
 
-/** Counts of one minute. */
 export interface Addition {
   /** Null: the tenant as a whole. */
   readonly subscriptionId: SubscriptionId | null
@@ -35,7 +33,6 @@ export interface Addition {
   readonly counts: ReadonlyMap<string, number>
 }
 
-/** The figures of one period that has any. */
 export interface StatisticsPoint extends Figures {
   /** When the period begins, in ms since 1970. */
   readonly atMs: number
@@ -148,7 +145,6 @@ function placeOf(step: StatisticsStep, atMs: number): { readonly hash: number; r
   return { hash: Math.floor(cell / CELLS), field: cell % CELLS }
 }
 
-/** The hashes that hold the cells of a time range. */
 function hashesBetween(step: StatisticsStep, fromMs: number, untilMs: number): number[] {
   const [first, last] = [placeOf(step, fromMs).hash, placeOf(step, untilMs).hash]
   return Array.from({ length: last - first + 1 }, (_, i) => first + i)

@@ -1,7 +1,7 @@
 import { type Redis, run } from '../redis/redis.ts'
 
-/** Shares reads. A caller joins a read that has not begun, so it sees every write that ended before the call. */
-export type SharedRead<Key, Value> = (key: Key) => Promise<Value>
+/** A caller joins a read that has not begun, so it sees every write that ended before the call. */
+type SharedRead<Key, Value> = (key: Key) => Promise<Value>
 
 /**
  * One read for all keys of a tick: it begins at the end of the tick of its first caller. Where it resolves to a promise in
@@ -46,31 +46,3 @@ export const stringsPerTick = (
   oncePerTick(async (keys) =>
     redis.mayMixTags() ? await redis[run]((commands) => commands.getEach(keys)) : keys.map(readAlone),
   )
-
-/** One read per key at a time: callers during a read share the next one. */
-export function oneAtATime<Key, Value>(read: (key: Key) => Promise<Value>): SharedRead<Key, Value> {
-  const running = new Map<Key, Promise<Value>>()
-  const next = new Map<Key, Promise<Value>>()
-
-  function begin(key: Key): Promise<Value> {
-    next.delete(key)
-    const reading = read(key).finally(() => {
-      if (running.get(key) === reading) running.delete(key)
-    })
-    running.set(key, reading)
-    return reading
-  }
-
-  return (key) => {
-    const present = running.get(key)
-    if (present === undefined) return begin(key)
-    const joined =
-      next.get(key) ??
-      present.then(
-        () => begin(key),
-        () => begin(key),
-      )
-    next.set(key, joined)
-    return joined
-  }
-}

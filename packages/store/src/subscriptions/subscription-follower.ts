@@ -1,9 +1,10 @@
 import type { SubscriptionId, Tenant } from '@switchhook/contracts'
+import { oneAtATime } from '@switchhook/runtime'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { createRecentTenants, type KnownTenant } from './recent-tenants.ts'
-import { oneAtATime, stringsPerTick } from './shared-reads.ts'
+import { stringsPerTick } from './shared-reads.ts'
 import { parseSubscription } from './stored-subscription.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
 

@@ -58,7 +58,7 @@ export class SubscriptionIndex {
     const matched = { ...matchOf(subscription), tenant: this.#tenant, eventTypes }
     for (const eventType of known(eventTypes)) {
       if (filteredFields(matched.filter, eventType) === undefined)
-        getOrCreate(this.#byType, eventType, newById).set(id, matched)
+        getOrCreate(this.#byType, eventType, () => new Map()).set(id, matched)
       else this.#filteredOf(eventType).add(matched)
     }
     if (matched.filter === undefined) return
@@ -92,8 +92,6 @@ export class SubscriptionIndex {
     return eventTypes
   }
 }
-
-const newById = (): Map<SubscriptionId, MatchedSubscription> => new Map()
 
 const known = (types: readonly SubscribedType[]): readonly EventType[] =>
   types.includes(ALL_TYPES) ? EVENT_TYPES : types.filter((type) => type !== ALL_TYPES)

@@ -22,7 +22,6 @@ export interface ChangeLimits {
   readonly most: number
 }
 
-/** What one write changes, as the script takes it. */
 const KEYS = [subscriptionsKey, revisionKey, subscriptionOrderKey, subscriptionChangesKey, externalIdsKey]
 
 const CHANGES: ChangeLimits = { fromSubscriptions: 100, most: 1_000 }

@@ -1,4 +1,4 @@
-import { type Delivery, hasLimits, holdsDeliveries, type SubscriptionId } from '@switchhook/contracts'
+import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import {
   type Endpoint,
@@ -10,10 +10,10 @@ import {
 } from '@switchhook/store'
 import { type Limits, type SendHeldDeps, sendHeld } from '../limits/limits.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
-import { nextLookMs } from '../policy/admit.ts'
 import type { EndpointState } from '../policy/recent-looks.ts'
 import { concludeReceived } from './conclude-received.ts'
 import { PARKING_LEASE_SECONDS } from './limit-held.ts'
+import { type LookPlan, planLook, TICK_MS } from './plan-look.ts'
 
 export interface HeldLooksDeps extends SendHeldDeps {
   readonly worker: DeliverDeps
@@ -45,11 +45,12 @@ const PART = 250
  * many where they are due: workers send them before their reservations end (permit-store.ts).
  */
 const DEEP = 5_000
-const TICK_MS = 1_000
 /** Beyond the rounding of timers and of Redis' clock. */
 const MOMENT_MS = 5
 /** The shortest time between two looks at a subscription with limits. */
 const LIMITED_TICK_MS = 100
+
+type Plan<Kind extends LookPlan['kind']> = Extract<LookPlan, { kind: Kind }>
 
 /** How many deliveries the looks of one tick may still publish, all together. `due`: of subscriptions with limits. */
 interface Room {
@@ -112,52 +113,53 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   /** Resolves to the time until the next look; null: nothing is left. */
   async function lookAt(look: HeldLook, readRoom: () => Promise<Room>): Promise<number | null> {
     const { subscriptionId: id } = look
-    const { health, subscription } = await deps.endpoint(look)
+    const endpoint = await deps.endpoint(look)
     if (!(await endLapsed(look))) return 0
-    const { dueAtMs, lapsesAtMs } = await held.next(id)
-    if (dueAtMs === null && lapsesAtMs === null) return null
-    const isHolding = subscription !== undefined && holdsDeliveries(subscription, now())
-    const restMs = isHolding ? nextLookMs(subscription, now()) : Math.max(TICK_MS, (dueAtMs ?? lapsesAtMs ?? 0) - now())
-    const restOrLapseMs = Math.min(restMs, Math.max(TICK_MS, (lapsesAtMs ?? Number.POSITIVE_INFINITY) - now()))
-    if (isHolding && subscription.enabled) {
-      releases.delete(id)
-      return restOrLapseMs
+    const plan = planLook(endpoint, await held.next(id), now())
+    switch (plan.kind) {
+      case 'end':
+        return null
+      case 'wait':
+        if (plan.isHolding) releases.delete(id)
+        return plan.nextInMs
+      case 'pass-on':
+        return await passOn(plan, await readRoom())
+      case 'release':
+        return await release(id, plan, await readRoom())
     }
-    if (health.state === 'open') return Math.max(TICK_MS, (health.openUntilMs ?? 0) - now())
-    // One is the probe that ends the cool-down.
-    const isProbing = health.state === 'probing'
-    const room = await readRoom()
-    if (subscription !== undefined && hasLimits(subscription) && !isHolding) {
-      // It does not wait for what others release.
-      const permitted = isProbing
-        ? 1
-        : Math.min(subscription.maxInFlight ?? PART, subscription.maxPerSecond ?? PART, PART)
-      const most = Math.min(permitted, room.due)
-      if (most <= 0) return TICK_MS
-      room.due -= most
-      const nextInMs = await deps.limits.passOn(subscription, { most, isBacklogDeep: room.left <= 0 })
-      return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
-    }
+  }
+
+  /** It does not wait for what others release. */
+  async function passOn({ limited, isProbing }: Plan<'pass-on'>, room: Room): Promise<number> {
+    const { maxInFlight = PART, maxPerSecond = PART } = limited
+    const most = Math.min(isProbing ? 1 : Math.min(maxInFlight, maxPerSecond, PART), room.due)
+    if (most <= 0) return TICK_MS
+    room.due -= most
+    const nextInMs = await deps.limits.passOn(limited, { most, isBacklogDeep: room.left <= 0 })
+    return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
+  }
+
+  async function release(id: SubscriptionId, plan: Plan<'release'>, room: Room): Promise<number> {
     if (room.left <= 0) return TICK_MS
     const nowMs = now()
     const earlier = releases.get(id)
     const isRecent = earlier !== undefined && earlier.atMs > nowMs - RELEASE_MEMORY_MS
-    const release = { ...(isRecent ? earlier : { most: FIRST_RELEASE, stay: 0 }), atMs: nowMs }
-    const most = Math.min(isProbing ? 1 : release.most, room.left)
+    const present = { ...(isRecent ? earlier : { most: FIRST_RELEASE, stay: 0 }), atMs: nowMs }
+    const most = Math.min(plan.isProbing ? 1 : present.most, room.left)
     room.left -= most
-    const entries = await held.due(id, { offset: release.stay, most })
+    const entries = await held.due(id, { offset: present.stay, most })
     room.left += most - entries.length
     for (let at = 0; at < entries.length; at += PART) {
       const part = entries.slice(at, at + PART)
-      // A subscription that is disabled while it is paused holds what was attempted. Its first attempts are withdrawn.
-      const gone = await sendHeld(deps, id, 'held', part, (delivery) => !isHolding || (delivery?.attempt ?? 0) === 0)
-      release.stay += part.length - gone.length
+      const goes = (delivery?: Delivery): boolean => !plan.staysAttempted || (delivery?.attempt ?? 0) === 0
+      const gone = await sendHeld(deps, id, 'held', part, goes)
+      present.stay += part.length - gone.length
     }
     if (entries.length < most) {
       releases.delete(id)
-      return restOrLapseMs
+      return plan.nextInMs
     }
-    releases.set(id, { ...release, most: isProbing ? FIRST_RELEASE : Math.min(2 * release.most, MOST_RELEASED) })
+    releases.set(id, { ...present, most: plan.isProbing ? FIRST_RELEASE : Math.min(2 * present.most, MOST_RELEASED) })
     return TICK_MS
   }
 

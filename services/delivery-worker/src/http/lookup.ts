@@ -69,7 +69,8 @@ export function createLookup(options: LookupOptions): LookupFunction {
       if (vetted.length === 0 && addresses.length > 0) return callback(blocked(hostname), '')
       const fitting = vetted.filter(({ family }) => !options.family || options.family === family)
       const [first] = fitting
-      if (first === undefined) return callback(noAddress(hostname), '')
+      if (first === undefined)
+        return callback(codedError('ENOTFOUND', `${hostname} has no address of the requested family`), '')
       return options.all === true ? callback(null, fitting) : callback(null, first.address, first.family)
     })
   }
@@ -81,6 +82,3 @@ const askSystem = (hostname: string): Promise<LookupAddress[]> => dns.lookup(hos
 
 export const blocked = (hostname: string): Failure =>
   codedError(BLOCKED_ADDRESS, `every address of ${hostname} is blocked`)
-
-const noAddress = (hostname: string): Failure =>
-  codedError('ENOTFOUND', `${hostname} has no address of the requested family`)

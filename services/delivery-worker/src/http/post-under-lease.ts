@@ -4,7 +4,6 @@ import type { Clocks } from '../clocks.ts'
 import type { Admit } from '../policy/admit.ts'
 import type { Withheld } from '../policy/decide.ts'
 
-/** The limits of one POST under a lease. */
 export interface PostTerms {
   /** The end of the lease: the request is not written from then on. Monotonic, in ms. */
   readonly trustedUntilMs: number
@@ -25,7 +24,6 @@ export interface LeaseExpired {
   readonly broken?: Outcome
 }
 
-/** An attempt was made. */
 export interface Posted {
   readonly kind: 'posted'
   /** As it was sent: if the lease was renewed before, its url and secret may have changed. */
@@ -53,7 +51,6 @@ export type PostUnderLease = (
 ) => Promise<Posted | Withheld>
 
 export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
-  /** Starts the deadline of an attempt. */
   readonly startDeadline: () => Deadline
   readonly post: (delivery: Delivery, attempt: number) => Promise<Outcome>
   readonly postLeased: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | LeaseExpired>
@@ -110,7 +107,8 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
           if (!(await isPermitted(limited))) return notSent(LIMITED)
         } while (!isLeaseValid(trustedUntilMs, nowMs()) && !deadline.hasPassed)
         if (!deadline.hasPassed) continue
-        if (broken === undefined && !isLeaseValid(trustedUntilMs, nowMs())) throw tooSlow()
+        if (broken === undefined && !isLeaseValid(trustedUntilMs, nowMs()))
+          throw new Unavailable('redis', 'reading the subscription takes longer than its lease')
         return posted(delivery, broken ?? TIMED_OUT)
       }
     } finally {
@@ -120,5 +118,3 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
 }
 
 const posted = (delivery: Delivery, outcome: Outcome): Posted => ({ kind: 'posted', delivery, outcome })
-
-const tooSlow = (): Unavailable => new Unavailable('redis', 'reading the subscription takes longer than its lease')

@@ -63,7 +63,6 @@ export function createPostClient(options: PostOptions) {
   }
 }
 
-/** A url as an HTTP client needs it. */
 export interface Target {
   readonly kind: 'target'
   readonly origin: string

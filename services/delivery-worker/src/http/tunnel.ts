@@ -67,7 +67,6 @@ export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOp
   }
 }
 
-/** The proxy made no connection. */
 class NoTunnel extends Error {
   override readonly name = 'NoTunnel'
   readonly code: string

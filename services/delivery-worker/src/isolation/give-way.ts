@@ -53,7 +53,6 @@ export function createGiveWay(most: number, { nowMs }: Pick<Clocks, 'nowMs'>) {
     timer = undefined
   }
 
-  /** Resolves when a delivery of a backlog may begin. */
   function begin(): Promise<End> | End {
     if (waiting.length === 0 && mayStart()) return start()
     timer ??= setInterval(handOut, LOOK_EVERY_MS)

@@ -4,7 +4,6 @@ import { LANES } from '@switchhook/messaging'
 import type { Clocks } from '../clocks.ts'
 import { type Pace, type PostResult, paceAfter, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
 
-/** Where a delivery was consumed from. */
 export type Source = 'due' | 'lane'
 
 export interface IsolationDeps extends Pick<Clocks, 'nowMs'> {
@@ -55,9 +54,6 @@ const RESERVED_SHARE = 0.2
 /** The prefetch of a lane, in caps. Deliveries that need no turn pass through quickly, so it is more than one. */
 export const LANE_DEPTH = 4
 
-/** How many of a subscription's turns its retries may take together. */
-const turnsForRetries = (turns: number): number => Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
-
 /** The lane of a subscription. Always the same, so that its deliveries form one queue. */
 export const laneOf = (subscription: SubscriptionId): number => crc32(subscription) % LANES
 
@@ -82,7 +78,8 @@ export function createIsolation(deps: IsolationDeps) {
     // Below `least` the limits of other rooms do not matter.
     const turns =
       taken < least ? least : turnsWithin(turnsAt(pace, nowMs(), limits), { taken, full, takenBeyond }, limits)
-    return taken < turns && (!forRetry || takenByRetries < turnsForRetries(turns))
+    const forRetries = Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
+    return taken < turns && (!forRetry || takenByRetries < forRetries)
   }
 
   const roomOf = ({ subscriptionId }: Delivery): Room =>
@@ -127,7 +124,6 @@ export function createIsolation(deps: IsolationDeps) {
     return isInTurn.finally(() => clearTimeout(patience))
   }
 
-  /** Hands the turn of a delivery to the next that waits. */
   function release(delivery: Delivery): void {
     const room = roomOf(delivery)
     count(room, isRetry(delivery), -1)

@@ -1,6 +1,4 @@
-/** How many turns subscriptions have in one worker. */
 export interface TurnLimits {
-  /** Turns that every subscription has. */
   readonly least: number
   /** Turns of one subscription while its endpoint answers quickly. */
   readonly most: number
@@ -24,7 +22,6 @@ export interface PostResult {
   readonly isFailure: boolean
 }
 
-/** The number of turns by the answers so far. */
 export const turnsAt = (pace: Pace, nowMs: number, { least }: Pick<TurnLimits, 'least'>): number =>
   pace === undefined || nowMs - pace.quickAtMs >= QUICK_MS ? least : Math.max(least, pace.turns)
 

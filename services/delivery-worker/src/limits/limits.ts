@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Delivery, Subscription, SubscriptionId } from '@switchhook/contracts'
+import { type Delivery, isSent, type Subscription, type SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import { type HeldEntry, type HeldStore, PERMIT_VALID_MS, type PermitStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { Posted, TakePermit } from '../http/post-under-lease.ts'
-import { isSent } from '../policy/admit.ts'
 import { isTransientFailure, type Withheld } from '../policy/decide.ts'
 
 export interface SendHeldDeps {

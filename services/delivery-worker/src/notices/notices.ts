@@ -1,15 +1,11 @@
 import {
   type Delivery,
-  type DeliveryParked,
-  type EndpointFailing,
-  type EndpointRecovered,
   type EventId,
   type EventType,
-  type HeldLimitNear,
   isNotice,
+  type NoticeData,
   noticeEventIdOf,
   OutcomeNumber,
-  type ParkedLimitExceeded,
   ParkedReasonNumber,
   type PlatformEvent,
   parkedEventIdOf,
@@ -20,7 +16,6 @@ import type { Logger } from '@switchhook/runtime'
 import type { CrossingStore, DeliveryRecord, Endpoint, OutageStore } from '@switchhook/store'
 
 export interface NoticesDeps {
-  /** Whether the tenant has a subscription that receives this type. */
   readonly isWanted: (tenant: Tenant, eventType: EventType) => Promise<boolean>
   readonly outages: OutageStore
   readonly parkedLimits: CrossingStore
@@ -137,9 +132,7 @@ export function createNotices(deps: NoticesDeps) {
   }
 }
 
-type NoticeData = EndpointFailing | EndpointRecovered | DeliveryParked | ParkedLimitExceeded | HeldLimitNear
-
-function parkedDataOf(record: DeliveryRecord): DeliveryParked | undefined {
+function parkedDataOf(record: DeliveryRecord) {
   const { deliveryId, subscriptionId, url, eventId, eventType, run, attempt, parkedReason, parkedAt, attempts } = record
   if (parkedReason === null || parkedAt === null) return undefined
   const last = attempts.at(-1)

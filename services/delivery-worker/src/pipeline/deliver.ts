@@ -11,17 +11,7 @@ import { attempt, conclude, concludeSettled, type DeliverDeps, isFresh, look, ne
 export type Deliver = (due: Delivery, source: Source, begins?: () => void) => Promise<void>
 
 /**
- * The steps of a delivery:
- * 1. isolate: take one of the subscription's turns
- * 2. look: read the ledger, admit the delivery, check the circuit breaker
- * 3. attempt: make the POST and classify its answer
- * 4. decide: acknowledged, retry, hold, postpone, park, withdrawn or expired
- * 5. secure: have the retry confirmed by the broker, or store the parked record
- * 6. settle: write the ledger
- * 7. report: call the listeners
- * 8. notice: publish the notice of a parked delivery
- *
- * The consumer then acknowledges the message.
+ * Calls the steps of a delivery, which docs/architecture.md (6) lists. The consumer then acknowledges the message.
  *
  * The order is the promise. A retry is confirmed by the broker, or a parked record stored, before the slot is settled. The
  * slot is settled before the message is acknowledged. The notice of a parked delivery follows the record that it is built

@@ -48,7 +48,6 @@ export interface DueMessage {
   made?: Made
 }
 
-/** A delivery that may be sent now. */
 interface Sendable {
   readonly kind: 'sendable'
   /** As it is sent: with the subscription's current url and secret. */
@@ -84,10 +83,8 @@ export interface Made {
   secured?: Settlement | undefined
 }
 
-/** What the worker does next with a due delivery. */
 export type Looked = Sendable | NotMade | Made | Settled
 
-/** The ledger settles the message. */
 interface Settled extends Pick<Before, 'rejected'> {
   readonly kind: 'settled'
 }
@@ -113,11 +110,9 @@ export async function look(worker: DeliverDeps, { due, made }: DueMessage): Prom
 /** Only an ordinary POST needs a turn. A probe does not: it is the one POST that decides about all the others. */
 export const needsTurn = (looked: Looked): boolean => looked.kind === 'sendable' && looked.before.probe === undefined
 
-/** Whether a look is still valid after the wait for a turn. */
 export const isFresh = ({ nowMs, breaker }: DeliverDeps, looked: Looked): boolean =>
   looked.kind === 'sendable' && isLeaseValid(looked.trustedUntilMs, nowMs()) && !breaker.isFailing(looked.delivery)
 
-/** Makes the POST and classifies its answer. */
 export async function attempt(worker: DeliverDeps, sendable: Sendable): Promise<Made | NotMade> {
   const { delivery: admitted, before } = sendable
   const startedAtMs = worker.now()

@@ -16,7 +16,6 @@ import { createRecentLooks, type EndpointLook, type RecentLooksDeps } from './re
 export interface Admission extends Omit<EndpointLook, 'subscription'> {
   /** The delivery as it may be sent now, or the reason to withhold it. */
   readonly admitted: Delivery | Withheld
-  /** The subscription, if each POST needs a permit. */
   readonly limited?: Subscription
 }
 
@@ -89,10 +88,6 @@ export function createAdmit(deps: AdmitDeps): Admit {
     return admissionBy(await looks.ask(delivery), delivery)
   }
 }
-
-/** Whether a due delivery is sent, as far as its subscription decides. */
-export const isSent = (subscription: Subscription, delivery: Delivery, nowMs: number): boolean =>
-  (delivery.attempt > 0 || wantsFirstAttempt(subscription, delivery)) && !isExpired(subscription, delivery, nowMs)
 
 const isHealthy = ({ state, consecutiveFailures }: EndpointHealth): boolean =>
   state === 'closed' && consecutiveFailures === 0

@@ -1,10 +1,8 @@
 import { isNativeError } from 'node:util/types'
 import type { Attempt, Outcome, UnreachableReason } from '@switchhook/contracts'
 
-/** The error code of an address that the worker may not connect to. */
 export const BLOCKED_ADDRESS = 'ERR_BLOCKED_ADDRESS'
 
-/** The error code of a failure of the operator's egress proxy. */
 export const PROXY_FAILED = 'ERR_EGRESS_PROXY'
 
 /** Only 2xx acknowledges (specification, "Receiver obligations and semantics", 1 to 3). */

@@ -31,7 +31,6 @@ export type Decision =
   /** The last slot comes back: after a cool-down, or until the secret can be decrypted. */
   | (NextSlot & { readonly kind: 'postpone' })
 
-/** The retry policy of an installation. */
 export interface Schedule {
   /** The waits between slots, in ms. */
   readonly waitsMs: readonly number[]

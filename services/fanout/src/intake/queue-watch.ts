@@ -35,10 +35,7 @@ export function startQueueWatch(deps: QueueWatchDeps) {
   const { broker, deliveryShards, shares, direct, backlog, firstAttempts, released } = deps
   const due = dueQueues(deliveryShards)
   const packets = packetQueues(deliveryShards)
-  let areDeliveriesLate = false
-  let isBacklogTaken = false
-  let arePacketsTaken = false
-  let areBacklogPacketsTaken = false
+  let seen = { areDeliveriesLate: false, isBacklogTaken: false, arePacketsTaken: false, areBacklogPacketsTaken: false }
   let trustedUntil = Number.NEGATIVE_INFINITY
   // The first look is needed before the first delivery.
   let isAsked = true
@@ -46,7 +43,7 @@ export function startQueueWatch(deps: QueueWatchDeps) {
   function wanted(): readonly string[] {
     const backlogs = [...shares.backlogs()].map(backlogQueue)
     const hasWork = direct.hasWork() || backlogs.length > 0 || backlog.hasWork()
-    const isWanted = isAsked || areDeliveriesLate || hasWork
+    const isWanted = isAsked || seen.areDeliveriesLate || hasWork
     return isWanted ? [...due, ...packets, Queue.deliveryBacklog, Queue.backlogPackets, ...backlogs] : []
   }
 
@@ -55,16 +52,18 @@ export function startQueueWatch(deps: QueueWatchDeps) {
     const perPacket = firstAttempts.membersPerPacket()
     const dueReady = due.map((queue, shard) => readyIn(queue) + readyIn(packets[shard]) * perPacket)
     const isConsumed = (queue: string): boolean => (depths.get(queue)?.consumers ?? 0) > 0
-    arePacketsTaken = packets.every(isConsumed)
     trustedUntil = performance.now() + TRUSTED_MS
     // Packs that this process holds are not ready in their queue.
     shares.release((n) => depths.get(backlogQueue(n))?.ready === 0 && !backlog.isWaiting(n))
-    isBacklogTaken = isConsumed(Queue.deliveryBacklog)
-    areBacklogPacketsTaken = isConsumed(Queue.backlogPackets)
     const releasedReady = readyIn(Queue.deliveryBacklog) + readyIn(Queue.backlogPackets) * released.membersPerPacket()
     const mayRelease = releasedReady < RELEASED_DELIVERIES
-    areDeliveriesLate = !mayRelease || Math.max(...dueReady) > LATE_DELIVERIES
-    backlog.setOpen(isBacklogTaken ? mayRelease : !areDeliveriesLate)
+    seen = {
+      areDeliveriesLate: !mayRelease || Math.max(...dueReady) > LATE_DELIVERIES,
+      isBacklogTaken: isConsumed(Queue.deliveryBacklog),
+      arePacketsTaken: packets.every(isConsumed),
+      areBacklogPacketsTaken: isConsumed(Queue.backlogPackets),
+    }
+    backlog.setOpen(seen.isBacklogTaken ? mayRelease : !seen.areDeliveriesLate)
   }
 
   function isTrusted(): boolean {
@@ -84,13 +83,13 @@ export function startQueueWatch(deps: QueueWatchDeps) {
   poll.wake()
   return {
     /** More deliveries wait than workers take, of those that are due or of those that give way. */
-    areDeliveriesLate: (): boolean => areDeliveriesLate,
+    areDeliveriesLate: (): boolean => seen.areDeliveriesLate,
     /** Workers consume packets: those of earlier versions do not. Asking makes the next look happen. */
-    arePacketsTaken: (): boolean => isTrusted() && arePacketsTaken,
+    arePacketsTaken: (): boolean => isTrusted() && seen.arePacketsTaken,
     /** Workers consume released deliveries: those of earlier versions do not. */
-    isBacklogTaken: (): boolean => isBacklogTaken,
+    isBacklogTaken: (): boolean => seen.isBacklogTaken,
     /** The same for packets of released deliveries. */
-    areBacklogPacketsTaken: (): boolean => isTrusted() && areBacklogPacketsTaken,
+    areBacklogPacketsTaken: (): boolean => isTrusted() && seen.areBacklogPacketsTaken,
     stop: poll.stop,
   }
 }

@@ -72,7 +72,6 @@ export class TenantShares {
     this.#accountOf(tenant).packing -= 1
   }
 
-  /** The backlogs of the deferred tenants. */
   backlogs(): ReadonlySet<number> {
     return new Set([...this.#accounts.values()].flatMap(({ backlog }) => backlog ?? []))
   }

@@ -99,6 +99,10 @@ export function createAriClient(server: AriServer) {
   }
 }
 
+export const channelPath = (id: string): string => `/channels/${encodeURIComponent(id)}`
+export const bridgePath = (id: string): string => `/bridges/${encodeURIComponent(id)}`
+export const applicationPath = (app: string): string => `/applications/${encodeURIComponent(app)}`
+
 /** Percent-encoded throughout: in a query, Asterisk reads a bare `+` as a space. */
 function queryOf(query: Query): string {
   const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

@@ -2,7 +2,7 @@ import type { OpenLines } from '../open-lines.ts'
 import type { Parties } from '../parties.ts'
 import type { Action } from '../session/action.ts'
 import type { Input } from '../session/input.ts'
-import type { AriAnswer, AriClient, Query } from './ari-client.ts'
+import { type AriAnswer, type AriClient, applicationPath, bridgePath, channelPath, type Query } from './ari-client.ts'
 import { MARK_VARIABLE, markOf, type SessionName } from './channel-mark.ts'
 
 export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs' | 'cliOf'> {
@@ -48,24 +48,24 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       return isRefused ? { kind: 'refused', channelId: action.channelId } : undefined
     }
     case 'dial':
-      await ari.request('POST', `${channel(action.channelId)}/dial`, { timeout: String(ringSeconds) })
+      await ari.request('POST', `${channelPath(action.channelId)}/dial`, { timeout: String(ringSeconds) })
       return undefined
     case 'claim': {
       // The end of a channel that we did not create is not reported otherwise.
       const source = { eventSource: `channel:${action.channelId}` }
-      await ari.request('POST', `/applications/${encodeURIComponent(app)}/subscription`, source)
-      await ari.request('POST', `${channel(action.channelId)}/variable`, TRANSFERS_LEFT_TO_US)
+      await ari.request('POST', `${applicationPath(app)}/subscription`, source)
+      await ari.request('POST', `${channelPath(action.channelId)}/variable`, TRANSFERS_LEFT_TO_US)
       // Last: a channel without the mark is claimed again.
       const mark = { variable: MARK_VARIABLE, value: markOf(app, session) }
-      await ari.request('POST', `${channel(action.channelId)}/variable`, mark)
+      await ari.request('POST', `${channelPath(action.channelId)}/variable`, mark)
       return undefined
     }
     case 'ring':
     case 'answer':
-      await ari.request('POST', `${channel(action.channelId)}/${action.kind}`)
+      await ari.request('POST', `${channelPath(action.channelId)}/${action.kind}`)
       return undefined
     case 'leave':
-      await ari.request('POST', `${bridge(action.bridge)}/removeChannel`, { channel: action.channelId })
+      await ari.request('POST', `${bridgePath(action.bridge)}/removeChannel`, { channel: action.channelId })
       return { kind: 'line-returned', lineId: action.channelId }
     case 'talk':
       await deps.talk(action.channelId)
@@ -75,20 +75,17 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       return undefined
     case 'transfer-progress': {
       const states = action.isAccepted ? 'channel_answered' : 'channel_declined'
-      await ari.request('POST', `${channel(action.channelId)}/transfer_progress`, { states })
+      await ari.request('POST', `${channelPath(action.channelId)}/transfer_progress`, { states })
       return undefined
     }
     case 'drop':
-      await ari.request('DELETE', channel(action.channelId), dropReason(action))
+      await ari.request('DELETE', channelPath(action.channelId), dropReason(action))
       return undefined
     case 'drop-bridge':
-      await ari.request('DELETE', bridge(action.bridge))
+      await ari.request('DELETE', bridgePath(action.bridge))
       return undefined
   }
 }
-
-const channel = (id: string): string => `/channels/${encodeURIComponent(id)}`
-const bridge = (id: string): string => `/bridges/${encodeURIComponent(id)}`
 
 type Call = Extract<Action, { kind: 'originate' | 'create' }>
 
@@ -108,11 +105,11 @@ async function call(deps: CarryOutDeps, session: SessionName, action: Call): Pro
   const callerId = `"${shown}" <${shown}>`
   const query = { endpoint, app, appArgs: 'agent', timeout: String(ringSeconds), callerId }
   const variables = { ...marked, ...(action.autoAnswer && AUTO_ANSWER) }
-  return ari.request('POST', channel(action.channelId), query, { variables })
+  return ari.request('POST', channelPath(action.channelId), query, { variables })
 }
 
 async function move({ ari, app }: CarryOutDeps, action: Extract<Action, { kind: 'move' }>): Promise<void> {
-  const path = bridge(action.bridge)
+  const path = bridgePath(action.bridge)
   await ari.request('POST', path, { type: action.waits ? HOLDING : 'mixing', name: bridgeName(app) })
   // Without `inhibitConnectedLineUpdates` a customer is shown the agent's extension instead of the cli.
   const join = (channels: readonly string[]) =>

@@ -1,4 +1,4 @@
-import type { AriClient } from './ari-client.ts'
+import { type AriClient, channelPath } from './ari-client.ts'
 import type { AriChannel } from './ari-model.ts'
 
 export interface ManagerLogin {
@@ -21,7 +21,7 @@ export function createTalk(ari: AriClient, login: ManagerLogin | null): (channel
 
   return async (channelId) => {
     if (login === null) return
-    const { status, body } = await ari.request('GET', `/channels/${encodeURIComponent(channelId)}`)
+    const { status, body } = await ari.request('GET', channelPath(channelId))
     if (status !== 200) return
     const notify = { action: 'PJSIPNotify', channel: (body as AriChannel).name, variable: 'Event=talk' }
     if (cookie === null) await logIn(login)

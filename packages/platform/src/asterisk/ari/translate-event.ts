@@ -1,12 +1,10 @@
 import type { ChannelInput } from '../session/input.ts'
 import type { AriChannel, AriEndpoint, AriEvent } from './ari-model.ts'
 
-/** An event of Asterisk in the terms of the adapter. */
 export type PbxEvent =
   | { readonly kind: 'channel'; readonly channel: AriChannel; readonly input: PlainInput }
   /** A caller from outside has dialled this number. */
   | { readonly kind: 'arrives'; readonly channel: AriChannel; readonly called: string; readonly asteriskId: string }
-  /** An agent has dialled at the phone. */
   | {
       readonly kind: 'phone-dials'
       readonly channel: AriChannel

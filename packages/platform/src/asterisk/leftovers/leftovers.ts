@@ -1,5 +1,5 @@
 import type { Surroundings } from '../../storage.ts'
-import type { AriClient } from '../ari/ari-client.ts'
+import { type AriClient, bridgePath, channelPath } from '../ari/ari-client.ts'
 import { bridgeName } from '../ari/carry-out.ts'
 import type { Calls } from '../ari/read-calls.ts'
 import type { SessionStore } from '../store/session-store.ts'
@@ -49,8 +49,8 @@ export function createLeftovers(deps: LeftoversDeps): (found: Calls) => Promise<
     const judgement = judgeUnknown(before, unknown, deps.now())
     sightings = judgement.sightings
     deps.onUnknown({ count: unknown.length, isHeldBack: judgement.isHeldBack })
-    for (const id of judgement.leftovers) await ari.request('DELETE', `/channels/${encodeURIComponent(id)}`)
-    for (const id of bridges) await ari.request('DELETE', `/bridges/${encodeURIComponent(id)}`)
+    for (const id of judgement.leftovers) await ari.request('DELETE', channelPath(id))
+    for (const id of bridges) await ari.request('DELETE', bridgePath(id))
   }
 }
 

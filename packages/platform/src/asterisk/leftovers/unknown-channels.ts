@@ -1,5 +1,5 @@
 import type { PbxMemory } from '../../storage.ts'
-import { type AriServer, createAriClient } from '../ari/ari-client.ts'
+import { type AriServer, channelPath, createAriClient } from '../ari/ari-client.ts'
 import type { AriBridge, AriChannel } from '../ari/ari-model.ts'
 import { HOLDING } from '../ari/carry-out.ts'
 import { readMark, type SessionName } from '../ari/channel-mark.ts'
@@ -13,7 +13,6 @@ export interface UnknownChannel {
   /** Another channel is in the same bridge or call, or it waits on music: people probably talk, or one of them is on hold. */
   readonly isTalking: boolean
   readonly channel: AriChannel
-  /** The call that the channel is marked with. */
   readonly session: SessionName
 }
 
@@ -70,7 +69,7 @@ export function openUnknown({ server, app, memory, verifyStorage }: UnknownOptio
      * @throws AriUnavailable, or Error if Asterisk refuses
      */
     async remove({ id }: Pick<UnknownChannel, 'id'>): Promise<void> {
-      const path = `/channels/${encodeURIComponent(id)}`
+      const path = channelPath(id)
       const { status } = await ari.request('DELETE', path)
       const isGone = (status >= 200 && status < 300) || status === 404
       if (!isGone) throw new Error(`Asterisk answered ${status} to DELETE ${path}`)

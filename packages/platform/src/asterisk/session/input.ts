@@ -2,20 +2,16 @@ import type { CommandId } from '@switchhook/contracts'
 import type { AgentStep, Party } from '../../simulator/call-group.ts'
 import type { Channel, RemoteAnswer } from './session.ts'
 
-/** Why a party cannot be called. */
 export type Refusal = 'badAddress' | 'busy' | 'deviceUnavailable'
 
-/** A channel as Asterisk's list has it. */
 export interface ListedChannel extends Pick<Channel, 'id' | 'isReady' | 'bridge'> {
   readonly state: 'ringing' | 'up' | 'other'
   /** It has the mark of a session, so its `claim` was carried out. */
   readonly isMarked: boolean
 }
 
-/** Something that happens to a session. */
 export type Input = ChannelInput | LineInput | CommandInput | SessionInput
 
-/** An event of one channel. */
 export type ChannelInput = { readonly channelId: string } & (
   | { readonly kind: 'ringing' | 'up' | 'phone-holds' | 'phone-resumes' }
   /** It has entered our application. */

@@ -52,7 +52,6 @@ function lent(draft: SessionDraft, input: Extract<LineInput, { kind: 'line-lent'
   draft.later.push({ input: { kind: 'line-overdue', lineId: input.lineId }, dueInMs: input.ringMs })
 }
 
-/** The agent answers a call that rings on the line. */
 export function answerOnLine(draft: SessionDraft, channel: Channel): void {
   draft.put({ ...channel, state: 'up' })
   partyAnswered(draft, channel.line)

@@ -4,7 +4,6 @@ import { otherParty, type Party, type SimulatedCall } from '../../simulator/call
 import { type Channel, lineOf, newChannel } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
 
-/** The channel and the bridge that a party of a live call needs. */
 interface Need {
   readonly party: Party
   readonly call: SimulatedCall

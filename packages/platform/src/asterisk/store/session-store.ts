@@ -28,7 +28,6 @@ const PREFIX = 'asterisk:'
 
 export type SessionStore = ReturnType<typeof createSessionStore>
 
-/** Resolves to the session that contains the call. */
 export async function loadSession(
   memory: Pick<PbxMemory, 'read'>,
   tenant: Tenant,

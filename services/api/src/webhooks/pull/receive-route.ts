@@ -1,13 +1,12 @@
 import {
   AppError,
   type Delivery,
-  isExpired,
   isLeaseValid,
   isPaused,
+  isSent,
   leaseEndsAt,
   leavesGaps,
   type Subscription,
-  wantsFirstAttempt,
 } from '@switchhook/contracts'
 import { attemptHeaders, type Signer } from '@switchhook/signing'
 import { type LeasedDelivery, leaseTimes } from '@switchhook/store'
@@ -119,11 +118,9 @@ async function handOut(
   }
 }
 
-/** A delivery that has failed keeps its schedule, unless its subscription was deleted: no client can receive it then. */
+/** False if the subscription was deleted: no client can receive it then. */
 const isWanted = (subscription: Subscription | undefined, delivery: Delivery, nowMs: number): boolean =>
-  subscription !== undefined &&
-  (delivery.attempt > 0 || wantsFirstAttempt(subscription, delivery)) &&
-  !isExpired(subscription, delivery, nowMs)
+  subscription !== undefined && isSent(subscription, delivery, nowMs)
 
 const leaseOf = ({ delivery: { deliveryId }, lease }: LeasedDelivery) => ({ deliveryId, lease })
 
