@@ -57,7 +57,8 @@ export function createDevices({ storage, listener, onError, now, prefix, timerMs
       for (;;) {
         const { version, device } = await read(tenant, agentUri)
         if ((device?.online ?? true) === online) return false
-        const order = (device?.order ?? 0) + 1
+        // Rises also after the record has expired: the listener does not forget the order.
+        const order = Math.max((device?.order ?? 0) + 1, now())
         const value: Device = { online, order, at: new Date(now()).toISOString() }
         const payload: DeviceTimer = { deviceOf: agentUri, since: order }
         const result = await storage.write(tenant, {

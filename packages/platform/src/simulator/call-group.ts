@@ -1,4 +1,4 @@
-import { type CallId, type CommandId, EndReason, type Tenant } from '@switchhook/contracts'
+import { type CallId, CallState, type CommandId, EndReason, type Tenant } from '@switchhook/contracts'
 import { isSameAddress } from '../call-model/address.ts'
 import type { Ending, LegReport } from '../platform.ts'
 
@@ -48,10 +48,16 @@ export const newCall = (
   call: Pick<SimulatedCall, 'callId' | 'phase' | 'caller' | 'called'> & Partial<SimulatedCall>,
 ): SimulatedCall => ({ cli: null, correlationId: null, talkMs: null, forCallId: null, transfer: null, ...call })
 
+/** A leg as stored. Only an ended one is marked: the switch, also that of version 0.1.0, makes no later report from it. */
+interface StoredLeg extends LegReport {
+  readonly isEndRecorded?: true
+}
+
 /**
  * A call and its consultations, stored as one record because they change together. `legs` has the latest report of
  * every leg, ended legs included. The reports whose order equals `step` belong to the last step; a process that does
- * not know whether they were delivered to the listener delivers them again.
+ * not know whether they were delivered to the listener delivers them again, except a marked end: the listener forgets a
+ * call some minutes after its end, and would take the end for that of a new call.
  */
 export interface CallGroup {
   readonly tenant: Tenant
@@ -60,7 +66,7 @@ export interface CallGroup {
   /** Counts the steps that changed something. */
   readonly step: number
   readonly calls: Readonly<Record<CallId, SimulatedCall>>
-  readonly legs: readonly LegReport[]
+  readonly legs: readonly StoredLeg[]
   /** The latest commands, so that a repeated one has no effect. */
   readonly commands: readonly CommandId[]
 }
@@ -134,7 +140,15 @@ export interface StepResult {
 }
 
 export const reportsOfLastStep = ({ legs, step }: CallGroup): readonly LegReport[] =>
-  legs.filter(({ order }) => order === step)
+  legs.filter(({ order, isEndRecorded }) => order === step && isEndRecorded !== true)
+
+/** Marks the ends that the listener has recorded. The same group if there is nothing to mark. */
+export function markEnds(group: CallGroup, isRecorded: (leg: LegReport) => boolean): CallGroup {
+  const isNew = (leg: StoredLeg): boolean =>
+    leg.state === CallState.ended && leg.isEndRecorded !== true && isRecorded(leg)
+  if (!group.legs.some(isNew)) return group
+  return { ...group, legs: group.legs.map((leg) => (isNew(leg) ? { ...leg, isEndRecorded: true } : leg)) }
+}
 
 export const isOver = ({ calls }: CallGroup): boolean => Object.values(calls).every(({ phase }) => phase === 'over')
 

@@ -9,6 +9,7 @@ import {
   type CallStep,
   type DeviceState,
   isOver,
+  markEnds,
   reportsOfLastStep,
   type ScheduledStep,
   type StepResult,
@@ -157,14 +158,20 @@ function timerId(sessionId: CallId, step: CallStep): string {
 
 /**
  * The part of a change that an api needs to record the reports in the same write; undefined for a change without reports.
- * The reports are the same objects that the listener gets after the write. The timers lack the one that repeats the reports:
- * it is needed only if they are recorded after the write.
+ * The reports are the same objects that the listener gets after the write. The records mark their ends. The timers lack the
+ * one that repeats the reports: it is needed only if they are recorded after the write.
  */
 export function stepOf({ records, timers }: StorageChange) {
   const group = records.map(({ value }) => value).find(isCallGroup)
   const reports = group === undefined ? [] : reportsOfLastStep(group)
   if (reports.length === 0) return undefined
-  return { reports, timers: timers.filter(({ payload }) => (payload as Partial<StepTimer>).cue?.kind !== 'tell') }
+  return {
+    reports,
+    records: records.map((one) =>
+      isCallGroup(one.value) ? { ...one, value: markEnds(one.value, (leg) => reports.includes(leg)) } : one,
+    ),
+    timers: timers.filter(({ payload }) => (payload as Partial<StepTimer>).cue?.kind !== 'tell'),
+  }
 }
 
 const isCallGroup = (value: unknown): value is CallGroup =>

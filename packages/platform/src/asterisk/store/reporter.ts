@@ -1,5 +1,7 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
 import { LRUCache } from 'lru-cache'
+import type { LegReport } from '../../platform.ts'
+import { markEnds } from '../../simulator/call-group.ts'
 import type { Surroundings } from '../../storage.ts'
 import type { PbxSession } from '../session/session.ts'
 
@@ -9,33 +11,36 @@ export interface ReporterDeps extends Pick<Surroundings, 'listener' | 'onError'>
 
 const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 5_000
-const SESSIONS_REMEMBERED = 10_000
+const LEGS_REMEMBERED = 20_000
 
 export function createReporter({ listener, find, onError }: ReporterDeps) {
-  /** The last step of each session that this process has reported. */
-  const reported = new LRUCache<CallId, number>({ max: SESSIONS_REMEMBERED })
+  /** The order and time of the report of each leg that this process sent last. A restored storage repeats orders. */
+  const reported = new LRUCache<string, string>({ max: LEGS_REMEMBERED })
   const waiting = new Map<CallId, NodeJS.Timeout>()
   let isStopped = false
 
-  async function send({ group }: PbxSession): Promise<boolean> {
-    const { sessionId, step, legs } = group
-    const known = reported.get(sessionId) ?? 0
+  const isReported = (leg: LegReport): boolean => reported.get(nameOf(leg)) === changeOf(leg)
+
+  /** Reports every leg, except those that this process has reported and the marked ends. */
+  async function send({ group: { legs } }: PbxSession): Promise<void> {
     const to = listener()
     // Without a listener, the session's timer reports it later.
-    if (to === undefined) return true
-    const news = legs.filter(({ order }) => order > known)
+    if (to === undefined) return
+    const news = legs.filter((leg) => leg.isEndRecorded !== true && !isReported(leg))
     if (news.length > 0) await to.legs(news)
-    reported.set(sessionId, Math.max(step, known))
-    return true
+    for (const leg of news) reported.set(nameOf(leg), changeOf(leg))
   }
 
   async function attempt(session: PbxSession, pauseMs: number): Promise<void> {
     const { sessionId, tenant } = session.group
-    const isReported = await send(session).catch((error: unknown) => {
-      if (pauseMs === FIRST_PAUSE_MS) onError('a call could not be reported, will try again', error)
-      return false
-    })
-    if (isReported || isStopped || waiting.has(sessionId)) return
+    const isSent = await send(session).then(
+      () => true,
+      (error: unknown) => {
+        if (pauseMs === FIRST_PAUSE_MS) onError('a call could not be reported, will try again', error)
+        return false
+      },
+    )
+    if (isSent || isStopped || waiting.has(sessionId)) return
     const again = async (): Promise<void> => {
       waiting.delete(sessionId)
       const newest = await find(tenant, sessionId).catch(() => session)
@@ -51,7 +56,12 @@ export function createReporter({ listener, find, onError }: ReporterDeps) {
   return {
     /** Reports every changed leg. Reports that cannot be stored are repeated with growing pauses. */
     report: (session: PbxSession): Promise<void> => attempt(session, FIRST_PAUSE_MS),
-    forget: (sessionId: CallId): void => void reported.delete(sessionId),
+    send,
+    /** The session with a mark at each end that this process has reported. The same object if there is nothing to mark. */
+    mark(session: PbxSession): PbxSession {
+      const group = markEnds(session.group, isReported)
+      return group === session.group ? session : { ...session, group }
+    },
     stop(): void {
       isStopped = true
       for (const timer of waiting.values()) clearTimeout(timer)
@@ -59,3 +69,6 @@ export function createReporter({ listener, find, onError }: ReporterDeps) {
     },
   }
 }
+
+const nameOf = ({ callId, agentUri }: LegReport): string => `${callId} ${agentUri}`
+const changeOf = ({ order, at }: LegReport): string => `${order} ${at}`

@@ -10,7 +10,7 @@ import type { Action } from '../session/action.ts'
 import { type ConnectedLeg, connectedBy } from '../session/connected-by.ts'
 import type { Input } from '../session/input.ts'
 import { type Join, type Joined, join } from '../session/join.ts'
-import { isFinished, type PbxSession } from '../session/session.ts'
+import type { PbxSession } from '../session/session.ts'
 import { type Stepped, step } from '../session/step.ts'
 import { createLanes } from './lanes.ts'
 import { createReporter } from './reporter.ts'
@@ -77,7 +77,8 @@ export function createSessions(deps: SessionsDeps) {
       const stepped = step(session, input, now(), busy)
       if (isDeepStrictEqual(stepped.session, session)) return stepped
       const known = Object.keys(session.group.calls) as CallId[]
-      if ((await save(stepped, version, known)) === 'conflict') continue
+      const marked = { ...stepped, session: reporter.mark(stepped.session) }
+      if ((await save(marked, version, known)) === 'conflict') continue
       for (const leg of connectedBy(input, session, stepped.session)) deps.onConnected(leg)
       return stepped
     }
@@ -156,18 +157,23 @@ export function createSessions(deps: SessionsDeps) {
       const found = await loaded(tenant, callId)
       if (found === undefined) return false
       const { sessionId } = found.session.group
-      const isDone = await lanes.run(sessionId, async () => {
+      return lanes.run(sessionId, async () => {
         const stepped = await applyOne(tenant, sessionId, typeof input === 'function' ? await input() : input)
         if (stepped !== undefined) await goOn(stepped)
         return stepped !== undefined
       })
-      if (isFinished(found.session)) reporter.forget(sessionId)
-      return isDone
     },
-    /** Repeats the reports that were not stored. */
+    /** Repeats the reports that were not recorded, and stores which ends are. Rejects if that must be repeated. */
     async report(tenant: Tenant, callId: CallId): Promise<void> {
-      const session = await find(tenant, callId)
-      if (session !== undefined) await lanes.run(session.group.sessionId, () => reporter.report(session))
+      const found = await store.load(tenant, callId)
+      if (found === undefined) return
+      const { session, version } = found
+      await lanes.run(session.group.sessionId, async () => {
+        await reporter.send(session)
+        const marked = reporter.mark(session)
+        // After a conflict, the timer of the other step comes here.
+        if (marked !== session) await store.save(marked, version, [], Object.keys(session.group.calls) as CallId[])
+      })
     },
     /** Ends all repeating. Resolves when no work is in progress. */
     async stop(): Promise<void> {

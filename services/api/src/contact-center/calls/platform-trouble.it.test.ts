@@ -55,7 +55,12 @@ beforeEach(() => {
 })
 
 /** Calls the handler of the route. */
-async function give(operationId: string, callId: string, body: object = {}): Promise<Answer> {
+async function give(
+  operationId: string,
+  callId: string,
+  body: object = {},
+  idFor: (purpose: string) => string = () => randomUUID(),
+): Promise<Answer> {
   const route = boundRoute([dial, ...legRoutes, transfer], operationId, { platform, center, now: Date.now })
   return route.handle({
     caller: { tenant, clientId: 'acme-app', role: 'operator' },
@@ -63,7 +68,7 @@ async function give(operationId: string, callId: string, body: object = {}): Pro
     query: {},
     body: { agentUri: ALICE, destination: '+15550100', transferTarget: '+15550111', ...body },
     requestId: 'direct',
-    idFor: () => randomUUID(),
+    idFor,
     isKeyed: false,
     isClosed: () => false,
   })
@@ -105,6 +110,18 @@ describe('a command that certainly did not reach the platform', () => {
     expect(await give('dial', '', { correlationId: 'crm-1' })).toMatchObject({ status: 202, body: { noop: false } })
     expect(sent).toEqual(['dial', 'dial'])
   })
+})
+
+test('an attended transfer that is repeated with the same ids after a 503 has a consultation that takes commands', async () => {
+  const callId = await aCall(CallState.connected)
+  const ids = { command: randomUUID(), consultation: randomUUID() }
+  const again = () => give('transfer', callId, {}, (purpose) => ids[purpose as keyof typeof ids])
+  obey = () => Promise.reject(new PlatformUnavailable('no connection'))
+  await expect(again()).rejects.toMatchObject(unavailable)
+  await expect(give('hangup', ids.consultation)).rejects.toMatchObject({ code: 'call-not-found' })
+  obey = async () => {}
+  expect(await again()).toMatchObject({ status: 202, body: { consultationCallId: ids.consultation } })
+  expect(await give('hangup', ids.consultation)).toMatchObject({ status: 202 })
 })
 
 test('a dial that may have been sent is answered 202; if the platform does not know it, its end is reported', async () => {

@@ -139,10 +139,10 @@ export function createCenter(deps: CenterDeps) {
     },
     beginDial: (call: Call, options: DialOptions) =>
       beginDial(transact, (callId) => findCall(call.tenant, callId), withTrace(call), { ...options, nowMs: now() }),
-    /** Stores a consultation call before the platform receives the transfer. */
+    /** Stores a consultation call before the platform receives the transfer. A repeat replaces a call that has not begun. */
     beginConsultation: (call: Call): Promise<void> =>
       transact(call.tenant, [callKey(call.callId)], ([existing]) => {
-        if (existing !== undefined) return { result: undefined }
+        if (existing !== undefined && hasBegun(existing as Call)) return { result: undefined }
         const timers = [probeTimer(call.callId, PROBE_UNREPORTED_DIAL_MS)]
         return { result: undefined, writing: { records: [callRecord(withTrace(call))], timers } }
       }),

@@ -64,6 +64,13 @@ test('legs of one agent in two calls change the agent once', () => {
   expect(eventsOf(writing).filter(([type]) => type === 'agent.status')).toHaveLength(1)
 })
 
+test('a call that the platform reports is not abandoned, although an earlier request for it failed', () => {
+  const { callId } = aReport()
+  const abandoned = { ...newCall({ callId, tenant: 'acme' }, aReport().at), isAbandoned: true }
+  const [call] = recordReports(new Map([[callKey(callId), abandoned]]), [aReport()], options)?.records ?? []
+  expect(call?.value).toMatchObject({ isAbandoned: false })
+})
+
 test('a repeated report writes nothing', () => {
   expect(recordAll([aReport()], [aReport()])).toBeUndefined()
 })

@@ -28,7 +28,7 @@ export function recordReports(
     const leg = applyReport(begun ?? call.legs[report.agentUri], report)
     if (leg === undefined) continue
     if (begun !== undefined) changed.push({ status: begun.status, at: call.createdAt })
-    calls.set(call.callId, { ...call, legs: { ...call.legs, [report.agentUri]: leg } })
+    calls.set(call.callId, { ...call, isAbandoned: false, legs: { ...call.legs, [report.agentUri]: leg } })
     changed.push({ status: leg.status, at: report.at })
   }
   const [first] = reports

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { CallState, newCommandId } from '@switchhook/contracts'
+import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import type { LegReport, ProvisionedAgent } from '@switchhook/platform'
 import {
   createOutbox,
@@ -10,9 +10,10 @@ import {
   type StateChange,
   type StateStore,
 } from '@switchhook/store'
-import { type TestRedis, useRedis } from '@switchhook/testkit'
+import { eventually, type TestRedis, useRedis } from '@switchhook/testkit'
 import { createTransact } from '../../../state/transact.ts'
 import { aSimulator } from '../../../testing/simulator.ts'
+import { callKey } from '../../center/call.ts'
 import { type Center, createCenter } from '../../center/center.ts'
 
 let server: TestRedis
@@ -94,6 +95,30 @@ test('two replicas that act on one call at the same time lose no step and no eve
   expect((await one.center.readAgent(tenant, alice.agentUri)).calls).toEqual([])
 })
 
+test('an end is recorded once, although the call outlives its record, and the replica too', async () => {
+  const first = await startReplica()
+  const callId = (await first.simulator.ring(alice, call)) ?? fail()
+  const command = () => ({ tenant, callId, agentUri: alice.agentUri, commandId: newCommandId() })
+  await first.simulator.answer({ ...command(), holdFirst: [] })
+  const consultationCallId = newCallId()
+  const transfer = { target: '+15550102', correlationId: null, consultationCallId }
+  await first.simulator.transfer({ ...command(), ...transfer })
+  await first.simulator.resume({ ...command(), holdFirst: [] })
+  expect((await first.center.findCall(tenant, consultationCallId))?.legs[alice.agentUri]?.status.state).toBe(
+    CallState.ended,
+  )
+  await forget(consultationCallId)
+
+  const next = await startReplica()
+  await next.simulator.hold(command())
+  await next.simulator.hangup(command())
+  expect(await next.center.findCall(tenant, consultationCallId)).toBeUndefined()
+  await forget(callId)
+  // A timer falls due after the end.
+  await (await startReplica()).simulator.remote(callId, 'hangup', tenant)
+  expect(await next.center.findCall(tenant, callId)).toBeUndefined()
+})
+
 test('a step of a version that recorded reports after the write is reported before the next step', async () => {
   const { simulator, center, reported } = await startReplica()
   const former = aSimulator([alice], createStateStore(redis))
@@ -108,6 +133,16 @@ test('a step of a version that recorded reports after the write is reported befo
   })
   expect(await createTimerStore(redis).overdueMs()).toBe(0)
 })
+
+/** As ten minutes after the end. */
+async function forget(callId: CallId): Promise<void> {
+  const store = createStateStore(redis)
+  const key = callKey(callId)
+  const [found] = await store.read(tenant, [key])
+  const record = { key, value: {}, ttlMs: 1, expectedVersion: found?.version ?? 0 }
+  await store.commit(tenant, { records: [record], events: [], timers: [] })
+  await eventually(async () => expect((await store.read(tenant, [key]))[0]?.value).toBeUndefined())
+}
 
 function fail(): never {
   throw new Error('The device accepts no call.')

@@ -33,7 +33,7 @@ export function openSimulator(
       async write(tenant, change, known) {
         const step = stepOf(change)
         if (step !== undefined && record !== undefined) {
-          const result = await record(step.reports, { records: change.records, timers: step.timers }, known)
+          const result = await record(step.reports, step, known)
           if (result === 'committed') for (const report of step.reports) recorded.add(report)
           return result
         }
