@@ -167,7 +167,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   shutdown.defer('held deliveries', () => heldLooks.stop())
 
   const checks = createCheckStore(redis)
-  const checkReceiver = createCheckReceiver({ client, subscriptions, checks, deadlineMs, now: clocks.now })
+  const checkReceiver = createCheckReceiver({ client, subscriptions, checks, deadlineMs, ...clocks })
   const recordOutcomes = createRecordOutcomes({ worker: steps, held, archive, outcomes: createOutcomeStore(redis) })
   const consumers = await Promise.all([
     consume(Queue.receiverChecks, CONCURRENT_CHECKS, ({ content }) => parseReceiverCheck(content), checkReceiver),

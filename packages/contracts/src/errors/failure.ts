@@ -106,10 +106,13 @@ export class AppError extends Error {
 
 export type Fate = 'not-executed' | 'unknown'
 
-/** Redis or RabbitMQ is unavailable. A later attempt may succeed. */
+/** `process`: this process has run out of sockets or memory. */
+type Dependency = 'redis' | 'rabbitmq' | 'process'
+
+/** Something that we depend on is unavailable. A later attempt may succeed. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
-  readonly dependency: 'redis' | 'rabbitmq'
+  readonly dependency: Dependency
   /**
    * Of the command or publish that failed. `not-executed`: it was refused or not sent. `unknown`: the reply is missing.
    * Other commands of the same operation may have been executed.
@@ -117,7 +120,7 @@ export class Unavailable extends Error {
   readonly fate: Fate
 
   constructor(
-    dependency: 'redis' | 'rabbitmq',
+    dependency: Dependency,
     message: string,
     { fate = 'unknown', ...options }: ErrorOptions & { readonly fate?: Fate } = {},
   ) {

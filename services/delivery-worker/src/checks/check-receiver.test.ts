@@ -20,7 +20,7 @@ function aWorld(
   const id = newSubscriptionId()
   const posts: { delivery: Delivery; attempt: number }[] = []
   const saved: [string, CheckResult][] = []
-  let clockMs = NOW_MS
+  let elapsedMs = 0
   const check: ReceiverCheck = {
     checkId: newEventId(),
     subscriptionId: id,
@@ -34,14 +34,16 @@ function aWorld(
     client: {
       post: async (delivery, attempt) => {
         posts.push({ delivery, attempt })
-        clockMs += 40
+        elapsedMs += 40.3
         return outcome(delivery, attempt)
       },
       canSign: () => canSign,
     },
     checks: { save: async (checkId, facts) => void saved.push([checkId, facts]) },
     deadlineMs: 10_000,
-    now: () => clockMs,
+    // Set back during the first POST.
+    now: () => (elapsedMs === 0 ? NOW_MS : NOW_MS - 3_600_000),
+    nowMs: () => elapsedMs,
   })
   return { run, check, posts, saved }
 }

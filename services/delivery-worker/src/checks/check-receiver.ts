@@ -7,16 +7,16 @@ import {
   type Trial,
 } from '@switchhook/contracts'
 import type { CheckStore, SubscriptionStore } from '@switchhook/store'
+import type { Clocks } from '../clocks.ts'
 import type { EndpointClient } from '../http/endpoint-client.ts'
 import { resultOf } from '../policy/classify.ts'
 
-interface CheckReceiverDeps {
+interface CheckReceiverDeps extends Clocks {
   readonly client: Pick<EndpointClient, 'post' | 'canSign'>
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly checks: Pick<CheckStore, 'save'>
   /** The deadline of one attempt, which the result states. */
   readonly deadlineMs: number
-  readonly now: () => number
 }
 
 /** Concurrent checks; each makes a few POSTs. */
@@ -27,11 +27,11 @@ export const CONCURRENT_CHECKS = 5
  * has to reject. Each is POSTed once, by the client of all attempts; nothing is retried, parked or counted by the breaker.
  * After a failed first delivery the others would show nothing and are left out, so a check takes at most two deadlines.
  */
-export function createCheckReceiver({ client, subscriptions, checks, deadlineMs, now }: CheckReceiverDeps) {
+export function createCheckReceiver({ client, subscriptions, checks, deadlineMs, now, nowMs }: CheckReceiverDeps) {
   async function postOnce(delivery: Delivery, attempt = 1): Promise<CheckedPost> {
-    const startedAtMs = now()
+    const beganMs = nowMs()
     const outcome = await client.post(delivery, attempt)
-    return { ...resultOf(outcome), durationMs: now() - startedAtMs }
+    return { ...resultOf(outcome), durationMs: Math.round(nowMs() - beganMs) }
   }
 
   return async (check: ReceiverCheck): Promise<void> => {

@@ -10,32 +10,54 @@ const TIMEOUT_MS = 200
 const PUBLIC = [93, 184, 215, 14]
 const guard = { allows: (address: string) => !address.startsWith('10.') }
 
+/** Types of records. */
+const A = 1
+const AAAA = 28
+
 /** The A records of the test's name servers. */
 const KNOWN: Readonly<Record<string, number[][]>> = {
   'client.example': [[127, 0, 0, 1]],
   'inside.example': [[10, 0, 0, 1]],
   'mixed.example': [[10, 0, 0, 1], PUBLIC],
+  'v4.example': [PUBLIC],
+  'both.example': [PUBLIC],
+  'guarded.example': [[10, 0, 0, 1]],
+}
+const PUBLIC_V6 = [0x20, 0x01, 0x0d, 0xb8, ...Array<number>(11).fill(0), 1]
+const KNOWN_V6: Readonly<Record<string, number[][]>> = {
+  'v6.example': [PUBLIC_V6],
+  'both.example': [PUBLIC_V6],
+  'guarded.example': [PUBLIC_V6],
 }
 
 let nameServer: Socket
 let questions: string[]
 let lookup: LookupFunction
+/** When questions such as `v4.example 28` are answered, in ms. Infinity: never. */
+let answeredAfterMs: Record<string, number>
 
 beforeEach(async () => {
   questions = []
+  answeredAfterMs = {}
   nameServer = createSocket('udp4', (question, from) => {
     const { name, type } = parseQuestion(question)
     questions.push(`${name} ${type}`)
-    if (name.startsWith('silent')) return
-    const addresses = type === 1 ? (KNOWN[name] ?? []) : []
-    nameServer.send(answerTo(question, addresses), from.port, from.address)
+    const afterMs = name.startsWith('silent') ? Infinity : (answeredAfterMs[`${name} ${type}`] ?? 0)
+    const addresses = (type === A ? KNOWN : KNOWN_V6)[name] ?? []
+    const answer = (): void => nameServer.send(answerTo(question, type, addresses), from.port, from.address)
+    if (afterMs === 0) answer()
+    else if (afterMs < Infinity) setTimeout(answer, afterMs)
   })
   nameServer.bind(0, '127.0.0.1')
   await once(nameServer, 'listening')
-  lookup = createLookup({ guard, timeoutMs: TIMEOUT_MS, servers: [`127.0.0.1:${nameServer.address().port}`] })
+  lookup = lookupWithin(TIMEOUT_MS)
 })
 
 afterEach(() => nameServer.close())
+
+/** @param timeoutMs of one query */
+const lookupWithin = (timeoutMs: number): LookupFunction =>
+  createLookup({ guard, timeoutMs, servers: [`127.0.0.1:${nameServer.address().port}`] })
 
 const find = (name: string, family: 0 | 4 | 6 = 0): Promise<LookupAddress[]> =>
   new Promise((resolve, reject) => {
@@ -47,6 +69,31 @@ const find = (name: string, family: 0 | 4 | 6 = 0): Promise<LookupAddress[]> =>
 
 test('a name has the addresses that its name server returns', async () => {
   await expect(find('client.example')).resolves.toEqual([{ address: '127.0.0.1', family: 4 }])
+})
+
+const V4: LookupAddress = { address: PUBLIC.join('.'), family: 4 }
+const V6: LookupAddress = { address: '2001:db8::1', family: 6 }
+
+test.each<[string, string, number, LookupAddress]>([
+  ['IPv6', 'v4.example', AAAA, V4],
+  ['IPv4', 'v6.example', A, V6],
+])('a name server that drops queries for %s does not delay the other family', async (_family, name, type, expected) => {
+  const timeoutMs = 2_000
+  lookup = lookupWithin(timeoutMs)
+  answeredAfterMs[`${name} ${type}`] = Infinity
+  const startedAt = performance.now()
+  await expect(find(name)).resolves.toEqual([expected])
+  expect(performance.now() - startedAt).toBeLessThan(timeoutMs / 2)
+})
+
+test.each([A, AAAA])('the IPv4 addresses come first, also if the answer for type %s is the later one', async (type) => {
+  answeredAfterMs[`both.example ${type}`] = 5
+  await expect(find('both.example')).resolves.toEqual([V4, V6])
+})
+
+test('an answer with only blocked addresses does not shorten the wait for the other family', async () => {
+  answeredAfterMs[`guarded.example ${AAAA}`] = 0.75 * TIMEOUT_MS
+  await expect(find('guarded.example')).resolves.toEqual([V6])
 })
 
 test('many names without an answer delay no other name', async () => {
@@ -113,15 +160,17 @@ function parseQuestion(message: Buffer): { name: string; type: number; end: numb
   return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 }
 }
 
-/** RFC 1035, section 4.1: the header and the question again, then A records; without any, the name does not exist. */
-function answerTo(question: Buffer, addresses: readonly number[][]): Buffer {
+/** RFC 1035, section 4.1: the header and the question again, then the records; without any, the name does not exist. */
+function answerTo(question: Buffer, type: number, addresses: readonly number[][]): Buffer {
   const { name, end } = parseQuestion(question)
   const header = Buffer.from(question.subarray(0, 12))
   header.writeUInt16BE(addresses.length > 0 || name.startsWith('client') ? 0x8180 : 0x8183, 2)
   header.writeUInt16BE(addresses.length, 6)
   header.writeUInt16BE(0, 8)
   header.writeUInt16BE(0, 10)
-  const records = addresses.map((address) => Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address]))
+  const records = addresses.map((address) =>
+    Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, address.length, ...address]),
+  )
   return Buffer.concat([header, question.subarray(12, end), ...records])
 }
 

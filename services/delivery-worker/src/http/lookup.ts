@@ -2,6 +2,7 @@ import { promises as dns, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
+import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import { BLOCKED_ADDRESS, codedError } from '../policy/classify.ts'
 
@@ -16,6 +17,8 @@ export interface LookupOptions {
   readonly forgetFailureMs?: number
 }
 
+/** RFC 8305, section 3: how long the answer for the other family is waited for. Some name servers drop it. */
+const RESOLUTION_DELAY_MS = 50
 const FORGET_FAILURE_MS = 5_000
 /** A bound, because a client can subscribe with any number of dead names. */
 const MAX_FAILURES = 1_000
@@ -35,16 +38,32 @@ export function createLookup(options: LookupOptions): LookupFunction {
   const inFlight = new Map<string, Promise<LookupAddress[]>>()
   const failed = new LRUCache<string, Promise<LookupAddress[]>>({ max: MAX_FAILURES, ttl: forgetFailureMs })
 
+  /** Asks for both families. Once one has an allowed address, the other is waited for only a moment. */
+  async function askServers(hostname: string): Promise<{ found: LookupAddress[]; failures: Failure[] }> {
+    const found: LookupAddress[] = []
+    const failures: Failure[] = []
+    const { promise: enough, resolve: isEnough } = Promise.withResolvers<void>()
+    let delay: Deadline | undefined
+    async function ask(family: 4 | 6, answer: Promise<string[]>): Promise<void> {
+      try {
+        const addresses = await answer
+        found.push(...addresses.map((address) => ({ address, family })))
+        if (addresses.some((address) => guard.allows(address))) delay ??= startDeadline(RESOLUTION_DELAY_MS, isEnough)
+      } catch (failure) {
+        failures.push(failure as Failure)
+      }
+    }
+    void Promise.all([ask(4, resolver.resolve4(hostname)), ask(6, resolver.resolve6(hostname))]).then(() => isEnough())
+    await enough
+    delay?.stop()
+    return { found: found.toSorted((a, b) => a.family - b.family), failures }
+  }
+
   async function find(hostname: string): Promise<LookupAddress[]> {
     // RFC 6761, section 6.3: never sent to a name server.
     if (/(^|\.)localhost$/i.test(hostname)) return askSystem(hostname)
-    const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
-    const found = [
-      ...(v4.status === 'fulfilled' ? v4.value.map((address) => ({ address, family: 4 })) : []),
-      ...(v6.status === 'fulfilled' ? v6.value.map((address) => ({ address, family: 6 })) : []),
-    ]
+    const { found, failures } = await askServers(hostname)
     if (found.length > 0) return found
-    const failures = [v4, v6].flatMap((result) => (result.status === 'rejected' ? [result.reason as Failure] : []))
     const silence = failures.find(({ code }) => code === 'ETIMEOUT')
     if (silence !== undefined) throw silence
     return askSystem(hostname)

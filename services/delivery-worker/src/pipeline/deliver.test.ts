@@ -9,6 +9,7 @@ import {
   aBreaker,
   admitIn,
   anAdmission,
+  anIsolation,
   deliverDeps,
   down,
   HEALTHY,
@@ -45,6 +46,7 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
     },
     listener: notifyAll([{ concluded: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`) }]),
     now: () => clockMs,
+    nowMs: () => clockMs,
     ...change,
   })
   const copies = createCopies(deps.nowMs)
@@ -76,6 +78,27 @@ describe('deliver', () => {
       },
     ])
   })
+
+  test.each([-3_600_000, 3_600_000])(
+    'an attempt takes as long as it takes while the clock is set by %i ms',
+    async (stepMs) => {
+      let [nowMs, setByMs] = [0, 0]
+      const results: unknown[] = []
+      const { deliver, attempts } = aWorld(ok, {
+        isolation: { ...anIsolation(), notePost: (_delivery, result) => void results.push(result) },
+        post: async (delivery) => {
+          nowMs += 24.6
+          setByMs = stepMs
+          return posted(delivery, ok)
+        },
+        now: () => STARTED_MS + setByMs + nowMs,
+        nowMs: () => nowMs,
+      })
+      await deliver(aDelivery())
+      expect(attempts).toMatchObject([{ at: '2026-01-01T00:00:00.000Z', durationMs: 25 }])
+      expect(results).toEqual([{ durationMs: 25, isFailure: false }])
+    },
+  )
 
   test('a retry is confirmed by the broker before the slot is settled', async () => {
     const { deliver, steps } = aWorld(down)
@@ -414,6 +437,24 @@ describe('deliver', () => {
       await deliver(due)
       expect(released).toEqual([[due.deliveryId, 'the probe']])
       expect(steps[0]).toBe(`settle slot 0 ${settled}`)
+    })
+
+    test.each([
+      ['', async () => {}],
+      [', although Redis is away', gone],
+    ])('gets its probe back if the POST cannot be made%s', async (_case, release) => {
+      const released: unknown[] = []
+      const breaker = aBreaker({
+        claimProbe: async () => 'the probe',
+        releaseProbe: async (_delivery, probe) => {
+          released.push(probe)
+          await release()
+        },
+      })
+      const post = () => Promise.reject(new Unavailable('process', 'no sockets'))
+      const { deliver, steps } = aWorld(ok, { admit: admitIn('probing'), breaker, post })
+      await expect(deliver(aDelivery())).rejects.toMatchObject({ dependency: 'process' })
+      expect([released, steps]).toEqual([['the probe'], []])
     })
 
     test('is not contacted without the probe', async () => {

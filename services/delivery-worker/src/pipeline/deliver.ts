@@ -5,7 +5,7 @@ import { attempt, conclude, concludeSettled, type DeliverDeps, isFresh, look, ne
 
 /**
  * Takes one due delivery through its slot. Resolves when its message may be acknowledged. Rejects only for failures of our
- * own (the broker or Redis is away); the message must then come back.
+ * own (the broker or Redis is away, or the process is out of sockets); the message must then come back.
  * @param begins called when the POST begins
  */
 export type Deliver = (due: Delivery, source: Source, begins?: () => void) => Promise<void>

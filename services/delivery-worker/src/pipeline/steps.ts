@@ -116,15 +116,19 @@ export const isFresh = ({ nowMs, breaker }: DeliverDeps, looked: Looked): boolea
 export async function attempt(worker: DeliverDeps, sendable: Sendable): Promise<Made | NotMade> {
   const { delivery: admitted, before } = sendable
   const startedAtMs = worker.now()
-  const posted = await postObserved(worker, sendable)
-  if (posted.kind !== 'posted') {
+  const beganMs = worker.nowMs()
+  let posted: Posted | Withheld | undefined
+  try {
+    posted = await postObserved(worker, sendable)
+  } finally {
     // Until a claim lapses, all deliveries of the endpoint use up slots. Without a permit, one is often not sent.
-    if (before.probe !== undefined) await worker.breaker.releaseProbe(admitted, before.probe)
-    return notMade(admitted, posted)
+    if (before.probe !== undefined && posted?.kind !== 'posted')
+      await worker.breaker.releaseProbe(admitted, before.probe).catch(() => {})
   }
+  if (posted.kind !== 'posted') return notMade(admitted, posted)
   const { outcome } = posted
   const delivery = { ...posted.delivery, attempt: admitted.attempt + 1 }
-  const durationMs = worker.now() - startedAtMs
+  const durationMs = Math.round(worker.nowMs() - beganMs)
   worker.isolation.notePost(delivery, { durationMs, isFailure: isTransientFailure(outcome) })
   const made: Attempt = {
     run: delivery.run,

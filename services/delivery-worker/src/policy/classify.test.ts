@@ -1,4 +1,4 @@
-import type { Outcome } from '@switchhook/contracts'
+import { type Outcome, Unavailable } from '@switchhook/contracts'
 import { classifyError, classifyStatus } from './classify.ts'
 
 const failed = (code: string, cause?: unknown): Error => Object.assign(new Error(code, { cause }), { code })
@@ -59,8 +59,6 @@ describe('classifyError', () => {
 
   test.each([
     ['a bug', new TypeError('undefined is not a function')],
-    ['running out of sockets', failed('EMFILE')],
-    ['running out of memory', failed('ENOMEM')],
     ['a wrong argument', failed('ERR_INVALID_ARG_TYPE')],
     ['our own cancellation', failed('UND_ERR_ABORTED')],
     ['our own shutdown', failed('UND_ERR_DESTROYED')],
@@ -68,4 +66,16 @@ describe('classifyError', () => {
   ])('%s does not count against the endpoint', (_name, error) => {
     expect(() => classifyError(error)).toThrow(error as Error)
   })
+
+  test.each(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EBUSY'])(
+    '%s is a shortage of this process, which may pass',
+    (code) => {
+      const cause = failed(code)
+      for (const error of [cause, new Error('wrapped', { cause })]) {
+        const expected = expect.objectContaining({ dependency: 'process', cause: error }) as Unavailable
+        expect(() => classifyError(error)).toThrow(Unavailable)
+        expect(() => classifyError(error)).toThrow(expected)
+      }
+    },
+  )
 })

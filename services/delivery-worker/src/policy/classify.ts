@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types'
-import type { Attempt, Outcome, UnreachableReason } from '@switchhook/contracts'
+import { type Attempt, type Outcome, Unavailable, type UnreachableReason } from '@switchhook/contracts'
 
 export const BLOCKED_ADDRESS = 'ERR_BLOCKED_ADDRESS'
 
@@ -17,10 +17,13 @@ export const resultOf = (outcome: Outcome): Pick<Attempt, 'outcome' | 'status'> 
 
 /**
  * Classifies the error of an attempt that got no answer.
- * @throws the error itself if it is our own failure and not the subscriber's: it does not come from the network, or this
- *   process has run out of something
+ * @throws Unavailable if this process has run out of something: the message waits until that is over
+ * @throws the error itself if it does not come from the network: it is our own failure and not the subscriber's
  */
 export function classifyError(error: unknown): Outcome {
+  if (isOurShortage(error)) {
+    throw new Unavailable('process', 'this process has run out of sockets or memory', { cause: error })
+  }
   const reason = reasonOf(codeOf(error))
   if (reason === undefined) throw error
   return { kind: 'unreachable', reason }
@@ -74,13 +77,13 @@ const FAMILIES: readonly [RegExp, UnreachableReason][] = [
   [/CERT|CRL|CHAIN|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED/, 'tls'],
 ]
 
-/** This process, not the network, has run out of something. */
-const OUR_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])
+/** This process, not the network, has run out of something. EBUSY: the system's look-up (glibc) could open no file. */
+const OUR_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EBUSY'])
 
 export const isOurShortage = (error: unknown): boolean => OUR_SHORTAGES.has(codeOf(error) ?? '')
 
 function reasonOf(code: string | undefined): UnreachableReason | undefined {
-  if (code === undefined || OUR_SHORTAGES.has(code)) return undefined
+  if (code === undefined) return undefined
   const known = REASONS[code] ?? FAMILIES.find(([family]) => family.test(code))?.[1]
   // No list of errno names is complete. A code with an errno's name comes from a socket.
   return known ?? (/^E[A-Z0-9]+$/.test(code) ? 'network' : undefined)

@@ -1,0 +1,48 @@
+import type { LookupFunction } from 'node:net'
+import { parseDelivery } from '@switchhook/contracts'
+import { createAddressGuard } from '@switchhook/egress'
+import { Queue } from '@switchhook/messaging'
+import { startDeadline } from '@switchhook/runtime'
+import { createPostClient } from '../http/post.ts'
+import { createPostUnderLease } from '../http/post-under-lease.ts'
+import { aDelivery } from '../testing/deliveries.ts'
+import { admitIn, deliverDeps } from '../testing/delivering.ts'
+import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
+import { createDeliver } from './deliver.ts'
+
+const TIMEOUT_MS = 5_000
+
+let surroundings: Surroundings
+
+useSurroundings((started) => (surroundings = started))
+
+test('a worker that is out of sockets for a moment keeps its message, and neither attempt nor return is counted', async () => {
+  let shortages = 1
+  const lookup: LookupFunction = (_hostname, _options, callback) => {
+    if (shortages-- > 0) callback(Object.assign(new Error('no socket'), { code: 'EMFILE' }), '')
+    else callback(null, [{ address: '127.0.0.1', family: 4 }])
+  }
+  const guard = createAddressGuard(['127.0.0.0/8'])
+  const client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 1, guard, lookup })
+  const deadlines = { startDeadline: () => startDeadline(TIMEOUT_MS), nowMs: () => performance.now() }
+  const post = createPostUnderLease({ ...client, renew: admitIn('closed'), ...deadlines })
+  const deliver = createDeliver(deliverDeps({ post }))
+  const broker = await surroundings.openBroker()
+  const returned: boolean[] = []
+  await broker.consume({
+    queue: Queue.deliveryDue,
+    concurrency: 10,
+    parse: ({ content, headers, redelivered }) => {
+      returned.push(redelivered)
+      return parseDelivery(content, headers)
+    },
+    handle: (due) => deliver(due, 'due'),
+    recovered: async () => {},
+  })
+  const url = surroundings.receiver.url('/hook').replace('127.0.0.1', 'client.example')
+  await broker.publishDelivery(aDelivery({ url }))
+  const [request] = await surroundings.receiver.waitFor(1, '/hook')
+  expect(request?.headers).toMatchObject({ 'x-svc-attempt': '1' })
+  expect(returned).toEqual([false, false])
+  await client.close()
+})
