@@ -2,7 +2,11 @@
 -- apart, so that the end of that look does not forget it.
 -- KEYS    1 looks   2 claims
 -- ARGV    1 member   2 when, ms
-redis.call('ZADD', KEYS[1], 'LT', ARGV[2], ARGV[1])
-if redis.call('ZSCORE', KEYS[2], ARGV[1]) then
+local claim = redis.call('ZSCORE', KEYS[2], ARGV[1])
+if claim then
   redis.call('ZADD', KEYS[2], 'LT', ARGV[2], 'asked ' .. ARGV[1])
+end
+-- Not due before its claim ends: if the worker has died, it would take the place of looks that others can claim.
+if tonumber(claim or 0) <= clock() then
+  redis.call('ZADD', KEYS[1], 'LT', ARGV[2], ARGV[1])
 end

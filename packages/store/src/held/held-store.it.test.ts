@@ -277,6 +277,16 @@ test('a look that ends after its claim stays due: what was asked for meanwhile i
   expect(await looks.claimDue(10, 60_000)).toHaveLength(1)
 })
 
+test('the looks of a worker that died do not keep another worker from those that fall due later', async () => {
+  const those = Array.from({ length: 50 }, () => ({ tenant: 'acme', subscriptionId: newSubscriptionId() }))
+  for (const each of those) await held.lookSoon(each)
+  expect(await looks.claimDue(50, 30_000)).toHaveLength(50)
+  // Their subscriptions go on holding, and ask for looks that are due before that of another one.
+  for (const each of those) await looks.askFor(each, Date.now() - 1_000)
+  await held.lookSoon(endpoint)
+  expect(await looks.claimDue(50, 30_000)).toMatchObject([endpoint])
+})
+
 test('every key of a held delivery has a lifetime, and the lists keep theirs while deliveries move', async () => {
   const delivery = await hold()
   const { given } = await receiveOne()
