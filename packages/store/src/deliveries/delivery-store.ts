@@ -3,6 +3,7 @@ import { createHeldLooks } from '../held/held-looks.ts'
 import { heldMessageOf, parseHeldMessage } from '../held/held-message.ts'
 import { bodyKey, type Endpoint, heldKey, heldMessageKey, leasedKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
+import { createServerClock } from '../redis/server-clock.ts'
 import { oncePerTick, stringsPerTick } from '../subscriptions/shared-reads.ts'
 import {
   type Continuation,
@@ -56,6 +57,7 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) {
   const index = createParkedIndex(redis)
   const looks = createHeldLooks(redis)
+  const serverClock = createServerClock(redis)
 
   function keptMs(state: DeliveryState): number {
     if (state === 'waiting') return retention.waitingRetentionMs
@@ -106,7 +108,8 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     { slot, next, dueInMs, lookInMs }: Extract<Settlement, { state: 'held' }>,
   ): Promise<void> {
     const { postponed: _, ...rest } = delivery
-    const dueAtMs = Date.now() + dueInMs
+    // Redis' clock decides when it is due.
+    const dueAtMs = Math.floor(await serverClock()) + dueInMs
     const continued = { ...rest, slot, token: next.token, ...(next.postponed > 0 && { postponed: next.postponed }) }
     const nextAttemptAt = dueInMs > 0 ? new Date(dueAtMs).toISOString() : null
     const view = viewOf(delivery, attempt, { state: 'held', slot, nextAttemptAt })
@@ -116,7 +119,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     // the settled message again, and `listAgain` follows.
     if (isWritten) await list(delivery, dueAtMs, false)
     else await listAgain(delivery)
-    await looks.askFor(delivery, Date.now() + lookInMs)
+    await looks.askFor(delivery, lookInMs)
   }
 
   /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
@@ -124,7 +127,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     const stored = await redis[run]((commands) => commands.getBuffer(heldMessageKey(message.deliveryId)))
     if (stored === null) return
     await list(message, parseHeldMessage(stored).dueAtMs, true)
-    await looks.askFor(message, Date.now())
+    await looks.askFor(message, 0)
   }
 
   /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */

@@ -19,7 +19,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
     worker: deliverDeps({ now: () => START_MS }),
     held: {
       lapsed: async () => [],
-      next: async () => ({ dueAtMs: null, lapsesAtMs: null }),
+      next: async () => ({ nowMs: START_MS, dueAtMs: null, lapsesAtMs: null }),
       due: async () => [],
       read: async (ids) => ids.map(() => undefined),
       release: async () => [],
@@ -49,7 +49,7 @@ function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
   const ids = [id, ...Array.from({ length: subscriptions - 1 }, () => newSubscriptionId())]
   const look = createLookAtHeld({
     ...depsOf(subscription, {
-      next: async () => ({ dueAtMs: START_MS, lapsesAtMs: null }),
+      next: async () => ({ nowMs, dueAtMs: START_MS, lapsesAtMs: null }),
       due: async (ofId, { most }) => {
         const entries = Array.from({ length: most }, entryOf)
         if (others !== undefined && ofId !== id) for (const { deliveryId } of entries) retries.add(deliveryId)
@@ -138,7 +138,7 @@ test('what stays held while a subscription is disabled is not read again, unless
   const nameOf = (delivery: Delivery): string => (delivery === first ? 'first' : `${retries.indexOf(delivery)}`)
   const look = createLookAtHeld({
     ...depsOf(subscription, {
-      next: async () => ({ dueAtMs: START_MS, lapsesAtMs: null }),
+      next: async () => ({ nowMs: START_MS, dueAtMs: START_MS, lapsesAtMs: null }),
       due: async (_id, { offset = 0, most }) =>
         list.slice(offset, offset + most).map(({ deliveryId }) => ({ deliveryId, score: '1' })),
       read: async (ids) => {

@@ -116,7 +116,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     const { subscriptionId: id } = look
     const endpoint = await deps.endpoint(look)
     if (!(await endLapsed(look))) return 0
-    const plan = planLook(endpoint, await held.next(id), now())
+    const plan = planLook(endpoint, await held.next(id))
     switch (plan.kind) {
       case 'end':
         return null

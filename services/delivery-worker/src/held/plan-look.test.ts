@@ -4,8 +4,8 @@ import { HEALTHY } from '../testing/delivering.ts'
 import { type LookPlan, planLook } from './plan-look.ts'
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00.000Z')
-const DUE = { dueAtMs: NOW_MS - 1, lapsesAtMs: null }
-const LEASED = { dueAtMs: null, lapsesAtMs: NOW_MS + 5_000 }
+const DUE = { nowMs: NOW_MS, dueAtMs: NOW_MS - 1, lapsesAtMs: null }
+const LEASED = { nowMs: NOW_MS, dueAtMs: null, lapsesAtMs: NOW_MS + 5_000 }
 const OPEN = { ...HEALTHY, state: 'open', openUntilMs: NOW_MS + 30_000 } as const
 const PROBING = { ...HEALTHY, state: 'probing' } as const
 
@@ -28,10 +28,10 @@ test.each<[string, Partial<Subscription> | undefined, typeof HEALTHY, typeof DUE
   ['that was deleted, with a lease', undefined, HEALTHY, LEASED, { kind: 'release', nextInMs: 5_000 }],
 ])('the plan for a subscription %s', (_name, change, health, next, plan) => {
   const subscription = change && aSubscription(change)
-  expect(planLook({ health, subscription }, next, NOW_MS)).toMatchObject(plan)
+  expect(planLook({ health, subscription }, next)).toMatchObject(plan)
 })
 
 test('nothing is left', () => {
-  const nothing = { dueAtMs: null, lapsesAtMs: null }
-  expect(planLook({ health: OPEN, subscription: aSubscription() }, nothing, NOW_MS)).toEqual({ kind: 'end' })
+  const nothing = { nowMs: NOW_MS, dueAtMs: null, lapsesAtMs: null }
+  expect(planLook({ health: OPEN, subscription: aSubscription() }, nothing)).toEqual({ kind: 'end' })
 })

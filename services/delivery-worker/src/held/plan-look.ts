@@ -21,11 +21,10 @@ export type LookPlan =
 /** A worker looks so often while there is something to do. */
 export const TICK_MS = 1_000
 
-/** Pure. @param next of the entries of the subscription */
+/** Pure. @param next of the entries of the subscription, with the time by which they and the cool-down are measured */
 export function planLook(
   { health, subscription }: EndpointState,
-  { dueAtMs, lapsesAtMs }: Awaited<ReturnType<HeldStore['next']>>,
-  nowMs: number,
+  { nowMs, dueAtMs, lapsesAtMs }: Awaited<ReturnType<HeldStore['next']>>,
 ): LookPlan {
   if (dueAtMs === null && lapsesAtMs === null) return { kind: 'end' }
   const inMs = (atMs: number): number => Math.max(TICK_MS, atMs - nowMs)
