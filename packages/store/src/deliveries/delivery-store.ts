@@ -38,7 +38,7 @@ export type Settlement =
   | { readonly state: 'waiting'; readonly nextAttemptAt: string; readonly next: Continuation }
   /**
    * `next`: the message that is held in `slot`. It is stored with the ledger. `lookInMs`: a worker looks at the held
-   * deliveries of the subscription after this time, in case that they are held no longer.
+   * deliveries of the subscription after this time, in case that they are held no longer; sooner if it is the first of them.
    */
   | {
       readonly state: 'held'
@@ -50,6 +50,12 @@ export type Settlement =
 
 /** How long after its wait a copy may still arrive, because the broker or the workers were away. */
 const COPY_SLACK_MS = 3_600_000
+
+/**
+ * The first look at a list comes sooner: since the worker read that the deliveries are held, that may have changed, and the look
+ * that followed the change may have found nothing. Later entries need none: while there is one, looks follow each other.
+ */
+const firstLookMs = (lookInMs: number): number => Math.min(lookInMs, Math.max(1_000, lookInMs / 30))
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
@@ -95,11 +101,18 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     return { ledger: parseLedger(ledger), unparked: unparked === 1, isWritten: written === 1 }
   }
 
-  /** @param isKnown it may be listed or leased already, and then stays so */
-  async function list(endpoint: Endpoint & Pick<Delivery, 'deliveryId'>, dueAtMs: number, isKnown: boolean) {
+  /**
+   * Resolves to whether nothing else was listed.
+   * @param isKnown it may be listed or leased already, and then stays so
+   */
+  async function list(
+    endpoint: Endpoint & Pick<Delivery, 'deliveryId'>,
+    dueAtMs: number,
+    isKnown: boolean,
+  ): Promise<boolean> {
     const keys = [heldKey(endpoint.subscriptionId), leasedKey(endpoint.subscriptionId)]
     const args = [endpoint.deliveryId, Math.floor(dueAtMs), retention.parkedRetentionMs, isKnown ? 1 : 0]
-    await runScript(redis, 'held/add-held', keys, args)
+    return (await runScript(redis, 'held/add-held', keys, args)) === 1
   }
 
   async function hold(
@@ -117,9 +130,9 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     const { isWritten } = await write(delivery, attempt, view, { next, held })
     // After the ledger: a reader removes an entry whose message the ledger does not name. A worker that dies in between gets
     // the settled message again, and `listAgain` follows.
-    if (isWritten) await list(delivery, dueAtMs, false)
-    else await listAgain(delivery)
-    await looks.askFor(delivery, lookInMs)
+    const isFirst = isWritten && (await list(delivery, dueAtMs, false))
+    if (!isWritten) await listAgain(delivery)
+    await looks.askFor(delivery, isFirst ? firstLookMs(lookInMs) : lookInMs)
   }
 
   /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */

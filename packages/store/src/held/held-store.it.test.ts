@@ -61,6 +61,13 @@ async function messageOf({ deliveryId }: Delivery) {
   return message
 }
 
+async function nextLookAtMs(): Promise<number> {
+  const [, score] = await fixture.redis[run]((commands) =>
+    commands.zrange(heldLooksKey(partitionOf('acme')), '0', '0', 'WITHSCORES'),
+  )
+  return Number(score)
+}
+
 async function claimOne(leaseMs = 60_000) {
   const [look] = await looks.claimDue(10, leaseMs)
   if (look === undefined) throw new Error('no look is due')
@@ -225,7 +232,10 @@ test.each([-1, 1])('a worker whose clock is wrong by %i d holds deliveries for a
       clock.mockRestore()
     }
   }
-  const [due, later] = await onWrongClock(async () => [await hold(), await hold(undefined, { dueInMs: 60_000 })])
+  const [due, later] = await onWrongClock(async () => [
+    await hold(undefined, { lookInMs: HOUR_MS }),
+    await hold(undefined, { lookInMs: HOUR_MS, dueInMs: 60_000 }),
+  ])
   const { dueAtMs } = await messageOf(later)
   expect(Math.abs(dueAtMs - Date.now() - 60_000)).toBeLessThan(30_000)
   expect(await deliveries.find(later.deliveryId)).toMatchObject({ nextAttemptAt: new Date(dueAtMs).toISOString() })
@@ -263,12 +273,6 @@ test('a look that was asked for during another one follows it; otherwise a look 
 })
 
 test('a look that was asked for during another one is not forgotten at its end, and comes at its time', async () => {
-  const at = async (): Promise<number> => {
-    const [, score] = await fixture.redis[run]((commands) =>
-      commands.zrange(heldLooksKey(partitionOf('acme')), '0', '0', 'WITHSCORES'),
-    )
-    return Number(score)
-  }
   // The look has found nothing; then a delivery is held, and no one else asks.
   for (const nextInMs of [null, 600_000]) {
     await held.lookSoon(endpoint)
@@ -277,7 +281,7 @@ test('a look that was asked for during another one is not forgotten at its end, 
     await looks.askFor(endpoint, 60_000)
     await looks.askFor(endpoint, 120_000)
     await looks.finish(look, nextInMs)
-    const leftMs = (await at()) - askedAtMs
+    const leftMs = (await nextLookAtMs()) - askedAtMs
     expect(leftMs).toBeGreaterThanOrEqual(59_990)
     expect(leftMs).toBeLessThan(90_000)
   }
@@ -286,7 +290,7 @@ test('a look that was asked for during another one is not forgotten at its end, 
   const look = await claimOne(30_000)
   await looks.askFor(endpoint, 20_000)
   await looks.finish(look, 1_000)
-  expect((await at()) - Date.now()).toBeLessThanOrEqual(1_000)
+  expect((await nextLookAtMs()) - Date.now()).toBeLessThanOrEqual(1_000)
   // It is not remembered for a later look.
   await held.lookSoon(endpoint)
   await looks.finish(await claimOne(30_000), null)
@@ -313,6 +317,29 @@ test('the looks of a worker that died do not keep another worker from those that
   expect(await looks.claimDue(50, 30_000)).toMatchObject([endpoint])
 })
 
+test.each([
+  ['is paused', 60_000, 2_000],
+  ['is received by clients', 600_000, 20_000],
+  ['has limits', 100, 100],
+])(
+  'what a worker holds because its subscription %s is looked at soon, if it is the first',
+  async (_is, lookInMs, firstInMs) => {
+    // The worker has read the subscription. Then it is changed, and the look that follows finds nothing.
+    await held.lookSoon(endpoint)
+    const look = await claimOne()
+    expect(await held.next(id)).toMatchObject({ dueAtMs: null, lapsesAtMs: null })
+    await looks.finish(look, null)
+    await hold(undefined, { lookInMs })
+    expect((await nextLookAtMs()) - Date.now()).toBeLessThanOrEqual(firstInMs)
+    // While there is more traffic, it is not looked at more often than the looks want.
+    await looks.askFor(endpoint, 0)
+    await looks.finish(await claimOne(), 3_600_000)
+    const beforeMs = Date.now()
+    await hold(undefined, { lookInMs })
+    expect((await nextLookAtMs()) - beforeMs).toBeGreaterThanOrEqual(lookInMs - 1)
+  },
+)
+
 test('every key of a held delivery has a lifetime, and the lists keep theirs while deliveries move', async () => {
   const delivery = await hold()
   const { given } = await receiveOne()
@@ -323,8 +350,5 @@ test('every key of a held delivery has a lifetime, and the lists keep theirs whi
   await held.release(id, [given])
   expect(retention.parkedRetentionMs - (await fixture.ttlOf(heldKey(id)))).toBeLessThan(60_000)
   // Received deliveries are looked at when their lease ends, even if the client has died.
-  const [, at] = await fixture.redis[run]((commands) =>
-    commands.zrange(heldLooksKey(partitionOf('acme')), '0', '0', 'WITHSCORES'),
-  )
-  expect(Number(at) - Date.now()).toBeLessThan(32_000)
+  expect((await nextLookAtMs()) - Date.now()).toBeLessThan(32_000)
 })
