@@ -1,8 +1,14 @@
 -- Asks for a look at the held deliveries of a subscription, unless an earlier one is asked for. During another look it is kept
 -- apart, so that the end of that look does not forget it.
 -- KEYS    1 looks   2 claims
--- ARGV    1 member   2 when, ms
-redis.call('ZADD', KEYS[1], 'LT', ARGV[2], ARGV[1])
-if redis.call('ZSCORE', KEYS[2], ARGV[1]) then
-  redis.call('ZADD', KEYS[2], 'LT', ARGV[2], 'asked ' .. ARGV[1])
+-- ARGV    1 member   2 after how many ms
+local now = clock()
+local at = digits(now + ARGV[2])
+local claim = redis.call('ZSCORE', KEYS[2], ARGV[1])
+if claim then
+  redis.call('ZADD', KEYS[2], 'LT', at, 'asked ' .. ARGV[1])
+end
+-- Not due before its claim ends: if the worker has died, it would take the place of looks that others can claim.
+if tonumber(claim or 0) <= now then
+  redis.call('ZADD', KEYS[1], 'LT', at, ARGV[1])
 end

@@ -3,6 +3,7 @@ import { createHeldLooks } from '../held/held-looks.ts'
 import { heldMessageOf, parseHeldMessage } from '../held/held-message.ts'
 import { bodyKey, type Endpoint, heldKey, heldMessageKey, leasedKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
+import { createServerClock } from '../redis/server-clock.ts'
 import { oncePerTick, stringsPerTick } from '../subscriptions/shared-reads.ts'
 import {
   type Continuation,
@@ -37,7 +38,7 @@ export type Settlement =
   | { readonly state: 'waiting'; readonly nextAttemptAt: string; readonly next: Continuation }
   /**
    * `next`: the message that is held in `slot`. It is stored with the ledger. `lookInMs`: a worker looks at the held
-   * deliveries of the subscription after this time, in case that they are held no longer.
+   * deliveries of the subscription after this time, in case that they are held no longer; sooner if it is the first of them.
    */
   | {
       readonly state: 'held'
@@ -50,12 +51,19 @@ export type Settlement =
 /** How long after its wait a copy may still arrive, because the broker or the workers were away. */
 const COPY_SLACK_MS = 3_600_000
 
+/**
+ * The first look at a list comes sooner: since the worker read that the deliveries are held, that may have changed, and the look
+ * that followed the change may have found nothing. Later entries need none: while there is one, looks follow each other.
+ */
+const firstLookMs = (lookInMs: number): number => Math.min(lookInMs, Math.max(1_000, lookInMs / 30))
+
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
 /** The ledger, as the worker reads and writes it. It makes repeated messages harmless. */
 export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) {
   const index = createParkedIndex(redis)
   const looks = createHeldLooks(redis)
+  const serverClock = createServerClock(redis)
 
   function keptMs(state: DeliveryState): number {
     if (state === 'waiting') return retention.waitingRetentionMs
@@ -93,11 +101,18 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     return { ledger: parseLedger(ledger), unparked: unparked === 1, isWritten: written === 1 }
   }
 
-  /** @param isKnown it may be listed or leased already, and then stays so */
-  async function list(endpoint: Endpoint & Pick<Delivery, 'deliveryId'>, dueAtMs: number, isKnown: boolean) {
+  /**
+   * Resolves to whether nothing else was listed.
+   * @param isKnown it may be listed or leased already, and then stays so
+   */
+  async function list(
+    endpoint: Endpoint & Pick<Delivery, 'deliveryId'>,
+    dueAtMs: number,
+    isKnown: boolean,
+  ): Promise<boolean> {
     const keys = [heldKey(endpoint.subscriptionId), leasedKey(endpoint.subscriptionId)]
     const args = [endpoint.deliveryId, Math.floor(dueAtMs), retention.parkedRetentionMs, isKnown ? 1 : 0]
-    await runScript(redis, 'held/add-held', keys, args)
+    return (await runScript(redis, 'held/add-held', keys, args)) === 1
   }
 
   async function hold(
@@ -106,7 +121,8 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     { slot, next, dueInMs, lookInMs }: Extract<Settlement, { state: 'held' }>,
   ): Promise<void> {
     const { postponed: _, ...rest } = delivery
-    const dueAtMs = Date.now() + dueInMs
+    // Redis' clock decides when it is due.
+    const dueAtMs = Math.floor(await serverClock()) + dueInMs
     const continued = { ...rest, slot, token: next.token, ...(next.postponed > 0 && { postponed: next.postponed }) }
     const nextAttemptAt = dueInMs > 0 ? new Date(dueAtMs).toISOString() : null
     const view = viewOf(delivery, attempt, { state: 'held', slot, nextAttemptAt })
@@ -114,9 +130,9 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     const { isWritten } = await write(delivery, attempt, view, { next, held })
     // After the ledger: a reader removes an entry whose message the ledger does not name. A worker that dies in between gets
     // the settled message again, and `listAgain` follows.
-    if (isWritten) await list(delivery, dueAtMs, false)
-    else await listAgain(delivery)
-    await looks.askFor(delivery, Date.now() + lookInMs)
+    const isFirst = isWritten && (await list(delivery, dueAtMs, false))
+    if (!isWritten) await listAgain(delivery)
+    await looks.askFor(delivery, isFirst ? firstLookMs(lookInMs) : lookInMs)
   }
 
   /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
@@ -124,7 +140,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     const stored = await redis[run]((commands) => commands.getBuffer(heldMessageKey(message.deliveryId)))
     if (stored === null) return
     await list(message, parseHeldMessage(stored).dueAtMs, true)
-    await looks.askFor(message, Date.now())
+    await looks.askFor(message, 0)
   }
 
   /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */

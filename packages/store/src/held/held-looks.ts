@@ -21,9 +21,9 @@ export type HeldLooks = ReturnType<typeof createHeldLooks>
 
 /** When workers look at the held deliveries of which subscription. Costs nothing while no delivery is held. */
 export const createHeldLooks = (redis: Redis) => ({
-  /** A worker looks at this time (ms since 1970), unless one looks earlier. */
-  async askFor(endpoint: Endpoint, atMs: number): Promise<void> {
-    const args = [memberOf(endpoint), Math.floor(atMs)]
+  /** A worker looks after this time, unless one looks earlier. */
+  async askFor(endpoint: Endpoint, inMs: number): Promise<void> {
+    const args = [memberOf(endpoint), Math.ceil(inMs)]
     await runScript(redis, 'held/ask-look', keysOf(partitionOf(endpoint.tenant)), args)
   },
   /** The due looks that no other worker has. One that is not finished within `leaseMs` is due again. */

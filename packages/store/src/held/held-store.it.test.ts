@@ -7,12 +7,13 @@ import {
   delivered,
   deliveryOf,
   failed,
+  HOUR_MS,
   retention,
   type TestDeliveries,
   useDeliveries,
 } from '../deliveries/testing/deliveries.ts'
 import { heldClaimsKey, heldKey, heldLooksKey, heldMessageKey, leasedKey, partitionOf, recordKey } from '../keys.ts'
-import { run } from '../redis/redis.ts'
+import { run, runScript } from '../redis/redis.ts'
 import { createHeldLooks, type HeldLooks } from './held-looks.ts'
 import { createHeldStore, type HeldStore, leaseTimes } from './held-store.ts'
 
@@ -58,6 +59,13 @@ async function messageOf({ deliveryId }: Delivery) {
   const [message] = await held.read([deliveryId])
   if (message === undefined) throw new Error('it is not held')
   return message
+}
+
+async function nextLookAtMs(): Promise<number> {
+  const [, score] = await fixture.redis[run]((commands) =>
+    commands.zrange(heldLooksKey(partitionOf('acme')), '0', '0', 'WITHSCORES'),
+  )
+  return Number(score)
 }
 
 async function claimOne(leaseMs = 60_000) {
@@ -171,9 +179,9 @@ test('a failed attempt of a leased delivery is held for its next slot, and ends 
 test('an entry that was listed again since it was read is not removed', async () => {
   const delivery = await hold()
   const entries = await held.due(id, { most: 10 })
-  const message = await messageOf(delivery)
-  // The delivery was published, fell due while its subscription was paused again, and is held again.
-  await deliveries.settle(message.delivery, null, holding(message.delivery, { dueInMs: message.dueAtMs - Date.now() }))
+  // The delivery was published, fell due while its subscription was paused again, and is held again in the same millisecond.
+  const args = [delivery.deliveryId, entries[0]?.score ?? '', retention.parkedRetentionMs, 0]
+  await runScript(fixture.redis, 'held/add-held', [heldKey(id), leasedKey(id)], args)
   await held.remove(id, 'held', entries)
   expect(await held.counts([id])).toMatchObject([{ count: 1 }])
   await held.remove(id, 'held', await held.due(id, { most: 10 }))
@@ -214,11 +222,37 @@ test('an entry is listed no longer than its message is kept, although others are
   expect(await held.counts([id])).toMatchObject([{ count: 2 }])
 })
 
+test.each([-1, 1])('a worker whose clock is wrong by %i d holds deliveries for as long as others do', async (days) => {
+  const realNow = Date.now
+  const onWrongClock = async <T>(action: () => Promise<T>): Promise<T> => {
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => realNow() + days * 24 * HOUR_MS)
+    try {
+      return await action()
+    } finally {
+      clock.mockRestore()
+    }
+  }
+  const [due, later] = await onWrongClock(async () => [
+    await hold(undefined, { lookInMs: HOUR_MS }),
+    await hold(undefined, { lookInMs: HOUR_MS, dueInMs: 60_000 }),
+  ])
+  const { dueAtMs } = await messageOf(later)
+  expect(Math.abs(dueAtMs - Date.now() - 60_000)).toBeLessThan(30_000)
+  expect(await deliveries.find(later.deliveryId)).toMatchObject({ nextAttemptAt: new Date(dueAtMs).toISOString() })
+  expect(idsOf(await held.receive(endpoint, 10, 30))).toEqual([due.deliveryId])
+  expect(await looks.claimDue(10, 60_000)).toEqual([])
+  const { nowMs, lapsesAtMs } = await onWrongClock(() => held.next(id))
+  expect((lapsesAtMs ?? 0) - nowMs).toBeLessThanOrEqual(30_000)
+  expect((lapsesAtMs ?? 0) - nowMs).toBeGreaterThan(0)
+  await onWrongClock(() => held.lookSoon(endpoint))
+  expect(await looks.claimDue(10, 60_000)).toHaveLength(1)
+})
+
 test('a look is claimed by one worker, again after its lease, and not before it is due', async () => {
-  await looks.askFor(endpoint, Date.now() + 60_000)
+  await looks.askFor(endpoint, 60_000)
   expect(await looks.claimDue(10, 60_000)).toEqual([])
   await held.lookSoon(endpoint)
-  await looks.askFor(endpoint, Date.now() + 60_000)
+  await looks.askFor(endpoint, 60_000)
   const look = await claimOne(50)
   expect(look).toMatchObject(endpoint)
   await eventually(async () => expect(await looks.claimDue(10, 60_000)).toHaveLength(1))
@@ -239,28 +273,24 @@ test('a look that was asked for during another one follows it; otherwise a look 
 })
 
 test('a look that was asked for during another one is not forgotten at its end, and comes at its time', async () => {
-  const at = async (): Promise<number> => {
-    const [, score] = await fixture.redis[run]((commands) =>
-      commands.zrange(heldLooksKey(partitionOf('acme')), '0', '0', 'WITHSCORES'),
-    )
-    return Number(score)
-  }
   // The look has found nothing; then a delivery is held, and no one else asks.
   for (const nextInMs of [null, 600_000]) {
     await held.lookSoon(endpoint)
     const look = await claimOne(30_000)
-    const askedAtMs = Date.now() + 60_000
-    await looks.askFor(endpoint, askedAtMs)
-    await looks.askFor(endpoint, askedAtMs + 60_000)
+    const askedAtMs = Date.now()
+    await looks.askFor(endpoint, 60_000)
+    await looks.askFor(endpoint, 120_000)
     await looks.finish(look, nextInMs)
-    expect(await at()).toBe(askedAtMs)
+    const leftMs = (await nextLookAtMs()) - askedAtMs
+    expect(leftMs).toBeGreaterThanOrEqual(59_990)
+    expect(leftMs).toBeLessThan(90_000)
   }
   // A client that receives asks for a look after its lease, which is later than the lease of another client ends.
   await held.lookSoon(endpoint)
   const look = await claimOne(30_000)
-  await looks.askFor(endpoint, Date.now() + 20_000)
+  await looks.askFor(endpoint, 20_000)
   await looks.finish(look, 1_000)
-  expect((await at()) - Date.now()).toBeLessThanOrEqual(1_000)
+  expect((await nextLookAtMs()) - Date.now()).toBeLessThanOrEqual(1_000)
   // It is not remembered for a later look.
   await held.lookSoon(endpoint)
   await looks.finish(await claimOne(30_000), null)
@@ -272,10 +302,43 @@ test('a look that ends after its claim stays due: what was asked for meanwhile i
   await held.lookSoon(endpoint)
   const look = await claimOne(1)
   await eventually(async () => expect(await fixture.ttlOf(heldClaimsKey(partitionOf('acme')))).toBe(-2))
-  await looks.askFor(endpoint, Date.now() + 60_000)
+  await looks.askFor(endpoint, 60_000)
   await looks.finish(look, null)
   expect(await looks.claimDue(10, 60_000)).toHaveLength(1)
 })
+
+test('the looks of a worker that died do not keep another worker from those that fall due later', async () => {
+  const those = Array.from({ length: 50 }, () => ({ tenant: 'acme', subscriptionId: newSubscriptionId() }))
+  for (const each of those) await held.lookSoon(each)
+  expect(await looks.claimDue(50, 30_000)).toHaveLength(50)
+  // Their subscriptions go on holding, and ask for looks that are due before that of another one.
+  for (const each of those) await looks.askFor(each, -1_000)
+  await held.lookSoon(endpoint)
+  expect(await looks.claimDue(50, 30_000)).toMatchObject([endpoint])
+})
+
+test.each([
+  ['is paused', 60_000, 2_000],
+  ['is received by clients', 600_000, 20_000],
+  ['has limits', 100, 100],
+])(
+  'what a worker holds because its subscription %s is looked at soon, if it is the first',
+  async (_is, lookInMs, firstInMs) => {
+    // The worker has read the subscription. Then it is changed, and the look that follows finds nothing.
+    await held.lookSoon(endpoint)
+    const look = await claimOne()
+    expect(await held.next(id)).toMatchObject({ dueAtMs: null, lapsesAtMs: null })
+    await looks.finish(look, null)
+    await hold(undefined, { lookInMs })
+    expect((await nextLookAtMs()) - Date.now()).toBeLessThanOrEqual(firstInMs)
+    // While there is more traffic, it is not looked at more often than the looks want.
+    await looks.askFor(endpoint, 0)
+    await looks.finish(await claimOne(), 3_600_000)
+    const beforeMs = Date.now()
+    await hold(undefined, { lookInMs })
+    expect((await nextLookAtMs()) - beforeMs).toBeGreaterThanOrEqual(lookInMs - 1)
+  },
+)
 
 test('every key of a held delivery has a lifetime, and the lists keep theirs while deliveries move', async () => {
   const delivery = await hold()
@@ -287,8 +350,5 @@ test('every key of a held delivery has a lifetime, and the lists keep theirs whi
   await held.release(id, [given])
   expect(retention.parkedRetentionMs - (await fixture.ttlOf(heldKey(id)))).toBeLessThan(60_000)
   // Received deliveries are looked at when their lease ends, even if the client has died.
-  const [, at] = await fixture.redis[run]((commands) =>
-    commands.zrange(heldLooksKey(partitionOf('acme')), '0', '0', 'WITHSCORES'),
-  )
-  expect(Number(at) - Date.now()).toBeLessThan(32_000)
+  expect((await nextLookAtMs()) - Date.now()).toBeLessThan(32_000)
 })

@@ -36,7 +36,6 @@ export interface HeldCount {
 
 /** How long a lease lasts while the outcome of its delivery is recorded. */
 const TAKEN_SECONDS = 30
-/** A lease that was not released is looked at this long after its end at the latest, even if a clock is wrong. */
 const SECOND_MS = 1_000
 
 /** A lease is its end in ms, then three digits for its length in seconds (lease-held.lua). */
@@ -115,8 +114,8 @@ export function createHeldStore(redis: Redis) {
     /** Leases the deliveries that have been due for longest. It may find fewer than `most` although more are held. */
     async receive(endpoint: Endpoint, most: number, leaseSeconds: number): Promise<readonly LeasedDelivery[]> {
       const { subscriptionId: id } = endpoint
-      // Asked for first: a lease that no worker looks at would never end.
-      await looks.askFor(endpoint, Date.now() + (leaseSeconds + 1) * SECOND_MS)
+      // Asked for first: a lease that no worker looks at would never end. A second later: the lease has not begun yet.
+      await looks.askFor(endpoint, (leaseSeconds + 1) * SECOND_MS)
       const [, ...reply] = await runScript(redis, 'held/lease-held', listsOf(id), [most, leaseSeconds])
       const entries = heldEntriesOf(reply)
       const found = await read(entries.map(({ deliveryId }) => deliveryId))
@@ -134,7 +133,7 @@ export function createHeldStore(redis: Redis) {
         deliveryId,
         lease,
         // Without a message it has gone on: the next reader removes the entry.
-        Math.floor(found[i]?.dueAtMs ?? Date.now()),
+        Math.floor(found[i]?.dueAtMs ?? leaseTimes(lease).beganAtMs),
       ])
       const released = await runScript(redis, 'held/release-leases', listsOf(id), args)
       return released.map((each) => each === 1)
@@ -169,19 +168,21 @@ export function createHeldStore(redis: Redis) {
     ): Promise<readonly HeldEntry[]> => until(heldKey(id), (nowMs) => nowMs, offset, most),
     lapsed: (id: SubscriptionId, most: number): Promise<readonly HeldEntry[]> =>
       until(leasedKey(id), (nowMs) => `${nowMs}999`, 0, most),
-    /** When the first of each list is due or ends, ms since 1970. */
+    /** When the first of each list is due or ends, ms since 1970, and what time Redis has. One round trip. */
     async next(id: SubscriptionId) {
-      const [[, dueAt], [, lease]] = await pipeline(redis, (commands) => [
+      const [time, [, dueAt], [, lease]] = await pipeline(redis, (commands) => [
+        commands.time(),
         commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
         commands.zrange(leasedKey(id), '0', '0', 'WITHSCORES'),
       ])
       return {
+        nowMs: toMs(time),
         dueAtMs: dueAt === undefined ? null : Number(dueAt),
         lapsesAtMs: lease === undefined ? null : leaseTimes(lease).endsAtMs,
       }
     },
     /** Has a worker look immediately. Call it when a subscription that holds deliveries was changed or deleted. */
-    lookSoon: (endpoint: Endpoint): Promise<void> => looks.askFor(endpoint, Date.now()),
+    lookSoon: (endpoint: Endpoint): Promise<void> => looks.askFor(endpoint, 0),
   }
 }
 

@@ -31,7 +31,7 @@ export interface ScriptReplies {
   'deliveries/settle-delivery': [ledger: string, unparked: 0 | 1, written?: 1]
   'deliveries/spend-parked-room': [whole: string, isCountDue: 0 | 1]
   'deliveries/write-first-records': string[]
-  'held/add-held': void
+  'held/add-held': 0 | 1
   'held/ask-look': void
   'held/claim-looks': string[]
   'held/count-held': number

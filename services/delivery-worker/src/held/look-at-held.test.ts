@@ -19,7 +19,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
     worker: deliverDeps({ now: () => START_MS }),
     held: {
       lapsed: async () => [],
-      next: async () => ({ dueAtMs: null, lapsesAtMs: null }),
+      next: async () => ({ nowMs: START_MS, dueAtMs: null, lapsesAtMs: null }),
       due: async () => [],
       read: async (ids) => ids.map(() => undefined),
       release: async () => [],
@@ -36,24 +36,41 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
   }
 }
 
-/** A worker, and subscriptions of which each holds more deliveries than it ever publishes. */
-function aWorker(subscriptions = 1) {
+/**
+ * A worker, and subscriptions of which each holds more deliveries than it ever publishes.
+ * @param others what is different for all but the first, whose deliveries are retries then
+ */
+function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
   let [subscription, health, nowMs, waiting, late] = [aSubscription(), HEALTHY, START_MS, 0, 0]
   const { id } = subscription
   const passes: unknown[] = []
   let publishes = 0
+  const retries = new Set<DeliveryId>()
   const ids = [id, ...Array.from({ length: subscriptions - 1 }, () => newSubscriptionId())]
   const look = createLookAtHeld({
     ...depsOf(subscription, {
-      next: async () => ({ dueAtMs: START_MS, lapsesAtMs: null }),
-      due: async (_id, { most }) => Array.from({ length: most }, entryOf),
-      read: async (ids) => ids.map(() => ({ delivery: aDelivery({ subscriptionId: id }), dueAtMs: START_MS })),
+      next: async () => ({ nowMs, dueAtMs: START_MS, lapsesAtMs: null }),
+      due: async (ofId, { most }) => {
+        const entries = Array.from({ length: most }, entryOf)
+        if (others !== undefined && ofId !== id) for (const { deliveryId } of entries) retries.add(deliveryId)
+        return entries
+      },
+      read: async (some) =>
+        some.map((each) => ({
+          delivery: aDelivery({ subscriptionId: id, attempt: retries.has(each) ? 1 : 0 }),
+          dueAtMs: START_MS,
+        })),
     }),
     looks: {
-      claimDue: async () => ids.map((subscriptionId) => ({ tenant: subscription.tenant, subscriptionId, claim: '' })),
+      // The first is looked at last.
+      claimDue: async () =>
+        ids.toReversed().map((subscriptionId) => ({ tenant: subscription.tenant, subscriptionId, claim: '' })),
       finish: async () => {},
     },
-    endpoint: async () => ({ health, subscription }),
+    endpoint: async ({ subscriptionId }) => ({
+      health,
+      subscription: subscriptionId === id ? subscription : { ...subscription, ...others },
+    }),
     limits: {
       passOn: async (_limited, options) => {
         passes.push(options)
@@ -104,6 +121,52 @@ test.each<[string, (worker: ReturnType<typeof aWorker>) => void]>([
 test('subscriptions that are resumed together add no more than may wait, all together', async () => {
   const worker = aWorker(3)
   expect(await worker.looks(6)).toEqual([300, 600, 1_200, 2_400, 4_800, 5_000])
+})
+
+test('what subscriptions hold that are disabled while they are paused does not delay what others release', async () => {
+  const worker = aWorker(4, { paused: true, enabled: false })
+  expect(await worker.looks(6)).toEqual([100, 200, 400, 800, 1_600, 2_000])
+})
+
+test('what stays held while a subscription is disabled is not read again, unless something before it went', async () => {
+  let subscription = aSubscription({ paused: true, enabled: false })
+  const ofIt = { subscriptionId: subscription.id }
+  const retries = Array.from({ length: 3 }, () => aDelivery({ ...ofIt, attempt: 1 }))
+  const first = aDelivery(ofIt)
+  let list = [...retries.slice(0, 2), first, ...retries.slice(2)]
+  const steps: string[] = []
+  const nameOf = (delivery: Delivery): string => (delivery === first ? 'first' : `${retries.indexOf(delivery)}`)
+  const look = createLookAtHeld({
+    ...depsOf(subscription, {
+      next: async () => ({ nowMs: START_MS, dueAtMs: START_MS, lapsesAtMs: null }),
+      due: async (_id, { offset = 0, most }) =>
+        list.slice(offset, offset + most).map(({ deliveryId }) => ({ deliveryId, score: '1' })),
+      read: async (ids) => {
+        const found = list.filter(({ deliveryId }) => ids.includes(deliveryId))
+        if (found.length > 0) steps.push(`read ${found.map(nameOf).join(' ')}`)
+        return found.map((delivery) => ({ delivery, dueAtMs: START_MS }))
+      },
+      remove: async (_id, _list, entries) => {
+        list = list.filter((each) => !entries.some(({ deliveryId }) => deliveryId === each.deliveryId))
+      },
+    }),
+    endpoint: async () => ({ health: HEALTHY, subscription }),
+    publish: async (delivery) => void steps.push(`publish ${nameOf(delivery)}`),
+  })
+  const looked = async (): Promise<string[]> => {
+    await look()
+    return steps.splice(0)
+  }
+  expect(await looked()).toEqual(['read 0 1 first 2', 'publish first'])
+  expect(await looked()).toEqual([])
+  retries.push(aDelivery({ ...ofIt, attempt: 1 }))
+  list = retries.slice()
+  expect(await looked()).toEqual(['read 3'])
+  // One has gone on, for example because it was parked.
+  list = retries.slice(1)
+  expect(await looked()).toEqual(['read 1 2 3'])
+  subscription = { ...subscription, paused: undefined }
+  expect(await looked()).toEqual(['read 1 2 3', ...[1, 2, 3].map((each) => `publish ${each}`)])
 })
 
 test('a subscription with limits does not wait for what others release', async () => {

@@ -8,12 +8,14 @@ import {
   type HeldStore,
   leaseTimes,
 } from '@switchhook/store'
+import { LRUCache } from 'lru-cache'
 import { type Limits, type SendHeldDeps, sendHeld } from '../limits/limits.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 import type { EndpointState } from '../policy/recent-looks.ts'
 import { concludeReceived } from './conclude-received.ts'
 import { PARKING_LEASE_SECONDS } from './limit-held.ts'
 import { type LookPlan, planLook, TICK_MS } from './plan-look.ts'
+import { createWithdrawHeld } from './withdraw-held.ts'
 
 export interface HeldLooksDeps extends SendHeldDeps {
   readonly worker: DeliverDeps
@@ -37,7 +39,9 @@ const LAPSED_AT_ONCE = 100
 const FIRST_RELEASE = 100
 const MOST_RELEASED = 2_000
 /** How long a worker remembers its pace. Another worker may have ended that release, so a later one begins slowly again. */
-const RELEASE_MEMORY_MS = 60_000
+const PACE_MEMORY_MS = 60_000
+/** More subscriptions than are resumed at a time. Beyond it, a release begins slowly again. */
+const MAX_PACES = 10_000
 /** They are read and published in parts of this size. */
 const PART = 250
 /**
@@ -58,16 +62,6 @@ interface Room {
   due: number
 }
 
-/** How far this worker has got with the held deliveries of a subscription that no longer holds them. */
-interface Release {
-  /** Deliveries that the next look publishes. */
-  most: number
-  /** Entries that stay held, because the subscription is disabled: retries, which it does not withdraw. */
-  stay: number
-  /** When this worker published last, ms since 1970. */
-  readonly atMs: number
-}
-
 /**
  * Looks at the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held.
  * If a look takes longer than its lease, two workers look at the same deliveries: a delivery is then published twice with one
@@ -77,7 +71,14 @@ interface Release {
 export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | undefined> {
   const { worker, held, looks, log } = deps
   const { now } = worker
-  const releases = new Map<SubscriptionId, Release>()
+  /** How many deliveries the next look publishes, of subscriptions that no longer hold them. */
+  const paces = new LRUCache<SubscriptionId, number>({
+    max: MAX_PACES,
+    ttl: PACE_MEMORY_MS,
+    ttlResolution: 0,
+    perf: { now },
+  })
+  const withdraw = createWithdrawHeld(deps)
 
   /** Resolves to whether no lease is left that has ended. */
   async function endLapsed({ tenant, subscriptionId }: Endpoint): Promise<boolean> {
@@ -115,13 +116,16 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     const { subscriptionId: id } = look
     const endpoint = await deps.endpoint(look)
     if (!(await endLapsed(look))) return 0
-    const plan = planLook(endpoint, await held.next(id), now())
+    const plan = planLook(endpoint, await held.next(id))
     switch (plan.kind) {
       case 'end':
         return null
       case 'wait':
-        if (plan.isHolding) releases.delete(id)
+        if (plan.isHolding) paces.delete(id)
         return plan.nextInMs
+      case 'withdraw':
+        paces.delete(id)
+        return (await withdraw(id, await readRoom())) ? plan.nextInMs : TICK_MS
       case 'pass-on':
         return await passOn(plan, await readRoom())
       case 'release':
@@ -141,25 +145,19 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
 
   async function release(id: SubscriptionId, plan: Plan<'release'>, room: Room): Promise<number> {
     if (room.left <= 0) return TICK_MS
-    const nowMs = now()
-    const earlier = releases.get(id)
-    const isRecent = earlier !== undefined && earlier.atMs > nowMs - RELEASE_MEMORY_MS
-    const present = { ...(isRecent ? earlier : { most: FIRST_RELEASE, stay: 0 }), atMs: nowMs }
-    const most = Math.min(plan.isProbing ? 1 : present.most, room.left)
+    const pace = paces.get(id) ?? FIRST_RELEASE
+    const most = Math.min(plan.isProbing ? 1 : pace, room.left)
     room.left -= most
-    const entries = await held.due(id, { offset: present.stay, most })
+    const entries = await held.due(id, { most })
     room.left += most - entries.length
     for (let at = 0; at < entries.length; at += PART) {
-      const part = entries.slice(at, at + PART)
-      const goes = (delivery?: Delivery): boolean => !plan.staysAttempted || (delivery?.attempt ?? 0) === 0
-      const gone = await sendHeld(deps, id, 'held', part, goes)
-      present.stay += part.length - gone.length
+      await sendHeld(deps, id, 'held', entries.slice(at, at + PART), () => true)
     }
     if (entries.length < most) {
-      releases.delete(id)
+      paces.delete(id)
       return plan.nextInMs
     }
-    releases.set(id, { ...present, most: plan.isProbing ? FIRST_RELEASE : Math.min(2 * present.most, MOST_RELEASED) })
+    paces.set(id, plan.isProbing ? FIRST_RELEASE : Math.min(2 * pace, MOST_RELEASED))
     return TICK_MS
   }
 

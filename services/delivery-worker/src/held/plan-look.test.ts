@@ -4,33 +4,34 @@ import { HEALTHY } from '../testing/delivering.ts'
 import { type LookPlan, planLook } from './plan-look.ts'
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00.000Z')
-const DUE = { dueAtMs: NOW_MS - 1, lapsesAtMs: null }
-const LEASED = { dueAtMs: null, lapsesAtMs: NOW_MS + 5_000 }
+const DUE = { nowMs: NOW_MS, dueAtMs: NOW_MS - 1, lapsesAtMs: null }
+const LEASED = { nowMs: NOW_MS, dueAtMs: null, lapsesAtMs: NOW_MS + 5_000 }
 const OPEN = { ...HEALTHY, state: 'open', openUntilMs: NOW_MS + 30_000 } as const
 const PROBING = { ...HEALTHY, state: 'probing' } as const
 
 test.each<[string, Partial<Subscription> | undefined, typeof HEALTHY, typeof DUE | typeof LEASED, Partial<LookPlan>]>([
   ['paused', { paused: true }, HEALTHY, DUE, { kind: 'wait', isHolding: true, nextInMs: 60_000 }],
   ['paused, with a lease', { paused: true }, HEALTHY, LEASED, { kind: 'wait', isHolding: true, nextInMs: 5_000 }],
-  ['paused and disabled', { paused: true, enabled: false }, HEALTHY, DUE, { kind: 'release', staysAttempted: true }],
+  ['paused and disabled', { paused: true, enabled: false }, HEALTHY, DUE, { kind: 'withdraw', nextInMs: 60_000 }],
+  ['paused and disabled, after a cool-down', { paused: true, enabled: false }, PROBING, DUE, { kind: 'withdraw' }],
   ['in a cool-down', {}, OPEN, DUE, { kind: 'wait', isHolding: false, nextInMs: 30_000 }],
-  ['after a cool-down', {}, PROBING, DUE, { kind: 'release', isProbing: true, staysAttempted: false }],
+  ['after a cool-down', {}, PROBING, DUE, { kind: 'release', isProbing: true }],
   ['with limits', { maxInFlight: 2 }, HEALTHY, DUE, { kind: 'pass-on', isProbing: false }],
   [
     'with limits, paused and disabled',
     { maxInFlight: 2, paused: true, enabled: false },
     HEALTHY,
     DUE,
-    { kind: 'release' },
+    { kind: 'withdraw' },
   ],
-  ['that was resumed', {}, HEALTHY, DUE, { kind: 'release', isProbing: false, staysAttempted: false, nextInMs: 1_000 }],
+  ['that was resumed', {}, HEALTHY, DUE, { kind: 'release', isProbing: false, nextInMs: 1_000 }],
   ['that was deleted, with a lease', undefined, HEALTHY, LEASED, { kind: 'release', nextInMs: 5_000 }],
 ])('the plan for a subscription %s', (_name, change, health, next, plan) => {
   const subscription = change && aSubscription(change)
-  expect(planLook({ health, subscription }, next, NOW_MS)).toMatchObject(plan)
+  expect(planLook({ health, subscription }, next)).toMatchObject(plan)
 })
 
 test('nothing is left', () => {
-  const nothing = { dueAtMs: null, lapsesAtMs: null }
-  expect(planLook({ health: OPEN, subscription: aSubscription() }, nothing, NOW_MS)).toEqual({ kind: 'end' })
+  const nothing = { nowMs: NOW_MS, dueAtMs: null, lapsesAtMs: null }
+  expect(planLook({ health: OPEN, subscription: aSubscription() }, nothing)).toEqual({ kind: 'end' })
 })

@@ -1,0 +1,53 @@
+import type { SubscriptionId } from '@switchhook/contracts'
+import type { HeldEntry, HeldStore } from '@switchhook/store'
+import { LRUCache } from 'lru-cache'
+import { type SendHeldDeps, sendHeld } from '../limits/limits.ts'
+
+export interface WithdrawHeldDeps extends SendHeldDeps {
+  readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
+}
+
+/** The first entries of a list that this worker has read and that stay held: how many, and the last of them. */
+interface Stay {
+  readonly count: number
+  readonly last?: HeldEntry | undefined
+}
+
+/** Entries that one look reads, in parts of the second size. */
+const MOST_READ = 2_000
+const PART = 250
+/** More subscriptions than are disabled while they are paused. Beyond it, a worker reads their lists again. */
+const MAX_REMEMBERED = 10_000
+
+/**
+ * Publishes the held first attempts of a subscription that is disabled while it is paused, for workers to withdraw them. What
+ * stays needs no room, and is not read again while the list begins with it. Resolves to whether all that is due has been read.
+ */
+export function createWithdrawHeld(deps: WithdrawHeldDeps) {
+  const { held } = deps
+  const stays = new LRUCache<SubscriptionId, Stay>({ max: MAX_REMEMBERED })
+
+  /** If one of those that stay has gone, or another one was listed before them, all are read again. */
+  async function readUnread(id: SubscriptionId): Promise<{ entries: readonly HeldEntry[]; stay: Stay }> {
+    const stay = stays.get(id)
+    if (stay?.last !== undefined) {
+      const [last, ...entries] = await held.due(id, { offset: stay.count - 1, most: MOST_READ + 1 })
+      if (last?.deliveryId === stay.last.deliveryId && last.score === stay.last.score) return { entries, stay }
+    }
+    return { entries: await held.due(id, { most: MOST_READ }), stay: { count: 0 } }
+  }
+
+  return async (id: SubscriptionId, room: { left: number }): Promise<boolean> => {
+    let { entries, stay } = await readUnread(id)
+    for (let at = 0; at < entries.length; at += PART) {
+      if (room.left <= 0) return false
+      const part = entries.slice(at, at + PART)
+      const gone = await sendHeld(deps, id, 'held', part, (delivery) => (delivery?.attempt ?? 0) === 0)
+      room.left -= gone.length
+      const staying = part.filter((entry) => !gone.some((each) => each.entry === entry))
+      stay = { count: stay.count + staying.length, last: staying.at(-1) ?? stay.last }
+      stays.set(id, stay)
+    }
+    return entries.length < MOST_READ
+  }
+}
