@@ -42,7 +42,7 @@ esac
 # The names sort by time. A copy that cannot be removed fails the backup, because the folder would fill up. One that
 # another backup has removed by now does not (-f).
 prune() {
-  find "$BACKUP_DIR" -maxdepth 1 -name "redis-$installation-*.rdb" | sort -r | tail -n "+$((BACKUP_KEEP + 1))" |
+  find "$BACKUP_DIR/" -maxdepth 1 -name "redis-$installation-*.rdb" | sort -r | tail -n "+$((BACKUP_KEEP + 1))" |
     while read -r old; do rm -f "$old"; done
 }
 
@@ -52,7 +52,7 @@ mkdir -p "$BACKUP_DIR"
 prune
 file=$BACKUP_DIR/redis-$installation-$(date -u +%Y%m%dT%H%M%SZ).rdb
 # Several processes may write to this folder, each as process 1 of its container, and a killed one leaves its part.
-find "$BACKUP_DIR" -name '.part-*' -mmin +120 -exec rm -f {} +
+find "$BACKUP_DIR/" -name '.part-*' -mmin +120 -exec rm -f {} +
 part=$(mktemp "$BACKUP_DIR/.part-redis-XXXXXX")
 trap 'rm -f "$part"' EXIT
 redis --rdb "$part" >&2 || fail 'Redis did not send its data'

@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -139,7 +148,8 @@ if (!canStartRedis()) process.stderr.write('NOT TESTED: backups of Redis (redis-
   })
 
   test('a backup that fails leaves as many copies as are kept, so that a full volume gets room again', async () => {
-    mkdirSync(join(folder, 'copies'))
+    mkdirSync(join(folder, 'volume'))
+    symlinkSync(join(folder, 'volume'), join(folder, 'copies'))
     const days = ['01', '02', '03', '04', '05'].map((day) => `redis-${INSTALLATION}-202601${day}T000000Z.rdb`)
     for (const name of days) writeFileSync(join(folder, 'copies', name), '')
     await cli('acl', 'setuser', 'default', '-sync', '-psync')

@@ -1,5 +1,6 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
@@ -15,9 +16,11 @@ export interface LookupOptions {
   readonly servers?: readonly string[]
   /** How long a failed look-up is remembered, in ms. Shorter than the first wait of a schedule. */
   readonly forgetFailureMs?: number
+  /** Default: whether an interface other than the loopback has an IPv4 address. */
+  readonly hasIpv4?: boolean
 }
 
-/** RFC 8305, section 3: how long the answer for the other family is waited for. Some name servers drop it. */
+/** RFC 8305, section 3: how long IPv6 addresses are waited for. Some name servers drop the query for them. */
 const RESOLUTION_DELAY_MS = 50
 const FORGET_FAILURE_MS = 5_000
 /** A bound, because a client can subscribe with any number of dead names. */
@@ -32,13 +35,16 @@ const MAX_FAILURES = 1_000
  *   its answer is quick, because the name servers have just answered.
  */
 export function createLookup(options: LookupOptions): LookupFunction {
-  const { guard, timeoutMs, servers, forgetFailureMs = FORGET_FAILURE_MS } = options
+  const { guard, timeoutMs, servers, forgetFailureMs = FORGET_FAILURE_MS, hasIpv4 = hasOutwardIpv4() } = options
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)
   const inFlight = new Map<string, Promise<LookupAddress[]>>()
   const failed = new LRUCache<string, Promise<LookupAddress[]>>({ max: MAX_FAILURES, ttl: forgetFailureMs })
 
-  /** Asks for both families. Once one has an allowed address, the other is waited for only a moment. */
+  /**
+   * Asks for both families. Once IPv4 has an allowed address, IPv6 is waited for only a moment; this host may have no IPv6.
+   * A host without IPv4 waits for both answers.
+   */
   async function askServers(hostname: string): Promise<{ found: LookupAddress[]; failures: Failure[] }> {
     const found: LookupAddress[] = []
     const failures: Failure[] = []
@@ -48,7 +54,8 @@ export function createLookup(options: LookupOptions): LookupFunction {
       try {
         const addresses = await answer
         found.push(...addresses.map((address) => ({ address, family })))
-        if (addresses.some((address) => guard.allows(address))) delay ??= startDeadline(RESOLUTION_DELAY_MS, isEnough)
+        if (family === 4 && hasIpv4 && addresses.some((address) => guard.allows(address)))
+          delay = startDeadline(RESOLUTION_DELAY_MS, isEnough)
       } catch (failure) {
         failures.push(failure as Failure)
       }
@@ -96,6 +103,9 @@ export function createLookup(options: LookupOptions): LookupFunction {
 }
 
 type Failure = NodeJS.ErrnoException
+
+const hasOutwardIpv4 = (): boolean =>
+  Object.values(networkInterfaces()).some((all) => all?.some((one) => one.family === 'IPv4' && !one.internal))
 
 const askSystem = (hostname: string): Promise<LookupAddress[]> => dns.lookup(hostname, { all: true, order: 'verbatim' })
 

@@ -2,7 +2,7 @@ import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import type { Party } from '../../simulator/call-group.ts'
 import { beginArrival, beginDial } from './begin.ts'
 import type { Input } from './input.ts'
-import { join } from './join.ts'
+import { join, joinedBefore } from './join.ts'
 import type { PbxSession } from './session.ts'
 import { type Stepped, step } from './step.ts'
 
@@ -58,6 +58,20 @@ test('the call with the target becomes the consultation, and the phone keeps one
     consultation: { callId: idOf(other), target: BOB },
   })
   expect(legOf(session, idOf(other), BOB)).toMatchObject({ consultation: { forCallId: idOf(call) } })
+})
+
+test('a join that is repeated after it was stored is told to the phone again', () => {
+  const [call, other] = [customerCall(), callToBob()]
+  const joined = join(call, other, how(call), AT_MS)
+  if (joined === undefined) throw new Error('the calls were not joined')
+  expect(joinedBefore(joined.session, how(call))).toEqual({
+    session: joined.session,
+    actions: [joined.actions[0]],
+    later: [],
+    call: joined.call,
+  })
+  for (const session of [call, other]) expect(joinedBefore(session, how(call))).toBeUndefined()
+  expect(joinedBefore(joined.session, { channelId: 'phone', otherChannelId: `${idOf(call)}-2` })).toBeUndefined()
 })
 
 test('then the transfer is completed as by command', () => {

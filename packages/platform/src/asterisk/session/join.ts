@@ -40,6 +40,20 @@ export function join(session: PbxSession, other: PbxSession, join: Join, atMs: n
   return { ...finishStep(draft), call: { callId: call.callId, agentUri } }
 }
 
+/**
+ * What to tell the phone about a join that is stored: it is repeated if it was not known whether its step was stored, or the
+ * transfer was not completed. undefined: these channels were not joined. Pure.
+ */
+export function joinedBefore(session: PbxSession, { channelId, otherChannelId }: Join): Joined | undefined {
+  const agentUri = session.channels.find(({ id, isLeaving }) => id === channelId && isLeaving)?.line
+  const call = Object.values(session.group.calls).find(
+    ({ transfer }) => transfer !== null && transfer.by === agentUri && transfer.consultation !== null,
+  )
+  if (agentUri === undefined || call === undefined || !channelIn(session, otherChannelId)) return undefined
+  const actions = [{ kind: 'transfer-progress', channelId, isAccepted: true }] as const
+  return { session, actions, later: [], call: { callId: call.callId, agentUri } }
+}
+
 const channelIn = ({ channels }: PbxSession, id: string): Channel | undefined =>
   channels.find((one) => one.id === id && isLive(one) && !one.isLeaving)
 

@@ -25,6 +25,8 @@ let carriedOut: Action['kind'][]
 let answerTo: (action: Action) => Input | undefined
 let unsettled: SessionName[]
 let errors: string[]
+/** The parties who were reported as connected. */
+let connected: string[]
 let callId: ReturnType<typeof newCallId>
 
 beforeEach(() => {
@@ -35,6 +37,7 @@ beforeEach(() => {
   answerTo = () => undefined
   unsettled = []
   errors = []
+  connected = []
   callId = newCallId()
   sessions = createSessions({
     store: {
@@ -53,7 +56,7 @@ beforeEach(() => {
     liveCalls: async () => [],
     onError: (message) => void errors.push(message),
     onUnsettled: (session) => void unsettled.push(session),
-    onConnected: () => {},
+    onConnected: ({ agentUri }) => void connected.push(agentUri),
     now: Date.now,
   })
 })
@@ -61,6 +64,12 @@ afterEach(() => memory.close())
 
 const stored: Write = (...change) => store.save(...change)
 const lost: Write = () => Promise.reject(noAnswer)
+/** Executed, but Redis cannot be read for as long as `memory.outage` is set. */
+const unknown: Write = async (...change) => {
+  await store.save(...change)
+  memory.outage = noAnswer
+  throw noAnswer
+}
 const executed: Write = async (...change) => {
   await store.save(...change)
   throw noAnswer
@@ -100,11 +109,7 @@ describe.each<[string, () => Promise<unknown>, Action['kind'], CallState | undef
   })
 
   test('is carried out if it was stored, and Redis can be read again soon', async () => {
-    write = async (...change) => {
-      await store.save(...change)
-      memory.outage = noAnswer
-      throw noAnswer
-    }
+    write = unknown
     const given = command()
     await eventually(() => expect(memory.refusedReads).toBeGreaterThan(0))
     memory.outage = undefined
@@ -120,6 +125,14 @@ describe.each<[string, () => Promise<unknown>, Action['kind'], CallState | undef
     await expect(command()).rejects.toBe(noAnswer)
     expect(carriedOut).toEqual([])
   })
+})
+
+test('who is connected is told although it is not known whether the step was stored', async () => {
+  await dial()
+  await apply({ kind: 'ready', channelId: `${callId}-2`, isUp: true })
+  write = unknown
+  await expect(apply({ kind: 'up', channelId: `${callId}-3` })).rejects.toBe(noAnswer)
+  expect(connected).toEqual([ALICE])
 })
 
 test('a command is applied to the step that another process has stored instead', async () => {

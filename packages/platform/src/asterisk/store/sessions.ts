@@ -9,7 +9,7 @@ import type { SessionName } from '../ari/channel-mark.ts'
 import type { Action } from '../session/action.ts'
 import { type ConnectedLeg, connectedBy } from '../session/connected-by.ts'
 import type { Input } from '../session/input.ts'
-import { type Join, type Joined, join } from '../session/join.ts'
+import { type Join, type Joined, join, joinedBefore } from '../session/join.ts'
 import type { PbxSession } from '../session/session.ts'
 import { type Stepped, step } from '../session/step.ts'
 import { createLanes } from './lanes.ts'
@@ -78,8 +78,12 @@ export function createSessions(deps: SessionsDeps) {
       if (isDeepStrictEqual(stepped.session, session)) return stepped
       const known = Object.keys(session.group.calls) as CallId[]
       const marked = { ...stepped, session: reporter.mark(stepped.session) }
-      if ((await save(marked, version, known)) === 'conflict') continue
-      for (const leg of connectedBy(input, session, stepped.session)) deps.onConnected(leg)
+      try {
+        if ((await save(marked, version, known)) === 'conflict') continue
+      } finally {
+        // Without effect if the step is not stored. If it is, although that is not known, the repeated input finds no change.
+        for (const leg of connectedBy(input, session, stepped.session)) deps.onConnected(leg)
+      }
       return stepped
     }
   }
@@ -138,7 +142,12 @@ export function createSessions(deps: SessionsDeps) {
         for (;;) {
           const into = await loaded(tenant, sessionId)
           const from: Loaded | undefined = await loaded(tenant, other.sessionId)
-          if (into === undefined || from === undefined || from.session.group.sessionId === sessionId) return undefined
+          if (into === undefined || from === undefined) return undefined
+          if (from.session.group.sessionId === sessionId) {
+            const joined = joinedBefore(into.session, how)
+            if (joined !== undefined) await goOn(joined)
+            return joined?.call
+          }
           const joined = join(into.session, from.session, how, now())
           if (joined === undefined) return undefined
           const known = Object.keys(joined.session.group.calls) as CallId[]
