@@ -130,6 +130,7 @@ describe.each<[string, () => Promise<unknown>, Action['kind'], CallState | undef
 test('who is connected is told although it is not known whether the step was stored', async () => {
   await dial()
   await apply({ kind: 'ready', channelId: `${callId}-2`, isUp: true })
+  await apply({ kind: 'ready', channelId: `${callId}-3`, isUp: false })
   write = unknown
   await expect(apply({ kind: 'up', channelId: `${callId}-3` })).rejects.toBe(noAnswer)
   expect(connected).toEqual([ALICE])
