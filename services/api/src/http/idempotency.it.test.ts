@@ -158,6 +158,7 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     pullers: createPullerStore(redis),
     config: { PARKED_LIMIT_PER_SUBSCRIPTION: 100_000 },
     vault,
+    log: silentLog,
     now: Date.now,
   }
   const routes: readonly Route[] = [

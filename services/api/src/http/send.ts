@@ -5,7 +5,8 @@ import type { Response } from 'express'
 
 /** Ends the response with a file, in the smallest form that the client accepts. */
 export function sendCompressed(response: Response, { contentType, bytes, brotli, gzip }: ConsoleFile): void {
-  response.set({ 'Content-Type': contentType, Vary: 'Accept-Encoding' })
+  // Others name headers in `Vary`, too.
+  response.set('Content-Type', contentType).vary('Accept-Encoding')
   const accepts = (encoding: string): boolean => response.req.acceptsEncodings(encoding) === encoding
   if (brotli !== undefined && accepts('br')) response.set('Content-Encoding', 'br').end(brotli)
   else if (gzip !== undefined && accepts('gzip')) response.set('Content-Encoding', 'gzip').end(gzip)

@@ -63,11 +63,13 @@ export function mountConsole(app: Express, { files, issuers, hasChooser }: Conso
     response.set({
       'Content-Security-Policy': contentSecurityPolicy(issuers, offerTo(namedIn(request.headers.cookie))),
       'Cache-Control': 'no-cache',
-      Vary: 'Cookie',
       'Referrer-Policy': 'no-referrer',
       'Cross-Origin-Opener-Policy': 'same-origin',
     })
-    response.type('html').send(files.page.replace('<base href="./">', `<base href="${baseOf(request.originalUrl)}">`))
+    response
+      .vary('Cookie')
+      .type('html')
+      .send(files.page.replace('<base href="./">', `<base href="${baseOf(request.originalUrl)}">`))
   })
 }
 

@@ -70,7 +70,7 @@ export function mountPages(app: Express, routes: readonly RouteSpec[]): void {
 }
 
 /** Reads and compresses the file at its first request, and keeps it: all of them together are under 8 MB. */
-function send(file: string, edit: (text: string) => string = (text) => text): RequestHandler {
+export function send(file: string, edit: (text: string) => string = (text) => text): RequestHandler {
   let read: Promise<ConsoleFile> | undefined
   async function readNow(): Promise<ConsoleFile> {
     const bytes = Buffer.from(edit(await readFile(file, 'utf8')))
@@ -80,7 +80,10 @@ function send(file: string, edit: (text: string) => string = (text) => text): Re
     // Without a validator, no precondition holds.
     const { 'if-match': match = '*', 'if-unmodified-since': since } = request.headers
     if (match !== '*' || since !== undefined) throw new AppError('precondition-failed')
-    read ??= readNow()
+    read ??= readNow().catch((error: unknown) => {
+      read = undefined
+      throw error
+    })
     response.set(HEADERS)
     sendCompressed(response, await read)
   }

@@ -68,7 +68,9 @@ test.each(['https://app.example.evil.example', 'http://app.example', 'https://su
   'the origin %s, which is not listed, is allowed nothing',
   async (origin) => {
     const read = await api.call('GET', PATH, { headers: { authorization, origin } })
-    for (const { headers } of [await preflight(origin), read]) {
+    const page = await fetch(`${api.url}/api/v1/docs`, { headers: { origin } })
+    expect(listed(page.headers, 'vary')).toContain('Accept-Encoding')
+    for (const { headers } of [await preflight(origin), read, page]) {
       expect(headers.has('access-control-allow-origin')).toBe(false)
       expect(listed(headers, 'vary')).toContain('Origin')
     }

@@ -18,6 +18,8 @@ export interface ClientDeadlines {
   readonly requestMs: number
   /** How long an idle connection stays open at shutdown, because a request may be on its way. Absent: not at all. */
   readonly lingerMs?: number
+  /** How long a client may read nothing of an answer that is complete. Default: 30 s. */
+  readonly unreadMs?: number
 }
 
 const DEADLINES: ClientDeadlines = { headersMs: 10_000, requestMs: 30_000, lingerMs: 2_000 }
@@ -32,7 +34,7 @@ const LAST_REQUESTS_MS = 5_000
 const REQUEST_EVENTS = ['request', 'checkExpectation'] as const
 
 export async function startHttpServer(port: number, listener: RequestListener, deadlines = DEADLINES) {
-  const { headersMs, requestMs, lingerMs = 0 } = deadlines
+  const { headersMs, requestMs, lingerMs = 0, unreadMs = 30_000 } = deadlines
   const server = createServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,
@@ -41,7 +43,7 @@ export async function startHttpServer(port: number, listener: RequestListener, d
     // Node would answer without a body.
     requireHostHeader: false,
   })
-  const { announce, drain } = drainConnections(server, Math.min(requestMs, LAST_REQUESTS_MS))
+  const { announce, drain } = drainConnections(server, Math.min(requestMs, LAST_REQUESTS_MS), unreadMs)
   for (const event of REQUEST_EVENTS) server.on(event, requireHost(listener))
   server.on('clientError', answerBadClient)
   server.on('connect', refuseTunnel)
@@ -120,8 +122,9 @@ const BAD_CLIENTS: Readonly<Record<string, readonly [status: number, detail: str
  * after `lingerMs`. `drain` closes idle connections immediately, and the others after their response: Node's own `close`
  * keeps those that never carried a request, and stops enforcing the deadlines of the others.
  * @param unfinishedMs time for a client to finish sending its request
+ * @param unreadMs how long it may read nothing of an answer
  */
-function drainConnections(server: Server, unfinishedMs: number) {
+function drainConnections(server: Server, unfinishedMs: number, unreadMs: number) {
   /** The response that is in progress on each connection. */
   const connections = new Map<Socket, ServerResponse | undefined>()
   let isDraining = false
@@ -137,6 +140,9 @@ function drainConnections(server: Server, unfinishedMs: number) {
   const follow: RequestListener = ({ socket }, response) => {
     connections.set(socket, response)
     if (isDraining) response.setHeader('Connection', 'close')
+    // Answers that are not read would fill the memory. Node ends the timeout with the answer, and counts it anew when a part
+    // of the answer is read.
+    response.once('prefinish', () => socket.setTimeout(unreadMs))
     response.once('close', () => {
       if (connections.get(socket) === response) connections.set(socket, undefined)
     })

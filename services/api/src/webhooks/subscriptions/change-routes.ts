@@ -14,6 +14,7 @@ import { mergedHeaders } from './own-headers.ts'
 import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
 import { storedTypes } from './subscribed-types.ts'
 import {
+  findSubscription,
   ofSubscription,
   type SubscriptionChange,
   type SubscriptionRouteDeps,
@@ -38,7 +39,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
   summary: 'Change, disable or enable a subscription',
   description:
     'Changes the fields that you send. After the answer, no first attempt is sent to a disabled or paused subscription, for a removed event type, that the new filter refuses, or to ' +
-    'the previous url, and none beyond new limits. A request that disables, pauses, removes event types, or sets `filter`, `url` or a limit therefore takes about 0.4 s; other changes are answered immediately. ' +
+    'the previous url, and none with previous headers, beyond new limits or older than a new `expireAfterSeconds`. A request that disables, pauses, removes event types, or sets `filter`, `headers`, `url`, a limit or an age therefore takes about 0.4 s; other changes are answered immediately. ' +
     'Deliveries that have already failed keep their schedule, url and body.',
   idempotent: true,
   conditional: true,
@@ -54,7 +55,12 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
     if (!isGuid(id)) throw new AppError('subscription-not-found')
     const settings = wantedSettings(body)
     const subscriptionId = parseSubscriptionId(id)
-    await watchUse(deps.state, { id: subscriptionId, tenant: caller.tenant, ...settings }, deps.now())
+    if (settings.deleteAfterUnusedSeconds !== undefined) {
+      const present = await findSubscription(deps.subscriptions, caller, id)
+      requireMode(present, body)
+      if (isRerun !== true) requireMatch(ifMatch, tagOf(present))
+      await watchUse(deps.state, { ...present, ...settings }, deps.now())
+    }
     const wanted = {
       ...(url != null && { url }),
       ...(eventTypes !== undefined && { eventTypes: storedTypes(eventTypes) }),
@@ -80,7 +86,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
     if (changed !== undefined && changed.recoverRejected !== before?.recoverRejected) {
       await deps.rejections.forget({ tenant: caller.tenant, subscriptionId })
     }
-    if (stopsFirstAttempts(wanted, before)) await firstAttemptsStopped(performance.now())
+    if (stopsFirstAttempts({ ...wanted, headers }, before)) await firstAttemptsStopped(performance.now())
     if (changed === undefined) throw new AppError('subscription-not-found')
     // A repeated change is audited even if the fields have these values already: the process may have died after an
     // earlier request had stored them and before it was audited.
@@ -115,7 +121,10 @@ export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
       requireMatch(ifMatch, tagOf(present))
       before = present
     })
-    if (before !== undefined) await lookAtHeld(deps, before)
+    // The subscription is deleted, so the answer and the audit log say so; a worker looks later.
+    await (before && lookAtHeld(deps, before))?.catch((error: unknown) =>
+      deps.log.warn('held deliveries of a deleted subscription are looked at later', { subscriptionId: id, error }),
+    )
     // Before a 404 too: a concurrent request may have just deleted the subscription and still be waiting here.
     await firstAttemptsStopped(performance.now())
     // An earlier run of the same request may have deleted it.

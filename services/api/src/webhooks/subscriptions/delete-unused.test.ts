@@ -63,6 +63,11 @@ test.each<[string, Parameters<typeof fall>, string[]]>([
     ['again in 60000'],
   ],
   ['the setting is removed at this moment', [present, NOW - MINUTE, null, { atRemoval: kept }], []],
+  [
+    'the setting is prolonged at this moment',
+    [present, NOW - MINUTE, null, { atRemoval: { ...present, deleteAfterUnusedSeconds: 604_800 } }],
+    [],
+  ],
   ['the subscription is gone', [undefined, NOW - MINUTE, null], []],
 ])('%s', async (_name, args, happened) => expect(await fall(...args)).toEqual(happened))
 

@@ -39,7 +39,7 @@ export async function watchUse(
 }
 
 /** What the removal of a subscription throws if it is not to be removed. */
-const KEPT = new Error('the setting was removed')
+const KEPT = new Error('the setting was changed')
 
 /** Handles the timers of `watchUse`: deletes the subscription, or sets the timer again. */
 export const createDeleteUnused =
@@ -58,7 +58,8 @@ export const createDeleteUnused =
     let isRemoved: boolean
     try {
       isRemoved = await subscriptions.remove(tenant, id, (present) => {
-        if (present.deleteAfterUnusedSeconds === undefined) throw KEPT
+        // The change has set a timer of its own.
+        if (present.deleteAfterUnusedSeconds !== watched.deleteAfterUnusedSeconds) throw KEPT
       })
     } catch (error) {
       if (error === KEPT) return

@@ -19,6 +19,8 @@ test.each<[boolean, string, Parameters<typeof stopsFirstAttempts>]>([
   [true, 'the same event types', [{ eventTypes: ['call.status'] }, before]],
   [true, 'event types of a deleted subscription', [{ eventTypes: ['call.status'] }, undefined]],
   [true, 'a filter', [{ filter: { 'call.status': { state: [7] } } }, before]],
+  [true, 'headers', [{ headers: {} }, before]],
+  [true, 'an age', [{ expireAfterSeconds: 60 }, before]],
   [true, 'a limit', [{ maxInFlight: 2 }, before]],
   [false, 'removing a limit', [{ maxPerSecond: undefined }, { ...before, maxPerSecond: 2 }]],
   [false, 'removing the filter', [{ filter: undefined }, { ...before, filter: { 'call.status': { state: [7] } } }]],

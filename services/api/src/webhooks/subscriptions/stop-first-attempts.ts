@@ -1,25 +1,33 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasLimits, olderLeasesEndAt, type Subscription } from '@switchhook/contracts'
 
-type Change = Partial<
+type Change = { readonly headers?: unknown } & Partial<
   Pick<
     Subscription,
-    'url' | 'eventTypes' | 'filter' | 'enabled' | 'paused' | 'pausedUntil' | 'maxInFlight' | 'maxPerSecond'
+    | 'url'
+    | 'eventTypes'
+    | 'filter'
+    | 'enabled'
+    | 'paused'
+    | 'pausedUntil'
+    | 'expireAfterSeconds'
+    | 'maxInFlight'
+    | 'maxPerSecond'
   >
 >
 
 /**
- * Whether the answer to this change promises that some first attempts are no longer sent, or only as limits allow (so does
- * every DELETE). Fields that equal the stored ones count too: an earlier request may have stored the change a moment ago,
+ * Whether the answer to this change promises that some first attempts are no longer sent, or only with the new headers or as
+ * limits allow (so does every DELETE). Fields that equal the stored ones count too: an earlier request may have stored the change a moment ago,
  * and its answer may be lost or still waiting. Adding event types stops nothing, nor does removing a filter.
  * @param before the stored subscription before the change; undefined: it does not exist
  */
 export function stopsFirstAttempts(
-  { url, eventTypes, filter, enabled, paused, pausedUntil, ...limits }: Change,
+  { url, eventTypes, filter, headers, enabled, paused, pausedUntil, expireAfterSeconds, ...limits }: Change,
   before: Subscription | undefined,
 ): boolean {
-  if (enabled === false || url !== undefined || filter !== undefined) return true
-  if (paused === true || pausedUntil !== undefined || hasLimits(limits)) return true
+  if (enabled === false || url !== undefined || filter !== undefined || headers !== undefined) return true
+  if (expireAfterSeconds !== undefined || paused === true || pausedUntil !== undefined || hasLimits(limits)) return true
   return eventTypes !== undefined && !isAddition(eventTypes, before?.eventTypes ?? eventTypes)
 }
 

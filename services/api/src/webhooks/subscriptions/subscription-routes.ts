@@ -26,7 +26,7 @@ import type { WebhookUrlRules } from './webhook-url.ts'
 export interface SubscriptionRouteDeps
   extends Pick<
     WebhookParts,
-    'subscriptions' | 'held' | 'pullers' | 'rejections' | 'parkedCounts' | 'healthOf' | 'vault' | 'now'
+    'subscriptions' | 'held' | 'pullers' | 'rejections' | 'parkedCounts' | 'healthOf' | 'vault' | 'now' | 'log'
   > {
   readonly config: Pick<ApiConfig, 'PARKED_LIMIT_PER_SUBSCRIPTION'>
   readonly urlRules: WebhookUrlRules
