@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallId, type Tenant, Unavailable } from '@switchhook/contracts'
+import { createKeyedQueue } from '@switchhook/runtime'
 import { createDevices, type DeviceTimer } from '../devices.ts'
 import { legCommands } from '../leg-commands.ts'
 import { createAgentList } from '../list-agents.ts'
@@ -24,7 +25,6 @@ import { createReconcile } from './reconcile.ts'
 import { YOUNG_MS } from './session/apply-channel-input.ts'
 import { beginDial } from './session/begin.ts'
 import type { Callee } from './session/input.ts'
-import { createLanes } from './store/lanes.ts'
 import { createSessionStore, type SessionTimer } from './store/session-store.ts'
 import { createSessions, unreadable } from './store/sessions.ts'
 
@@ -83,7 +83,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const stopping = new AbortController()
   let ending: Promise<void> | undefined
   /** The events of one channel are handled in their order, and so are those of all devices. */
-  const events = createLanes()
+  const events = createKeyedQueue()
   const underWay = new Set<Promise<unknown>>()
 
   const talk = createTalk(ari, deps.manager)

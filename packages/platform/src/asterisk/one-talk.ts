@@ -1,8 +1,8 @@
 import { type CallId, CallState, type Tenant, TransferStatus } from '@switchhook/contracts'
+import { createKeyedQueue } from '@switchhook/runtime'
 import type { LiveCalls } from '../live-calls.ts'
 import type { LegReport } from '../platform.ts'
 import type { ConnectedLeg } from './session/connected-by.ts'
-import { createLanes } from './store/lanes.ts'
 import type { Sessions } from './store/sessions.ts'
 
 /** Longer than two processes can overlook each other, and than their clocks differ without a warning. */
@@ -17,7 +17,7 @@ export function createOneTalk(
   liveCalls: LiveCalls,
 ): (leg: ConnectedLeg) => Promise<void> {
   /** One leg of an agent after the other, so that two calls never hold each other. */
-  const lanes = createLanes()
+  const queue = createKeyedQueue()
 
   async function connectedLeg(tenant: Tenant, callId: CallId, agentUri: string): Promise<LegReport | undefined> {
     // The stored call, because its reports may not have arrived yet.
@@ -26,7 +26,7 @@ export function createOneTalk(
   }
 
   return ({ tenant, callId, agentUri, hasReturned }) =>
-    lanes.run(JSON.stringify([tenant, agentUri]), async () => {
+    queue.run(JSON.stringify([tenant, agentUri]), async () => {
       const others: LegReport[] = []
       for (const other of await liveCalls(tenant, agentUri)) {
         const leg = other.callId === callId ? undefined : await connectedLeg(tenant, other.callId, agentUri)

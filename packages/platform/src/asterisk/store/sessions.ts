@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
+import { createKeyedQueue } from '@switchhook/runtime'
 import { busyElsewhere } from '../../live-calls.ts'
 import { PlatformUnavailable } from '../../platform.ts'
 import type { Surroundings } from '../../storage.ts'
@@ -12,7 +13,6 @@ import type { Input } from '../session/input.ts'
 import { type Join, type Joined, join, joinedBefore } from '../session/join.ts'
 import type { PbxSession } from '../session/session.ts'
 import { type Stepped, step } from '../session/step.ts'
-import { createLanes } from './lanes.ts'
 import { createReporter } from './reporter.ts'
 import type { Loaded, SessionStore } from './session-store.ts'
 
@@ -38,7 +38,7 @@ export type Sessions = ReturnType<typeof createSessions>
  */
 export function createSessions(deps: SessionsDeps) {
   const { store, onError, now } = deps
-  const lanes = createLanes()
+  const queue = createKeyedQueue()
   const find = async (tenant: Tenant, callId: CallId): Promise<PbxSession | undefined> =>
     (await store.load(tenant, callId))?.session
   const reporter = createReporter({ listener: deps.listener, onError, find })
@@ -124,7 +124,7 @@ export function createSessions(deps: SessionsDeps) {
      * @throws as `save`
      */
     async begin(stepped: Stepped): Promise<void> {
-      await lanes.run(stepped.session.group.sessionId, async () => {
+      await queue.run(stepped.session.group.sessionId, async () => {
         if ((await save(stepped, 0, [])) === 'committed') await goOn(stepped)
       })
     },
@@ -138,7 +138,7 @@ export function createSessions(deps: SessionsDeps) {
       if (tenant !== other.tenant) return undefined
       const sessionId = (await loaded(tenant, callId))?.session.group.sessionId
       if (sessionId === undefined) return undefined
-      return lanes.run(sessionId, async () => {
+      return queue.run(sessionId, async () => {
         for (;;) {
           const into = await loaded(tenant, sessionId)
           const from: Loaded | undefined = await loaded(tenant, other.sessionId)
@@ -166,7 +166,7 @@ export function createSessions(deps: SessionsDeps) {
       const found = await loaded(tenant, callId)
       if (found === undefined) return false
       const { sessionId } = found.session.group
-      return lanes.run(sessionId, async () => {
+      return queue.run(sessionId, async () => {
         const stepped = await applyOne(tenant, sessionId, typeof input === 'function' ? await input() : input)
         if (stepped !== undefined) await goOn(stepped)
         return stepped !== undefined
@@ -177,7 +177,7 @@ export function createSessions(deps: SessionsDeps) {
       const found = await store.load(tenant, callId)
       if (found === undefined) return
       const { session, version } = found
-      await lanes.run(session.group.sessionId, async () => {
+      await queue.run(session.group.sessionId, async () => {
         await reporter.send(session)
         const marked = reporter.mark(session)
         // After a conflict, the timer of the other step comes here.
@@ -187,7 +187,7 @@ export function createSessions(deps: SessionsDeps) {
     /** Ends all repeating. Resolves when no work is in progress. */
     async stop(): Promise<void> {
       reporter.stop()
-      await lanes.idle()
+      await queue.idle()
     },
   }
 }

@@ -1,5 +1,13 @@
+import { setImmediate } from 'node:timers/promises'
 import { newEventId } from '@switchhook/contracts'
-import { isBefore, type JournalEntry, journalIdAt, type LiveAttempts } from '@switchhook/store'
+import {
+  BEGINNING,
+  isBefore,
+  type JournalEntry,
+  type JournalId,
+  journalIdAt,
+  type LiveAttempts,
+} from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import type { EventOutput } from '../../http/route.ts'
 import { createLiveHub, type LiveHub } from './live-hub.ts'
@@ -13,7 +21,9 @@ afterEach(async () => {
 function aHub(mostPerTenant = 10, mostPerClient = 10) {
   const entries: JournalEntry[] = []
   const batches: LiveAttempts[] = []
-  const reads = { journal: 0, asked: 0, isAway: false }
+  /** `most`: how many reads of one kind were in progress at the same time. */
+  const reads = { journal: 0, asked: 0, isAway: false, most: 0 }
+  const inProgress = new Map<number, number>()
   const hub = createLiveHub({
     journal: {
       newest: async () => entries.at(-1)?.id ?? '0-0',
@@ -21,6 +31,11 @@ function aHub(mostPerTenant = 10, mostPerClient = 10) {
       after: async (_tenant, place, count) => {
         reads.journal += 1
         if (reads.isAway) throw new Error('Redis is away')
+        const others = inProgress.get(count) ?? 0
+        reads.most = Math.max(reads.most, others + 1)
+        inProgress.set(count, others + 1)
+        await setImmediate()
+        inProgress.set(count, (inProgress.get(count) ?? 0) - 1)
         return entries.filter(({ id }) => isBefore(place, id)).slice(0, count)
       },
     },
@@ -42,7 +57,7 @@ function aHub(mostPerTenant = 10, mostPerClient = 10) {
   return { hub, reads, batches, happen, trim: () => void entries.splice(0, entries.length - 1) }
 }
 
-async function listen(hub: LiveHub, tenant = 'acme', client?: string) {
+async function listen(hub: LiveHub, tenant = 'acme', client?: string, resumeAfter?: JournalId) {
   const written: string[] = []
   const closers: (() => void)[] = []
   const output: EventOutput = {
@@ -54,13 +69,24 @@ async function listen(hub: LiveHub, tenant = 'acme', client?: string) {
     destroy: () => {},
   }
   const seat = await hub.take(tenant, client)
-  seat.start(output, { filter: {}, resumeAfter: undefined, closeInMs: undefined })
+  seat.start(output, { filter: {}, resumeAfter, closeInMs: undefined })
   const count = (name: string): number => written.join('').split(`event: ${name}\n`).length - 1
   const leave = (): void => {
     for (const close of closers) close()
   }
   return { count, leave }
 }
+
+test('the listeners of one client catch up in turns; those of others do not wait for them', async () => {
+  const { hub, reads, happen } = aHub()
+  for (let n = 0; n < 200; n += 1) happen()
+  const own = await Promise.all([1, 2, 3].map(() => listen(hub, 'acme', 'crm', BEGINNING)))
+  await eventually(() => expect(own.map(({ count }) => count('event'))).toEqual([200, 200, 200]))
+  expect(reads.most).toBe(1)
+  const both = await Promise.all(['crm', 'erp'].map((client) => listen(hub, 'acme', client, BEGINNING)))
+  await eventually(() => expect(both.map(({ count }) => count('event'))).toEqual([200, 200]))
+  expect(reads.most).toBe(2)
+})
 
 test('a tenant is read once, however many listeners it has, and not at all without listeners', async () => {
   const { hub, reads, happen } = aHub()

@@ -1,5 +1,5 @@
 import type { Tenant } from '@switchhook/contracts'
-import { type Logger, type Poll, startPoll } from '@switchhook/runtime'
+import { createKeyedQueue, type Logger, type Poll, startPoll } from '@switchhook/runtime'
 import {
   BEGINNING,
   type JournalId,
@@ -59,6 +59,8 @@ export type LiveHub = ReturnType<typeof createLiveHub>
 export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
   const channels = new Map<Tenant, Channel>()
   const seatsOfClients = new Map<string, number>()
+  /** The listeners of one client read the journal in turns, however many of them catch up. */
+  const historyReads = createKeyedQueue()
   let isClosing = false
   let seats = 0
   let ticker: NodeJS.Timeout | undefined
@@ -199,7 +201,8 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
               output,
               filter,
               history: {
-                after: (place, count) => journal.after(tenant, place, count),
+                after: (place, count) =>
+                  historyReads.run(client ?? `of ${tenant}`, () => journal.after(tenant, place, count)),
                 keeps: (place) => isKept(tenant, place),
               },
               place: () => channel.place,

@@ -1,5 +1,5 @@
-/** Work with the same key runs in order, other work concurrently. */
-export function createLanes() {
+/** Runs work with the same key in order, and other work concurrently. */
+export function createKeyedQueue() {
   const last = new Map<string, Promise<unknown>>()
   return {
     async run<T>(key: string, work: () => Promise<T>): Promise<T> {
