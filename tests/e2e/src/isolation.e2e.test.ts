@@ -53,6 +53,8 @@ test('a slow subscriber with a backlog is limited to its share, loses nothing, a
   // Each of them gave its turn away before its answer.
   const most = MAX_AT_ONCE + slowOnes.length - EVENTS
   const arrivals = slowOnes.map(({ receivedAt }) => receivedAt).toSorted((a, b) => a - b)
-  const crowded = arrivals.filter((at, n) => (arrivals[n + most] ?? Number.POSITIVE_INFINITY) - at < SLOW_MS - 20)
+  // A delay counts from the start of an iteration of the event loop, which can be long on a busy machine.
+  const apartMs = SLOW_MS - 100
+  const crowded = arrivals.filter((at, n) => (arrivals[n + most] ?? Number.POSITIVE_INFINITY) - at < apartMs)
   expect(crowded).toEqual([])
 })
