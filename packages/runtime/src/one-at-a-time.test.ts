@@ -1,30 +1,10 @@
+import { controlledReads } from '@switchhook/testkit'
 import { oneAtATime } from './one-at-a-time.ts'
-
-/** A source whose value a test changes; a read takes the value as it is when the read begins. */
-function source() {
-  const begun: string[] = []
-  const endings: ((error?: Error) => void)[] = []
-  let value = 0
-  return {
-    begun,
-    write: () => {
-      value += 1
-    },
-    end: (error?: Error) => endings.shift()?.(error),
-    read: (key: string): Promise<number> => {
-      begun.push(key)
-      const taken = value
-      return new Promise((resolve, reject) => {
-        endings.push((error) => (error === undefined ? resolve(taken) : reject(error)))
-      })
-    },
-  }
-}
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('calls during a read share the next one, which sees what was written before them', async () => {
-  const { read, begun, write, end } = source()
+  const { read, begun, write, end } = controlledReads()
   const shared = oneAtATime(read)
   const first = shared('a')
   write()
@@ -44,7 +24,7 @@ test('calls during a read share the next one, which sees what was written before
 })
 
 test('a failed read fails its callers only', async () => {
-  const { read, begun, end } = source()
+  const { read, begun, end } = controlledReads()
   const shared = oneAtATime(read)
   const first = shared('a')
   const second = shared('a')

@@ -1,30 +1,10 @@
+import { controlledReads } from '@switchhook/testkit'
 import { oncePerTick } from './shared-reads.ts'
-
-/** A source whose value a test changes; a read takes the value as it is when the read begins. */
-function source() {
-  const begun: string[] = []
-  const endings: ((error?: Error) => void)[] = []
-  let value = 0
-  return {
-    begun,
-    write: () => {
-      value += 1
-    },
-    end: (error?: Error) => endings.shift()?.(error),
-    read: (key: string): Promise<number> => {
-      begun.push(key)
-      const taken = value
-      return new Promise((resolve, reject) => {
-        endings.push((error) => (error === undefined ? resolve(taken) : reject(error)))
-      })
-    },
-  }
-}
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('the calls of one tick share a read of their keys, and later calls begin another', async () => {
-  const { read, begun, write, end } = source()
+  const { read, begun, write, end } = controlledReads()
   const shared = oncePerTick(async (keys: readonly string[]) => {
     const value = await read(keys.join(' '))
     return keys.map((key) => `${key}${value}`)
@@ -53,7 +33,7 @@ test('calls of several ticks share a read that begins at the end of the turn of 
 })
 
 test('a failed read of several keys fails all callers of its tick, and no later ones', async () => {
-  const { read, begun, end } = source()
+  const { read, begun, end } = controlledReads()
   const shared = oncePerTick(async (keys: readonly string[]) => {
     const value = await read(keys.join(' '))
     return keys.map(() => value)
@@ -70,7 +50,7 @@ test('a failed read of several keys fails all callers of its tick, and no later 
 })
 
 test('a key that is read on its own fails its own callers only, and no other caller waits for it', async () => {
-  const { read, end } = source()
+  const { read, end } = controlledReads()
   const shared = oncePerTick(async (keys: readonly string[]) => keys.map((key) => (key === 'slow' ? read(key) : 0)))
   const slow = shared('slow').catch((error: Error) => error.message)
   expect(await shared('b')).toBe(0)

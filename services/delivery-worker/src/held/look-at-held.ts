@@ -9,7 +9,7 @@ import {
   leaseTimes,
 } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
-import { type Limits, type SendHeldDeps, sendHeld } from '../limits/limits.ts'
+import { type Limits, SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/limits.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 import type { EndpointState } from '../policy/recent-looks.ts'
 import { concludeReceived } from './conclude-received.ts'
@@ -42,8 +42,6 @@ const MOST_RELEASED = 2_000
 const PACE_MEMORY_MS = 60_000
 /** More subscriptions than are resumed at a time. Beyond it, a release begins slowly again. */
 const MAX_PACES = 10_000
-/** They are read and published in parts of this size. */
-const PART = 250
 /**
  * So many may wait in the backlog queue: what waits there for a minute moves to the queue that goes first (topology.ts). And as
  * many where they are due: workers send them before their reservations end (permit-store.ts).
@@ -135,8 +133,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
 
   /** It does not wait for what others release. */
   async function passOn({ limited, isProbing }: Plan<'pass-on'>, room: Room): Promise<number> {
-    const { maxInFlight = PART, maxPerSecond = PART } = limited
-    const most = Math.min(isProbing ? 1 : Math.min(maxInFlight, maxPerSecond, PART), room.due)
+    const { maxInFlight = SENT_AT_ONCE, maxPerSecond = SENT_AT_ONCE } = limited
+    const most = Math.min(isProbing ? 1 : Math.min(maxInFlight, maxPerSecond, SENT_AT_ONCE), room.due)
     if (most <= 0) return TICK_MS
     room.due -= most
     const nextInMs = await deps.limits.passOn(limited, { most, isBacklogDeep: room.left <= 0 })
@@ -150,8 +148,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     room.left -= most
     const entries = await held.due(id, { most })
     room.left += most - entries.length
-    for (let at = 0; at < entries.length; at += PART) {
-      await sendHeld(deps, id, 'held', entries.slice(at, at + PART), () => true)
+    for (let at = 0; at < entries.length; at += SENT_AT_ONCE) {
+      await sendHeld(deps, id, 'held', entries.slice(at, at + SENT_AT_ONCE), () => true)
     }
     if (entries.length < most) {
       paces.delete(id)

@@ -1,7 +1,7 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import type { HeldEntry, HeldStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
-import { type SendHeldDeps, sendHeld } from '../limits/limits.ts'
+import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/limits.ts'
 
 export interface WithdrawHeldDeps extends SendHeldDeps {
   readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
@@ -13,9 +13,8 @@ interface Stay {
   readonly last?: HeldEntry | undefined
 }
 
-/** Entries that one look reads, in parts of the second size. */
+/** Entries that one look reads. */
 const MOST_READ = 2_000
-const PART = 250
 /** More subscriptions than are disabled while they are paused. Beyond it, a worker reads their lists again. */
 const MAX_REMEMBERED = 10_000
 
@@ -39,9 +38,9 @@ export function createWithdrawHeld(deps: WithdrawHeldDeps) {
 
   return async (id: SubscriptionId, room: { left: number }): Promise<boolean> => {
     let { entries, stay } = await readUnread(id)
-    for (let at = 0; at < entries.length; at += PART) {
+    for (let at = 0; at < entries.length; at += SENT_AT_ONCE) {
       if (room.left <= 0) return false
-      const part = entries.slice(at, at + PART)
+      const part = entries.slice(at, at + SENT_AT_ONCE)
       const gone = await sendHeld(deps, id, 'held', part, (delivery) => (delivery?.attempt ?? 0) === 0)
       room.left -= gone.length
       const staying = part.filter((entry) => !gone.some((each) => each.entry === entry))

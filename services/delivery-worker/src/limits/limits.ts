@@ -11,6 +11,9 @@ export interface SendHeldDeps {
   readonly publish: (delivery: Delivery) => Promise<void>
 }
 
+/** Held deliveries are read and published in parts of this size. */
+export const SENT_AT_ONCE = 250
+
 /**
  * Publishes the deliveries of entries and removes the entries. The messages and the entries go after the broker has confirmed.
  * @param isGone whether an entry goes; undefined: its delivery has gone on
@@ -47,8 +50,6 @@ export interface LimitsDeps extends Clocks {
 
 export type Limits = ReturnType<typeof createLimits>
 
-/** They are read and published in parts of this size. */
-const PASSED_AT_ONCE = 250
 /** Each pass publishes two parts at most, so that no look publishes without end. */
 const MOST_PASSES = 4
 
@@ -74,10 +75,10 @@ export function createLimits(deps: LimitsDeps) {
       const passed = await sendHeld({ held, publish }, limited.id, 'leased', entries, () => true)
       unused = passed.filter(({ delivery }) => needsNoPermit(delivery)).map(({ entry }) => entry.deliveryId)
       // After a full part, more permits may be free.
-      if (unused.length === 0) return nextInMs ?? (isOver || entries.length === PASSED_AT_ONCE ? 0 : null)
+      if (unused.length === 0) return nextInMs ?? (isOver || entries.length === SENT_AT_ONCE ? 0 : null)
       if (pass + 1 === passes) continue
       // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
-      const following = await held.due(limited.id, { most: PASSED_AT_ONCE })
+      const following = await held.due(limited.id, { most: SENT_AT_ONCE })
       await sendHeld({ held, publish: publishBacklogged }, limited.id, 'held', following, needsNoPermit)
     }
   }
@@ -97,7 +98,7 @@ export function createLimits(deps: LimitsDeps) {
      * Publishes held deliveries, as many as permits are free. Resolves to when more may be, in ms from now; null: not known.
      * @param options `isBacklogDeep`: of those that end without a POST, no more than permits are free
      */
-    passOn: (limited: Subscription, { most = PASSED_AT_ONCE, isBacklogDeep = false } = {}) =>
+    passOn: (limited: Subscription, { most = SENT_AT_ONCE, isBacklogDeep = false } = {}) =>
       passOn(limited, most, isBacklogDeep ? 1 : MOST_PASSES),
     /**
      * Makes a POST of a subscription with limits. Each request that it writes needs a permit; without one the delivery is held.
@@ -128,7 +129,7 @@ export function createLimits(deps: LimitsDeps) {
         return posted
       } finally {
         if (permit !== undefined && current.maxInFlight !== undefined)
-          end(current, permit, isWorking ? PASSED_AT_ONCE : 0)
+          end(current, permit, isWorking ? SENT_AT_ONCE : 0)
       }
     },
     /** Resolves once nothing is being passed on. */

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import express from 'express'
 import { startHttpServer } from '../server/http-server.ts'
-import { send } from './mount-pages.ts'
+import { sendFile } from './mount-pages.ts'
 
 test('a file that could not be read once is read again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pages-'))
   const file = join(folder, 'page.html')
   const app = express()
-  app.get('/page', send(file))
+  app.get('/page', sendFile(file))
   const server = await startHttpServer(0, app)
   const status = async (): Promise<number> => (await fetch(`http://127.0.0.1:${server.port}/page`)).status
   try {

@@ -63,14 +63,14 @@ export function mountPages(app: Express, routes: readonly RouteSpec[]): void {
   for (const [path, [name, entries]] of Object.entries(pages)) {
     app.get(
       path,
-      send(own(name), (page) => page.replace('<dl></dl>', () => `<dl>${entries.join('')}</dl>`)),
+      sendFile(own(name), (page) => page.replace('<dl></dl>', () => `<dl>${entries.join('')}</dl>`)),
     )
   }
-  for (const [name, file] of Object.entries(ASSETS)) app.get(`/api/v1/docs/assets/${name}`, send(file))
+  for (const [name, file] of Object.entries(ASSETS)) app.get(`/api/v1/docs/assets/${name}`, sendFile(file))
 }
 
 /** Reads and compresses the file at its first request, and keeps it: all of them together are under 8 MB. */
-export function send(file: string, edit: (text: string) => string = (text) => text): RequestHandler {
+export function sendFile(file: string, edit: (text: string) => string = (text) => text): RequestHandler {
   let read: Promise<ConsoleFile> | undefined
   async function readNow(): Promise<ConsoleFile> {
     const bytes = Buffer.from(edit(await readFile(file, 'utf8')))

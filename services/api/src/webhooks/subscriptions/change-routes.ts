@@ -121,10 +121,12 @@ export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
       requireMatch(ifMatch, tagOf(present))
       before = present
     })
-    // The subscription is deleted, so the answer and the audit log say so; a worker looks later.
-    await (before && lookAtHeld(deps, before))?.catch((error: unknown) =>
-      deps.log.warn('held deliveries of a deleted subscription are looked at later', { subscriptionId: id, error }),
-    )
+    if (before !== undefined) {
+      // The subscription is deleted, so the answer and the audit log say so; a worker looks later.
+      await lookAtHeld(deps, before).catch((error: unknown) =>
+        deps.log.warn('held deliveries of a deleted subscription are looked at later', { subscriptionId: id, error }),
+      )
+    }
     // Before a 404 too: a concurrent request may have just deleted the subscription and still be waiting here.
     await firstAttemptsStopped(performance.now())
     // An earlier run of the same request may have deleted it.
