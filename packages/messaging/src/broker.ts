@@ -172,6 +172,7 @@ export async function openBroker({
       delivery: PackedDelivery,
       queue = dueQueueFor(String(delivery.headers['sh-subscription-id']), shards.deliveries),
     ) => publish(packedDeliveryMessage(delivery, queue)),
+    /** Stores a pack of events in a queue of the topology's backlogs. */
     publishPack: (events: readonly SingleEvent[], backlog: number) =>
       publish(eventPackMessage(events, backlogQueue(backlog))),
     /** Sends an event back to fan-out's queue, to be handled without others. */

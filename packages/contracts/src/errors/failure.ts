@@ -130,4 +130,5 @@ export class Unavailable extends Error {
   }
 }
 
+/** Whether the error proves that the operation was not executed. */
 export const isNotExecuted = (error: unknown): boolean => error instanceof Unavailable && error.fate === 'not-executed'

@@ -82,6 +82,7 @@ export const escapeToken = (token: string): string => token.replaceAll('~', '~0'
 const faultText = ({ keyword, message, params, parentSchema = {} }: ErrorObject): string =>
   TEXTS[keyword]?.(params, parentSchema) ?? message ?? `violates "${keyword}"`
 
+/** The properties of a schema that a request can set. */
 export const settableNames = ({ properties = {} }: Readonly<Record<string, unknown>>): string[] =>
   Object.entries(properties as Readonly<Record<string, { readonly readOnly?: boolean }>>).flatMap(
     ([name, { readOnly }]) => (readOnly === true ? [] : [name]),

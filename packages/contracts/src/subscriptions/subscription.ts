@@ -56,8 +56,10 @@ export const isPaused = (
   nowMs: number,
 ): boolean => paused === true || (pausedUntil !== undefined && Date.parse(pausedUntil) > nowMs)
 
+/** Whether due deliveries are held instead of being POSTed. */
 export const holdsDeliveries = (subscription: Subscription, nowMs: number): boolean =>
   subscription.mode === 'pull' || isPaused(subscription, nowMs)
 
+/** Whether its POSTs need permits. */
 export const hasLimits = ({ maxInFlight, maxPerSecond }: Pick<Subscription, 'maxInFlight' | 'maxPerSecond'>): boolean =>
   maxInFlight !== undefined || maxPerSecond !== undefined

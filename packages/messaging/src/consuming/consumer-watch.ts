@@ -21,6 +21,7 @@ const isServed = (now: Sighting | undefined): boolean => now !== undefined && (n
 
 const couldTake = ({ ready, hasRoom }: Sighting): boolean => ready > 0 && hasRoom
 
+/** Checks that the broker serves one queue's consumer. */
 export function createConsumerWatch(queue: string, log: Pick<Logger, 'error'>) {
   let seen: { readonly channel: ConsumerChannel; readonly sighting: Sighting | undefined } | undefined
   let misses = 0

@@ -5,6 +5,7 @@ import type { ConsumeOptions, ConsumerTiming } from './consume-options.ts'
 
 export interface LoneWaitsOptions extends Pick<ConsumeOptions<unknown>, 'queue' | 'concurrency'> {
   readonly timing: Pick<ConsumerTiming, 'firstPauseMs' | 'longestPauseMs'>
+  /** Resolves once the dependencies answer. */
   readonly haveRecovered: () => Promise<boolean>
   readonly isPaused: () => boolean
   readonly stopping: AbortSignal

@@ -13,6 +13,7 @@ export interface LinkOptions extends BrokerAddress {
   readonly log: Logger
   /** Creates the channels and consumers of a connection. Runs on every new connection. */
   readonly setUp: (session: Session) => Promise<void>
+  /** Called when the link goes up or down. */
   readonly changed: () => void
 }
 

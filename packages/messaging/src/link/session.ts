@@ -5,6 +5,7 @@ import { type Channel, type ChannelModel, connect } from 'amqplib'
 /** Where RabbitMQ is. Several URLs are the nodes of one cluster. */
 export type BrokerAddress = Pick<ServerAddress, 'ca'> & { readonly url: string | readonly string[] }
 
+/** One AMQP connection, from its set-up to its loss. */
 export interface Session {
   readonly model: ChannelModel
   /** Gives the connection up; the link then opens a new one and sets it up from scratch. */
@@ -55,6 +56,7 @@ export async function onOwnChannel<T>(model: ChannelModel, work: (channel: Chann
   return result
 }
 
+/** Whether RabbitMQ refused a request with one of these codes. */
 export const isRefusal = (error: unknown, ...codes: readonly number[]): boolean =>
   error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
 

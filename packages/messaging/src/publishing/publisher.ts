@@ -16,6 +16,7 @@ export interface PublisherOptions {
   readonly meter?: Pick<BrokerMeter, 'confirmed' | 'failed'>
 }
 
+/** The time limit of a publish, from sending to its confirm. */
 export const CONFIRM_TIMEOUT_MS = 10_000
 /** A node without a majority keeps its connections and confirms nothing. After a failover, some channels refused all. */
 const STUCK_AFTER_MS = 30_000

@@ -32,6 +32,7 @@ export interface AsteriskDeps extends Omit<Surroundings, 'listener'> {
   readonly server: AriServer
   /** For agents whose phones answer a NOTIFY; null: there are none. */
   readonly manager: ManagerLogin | null
+  /** The Stasis application of this installation. */
   readonly app: string
   readonly agents: readonly PbxAgent[]
   readonly trunk: Trunk

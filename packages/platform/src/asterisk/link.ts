@@ -8,6 +8,7 @@ export interface LinkDeps {
   readonly server: AriServer
   readonly app: string
   readonly memory: PbxMemory
+  /** Names this process. */
   readonly owner: string
   readonly leaseMs: number
   /** Rejects with the reason if Asterisk cannot be reached. A WebSocket that does not open gives no reason. */

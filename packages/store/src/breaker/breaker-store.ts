@@ -131,6 +131,7 @@ export function createBreakerReader(redis: Redis) {
   }
 
   return {
+    /** Reads the breaker in one round trip. */
     async health(endpoint: Endpoint): Promise<EndpointHealth> {
       const { health } = await read(endpoint, '')
       return health

@@ -49,6 +49,7 @@ export interface Ledger {
 /** The message, stored by the broker or held, that continues a delivery. Its slot is the one after the last settled. */
 export interface Continuation {
   readonly token: string
+  /** How often its slot has been postponed. */
   readonly postponed: number
 }
 

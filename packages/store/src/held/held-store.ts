@@ -196,5 +196,6 @@ export async function countHeld(commands: Commands, id: SubscriptionId): Promise
   return { count: held + leased, leased, oldestAt }
 }
 
+/** Parses a reply that alternates deliveries and scores. */
 export const heldEntriesOf = (reply: readonly string[]): HeldEntry[] =>
   scoredEntries(reply).map(({ member, since }) => ({ deliveryId: parseDeliveryId(member), score: since }))

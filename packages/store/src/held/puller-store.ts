@@ -22,6 +22,7 @@ const PRESENT_MS = 60_000
 /** Longer than the longest `deleteAfterUnusedSeconds`. */
 const RETENTION_MS = 8 * 86_400_000
 const MAX_PULLERS = 20
+/** How often a process writes that a client receives. */
 const NOTED_EVERY_MS = 5_000
 /** More clients and subscriptions than a process serves within that time. Beyond it, it writes more often. */
 const MAX_NOTED = 10_000

@@ -23,6 +23,7 @@ export interface DeliveryCounts {
 }
 
 export interface CountQuery {
+  /** Deliveries to look at, at most. */
   readonly most: number
   /** The endpoint failed lately. If it did not, the look ends where all deliveries are over. */
   readonly isFailing: boolean

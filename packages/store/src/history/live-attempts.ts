@@ -13,6 +13,7 @@ export interface LiveAttempt
 
 /** Attempts that a worker reported together. */
 export interface LiveAttempts {
+  /** The place in the stream of attempts. */
   readonly id: string
   readonly attempts: readonly LiveAttempt[]
   /** Attempts that the worker left out, because there were too many. */

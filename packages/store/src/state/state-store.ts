@@ -31,6 +31,7 @@ export interface StateChange {
 
 /** The relay of this process: commits claim their events for it, so that it need not read them back. */
 export interface CommitRelay {
+  /** The name of this process's outbox. */
   readonly name: string
   /** Whether it takes events now. If not, a commit leaves its events to any relay's `claim`. */
   readonly takesEvents: () => boolean

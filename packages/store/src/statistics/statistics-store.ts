@@ -25,6 +25,7 @@ const ADDITIONS_AT_ONCE = 50
 /** A subscription that was not counted for this long gives way to another one. */
 const GIVES_WAY_AFTER_MS = HOUR_MS
 
+/** Counts of one minute. */
 export interface Addition {
   /** Null: the tenant as a whole. */
   readonly subscriptionId: SubscriptionId | null
@@ -33,6 +34,7 @@ export interface Addition {
   readonly counts: ReadonlyMap<string, number>
 }
 
+/** The figures of one period that has any. */
 export interface StatisticsPoint extends Figures {
   /** When the period begins, in ms since 1970. */
   readonly atMs: number

@@ -4,6 +4,7 @@ import { AppError } from '@switchhook/contracts'
 /** An entity tag (RFC 9110, section 8.8.3). */
 const TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
 
+/** A strong entity tag of this JSON value. */
 export const entityTagOf = (value: unknown): string => `"${hash('sha256', JSON.stringify(value), 'base64url')}"`
 
 /** @throws AppError `invalid-request` if the header is neither `*` nor a list of entity tags */

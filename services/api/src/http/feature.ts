@@ -36,6 +36,7 @@ export const feature = <Parts, Deps>(
   },
 })
 
+/** Opens the features in order, as one. */
 export async function openFeatures<Parts>(
   features: readonly Feature<Parts>[],
   parts: Parts,

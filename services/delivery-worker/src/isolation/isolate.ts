@@ -4,6 +4,7 @@ import { LANES } from '@switchhook/messaging'
 import type { Clocks } from '../clocks.ts'
 import { type Pace, type PostResult, paceAfter, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
 
+/** Where a delivery was consumed from. */
 export type Source = 'due' | 'lane'
 
 export interface IsolationDeps extends Pick<Clocks, 'nowMs'> {

@@ -139,6 +139,7 @@ export function startLimiter(deps: LimiterDeps) {
     }
   }
 
+  /** Trims the lists of each tenant that has stored a delivery since the last sweep. */
   async function sweep(): Promise<void> {
     const due = marked
     marked = new Map()

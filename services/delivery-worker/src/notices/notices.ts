@@ -16,6 +16,7 @@ import type { Logger } from '@switchhook/runtime'
 import type { CrossingStore, DeliveryRecord, Endpoint, OutageStore } from '@switchhook/store'
 
 export interface NoticesDeps {
+  /** Whether the tenant has a subscription that receives this type. */
   readonly isWanted: (tenant: Tenant, eventType: EventType) => Promise<boolean>
   readonly outages: OutageStore
   readonly parkedLimits: CrossingStore

@@ -110,6 +110,7 @@ export async function look(worker: DeliverDeps, { due, made }: DueMessage): Prom
 /** Only an ordinary POST needs a turn. A probe does not: it is the one POST that decides about all the others. */
 export const needsTurn = (looked: Looked): boolean => looked.kind === 'sendable' && looked.before.probe === undefined
 
+/** Whether a look is still valid after the wait for a turn. */
 export const isFresh = ({ nowMs, breaker }: DeliverDeps, looked: Looked): boolean =>
   looked.kind === 'sendable' && isLeaseValid(looked.trustedUntilMs, nowMs()) && !breaker.isFailing(looked.delivery)
 

@@ -16,6 +16,7 @@ import { createRecentLooks, type EndpointLook, type RecentLooksDeps } from './re
 export interface Admission extends Omit<EndpointLook, 'subscription'> {
   /** The delivery as it may be sent now, or the reason to withhold it. */
   readonly admitted: Delivery | Withheld
+  /** The subscription, if each POST needs a permit. */
   readonly limited?: Subscription
 }
 

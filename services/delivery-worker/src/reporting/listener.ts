@@ -23,6 +23,7 @@ export interface DeliveryListener {
   readonly concluded?: Concluded
 }
 
+/** One listener that calls all of these, in their order. */
 export const notifyAll = (listeners: readonly DeliveryListener[]): Required<DeliveryListener> => ({
   posting: (delivery, attempt) => {
     const ended = listeners.flatMap(({ posting }) => posting?.(delivery, attempt) ?? [])

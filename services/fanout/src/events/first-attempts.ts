@@ -41,6 +41,7 @@ export function createFirstAttempts({ broker, shards, arePacketsTaken }: FirstAt
       arePacketsTaken()
         ? packer.add(delivery, delivery.body.length, deliveryShardOf(delivery.subscriptionId, shards))
         : broker.publishDelivery(delivery),
+    /** The number of deliveries in a packet, on average. */
     membersPerPacket: (): number => mean,
   }
 }

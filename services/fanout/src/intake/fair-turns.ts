@@ -54,6 +54,7 @@ export class FairTurns<Key> {
     this.#handOut()
   }
 
+  /** Ends every wait without a turn. */
   endWaits(): void {
     for (const key of this.#waiting.keys()) this.endWaitsOf(key)
   }

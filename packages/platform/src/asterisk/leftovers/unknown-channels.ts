@@ -13,6 +13,7 @@ export interface UnknownChannel {
   /** Another channel is in the same bridge or call, or it waits on music: people probably talk, or one of them is on hold. */
   readonly isTalking: boolean
   readonly channel: AriChannel
+  /** The call that the channel is marked with. */
   readonly session: SessionName
 }
 

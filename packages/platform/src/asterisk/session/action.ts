@@ -8,6 +8,7 @@ export type Action =
       readonly channelId: string
       readonly party: Party
       readonly shows: Party
+      /** The call carries auto-answer headers. */
       readonly autoAnswer: boolean
     }
   /** Creates the channel to an outside party; it is dialled once it is in the call's bridge. */

@@ -39,6 +39,7 @@ export function beginDial(dial: Dial, atMs: number): Stepped {
 
 export interface Arrival extends Pick<Dial, 'tenant' | 'callId' | 'called' | 'refusal'> {
   readonly channelId: string
+  /** The caller's number as Asterisk reports it. */
   readonly from: string
 }
 
@@ -60,6 +61,7 @@ export interface Line {
   readonly channelId: string
 }
 
+/** An agent opens the line for the first time. */
 export function beginLine({ tenant, sessionId, agentUri, channelId }: Line, atMs: number): Stepped {
   const group: CallGroup = { tenant, sessionId, step: 0, calls: {}, legs: [], commands: [] }
   return step(newSession(group, 0), { kind: 'line-opens', agentUri, channelId }, atMs)

@@ -28,6 +28,7 @@ export interface Channel {
   readonly endAskedBy: 'party' | 'shutdown' | null
   /** Since when Asterisk's lists do not have it, milliseconds since 1970; null: they have it. */
   readonly missingSinceMs: number | null
+  /** The agent has pressed hold at the phone. */
   readonly isHeldAtPhone: boolean
 }
 

@@ -48,6 +48,7 @@ export const newCall = ({ callId, tenant }: Pick<Call, 'callId' | 'tenant'>, cre
   legs: {},
 })
 
+/** Has the platform reported the call? */
 export const hasBegun = (call: Call): boolean => Object.keys(call.legs).length > 0
 
 /** Has the call a leg that has not ended? A dialled call has none before the first report. */

@@ -137,6 +137,7 @@ export const nextStep = (recovery: Recovery, nowMs: number): Recovery => ({
   updatedAt: new Date(nowMs).toISOString(),
 })
 
+/** Time since the recovery last made progress. */
 export const stalledMsOf = ({ progressedAt, startedAt }: Recovery, nowMs: number): number =>
   nowMs - Date.parse(progressedAt ?? startedAt)
 

@@ -10,6 +10,7 @@ import {
 import type { Base } from '../../base.ts'
 import { tenantsOf } from '../../config.ts'
 
+/** A new signing secret, sealed for this subscription only. */
 export const newSealedSecret = (vault: Vault, { tenant, id }: Pick<Subscription, 'tenant' | 'id'>): string =>
   vault.seal(newWebhookSecret(), subscriptionSecret(tenant, id))
 
