@@ -15,7 +15,13 @@ async function fall(
     atRemoval = stored,
     leased = 0,
     isFirst = true,
-  }: { readonly atRemoval?: Subscription | undefined; readonly leased?: number; readonly isFirst?: boolean } = {},
+    seconds = 60,
+  }: {
+    readonly atRemoval?: Subscription | undefined
+    readonly leased?: number
+    readonly isFirst?: boolean
+    readonly seconds?: number | null
+  } = {},
 ) {
   const happened: string[] = []
   const handle = createDeleteUnused({
@@ -44,7 +50,10 @@ async function fall(
     log: { info: () => {} },
     now: () => NOW,
   })
-  await handle?.({ tenant: present.tenant, payload: { subscriptionId: present.id, sinceMs } })
+  await handle?.({
+    tenant: present.tenant,
+    payload: { subscriptionId: present.id, sinceMs, ...(seconds !== null && { seconds }) },
+  })
   return happened
 }
 
@@ -55,7 +64,9 @@ test.each<[string, Parameters<typeof fall>, string[]]>([
   ['nobody has received for long', [present, NOW - 10 * MINUTE, NOW - MINUTE], ['deleted', 'subscription.deleted']],
   ['a client deletes it at this moment', [present, NOW - MINUTE, null, { isFirst: false }], ['deleted']],
   ['somebody received a moment ago', [present, NOW - 10 * MINUTE, NOW - 1_000], ['again in 59000']],
-  ['the setting was changed meanwhile', [present, NOW - 1_000, NOW - 10 * MINUTE], ['again in 59000']],
+  ['the same setting was sent again', [present, NOW - 1_000, NOW - 10 * MINUTE], ['again in 59000']],
+  ['another setting is stored, with a timer of its own', [present, NOW - 10 * MINUTE, null, { seconds: 600 }], []],
+  ['the timer is of an earlier version', [present, NOW - 10 * MINUTE, null, { seconds: null }], ['again in 60000']],
   ['the setting was removed', [kept, NOW - MINUTE, null], []],
   [
     'a client has what it received long ago',
@@ -77,5 +88,5 @@ test('only a subscription with the setting gets a timer', async () => {
   await watchUse(state, kept, NOW)
   expect(timers).toEqual([])
   await watchUse(state, present, NOW)
-  expect(timers).toMatchObject([{ timers: [{ id: `unused:${present.id}`, dueInMs: MINUTE }] }])
+  expect(timers).toMatchObject([{ timers: [{ id: `unused:${present.id}:60`, dueInMs: MINUTE }] }])
 })

@@ -18,11 +18,14 @@ interface Payload {
   readonly subscriptionId: string
   /** Milliseconds since 1970: unused since then, unless a client has received later. */
   readonly sinceMs: number
+  /** The setting that the timer belongs to. Absent in timers of earlier versions. */
+  readonly seconds?: number
 }
 
 /**
  * Sets the timer that deletes a subscription that no client receives. It must precede the setting in the store: a timer
- * alone does nothing, and a setting without its timer has no effect.
+ * alone does nothing, and a setting without its timer has no effect. Each value has a timer of its own, so that of two
+ * concurrent changes the one that is stored last has its timer.
  * @param sinceMs milliseconds since 1970: it counts as unused since then, unless a client has received later
  * @param leftMs until the timer is due; absent: the whole time of the setting
  */
@@ -33,8 +36,9 @@ export async function watchUse(
   leftMs?: number,
 ): Promise<void> {
   if (deleteAfterUnusedSeconds === undefined) return
-  const payload: Payload = { subscriptionId: id, sinceMs }
-  const timer = { id: `unused:${id}`, dueInMs: leftMs ?? deleteAfterUnusedSeconds * 1_000, payload }
+  const seconds = deleteAfterUnusedSeconds
+  const payload: Payload = { subscriptionId: id, sinceMs, seconds }
+  const timer = { id: `unused:${id}:${seconds}`, dueInMs: leftMs ?? seconds * 1_000, payload }
   await state.commit(tenant, { records: [], events: [], timers: [timer] })
 }
 
@@ -45,11 +49,14 @@ const KEPT = new Error('the setting was changed')
 export const createDeleteUnused =
   ({ subscriptions, pullers, held, state, auditLog, log, now }: UnusedDeps): TimerOwners[string] =>
   async ({ tenant, payload }) => {
-    const { subscriptionId, sinceMs } = payload as Payload
+    const { subscriptionId, sinceMs, seconds } = payload as Payload
     if (!isGuid(subscriptionId)) return
     const id = parseSubscriptionId(subscriptionId)
     const watched = await subscriptions.find(tenant, id)
     if (watched?.deleteAfterUnusedSeconds === undefined) return
+    // Of an earlier version. The setting may have another timer by now, so the whole time begins again.
+    if (seconds === undefined) return watchUse(state, watched, now())
+    if (seconds !== watched.deleteAfterUnusedSeconds) return
     const [{ lastAtMs }, [counts]] = await Promise.all([pullers.find(id, now()), held.counts([id])])
     // A client may still handle what it received long ago.
     const usedAtMs = (counts?.leased ?? 0) > 0 ? now() : Math.max(sinceMs, lastAtMs ?? 0)
