@@ -47,6 +47,8 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
   const calls = new Map<string, PhoneCall>()
   const transferResults: string[] = []
   let socket: WebSocket | undefined
+  let isAccepted = false
+  let registering: Promise<void> | undefined
   let isIgnored = false
 
   const send = (message: SipMessage): void => {
@@ -158,26 +160,35 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     return call
   }
 
+  async function register(): Promise<void> {
+    // The calls of an earlier connection are lost.
+    calls.clear()
+    isAccepted = false
+    const connection = new WebSocket(url, { protocols: ['sip'] })
+    socket = connection
+    await opened(connection, name)
+    connection.addEventListener('message', ({ data }: { data: unknown }) => receive(parseSip(String(data))))
+    const uri = `sip:${HOST}`
+    const from = `<${aor}>;tag=${newToken()}`
+    const out = { method: 'REGISTER', uri, from, to: `<${aor}>`, callId: newToken() }
+    // A starting Asterisk accepts the connection before it answers SIP.
+    const response = await Promise.race([
+      request({ ...out, more: [['Expires', '600']] }),
+      sleep(REGISTERED_WITHIN_MS, undefined, { ref: false }),
+    ])
+    isAccepted = response !== undefined && statusOf(response) === 200
+    if (isAccepted) return
+    connection.close()
+    throw new Error(`${name}: ${response?.start ?? 'no answer to REGISTER'}`)
+  }
+
   return {
-    /** Connects and registers. Rejects if Asterisk does not accept it in time. */
-    async register(): Promise<void> {
-      // The calls of an earlier connection are lost.
-      calls.clear()
-      const connection = new WebSocket(url, { protocols: ['sip'] })
-      socket = connection
-      await opened(connection, name)
-      connection.addEventListener('message', ({ data }: { data: unknown }) => receive(parseSip(String(data))))
-      const uri = `sip:${HOST}`
-      const from = `<${aor}>;tag=${newToken()}`
-      const out = { method: 'REGISTER', uri, from, to: `<${aor}>`, callId: newToken() }
-      // A starting Asterisk accepts the connection before it answers SIP.
-      const response = await Promise.race([
-        request({ ...out, more: [['Expires', '600']] }),
-        sleep(REGISTERED_WITHIN_MS, undefined, { ref: false }),
-      ])
-      if (response !== undefined && statusOf(response) === 200) return
-      connection.close()
-      throw new Error(`${name}: ${response?.start ?? 'no answer to REGISTER'}`)
+    /** Connects and registers. Concurrent calls share one connection. Rejects if Asterisk does not accept it in time. */
+    register(): Promise<void> {
+      registering ??= register().finally(() => {
+        registering = undefined
+      })
+      return registering
     },
     /** The cable is pulled: Asterisk drops the registration immediately and leaves the calls up. */
     die(): void {
@@ -186,7 +197,7 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
       socket = undefined
     },
     get isRegistered(): boolean {
-      return socket?.readyState === WebSocket.OPEN
+      return isAccepted && socket?.readyState === WebSocket.OPEN
     },
     /** Ringing or not; the newest last. */
     get calls(): readonly { readonly isTalking: boolean }[] {
