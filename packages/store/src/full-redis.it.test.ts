@@ -5,6 +5,8 @@ import { createBreakerStore } from './breaker/breaker-store.ts'
 import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
 import { createDeliveryStore } from './deliveries/delivery-store.ts'
 import { postOf } from './deliveries/testing/deliveries.ts'
+import { createHeldLooks } from './held/held-looks.ts'
+import { createHeldStore } from './held/held-store.ts'
 import { createInstallationStore } from './installation/installation-store.ts'
 import { INSTALLATION_KEY } from './keys.ts'
 import { openRedis, type Redis, run } from './redis/redis.ts'
@@ -81,6 +83,22 @@ test('a full Redis still deletes and disables subscriptions, but creates none', 
   expect(await store.matching('acme', 'call.status')).toEqual([])
   expect(await collect(store.all('acme'))).toEqual([{ ...disabled, enabled: false }])
   await expect(store.create(aSubscription())).rejects.toThrow(Unavailable)
+})
+
+test('a full Redis still lets go of deliveries that are no longer held', async () => {
+  const delivery = aDelivery()
+  const [held, looks] = [createHeldStore(redis), createHeldLooks(redis)]
+  const next = { token: 'a', postponed: 0 }
+  const settlement = { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: HOUR_MS } as const
+  await createDeliveryStore(redis, retention).settle(delivery, null, settlement)
+  await fill()
+  await held.lookSoon(delivery)
+  const [look] = await looks.claimDue(1, HOUR_MS)
+  expect(look).toMatchObject({ tenant: delivery.tenant, subscriptionId: delivery.subscriptionId })
+  await held.forget([{ ...delivery, token: 'a' }])
+  await held.remove(delivery.subscriptionId, 'held', await held.due(delivery.subscriptionId, { most: 1 }))
+  if (look !== undefined) await looks.finish(look, null)
+  expect(await redis[run]((commands) => commands.keys('sh:*:held*'))).toEqual([])
 })
 
 test('a full Redis still closes a breaker and releases claims', async () => {

@@ -171,6 +171,14 @@ test('each enabled subscription of the event’s tenant to its type gets one del
   }
 })
 
+test('the highest concurrency that can be configured is within what RabbitMQ sends to a consumer', async () => {
+  await subscribe()
+  const deliveries = await collectDeliveries()
+  await started({ FANOUT_CONCURRENCY: '10000' })
+  await broker.publishEvent(anEvent())
+  await eventually(() => expect(deliveries).toHaveLength(1))
+})
+
 test('the same event twice gives the same deliveries, byte for byte', async () => {
   await subscribe()
   const deliveries = await collectDeliveries()

@@ -1,5 +1,7 @@
+#!lua flags=allow-oom
 -- Asks for a look at the held deliveries of a subscription, unless an earlier one is asked for. During another look it is kept
 -- apart, so that the end of that look does not forget it.
+-- Allowed while Redis is over `maxmemory`, because deliveries that are no longer held leave it.
 -- KEYS    1 looks   2 claims
 -- ARGV    1 member   2 after how many ms
 local now = clock()

@@ -1,5 +1,7 @@
+#!lua flags=allow-oom
 -- Claims the due looks of one partition. Until a claim is finished or its lease ends, no other worker gets the look, even if
 -- one is asked for meanwhile: two workers would publish the same deliveries.
+-- Allowed while Redis is over `maxmemory`, like the question for a look.
 -- KEYS    1 looks   2 claims
 -- ARGV    1 most   2 lease in ms
 -- result  the score that all of them have now, then the members

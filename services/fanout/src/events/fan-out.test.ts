@@ -1,6 +1,8 @@
 import {
+  type Delivery,
   deliveryIdOf,
   EVENT_TYPES,
+  firstDeliveriesOf,
   newEventId,
   newSubscriptionId,
   newTraceparent,
@@ -11,7 +13,7 @@ import {
 } from '@switchhook/contracts'
 import { aSubscription } from '@switchhook/testkit'
 import * as fc from 'fast-check'
-import { fanOut } from './handle-event.ts'
+import { receiversOf } from './handle-event.ts'
 
 const NOW = '2026-11-20T08:30:00.000Z'
 
@@ -47,6 +49,9 @@ const event: PlatformEvent = {
 }
 
 const subscription = aSubscription({ createdAt: NOW })
+
+const fanOut = (event: PlatformEvent, all: readonly Subscription[], at: string): Delivery[] =>
+  receiversOf(event, all).map(firstDeliveriesOf(event, at, JSON.stringify(event.data)))
 
 test('a delivery starts its schedule now, and its body is the envelope of the specification', () => {
   const [delivery, ...others] = fanOut(event, [subscription], NOW)

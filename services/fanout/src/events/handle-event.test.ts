@@ -156,6 +156,24 @@ test('at most 320 publishes of an event run in parallel, and none starts after a
   expect(published).toBe(320)
 })
 
+test('the bodies of a large event are made a few at a time, so that they fit into memory', async () => {
+  const large = { ...event, data: { text: 'x'.repeat(200 * 1024) } }
+  let published = 0
+  const handle = createHandleEvent(
+    deps({
+      matching: () => Promise.resolve(subscribers(1_000)),
+      publishDelivery: async () => {
+        published += 1
+        throw new Unavailable('rabbitmq', 'away')
+      },
+    }),
+  )
+  const before = process.memoryUsage().arrayBuffers
+  await expect(handle(large)).rejects.toThrow(Unavailable)
+  expect(published).toBe(10)
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50 * 1024 * 1024)
+})
+
 test('after a failed publish the others are awaited, and a retry publishes only what was not stored', async () => {
   const found = subscribers(400)
   const published: string[] = []

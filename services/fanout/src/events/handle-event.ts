@@ -1,5 +1,6 @@
 import {
   type Delivery,
+  type DeliveryId,
   type EventId,
   firstDeliveriesOf,
   type PlatformEvent,
@@ -31,29 +32,18 @@ export function parseEventMessage(message: Pick<IncomingMessage, 'content' | 'ro
   }
 }
 
-/**
- * One delivery for each enabled subscription of the event's tenant to its type. The same event always gives the same ids
- * and bodies, so repeating it only causes duplicates that receivers recognise.
- * @param dataJson the event's data, serialised
- */
-export function fanOut(
-  event: PlatformEvent,
+/** Those of the subscriptions that get a delivery: the enabled ones of the event's tenant to its type. */
+export const receiversOf = (
+  { tenant, eventType }: Pick<PlatformEvent, 'tenant' | 'eventType'>,
   subscriptions: readonly MatchedSubscription[],
-  firstDueAt: string,
-  dataJson = JSON.stringify(event.data),
-): Delivery[] {
-  const deliveryTo = firstDeliveriesOf(event, firstDueAt, dataJson)
-  return subscriptions
-    .filter((subscription) => subscription.tenant === event.tenant && receives(subscription, event.eventType))
-    .map((subscription) => deliveryTo(subscription))
-}
+): readonly MatchedSubscription[] =>
+  subscriptions.filter((subscription) => subscription.tenant === tenant && receives(subscription, eventType))
 
 /** The stored deliveries of events that failed, for all handlers of the process, so that they share one limit. */
-export const createStoredDeliveries = (): FinishedParts<Delivery> =>
-  new FinishedParts(({ subscriptionId }) => subscriptionId)
+export const createStoredDeliveries = (): FinishedParts<MatchedSubscription> => new FinishedParts(({ id }) => id)
 
 export interface HandleEventDeps {
-  readonly stored: FinishedParts<Delivery>
+  readonly stored: FinishedParts<MatchedSubscription>
   /** Those that receive the event. Rejects if the subscriptions cannot be read: an error must never look like "no subscriptions". */
   readonly matching: (event: PlatformEvent) => Promise<readonly MatchedSubscription[]>
   /** Resolves once the delivery is stored. */
@@ -68,24 +58,33 @@ export interface HandleEventDeps {
 
 /** Deliveries of one event that await their confirms at the same time: enough to fill packets, few enough to be fair to others. */
 const DELIVERIES_AT_ONCE = 320
+/** The bodies of these: an event can have 256 KB and 100,000 subscriptions, and all of its bodies would not fit into memory. */
+const BYTES_AT_ONCE = 2 * 1024 * 1024
 
 /**
  * Resolved: every delivery of the event is stored, so the event may be acknowledged. Rejected: the event must be retried;
- * only deliveries that were not stored are then published.
+ * only deliveries that were not stored are then published. The same event always gives the same ids and bodies, so repeating
+ * it only causes duplicates that receivers recognise.
  */
 export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent) => Promise<void> {
   const { stored, matching, publishDelivery, now, addToLog, fannedOut, log } = deps
 
-  async function publishAll(eventId: EventId, deliveries: readonly Delivery[]): Promise<void> {
-    const missing = stored.left(eventId, deliveries)
+  /** @param publish creates the delivery to a receiver, and resolves once it is stored */
+  async function publishAll(
+    eventId: EventId,
+    receivers: readonly MatchedSubscription[],
+    publish: (receiver: MatchedSubscription) => Promise<void>,
+    atOnce: number,
+  ): Promise<void> {
+    const missing = stored.left(eventId, receivers)
     const [first] = missing
     // Most events have one delivery, for which `runAll` would cost several promises.
-    if (first !== undefined && deliveries.length === 1) return await publishDelivery(first)
-    for (let at = 0; at < missing.length; at += DELIVERIES_AT_ONCE) {
-      const end = at + DELIVERIES_AT_ONCE
-      const failed = await runAll(missing.slice(at, end), publishDelivery)
+    if (first !== undefined && receivers.length === 1) return await publish(first)
+    for (let at = 0; at < missing.length; at += atOnce) {
+      const end = at + atOnce
+      const failed = await runAll(missing.slice(at, end), publish)
       if (failed === undefined) continue
-      stored.remember(eventId, deliveries, [...failed.left, ...missing.slice(end)])
+      stored.remember(eventId, receivers, [...failed.left, ...missing.slice(end)])
       throw failed.error
     }
     stored.forget(eventId)
@@ -94,18 +93,36 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
   return async function handleEvent(event) {
     const { eventId, eventType, tenant, occurredAt, traceparent } = event
     const startedAt = performance.now()
-    const subscriptions = await matching(event)
+    const receivers = receiversOf(event, await matching(event))
     const fannedOutAt = now().toISOString()
     // Serialised once, for all bodies and for the journal.
     const dataJson = JSON.stringify(event.data)
-    const deliveries = fanOut(event, subscriptions, fannedOutAt, dataJson)
-    await publishAll(eventId, deliveries)
-    const subscriptionIds = deliveries.map(({ subscriptionId }) => subscriptionId)
-    const deliveryIds = deliveries.map(({ deliveryId }) => deliveryId)
+    const deliveryTo = firstDeliveriesOf(event, fannedOutAt, dataJson)
+    const made: DeliveryId[] = []
+    const publish = (receiver: MatchedSubscription): Promise<void> => {
+      const delivery = deliveryTo(receiver)
+      made.push(delivery.deliveryId)
+      return publishDelivery(delivery)
+    }
+    const fitting = Math.max(1, Math.floor(BYTES_AT_ONCE / dataJson.length))
+    await publishAll(eventId, receivers, publish, Math.min(DELIVERIES_AT_ONCE, fitting))
+    const subscriptionIds = receivers.map(({ id }) => id)
+    // After a retry, only those of the rest are known.
+    const deliveryIds = made.length === receivers.length && { deliveryIds: made }
     const subject = subjectOf(event.data)
-    addToLog({ eventId, eventType, tenant, occurredAt, fannedOutAt, dataJson, subscriptionIds, deliveryIds, subject })
-    fannedOut(event, deliveries.length, performance.now() - startedAt)
+    addToLog({
+      eventId,
+      eventType,
+      tenant,
+      occurredAt,
+      fannedOutAt,
+      dataJson,
+      subscriptionIds,
+      ...deliveryIds,
+      subject,
+    })
+    fannedOut(event, receivers.length, performance.now() - startedAt)
     const trace = traceparent !== undefined && { traceId: traceIdOf(traceparent) }
-    log.debug('event fanned out', { ...trace, eventId, eventType, tenant, deliveries: deliveries.length })
+    log.debug('event fanned out', { ...trace, eventId, eventType, tenant, deliveries: receivers.length })
   }
 }

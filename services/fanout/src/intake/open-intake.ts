@@ -30,6 +30,8 @@ import { TenantShares } from './tenant-shares.ts'
  * pack, so the window limits the events a second; with 512 events in all, `fanout.events` grew during a burst.
  */
 const WINDOW_DEPTH = 32
+/** The prefetch count of AMQP has 16 bits. */
+const MAX_WINDOW = 65_535
 /**
  * Longer than the confirm of a pack takes. In a burst, events of many packs end in any order; an acknowledgement for each
  * costs RabbitMQ half as much as the event itself.
@@ -131,7 +133,7 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
     }
     await handleMembers(packet, { ...ofPacket, handle: publishPacked })
   }
-  const eventsAtOnce = Math.ceil((concurrency * WINDOW_DEPTH) / eventShards)
+  const eventsAtOnce = Math.min(MAX_WINDOW, Math.ceil((concurrency * WINDOW_DEPTH) / eventShards))
   // A pack has up to as many events as the window is deep.
   const packsAtOnce = Math.ceil(concurrency / eventShards)
   const consumers = await Promise.all([
