@@ -25,8 +25,7 @@ export function legCommands<Callee extends Party>({
     return true
   }
 
-  const plain = (kind: 'hangup' | 'hold' | 'completeTransfer') => (command: LegCommand) =>
-    apply(command, { kind, ...legOf(command) })
+  const plain = (kind: 'hangup' | 'hold') => (command: LegCommand) => apply(command, { kind, ...legOf(command) })
   const talk = (kind: 'answer' | 'resume') => async (command: TalkCommand) =>
     apply(command, { kind, isInVain: !(await holdOthers(command)), ...legOf(command) })
 
@@ -35,7 +34,8 @@ export function legCommands<Callee extends Party>({
     resume: talk('resume'),
     hangup: plain('hangup'),
     hold: plain('hold'),
-    completeTransfer: plain('completeTransfer'),
+    completeTransfer: ({ correlationId, ...command }) =>
+      apply(command, { kind: 'completeTransfer', ...legOf(command), correlationId }),
     async transfer(command) {
       const { correlationId, consultationCallId, target: asked } = command
       const target = { ...(await partyOf(command.tenant, asked)), asked }

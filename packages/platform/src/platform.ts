@@ -64,11 +64,14 @@ export interface TalkCommand extends LegCommand {
   readonly holdFirst: readonly CallId[]
 }
 
-interface TransferCommand extends LegCommand {
-  /** Agent URI, extension or external number. */
-  readonly target: string
+interface CompleteTransferCommand extends LegCommand {
   /** Replaces the correlation id in all later reports of this call and of its consultation; null: no change. */
   readonly correlationId: string | null
+}
+
+interface TransferCommand extends CompleteTransferCommand {
+  /** Agent URI, extension or external number. */
+  readonly target: string
   /** The id of the new consultation call of an attended transfer; null: a blind transfer. */
   readonly consultationCallId: CallId | null
 }
@@ -210,15 +213,17 @@ export interface Platform {
    *   `completeTransfer`, `hangup` or `resume`.
    *
    * If the target is busy, rejects or does not answer, the leg is connected again, with status failed and the reason. It
-   * stays held if the agent talks or dials in another call by then. A transfer to the other party of the call fails.
+   * stays held if the agent talks or dials in another call by then. A transfer to the other party of the call fails, and
+   * so does a transfer of the consultation by the agent who consults.
    */
   transfer(command: TransferCommand): Promise<void>
   /**
    * Completes the attended transfer that this agent has started; the command names the original call. If the target has
    * answered, both legs of the agent end with reason transferred, and the target moves to the original call. If the
    * target still rings, only the consultation ends, and the target rings in the original call, as in a blind transfer.
+   * If the target has transferred the consultation, its new party is the target.
    */
-  completeTransfer(command: LegCommand): Promise<void>
+  completeTransfer(command: CompleteTransferCommand): Promise<void>
   /**
    * The latest report of every leg of a call, ended legs included; empty if the platform does not know the call. Their
    * orders compare with those of the reports. The platform may forget a call after it has ended; a leg that the api has

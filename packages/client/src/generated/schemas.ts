@@ -216,7 +216,7 @@ export interface Schemas {
     device: string | null;
     /** State of the agent's device. 0 unknown, 1 idle, 2 inUse, 3 busy, 4 invalid, 5 unavailable, 6 ringing, 7 ringInUse, 8 onHold. */
     deviceStatus: number;
-    /** When the state was read. */
+    /** When the read began. A call that began later can be missing. */
     asOf: string;
     /** Every live call leg, exactly as its latest `call.status` event reported it. Empty when the device is idle. */
     calls: Schemas["CallStatus"][];

@@ -5,6 +5,7 @@ import { createKeyedQueue } from '@switchhook/runtime'
 import { createDevices, type DeviceTimer } from '../devices.ts'
 import { legCommands } from '../leg-commands.ts'
 import { createAgentList } from '../list-agents.ts'
+import { createOneTalk } from '../one-talk.ts'
 import { type LegReport, type Platform, type PlatformListener, PlatformUnavailable } from '../platform.ts'
 import type { PbxMemory, Surroundings } from '../storage.ts'
 import { type PbxAgent, pbxAgents, provisioned } from './agents.ts'
@@ -18,7 +19,6 @@ import type { Trunk } from './dial-string.ts'
 import { createHandler } from './handle-event.ts'
 import { createLeftovers, type UnknownChannels } from './leftovers/leftovers.ts'
 import { createLink, type LinkState } from './link.ts'
-import { createOneTalk } from './one-talk.ts'
 import { createOpenLines } from './open-lines.ts'
 import { createParties } from './parties.ts'
 import { createReconcile } from './reconcile.ts'
@@ -98,7 +98,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     onUnsettled: (session) => later(CHECK_AGAIN_MS, () => reconcile.one(session)),
     onConnected: (leg) => background(throughPause(() => oneTalk(leg))),
   })
-  const oneTalk = createOneTalk(sessions, deps.liveCalls)
+  const oneTalk = createOneTalk({ ...sessions, legsOf, liveCalls: deps.liveCalls })
   const lines = createOpenLines({ agents, sessions, liveCalls: deps.liveCalls, now })
   const actionDeps = { ari, app, ringSeconds: deps.ringSeconds, talk, lines, ...parties }
   const devices = createDevices({

@@ -1,6 +1,6 @@
 import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
+import { createOneTalk } from '../one-talk.ts'
 import { RealTimeMemory } from '../testing/real-time-memory.ts'
-import { createOneTalk } from './one-talk.ts'
 import { beginArrival } from './session/begin.ts'
 import type { Input } from './session/input.ts'
 import { createSessionStore } from './store/session-store.ts'
@@ -35,7 +35,7 @@ beforeEach(async () => {
       onConnected: (leg) => void checks.push(oneTalk(leg)),
       now: Date.now,
     })
-    const oneTalk = createOneTalk(own, liveCalls)
+    const oneTalk = createOneTalk({ ...own, legsOf: (_tenant, callId) => legsOf(callId), liveCalls })
     return own
   }
   sessions = ofOneProcess()
@@ -54,10 +54,12 @@ const answers = (callId: CallId, by = sessions) =>
   by.apply(tenant, callId, { kind: 'ready', channelId: `${callId}-2`, isUp: true })
 const byAlice = (callId: CallId) => ({ callId, agentUri: ALICE, commandId: newCommandId() })
 
+const legsOf = async (callId: CallId) => (await sessions.find(tenant, callId))?.group.legs ?? []
+
 /** The states of alice's legs, once all that follows has been done. */
 async function states(): Promise<readonly (CallState | undefined)[]> {
   for (const check of checks) await check
-  const legs = calls.map(async (callId) => (await sessions.find(tenant, callId))?.group.legs[0]?.state)
+  const legs = calls.map(async (callId) => (await legsOf(callId))[0]?.state)
   return Promise.all(legs)
 }
 

@@ -2,6 +2,7 @@ import {
   CallState,
   type CallStatus,
   EndReason,
+  LegRole,
   newCallId,
   newCommandId,
   type Transfer,
@@ -10,7 +11,7 @@ import {
 } from '@switchhook/contracts'
 import { aReport } from '../testing/report.ts'
 import { isSameAddress } from './address.ts'
-import { type CommandOnLeg, checkCommand } from './check-command.ts'
+import { allowedCommands, type CommandOnLeg, checkCommand } from './check-command.ts'
 import { applyReport } from './leg.ts'
 
 const { initiated, alerting, proceeding, connected, held, ended, unknown } = CallState
@@ -133,6 +134,17 @@ describe('a transfer while another one is pending', () => {
       expect(check(transfer({ status }), '+15550112')).toEqual({ kind: 'send', as: 'transfer' })
     },
   )
+})
+
+test.each([
+  ['the agent who consults', LegRole.originator, 'transfer-in-progress', ['hold', 'hangup']],
+  ['the consulted target', LegRole.consultant, undefined, ['hold', 'transfer', 'hangup']],
+])('a consultation: %s', (_whose, role, code, allowed) => {
+  const status = { ...inState(connected), role, consultation: { forCallId: newCallId() } }
+  expect(checkCommand('transfer', status, { commandId, target: '+15550111' })).toMatchObject(
+    code === undefined ? { kind: 'send' } : { code, allowedCommands: allowed },
+  )
+  expect(allowedCommands(status)).toEqual(allowed)
 })
 
 test.each([

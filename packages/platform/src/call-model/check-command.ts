@@ -4,6 +4,7 @@ import {
   CallState,
   type CallStatus,
   type CommandId,
+  LegRole,
   type Transfer,
   TransferRole,
   TransferStatus,
@@ -28,6 +29,7 @@ export type CommandCheck =
       readonly allowedCommands: readonly CommandOnLeg[]
     }
 
+const OF_CONSULTATION = 'This call is the consultation of a transfer. Complete or cancel the transfer first.'
 const TO_OTHER_PARTY = 'The transferTarget is the other party of this call. Name another target.'
 
 type RefusalCode = 'invalid-call-state' | 'transfer-in-progress' | 'remote-answer-unsupported'
@@ -48,7 +50,12 @@ const ALLOWED: Readonly<Record<CallState, readonly CommandOnLeg[]>> = {
 }
 
 /** The commands that change something on this leg now. The platform may still refuse one. */
-export const allowedCommands = ({ state }: Pick<CallStatus, 'state'>): readonly CommandOnLeg[] => ALLOWED[state]
+export const allowedCommands = (leg: Pick<CallStatus, 'state' | 'role' | 'consultation'>): readonly CommandOnLeg[] =>
+  ALLOWED[leg.state].filter((command) => command !== 'transfer' || !isOwnConsultation(leg))
+
+/** The leg of the agent who consults during a transfer. The target's leg of the consultation has another role. */
+const isOwnConsultation = ({ role, consultation }: Pick<CallStatus, 'role' | 'consultation'>): boolean =>
+  consultation !== null && 'forCallId' in consultation && role !== LegRole.consultant
 
 /** The commands whose result the leg already has: a repeated command must not look like an error. */
 const ALREADY: Readonly<Partial<Record<CallState, readonly CommandOnLeg[]>>> = {
@@ -81,7 +88,9 @@ export function checkCommand(
   details: CommandDetails,
 ): CommandCheck {
   const state = status?.state ?? initiated
-  const allowed = ALLOWED[state].filter((each) => each !== 'answer' || details.remoteAnswer !== false)
+  const allowed = (status === undefined ? ALLOWED[state] : allowedCommands(status)).filter(
+    (each) => each !== 'answer' || details.remoteAnswer !== false,
+  )
   const refuse = (code: RefusalCode, detail?: string): CommandCheck => ({
     kind: 'refuse',
     code,
@@ -92,8 +101,9 @@ export function checkCommand(
   if (status?.commandId === details.commandId) return { kind: 'done' }
   if (hasResult(state, command)) return { kind: 'noop' }
   if (!ALLOWED[state].includes(command)) return refuse('invalid-call-state')
-  if (!allowed.includes(command)) return refuse('remote-answer-unsupported')
+  if (command === 'answer' && !allowed.includes(command)) return refuse('remote-answer-unsupported')
   if (command !== 'transfer') return { kind: 'send', as: command }
+  if (status !== undefined && isOwnConsultation(status)) return refuse('transfer-in-progress', OF_CONSULTATION)
   const transfer = pendingTransfer(status)
   if (transfer !== undefined) return checkSecondTransfer(transfer, details, refuse)
   return isSameAddress(status?.remoteParty.uri ?? '', details.target ?? '')

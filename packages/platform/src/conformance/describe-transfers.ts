@@ -138,7 +138,7 @@ export function describeTransfers(fixture: Fixture): void {
       expect(await fixture.untilState(consultation, alerting, fixture.bob)).toMatchObject({ role: 3 })
       await fixture.platform.answer(fixture.talk(consultation, fixture.bob))
       expect(await fixture.untilState(consultation, connected)).toMatchObject({ consultation: { forCallId: callId } })
-      await fixture.platform.completeTransfer(fixture.leg(callId))
+      await fixture.platform.completeTransfer({ ...fixture.leg(callId), correlationId: null })
       expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 9, transfer: { status: 3 } })
       expect(await fixture.untilState(consultation, ended)).toMatchObject({ endReason: 9 })
       expect(await fixture.untilState(consultation, ended, fixture.bob)).toMatchObject({ endReason: 9 })
@@ -156,7 +156,7 @@ export function describeTransfers(fixture: Fixture): void {
     test('that is completed while the target rings returns the call to the agent if the target does not answer', async () => {
       const [callId, consultation] = await fixture.consultation()
       await fixture.untilState(consultation, alerting, fixture.bob)
-      await fixture.platform.completeTransfer(fixture.leg(callId))
+      await fixture.platform.completeTransfer({ ...fixture.leg(callId), correlationId: null })
       await fixture.untilState(callId, alerting, fixture.bob)
       expect(fixture.latest(callId)?.state).toBe(held)
       expect(fixture.latest(consultation)).toMatchObject({ state: ended, endReason: 9 })

@@ -1,4 +1,4 @@
-import { CallState, type CommandId, EndReason } from '@switchhook/contracts'
+import { type CallId, CallState, type CommandId, EndReason } from '@switchhook/contracts'
 import { hasResult } from '../call-model/check-command.ts'
 import type { LegReport } from '../platform.ts'
 import { type AgentStep, isSameParty, otherParty, type Party, type SimulatedCall } from './call-group.ts'
@@ -71,13 +71,31 @@ function carryOut(draft: Draft, step: AgentStep, { call, leg, refusesHold }: Sub
     case 'transfer':
       if (!isTalk || transfer !== null || call.phase !== 'talking') return false
       if (isSameParty(step.target, other)) return false
+      // Its end would still return the original call to the agent, who has left it.
+      if (draft.originalOf(call)?.transfer?.by === agentUri) return false
       beginTransfer(draft, call, step)
       return true
     case 'completeTransfer':
       if (transfer?.by !== agentUri || transfer.consultation === null) return false
-      completeTransfer(draft, call)
+      completeTransfer(draft, renamed(draft, call, transfer.consultation, step.correlationId))
       return true
   }
+}
+
+/** Replaces the correlation id of a call and its consultation, if there is a new one. */
+function renamed(
+  draft: Draft,
+  original: SimulatedCall,
+  consultation: CallId,
+  correlationId: string | null | undefined,
+): SimulatedCall {
+  if (correlationId == null) return original
+  for (const { callId } of [original, { callId: consultation }]) {
+    const call = draft.call(callId)
+    if (call !== undefined) draft.putCall({ ...call, correlationId })
+    for (const leg of draft.legsOf(callId)) draft.report(leg, { correlationId })
+  }
+  return { ...original, correlationId }
 }
 
 function answer(draft: Draft, call: SimulatedCall): void {

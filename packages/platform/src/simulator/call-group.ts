@@ -101,7 +101,8 @@ export type AgentStep<Callee = Party> = {
   /** The platform cannot carry out the command. For example, another call of the agent could not be held first. */
   readonly isInVain?: boolean
 } & (
-  | { readonly kind: 'answer' | 'hangup' | 'hold' | 'resume' | 'completeTransfer' }
+  | { readonly kind: 'answer' | 'hangup' | 'hold' | 'resume' }
+  | { readonly kind: 'completeTransfer'; readonly correlationId?: string | null }
   | {
       readonly kind: 'transfer'
       /** `asked` is the address as requested. */

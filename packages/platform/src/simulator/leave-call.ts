@@ -1,6 +1,6 @@
 import { type CallId, EndReason } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
-import { ENDINGS, isAgent, type PendingTransfer, type SimulatedCall } from './call-group.ts'
+import { ENDINGS, isAgent, isSameParty, otherParty, type PendingTransfer, type SimulatedCall } from './call-group.ts'
 import { endCall } from './calls.ts'
 import { ROUTING_MS } from './destinations.ts'
 import type { Draft } from './draft.ts'
@@ -66,21 +66,38 @@ export function completeTransfer(draft: Draft, call: SimulatedCall, leaving: Lea
   const consultation = draft.call(transfer?.consultation ?? null)
   if (transfer === null || consultation === undefined) return
   const { by } = transfer
-  draft.putCall({ ...consultation, phase: 'over' })
+  const consulted = whoIsConsulted(draft, consultation, by)
+  if (isSameParty(consulted.party, otherParty(call, by))) return cancelTransfer(draft, call)
+  draft.putCall({ ...consultation, phase: 'over', transfer: null })
   leaveLeg(draft, draft.leg(consultation.callId, by), by, leaving)
   for (const leg of draft.legsOf(consultation.callId)) endTransferred(draft, leg, by)
 
   const original = draft.leg(call.callId, by)
-  if (consultation.phase === 'talking') {
+  const now: PendingTransfer = { ...transfer, target: consulted.party }
+  if (consulted.isTalking) {
     leaveLeg(draft, original, by, leaving)
-    return connectTarget(draft, call, transfer, draft.targetsCallId(call, transfer.target))
+    return connectTarget(draft, call, now, draft.targetsCallId(call, now.target))
   }
   if (leaving === 'completed') draft.report(original, { consultation: null })
   else draft.endLeg(original, ENDINGS.deviceUnavailable, 'switch')
-  const pending: PendingTransfer = { ...transfer, consultation: null, isAbandoned: leaving === 'device offline' }
+  const pending: PendingTransfer = { ...now, consultation: null, isAbandoned: leaving === 'device offline' }
   const blind = draft.putCall({ ...call, transfer: pending })
   if (consultation.phase === 'ringing') ringForCustomer(draft, blind)
   else scheduleTransfer(draft, blind, 'transfer-route', ROUTING_MS)
+}
+
+/**
+ * The other party of a consultation, which is not the target of its transfer if the target has transferred the
+ * consultation. A transfer that is still pending ends: its agent comes back, unless that agent has left.
+ */
+function whoIsConsulted(draft: Draft, consultation: SimulatedCall, by: string) {
+  const { transfer, phase } = consultation
+  if (transfer?.isAbandoned === true) {
+    stopRinging(draft, consultation, 'cancelled')
+    return { party: transfer.target, isTalking: false }
+  }
+  cancelTransfer(draft, consultation)
+  return { party: otherParty(consultation, by), isTalking: phase === 'talking' }
 }
 
 /** The agent's device goes offline: the agent's transfers continue without the agent, and all other calls end. */

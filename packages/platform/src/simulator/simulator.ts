@@ -9,13 +9,15 @@
  * 3. `step-runner.ts` stores the call group and the timers of the scheduled steps in one write, then reports the legs
  *    to the listener. A due timer comes back through `due`, on any replica, and is the next step.
  *
- * `../devices.ts` stores which agents' devices are online. `scenario-runner.ts` generates calls of a busy contact center.
+ * `../one-talk.ts` holds a call if its agent is connected to another one. `../devices.ts` stores which agents' devices
+ * are online. `scenario-runner.ts` generates calls of a busy contact center.
  */
 
 import { type CallId, newCallId, type Tenant } from '@switchhook/contracts'
 import { createDevices, type DeviceTimer } from '../devices.ts'
 import { legCommands } from '../leg-commands.ts'
 import { createAgentList } from '../list-agents.ts'
+import { createOneTalk } from '../one-talk.ts'
 import type { LegReport, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
 import type { AdapterStorage, Surroundings } from '../storage.ts'
 import { createDirectory } from './agents.ts'
@@ -63,7 +65,7 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     prefix: { record: 'simulated-device', timer: 'simulator:device' },
     timerMs: DEVICE_AGAIN_MS,
   })
-  const steps = createStepRunner({ ...common, deviceOf })
+  const steps = createStepRunner({ ...common, deviceOf, onConnected: (leg) => oneTalk(leg) })
 
   async function deviceOf(tenant: Tenant, agentUri: string): Promise<DeviceState> {
     const [isOnline, calls] = await Promise.all([devices.isOnline(tenant, agentUri), liveCalls(tenant, agentUri)])
@@ -83,6 +85,8 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
 
   const legsOf = async (tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> =>
     (await steps.find(tenant, callId))?.legs.filter((leg) => leg.callId === callId) ?? []
+
+  const oneTalk = createOneTalk({ ...steps, legsOf, liveCalls })
 
   const dialParty = async (
     call: { readonly tenant: Tenant; readonly callId: CallId; readonly agentUri: string },

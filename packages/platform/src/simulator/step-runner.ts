@@ -1,5 +1,6 @@
 import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
 import { LRUCache } from 'lru-cache'
+import { type ConnectedLeg, connectedBy } from '../connected-by.ts'
 import { busyElsewhere } from '../live-calls.ts'
 import { type KnownRecords, PlatformUnavailable } from '../platform.ts'
 import { type AdapterStorage, aliasTo, readByCall, type StorageChange, type Surroundings } from '../storage.ts'
@@ -18,6 +19,8 @@ import {
 export interface StepRunnerDeps extends Surroundings {
   readonly storage: AdapterStorage
   readonly deviceOf: (tenant: Tenant, agentUri: string) => Promise<DeviceState>
+  /** A step has connected this leg. A rejection is reported to `onError`. */
+  readonly onConnected: (leg: ConnectedLeg) => Promise<void>
 }
 
 export interface StepTimer {
@@ -38,7 +41,8 @@ const REMEMBERED_STEPS = 10_000
  * schedules, and is then reported. A process that loads a group reports the last step again unless it has reported it
  * itself. So no report is lost when a process dies; repeated and late reports are recognised by their order.
  */
-export function createStepRunner({ storage, deviceOf, liveCalls, listener, onError, now }: StepRunnerDeps) {
+export function createStepRunner(deps: StepRunnerDeps) {
+  const { storage, deviceOf, onConnected, liveCalls, listener, onError, now } = deps
   /** The last step that this process has reported of each call group. */
   const reportedSteps = new LRUCache<CallId, number>({ max: REMEMBERED_STEPS })
 
@@ -136,6 +140,10 @@ export function createStepRunner({ storage, deviceOf, liveCalls, listener, onErr
         })
         if (result === 'conflict') continue
         await reportNowOrLater(next.group)
+        const connected = connectedBy(step.kind, group, next.group)
+        await Promise.all(connected.map(onConnected)).catch((error: unknown) =>
+          onError('an agent may be connected to two calls', error),
+        )
         if (isOver(next.group)) reportedSteps.delete(group.sessionId)
         return true
       }

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
 import { createKeyedQueue } from '@switchhook/runtime'
+import { type ConnectedLeg, connectedBy } from '../../connected-by.ts'
 import { busyElsewhere } from '../../live-calls.ts'
 import { PlatformUnavailable } from '../../platform.ts'
 import type { Surroundings } from '../../storage.ts'
 import { AriUnavailable } from '../ari/ari-client.ts'
 import type { SessionName } from '../ari/channel-mark.ts'
 import type { Action } from '../session/action.ts'
-import { type ConnectedLeg, connectedBy } from '../session/connected-by.ts'
 import type { Input } from '../session/input.ts'
 import { type Join, type Joined, join, joinedBefore } from '../session/join.ts'
 import type { PbxSession } from '../session/session.ts'
@@ -82,7 +82,7 @@ export function createSessions(deps: SessionsDeps) {
         if ((await save(marked, version, known)) === 'conflict') continue
       } finally {
         // Without effect if the step is not stored. If it is, although that is not known, the repeated input finds no change.
-        for (const leg of connectedBy(input, session, stepped.session)) deps.onConnected(leg)
+        for (const leg of connectedBy(input.kind, session.group, stepped.session.group)) deps.onConnected(leg)
       }
       return stepped
     }

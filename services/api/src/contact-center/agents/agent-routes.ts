@@ -83,7 +83,12 @@ const readAgentState: RouteOf<AgentRouteDeps> = {
   },
 }
 
-const readCallState: RouteOf<AgentRouteDeps> = {
+interface CallStateDeps extends Pick<ContactCenter, 'now'> {
+  readonly platform: Pick<ContactCenter['platform'], 'findAgent'>
+  readonly center: Pick<ContactCenter['center'], 'readAgent' | 'readCalls'>
+}
+
+export const readCallState: RouteOf<CallStateDeps> = {
   ...reads('agents'),
   path: '/api/v1/voice/agents/{agentUri}/call-state',
   operationId: 'readCallState',
@@ -95,12 +100,13 @@ const readCallState: RouteOf<AgentRouteDeps> = {
   failures: ['agent-not-found'],
   async handle({ caller, params }, { platform, center, now }) {
     const { agentUri, device } = await requireAgent(platform, caller, params['agentUri'])
+    // Before the reads: a call that begins meanwhile is not in the answer, and must not look ended.
+    const asOf = new Date(now()).toISOString()
     const agent = await center.readAgent(caller.tenant, agentUri)
     const ids = agent.calls.map(({ callId }) => callId)
     const legs = (await center.readCalls(caller.tenant, ids)).map((call) => call.legs[agentUri]?.status)
     const calls = legs.filter(isLiveLeg).map(currentSnapshot)
     const { deviceStatus } = viewOf(agent)
-    const asOf = new Date(now()).toISOString()
     return { status: 200, body: { agentUri, device, deviceStatus, asOf, calls } }
   },
 }

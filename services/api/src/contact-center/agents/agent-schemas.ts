@@ -95,7 +95,7 @@ export const callStateSchema = completeComponent(
     agentUri,
     device: orNull(text("The platform's name of the agent's device.", 'SIM/alice')),
     deviceStatus,
-    asOf: moment('When the state was read.'),
+    asOf: moment('When the read began. A call that began later can be missing.'),
     calls: list(
       'Every live call leg, exactly as its latest `call.status` event reported it. Empty when the device is idle.',
       component('CallStatus', callStatusSchema),

@@ -76,7 +76,11 @@ export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>):
 /** An allowed command: the stored call and agent, and whether the command is sent or does nothing. */
 export type AllowedCommand = Awaited<ReturnType<typeof allowCommand>>
 
-export async function requireAgent(platform: Platform, { tenant }: Caller, agentUri = ''): Promise<ProvisionedAgent> {
+export async function requireAgent(
+  platform: Pick<Platform, 'findAgent'>,
+  { tenant }: Caller,
+  agentUri = '',
+): Promise<ProvisionedAgent> {
   const agent = await platform.findAgent(tenant, agentUri)
   if (agent === undefined) throw new AppError('agent-not-found')
   return agent

@@ -66,7 +66,7 @@ export const transfer = commandRoute<TransferBody>({
     '',
     '**Attended** (default): the call is held, and the agent gets a consultation call to the target (`consultationCallId`). To complete the transfer, send the same request again, or hang up either call once the target rings. To cancel it, `resume` the original call. If the target is busy, declines or does not answer, the original call is connected again.',
     '',
-    'A call returns on hold if the agent talks or dials in another call by then. A transfer to the other party of the call is refused: 409 `invalid-call-state`.',
+    'A call returns on hold if the agent talks or dials in another call by then. A transfer to the other party of the call is refused: 409 `invalid-call-state`. So is a transfer of the consultation by the agent who consults: 409 `transfer-in-progress`.',
   ].join('\n'),
   params: { callId: callIdParam },
   body: transferSchema,
@@ -84,12 +84,12 @@ export const transfer = commandRoute<TransferBody>({
       ...(ownConsultation !== null && { consultationCallId: ownConsultation }),
     })
     const { call, commandId, check, known } = allowed
-    const correlationId = correlationIdOf(body) ?? allowed.correlationId
+    const correlationId = (check.kind === 'noop' ? null : correlationIdOf(body)) ?? allowed.correlationId
     const underWay = call.legs[agentUri]?.status.consultation
     const earlier = underWay && 'callId' in underWay ? underWay.callId : null
     if (check.kind === 'send' && check.as === 'completeTransfer') {
       const leg = { tenant: caller.tenant, callId: call.callId, agentUri, commandId, known }
-      await send(deps.platform.completeTransfer(leg))
+      await send(deps.platform.completeTransfer({ ...leg, correlationId: correlationIdOf(body) }))
     } else if (check.kind === 'send') {
       await begin(deps, request, { ...allowed, correlationId }, ownConsultation)
     }

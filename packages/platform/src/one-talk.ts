@@ -1,28 +1,33 @@
 import { type CallId, CallState, type Tenant, TransferStatus } from '@switchhook/contracts'
 import { createKeyedQueue } from '@switchhook/runtime'
-import type { LiveCalls } from '../live-calls.ts'
-import type { LegReport } from '../platform.ts'
-import type { ConnectedLeg } from './session/connected-by.ts'
-import type { Sessions } from './store/sessions.ts'
+import type { ConnectedLeg } from './connected-by.ts'
+import type { LiveCalls } from './live-calls.ts'
+import type { LegReport, Platform } from './platform.ts'
+import type { AgentStep } from './simulator/call-group.ts'
 
 /** Longer than two processes can overlook each other, and than their clocks differ without a warning. */
 const AT_ONCE_MS = 1_000
 
 /**
- * Keeps an agent from talking in two calls. A step sees one call only, and a phone answers seconds after its command,
- * so another call may be connected by then. A call that has returned is then held; an answered one holds the others.
+ * Keeps an agent from talking in two calls. A step sees one call only, and two commands can come together, or a phone
+ * answers seconds after its command, so another call may be connected by then. A call that has returned is then held; an answered one holds the others.
  */
-export function createOneTalk(
-  sessions: Pick<Sessions, 'apply' | 'find'>,
-  liveCalls: LiveCalls,
-): (leg: ConnectedLeg) => Promise<void> {
+export function createOneTalk({
+  legsOf,
+  apply,
+  liveCalls,
+}: {
+  /** From the stored call, because its reports may not have arrived yet. */
+  readonly legsOf: Platform['lookUp']
+  readonly apply: (tenant: Tenant, callId: CallId, step: AgentStep & { readonly kind: 'hold' }) => Promise<unknown>
+  readonly liveCalls: LiveCalls
+}): (leg: ConnectedLeg) => Promise<void> {
   /** One leg of an agent after the other, so that two calls never hold each other. */
   const queue = createKeyedQueue()
 
   async function connectedLeg(tenant: Tenant, callId: CallId, agentUri: string): Promise<LegReport | undefined> {
-    // The stored call, because its reports may not have arrived yet.
-    const legs = (await sessions.find(tenant, callId))?.group.legs ?? []
-    return legs.find((leg) => leg.callId === callId && leg.agentUri === agentUri && leg.state === CallState.connected)
+    const legs = await legsOf(tenant, callId)
+    return legs.find((leg) => leg.agentUri === agentUri && leg.state === CallState.connected)
   }
 
   return ({ tenant, callId, agentUri, hasReturned }) =>
@@ -36,7 +41,7 @@ export function createOneTalk(
       if (!own) return
       const isHeld = hasReturned || others.some((other) => outlasts(other, own))
       for (const held of isHeld ? [callId] : others.map((other) => other.callId)) {
-        await sessions.apply(tenant, held, { kind: 'hold', callId: held, agentUri, commandId: null })
+        await apply(tenant, held, { kind: 'hold', callId: held, agentUri, commandId: null })
       }
     })
 }
