@@ -34,6 +34,8 @@ export default defineConfig({
     outDir: join(import.meta.dirname, 'dist/app'),
     emptyOutDir: true,
     target: 'es2023',
+    // These have `light-dark()`. What it becomes for older ones follows the system, not the colours that a person chose.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     // The policy forbids data URLs for fonts and scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -37,6 +37,14 @@ export function createJournalReader(redis: Redis, { size, retentionMs }: Journal
     /** False: the journal is turned off, and every read finds nothing. */
     isOn,
     read,
+    /** False: entries may have been removed since the first one was written. */
+    async hasAll(tenant: Tenant): Promise<boolean> {
+      const [oldest] = await between(tenant, '-', '+', 1)
+      if (oldest === undefined) return true
+      const about = await redis[run]((commands) => commands.xinfo('STREAM', journalKey(tenant)))
+      const [length, added] = ['length', 'entries-added'].map((name) => valueOf(about as unknown[], name))
+      return isKept(oldest.id) && length === added
+    },
     async find(tenant: Tenant, eventId: EventId): Promise<JournalEntry | undefined> {
       if (!isOn) return undefined
       const at = await redis[run]((commands) => commands.zscore(journalIndexKey(tenant), eventId))
@@ -62,11 +70,15 @@ export function createJournalReader(redis: Redis, { size, retentionMs }: Journal
       return found.map(parseEntry)
     },
     /** The place of the last entry before a time, in ms since 1970; `BEGINNING` if there is none. */
-    before: (tenant: Tenant, ms: number): Promise<JournalId> => lastUntil(tenant, `(${beginningAt(ms)}`),
+    before: async (tenant: Tenant, ms: number): Promise<JournalId> =>
+      // Redis refuses a range that ends before the first possible id.
+      ms < 1 ? BEGINNING : lastUntil(tenant, `(${beginningAt(ms)}`),
     /** The newest place; `BEGINNING` if the journal is empty. */
     newest: (tenant: Tenant): Promise<JournalId> => lastUntil(tenant, '+'),
   }
 }
+
+const valueOf = (pairs: readonly unknown[], name: string): unknown => pairs[pairs.indexOf(name) + 1]
 
 const PLACE = /^\d{1,13}-\d{1,3}$/
 

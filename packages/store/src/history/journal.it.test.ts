@@ -52,6 +52,29 @@ test('an event is found by its id, with its data unchanged and the subscriptions
   expect(await reader.find(newTenant(), eventId)).toBeUndefined()
 })
 
+test('the place before a time is the beginning if no entry is older, whatever the time', async () => {
+  const tenant = newTenant()
+  await append([anEvent(tenant)])
+  const times = ['0001-01-01T00:00:00Z', '1970-01-01T00:00:00Z', '2020-01-01T00:00:00Z'].map(Date.parse)
+  for (const ms of times) expect(await reader.before(tenant, ms)).toBe(BEGINNING)
+  expect(await reader.before(tenant, Date.parse('9999-12-31T23:59:59Z'))).toBe(await reader.newest(tenant))
+})
+
+test('a journal has all of its entries until some are removed', async () => {
+  const tenant = newTenant()
+  expect(await reader.hasAll(tenant)).toBe(true)
+  await append(Array.from({ length: limits.size }, () => anEvent(tenant)))
+  expect(await reader.hasAll(tenant)).toBe(true)
+  await append([anEvent(tenant)])
+  expect(await reader.hasAll(tenant)).toBe(false)
+})
+
+test('a journal with an entry over its age does not have all', async () => {
+  const tenant = newTenant()
+  await append([anEvent(tenant)])
+  expect(await createJournalReader(redis, { ...limits, retentionMs: -1 }).hasAll(tenant)).toBe(false)
+})
+
 test('an event that is written again keeps its one place', async () => {
   const tenant = newTenant()
   const [first, second] = [anEvent(tenant), anEvent(tenant)]

@@ -63,28 +63,36 @@ export const eventTypesQuery = setup('event types', client.events.types)
 /** Endpoints that every screen looks at. The list of endpoints loads as many again on request. */
 export const FIRST_ENDPOINTS = 1_000
 
-export interface Endpoints {
-  /** The oldest endpoints of the tenant. */
-  readonly items: readonly SummaryItem[]
+interface First<Item> {
+  readonly items: readonly Item[]
   /** False: the tenant has more. */
   readonly isComplete: boolean
+}
+
+/** The oldest endpoints of the tenant. */
+export type Endpoints = First<SummaryItem>
+
+/** Reads pages until there are `most` items or no more. */
+async function readFirst<P extends Page>(
+  most: number,
+  list: (query: object, options: CallOptions) => Pages<P>,
+  options: CallOptions,
+): Promise<First<P['items'][number]>> {
+  const items: P['items'][number][] = []
+  let cursor: string | undefined
+  do {
+    const page = await list({ limit: PAGE_SIZE, ...(cursor && { cursor }) }, options).page()
+    items.push(...page.items)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined && items.length < most)
+  return { items, isComplete: cursor === undefined }
 }
 
 /** @param most how many endpoints to read; the more there are, the less often they are read again */
 export const endpointsQuery = (most: number) =>
   queryOptions({
     queryKey: ['delivery', 'summary', most],
-    queryFn: async ({ signal }): Promise<Endpoints> => {
-      const items: SummaryItem[] = []
-      let cursor: string | undefined
-      do {
-        const query = { limit: PAGE_SIZE, ...(cursor && { cursor }) }
-        const page = await client.subscriptions.summary(query, { signal }).page()
-        items.push(...page.items)
-        cursor = page.nextCursor ?? undefined
-      } while (cursor !== undefined && items.length < most)
-      return { items, isComplete: cursor === undefined }
-    },
+    queryFn: ({ signal }): Promise<Endpoints> => readFirst(most, client.subscriptions.summary, { signal }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS * Math.ceil(most / FIRST_ENDPOINTS),
   })
@@ -152,5 +160,11 @@ export const eventsQuery = (filters: Filters) => pages('delivery', 'events', fil
 export const deliveriesQuery = (filters: Filters) =>
   pages('delivery', 'deliveries', { ...filters, state: filters['state'] ?? 'any' }, client.deliveries.list)
 export const auditQuery = (filters: Filters) => pages('setup', 'audit', filters, client.audit.list)
-export const agentsQuery = pages('voice', 'agents', {}, client.agents.list)
+/** Those who need help come first, so all are read. */
+const FIRST_AGENTS = 2_000
+export const agentsQuery = queryOptions({
+  queryKey: ['voice', 'agents'],
+  queryFn: ({ signal }) => readFirst(FIRST_AGENTS, client.agents.list, { signal }),
+  refetchInterval: REFRESH_MS,
+})
 export const callsQuery = (filters: Filters) => pages('voice', 'calls', filters, client.calls.list)

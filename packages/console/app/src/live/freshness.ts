@@ -14,28 +14,35 @@ interface Freshness {
 
 const store = createStore<Freshness>({ state: 'connecting', answeredAtMs: Date.now() })
 
+/** Without a stream for a moment, the page is as it was. */
+const SHOWN = { connecting: 'connecting', live: 'live', away: 'live', unavailable: 'polling' } as const
+
+/** A stream ends when its token expires or a process stops, and is back within a second or two. */
+const PATIENCE_MS = 4_000
+
 export const useFreshness = (): Freshness => useStore(store)
 
 /**
- * Follows the stream. Refreshes what a message makes old, and everything after a gap, after sleep, and when the API is back.
+ * Follows the stream while the page is shown: over HTTP/1.1 a browser has six connections to a host, for all its tabs.
+ * Refreshes what a message makes old, and everything after a gap, when the page is shown again, and when the API is back.
  * Returns the function that stops.
  */
 export function keepFresh(queries: QueryClient): () => void {
   let stream: StreamState = 'connecting'
+  let isStreamMissed = false
+  let patience: ReturnType<typeof setTimeout> | undefined
+  let close: (() => void) | undefined
   let isAway = false
   let answeredAtMs = Date.now()
 
   function publish(): void {
-    const state = isAway || stream === 'away' ? 'away' : stream === 'unavailable' ? 'polling' : stream
+    const state = isAway || isStreamMissed ? 'away' : SHOWN[stream]
     const shown = store.get()
     if (state === shown.state && (state !== 'away' || answeredAtMs === shown.answeredAtMs)) return
     store.set({ state, answeredAtMs })
   }
 
   const refreshAll = (): void => void queries.invalidateQueries()
-  const wake = (): void => {
-    if (!document.hidden) refreshAll()
-  }
   const refresherOf = (group: 'delivery' | 'voice') =>
     paced(() => queries.invalidateQueries({ queryKey: [group], predicate: ({ state }) => !isLongList(state.data) }))
   const refreshDelivery = refresherOf('delivery')
@@ -53,22 +60,48 @@ export function keepFresh(queries: QueryClient): () => void {
     publish()
   })
 
-  const close = openStream({
-    onMessage: (message) => {
-      if (message.type === 'gap') return refreshAll()
-      refreshDelivery()
-      if (message.type === 'event' && /^(call|agent)\./.test(message.event.eventType)) refreshVoice()
-    },
-    onState: (state) => {
-      if (state === 'live' && stream === 'away') refreshAll()
-      stream = state
-      publish()
-    },
-  })
-  document.addEventListener('visibilitychange', wake)
+  const open = (isShownAgain: boolean) =>
+    openStream({
+      onMessage: (message) => {
+        if (message.type === 'gap') return refreshAll()
+        refreshDelivery()
+        if (message.type === 'event' && /^(call|agent)\./.test(message.event.eventType)) refreshVoice()
+      },
+      onState: (state) => {
+        const before = stream
+        stream = state
+        if (state !== 'away') forgive()
+        else if (before === 'live') patience = setTimeout(miss, PATIENCE_MS)
+        else if (patience === undefined) miss()
+        publish()
+        if (state === 'connecting') return
+        // Not before, because what changes until then is not reported.
+        if (before === 'connecting' ? isShownAgain : before === 'away' && state === 'live') refreshAll()
+      },
+    })
+
+  function miss(): void {
+    isStreamMissed = true
+    publish()
+  }
+
+  function forgive(): void {
+    clearTimeout(patience)
+    patience = undefined
+    isStreamMissed = false
+  }
+
+  function followWhileShown(): void {
+    close?.()
+    close = document.hidden ? undefined : open(true)
+  }
+
+  if (!document.hidden) close = open(false)
+  document.addEventListener('visibilitychange', followWhileShown)
   return () => {
     unsubscribe()
-    close()
-    document.removeEventListener('visibilitychange', wake)
+    close?.()
+    forgive()
+    document.removeEventListener('visibilitychange', followWhileShown)
   }
 }

@@ -16,9 +16,12 @@ const RINGS_TOO_LONG_MS = 30_000
 const HELD_TOO_LONG_MS = 120_000
 const WRAP_UP_TOO_LONG_MS = 300_000
 
+/** Made once: the rows of 2,000 agents are sorted every second. */
+const names = new Intl.Collator(undefined, { numeric: true })
+
 /** One row per leg; agents whose calls stand out come first, then agents in calls, then the others by name. */
 export function wallRows(agents: readonly Agent[], nowMs: number): readonly WallRow[] {
-  const byName = agents.toSorted((a, b) => a.agentUri.localeCompare(b.agentUri, undefined, { numeric: true }))
+  const byName = agents.toSorted((a, b) => names.compare(a.agentUri, b.agentUri))
   const rows = byName.map((agent): readonly WallRow[] => {
     const legs = agent.calls.length === 0 ? [null] : agent.calls
     return legs.map((leg, index) => ({

@@ -1,4 +1,5 @@
 import { CallState, DeviceStatus } from '@switchhook/client'
+import { useQuery } from '@tanstack/react-query'
 import { client } from '../api/client.ts'
 import type { Agent, Leg } from '../api/model.ts'
 import { agentsQuery, callsQuery } from '../api/queries.ts'
@@ -13,7 +14,8 @@ import { useNow } from '../ui/use-now.ts'
 
 /** Makes the simulated contact center do something, to see the events that follow. */
 export function Simulator() {
-  const { query, rows: agents } = useList(agentsQuery)
+  const query = useQuery(agentsQuery)
+  const agents = query.data?.items ?? []
   return (
     <Screen
       title="Simulator"
@@ -61,7 +63,7 @@ function Ring({ agents }: { readonly agents: readonly Agent[] }) {
 }
 
 function Calls() {
-  const { query, rows: legs } = useList(callsQuery({ live: 'true' }))
+  const { query, rows: legs, more } = useList(callsQuery({ live: 'true' }))
   const nowMs = useNow(1_000)
   return (
     <Panel title="Calls now">
@@ -72,6 +74,7 @@ function Calls() {
         columns={callColumns(nowMs)}
         rows={legs}
         keyOf={({ callId, agentUri }) => `${callId} ${agentUri}`}
+        more={more}
       />
     </Panel>
   )

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../api/client.ts'
@@ -13,7 +14,6 @@ import { Empty, QueryState, Screen, Status } from '../ui/parts.tsx'
 import { RoleButton } from '../ui/role-button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { useAction } from '../ui/use-action.ts'
-import { useList } from '../ui/use-list.ts'
 import { useNow } from '../ui/use-now.ts'
 
 const SHOWN = [
@@ -25,7 +25,8 @@ const SHOWN = [
 /** Agents and their calls, those that need help first. */
 export function Wallboard() {
   const [{ q = '', show = 'all' }] = useFilters()
-  const { query, rows: agents, more } = useList(agentsQuery)
+  const query = useQuery(agentsQuery)
+  const { items: agents = [], isComplete = true } = query.data ?? {}
   const nowMs = useNow(1_000)
   const rows = wallRows(
     agents.filter(({ agentUri }) => agentUri.toLowerCase().includes(q.toLowerCase())),
@@ -33,7 +34,13 @@ export function Wallboard() {
   ).filter(({ leg, concern }) => show === 'all' || (show === 'calls' ? leg !== null : concern !== null))
   const inCalls = agents.filter(({ calls }) => calls.length > 0).length
   return (
-    <Screen title="Agents" lead={query.data && `${counted(inCalls, 'agent')} in a call.`}>
+    <Screen
+      title="Agents"
+      lead={
+        query.data &&
+        `${isComplete ? '' : `Of the first ${counted(agents.length, 'agent')} by name: `}${counted(inCalls, 'agent')} in a call.`
+      }
+    >
       <div className="filters">
         <TextFilter name="q" label="Agent" />
         <ChoiceFilter name="show" label="Show" options={SHOWN} />
@@ -43,7 +50,7 @@ export function Wallboard() {
         <Empty title={agents.length === 0 ? 'There are no agents.' : 'No agent matches the filters.'} />
       )}
       {rows.length > 0 && (
-        <Table label="Agents and calls" columns={columnsAt(nowMs)} rows={rows} keyOf={({ key }) => key} more={more} />
+        <Table label="Agents and calls" columns={columnsAt(nowMs)} rows={rows} keyOf={({ key }) => key} />
       )}
     </Screen>
   )

@@ -1,4 +1,14 @@
-import { type ComponentProps, cloneElement, createContext, type ReactElement, type ReactNode, use, useId } from 'react'
+import {
+  type ComponentProps,
+  cloneElement,
+  createContext,
+  type ReactElement,
+  type ReactNode,
+  use,
+  useEffect,
+  useId,
+  useRef,
+} from 'react'
 import type { Faults } from '../rules/faults.ts'
 
 /** Those of the last attempt to send the form. */
@@ -109,14 +119,30 @@ interface MomentProps {
 }
 
 /** A moment: entered in local time, kept in UTC. */
-export const Moment = ({ label, value, onChange }: MomentProps) => (
-  <Input
-    label={label}
-    type="datetime-local"
-    value={localOf(value)}
-    onChange={({ target }) => onChange(target.value === '' ? '' : new Date(target.value).toISOString())}
-  />
-)
+export function Moment({ label, value, onChange }: MomentProps) {
+  const input = useRef<HTMLInputElement>(null)
+  const local = localOf(value)
+  // Not while the person types: the browser forgets the digits of an unfinished year when its field is written to.
+  useEffect(() => {
+    if (input.current !== null && input.current !== document.activeElement) input.current.value = local
+  }, [local])
+  const change = ({ target }: { readonly target: HTMLInputElement }): void => {
+    if (target.value !== localOf(value)) onChange(target.value === '' ? '' : new Date(target.value).toISOString())
+  }
+  return (
+    <Input
+      ref={input}
+      label={label}
+      type="datetime-local"
+      max="9999-12-31T23:59"
+      onChange={(event) => UNFINISHED_YEAR.test(event.target.value) || change(event)}
+      onBlur={change}
+    />
+  )
+}
+
+/** The first digits of a year that is being typed. */
+const UNFINISHED_YEAR = /^0/
 
 /** `2026-11-20T14:02` in the browser's zone. */
 function localOf(iso: string): string {

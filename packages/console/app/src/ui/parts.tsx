@@ -89,8 +89,8 @@ export function Button({ children, onClick, kind = 'plain', refusal, isBusy = fa
         aria-disabled={isRefused || isBusy}
         aria-describedby={isRefused ? id : undefined}
         onClick={(event) => {
-          // Also keeps Enter from submitting the form.
-          if (isRefused || isBusy) event.preventDefault()
+          // Also keeps Enter from submitting the form. The second click of a double click would act twice.
+          if (isRefused || isBusy || event.detail > 1) event.preventDefault()
           else onClick?.()
         }}
       >

@@ -2,6 +2,8 @@ import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { axisMoment, count, duration } from '../rules/words.ts'
+import { useStore } from '../store.ts'
+import { theme } from './theme.ts'
 
 export interface Series {
   readonly label: string
@@ -49,6 +51,7 @@ const UNITS = {
 } as const
 
 export function PlotCanvas({ times, series, unit, bands }: PlotProps) {
+  const colours = useStore(theme)
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = frame.current
@@ -98,7 +101,7 @@ export function PlotCanvas({ times, series, unit, bands }: PlotProps) {
       scheme.removeEventListener('change', redraw)
       plot.destroy()
     }
-  }, [times, series, unit, bands])
+  }, [times, series, unit, bands, colours])
   return <div ref={frame} className="plot-frame" />
 }
 

@@ -8,10 +8,10 @@ export const theme = createStore(localStorage.getItem(KEY) ?? 'auto')
 
 export function chooseTheme(next: string): void {
   localStorage.setItem(KEY, next)
+  applyTheme(next)
   theme.set(next)
-  applyTheme()
 }
 
-export function applyTheme(): void {
-  document.documentElement.style.colorScheme = theme.get() === 'auto' ? 'light dark' : theme.get()
+export function applyTheme(name = theme.get()): void {
+  document.documentElement.style.colorScheme = name === 'auto' ? 'light dark' : name
 }

@@ -28,6 +28,7 @@ function aHub(mostPerTenant = 10, mostPerClient = 10) {
     journal: {
       newest: async () => entries.at(-1)?.id ?? '0-0',
       read: async (_tenant, id) => entries.find((entry) => entry.id === id),
+      hasAll: async () => entries.length === 0 || entries[0]?.id === journalIdAt(first),
       after: async (_tenant, place, count) => {
         reads.journal += 1
         if (reads.isAway) throw new Error('Redis is away')
@@ -48,7 +49,8 @@ function aHub(mostPerTenant = 10, mostPerClient = 10) {
     log: { warn: () => {}, info: () => {} },
   })
   hubs.push(hub)
-  let micros = 1_000_000
+  const first = 1_000_001
+  let micros = first - 1
   const happen = (): void => {
     const common = { eventType: 'call.status' as const, occurredAt: '', fannedOutAt: '', dataJson: '{}' }
     const id = journalIdAt((micros += 1))
@@ -57,7 +59,7 @@ function aHub(mostPerTenant = 10, mostPerClient = 10) {
   return { hub, reads, batches, happen, trim: () => void entries.splice(0, entries.length - 1) }
 }
 
-async function listen(hub: LiveHub, tenant = 'acme', client?: string, resumeAfter?: JournalId) {
+async function listen(hub: LiveHub, tenant = 'acme', client?: string, resumeAfter?: JournalId, isSince = false) {
   const written: string[] = []
   const closers: (() => void)[] = []
   const output: EventOutput = {
@@ -69,7 +71,7 @@ async function listen(hub: LiveHub, tenant = 'acme', client?: string, resumeAfte
     destroy: () => {},
   }
   const seat = await hub.take(tenant, client)
-  seat.start(output, { filter: {}, resumeAfter, closeInMs: undefined })
+  seat.start(output, { filter: {}, resumeAfter, isSince, closeInMs: undefined })
   const count = (name: string): number => written.join('').split(`event: ${name}\n`).length - 1
   const leave = (): void => {
     for (const close of closers) close()
@@ -128,6 +130,19 @@ test('events that were trimmed before they were read are reported as a gap', asy
   await eventually(() => expect([count('gap'), count('event')]).toEqual([1, 2]))
 })
 
+test.each([
+  ['gets a gap if it has lost events since', true, false, 1],
+  ['gets no gap if it has lost none', false, false, 0],
+  ['gets no gap if it asks for what the journal has', true, true, 0],
+])('a listener with the place of an empty journal %s', async (_case, isTrimmed, isSince, gaps) => {
+  const { hub, happen, trim } = aHub()
+  for (let i = 0; i < 10; i++) happen()
+  if (isTrimmed) trim()
+  const { count } = await listen(hub, 'acme', undefined, BEGINNING, isSince)
+  await eventually(() => expect(count('event')).toBe(isTrimmed ? 1 : 10))
+  expect(count('gap')).toBe(gaps)
+})
+
 test('attempts that a worker left out are reported as a gap', async () => {
   const { hub, batches } = aHub()
   const { count } = await listen(hub)
@@ -166,7 +181,7 @@ test('callers without a client share only the limit of their tenant', async () =
 test('a seat that could not be opened is free again', async () => {
   const away = () => Promise.reject(new Error('Redis is away'))
   const hub = createLiveHub({
-    journal: { newest: away, read: away, after: away },
+    journal: { newest: away, read: away, after: away, hasAll: away },
     attempts: { listen: away, newest: away, after: away },
     config: { STREAM_LISTENERS_PER_TENANT: 1, STREAM_LISTENERS_PER_CLIENT: 1 },
     log: { warn: () => {}, info: () => {} },
@@ -182,7 +197,7 @@ test('a listener over the limit is refused without a question to Redis', async (
     return Promise.reject(new Error('Redis is away'))
   }
   const hub = createLiveHub({
-    journal: { newest: away, read: away, after: away },
+    journal: { newest: away, read: away, after: away, hasAll: away },
     attempts: { listen: away, newest: away, after: away },
     config: { STREAM_LISTENERS_PER_TENANT: 0, STREAM_LISTENERS_PER_CLIENT: 1 },
     log: { warn: () => {}, info: () => {} },

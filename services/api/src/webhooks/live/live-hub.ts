@@ -14,7 +14,7 @@ import { type Listener, startListener } from './listener.ts'
 import { type LiveFilter, liveAttempt, liveEvent } from './live-events.ts'
 
 interface LiveHubDeps {
-  readonly journal: Pick<JournalReader, 'after' | 'read' | 'newest'>
+  readonly journal: Pick<JournalReader, 'after' | 'read' | 'newest' | 'hasAll'>
   readonly attempts: Pick<LiveAttemptStore, 'listen' | 'newest' | 'after'>
   readonly config: Pick<ApiConfig, 'STREAM_LISTENERS_PER_TENANT' | 'STREAM_LISTENERS_PER_CLIENT'>
   readonly log: Pick<Logger, 'warn' | 'info'>
@@ -23,6 +23,8 @@ interface LiveHubDeps {
 interface AskedStream {
   readonly filter: LiveFilter
   readonly resumeAfter: JournalId | undefined
+  /** It begins with what the journal has from a time on, so nothing before that is missing. */
+  readonly isSince: boolean
   /** Undefined: the stream has no end. */
   readonly closeInMs: number | undefined
 }
@@ -118,7 +120,7 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
   }
 
   const isKept = async (tenant: Tenant, place: JournalId): Promise<boolean> =>
-    place === BEGINNING || (await journal.read(tenant, place)) !== undefined
+    place === BEGINNING ? journal.hasAll(tenant) : (await journal.read(tenant, place)) !== undefined
 
   /** @param hasFailed a read has failed before: attempts may be missing meanwhile */
   async function readOnce(channel: Channel, hasFailed: boolean) {
@@ -195,7 +197,7 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
       }
       return {
         /** Begins to write to the output. The place is free again when the output is closed. */
-        start(output: EventOutput, { filter, resumeAfter, closeInMs }: AskedStream): void {
+        start(output: EventOutput, { filter, resumeAfter, isSince, closeInMs }: AskedStream): void {
           const listener = startListener(
             {
               output,
@@ -203,7 +205,7 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
               history: {
                 after: (place, count) =>
                   historyReads.run(client ?? `of ${tenant}`, () => journal.after(tenant, place, count)),
-                keeps: (place) => isKept(tenant, place),
+                keeps: async (place) => (isSince && place === BEGINNING) || isKept(tenant, place),
               },
               place: () => channel.place,
               nowMs: () => performance.now(),

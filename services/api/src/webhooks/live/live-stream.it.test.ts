@@ -92,7 +92,7 @@ test('a listener begins with the events of a time, without a gap', async () => {
   const after = await happen(2, about)
   const stream = await listen(`?callId=c-since&since=${since.toISOString()}`)
   await eventually(() => expect(seen(stream)).toEqual(after))
-  const all = await listen('?callId=c-since&since=2026-01-01T00:00:00Z')
+  const all = await listen('?callId=c-since&since=0001-01-01T00:00:00Z')
   await eventually(() => expect([seen(all).length, seen(live).length]).toEqual([3, 3]))
   expect([...stream.events, ...all.events].filter(({ event }) => event === 'gap')).toEqual([])
 
@@ -110,11 +110,15 @@ test('a listener that comes back too late gets a gap', async () => {
   // More than the journal may exceed its size by.
   const kept = (await happen(520)).slice(20)
   const second = await listen('', { lastId: first.lastId() })
-  await eventually(() => expect(seen(second)).toEqual(kept))
-  expect(second.events[0]).toMatchObject({
-    event: 'gap',
-    data: { after: first.lastId(), resumedAt: second.events[1]?.id },
-  })
+  // That of a listener of an empty journal.
+  const beginning = await listen('', { lastId: '0-0' })
+  for (const [after, late] of [
+    [first.lastId(), second],
+    ['0-0', beginning],
+  ] as const) {
+    await eventually(() => expect(seen(late)).toEqual(kept))
+    expect(late.events[0]).toMatchObject({ event: 'gap', data: { after, resumedAt: late.events[1]?.id } })
+  }
 })
 
 test('a listener that has seen no event yet comes back and gets what it missed', async () => {

@@ -101,10 +101,11 @@ const streamEvents: RouteOf<
     if (!journal.isOn) throw new AppError('journal-off')
     const resumeAfter =
       lastEventId ?? (since === undefined ? undefined : await journal.before(caller.tenant, Date.parse(since)))
+    const isSince = lastEventId === undefined
     const seat = await hub.take(caller.tenant, limitedClientOf(caller))
     const filter = { ...wanted, ...(callId !== undefined && { callId: canonicalCallId(callId) }) }
     const closeInMs = caller.expiresAtMs === undefined ? undefined : caller.expiresAtMs - now()
-    return { status: 200, stream: (output) => seat.start(output, { filter, resumeAfter, closeInMs }) }
+    return { status: 200, stream: (output) => seat.start(output, { filter, resumeAfter, isSince, closeInMs }) }
   },
 }
 
