@@ -19,7 +19,7 @@ test.each<[string, unknown, number, string]>([
     5,
     'Refused. Possible now: resume, hangup.',
   ],
-  ['an empty id', new TypeError('subscriptions.delete needs an id'), 2, 'The id is empty.'],
+  ['an empty id', new TypeError('subscriptions.delete needs an id'), 2, 'The id is missing.'],
   ['a change in between', refused(412, 'precondition-failed'), 5, 'Refused'],
   ['a limit', refused(429, 'rate-limited'), 5, 'Refused'],
   [

@@ -30,7 +30,7 @@ function plainReport(error: unknown): FailureReport {
   // The client's name for the address.
   if (message.startsWith('baseUrl ')) return { exit: Exit.usage, message: message.replace('baseUrl', 'The address') }
   // The client's name for the command.
-  if (message.endsWith(' needs an id')) return { exit: Exit.usage, message: 'The id is empty.' }
+  if (message.endsWith(' needs an id')) return { exit: Exit.usage, message: 'The id is missing.' }
   return { exit: Exit.finding, message }
 }
 

@@ -13,6 +13,8 @@ const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../packag
 process.on('SIGINT', () => process.exit(Exit.interrupted))
 // A reader such as head has seen enough.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? Exit.ok : Exit.finding))
+// Without a reader of progress and advice, the results go on.
+process.stderr.on('error', () => {})
 
 const { env, stdout, stderr } = process
 process.exitCode = await run(process.argv.slice(2), { env, stdout, stderr, readInput, version })

@@ -58,11 +58,24 @@ test.each(['switchhook.example', 'ftp://x.example', 'https://user:pass@x.example
   },
 )
 
-test('an empty id is refused before anything is sent: the path would be another operation’s', () => {
-  const { client, sent } = open([])
-  expect(() => client.subscriptions.delete('')).toThrow(new TypeError('subscriptions.delete needs an id'))
-  expect(sent).toEqual([])
-})
+test.each(['', '.', '..'])(
+  'the id %j is refused before anything is sent: the path would be another operation’s',
+  (id) => {
+    const { client, sent } = open([])
+    expect(() => client.subscriptions.delete(id)).toThrow(new TypeError('subscriptions.delete needs an id'))
+    expect(sent).toEqual([])
+  },
+)
+
+test.each([{ idempotencyKey: '注文-1' }, { ifMatch: '"ü\n"' }])(
+  'a header that cannot be sent is no failure of the network: %j',
+  async (options) => {
+    const { client, sent } = open([])
+    const failed = client.subscriptions.change('s', {}, options)
+    await expect(failed).rejects.toThrow(TypeError)
+    expect(sent).toEqual([])
+  },
+)
 
 test('a retry has the same key, and the retry is reported', async () => {
   const { client, sent, retries } = open([problem('rate-limited', 429), page('<h1>', 503), json({ callId: 'c' }, 202)])

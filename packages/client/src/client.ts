@@ -34,8 +34,8 @@ function methodOf(operation: string, line: string, timeoutMs: number, send: Send
   return (...args) => {
     const path = template.replaceAll('{}', () => {
       const value = args.shift()
-      // Without it, the path would be another operation's.
-      if (typeof value !== 'string' || value === '') throw new TypeError(`${operation} needs an id`)
+      // Without it, or with a step of a path, the path would be another operation's.
+      if (typeof value !== 'string' || !/[^.]/.test(value)) throw new TypeError(`${operation} needs an id`)
       return encodeURIComponent(value)
     })
     const body = has('body') ? (args.shift() ?? {}) : undefined

@@ -1,7 +1,7 @@
 import { orAborted, startDeadline, waitMs } from './deadline.ts'
-import { Failure, NoAnswer, type SignInFailed, SwitchhookError } from './errors.ts'
+import { Failure, NoAnswer, type SwitchhookError } from './errors.ts'
 import { type ApiAnswer, fetchAnswer } from './fetch-answer.ts'
-import type { CallOptions, ClientOptions } from './options.ts'
+import type { CallOptions, ClientOptions, Retry } from './options.ts'
 import { backoffMs, reactionTo } from './retry.ts'
 
 interface ApiRequest {
@@ -47,7 +47,8 @@ export function createSend(options: ClientOptions): Send {
           if (token && /[^!-~]/.test(token)) throw new TypeError('auth gave a malformed token')
           const init = {
             method,
-            headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }) },
+            // `fetch` would fail with a header that cannot be sent as it does without an answer.
+            headers: new Headers({ ...headers, ...(token && { authorization: `Bearer ${token}` }) }),
             signal: deadline.signal,
             ...(body !== undefined && { body: JSON.stringify(body) }),
           }
@@ -62,9 +63,8 @@ export function createSend(options: ClientOptions): Send {
             const asked = auth && token === undefined ? 'tokenUrl' : operation
             throw new NoAnswer(`${asked} did not answer within ${timeoutMs / 1_000} s.`, { ...about, cause: error })
           }
-          if (!isFailure(error)) throw error
-          const { status, retryAfterMs } = error
-          const code = error instanceof SwitchhookError ? error.code : undefined
+          if (!(error instanceof Failure)) throw error
+          const { status, retryAfterMs, code } = error as Failure & Partial<Pick<SwitchhookError, 'code'>>
           const reaction = reactionTo({ method, hasKey: key !== undefined, mayHaveRun, status, code })
           if (reaction === 'done') return { response: new Response(null, { status: 204 }), value: undefined }
           if (reaction === 'renew-token' && token && rejected === undefined) {
@@ -74,7 +74,7 @@ export function createSend(options: ClientOptions): Send {
           }
           const ms = retryAfterMs ?? backoffMs(tries - 1, Math.random())
           if (reaction !== 'retry' || tries > maxRetries || ms > deadline.leftMs()) throw Object.assign(error, about)
-          onRetry?.({ operation, tries, waitMs: ms, error })
+          onRetry?.({ operation, tries, waitMs: ms, error: error as Retry['error'] })
           await waitMs(ms, signal)
         }
       }
@@ -83,8 +83,6 @@ export function createSend(options: ClientOptions): Send {
     }
   }
 }
-
-const isFailure = (error: unknown): error is SwitchhookError | NoAnswer | SignInFailed => error instanceof Failure
 
 /** @throws TypeError if it is no address */
 function baseOf(baseUrl: string | URL): string {

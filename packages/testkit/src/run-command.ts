@@ -11,6 +11,8 @@ export interface RunningCommand {
   readonly output: () => Omit<CommandResult, 'code'>
   readonly ended: Promise<CommandResult>
   kill(signal: NodeJS.Signals): void
+  /** As a reader of its progress that ends. */
+  closeStderr(): void
 }
 
 /** What every process of a test takes from the environment of the tests. With the cache it starts in half the time. */
@@ -36,5 +38,6 @@ export function startCommand(
     output: () => ({ stdout, stderr }),
     ended: once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr })),
     kill: (signal) => void child.kill(signal),
+    closeStderr: () => void child.stderr.destroy(),
   }
 }

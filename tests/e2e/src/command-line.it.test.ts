@@ -213,6 +213,13 @@ test('Ctrl+C ends the tail with 130', async () => {
   expect((await tail.ended).code).toBe(130)
 })
 
+test('a result does not depend on a reader of the progress', async () => {
+  server.answer('/api/v1/webhooks/subscriptions/s/check', json({ verdict: 'good', findings: [] }))
+  const check = withToken().start(['check', 's', '--json'])
+  check.closeStderr()
+  expect(await check.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('good') })
+})
+
 test('bash completes commands and options', async () => {
   const { stdout } = await newUser().run(['completion', 'bash'])
   const complete = (...words: string[]): string =>

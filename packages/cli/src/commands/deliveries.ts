@@ -72,14 +72,20 @@ export const redeliver = command({
   run: async ({ client, out }, ids) => {
     const sent = []
     let failure: unknown
-    for (const id of ids) {
+    for (const [at, id] of ids.entries()) {
       try {
         sent.push(await client.deliveries.redeliver(id))
       } catch (error) {
-        failure ??= error
         // Only these are about this delivery alone.
-        if (!(error instanceof SwitchhookError && (error.status === 404 || error.status === 409))) break
-        out.note(`${id}: ${error.message}`)
+        const isOwn = error instanceof SwitchhookError && (error.status === 404 || error.status === 409)
+        if (isOwn) {
+          failure ??= error
+          out.note(`${id}: ${error.message}`)
+          continue
+        }
+        failure = error
+        out.note(`Not sent: ${ids.slice(at).join(' ')}`)
+        break
       }
     }
     out.list(sent, [

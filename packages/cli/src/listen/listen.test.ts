@@ -1,4 +1,5 @@
-import { createClient } from '@switchhook/client'
+import { type Auth, createClient, SignInFailed } from '@switchhook/client'
+import { renew } from '../session/openid.ts'
 import { listen } from './listen.ts'
 
 beforeEach(() => jest.useFakeTimers())
@@ -47,4 +48,33 @@ test('a refusal that passes is told with its reason', async () => {
   })
   await expect(listening).rejects.toThrow('the test has seen enough')
   expect(notes).toEqual([`${detail} Trying again.`])
+})
+
+/** Listens until the first note, without a token. */
+function listenWith(auth: Auth) {
+  const notes: string[] = []
+  const listening = listen({
+    client: createClient({ baseUrl: 'http://127.0.0.1', maxRetries: 0, auth }),
+    subscriptionId: 's-1',
+    target: undefined,
+    note: (text) => {
+      notes.push(text)
+      throw new Error('the test has seen enough')
+    },
+    onResult: nothing,
+  })
+  return { listening, notes }
+}
+
+test.each([undefined, 429, 503])('an identity provider that is away passes, with status %s', async (status) => {
+  const { listening, notes } = listenWith(() => Promise.reject(new SignInFailed('No token.', { status })))
+  await expect(listening).rejects.toThrow('the test has seen enough')
+  expect(notes).toEqual(['No token. Trying again.'])
+})
+
+test('a sign-in that has lapsed does not pass', async () => {
+  const person = { kind: 'person', issuer: 'https://idp', clientId: 'cli', scope: 'api' } as const
+  const { listening, notes } = listenWith(async () => (await renew(person)).accessToken ?? '')
+  await expect(listening).rejects.toThrow('sign in again with "switchhook login"')
+  expect(notes).toEqual([])
 })

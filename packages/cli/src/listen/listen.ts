@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Client, NoAnswer, type Schemas, SwitchhookError } from '@switchhook/client'
+import { type Client, NoAnswer, type Schemas, SignInFailed, SwitchhookError } from '@switchhook/client'
 import { deliveries, moment } from '../output/words.ts'
 import { forward, untilListening } from './forward.ts'
 import type { ForwardOutcome } from './outcome.ts'
@@ -33,7 +33,7 @@ export async function listen({ client, subscriptionId, target, note, onResult }:
   let refused: Promise<void> | undefined
   let failure: unknown
 
-  /** Repeats a call while the api does not answer. */
+  /** Repeats a call while the api or the identity provider does not answer. */
   async function persist<T>(call: () => Promise<T>, untilMs = Infinity): Promise<T> {
     for (let tries = 0; ; tries++) {
       try {
@@ -43,7 +43,7 @@ export async function listen({ client, subscriptionId, target, note, onResult }:
       } catch (error) {
         if (!isPassing(error) || Date.now() > untilMs) throw error
         // A refusal, such as of a fifth client, says why.
-        const why = error instanceof SwitchhookError ? error.message : 'No answer from Switchhook.'
+        const why = error instanceof NoAnswer ? 'No answer from Switchhook.' : error.message
         if (tries === 0) note(`${why} Trying again.`)
         await wait(RETRY_MS)
       }
@@ -96,9 +96,11 @@ export async function listen({ client, subscriptionId, target, note, onResult }:
   }
 }
 
-/** The api is away, starts, or is busy. */
-const isPassing = (error: unknown): error is NoAnswer | SwitchhookError =>
-  error instanceof NoAnswer || (error instanceof SwitchhookError && (error.status >= 500 || error.status === 429))
+/** The api or the identity provider is away, starts, or is busy: as after the sleep of a machine, whose token has expired. */
+const isPassing = (error: unknown): error is NoAnswer | SignInFailed | SwitchhookError =>
+  error instanceof NoAnswer ||
+  ((error instanceof SwitchhookError || error instanceof SignInFailed) &&
+    (error.status === undefined || error.status >= 500 || error.status === 429))
 
 /** Since when the oldest of the backlog is due. Its own events say when they occurred. */
 function oldestOf({ items: [first], oldestHeldAt }: Schemas['Received']): string | null {

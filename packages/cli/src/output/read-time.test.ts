@@ -21,8 +21,8 @@ test.each([
   ['2026-11-23T12:00:00+02:00', 1, '2026-11-23T10:00:00.000Z'],
 ] as const)('%s, %d is %s', (text, sign, expected) => expect(momentOf(text, sign, NOW_MS)).toBe(expected))
 
-test('another text is no time', () => {
-  expect(() => momentOf('yesterday', -1, NOW_MS)).toThrow('"yesterday" is no time')
+test.each(['yesterday', '99999999999d'])('"%s" is no time', (text) => {
+  expect(() => momentOf(text, -1, NOW_MS)).toThrow(`"${text}" is no time`)
 })
 
 test.each(['0', '-1', '1.5', 'x', ''])('"%s" is no count', (text) => {

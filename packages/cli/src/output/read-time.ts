@@ -11,10 +11,9 @@ export function durationMs(text: string): number {
 
 /** A moment: ISO 8601, or a duration from now. @param sign -1: the duration is in the past */
 export function momentOf(text: string, sign: 1 | -1, nowMs: number): string {
-  if (/^\d+[smhd]$/.test(text)) return new Date(nowMs + sign * durationMs(text)).toISOString()
-  const atMs = Date.parse(text)
-  if (Number.isNaN(atMs)) throw usage(`"${text}" is no time: write it like 10m, or 2026-11-23T15:00:00Z.`)
-  return new Date(atMs).toISOString()
+  const at = new Date(/^\d+[smhd]$/.test(text) ? nowMs + sign * durationMs(text) : text)
+  if (Number.isNaN(at.getTime())) throw usage(`"${text}" is no time: write it like 10m, or 2026-11-23T15:00:00Z.`)
+  return at.toISOString()
 }
 
 /** @throws CliError unless the text is a whole number above 0 */

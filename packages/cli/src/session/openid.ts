@@ -91,7 +91,7 @@ export async function renew(signIn: SignIn): Promise<SignIn> {
     return { ...signIn, ...tokensOf(tokens) }
   }
   const { issuer, refreshToken } = signIn
-  if (refreshToken === undefined) throw signInProblem({ error: 'invalid_grant' }, issuer)
+  if (refreshToken === undefined) throw signInProblem({ error: 'invalid_grant', status: 400 }, issuer)
   const config = await discover(signIn)
   const tokens = await step(issuer, () => client.refreshTokenGrant(config, refreshToken))
   return { ...signIn, ...tokensOf(tokens) }
