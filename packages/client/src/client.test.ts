@@ -77,6 +77,18 @@ test.each([{ idempotencyKey: '注文-1' }, { ifMatch: '"ü\n"' }])(
   },
 )
 
+test('a `fetch` of the caller can add headers to those of the request', async () => {
+  const { fetch, sent } = scripted([json({ callId: 'c' }, 202)])
+  const client = createClient({
+    baseUrl: 'http://x',
+    auth: async () => 'token',
+    fetch: (url, init) => fetch(url, { ...init, headers: { ...init?.headers, 'x-trace': 't-1' } }),
+  })
+  await client.calls.dial(DIAL)
+  const names = ['authorization', 'content-type', 'x-trace']
+  expect(names.map((name) => sent[0]?.headers.get(name))).toEqual(['Bearer token', 'application/json', 't-1'])
+})
+
 test('a retry has the same key, and the retry is reported', async () => {
   const { client, sent, retries } = open([problem('rate-limited', 429), page('<h1>', 503), json({ callId: 'c' }, 202)])
   expect(await client.calls.dial(DIAL)).toEqual({ callId: 'c' })

@@ -47,8 +47,11 @@ export function createSend(options: ClientOptions): Send {
           if (token && /[^!-~]/.test(token)) throw new TypeError('auth gave a malformed token')
           const init = {
             method,
-            // `fetch` would fail with a header that cannot be sent as it does without an answer.
-            headers: new Headers({ ...headers, ...(token && { authorization: `Bearer ${token}` }) }),
+            // `fetch` would fail with a header that cannot be sent as it does without an answer. A plain object, because
+            // a `fetch` of the caller may spread it.
+            headers: Object.fromEntries(
+              new Headers({ ...headers, ...(token && { authorization: `Bearer ${token}` }) }),
+            ),
             signal: deadline.signal,
             ...(body !== undefined && { body: JSON.stringify(body) }),
           }

@@ -10,7 +10,8 @@ const AT_ONCE_MS = 1_000
 
 /**
  * Keeps an agent from talking in two calls. A step sees one call only, and two commands can come together, or a phone
- * answers seconds after its command, so another call may be connected by then. A call that has returned is then held; an answered one holds the others.
+ * answers seconds after its command, so another call may be connected by then. A call that has returned is then held; an
+ * answered one holds the others.
  */
 export function createOneTalk({
   legsOf,

@@ -1,4 +1,4 @@
-import { type Schemas, SwitchhookError } from '@switchhook/client'
+import { NoAnswer, type Schemas, SwitchhookError } from '@switchhook/client'
 import { type Context, command, type Group, given } from '../command.ts'
 import { moment, outcome, toneOf } from '../output/words.ts'
 import { LIMIT, limitOf, take } from './take.ts'
@@ -84,7 +84,10 @@ export const redeliver = command({
           continue
         }
         failure = error
-        out.note(`Not sent: ${ids.slice(at).join(' ')}`)
+        const mayBeSent = (error instanceof NoAnswer || error instanceof SwitchhookError) && error.mayHaveRun
+        if (mayBeSent) out.note(`May have been sent: ${id}`)
+        const left = ids.slice(mayBeSent ? at + 1 : at)
+        if (left.length > 0) out.note(`Not sent: ${left.join(' ')}`)
         break
       }
     }

@@ -3,8 +3,10 @@ import type { Context } from '../command.ts'
 import { createOutput } from '../output/output.ts'
 import { redeliver } from './deliveries.ts'
 
-const problem = (status: number): Response =>
-  Response.json({ type: '', title: `Refused with ${status}`, status, code: 'x', requestId: 'r-1' }, { status })
+function problem(status: number): Response {
+  const code = status === 503 ? 'service-unavailable' : 'x'
+  return Response.json({ type: '', title: `Refused with ${status}`, status, code, requestId: 'r-1' }, { status })
+}
 
 /** Sends deliveries again; an id is the status of its answer. */
 async function redelivered(...ids: readonly string[]) {
@@ -40,4 +42,8 @@ test('a failure that ends the command is its failure, and the deliveries after i
     stderr: '404: Refused with 404\nNot sent: 403 202\n',
     failure: 'Refused with 403',
   })
+})
+
+test('a delivery whose answer was lost is not called unsent', async () => {
+  expect(await redelivered('503', '202')).toMatchObject({ stderr: 'May have been sent: 503\nNot sent: 202\n' })
 })
