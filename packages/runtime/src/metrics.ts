@@ -30,7 +30,8 @@ export interface Metrics {
 export function createMetrics(service: string): Metrics {
   const registry = new Registry()
   registry.setDefaultLabels({ service })
-  collectDefaultMetrics({ register: registry })
+  // In ms. The default of 10 takes 0.8 % of a core while the process is idle, which is two thirds of all that it then takes.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 })
 
   type Values = readonly (MetricValue<string> & { readonly metricName?: string })[]
 

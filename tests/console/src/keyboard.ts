@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { CDPSession, Page } from 'playwright-core'
 
 /** What has the focus, as a screen reader reads it. */
 interface Focused {
@@ -8,21 +8,28 @@ interface Focused {
   readonly isInvalid: boolean
 }
 
-export async function focused(page: Page): Promise<Focused> {
+const sessions = new WeakMap<Page, Promise<CDPSession>>()
+
+/** One for each page: a browser without a session that reads the tree would build it again for every question. */
+async function readTree(page: Page): Promise<CDPSession> {
   const session = await page.context().newCDPSession(page)
-  try {
-    const { result } = await session.send('Runtime.evaluate', { expression: 'document.activeElement' })
-    const { objectId = '' } = result
-    const { nodes } = await session.send('Accessibility.getPartialAXTree', { objectId, fetchRelatives: false })
-    const [{ name, description, value, properties = [] } = {}] = nodes
-    return {
-      name: String(name?.value ?? ''),
-      description: String(description?.value ?? ''),
-      value: String(value?.value ?? ''),
-      isInvalid: properties.some((property) => property.name === 'invalid' && property.value.value === 'true'),
-    }
-  } finally {
-    await session.detach()
+  await session.send('Accessibility.enable')
+  return session
+}
+
+export async function focused(page: Page): Promise<Focused> {
+  const opening = sessions.get(page) ?? readTree(page)
+  sessions.set(page, opening)
+  const session = await opening
+  const { result } = await session.send('Runtime.evaluate', { expression: 'document.activeElement' })
+  const { objectId = '' } = result
+  const { nodes } = await session.send('Accessibility.getPartialAXTree', { objectId, fetchRelatives: false })
+  const [{ name, description, value, properties = [] } = {}] = nodes
+  return {
+    name: String(name?.value ?? ''),
+    description: String(description?.value ?? ''),
+    value: String(value?.value ?? ''),
+    isInvalid: properties.some((property) => property.name === 'invalid' && property.value.value === 'true'),
   }
 }
 

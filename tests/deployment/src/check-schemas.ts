@@ -18,11 +18,20 @@ async function problemsOf(object: KubernetesObject): Promise<readonly string[]> 
   const { apiVersion, kind } = object
   if (apiVersion === 'rabbitmq.com/v1beta1') return rabbitmqClusterProblems(object)
   const [group = ''] = apiVersion.split('/')
-  const module = (await import(`${PACKAGES[group] ?? PACKAGES['']}${apiVersion}`)) as Record<string, Model | undefined>
-  const model = module[kind]
+  const model = await modelOf(`${PACKAGES[group] ?? PACKAGES['']}${apiVersion}/${kind}`, kind)
   if (model === undefined) return [`no schema for ${apiVersion} ${kind}`]
   const { watched, unread } = watch(object)
   return [...validate(model, watched), ...unread().map((path) => `${path} is unknown`)]
+}
+
+/** One module per kind, because those of a whole version take a second to load. */
+async function modelOf(module: string, kind: string): Promise<Model | undefined> {
+  try {
+    return ((await import(module)) as Record<string, Model | undefined>)[kind]
+  } catch (error) {
+    if (['ERR_MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED'].includes((error as { code: string }).code)) return
+    throw error
+  }
 }
 
 interface Model {

@@ -184,7 +184,8 @@ describe('maxInFlight and maxPerSecond', () => {
 
   test('null removes a limit and releases what it held; a pull subscription refuses it', async () => {
     const subscription = await subscribe('/unlimited', { maxInFlight: 1 })
-    receiver.answer('/unlimited', { delayMs: 1_000 })
+    // Well below DELIVERY_TIMEOUT: a POST that times out is made again.
+    receiver.answer('/unlimited', { delayMs: 500 })
     for (let i = 0; i < 30; i++) await publishCall(0, 2)
     await receiver.waitFor(1, '/unlimited')
     const changed = await acme.api.subscriptions.change(subscription.id, { maxInFlight: null })

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A web server that the identity provider sends the browser back to: any port of localhost (RFC 8252, section 7.3). */
 export async function openCallback() {
+  // Not at the start of every command: it would load all of Node's `fetch`, for its re-exports.
+  const { createServer } = await import('node:http')
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const redirectUri = `http://localhost:${(server.address() as AddressInfo).port}/`

@@ -1,4 +1,3 @@
-import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { isIP, isIPv6, type LookupFunction, type Socket } from 'node:net'
 import { promisify } from 'node:util'
@@ -7,6 +6,9 @@ import { type Logger, startDeadline } from '@switchhook/runtime'
 import type { EgressProxy } from '../egress-proxy.ts'
 import { codedError, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
 import { blocked } from './lookup.ts'
+
+/** An import of this module would load all of Node's `fetch` at start, for its re-exports. */
+const { request: plainRequest } = process.getBuiltinModule('node:http')
 
 export interface TunnelOptions {
   readonly proxy: EgressProxy

@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isLeaseValid, type Outcome } from '@switchhook/contracts'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
-import { type AxiosAdapter, AxiosHeaders } from 'axios'
+import type { AxiosAdapter } from 'axios'
 import type { Dispatcher } from 'undici'
 import { classifyError, classifyStatus, codedError } from '../policy/classify.ts'
 import { pauseMsOf } from '../policy/retry-after.ts'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from './answer-excerpt.ts'
+import { AxiosHeaders } from './axios.ts'
 import type { Connections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
 

@@ -122,7 +122,7 @@ const deliveryIds = (events: readonly PlatformEvent[], subscriptions: readonly S
 
 /** Several times the events that fan-out handles at the same time. In order, the event behind them would be delivered last. */
 const BURST = 400
-const SUBSCRIPTIONS = 20
+const SUBSCRIPTIONS = 8
 
 async function subscribeAll(): Promise<{ burst: readonly Subscription[]; small: Subscription }> {
   const burst = await Promise.all(Array.from({ length: SUBSCRIPTIONS }, () => subscribe('burst')))

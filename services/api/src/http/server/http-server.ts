@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError, toProblem } from '@switchhook/contracts'
 import { startDeadline } from '@switchhook/runtime'
+
+/** An import of this module would load all of Node's `fetch` at start, for its re-exports. */
+const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Time limits for a client, in ms. */
 export interface ClientDeadlines {
