@@ -82,7 +82,8 @@ test('a `fetch` of the caller can add headers to those of the request', async ()
   const client = createClient({
     baseUrl: 'http://x',
     auth: async () => 'token',
-    fetch: (url, init) => fetch(url, { ...init, headers: { ...init?.headers, 'x-trace': 't-1' } }),
+    fetch: (url, init) =>
+      fetch(url, { ...init, headers: { ...(init?.headers as Record<string, string>), 'x-trace': 't-1' } }),
   })
   await client.calls.dial(DIAL)
   const names = ['authorization', 'content-type', 'x-trace']
