@@ -14,7 +14,7 @@ interface Freshness {
 
 const store = createStore<Freshness>({ state: 'connecting', answeredAtMs: Date.now() })
 
-/** Without a stream for a moment, the page is as it was. */
+/** A stream that has just ended still counts as live: it is usually back soon. */
 const SHOWN = { connecting: 'connecting', live: 'live', away: 'live', unavailable: 'polling' } as const
 
 /** A stream ends when its token expires or a process stops, and is back within a second or two. */

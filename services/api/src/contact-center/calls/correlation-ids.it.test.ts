@@ -34,16 +34,11 @@ test('a dial with an empty correlation id has none, and is not the same as anoth
 
 test('a transfer with an empty correlation id keeps that of the dial', async () => {
   const agentUri = agent(2)
-  const { body } = await post('dial', { agentUri, destination: '+15550110', correlationId: 'crm-1' })
-  const leg = () => api.call('GET', `${CALLS}/${body.callId}`, { headers: acme })
-  await eventually(async () => expect((await leg()).body).toMatchObject({ legs: [{ state: CallState.connected }] }))
+  const callId = await dialled(agentUri)
   const transfer = { agentUri, transferTarget: '+15550102', blind: true, correlationId: '' }
-  expect(await post(`${body.callId}/transfer`, transfer)).toMatchObject({
-    status: 202,
-    body: { correlationId: 'crm-1' },
-  })
+  expect(await post(`${callId}/transfer`, transfer)).toMatchObject({ status: 202, body: { correlationId: 'crm-1' } })
   await eventually(async () =>
-    expect((await leg()).body).toMatchObject({ legs: [{ state: CallState.held, correlationId: 'crm-1' }] }),
+    expect(await legsOf(callId)).toMatchObject([{ state: CallState.held, correlationId: 'crm-1' }]),
   )
 })
 
