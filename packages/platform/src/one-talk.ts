@@ -6,7 +6,7 @@ import type { LegReport, Platform } from './platform.ts'
 import type { AgentStep } from './simulator/call-group.ts'
 
 /** Longer than two processes can overlook each other, and than their clocks differ without a warning. */
-const AT_ONCE_MS = 1_000
+const SAME_MOMENT_MS = 1_000
 
 /**
  * Keeps an agent from talking in two calls. A step sees one call only, and two commands can come together, or a phone
@@ -53,7 +53,7 @@ export function createOneTalk({
  */
 function outlasts(other: LegReport, own: LegReport): boolean {
   const laterMs = Date.parse(other.at) - Date.parse(own.at)
-  if (Math.abs(laterMs) >= AT_ONCE_MS) return false
+  if (Math.abs(laterMs) >= SAME_MOMENT_MS) return false
   if (hasFailedTransfer(other) !== hasFailedTransfer(own)) return hasFailedTransfer(own)
   return laterMs === 0 ? other.callId > own.callId : laterMs > 0
 }

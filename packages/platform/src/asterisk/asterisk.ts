@@ -98,7 +98,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     onUnsettled: (session) => later(CHECK_AGAIN_MS, () => reconcile.one(session)),
     onConnected: (leg) => background(throughPause(() => oneTalk(leg))),
   })
-  const oneTalk = createOneTalk({ legsOf, apply: sessions.apply, liveCalls: deps.liveCalls })
+  const oneTalk = createOneTalk({ legsOf, apply: (...step) => sessions.apply(...step), liveCalls: deps.liveCalls })
   const lines = createOpenLines({ agents, sessions, liveCalls: deps.liveCalls, now })
   const actionDeps = { ari, app, ringSeconds: deps.ringSeconds, talk, lines, ...parties }
   const devices = createDevices({
