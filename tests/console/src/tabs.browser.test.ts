@@ -57,6 +57,8 @@ scenes('several tabs, hidden tabs and streams that end', () => {
     }
     const [hidden] = others
     if (hidden === undefined) throw new Error('there is no other tab')
+    // Under load, an answer of its first requests could otherwise still bring the call.
+    await hidden.waitForLoadState('networkidle')
     const { callId } = await ring('sip:alice@acme.example', '+15550190')
     try {
       await page.getByText('+15550190').waitFor()
