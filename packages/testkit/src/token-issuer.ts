@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -33,8 +33,7 @@ type Keys = Readonly<Record<Algorithm, SigningKey>>
  * port, with discovery at `/.well-known/openid-configuration`.
  */
 export async function startTokenIssuer({ audience = 'switchhook' } = {}) {
-  let generation = 1
-  let keys = makeKeys(generation)
+  let keys = takeKeys()
   let jwksRequests = 0
   let port = 0
 
@@ -78,20 +77,27 @@ export async function startTokenIssuer({ audience = 'switchhook' } = {}) {
     },
     /** Replaces the keys: new tokens are signed with new keys, and only those are published. */
     rotateKeys: (): void => {
-      generation += 1
-      keys = makeKeys(generation)
+      keys = takeKeys()
     },
     jwksRequests: (): number => jwksRequests,
     /** Stops the key server; `start` restarts it at the same address. */
     stop,
     start,
-    close: stop,
+    close: async (): Promise<void> => {
+      await stop()
+      free.push(keys)
+    },
   }
 }
 
-const makeKeys = (generation: number): Keys => ({
-  RS256: { kid: `rsa-${generation}`, ...generateKeyPairSync('rsa', { modulusLength: 2048 }) },
-  ES256: { kid: `ec-${generation}`, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
+/** Keys of closed issuers, for the next ones: to make an RSA key takes up to half a second. */
+const free: Keys[] = []
+
+const takeKeys = (): Keys => free.pop() ?? makeKeys()
+
+const makeKeys = (): Keys => ({
+  RS256: { kid: `rsa-${randomUUID()}`, ...generateKeyPairSync('rsa', { modulusLength: 2048 }) },
+  ES256: { kid: `ec-${randomUUID()}`, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
 })
 
 const toJwk = (alg: string, { kid, publicKey }: SigningKey): object => ({
@@ -118,7 +124,7 @@ function makeToken(claims: object, options: TokenOptions, keys: Keys): string {
       return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
     }
     case 'stranger':
-      return `${input}.${signature(input, alg, makeKeys(0)[alg])}`
+      return `${input}.${signature(input, alg, makeKeys()[alg])}`
     case 'tampered':
       return `${head}.${encode({ ...claims, sub: 'somebody-else' })}.${signature(input, alg, key)}`
     default:
