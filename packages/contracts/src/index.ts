@@ -10,7 +10,14 @@ export { signedAtMs, type Trial, withTrial } from './deliveries/trial.ts'
 export * from './deliveries/wants-first-attempt.ts'
 export * from './errors/failure.ts'
 export * from './errors/problem.ts'
-export { compileSchema, type Fault, settableNames, UNKNOWN_FIELD, type Validation } from './errors/validator.ts'
+export {
+  compileSchema,
+  escapeToken,
+  type Fault,
+  settableNames,
+  UNKNOWN_FIELD,
+  type Validation,
+} from './errors/validator.ts'
 export * from './events/agent.ts'
 export * from './events/agent-status-schema.ts'
 export * from './events/call.ts'

@@ -1,20 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { serviceTopology } from '@switchhook/messaging'
-import {
-  createContextOnly,
-  type Logger,
-  type Metrics,
-  type Shutdown,
-  type Tracing,
-  tracePublishDelivery,
-} from '@switchhook/runtime'
-import { openBacking } from '@switchhook/service'
-import { openVault } from '@switchhook/signing'
-import { createJournalReader, createSubscriptionStore } from '@switchhook/store'
-import type { Base } from './base.ts'
+import type { Service } from '@switchhook/service'
+import { openBase } from './base.ts'
 import type { ApiConfig } from './config.ts'
 import { openContactCenter } from './contact-center/open-contact-center.ts'
-import { FEATURES, WEBHOOKS } from './features.ts'
+import { FEATURES } from './features.ts'
 import { openAudit } from './http/audit/audit-log.ts'
 import { type KeyTiming, openAuth } from './http/auth/open-auth.ts'
 import { openConsole } from './http/console/mount-console.ts'
@@ -28,14 +16,10 @@ import { type ClientDeadlines, startHttpServer } from './http/server/http-server
 import { observeRequests } from './http/server/observe-requests.ts'
 import { isNotFound } from './http/server/problem-handler.ts'
 import { openState } from './state/state.ts'
+import { deliveryWebhook } from './webhooks/deliveries/delivery-webhook.ts'
 import { openStores } from './webhooks/stores.ts'
 
-export interface StartApiOptions {
-  readonly config: ApiConfig
-  readonly log: Logger
-  readonly shutdown: Pick<Shutdown, 'defer'>
-  readonly metrics: Metrics
-  readonly tracing?: Tracing
+export interface StartApiOptions extends Service<ApiConfig> {
   readonly keyTiming?: KeyTiming
   readonly deadlines?: ClientDeadlines
   readonly idempotencyTiming?: Partial<IdempotencyTiming>
@@ -45,35 +29,11 @@ export type Api = Awaited<ReturnType<typeof startApi>>
 
 /** Composes the service from its features and starts it. Waits for Redis, but not for the broker. */
 export async function startApi(options: StartApiOptions) {
-  const { config, log, shutdown, metrics, tracing = createContextOnly() } = options
-  const { redis, broker, installation, now, readiness } = await openBacking(
-    { name: 'api', config, log, shutdown, metrics },
-    // The outbox relay drains a full Redis, and requests are accepted without the broker.
-    {
-      topology: () => serviceTopology([], { eventShards: config.EVENT_SHARDS }),
-      redisMayBeFull: true,
-      waitForBroker: false,
-    },
-  )
-  const traceOfRequest = new AsyncLocalStorage<string>()
-  const publishTraced = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
-  const publishDelivery: Base['publishDelivery'] = (delivery) => {
-    const traceparent = traceOfRequest.getStore()
-    return publishTraced({ ...delivery, ...(traceparent !== undefined && { traceparent }) })
-  }
-  const vault = openVault(config, log)
-  const journal = createJournalReader(redis, {
-    size: config.EVENT_JOURNAL_SIZE,
-    retentionMs: config.EVENT_JOURNAL_RETENTION,
-  })
-  const opened = { config, log, metrics, tracing, redis, broker, installation, vault, journal, now }
-  const subscriptions = createSubscriptionStore(redis, installation.verify, {
-    mostPerTenant: config.SUBSCRIPTION_LIMIT_PER_TENANT,
-  })
-  const base: Base = { ...opened, traceOfRequest: () => traceOfRequest.getStore(), subscriptions, publishDelivery }
-
+  const { config, log, shutdown, metrics, tracing } = options
+  const { base, readiness, traceOfRequest } = await openBase(options)
+  const { redis, installation } = base
   const state = await openState(base)
-  shutdown.defer('outbox relay', () => state.relay.stop())
+  shutdown.defer('outbox relay', state.stopRelay)
   const contactCenter = await openContactCenter(base, state)
   shutdown.defer('platform', contactCenter.close)
   const auditLog = openAudit(config, redis, log)
@@ -95,7 +55,7 @@ export async function startApi(options: StartApiOptions) {
   shutdown.defer('signing keys', () => auth.close())
 
   const app = createApp({
-    routes: withDocument(features.routes, WEBHOOKS),
+    routes: withDocument(features.routes, deliveryWebhook),
     steps: {
       authenticate: auth.authenticate,
       limitClient: createLimitClient(config, redis),
@@ -117,13 +77,13 @@ export async function startApi(options: StartApiOptions) {
   shutdown.defer('http', () => server.close())
   shutdown.defer('streams', features.endRequests)
   return {
-    port: server.port,
     /** Every request needs these. */
-    checks: { redis: readiness.redis, installation: readiness.installation },
+    readiness: { redis: readiness.redis, installation: readiness.installation },
     /**
      * The api works without these for a while: events wait in the outbox, a wrong clock shows in every process, and calls
      * continue without their platform's reports.
      */
     optional: { rabbitmq: readiness.rabbitmq, clock: readiness.clock, platform: contactCenter.isLinked },
+    details: { port: server.port },
   }
 }

@@ -1,26 +1,52 @@
-import type { Broker } from '@switchhook/messaging'
-import type { Logger, Metrics, Tracing } from '@switchhook/runtime'
-import type { Vault } from '@switchhook/signing'
-import type { Installation, JournalReader, Redis, SubscriptionStore } from '@switchhook/store'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Broker, serviceTopology } from '@switchhook/messaging'
+import { tracePublishDelivery } from '@switchhook/runtime'
+import { openBacking, type Service } from '@switchhook/service'
+import { openVault } from '@switchhook/signing'
+import { createJournalReader, createSubscriptionStore } from '@switchhook/store'
 import type { ApiConfig } from './config.ts'
 
 /** The parts that `api.ts` opens first and everything else can use. */
-export interface Base {
-  readonly config: ApiConfig
-  readonly log: Logger
-  readonly metrics: Metrics
-  readonly tracing: Tracing
-  readonly redis: Redis
-  readonly broker: Broker
-  readonly installation: Installation
-  readonly vault: Vault
-  readonly journal: JournalReader
-  /** Confirms the installation before it reports that a subscription does not exist. */
-  readonly subscriptions: SubscriptionStore
+export type Base = Awaited<ReturnType<typeof openBase>>['base']
+
+/** Waits for Redis, but not for the broker. */
+export async function openBase(service: Service<ApiConfig>) {
+  const { config, log, metrics, tracing } = service
+  // The outbox relay drains a full Redis, and requests are accepted without the broker.
+  const { redis, broker, installation, now, readiness } = await openBacking(service, {
+    topology: () => serviceTopology([], { eventShards: config.EVENT_SHARDS }),
+    redisMayBeFull: true,
+    waitForBroker: false,
+  })
+  const traceOfRequest = new AsyncLocalStorage<string>()
+  const publishTraced = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   /** Publishes within a span, in the trace of the current request; the delivery carries the trace on. */
-  readonly publishDelivery: Broker['publishDelivery']
-  /** The `traceparent` of the current request; undefined outside a request. */
-  readonly traceOfRequest: () => string | undefined
-  /** Milliseconds since 1970, at most a few seconds ahead of Redis's clock (`ClockWatch`). */
-  readonly now: () => number
+  const publishDelivery: Broker['publishDelivery'] = (delivery) => {
+    const traceparent = traceOfRequest.getStore()
+    return publishTraced({ ...delivery, ...(traceparent !== undefined && { traceparent }) })
+  }
+  const base = {
+    config,
+    log,
+    metrics,
+    tracing,
+    redis,
+    broker,
+    installation,
+    vault: openVault(config, log),
+    journal: createJournalReader(redis, {
+      size: config.EVENT_JOURNAL_SIZE,
+      retentionMs: config.EVENT_JOURNAL_RETENTION,
+    }),
+    /** Confirms the installation before it reports that a subscription does not exist. */
+    subscriptions: createSubscriptionStore(redis, installation.verify, {
+      mostPerTenant: config.SUBSCRIPTION_LIMIT_PER_TENANT,
+    }),
+    publishDelivery,
+    /** The `traceparent` of the current request; undefined outside a request. */
+    traceOfRequest: () => traceOfRequest.getStore(),
+    /** Milliseconds since 1970, at most a few seconds ahead of Redis's clock (`ClockWatch`). */
+    now,
+  }
+  return { base, readiness, traceOfRequest }
 }

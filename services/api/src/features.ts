@@ -6,10 +6,8 @@ import type { AuditLog } from './http/audit/audit-log.ts'
 import { audit } from './http/audit/audit-routes.ts'
 import type { Feature } from './http/feature.ts'
 import { type InstalledFeatures, me } from './http/me/me-route.ts'
-import type { DescribedWebhooks } from './http/openapi/build-document.ts'
 import type { State } from './state/state.ts'
 import { deliveries } from './webhooks/deliveries/deliveries-feature.ts'
-import { deliveryWebhook } from './webhooks/deliveries/delivery-webhook.ts'
 import { filters } from './webhooks/filters/preview-route.ts'
 import { live } from './webhooks/live/stream-route.ts'
 import { overview } from './webhooks/overview/overview-feature.ts'
@@ -46,5 +44,3 @@ export const FEATURES: readonly Feature<Parts>[] = [
   me,
   simulator,
 ]
-
-export const WEBHOOKS: DescribedWebhooks = { delivery: deliveryWebhook }

@@ -2,7 +2,4 @@ import { startService } from '@switchhook/service'
 import { startApi } from './api.ts'
 import { apiFields, apiRules } from './config.ts'
 
-startService({ name: 'api', fields: apiFields, rules: apiRules }, async (service) => {
-  const { port, checks, optional } = await startApi(service)
-  return { readiness: checks, optional, details: { port } }
-})
+startService({ name: 'api', fields: apiFields, rules: apiRules }, startApi)

@@ -16,7 +16,7 @@ import {
   Queue,
   serviceTopology,
 } from '@switchhook/messaging'
-import { createMetrics, loadConfig, Shutdown } from '@switchhook/runtime'
+import { createContextOnly, createMetrics, loadConfig, Shutdown } from '@switchhook/runtime'
 import { brokerAlarm, eventually, forgetful, silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { startApi } from './api.ts'
 import { apiFields, apiRules } from './config.ts'
@@ -263,7 +263,14 @@ test('in production the api refuses a Redis without persistence', async () => {
   const config = loadConfig(apiFields, env, apiRules)
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const shutdown = new Shutdown(log, 5_000)
-  const starting = startApi({ config, log, shutdown, metrics: createMetrics('api') })
+  const starting = startApi({
+    name: 'api',
+    config,
+    log,
+    shutdown,
+    metrics: createMetrics('api'),
+    tracing: createContextOnly(),
+  })
   await expect(starting).rejects.toThrow('this Redis would lose data: it must keep an append-only file')
   await shutdown.run()
   await toForgetful.close()

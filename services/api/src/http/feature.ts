@@ -8,7 +8,9 @@ export interface Feature<Parts> {
   readonly open: (parts: Parts) => Promise<OpenedFeature>
 }
 
-interface Lifecycle {
+interface Opening<Deps> {
+  /** Null: this installation does not serve the routes. */
+  readonly deps: Deps | null
   readonly timers?: TimerOwners
   /** Ends the requests that would not end on their own. Called before the HTTP server closes. */
   readonly endRequests?: () => Promise<void>
@@ -16,14 +18,7 @@ interface Lifecycle {
   readonly close?: () => Promise<void>
 }
 
-export interface OpenedFeature extends Lifecycle {
-  readonly routes: readonly Route[]
-}
-
-interface Opening<Deps> extends Lifecycle {
-  /** Null: this installation does not serve the routes. */
-  readonly deps: Deps | null
-}
+type OpenedFeature = Omit<Opening<never>, 'deps'> & { readonly routes: readonly Route[] }
 
 export const feature = <Parts, Deps>(
   routes: readonly RouteOf<Deps>[],

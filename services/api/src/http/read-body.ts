@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { AppError, compileSchema, type Fault, settableNames, UNKNOWN_FIELD } from '@switchhook/contracts'
 import type { Route, RouteSpec } from './route.ts'
@@ -96,21 +97,14 @@ function read(request: IncomingMessage, refusal: AppError | undefined): Promise<
 function parse(body: Buffer): unknown {
   // Only the end of a chunked body shows that it is empty.
   if (body.length === 0) return undefined
-  const text = decode(body)
+  if (!isUtf8(body)) throw new AppError('malformed-json', { detail: 'The body is not valid UTF-8.' })
   try {
-    return JSON.parse(text)
+    return JSON.parse(utf8.decode(body))
   } catch (error) {
     // The parser's own message would quote the body.
     throw new AppError('malformed-json', { detail: 'The body is not valid JSON.' }, { cause: error })
   }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-function decode(body: Buffer): string {
-  try {
-    return utf8.decode(body)
-  } catch (error) {
-    throw new AppError('malformed-json', { detail: 'The body is not valid UTF-8.' }, { cause: error })
-  }
-}
+/** Ignores a byte order mark, which `toString` would keep. */
+const utf8 = new TextDecoder()

@@ -1,14 +1,10 @@
 import { AppError } from '@switchhook/contracts'
 
-export interface Range {
-  readonly from?: string
-  readonly to?: string
-  readonly limit: number
-  readonly cursor?: string
-}
-
 /** Converts the window of a query for a store: times in ms since 1970. @throws AppError `invalid-request`, like `windowOf` */
-export const rangeOf = <Query extends Range>({ from, to, ...rest }: Query) => ({ ...rest, ...windowOf({ from, to }) })
+export const rangeOf = <Query extends NamedWindow>({ from, to, ...rest }: Query) => ({
+  ...rest,
+  ...windowOf({ from, to }),
+})
 
 /** A time window of a query or a body. Each time has passed `format: date-time`, whose check (`isTime`) parses it. */
 interface NamedWindow {

@@ -1,5 +1,6 @@
 import type { AppError, FailureCode, Fault, Tenant } from '@switchhook/contracts'
 import type { Audited } from './audit-action.ts'
+import type { EventOutput } from './event-output.ts'
 import type { Role } from './role.ts'
 import type { Schema } from './schema.ts'
 
@@ -44,21 +45,6 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly isClosed: () => boolean
   /** The header `Last-Event-ID` of a request for a stream. */
   readonly lastEventId?: string
-}
-
-/** A response of server-sent events that has begun. It never waits: unread text is buffered. */
-export interface EventOutput {
-  /** Does nothing once the response has ended. */
-  write(text: string): void
-  bufferedBytes(): number
-  /** The response has ended, or the connection is closed. */
-  isClosed(): boolean
-  /** Calls the listener once the connection is closed, by either side; immediately if it is closed. */
-  closed(listener: () => void): void
-  /** Ends the response after the buffered text. A client that does not read it in time is disconnected. */
-  end(): void
-  /** Closes the connection without the buffered text. */
-  destroy(): void
 }
 
 export interface Answer {

@@ -53,12 +53,10 @@ export async function openState(deps: {
     store,
     /** Commits a step of the contact center; its events count and belong to the trace of the current request. */
     transact: createTransact(store, meter.written, traceOfRequest),
-    relay: {
-      stop: async (): Promise<void> => {
-        await commitRelay.stop()
-        await relay.stop()
-        await untakenPacks.stop()
-      },
+    stopRelay: async (): Promise<void> => {
+      await commitRelay.stop()
+      await relay.stop()
+      await untakenPacks.stop()
     },
     timers: { ...loop, start: (owners: TimerOwners) => loop.start(countTimers(metrics, owners)) },
   }

@@ -1,4 +1,4 @@
-import { createMetrics, type Logger, loadConfig, Shutdown } from '@switchhook/runtime'
+import { createContextOnly, createMetrics, type Logger, loadConfig, Shutdown } from '@switchhook/runtime'
 import { type Api, type StartApiOptions, startApi } from '../api.ts'
 import { apiFields, apiRules } from '../config.ts'
 import { createCheckedClient } from './checked-client.ts'
@@ -31,15 +31,18 @@ export async function startApiUnderTest(
   const keyTiming = { refreshMs: 60_000, cooldownMs: 0, timeoutMs: 2_000 }
   // Without the time in which idle connections stay open.
   const deadlines = { headersMs: 10_000, requestMs: 30_000 }
-  const { port, checks, optional } = await startApi({
+  const { readiness, optional, details } = await startApi({
+    name: 'api',
     config,
     log,
     shutdown,
     metrics,
+    tracing: createContextOnly(),
     keyTiming,
     deadlines,
     ...options,
   })
+  const { port } = details
   const url = `http://127.0.0.1:${port}`
   return {
     url,
@@ -48,11 +51,11 @@ export async function startApiUnderTest(
     log: lines as readonly LogLine[],
     metrics,
     /** The result of `/readyz`. */
-    takesRequests: () => Object.values(checks).every((holds) => holds()),
+    takesRequests: () => Object.values(readiness).every((holds) => holds()),
     /** Whether `/readyz` lists the check as degraded. */
     isDegraded: (check: keyof Api['optional']) => !optional[check](),
     /** Both Redis and the broker are connected. */
-    isReady: () => [...Object.values(checks), optional.rabbitmq].every((holds) => holds()),
+    isReady: () => [...Object.values(readiness), optional.rabbitmq].every((holds) => holds()),
     close: async (): Promise<void> => {
       expect(await shutdown.run()).toBe(true)
     },

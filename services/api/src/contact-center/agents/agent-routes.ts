@@ -4,7 +4,7 @@ import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { acts, type RouteOf, reads } from '../../http/route.ts'
 import { pageParameters } from '../../http/schema.ts'
-import { isLiveLeg, readCallsById, showLegs } from '../calls/call-leg.ts'
+import { isLiveLeg, readLiveLegs, showLegs } from '../calls/call-leg.ts'
 import { requireAgent } from '../calls/commands.ts'
 import { type Agent, lastEventAtOf, viewOf } from '../center/agent.ts'
 import { currentSnapshot } from '../center/call.ts'
@@ -28,16 +28,12 @@ const DEVICE_STATUS_NAMES = new Map<number, string>(
 const cursors = createListCursor('a', /^.{1,255}$/s)
 
 function stateOf(agent: Agent, statusNames: StatusNames) {
-  const { statusCode, standingStatusCode, pendingStatusCode, deviceStatus, ...rest } = viewOf(agent)
+  const view = viewOf(agent)
   return {
     agentUri: agent.agentUri,
-    statusCode,
-    statusName: statusNames[statusCode] ?? String(statusCode),
-    standingStatusCode,
-    pendingStatusCode,
-    deviceStatus,
-    deviceStatusName: DEVICE_STATUS_NAMES.get(deviceStatus) ?? 'unknown',
-    ...rest,
+    ...view,
+    statusName: statusNames[view.statusCode] ?? String(view.statusCode),
+    deviceStatusName: DEVICE_STATUS_NAMES.get(view.deviceStatus) ?? 'unknown',
     since: agent.since,
     sequence: agent.sequence,
     occurredAt: lastEventAtOf(agent),
@@ -57,12 +53,8 @@ const listAgents: RouteOf<AgentRouteDeps, undefined, PageQuery> = {
     const after = cursor === undefined ? undefined : cursors.parse(cursor)
     const provisioned = await platform.listAgents(tenant, { limit: limit + 1, ...(after !== undefined && { after }) })
     const uris = provisioned.slice(0, limit).map(({ agentUri }) => agentUri)
-    const agents = await center.readAgents(tenant, uris)
-    const ids = agents.flatMap(({ calls }) => calls.map(({ callId }) => callId))
-    const calls = await readCallsById(center, tenant, ids)
-    const items = agents.map(async (agent) => {
-      const legs = agent.calls.map(({ callId }) => calls.get(callId)?.legs[agent.agentUri]?.status)
-      return { ...stateOf(agent, statusNames), calls: await showLegs(platform, tenant, legs.filter(isLiveLeg)) }
+    const items = (await readLiveLegs(center, tenant, uris)).map(async ({ agent, legs }) => {
+      return { ...stateOf(agent, statusNames), calls: await showLegs(platform, tenant, legs) }
     })
     const nextCursor = provisioned.length > limit ? cursors.of(uris.at(-1) ?? '') : null
     return { status: 200, body: { items: await Promise.all(items), nextCursor } }

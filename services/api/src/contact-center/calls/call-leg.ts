@@ -50,5 +50,16 @@ export type CallListDeps = Pick<ContactCenter, 'platform' | 'center' | 'now'> & 
 export const readCallsById = async ({ readCalls }: Pick<Center, 'readCalls'>, tenant: Tenant, ids: readonly CallId[]) =>
   new Map((await readCalls(tenant, [...new Set(ids)])).map((call) => [call.callId, call]))
 
+/** Resolves to the agents with the live legs of each, in the order of the URIs. */
+export async function readLiveLegs(center: Center, tenant: Tenant, agentUris: readonly string[]) {
+  const agents = await center.readAgents(tenant, agentUris)
+  const ids = agents.flatMap((agent) => agent.calls.map(({ callId }) => callId))
+  const calls = await readCallsById(center, tenant, ids)
+  return agents.map((agent) => {
+    const legs = agent.calls.map(({ callId }) => calls.get(callId)?.legs[agent.agentUri]?.status)
+    return { agent, legs: legs.filter(isLiveLeg) }
+  })
+}
+
 export const isLiveLeg = (status: CallStatus | undefined): status is CallStatus =>
   status !== undefined && status.state !== CallState.ended

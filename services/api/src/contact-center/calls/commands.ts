@@ -20,12 +20,7 @@ import { type Answer, acts, type Caller, type RouteOf, type RouteRequest, type R
 import type { Agent } from '../center/agent.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
 import type { LegBody } from './call-schemas.ts'
-import {
-  missingAgentUri,
-  missingAgentUriNote,
-  type StatusWithoutAgent,
-  validateCallCommand,
-} from './missing-agent-uri.ts'
+import { missingAgentUriNote, type StatusWithoutAgent, validateCallCommand } from './missing-agent-uri.ts'
 
 export type CallRouteDeps = Pick<ContactCenter, 'platform' | 'center' | 'now'>
 
@@ -64,7 +59,7 @@ export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>):
     validatesAbsentBody: true,
     failures: [
       'invalid-request',
-      missingAgentUri(withoutAgentUri),
+      { code: 'missing-agent-uri', status: withoutAgentUri },
       'agent-not-found',
       ...failures,
       'platform-unavailable',

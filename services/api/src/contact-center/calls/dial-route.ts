@@ -1,5 +1,5 @@
 import { AppError, parseCallId, parseCommandId } from '@switchhook/contracts'
-import { type Call, type Dialled, hasBegun, newCall } from '../center/call.ts'
+import { type Dialled, hasBegun, newCall } from '../center/call.ts'
 import { acceptedSchema, correlationIdOf, type DialBody, dialSchema } from './call-schemas.ts'
 import { accepted, commandRoute, requireAgent, send } from './commands.ts'
 
@@ -22,10 +22,7 @@ export const dial = commandRoute<DialBody>({
     await requireAgent(platform, caller, agentUri)
     const commandId = parseCommandId(idFor('command'))
     const dialled: Dialled = { agentUri, destination, cli, correlationId, commandId }
-    const fresh: Call = {
-      ...newCall({ callId: parseCallId(idFor('call')), tenant }, new Date(now()).toISOString()),
-      dialled,
-    }
+    const fresh = newCall({ callId: parseCallId(idFor('call')), tenant }, new Date(now()).toISOString(), dialled)
     const likeness = correlationId === null ? null : { clientId, agentUri, destination, correlationId }
     const { call, again } = await center.beginDial(fresh, { agentUri, likeness, isKeyed })
     const original = call.dialled ?? dialled

@@ -1,15 +1,7 @@
 import type { FailureCode } from '@switchhook/contracts'
-import type { CommandOnLeg } from '@switchhook/platform'
+import type { CommandOnLeg, Platform } from '@switchhook/platform'
 import { acceptedSchema, callIdParam, type LegBody, legSchema } from './call-schemas.ts'
-import {
-  type AllowedCommand,
-  accepted,
-  allowCommand,
-  type CallRouteDeps,
-  commandRoute,
-  othersToHold,
-  send,
-} from './commands.ts'
+import { type AllowedCommand, accepted, allowCommand, commandRoute, othersToHold, send } from './commands.ts'
 
 interface LegRoute {
   readonly command: Exclude<CommandOnLeg, 'transfer'>
@@ -71,7 +63,7 @@ export const legRoutes = ROUTES.map(({ command, summary, description, failures =
 )
 
 function carryOut(
-  platform: CallRouteDeps['platform'],
+  platform: Platform,
   command: LegRoute['command'],
   { call, agent, commandId, known }: AllowedCommand,
   agentUri: string,

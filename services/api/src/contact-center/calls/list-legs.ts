@@ -1,7 +1,7 @@
 import { type CallId, CallState, type CallStatus, isGuid, parseCallId, type Tenant } from '@switchhook/contracts'
 import { createListCursor, type Page } from '@switchhook/store'
 import { REMEMBERED_MS } from '../center/call.ts'
-import { type CallListDeps, isLiveLeg, type LegQuery, readCallsById } from './call-leg.ts'
+import { type CallListDeps, type LegQuery, readCallsById, readLiveLegs } from './call-leg.ts'
 
 /** One request reads the calls of this many agents at most. */
 const MAX_AGENTS = 500
@@ -49,14 +49,9 @@ export async function liveLegs(
   return { items, nextCursor: liveCursors.of(` ${after}`) }
 }
 
-async function legsOf(deps: CallListDeps, tenant: Tenant, agentUris: readonly string[]): Promise<CallStatus[]> {
-  const agents = await deps.center.readAgents(tenant, agentUris)
-  const callIds = agents.flatMap((one) => one.calls.map(({ callId }) => callId))
-  const calls = await readCallsById(deps.center, tenant, callIds)
-  return agents.flatMap(({ agentUri, calls: own }) => {
-    const ids = own.map(({ callId }) => callId).toSorted()
-    return ids.map((callId) => calls.get(callId)?.legs[agentUri]?.status).filter(isLiveLeg)
-  })
+async function legsOf({ center }: CallListDeps, tenant: Tenant, agentUris: readonly string[]): Promise<CallStatus[]> {
+  const agents = await readLiveLegs(center, tenant, agentUris)
+  return agents.flatMap(({ legs }) => legs.toSorted((a, b) => (a.callId < b.callId ? -1 : 1)))
 }
 
 async function urisAfter({ platform }: CallListDeps, tenant: Tenant, after?: string, only?: string): Promise<string[]> {
@@ -98,14 +93,12 @@ export async function endedLegs(
     const calls = await readCallsById(deps.center, tenant, ids)
     for (const event of page.items) {
       const leg = calls.get(event.callId as CallId)?.legs[event.agentUri ?? '']?.status
-      if (leg !== undefined && isLastEvent(leg, event)) legs.set(`${leg.callId} ${leg.agentUri}`, leg)
+      // An ended leg has no event after the one that ended it.
+      const isLast = leg?.state === CallState.ended && leg.occurredAt === event.occurredAt
+      if (isLast) legs.set(`${leg.callId} ${leg.agentUri}`, leg)
     }
     if (page.nextCursor === null) return { items: [...legs.values()], nextCursor: null }
     next = page.nextCursor
   }
   return { items: [...legs.values()], nextCursor: endedCursors.of(next) }
 }
-
-/** An ended leg has no event after the one that ended it. */
-const isLastEvent = (leg: CallStatus, { occurredAt }: { readonly occurredAt: string }): boolean =>
-  leg.state === CallState.ended && leg.occurredAt === occurredAt

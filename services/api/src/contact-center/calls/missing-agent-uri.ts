@@ -1,16 +1,11 @@
-import { AppError, type FailureCode, type Fault } from '@switchhook/contracts'
+import { AppError, type Fault } from '@switchhook/contracts'
 import { isSameAddress } from '@switchhook/platform'
-import type { FailureAt } from '../../http/route.ts'
 
 /**
  * Status of a call command without an agentUri. The specification asks for 401 on dial and transfer. The other commands
  * answer 400, because a 401 makes clients fetch a new token and retry.
  */
 export type StatusWithoutAgent = 400 | 401
-
-/** For the `failures` of a route. */
-export const missingAgentUri = (status: StatusWithoutAgent): FailureCode | FailureAt =>
-  status === 400 ? 'missing-agent-uri' : { code: 'missing-agent-uri', status }
 
 /** For the description of a route. */
 export const missingAgentUriNote = (status: StatusWithoutAgent): string =>
@@ -27,7 +22,8 @@ export const validateCallCommand =
   (statusWithoutAgent: StatusWithoutAgent, otherParty?: 'destination' | 'transferTarget') =>
   (body: unknown, faults: readonly Fault[]): AppError | undefined => {
     const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined
-    if (isMissing(fields?.['agentUri'])) {
+    const agentUri = fields?.['agentUri']
+    if (agentUri == null || agentUri === '') {
       const others = faults.filter(({ pointer }) => pointer !== '/agentUri')
       const errors = [{ pointer: '/agentUri', detail: 'is required' }, ...others]
       const detail =
@@ -44,8 +40,6 @@ export const validateCallCommand =
       ? undefined
       : new AppError('invalid-request', { detail: 'The body is not valid.', errors: all })
   }
-
-const isMissing = (value: unknown): boolean => value === undefined || value === null || value === ''
 
 function callsOneself(fields: Record<string, unknown> | undefined, name: string): Fault[] {
   const [agentUri, other] = [fields?.['agentUri'], fields?.[name]]

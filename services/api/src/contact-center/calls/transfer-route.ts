@@ -44,10 +44,8 @@ async function begin(
       detail: 'The agent is connected on another call; hold that call first.',
     })
   }
-  const consultation = {
-    ...newCall({ callId: consultationCallId, tenant }, new Date(now()).toISOString()),
-    dialled: { agentUri, destination: transferTarget, cli: null, correlationId, commandId },
-  }
+  const dialled = { agentUri, destination: transferTarget, cli: null, correlationId, commandId }
+  const consultation = newCall({ callId: consultationCallId, tenant }, new Date(now()).toISOString(), dialled)
   await center.beginConsultation(consultation)
   await send(platform.transfer(command)).catch(async (error: unknown) => {
     // Best effort: otherwise a probe ends the consultation with platformLost.

@@ -60,7 +60,8 @@ export function beginDial(
 
     const agent = agentOf(storedAgent, agentUri)
     requireDevice(agent, call.callId, nowMs)
-    const reserved = [...freshReservations(agent, nowMs), { callId: call.callId, at: call.createdAt }]
+    const thisDial: LikeDial = { callId: call.callId, at: call.createdAt }
+    const reserved = [...freshReservations(agent, nowMs), thisDial]
     return {
       result: { call, again: false },
       writing: {
@@ -70,13 +71,7 @@ export function beginDial(
           // Until the agent's leg of the earlier call ends, a dial without a key repeats that call.
           ...(likenessKey === null || like !== undefined
             ? []
-            : [
-                {
-                  key: likenessKey,
-                  value: { callId: call.callId, at: call.createdAt } satisfies LikeDial,
-                  ttlMs: SAME_DIAL_KEPT_MS,
-                },
-              ]),
+            : [{ key: likenessKey, value: thisDial, ttlMs: SAME_DIAL_KEPT_MS }]),
         ],
         timers: [probeTimer(call.callId, PROBE_UNREPORTED_DIAL_MS)],
       },

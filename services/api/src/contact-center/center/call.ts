@@ -39,10 +39,14 @@ export interface Call {
  */
 export const REMEMBERED_MS = 10 * 60_000
 
-export const newCall = ({ callId, tenant }: Pick<Call, 'callId' | 'tenant'>, createdAt: string): Call => ({
+export const newCall = (
+  { callId, tenant }: Pick<Call, 'callId' | 'tenant'>,
+  createdAt: string,
+  dialled: Call['dialled'] = null,
+): Call => ({
   callId,
   tenant,
-  dialled: null,
+  dialled,
   createdAt,
   isAbandoned: false,
   legs: {},

@@ -8,13 +8,7 @@ import { type AgentChange, type AgentTimerPayload, applyDevice, applyPresence, a
 import { beginDial, type DialOptions } from './begin-dial.ts'
 import { type Call, callKey, callRecord, hasBegun, isLive } from './call.ts'
 import { agentEvent, keysOf, recordReports } from './record-reports.ts'
-import {
-  PROBE_SILENT_MS,
-  PROBE_UNREPORTED_DIAL_MS,
-  probeTimer,
-  reportsOfProbe,
-  untilProbeMs,
-} from './silent-call-probe.ts'
+import { PROBE_UNREPORTED_DIAL_MS, probeTimer, reportsOfProbe, untilProbeMs } from './silent-call-probe.ts'
 
 interface CenterDeps extends Pick<Base, 'now'>, Partial<Pick<Base, 'traceOfRequest'>> {
   readonly store: Pick<StateStore, 'read'>
@@ -84,7 +78,7 @@ export function createCenter(deps: CenterDeps) {
       return { result: agent, writing: { records: [{ key: agentKey(agentUri), value: agent }], events, timers } }
     })
 
-  const setProbe = (tenant: Tenant, callId: CallId, dueInMs: number): Promise<void> =>
+  const setProbe = (tenant: Tenant, callId: CallId, dueInMs?: number): Promise<void> =>
     transact(tenant, [], () => ({
       result: undefined,
       writing: { records: [], timers: [probeTimer(callId, dueInMs)] },
@@ -178,7 +172,7 @@ export function createCenter(deps: CenterDeps) {
       await record(reportsOfProbe(call, reported, isoNow()))
       const after = await findCall(tenant, callId)
       if (after === undefined || !isLive(after)) return
-      await setProbe(tenant, callId, PROBE_SILENT_MS)
+      await setProbe(tenant, callId)
     },
   }
 }

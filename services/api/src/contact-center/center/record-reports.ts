@@ -4,7 +4,7 @@ import type { NewEvent, Writing } from '../../state/transact.ts'
 import { agentKey, agentOf } from './agent.ts'
 import { applyLegs } from './agent-model.ts'
 import { type Call, callKey, callRecord, isLive, newCall } from './call.ts'
-import { PROBE_SILENT_MS, probeTimer } from './silent-call-probe.ts'
+import { probeTimer } from './silent-call-probe.ts'
 
 /** Keys of the records that the reports change, each once. */
 export function keysOf(reports: readonly LegReport[]): readonly string[] {
@@ -52,7 +52,7 @@ export function recordReports(
     timers: [
       ...[...calls.values()]
         .filter((call) => isLive(call) && !isKnownLive(stored, call))
-        .map(({ callId }) => probeTimer(callId, PROBE_SILENT_MS)),
+        .map(({ callId }) => probeTimer(callId)),
       ...agents.flatMap(({ timers }) => timers),
     ],
   }

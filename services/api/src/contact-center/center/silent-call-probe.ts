@@ -15,7 +15,7 @@ export const PROBE_UNREPORTED_DIAL_MS = 45_000
  * writes: when it falls due, `untilProbeMs` says whether the call is silent. Its id has the word of earlier versions, which
  * share the timers during an upgrade.
  */
-export const probeTimer = (callId: CallId, dueInMs: number) => ({
+export const probeTimer = (callId: CallId, dueInMs = PROBE_SILENT_MS) => ({
   id: `audit:${callId}`,
   dueInMs,
   payload: { callId },

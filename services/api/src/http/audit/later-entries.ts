@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Tenant } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
+import { getOrCreate, type Logger } from '@switchhook/runtime'
 import type { AuditStore, NewAuditEntry } from '@switchhook/store'
 
 /** Bounds the memory while Redis is slow: about 5 MB. */
@@ -58,9 +58,7 @@ export function openLaterEntries(
         return
       }
       count += 1
-      const entries = waiting.get(tenant)
-      if (entries === undefined) waiting.set(tenant, [entry])
-      else entries.push(entry)
+      getOrCreate(waiting, tenant, () => []).push(entry)
       storing ??= storeAll()
     },
     /** Resolves once the entries so far are stored or given up. */

@@ -46,17 +46,17 @@ export function createLimitExpensive({ mostWaiting, maxWaitMs } = LIMITS) {
 }
 
 function turnIn(waiting: Queue, maxWaitMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const start = (): void => {
-      deadline.stop()
-      resolve()
-    }
-    const deadline = startDeadline(maxWaitMs, () => {
-      waiting.splice(waiting.indexOf(start), 1)
-      reject(refused())
-    })
-    waiting.push(start)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const start = (): void => {
+    deadline.stop()
+    resolve()
+  }
+  const deadline = startDeadline(maxWaitMs, () => {
+    waiting.splice(waiting.indexOf(start), 1)
+    reject(refused())
   })
+  waiting.push(start)
+  return promise
 }
 
 const refused = () =>

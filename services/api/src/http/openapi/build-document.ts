@@ -9,11 +9,11 @@ import { responsesOf } from './responses.ts'
 
 export type ApiDocument = Readonly<Record<string, unknown>>
 
-/** The requests that the service sends, by name. */
-export type DescribedWebhooks = Readonly<Record<string, (components: Components) => Schema>>
+/** Describes the request that the service sends to endpoints. */
+export type DescribeDelivery = (components: Components) => Schema
 
 /** Builds the document from the table of routes that is also mounted, so the two cannot differ. */
-export function buildDocument(routes: readonly RouteSpec[], webhooks: DescribedWebhooks): ApiDocument {
+export function buildDocument(routes: readonly RouteSpec[], delivery: DescribeDelivery): ApiDocument {
   const components = createComponents()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
@@ -28,9 +28,7 @@ export function buildDocument(routes: readonly RouteSpec[], webhooks: DescribedW
     security: [{ bearer: [] }],
     tags: TAGS.filter(({ name }) => used.has(name)),
     paths,
-    webhooks: Object.fromEntries(
-      Object.entries(webhooks).map(([name, webhook]) => [name, { post: webhook(components) }]),
-    ),
+    webhooks: { delivery: { post: delivery(components) } },
     components: {
       ...components.collected(),
       securitySchemes: {

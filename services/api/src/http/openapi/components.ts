@@ -34,11 +34,7 @@ export function createComponents() {
     headers: (names: readonly AnswerHeader[]): Schema =>
       Object.fromEntries(names.map((name) => [name, add('headers', name, ANSWER_HEADERS[name])])),
     /** All named parts, by kind and in alphabetical order. */
-    collected: () => ({
-      schemas: sorted(known.schemas),
-      responses: sorted(known.responses),
-      headers: sorted(known.headers),
-    }),
+    collected: () => Object.fromEntries(Object.entries(known).map(([kind, named]) => [kind, sorted(named)])),
   }
 }
 

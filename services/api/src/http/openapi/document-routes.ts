@@ -1,7 +1,7 @@
 import { describeEvents } from '@switchhook/contracts'
 import { bind, type Route, type RouteOf, type RouteSpec } from '../route.ts'
 import { FixedJson } from '../send.ts'
-import { buildDocument, type DescribedWebhooks } from './build-document.ts'
+import { buildDocument, type DescribeDelivery } from './build-document.ts'
 
 interface DocumentDeps {
   readonly document: FixedJson
@@ -34,8 +34,8 @@ const ROUTES = [readDocument, readEventsDocument]
 /** Adds the routes that serve the documents. The OpenAPI document describes them as well. */
 export const withDocumentSpecs = (specs: readonly RouteSpec[]): readonly RouteSpec[] => [...specs, ...ROUTES]
 
-export function withDocument(routes: readonly Route[], webhooks: DescribedWebhooks): readonly Route[] {
-  const document = new FixedJson(() => buildDocument(withDocumentSpecs(routes), webhooks))
+export function withDocument(routes: readonly Route[], delivery: DescribeDelivery): readonly Route[] {
+  const document = new FixedJson(() => buildDocument(withDocumentSpecs(routes), delivery))
   const events = new FixedJson(describeEvents)
   return [...routes, ...ROUTES.map((route) => bind(route, { document, events }))]
 }

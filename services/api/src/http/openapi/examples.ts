@@ -144,8 +144,8 @@ export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
 
 /** An example for a schema, composed of the examples of its parts; undefined if they have none. */
 export function exampleOf(schema: Schema, details: ExampleDetails = {}): unknown {
-  const { examples, properties, items, oneOf } = schema
-  const [first] = [...((examples as unknown[] | undefined) ?? []), ...choicesOf(schema)]
+  const { examples = [], const: only, enum: choices = [], properties, items, oneOf } = schema
+  const [first] = [...(examples as unknown[]), ...(only === undefined ? (choices as unknown[]) : [only])]
   if (first !== undefined) return first
   if (properties !== undefined) {
     const members = objectOf(properties as Readonly<Record<string, Schema>>, details)
@@ -166,9 +166,6 @@ function objectOf(properties: Readonly<Record<string, Schema>>, details: Example
   const members = Object.entries(properties).map(([name, member]) => [name, exampleOf(member, details)] as const)
   return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }
-
-const choicesOf = ({ const: only, enum: choices = [] }: Schema): readonly unknown[] =>
-  only === undefined ? (choices as readonly unknown[]) : [only]
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -10,7 +10,7 @@ let server: Server
 
 beforeAll(async () => {
   const app = express()
-  for (const route of withDocument([], {})) {
+  for (const route of withDocument([], () => ({}))) {
     app.get(route.path, async (_request, response) => {
       const { status, body } = await route.handle({} as RouteRequest)
       await sendJson(response, status, body)

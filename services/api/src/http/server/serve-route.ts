@@ -3,6 +3,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { Audit } from '../audit/audit-log.ts'
 import type { Authenticate } from '../auth/open-auth.ts'
 import { ifMatchOf } from '../entity-tag.ts'
+import { openEventOutput } from '../event-output.ts'
 import { type AnswerOnce, idempotencyKeyOf } from '../idempotency.ts'
 import type { LimitClient } from '../limits/limit-client.ts'
 import type { LimitExpensive } from '../limits/limit-expensive.ts'
@@ -11,7 +12,6 @@ import { createReadQuery } from '../read-query.ts'
 import { requireRole } from '../role.ts'
 import { type Answer, type Caller, type Route, type RouteRequest, readsToken } from '../route.ts'
 import { sendJson } from '../send.ts'
-import { openEventOutput } from './event-output.ts'
 import { requestContextOf } from './observe-requests.ts'
 
 const ANONYMOUS: Caller = { tenant: null, clientId: 'anybody', role: null }
@@ -65,11 +65,10 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     const { requestId, traceId } = context
     const origin = { address: ip, userAgent: request.get('user-agent'), requestId, traceId }
     // Inside answerOnce: a replayed answer was audited when it was given first.
-    const handleNow = (request: RouteRequest): Promise<Answer> => audit(route, request, origin)
-    const handle: typeof handleNow =
-      route.isExpensive === true
-        ? (request) => limitExpensive(caller, () => handleNow(request), request.isClosed)
-        : handleNow
+    const handle = (request: RouteRequest): Promise<Answer> => {
+      const work = (): Promise<Answer> => audit(route, request, origin)
+      return route.isExpensive === true ? limitExpensive(caller, work, request.isClosed) : work()
+    }
     const answer =
       key === undefined
         ? await handle(asked)

@@ -1,6 +1,6 @@
 import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contracts'
 import { acts, type RouteOf } from '../../http/route.ts'
-import { choice, completeComponent, component, type ValueOf } from '../../http/schema.ts'
+import { choice, completeComponent, completeObject, component, type ValueOf } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -10,11 +10,8 @@ import { BUSY, FIRST_ATTEMPT, type RedeliverDeps, redeliver } from './redeliver.
 import { sendAgain } from './send-again.ts'
 
 const requestSchema = component('EventDeliveryRequest', {
-  type: 'object',
-  description: 'The subscription that the event is sent to.',
-  required: ['subscriptionId'],
+  ...completeObject('The subscription that the event is sent to.', { subscriptionId: subscriptionIdSchema }),
   additionalProperties: false,
-  properties: { subscriptionId: subscriptionIdSchema },
 })
 
 const answerSchema = completeComponent('EventDelivery', 'The delivery of an event to one subscription.', {

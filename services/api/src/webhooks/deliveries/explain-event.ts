@@ -6,14 +6,7 @@ import {
   type SubscriptionId,
   type Tenant,
 } from '@switchhook/contracts'
-import {
-  createListCursor,
-  inChunks,
-  type JournalEntry,
-  type ListedDelivery,
-  type Page,
-  type PageQuery,
-} from '@switchhook/store'
+import { createListCursor, inChunks, type ListedDelivery, type Page, type PageQuery } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
 import { HEALTHY } from '../subscriptions/endpoint-health.ts'
 import { explain } from './explain.ts'
@@ -105,7 +98,8 @@ export function createExplainEvent(deps: ExplainEventDeps) {
     const found = known === undefined ? await search(tenant, eventId) : []
     const stored = known ?? storedEventOf(found)
     if (stored === undefined) return undefined
-    const data = dataOf(journaled)
+    const dataJson = journaled?.dataJson ?? null
+    const data = dataJson === null ? null : (JSON.parse(dataJson) as EventData)
     const { eventType, occurredAt, fannedOutAt } = stored
 
     async function explainTo({ id, subscription }: Chosen, delivery: ListedDelivery | undefined) {
@@ -147,9 +141,6 @@ export function createExplainEvent(deps: ExplainEventDeps) {
     }
   }
 }
-
-const dataOf = (journaled: JournalEntry | undefined): EventData | null =>
-  journaled === undefined || journaled.dataJson === null ? null : (JSON.parse(journaled.dataJson) as EventData)
 
 /** The oldest delivery has the data of an event whose own record has expired. */
 function storedEventOf(deliveries: readonly ListedDelivery[]) {

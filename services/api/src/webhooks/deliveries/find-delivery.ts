@@ -1,19 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type DeliveryId, isGuid, parseDeliveryId, type Tenant } from '@switchhook/contracts'
-import {
-  type DeliveryArchive,
-  type DeliveryLogReader,
-  type DeliveryRecord,
-  pendingDelivery,
-  type SubscriptionStore,
-} from '@switchhook/store'
+import { type DeliveryRecord, pendingDelivery } from '@switchhook/store'
+import type { WebhookParts } from '../stores.ts'
 
-export interface FindDeliveryDeps {
-  readonly deliveries: Pick<DeliveryArchive, 'find'>
-  readonly deliveryLog: Pick<DeliveryLogReader, 'pending'>
-  readonly subscriptions: Pick<SubscriptionStore, 'find'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+export interface FindDeliveryDeps extends Pick<WebhookParts, 'now'> {
+  readonly deliveries: Pick<WebhookParts['deliveries'], 'find'>
+  readonly deliveryLog: Pick<WebhookParts['deliveryLog'], 'pending'>
+  readonly subscriptions: Pick<WebhookParts['subscriptions'], 'find'>
 }
 
 /**

@@ -1,12 +1,10 @@
 import type { DeliveryId, Subscription } from '@switchhook/contracts'
-import type { Broker } from '@switchhook/messaging'
-import type { DeliveryArchive, DeliveryRecord, Redeliverer, Sendable } from '@switchhook/store'
+import type { DeliveryRecord, Redeliverer, Sendable } from '@switchhook/store'
+import type { WebhookParts } from '../stores.ts'
 
-export interface SendAgainDeps {
-  readonly deliveries: Pick<DeliveryArchive, 'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent'>
-  readonly publish: Broker['publishDelivery']
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+export interface SendAgainDeps extends Pick<WebhookParts, 'now'> {
+  readonly deliveries: Pick<WebhookParts['deliveries'], 'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent'>
+  readonly publish: WebhookParts['publishDelivery']
 }
 
 /** `busy`: another sender holds the lease. `unknown`: the record has expired. `without-body`: only its body is no longer kept. */

@@ -39,31 +39,20 @@ async function pageOf(
   tenant: Tenant,
   { subscriptionId, callId, agentUri, ...query }: QueryOf<typeof parameters>,
 ): Promise<Page<ListedDelivery>> {
-  const only = subscriptionId === undefined ? undefined : parseSubscriptionId(subscriptionId)
-  const range = rangeOf(query)
-  const ofSubscription = only !== undefined && { subscriptionId: only }
+  const only = subscriptionId !== undefined && { subscriptionId: parseSubscriptionId(subscriptionId) }
+  const wanted = { ...rangeOf(query), ...only, matches: matcherOf(query) }
   const subject = {
     ...(callId !== undefined && { callId: canonicalCallId(callId) }),
     ...(agentUri !== undefined && { agentUri }),
   }
   const hasSubject = callId !== undefined || agentUri !== undefined
-  const matches = matcherOf(query)
   if (query.state === 'parked') {
-    return parked.page(tenant, {
-      ...range,
-      ...ofSubscription,
-      matches,
-      ...(hasSubject && {
-        bodyMatches: (body) => isAbout(subject, subjectOf((JSON.parse(body.toString()) as Envelope).data)),
-      }),
-    })
+    const bodyMatches = (body: Buffer) => isAbout(subject, subjectOf((JSON.parse(body.toString()) as Envelope).data))
+    return parked.page(tenant, { ...wanted, ...(hasSubject && { bodyMatches }) })
   }
-  if (only === undefined || hasSubject) {
-    return tenantLog.page(tenant, { ...range, ...ofSubscription, ...subject, matches })
-  }
-  const subscription = await subscriptions.find(tenant, only)
-  if (subscription === undefined) return { items: [], nextCursor: null }
-  return deliveryLog.page(subscription, { ...range, matches })
+  if (only === false || hasSubject) return tenantLog.page(tenant, { ...wanted, ...subject })
+  const subscription = await subscriptions.find(tenant, only.subscriptionId)
+  return subscription === undefined ? { items: [], nextCursor: null } : deliveryLog.page(subscription, wanted)
 }
 
 export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined, QueryOf<typeof parameters>> = {

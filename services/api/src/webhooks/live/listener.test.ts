@@ -2,7 +2,7 @@ import { newEventId } from '@switchhook/contracts'
 import { BEGINNING, isBefore, type JournalEntry, journalIdAt } from '@switchhook/store'
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
-import type { EventOutput } from '../../http/route.ts'
+import type { EventOutput } from '../../http/event-output.ts'
 import { type Listener, type LiveBatch, startListener } from './listener.ts'
 import { type LiveFilter, liveAttempt, liveEvent } from './live-events.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isBefore, type JournalEntry, type JournalId } from '@switchhook/store'
-import type { EventOutput } from '../../http/route.ts'
+import type { EventOutput } from '../../http/event-output.ts'
 import {
   commentText,
   gapText,
@@ -66,22 +66,16 @@ export function startListener(
     writtenAtMs = nowMs()
   }
 
-  /** Texts of the present batch, which are written together. */
-  const gathered: string[] = []
-  let gatheredLength = 0
-
-  function gather(text: string): void {
-    gathered.push(text)
-    gatheredLength += text.length
-  }
+  /** The text of the present batch, which is written together. */
+  let gathered = ''
 
   function writeGathered(): void {
-    if (gathered.length > 0) write(gathered.splice(0).join(''))
-    gatheredLength = 0
+    if (gathered !== '') write(gathered)
+    gathered = ''
   }
 
   function hasRoom(): boolean {
-    if (output.bufferedBytes() + gatheredLength < MAX_BUFFERED_BYTES) {
+    if (output.bufferedBytes() + gathered.length < MAX_BUFFERED_BYTES) {
       blockedSinceMs = undefined
       return true
     }
@@ -90,7 +84,7 @@ export function startListener(
   }
 
   function reportGap(resumedAt: JournalId): void {
-    if (missedAfter !== undefined) gather(gapText(missedAfter, resumedAt))
+    if (missedAfter !== undefined) gathered += gapText(missedAfter, resumedAt)
     missedAfter = undefined
   }
 
@@ -101,7 +95,7 @@ export function startListener(
       return
     }
     reportGap(at)
-    gather(item.text())
+    gathered += item.text()
   }
 
   async function untilRoom(): Promise<boolean> {

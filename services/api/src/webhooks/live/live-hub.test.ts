@@ -9,7 +9,7 @@ import {
   type LiveAttempts,
 } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
-import type { EventOutput } from '../../http/route.ts'
+import type { EventOutput } from '../../http/event-output.ts'
 import { createLiveHub, type LiveHub } from './live-hub.ts'
 
 const hubs: LiveHub[] = []

@@ -1,23 +1,17 @@
 import type { Tenant } from '@switchhook/contracts'
-import { createKeyedQueue, type Logger, type Poll, startPoll } from '@switchhook/runtime'
-import {
-  BEGINNING,
-  type JournalId,
-  type JournalReader,
-  LISTEN_AGAIN_MS,
-  type LiveAttemptStore,
-} from '@switchhook/store'
-import type { ApiConfig } from '../../config.ts'
+import { createKeyedQueue, getOrCreate, type Poll, startPoll } from '@switchhook/runtime'
+import { BEGINNING, type JournalId, LISTEN_AGAIN_MS, type LiveAttemptStore } from '@switchhook/store'
+import type { Base } from '../../base.ts'
+import type { EventOutput } from '../../http/event-output.ts'
 import { retryAfter } from '../../http/headered-error.ts'
-import type { EventOutput } from '../../http/route.ts'
 import { type Listener, startListener } from './listener.ts'
 import { type LiveFilter, liveAttempt, liveEvent } from './live-events.ts'
 
 interface LiveHubDeps {
-  readonly journal: Pick<JournalReader, 'after' | 'read' | 'newest' | 'hasAll'>
+  readonly journal: Pick<Base['journal'], 'after' | 'read' | 'newest' | 'hasAll'>
   readonly attempts: Pick<LiveAttemptStore, 'listen' | 'newest' | 'after'>
-  readonly config: Pick<ApiConfig, 'STREAM_LISTENERS_PER_TENANT' | 'STREAM_LISTENERS_PER_CLIENT'>
-  readonly log: Pick<Logger, 'warn' | 'info'>
+  readonly config: Pick<Base['config'], 'STREAM_LISTENERS_PER_TENANT' | 'STREAM_LISTENERS_PER_CLIENT'>
+  readonly log: Pick<Base['log'], 'warn' | 'info'>
 }
 
 interface AskedStream {
@@ -67,19 +61,11 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
   let seats = 0
   let ticker: NodeJS.Timeout | undefined
 
-  function channelOf(tenant: Tenant): Channel {
-    const present = channels.get(tenant)
-    if (present !== undefined) return present
-    const channel: Channel = {
-      tenant,
-      listeners: new Set(),
-      seats: 0,
-      place: BEGINNING,
-      attemptsPlace: '0-0',
-      opened: Promise.resolve(),
-    }
+  function newChannel(tenant: Tenant): Channel {
+    const listeners = new Set<Listener>()
+    const opened = Promise.resolve()
+    const channel: Channel = { tenant, listeners, seats: 0, place: BEGINNING, attemptsPlace: '0-0', opened }
     channel.opened = open(channel)
-    channels.set(tenant, channel)
     return channel
   }
 
@@ -186,7 +172,7 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
       const own = client === undefined ? 0 : (seatsOfClients.get(client) ?? 0)
       if (own >= config.STREAM_LISTENERS_PER_CLIENT) throw retryAfter('too-many-client-listeners', RETRY_AFTER_SECONDS)
       // Opened only for a seat, which awaits it: without Redis, the unawaited rejection would end the process.
-      const channel = channelOf(tenant)
+      const channel = getOrCreate(channels, tenant, () => newChannel(tenant))
       addSeats(channel, client, 1)
       ticker ??= setInterval(tick, TICK_MS)
       try {

@@ -1,15 +1,10 @@
 import { AppError, parseSubscriptionId } from '@switchhook/contracts'
-import {
-  type CoolDownPeriod,
-  OUTCOME_CODES,
-  STATISTICS_STEPS,
-  type StatisticsPoint,
-  type StatisticsStep,
-} from '@switchhook/store'
+import { OUTCOME_CODES, STATISTICS_STEPS, type StatisticsStep } from '@switchhook/store'
 import { windowOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, completeComponent, count, flag, list, moment, type QueryOf } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
+import { momentOf } from '../subscriptions/endpoint-health.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 const STEPS = Object.keys(STATISTICS_STEPS) as StatisticsStep[]
@@ -126,13 +121,12 @@ export const readStatistics: RouteOf<
       id === null || statistics.isCounted(tenant, id),
       id === null ? [] : coolDowns.between({ tenant, subscriptionId: id }, { fromMs, toMs }),
     ])
-    return { status: 200, body: { step, isCounted, points: points.map(viewOf), coolDowns: periods.map(periodOf) } }
+    const body = {
+      step,
+      isCounted,
+      points: points.map(({ atMs, ...figures }) => ({ at: momentOf(atMs), ...figures })),
+      coolDowns: periods.map((period) => ({ from: momentOf(period.fromMs), until: momentOf(period.untilMs) })),
+    }
+    return { status: 200, body }
   },
 }
-
-const viewOf = ({ atMs, ...figures }: StatisticsPoint) => ({ at: new Date(atMs).toISOString(), ...figures })
-
-const periodOf = ({ fromMs, untilMs }: CoolDownPeriod) => ({
-  from: new Date(fromMs).toISOString(),
-  until: new Date(untilMs).toISOString(),
-})

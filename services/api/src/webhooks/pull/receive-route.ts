@@ -1,6 +1,5 @@
 import {
   AppError,
-  type Delivery,
   isLeaseValid,
   isPaused,
   isSent,
@@ -95,7 +94,8 @@ async function handOut(
         await held.release(id, rest.map(leaseOf))
         return undefined
       }
-      const unwanted = rest.filter(({ delivery }) => !isWanted(subscription, delivery, now()))
+      // No client can receive what is of a deleted subscription.
+      const unwanted = rest.filter(({ delivery }) => !subscription || !isSent(subscription, delivery, now()))
       const wanted = rest.filter((each) => !unwanted.includes(each))
       const items = wanted.map((each) => itemOf(each, subscription, signer))
       await Promise.all(unwanted.map(({ delivery }) => broker.publishBacklogged(delivery)))
@@ -117,10 +117,6 @@ async function handOut(
     throw error
   }
 }
-
-/** False if the subscription was deleted: no client can receive it then. */
-const isWanted = (subscription: Subscription | undefined, delivery: Delivery, nowMs: number): boolean =>
-  subscription !== undefined && isSent(subscription, delivery, nowMs)
 
 const leaseOf = ({ delivery: { deliveryId }, lease }: LeasedDelivery) => ({ deliveryId, lease })
 

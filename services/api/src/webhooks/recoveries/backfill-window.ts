@@ -7,6 +7,7 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import { type JournalEntry, type JournalReader, journalIdAt, microsOf, type ParkedRange } from '@switchhook/store'
+import { momentOf } from '../subscriptions/endpoint-health.ts'
 import type { Item } from './recovery.ts'
 
 interface BackfillRange extends Pick<ParkedRange, 'after' | 'until'> {
@@ -53,19 +54,19 @@ export function createBackfillWindow(journal: Pick<JournalReader, 'after' | 'new
     },
     /** Reads every event of the range. `oldest` and `newest` of `count`: when they were journaled (ISO 8601, UTC). */
     async count(target: BackfillTarget, range: BackfillRange) {
-      const times: number[] = []
+      const timesMs: number[] = []
       const counts = { count: 0, withoutBody: 0, unknown: 0 }
       for (let after: string | undefined = range.after; after !== undefined; ) {
         const entries = await page(target.tenant, { ...range, after }, COUNTED_AT_ONCE)
         for (const entry of entries) {
           const kind = countedAs(entry, target, range)
           if (kind !== undefined) counts[kind] += 1
-          if (kind === 'count') times[counts.count === 1 ? 0 : 1] = microsOf(entry.id)
+          if (kind === 'count') timesMs[counts.count === 1 ? 0 : 1] = microsOf(entry.id) / 1_000
         }
         const last = entries.at(-1)
         after = entries.length === COUNTED_AT_ONCE && last !== undefined ? String(microsOf(last.id)) : undefined
       }
-      return { ...counts, oldest: isoOf(times[0]), newest: isoOf(times.at(-1)) }
+      return { ...counts, oldest: momentOf(timesMs[0]), newest: momentOf(timesMs.at(-1)) }
     },
   }
 }
@@ -101,6 +102,3 @@ export function wentTo(
   const wasCreatedLater = Date.parse(createdAt) > Date.parse(event.fannedOutAt) + CLOCK_MARGIN_MS
   return isComplete || wasCreatedLater ? false : 'unknown'
 }
-
-const isoOf = (micros: number | undefined): string | null =>
-  micros === undefined ? null : new Date(Math.floor(micros / 1_000)).toISOString()

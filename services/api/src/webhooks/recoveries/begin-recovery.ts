@@ -1,27 +1,15 @@
-import type { SubscriptionId, Tenant } from '@switchhook/contracts'
+import { parseRecoveryId, type RecoveryId, type SubscriptionId } from '@switchhook/contracts'
 import type { ParkedWindow } from '@switchhook/store'
 import { invalidBody } from '../../http/read-body.ts'
 import { windowFault, windowOf } from '../../http/read-range.ts'
-import { type Answer, acts, type RouteOf } from '../../http/route.ts'
+import { type Answer, acts, type RouteOf, type RouteRequest } from '../../http/route.ts'
 import type { Schema } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
+import { momentOf } from '../subscriptions/endpoint-health.ts'
 import type { BackfillWindow } from './backfill-window.ts'
-import {
-  listEndAtStart,
-  newRecovery,
-  type Recovery,
-  type RecoveryRequested,
-  rangeOf,
-  type Selection,
-} from './recovery.ts'
+import { listEndAtStart, newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
 import type { RecoveryBook } from './recovery-book.ts'
-import {
-  type RecoveryRequest,
-  type RecoveryView,
-  recoveryCountSchema,
-  recoverySchema,
-  viewOf,
-} from './recovery-schema.ts'
+import { type RecoveryRequest, recoveryCountSchema, recoverySchema, viewOf } from './recovery-schema.ts'
 
 export const RECOVERIES = '/api/v1/webhooks/recoveries'
 
@@ -51,12 +39,10 @@ export const beginning = (action: 'recovery.started' | 'backfill.started', answe
     },
   }) satisfies Partial<RouteOf<unknown>>
 
-interface Counted extends Pick<Recovery, 'after' | 'until'>, Partial<Pick<Recovery, 'newest'>> {
+/** `failed`: counted as failed at the beginning and skipped, so that they do not use up the pace. */
+interface Counted extends Pick<Recovery, 'found' | 'failed' | 'after' | 'until' | 'newest'> {
   /** The counts of the answer to a dry run. */
   readonly shown: object
-  readonly found: number
-  /** Counted as failed at the beginning and skipped, so that they do not use up the pace. */
-  readonly failed: number
 }
 
 /** Counts the parked deliveries that a recovery would send, and those that have lost their body and cannot be sent again. */
@@ -84,38 +70,38 @@ export async function countParked(
 /** Begins a recovery, unless the subscription has one or `dryRun` asks for the counts alone. */
 export async function beginRecovery(
   deps: RecoveryRouteDeps,
-  tenant: Tenant,
-  asked: RecoveryRequested,
-  { dryRun }: Pick<RecoveryRequest, 'dryRun'>,
+  { caller, body, idFor }: RouteRequest<Pick<RecoveryRequest, 'dryRun' | 'maxPerSecond'>>,
+  wanted: Pick<Recovery, 'subscriptionId' | 'kind' | 'selection'>,
   count: () => Promise<Counted>,
 ): Promise<Answer> {
+  const { tenant } = caller
+  const { dryRun, maxPerSecond = null } = body
+  const asked = { ...wanted, recoveryId: parseRecoveryId(idFor('recovery')), maxPerSecond }
   // Before counting, because counting is expensive.
   const present = dryRun === true ? undefined : await deps.recoveries.begun(tenant, asked)
-  if (present !== undefined) return accepted(deps, present, asked)
+  if (present !== undefined) return accepted(deps, present, asked.recoveryId)
   const startedAtMs = deps.now()
   const { shown, ...counted } = await count()
   if (dryRun === true) return { status: 200, body: { dryRun: true, ...shown }, isUnchanged: true }
   const recovery = newRecovery({ ...asked, ...counted }, startedAtMs)
-  return accepted(deps, await deps.recoveries.begin(tenant, recovery), asked)
+  return accepted(deps, await deps.recoveries.begin(tenant, recovery), asked.recoveryId)
 }
 
-async function accepted(deps: RecoveryRouteDeps, recovery: Recovery, asked: RecoveryRequested): Promise<Answer> {
+async function accepted(deps: RecoveryRouteDeps, recovery: Recovery, askedId: RecoveryId): Promise<Answer> {
   return {
     status: 202,
     body: await view(deps, recovery),
     headers: { Location: `${RECOVERIES}/${recovery.recoveryId}` },
     // A request that is repeated after a crash finds the recovery that it began itself, and is audited.
-    isUnchanged: recovery.recoveryId !== asked.recoveryId,
+    isUnchanged: recovery.recoveryId !== askedId,
   }
 }
 
-export const view = async ({ parked }: Pick<RecoveryRouteDeps, 'parked'>, recovery: Recovery): Promise<RecoveryView> =>
+export const view = async ({ parked }: Pick<RecoveryRouteDeps, 'parked'>, recovery: Recovery) =>
   viewOf(recovery, await parked.countAfter(recovery.subscriptionId, listEndAtStart(recovery)))
 
 export function selectionOf({ from = null, to = null, reason = null, eventTypes = null }: RecoveryRequest): Selection {
   const { fromMs, toMs } = windowOf({ from, to })
-  return { from: toIso(fromMs), to: toIso(toMs), reason, ...(eventTypes !== null && { eventTypes }) }
+  // Normalised to UTC, so that equal times compare as equal.
+  return { from: momentOf(fromMs), to: momentOf(toMs), reason, ...(eventTypes !== null && { eventTypes }) }
 }
-
-/** Normalised to UTC, so that equal times compare as equal. */
-const toIso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())

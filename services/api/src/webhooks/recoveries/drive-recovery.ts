@@ -68,13 +68,8 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
       const waits = subscription.mode !== 'pull' && present.kind !== 'backfill'
       const isHeld = waits && isPaused(subscription, nowMs)
       const allowed = { isEnabled: subscription.enabled, isPaused: isHeld, mostPerSecond }
-      const { take, waitMs, pace, waitingFor } = planStep(present.pace, {
-        ...allowed,
-        health,
-        unansweredMs,
-        stalledMs,
-        nowMs,
-      })
+      const conditions = { ...allowed, health, unansweredMs, stalledMs, nowMs }
+      const { take, waitMs, pace, waitingFor } = planStep(present.pace, conditions)
       if (take === 0 && stalledMs >= MAX_STALLED_MS) return write(cancelled(released, 'no-progress', nowMs))
       // Only sending shows whether the broker is back.
       const stillWaitingFor = present.waitingFor === 'broker' ? present.waitingFor : null

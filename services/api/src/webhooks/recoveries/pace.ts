@@ -31,14 +31,6 @@ export const WAITING_FOR = [
 
 export type WaitingFor = (typeof WAITING_FOR)[number]
 
-/** How many deliveries a step sends, and when the next step begins. */
-export interface StepPlan {
-  readonly pace: Pace
-  readonly take: number
-  readonly waitMs: number
-  readonly waitingFor: WaitingFor | null
-}
-
 /** The rate doubles after this time. */
 export const RISE_MS = 3_000
 /** While a delivery has no result for this long, nothing more is sent: new events of the subscription would queue behind it. */
@@ -54,15 +46,15 @@ const MAX_COOLDOWN_CHECK_MS = 5_000
 export const firstPace = (sinceMs: number): Pace => ({ perSecond: 1, sinceMs })
 
 /**
- * The rate begins at one delivery per second and doubles every three seconds. A cool-down, a disabled or paused
- * subscription or a missing result pauses the recovery; then it begins at one again, after a cool-down with a single
- * delivery as the probe. Pure.
+ * Decides how many deliveries a step sends, and when the next step begins. The rate begins at one delivery per second and
+ * doubles every three seconds. A cool-down, a disabled or paused subscription or a missing result pauses the recovery; then
+ * it begins at one again, after a cool-down with a single delivery as the probe. Pure.
  */
 export function planStep(
   { sinceMs }: Pace,
   { isEnabled, isPaused, health, unansweredMs, mostPerSecond, stalledMs, nowMs }: Conditions,
-): StepPlan {
-  const pause = (waitingFor: WaitingFor, atLeastMs: number, atMostMs = atLeastMs): StepPlan => {
+) {
+  const pause = (waitingFor: WaitingFor, atLeastMs: number, atMostMs = atLeastMs) => {
     const waitMs = Math.min(atLeastMs, atMostMs)
     return { pace: firstPace(nowMs + waitMs), take: 0, waitMs, waitingFor }
   }

@@ -1,4 +1,4 @@
-import { isGuid, parseSubscriptionId, type RecoveryId, type Subscription } from '@switchhook/contracts'
+import type { RecoveryId, Subscription, SubscriptionId } from '@switchhook/contracts'
 import type { DueTimer, Rejections, StateStore } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
 import { countParked, type RecoveryRouteDeps } from './begin-recovery.ts'
@@ -11,7 +11,7 @@ interface RecoverRejectedDeps
 }
 
 interface Question {
-  readonly subscriptionId: string
+  readonly subscriptionId: SubscriptionId
   /** The recovery of a replica that is counting. */
   readonly counting?: RecoveryId
 }
@@ -51,9 +51,7 @@ export function createRecoverRejected(deps: RecoverRejectedDeps) {
   /** Resolves before the deliveries are counted: other timers must not wait for that. */
   async function timerDue({ tenant, payload }: Pick<DueTimer, 'tenant' | 'payload'>): Promise<void> {
     const question = payload as Question
-    const { subscriptionId: id } = question
-    if (!isGuid(id)) return
-    const subscriptionId = parseSubscriptionId(id)
+    const { subscriptionId } = question
     const endpoint = { tenant, subscriptionId }
     const rejections = await deps.rejections.find(endpoint)
     const subscription = rejections && (await deps.subscriptions.find(tenant, subscriptionId))
@@ -67,9 +65,9 @@ export function createRecoverRejected(deps: RecoverRejectedDeps) {
     if (hasBegun(recoveryId)) return deps.rejections.remove(endpoint, rejections)
     const waitMs = waitMsAfter(recoveries, deps.now())
     const timer = {
-      id: `rejected:${id}`,
+      id: `rejected:${subscriptionId}`,
       dueInMs: waitMs > 0 ? waitMs : COUNT_LEASE_MS,
-      payload: { subscriptionId: id, ...(waitMs <= 0 && { counting: recoveryId }) },
+      payload: { subscriptionId, ...(waitMs <= 0 && { counting: recoveryId }) },
     }
     await deps.store.commit(tenant, { records: [], events: [], timers: [timer] })
     if (waitMs > 0 || counting.has(recoveryId)) return

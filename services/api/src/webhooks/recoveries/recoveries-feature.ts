@@ -9,14 +9,7 @@ import { createRecoveryDriver } from './drive-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 import { createRecoveryBook, type RecoveriesDeps } from './recovery-book.ts'
 import { createRecoveryMeter } from './recovery-meter.ts'
-import {
-  backfill,
-  cancelRecovery,
-  listAllRecoveries,
-  listRecoveries,
-  readRecovery,
-  recover,
-} from './recovery-routes.ts'
+import { recoveryRoutes } from './recovery-routes.ts'
 
 /**
  * Recoveries, as one replica runs them. A recovery is a cursor in the list of a subscription's parked deliveries, which is
@@ -48,29 +41,26 @@ export function createRecoveries(deps: RecoveriesDeps) {
   return { book: createRecoveryBook(deps, transact), driver: createRecoveryDriver(deps, transact) }
 }
 
-export const recoveries = feature(
-  [recover, backfill, listRecoveries, listAllRecoveries, readRecovery, cancelRecovery],
-  (parts: WebhookParts & { readonly state: State }) => {
-    const { config, metrics, tracing, redis, broker, journal, state } = parts
-    const breakers = createBreakerReader(redis)
-    const opened = {
-      ...parts,
-      store: state.store,
-      look: (endpoint) => breakers.look(endpoint),
-      parked: createParkedWindow(redis),
-      publish: tracePublishDelivery(tracing, (delivery) => broker.publishBacklogged(delivery)),
-      mostPerSecond: config.RECOVERY_RATE,
-      meter: createRecoveryMeter(metrics),
-    } satisfies RecoveriesDeps
-    const { book, driver } = createRecoveries(opened)
-    const deps = { ...opened, recoveries: book, backfill: createBackfillWindow(journal) }
-    const rejected = createRecoverRejected(deps)
-    return {
-      deps,
-      timers: { recovery: driver.timerDue, sending: driver.timerDue, rejected: rejected.timerDue },
-      close: async () => {
-        await Promise.all([driver.idle(), rejected.idle()])
-      },
-    }
-  },
-)
+export const recoveries = feature(recoveryRoutes, (parts: WebhookParts & { readonly state: State }) => {
+  const { config, metrics, tracing, redis, broker, journal, state } = parts
+  const breakers = createBreakerReader(redis)
+  const opened = {
+    ...parts,
+    store: state.store,
+    look: (endpoint) => breakers.look(endpoint),
+    parked: createParkedWindow(redis),
+    publish: tracePublishDelivery(tracing, (delivery) => broker.publishBacklogged(delivery)),
+    mostPerSecond: config.RECOVERY_RATE,
+    meter: createRecoveryMeter(metrics),
+  } satisfies RecoveriesDeps
+  const { book, driver } = createRecoveries(opened)
+  const deps = { ...opened, recoveries: book, backfill: createBackfillWindow(journal) }
+  const rejected = createRecoverRejected(deps)
+  return {
+    deps,
+    timers: { recovery: driver.timerDue, sending: driver.timerDue, rejected: rejected.timerDue },
+    close: async () => {
+      await Promise.all([driver.idle(), rejected.idle()])
+    },
+  }
+})

@@ -1,13 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type RecoveryId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
-import {
-  type BreakerStore,
-  createListCursor,
-  type PageQuery,
-  type ParkedWindow,
-  type StateStore,
-} from '@switchhook/store'
+import { type BreakerStore, createListCursor, type PageQuery, type ParkedWindow } from '@switchhook/store'
+import type { State } from '../../state/state.ts'
 import type { Transact, Writing } from '../../state/transact.ts'
 import type { WebhookParts } from '../stores.ts'
 import { MAX_CHECK_MS } from './pace.ts'
@@ -15,7 +10,7 @@ import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested }
 import type { RecoveryMeter } from './recovery-meter.ts'
 
 export interface RecoveriesDeps extends Pick<WebhookParts, 'rejections' | 'deliveries' | 'journal' | 'now' | 'log'> {
-  readonly store: StateStore
+  readonly store: State['store']
   readonly look: BreakerStore['look']
   readonly parked: ParkedWindow
   readonly publish: Broker['publishBacklogged']

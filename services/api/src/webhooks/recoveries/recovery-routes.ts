@@ -38,20 +38,14 @@ export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
     'that are parked again stay parked. With `dryRun`, the answer is 200 with a count, and nothing is sent. One recovery of a subscription ' +
     'runs at a time: repeating its request returns it, and a different window, reason, type or pace answers 409 `recovery-in-progress`.',
   failures: ['subscription-not-found', 'recovery-in-progress'],
-  async handle({ caller, params: { id }, body, idFor }, deps) {
-    const { id: subscriptionId } = await findSubscription(deps.subscriptions, caller, id)
-    const selection = selectionOf(body)
-    const asked = {
-      recoveryId: parseRecoveryId(idFor('recovery')),
-      subscriptionId,
-      selection,
-      maxPerSecond: body.maxPerSecond ?? null,
-    }
-    return beginRecovery(deps, caller.tenant, asked, body, () => countParked(deps, subscriptionId, asked))
+  async handle(request, deps) {
+    const { id: subscriptionId } = await findSubscription(deps.subscriptions, request.caller, request.params['id'])
+    const wanted = { subscriptionId, selection: selectionOf(request.body) }
+    return beginRecovery(deps, request, wanted, () => countParked(deps, subscriptionId, wanted))
   },
 }
 
-export const backfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
+const backfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
   ...beginning('backfill.started', 'The backfill is running.', backfillRequestSchema),
   ...ofSubscription('/backfill'),
   operationId: 'backfill',
@@ -64,27 +58,23 @@ export const backfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
     'The journal keeps the first 100 subscriptions of an event. If an event went to more, and this subscription existed then and is not among the 100, ' +
     'the event is counted as `unknown` and not sent.',
   failures: ['subscription-not-found', 'recovery-in-progress', 'journal-off'],
-  async handle({ caller: { tenant }, caller, params: { id }, body, idFor }, deps) {
-    const subscription = await findSubscription(deps.subscriptions, caller, id)
+  async handle(request, deps) {
+    const { caller, params, body } = request
+    const subscription = await findSubscription(deps.subscriptions, caller, params['id'])
     if (!deps.journal.isOn) throw new AppError('journal-off')
     // In a fixed order, so that equal requests compare as equal.
     const eventTypes = coveredTypes(body.eventTypes ?? subscription.eventTypes)
-    const asked = {
-      recoveryId: parseRecoveryId(idFor('recovery')),
-      subscriptionId: subscription.id,
-      kind: 'backfill' as const,
-      selection: { ...selectionOf(body), eventTypes },
-      maxPerSecond: body.maxPerSecond ?? null,
-    }
-    return beginRecovery(deps, tenant, asked, body, async () => {
-      const { after, until } = rangeOf(asked.selection, await deps.backfill.newest(tenant))
+    const selection = { ...selectionOf(body), eventTypes }
+    const wanted = { subscriptionId: subscription.id, kind: 'backfill' as const, selection }
+    return beginRecovery(deps, request, wanted, async () => {
+      const { after, until } = rangeOf(selection, await deps.backfill.newest(caller.tenant))
       const shown = await deps.backfill.count(subscription, { after, until, eventTypes })
       return { shown, found: shown.count + shown.withoutBody, failed: shown.withoutBody, after, until }
     })
   },
 }
 
-export const listRecoveries: RouteOf<RecoveryRouteDeps> = {
+const listRecoveries: RouteOf<RecoveryRouteDeps> = {
   ...reads('deliveries'),
   ...ofSubscription('/recoveries'),
   operationId: 'listRecoveries',
@@ -99,7 +89,7 @@ export const listRecoveries: RouteOf<RecoveryRouteDeps> = {
   },
 }
 
-export const listAllRecoveries: RouteOf<RecoveryRouteDeps, undefined, PageQuery> = {
+const listAllRecoveries: RouteOf<RecoveryRouteDeps, undefined, PageQuery> = {
   ...reads('deliveries'),
   path: RECOVERIES,
   operationId: 'listAllRecoveries',
@@ -115,7 +105,7 @@ export const listAllRecoveries: RouteOf<RecoveryRouteDeps, undefined, PageQuery>
   },
 }
 
-export const readRecovery: RouteOf<RecoveryRouteDeps> = {
+const readRecovery: RouteOf<RecoveryRouteDeps> = {
   ...reads('deliveries'),
   path: `${RECOVERIES}/{recoveryId}`,
   operationId: 'readRecovery',
@@ -130,7 +120,7 @@ export const readRecovery: RouteOf<RecoveryRouteDeps> = {
   },
 }
 
-export const cancelRecovery: RouteOf<RecoveryRouteDeps> = {
+const cancelRecovery: RouteOf<RecoveryRouteDeps> = {
   ...acts('deliveries'),
   path: `${RECOVERIES}/{recoveryId}/cancel`,
   operationId: 'cancelRecovery',
@@ -149,6 +139,8 @@ export const cancelRecovery: RouteOf<RecoveryRouteDeps> = {
     return { status: 200, body: await view(deps, recovery), isUnchanged: recovery.cancelledBecause !== 'requested' }
   },
 }
+
+export const recoveryRoutes = [recover, backfill, listRecoveries, listAllRecoveries, readRecovery, cancelRecovery]
 
 /** @throws AppError `recovery-not-found`, also for a malformed id and for a recovery of another tenant */
 async function found<Found>(

@@ -1,11 +1,4 @@
-import {
-  AppError,
-  hasLimits,
-  holdsDeliveries,
-  isGuid,
-  parseSubscriptionId,
-  type Subscription,
-} from '@switchhook/contracts'
+import { AppError, hasLimits, holdsDeliveries, type Subscription } from '@switchhook/contracts'
 import { requireMatch } from '../../http/entity-tag.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { watchUse } from './delete-unused.ts'
@@ -18,6 +11,7 @@ import {
   ofSubscription,
   type SubscriptionChange,
   type SubscriptionRouteDeps,
+  subscriptionIdOf,
   withHealth,
 } from './subscription-routes.ts'
 import { etagHeader, subscriptionChangeSchema, subscriptionSchema } from './subscription-schema.ts'
@@ -52,9 +46,8 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
   validate: (body, faults, { urlRules }) => validateSubscription(body, faults, urlRules),
   async handle({ caller, params: { id }, body, ifMatch, isRerun }, deps) {
     const { url, eventTypes, description, headers, enabled } = body
-    if (!isGuid(id)) throw new AppError('subscription-not-found')
+    const subscriptionId = subscriptionIdOf(id)
     const settings = wantedSettings(body)
-    const subscriptionId = parseSubscriptionId(id)
     if (settings.deleteAfterUnusedSeconds !== undefined) {
       const present = await findSubscription(deps.subscriptions, caller, id)
       requireMode(present, body)
@@ -115,9 +108,8 @@ export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
   responses: { 204: { description: 'The subscription was deleted.' } },
   failures: ['subscription-not-found'],
   async handle({ caller, params: { id }, ifMatch, isRerun }, deps) {
-    if (!isGuid(id)) throw new AppError('subscription-not-found')
     let before: Subscription | undefined
-    const removed = await deps.subscriptions.remove(caller.tenant, parseSubscriptionId(id), (present) => {
+    const removed = await deps.subscriptions.remove(caller.tenant, subscriptionIdOf(id), (present) => {
       requireMatch(ifMatch, tagOf(present))
       before = present
     })

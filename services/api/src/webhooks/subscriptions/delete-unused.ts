@@ -1,4 +1,4 @@
-import { isGuid, parseSubscriptionId, type Subscription } from '@switchhook/contracts'
+import type { Subscription, SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { HeldStore, PullerStore, StateStore, SubscriptionStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
@@ -15,7 +15,7 @@ interface UnusedDeps extends Pick<Base, 'now'> {
 }
 
 interface Payload {
-  readonly subscriptionId: string
+  readonly subscriptionId: SubscriptionId
   /** Milliseconds since 1970: unused since then, unless a client has received later. */
   readonly sinceMs: number
   /** The setting that the timer belongs to. Absent in timers of earlier versions. */
@@ -49,9 +49,7 @@ const KEPT = new Error('the setting was changed')
 export const createDeleteUnused =
   ({ subscriptions, pullers, held, state, auditLog, log, now }: UnusedDeps): TimerOwners[string] =>
   async ({ tenant, payload }) => {
-    const { subscriptionId, sinceMs, seconds } = payload as Payload
-    if (!isGuid(subscriptionId)) return
-    const id = parseSubscriptionId(subscriptionId)
+    const { subscriptionId: id, sinceMs, seconds } = payload as Payload
     const watched = await subscriptions.find(tenant, id)
     if (watched?.deleteAfterUnusedSeconds === undefined) return
     // Of an earlier version. The setting may have another timer by now, so the whole time begins again.
@@ -60,19 +58,20 @@ export const createDeleteUnused =
     const [{ lastAtMs }, [counts]] = await Promise.all([pullers.find(id, now()), held.counts([id])])
     // A client may still handle what it received long ago.
     const usedAtMs = (counts?.leased ?? 0) > 0 ? now() : Math.max(sinceMs, lastAtMs ?? 0)
-    const leftMs = usedAtMs + watched.deleteAfterUnusedSeconds * 1_000 - now()
+    const leftMs = usedAtMs + seconds * 1_000 - now()
     if (leftMs > 0) return watchUse(state, watched, sinceMs, leftMs)
     let isRemoved: boolean
     try {
       isRemoved = await subscriptions.remove(tenant, id, (present) => {
         // The change has set a timer of its own.
-        if (present.deleteAfterUnusedSeconds !== watched.deleteAfterUnusedSeconds) throw KEPT
+        if (present.deleteAfterUnusedSeconds !== seconds) throw KEPT
       })
     } catch (error) {
       if (error === KEPT) return
       throw error
     }
     if (isRemoved) await auditLog.recordOwn(tenant, 'subscription.deleted', { subscriptionId: id })
-    await held.lookSoon({ tenant, subscriptionId: id })
-    log.info('a pull subscription was deleted, because no client received its deliveries', { tenant, subscriptionId })
+    const which = { tenant, subscriptionId: id }
+    await held.lookSoon(which)
+    log.info('a pull subscription was deleted, because no client received its deliveries', which)
   }

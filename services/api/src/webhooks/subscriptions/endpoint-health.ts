@@ -82,4 +82,5 @@ export const healthViewOf = (health: Health) => ({
   failingSince: momentOf(health.failingSinceMs),
 })
 
-export const momentOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+export const momentOf = (ms: number | null | undefined): string | null =>
+  ms == null ? null : new Date(ms).toISOString()

@@ -1,11 +1,11 @@
-import { AppError, type Fault, type Subscription } from '@switchhook/contracts'
+import { AppError, escapeToken, type Fault, type Subscription } from '@switchhook/contracts'
 import { subscriptionHeader, type Vault, VaultError } from '@switchhook/signing'
 
 /** Stands for a stored value: reading shows it, and a request with it keeps the value. */
 const KEPT = '***'
 
 /** As clients send them. `KEPT`: keep the stored value; null: remove it. */
-export type WantedHeaders = Readonly<Record<string, string | null>> | null
+type WantedHeaders = Readonly<Record<string, string | null>> | null
 
 /** What a request changes: `url`, if it moves the subscription. */
 export interface HeadersRequest {
@@ -75,8 +75,7 @@ function valueFault(value: unknown): string | undefined {
   return 'must be visible ASCII, without line breaks and without spaces at its ends'
 }
 
-/** RFC 6901, section 3. */
-const pointerTo = (name: string): string => `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+const pointerTo = (name: string): string => `/headers/${escapeToken(name)}`
 
 export const shownHeaders = ({ headers }: Pick<Subscription, 'headers'>): Readonly<Record<string, string>> | null =>
   headers === undefined ? null : Object.fromEntries(Object.keys(headers).map((name) => [name, KEPT]))

@@ -1,12 +1,4 @@
-import {
-  AppError,
-  formerSecretsAt,
-  formerValidUntil,
-  isGuid,
-  MAX_FORMER_SECRETS,
-  parseSubscriptionId,
-  rotateSecret,
-} from '@switchhook/contracts'
+import { AppError, formerSecretsAt, formerValidUntil, MAX_FORMER_SECRETS, rotateSecret } from '@switchhook/contracts'
 import type { ApiConfig } from '../../config.ts'
 import { requireMatch } from '../../http/entity-tag.ts'
 import type { RouteOf } from '../../http/route.ts'
@@ -14,7 +6,7 @@ import type { ValueOf } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { rotatedSchema, rotationSchema } from './signing-schema.ts'
 import { firstAttemptsStopped } from './stop-first-attempts.ts'
-import { ofSubscription } from './subscription-routes.ts'
+import { ofSubscription, subscriptionIdOf } from './subscription-routes.ts'
 import { etagHeader } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
 import { tagOf } from './subscription-view.ts'
@@ -45,8 +37,7 @@ export const rotateSubscriptionSecret: RouteOf<RotateRouteDeps, ValueOf<typeof r
   responses: { 200: { description: 'The new secret.', body: rotatedSchema, headers: { ETag: etagHeader } } },
   failures: ['subscription-not-found', 'too-many-secrets'],
   async handle({ caller, params: { id }, body: { overlapSeconds }, idFor, ifMatch }, deps) {
-    if (!isGuid(id)) throw new AppError('subscription-not-found')
-    const owner = { tenant: caller.tenant, id: parseSubscriptionId(id) }
+    const owner = { tenant: caller.tenant, id: subscriptionIdOf(id) }
     const overlapMs = overlapSeconds === undefined ? deps.config.SIGNATURE_OVERLAP : overlapSeconds * 1_000
     const next = { id: idFor('secret'), secret: newSealedSecret(deps.vault, owner) }
     const nowMs = deps.now()

@@ -1,20 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasLimits, olderLeasesEndAt, type Subscription } from '@switchhook/contracts'
 
-type Change = { readonly headers?: unknown } & Partial<
-  Pick<
-    Subscription,
-    | 'url'
-    | 'eventTypes'
-    | 'filter'
-    | 'enabled'
-    | 'paused'
-    | 'pausedUntil'
-    | 'expireAfterSeconds'
-    | 'maxInFlight'
-    | 'maxPerSecond'
-  >
->
+type Change = Partial<Omit<Subscription, 'headers'>> & { readonly headers?: unknown }
 
 /**
  * Whether the answer to this change promises that some first attempts are no longer sent, or only with the new headers or as

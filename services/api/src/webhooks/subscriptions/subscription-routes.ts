@@ -1,13 +1,13 @@
-import { AppError, isGuid, parseSubscriptionId, type SubscribedType, type Subscription } from '@switchhook/contracts'
-import { inChunks, type PageQuery, type StateStore, type SubscriptionStore } from '@switchhook/store'
+import { AppError, isGuid, parseSubscriptionId, type Subscription, type SubscriptionId } from '@switchhook/contracts'
+import { inChunks, type StateStore, type SubscriptionStore } from '@switchhook/store'
 import type { ApiConfig } from '../../config.ts'
 import { type Caller, type RouteOf, reads, searches } from '../../http/route.ts'
-import { text } from '../../http/schema.ts'
+import { type QueryOf, text } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { watchUse } from './delete-unused.ts'
 import { HEALTHY } from './endpoint-health.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
-import { mergedHeaders, type WantedHeaders } from './own-headers.ts'
+import { type HeadersRequest, mergedHeaders } from './own-headers.ts'
 import { storedTypes } from './subscribed-types.ts'
 import {
   createdSubscriptionSchema,
@@ -34,14 +34,9 @@ export interface SubscriptionRouteDeps
   readonly state: Pick<StateStore, 'commit'>
 }
 
-interface NewSubscription extends Partial<OptionalSettings> {
-  readonly mode?: 'post' | 'pull'
-  readonly url?: string | null
-  readonly eventTypes: readonly SubscribedType[]
-  readonly description?: string | null
-  readonly headers?: WantedHeaders
-  readonly enabled?: boolean
-}
+type NewSubscription = Pick<Subscription, 'eventTypes'> &
+  Partial<Pick<Subscription, 'description' | 'enabled'> & OptionalSettings> &
+  HeadersRequest & { readonly mode?: 'post' | 'pull' }
 
 export type SubscriptionChange = Omit<Partial<NewSubscription>, 'mode'>
 
@@ -53,6 +48,12 @@ export const ofSubscription = (rest = '') => ({
   params: { id: subscriptionIdSchema },
 })
 
+/** @throws AppError `subscription-not-found` for a malformed id, which no subscription has */
+export function subscriptionIdOf(id: string | undefined): SubscriptionId {
+  if (isGuid(id)) return parseSubscriptionId(id)
+  throw new AppError('subscription-not-found')
+}
+
 /**
  * @throws AppError `subscription-not-found`, also for a malformed id and for a subscription of another tenant;
  * `subscription-disabled` or `subscription-not-pull` if it must be enabled, or a pull subscription, and is not
@@ -63,7 +64,7 @@ export async function findSubscription(
   id: string | undefined,
   must: { readonly beEnabled?: true; readonly bePull?: true } = {},
 ): Promise<Subscription> {
-  const found = isGuid(id) ? await subscriptions.find(tenant, parseSubscriptionId(id)) : undefined
+  const found = await subscriptions.find(tenant, subscriptionIdOf(id))
   if (found === undefined) throw new AppError('subscription-not-found')
   if (must.beEnabled && !found.enabled) throw new AppError('subscription-disabled')
   if (must.bePull && found.mode !== 'pull') throw new AppError('subscription-not-pull')
@@ -131,11 +132,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
   },
 }
 
-export const listSubscriptions: RouteOf<
-  SubscriptionRouteDeps,
-  undefined,
-  PageQuery & { readonly externalId?: string }
-> = {
+export const listSubscriptions: RouteOf<SubscriptionRouteDeps, undefined, QueryOf<typeof subscriptionPageQuery>> = {
   ...searches('subscriptions'),
   path: SUBSCRIPTIONS,
   operationId: 'listSubscriptions',

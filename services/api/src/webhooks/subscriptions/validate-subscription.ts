@@ -49,12 +49,10 @@ export const validateNewSubscription = (body: unknown, schemaFaults: readonly Fa
 
 const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null && !Array.isArray(body)
 
-type ByMode = Partial<
-  Record<
-    'mode' | 'url' | 'deleteAfterUnusedSeconds' | 'recoverRejected' | 'headers' | 'maxInFlight' | 'maxPerSecond',
-    unknown
-  >
->
+/** What concerns the POST of a delivery. */
+const ONLY_OF_POST = ['url', 'headers', 'recoverRejected', 'maxInFlight', 'maxPerSecond'] as const
+
+type ByMode = Partial<Record<'mode' | 'deleteAfterUnusedSeconds' | (typeof ONLY_OF_POST)[number], unknown>>
 
 /** @throws AppError if a change does not fit the mode of the subscription */
 export function requireMode({ mode, url }: Pick<Subscription, 'mode' | 'url'>, change: ByMode): void {
@@ -69,15 +67,11 @@ export function roleForNew(body: unknown): Role {
 }
 
 export function modeFaults(body: ByMode): Fault[] {
-  const { mode, url, deleteAfterUnusedSeconds, recoverRejected, headers, ...limits } = body
+  const { mode, url, deleteAfterUnusedSeconds } = body
   if (mode === 'pull') {
-    const detail = 'must be absent: clients receive the deliveries'
-    return [
-      ...(url == null || url === '' ? [] : [{ pointer: '/url', detail }]),
-      ...(headers == null ? [] : [{ pointer: '/headers', detail }]),
-      ...(recoverRejected === true ? [{ pointer: '/recoverRejected', detail }] : []),
-      ...LIMITS.flatMap((name) => (limits[name] == null ? [] : [{ pointer: `/${name}`, detail }])),
-    ]
+    // A stored pull subscription has the url ''.
+    const sent = ONLY_OF_POST.filter((name) => body[name] != null && body[name] !== '' && body[name] !== false)
+    return sent.map((name) => ({ pointer: `/${name}`, detail: 'must be absent: clients receive the deliveries' }))
   }
   return [
     ...(url == null ? [{ pointer: '/url', detail: 'is required' }] : []),
@@ -86,8 +80,6 @@ export function modeFaults(body: ByMode): Fault[] {
       : [{ pointer: '/deleteAfterUnusedSeconds', detail: 'is only for pull subscriptions' }]),
   ]
 }
-
-const LIMITS = ['maxInFlight', 'maxPerSecond'] as const
 
 const LISTS_EVENT_TYPES: readonly FailureCode[] = ['invalid-webhook-url', 'unknown-event-type']
 

@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { eventually } from '@switchhook/testkit'
 import express from 'express'
-import type { EventOutput } from '../route.ts'
-import { openEventOutput } from './event-output.ts'
+import { type EventOutput, openEventOutput } from './event-output.ts'
 
 const READ_REST_MS = 200
 /** More than the buffers of both sockets. */
