@@ -77,25 +77,18 @@ function carryOut(draft: Draft, step: AgentStep, { call, leg, refusesHold }: Sub
       return true
     case 'completeTransfer':
       if (transfer?.by !== agentUri || transfer.consultation === null) return false
-      completeTransfer(draft, renamed(draft, call, transfer.consultation, step.correlationId))
+      for (const callId of [call.callId, transfer.consultation]) rename(draft, callId, step.correlationId)
+      completeTransfer(draft, draft.call(call.callId) ?? call)
       return true
   }
 }
 
-/** Replaces the correlation id of a call and its consultation, if there is a new one. */
-function renamed(
-  draft: Draft,
-  original: SimulatedCall,
-  consultation: CallId,
-  correlationId: string | null | undefined,
-): SimulatedCall {
-  if (correlationId == null) return original
-  for (const { callId } of [original, { callId: consultation }]) {
-    const call = draft.call(callId)
-    if (call !== undefined) draft.putCall({ ...call, correlationId })
-    for (const leg of draft.legsOf(callId)) draft.report(leg, { correlationId })
-  }
-  return { ...original, correlationId }
+/** Replaces the correlation id of a call, if there is a new one. */
+function rename(draft: Draft, callId: CallId, correlationId: string | null | undefined): void {
+  if (correlationId == null) return
+  const call = draft.call(callId)
+  if (call !== undefined) draft.putCall({ ...call, correlationId })
+  for (const leg of draft.legsOf(callId)) draft.report(leg, { correlationId })
 }
 
 function answer(draft: Draft, call: SimulatedCall): void {

@@ -53,15 +53,12 @@ export function beginArrival({ tenant, callId, channelId, from, called, refusal 
   return finishStep(draft)
 }
 
-export interface Line {
-  readonly tenant: Tenant
-  /** Of the line, for as long as it exists. */
-  readonly sessionId: CallId
+interface Line extends Pick<CallGroup, 'tenant' | 'sessionId'> {
   readonly agentUri: string
   readonly channelId: string
 }
 
-/** An agent opens the line for the first time. */
+/** An agent opens the line for the first time. The line has this session for as long as it exists. */
 export function beginLine({ tenant, sessionId, agentUri, channelId }: Line, atMs: number): Stepped {
   const group: CallGroup = { tenant, sessionId, step: 0, calls: {}, legs: [], commands: [] }
   return step(newSession(group, 0), { kind: 'line-opens', agentUri, channelId }, atMs)

@@ -40,11 +40,9 @@ function needsOf(draft: SessionDraft): ReadonlyMap<string, Need> {
       for (const party of connectedOutside(draft, call)) need(call, party, { id: call.callId, waits: false })
       continue
     }
-    const isRungForTransfer = calls.some(({ callId, phase, transfer }) => {
-      return callId !== call.callId && phase !== 'over' && transfer?.ringsIn === call.callId
-    })
+    const transferred = draft.calls.transferRingingIn(call.callId)
     // The call that is transferred speaks for both parties.
-    if (isRungForTransfer) continue
+    if (transferred !== undefined && transferred.callId !== call.callId) continue
     for (const party of partiesOf(draft, call)) need(call, party, bridgeFor(draft, call, party))
     const { transfer } = call
     if (transfer !== null && transfer.consultation === null) need(call, transfer.target, null)
