@@ -1,6 +1,6 @@
 import { CallState } from '@switchhook/contracts'
 import { getOrCreate } from '@switchhook/runtime'
-import { otherParty, type Party, type SimulatedCall } from '../../simulator/call-group.ts'
+import { isAgent, otherParty, type Party, type SimulatedCall } from '../../simulator/call-group.ts'
 import { type Channel, lineOf, newChannel } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
 
@@ -81,7 +81,7 @@ function bridgeFor(draft: SessionDraft, call: SimulatedCall, party: Party): Need
   }
   // While the call is on hold, the agent's line serves other calls.
   if (channel?.origin === 'lent' && !channel.isHeldAtPhone && draft.isHeldBy(callId, party)) return null
-  const isTransferred = transfer !== null && !(party.kind === 'agent' && party.agentUri === transfer.by)
+  const isTransferred = transfer !== null && !isAgent(party, transfer.by)
   const waits = isTransferred || draft.isHeldBy(callId, otherOf(call, party))
   return waits ? { id: `${callId}-h`, waits } : { id: callId, waits }
 }
