@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { WebSocket } from 'undici'
 
 /** A starting Asterisk may accept the connection and answer nothing. */
@@ -5,18 +6,12 @@ const OPEN_WITHIN_MS = 5_000
 
 /** Resolves when the connection is open. Closes it and rejects if it does not open in time. */
 export async function opened(socket: WebSocket, whose: string): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
+  const failed = new AbortController()
+  socket.addEventListener('error', () => failed.abort())
   try {
-    await new Promise<void>((resolve, reject) => {
-      const fail = (): void => reject(new Error(`${whose} has no connection to Asterisk`))
-      socket.addEventListener('open', () => resolve())
-      socket.addEventListener('error', fail)
-      timer = setTimeout(fail, OPEN_WITHIN_MS)
-    })
-  } catch (error) {
+    await once(socket, 'open', { signal: AbortSignal.any([failed.signal, AbortSignal.timeout(OPEN_WITHIN_MS)]) })
+  } catch {
     socket.close()
-    throw error
-  } finally {
-    clearTimeout(timer)
+    throw new Error(`${whose} has no connection to Asterisk`)
   }
 }

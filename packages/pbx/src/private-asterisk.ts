@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Home, rememberPorts, repository, runningPid, startDaemon, stopDaemon } from '@switchhook/test-servers'
 import { request } from 'undici'
@@ -74,7 +74,7 @@ export async function privateAsterisk(
     )
   }
   const libraries = join(root, 'usr', 'lib', triplet)
-  const [loader = ''] = loadersOf(root)
+  const [loader = ''] = globSync('usr/lib{64,}/ld-linux*', { cwd: root })
   return {
     url: new URL(`http://127.0.0.1:${http}`),
     /** The same server over TLS; null without a certificate. */
@@ -90,7 +90,7 @@ export async function privateAsterisk(
     start: (): Promise<void> =>
       startDaemon(home, {
         name: 'asterisk',
-        command: loader,
+        command: join(root, loader),
         args: [
           '--library-path',
           `${libraries}:${join(libraries, 'asterisk')}`,
@@ -121,13 +121,6 @@ async function knowsPhones(url: string, password: string): Promise<boolean> {
     return false
   }
 }
-
-const loadersOf = (root: string): readonly string[] =>
-  ['lib64', 'lib'].flatMap((name) => {
-    const folder = join(root, 'usr', name)
-    const found = existsSync(folder) ? readdirSync(folder).filter((file) => file.startsWith('ld-linux')) : []
-    return found.map((file) => join(folder, file))
-  })
 
 const agentSection = (name: string, extension: string, password: string): string => `[${name}](agent)
 auth = ${name}

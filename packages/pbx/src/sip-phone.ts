@@ -31,9 +31,8 @@ interface PhoneCall {
   readonly mine: string
   readonly theirs: string
   readonly target: string
-  /** Set while the call rings here. */
+  /** Set while the call rings here; null: it is up. */
   readonly invite: SipMessage | null
-  readonly isTalking: boolean
 }
 
 export type SipPhone = ReturnType<typeof createSipPhone>
@@ -62,22 +61,23 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
 
   function accept(call: PhoneCall): void {
     if (call.invite === null) return
-    const answered = tagged(reply(call.invite, '200 OK', [['Contact', contact]], noMedia('sendrecv')), call)
-    calls.set(call.id, { ...call, invite: null, isTalking: true })
-    send(answered)
+    calls.set(call.id, { ...call, invite: null })
+    sendOk(call, call.invite)
   }
 
+  const sendOk = (call: PhoneCall, request: SipMessage): void =>
+    sendResponse(call, request, '200 OK', [['Contact', contact]], noMedia('sendrecv'))
+
   /** A response in a dialog has our tag. */
-  const tagged = (response: SipMessage, call: PhoneCall): SipMessage => ({
-    ...response,
-    headers: response.headers.map(([key, value]) => (key.toLowerCase() === 'to' ? [key, call.mine] : [key, value])),
-  })
+  function sendResponse(call: PhoneCall, ...response: Parameters<typeof reply>): void {
+    const { headers, ...rest } = reply(...response)
+    send({ ...rest, headers: headers.map(([key, value]) => [key, key.toLowerCase() === 'to' ? call.mine : value]) })
+  }
 
   function rings(message: SipMessage): void {
     const id = headerOf(message, 'Call-ID')
     const known = calls.get(id)
-    if (known !== undefined)
-      return send(tagged(reply(message, '200 OK', [['Contact', contact]], noMedia('sendrecv')), known))
+    if (known !== undefined) return sendOk(known, message)
     const to = headerOf(message, 'To')
     const call: PhoneCall = {
       id,
@@ -85,20 +85,14 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
       theirs: headerOf(message, 'From'),
       target: uriIn(headerOf(message, 'Contact')),
       invite: message,
-      isTalking: false,
     }
     calls.set(id, call)
     const asked = `${headerOf(message, 'Call-Info')} ${headerOf(message, 'Alert-Info')}`
     if (!isIgnored && understands.includes('header') && /answer-after=0|autoanswer/i.test(asked)) return accept(call)
-    send(
-      tagged(
-        reply(message, '180 Ringing', [
-          ['Contact', contact],
-          ['Allow-Events', 'talk, hold'],
-        ]),
-        call,
-      ),
-    )
+    sendResponse(call, message, '180 Ringing', [
+      ['Contact', contact],
+      ['Allow-Events', 'talk, hold'],
+    ])
   }
 
   /** RFC 3515: the status line of the transfer is the body. */
@@ -129,7 +123,7 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     if (method === 'BYE') calls.delete(id)
     if (method === 'CANCEL' && call?.invite != null) {
       calls.delete(id)
-      send(tagged(reply(call.invite, '487 Request Terminated'), call))
+      sendResponse(call, call.invite, '487 Request Terminated')
     }
   }
 
@@ -137,7 +131,7 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     const response = await request(out)
     if (statusOf(response) !== 200) return
     const target = uriIn(headerOf(response, 'Contact'))
-    calls.set(id, { id, mine, theirs: headerOf(response, 'To'), target, invite: null, isTalking: true })
+    calls.set(id, { id, mine, theirs: headerOf(response, 'To'), target, invite: null })
   }
 
   const ringing = (): PhoneCall =>
@@ -145,7 +139,7 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
       [...calls.values()].find(({ invite }) => invite !== null),
       'no call rings',
     )
-  const upCalls = (): readonly PhoneCall[] => [...calls.values()].filter(({ isTalking }) => isTalking)
+  const upCalls = (): readonly PhoneCall[] => [...calls.values()].filter(({ invite }) => invite === null)
   const talking = (): PhoneCall => need(upCalls().at(-1), 'no call is up')
 
   function refer(call: PhoneCall, target: string): void {
@@ -201,7 +195,7 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     },
     /** Ringing or not; the newest last. */
     get calls(): readonly { readonly isTalking: boolean }[] {
-      return [...calls.values()]
+      return [...calls.values()].map(({ invite }) => ({ isTalking: invite === null }))
     },
     /** Rings even if the call has auto-answer headers. */
     ignoreRequestsToAnswer(ignored: boolean): void {
@@ -211,7 +205,7 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     decline(status = '486 Busy Here'): void {
       const call = ringing()
       calls.delete(call.id)
-      if (call.invite !== null) send(tagged(reply(call.invite, status), call))
+      if (call.invite !== null) sendResponse(call, call.invite, status)
     },
     hangup(): void {
       const call = talking()

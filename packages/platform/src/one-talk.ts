@@ -1,9 +1,31 @@
 import { type CallId, CallState, type Tenant, TransferStatus } from '@switchhook/contracts'
 import { createKeyedQueue } from '@switchhook/runtime'
-import type { ConnectedLeg } from './connected-by.ts'
 import type { LiveCalls } from './live-calls.ts'
 import type { LegReport, Platform } from './platform.ts'
-import type { AgentStep } from './simulator/call-group.ts'
+import type { AgentStep, CallGroup } from './simulator/call-group.ts'
+
+export interface ConnectedLeg extends Pick<LegReport, 'tenant' | 'callId' | 'agentUri'> {
+  /** The call has come back from a transfer, without a command of the agent. */
+  readonly hasReturned: boolean
+}
+
+/**
+ * The legs that a step has connected. Without a call that the phone has resumed: it decides itself which calls it connects.
+ * @param kind of the step
+ */
+export function connectedBy(kind: string, before: CallGroup, after: CallGroup): readonly ConnectedLeg[] {
+  if (kind === 'phone-resumes') return []
+  const wasConnected = new Set(before.legs.filter(isConnected).map(nameOf))
+  return after.legs
+    .filter((leg) => isConnected(leg) && !wasConnected.has(nameOf(leg)))
+    .map(({ tenant, callId, agentUri }) => {
+      const hasReturned = kind !== 'resume' && before.calls[callId]?.transfer?.by === agentUri
+      return { tenant, callId, agentUri, hasReturned }
+    })
+}
+
+const isConnected = ({ state }: LegReport): boolean => state === CallState.connected
+const nameOf = ({ callId, agentUri }: LegReport): string => `${callId} ${agentUri}`
 
 /** Longer than two processes can overlook each other, and than their clocks differ without a warning. */
 const SAME_MOMENT_MS = 1_000
@@ -28,7 +50,7 @@ export function createOneTalk({
 
   async function connectedLeg(tenant: Tenant, callId: CallId, agentUri: string): Promise<LegReport | undefined> {
     const legs = await legsOf(tenant, callId)
-    return legs.find((leg) => leg.agentUri === agentUri && leg.state === CallState.connected)
+    return legs.find((leg) => leg.agentUri === agentUri && isConnected(leg))
   }
 
   return ({ tenant, callId, agentUri, hasReturned }) =>

@@ -23,7 +23,7 @@ export interface ProvisionedAgent {
   readonly remoteAnswer?: boolean
 }
 
-export interface AgentPage {
+interface AgentPage {
   readonly limit: number
   /** The URI after which the page begins; absent: the first page. */
   readonly after?: string

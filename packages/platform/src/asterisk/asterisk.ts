@@ -76,7 +76,6 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   const { server, app, memory, onError, now } = deps
   if (!isApplicationName(app)) throw new TypeError(`not the name of an application: ${JSON.stringify(app)}`)
   const agents = pbxAgents(deps.agents)
-  const listAgents = createAgentList(deps.agents.map(provisioned))
   const ari = createAriClient(server)
   const store = createSessionStore(memory)
   const parties = createParties({ ...deps, agents })
@@ -229,7 +228,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       const isOpen = (await lines.channelOf(tenant, agentUri)) !== null
       return { ...provisioned(agent), remoteAnswer: isOpen }
     },
-    listAgents: async (tenant, page) => listAgents(tenant, page),
+    listAgents: createAgentList(deps.agents.map(provisioned)),
     dial: (command) =>
       onceReached(async () => {
         const { tenant, callId, agentUri, commandId, cli, correlationId } = command

@@ -4,7 +4,7 @@ import type { PbxAgent, PbxAgents } from './agents.ts'
 import { lineSession, type SessionName } from './ari/channel-mark.ts'
 import { beginLine } from './session/begin.ts'
 import type { Input } from './session/input.ts'
-import { isLive } from './session/session.ts'
+import { type Channel, isLive } from './session/session.ts'
 import type { Sessions } from './store/sessions.ts'
 
 export interface OpenLinesDeps extends Pick<Surroundings, 'liveCalls' | 'now'> {
@@ -43,6 +43,9 @@ export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesD
     return call === undefined ? [] : [call]
   }
 
+  const channelsOf = async (agent: PbxAgent): Promise<readonly Channel[]> =>
+    (await sessions.find(agent.tenant, sessionOf(agent).sessionId))?.channels ?? []
+
   return {
     sessionOf,
     callOn,
@@ -55,14 +58,10 @@ export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesD
     async channelOf(tenant: Tenant, agentUri: string): Promise<string | null> {
       const agent = agents.find(tenant, agentUri)
       if (agent?.answer !== 'connected') return null
-      const session = await sessions.find(tenant, sessionOf(agent).sessionId)
-      return session?.channels.find(({ state, isLeaving }) => state === 'up' && !isLeaving)?.id ?? null
+      return (await channelsOf(agent)).find(({ state, isLeaving }) => state === 'up' && !isLeaving)?.id ?? null
     },
     /** The agent has a line, which may not be answered yet. */
-    async isOpen(agent: PbxAgent): Promise<boolean> {
-      const session = await sessions.find(agent.tenant, sessionOf(agent).sessionId)
-      return session?.channels.some(isLive) === true
-    },
+    isOpen: async (agent: PbxAgent): Promise<boolean> => (await channelsOf(agent)).some(isLive),
     async opens(agent: PbxAgent, channelId: string): Promise<void> {
       const { tenant, agentUri } = agent
       const { sessionId } = sessionOf(agent)

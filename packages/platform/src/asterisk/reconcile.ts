@@ -56,11 +56,8 @@ export function createReconcile(deps: ReconcileDeps) {
     return { kind: 'listed', channels, hasRestarted }
   }
 
-  /** @param input a function reads Asterisk's lists once the session's earlier steps are carried out */
-  async function compare(
-    { tenant, sessionId }: SessionName,
-    input: SessionInput | (() => Promise<SessionInput>),
-  ): Promise<void> {
+  /** @param input called after the earlier steps of the session are carried out */
+  async function compare({ tenant, sessionId }: SessionName, input: () => Promise<SessionInput>): Promise<void> {
     await sessions.apply(tenant, sessionId, input)
     await sessions.report(tenant, sessionId)
   }
@@ -96,8 +93,8 @@ export function createReconcile(deps: ReconcileDeps) {
         const stored = await sessions.find(session.tenant, session.sessionId)
         // The list is older than this comparison, so only a new one proves that a channel is gone.
         const isMissing = stored?.channels.some((channel) => isLive(channel) && !listed.has(channel.id)) === true
-        const fresh = async (): Promise<SessionInput> => inputFor(await freshCalls(ari), hasRestarted)
-        await compare(session, isMissing ? fresh : input).catch((error: unknown) =>
+        const newest = async () => (isMissing ? inputFor(await freshCalls(ari), hasRestarted) : input)
+        await compare(session, newest).catch((error: unknown) =>
           onError('a call could not be compared with Asterisk', error),
         )
       }

@@ -13,13 +13,13 @@ import { createObserver } from './observer.ts'
 /** One test's platform and observer, with short forms of what tests do. Set up again for every test. */
 export class Fixture {
   observer = createObserver()
-  #harness: Harness | undefined
-  #restarted: Platform | undefined
+  harness!: Harness
+  platform!: Platform
 
   async setUp(open: OpenHarness): Promise<void> {
     this.observer = createObserver()
-    this.#harness = await open(this.observer)
-    this.#restarted = undefined
+    this.harness = await open(this.observer)
+    this.platform = this.harness.platform
     await this.platform.start(this.observer.listener)
   }
 
@@ -28,18 +28,9 @@ export class Fixture {
     this.observer.verify()
   }
 
-  get harness(): Harness {
-    if (this.#harness === undefined) throw new Error('setUp has not run')
-    return this.#harness
-  }
-
-  get platform(): Platform {
-    return this.#restarted ?? this.harness.platform
-  }
-
   /** The process dies, and another one takes over. */
   async restart(): Promise<void> {
-    this.#restarted = await this.harness.restart(this.observer)
+    this.platform = await this.harness.restart(this.observer)
   }
 
   get alice(): string {

@@ -10,12 +10,7 @@ export interface Harness {
   readonly alice: string
   readonly bob: string
   readonly carol: string
-  readonly addresses: {
-    readonly answers: string
-    readonly busy: string
-    readonly neverAnswers: string
-    readonly bad: string
-  }
+  readonly addresses: Readonly<Record<'answers' | 'busy' | 'neverAnswers' | 'bad', string>>
   /** Resolves once the condition is true. A harness with a virtual clock moves it; it rejects after a time limit. */
   readonly until: (condition: () => boolean) => Promise<void>
   /** An outside party rings an agent. Resolves to the new call. */

@@ -1,7 +1,7 @@
 import { type CallId, CallState, type CommandId, EndReason } from '@switchhook/contracts'
 import { hasResult } from '../call-model/check-command.ts'
 import type { LegReport } from '../platform.ts'
-import { type AgentStep, isSameParty, otherParty, type Party, type SimulatedCall } from './call-group.ts'
+import { type AgentStep, isSameParty, otherParty, type SimulatedCall } from './call-group.ts'
 import { connect, reportHold } from './calls.ts'
 import type { Draft } from './draft.ts'
 import { completeTransfer, hangup } from './leave-call.ts'
@@ -11,17 +11,13 @@ import { beginTransfer, cancelTransfer, targetAnswered } from './transfers.ts'
  * An agent acts on a leg. A command that does not fit the leg's state is reported as failed; one whose result is already
  * there, because another action came first, as done.
  */
-export function applyAgentStep(
-  draft: Draft,
-  step: AgentStep,
-  refusesHold: (other: Party) => boolean = () => false,
-): void {
+export function applyAgentStep(draft: Draft, step: AgentStep): void {
   const call = draft.call(step.callId)
   const leg = draft.leg(step.callId, step.agentUri)
   if (call === undefined || leg === undefined) return
   const { kind, commandId } = step
   if (hasResult(leg.state, kind)) return reportDone(draft, leg, step)
-  const isCarriedOut = step.isInVain !== true && carryOut(draft, step, { call, leg, refusesHold })
+  const isCarriedOut = step.isInVain !== true && carryOut(draft, step, call, leg)
   if (!isCarriedOut && commandId !== null) draft.report(leg, { failedCommand: failedCommand(kind, commandId) })
 }
 
@@ -40,16 +36,9 @@ const commandOf = (kind: AgentStep['kind'], commandId: CommandId) => ({
   command: kind === 'completeTransfer' ? ('transfer' as const) : kind,
 })
 
-interface Subject {
-  readonly call: SimulatedCall
-  readonly leg: LegReport
-  readonly refusesHold: (other: Party) => boolean
-}
-
 /** False: the step does not fit. */
-function carryOut(draft: Draft, step: AgentStep, { call, leg, refusesHold }: Subject): boolean {
+function carryOut(draft: Draft, step: AgentStep, call: SimulatedCall, leg: LegReport): boolean {
   const { state, agentUri } = leg
-  const other = otherParty(call, agentUri)
   const { transfer } = call
   const isTalk = state === CallState.connected || state === CallState.held
   switch (step.kind) {
@@ -61,7 +50,7 @@ function carryOut(draft: Draft, step: AgentStep, { call, leg, refusesHold }: Sub
       answer(draft, call)
       return true
     case 'hold':
-      if (state !== CallState.connected || refusesHold(other)) return false
+      if (state !== CallState.connected) return false
       reportHold(draft, call, leg, true)
       return true
     case 'resume':
@@ -70,32 +59,25 @@ function carryOut(draft: Draft, step: AgentStep, { call, leg, refusesHold }: Sub
       return isTalk
     case 'transfer':
       if (!isTalk || transfer !== null || call.phase !== 'talking') return false
-      if (isSameParty(step.target, other)) return false
+      if (isSameParty(step.target, otherParty(call, agentUri))) return false
       // Its end would still return the original call to the agent, who has left it.
       if (draft.originalOf(call)?.transfer?.by === agentUri) return false
       beginTransfer(draft, call, step)
       return true
     case 'completeTransfer':
       if (transfer?.by !== agentUri || transfer.consultation === null) return false
-      completeTransfer(draft, renamed(draft, call, transfer.consultation, step.correlationId))
+      for (const callId of [call.callId, transfer.consultation]) rename(draft, callId, step.correlationId)
+      completeTransfer(draft, draft.call(call.callId) ?? call)
       return true
   }
 }
 
-/** Replaces the correlation id of a call and its consultation, if there is a new one. */
-function renamed(
-  draft: Draft,
-  original: SimulatedCall,
-  consultation: CallId,
-  correlationId: string | null | undefined,
-): SimulatedCall {
-  if (correlationId == null) return original
-  for (const { callId } of [original, { callId: consultation }]) {
-    const call = draft.call(callId)
-    if (call !== undefined) draft.putCall({ ...call, correlationId })
-    for (const leg of draft.legsOf(callId)) draft.report(leg, { correlationId })
-  }
-  return { ...original, correlationId }
+/** Replaces the correlation id of a call, if there is a new one. */
+function rename(draft: Draft, callId: CallId, correlationId: string | null | undefined): void {
+  if (correlationId == null) return
+  const call = draft.call(callId)
+  if (call !== undefined) draft.putCall({ ...call, correlationId })
+  for (const leg of draft.legsOf(callId)) draft.report(leg, { correlationId })
 }
 
 function answer(draft: Draft, call: SimulatedCall): void {

@@ -1,6 +1,7 @@
 import { EndReason } from '@switchhook/contracts'
 import { applyAgentStep } from './agent-actions.ts'
-import type { CallGroup, CallStep, DeviceState, Party, StepResult } from './call-group.ts'
+import type { AgentStep, CallGroup, CallStep, DeviceState, StepResult } from './call-group.ts'
+import { otherParty } from './call-group.ts'
 import { remote, ringOut, route } from './calls.ts'
 import { answerOf } from './destinations.ts'
 import { Draft, type DraftContext } from './draft.ts'
@@ -38,7 +39,7 @@ export function agentToRing(group: CallGroup, step: CallStep): string | undefine
 function apply(draft: Draft, step: CallStep, device: DeviceState): void {
   if (step.kind === 'tell') return
   if (step.kind === 'device-offline') return deviceOffline(draft, step.agentUri)
-  if ('agentUri' in step) return applyAgentStep(draft, step, refusesHold)
+  if ('agentUri' in step) return applyAgentStep(draft, isRefused(draft, step) ? { ...step, isInVain: true } : step)
   const call = draft.call(step.callId)
   if (call === undefined) return
   if ('begunAt' in step && step.begunAt !== call.transfer?.begunAt) return
@@ -60,4 +61,8 @@ function apply(draft: Draft, step: CallStep, device: DeviceState): void {
   }
 }
 
-const refusesHold = (party: Party): boolean => answerOf(party)?.refusesHold === true
+/** The outside party refuses to be held. */
+function isRefused(draft: Draft, { kind, callId, agentUri }: AgentStep): boolean {
+  const call = draft.call(callId)
+  return kind === 'hold' && call !== undefined && answerOf(otherParty(call, agentUri))?.refusesHold === true
+}

@@ -9,35 +9,32 @@ export const RING_OUT_MS = 30_000
 /** An outside party hangs up after this time at the latest. */
 export const MAX_TALK_MS = 10 * 60_000
 
-/** How an outside party behaves when it is called. Times start when it begins to ring, unless stated otherwise. */
-type Behaviour =
-  | {
-      readonly kind: 'answers'
-      readonly afterMs: number
-      /** Time from its answer until it hangs up. */
-      readonly talkMs: number
-      readonly refusesHold?: true
-      /** It holds the agent `afterMs` after its answer, for `forMs`. */
-      readonly holds?: { readonly afterMs: number; readonly forMs: number }
-    }
-  | { readonly kind: 'rings-out' }
-  | { readonly kind: 'fails'; readonly ending: HowEnded }
+/** How an outside party answers. Times start when it begins to ring, unless stated otherwise. */
+interface Answering {
+  readonly afterMs: number
+  /** Time from its answer until it hangs up. */
+  readonly talkMs: number
+  readonly refusesHold?: true
+  /** It holds the agent `afterMs` after its answer, for `forMs`. */
+  readonly holds?: { readonly afterMs: number; readonly forMs: number }
+}
 
-type Answering = Extract<Behaviour, { kind: 'answers' }>
+/** How an outside party behaves when it is called. Without an answer and a failure, it rings out. */
+interface Behaviour {
+  readonly answer?: Answering
+  readonly failure?: HowEnded
+}
 
 const answers = (afterMs: number, more: Partial<Answering> = {}): Behaviour => ({
-  kind: 'answers',
-  afterMs,
-  talkMs: MAX_TALK_MS,
-  ...more,
+  answer: { afterMs, talkMs: MAX_TALK_MS, ...more },
 })
 
 /** Documented in docs/simulator.md. */
 const FIXED: Readonly<Record<string, Behaviour>> = {
   '+15550100': answers(1_000),
-  '+15550101': { kind: 'fails', ending: ENDINGS.busy },
-  '+15550102': { kind: 'rings-out' },
-  '+15550103': { kind: 'fails', ending: ENDINGS.badAddress },
+  '+15550101': { failure: ENDINGS.busy },
+  '+15550102': {},
+  '+15550103': { failure: ENDINGS.badAddress },
   '+15550104': answers(1_000, { refusesHold: true }),
   '+15550105': answers(1_000, { talkMs: 5_000 }),
   '+15550106': answers(1_000, { holds: { afterMs: 2_000, forMs: 3_000 } }),
@@ -47,7 +44,7 @@ const FIXED: Readonly<Record<string, Behaviour>> = {
 const AFTER_SECONDS = /^\+1555011([0-9])$/
 
 const ANY_NUMBER = answers(2_500)
-const NO_SUCH_ADDRESS: Behaviour = { kind: 'fails', ending: ENDINGS.badAddress }
+const NO_SUCH_ADDRESS: Behaviour = { failure: ENDINGS.badAddress }
 
 /** No outside party has a longer number, separators included. */
 const POSSIBLE = /^(?:tel:)?\+?.{1,31}$/i
@@ -62,17 +59,12 @@ function behaviourOf(address: string): Behaviour {
 const DEVICE_FAILURES = { free: undefined, busy: ENDINGS.busy, offline: ENDINGS.deviceUnavailable }
 
 /** Why a party cannot ring; undefined: it can. @param device the party's, if it is an agent */
-export function failureOf(party: Party, device: DeviceState): HowEnded | undefined {
-  if (party.kind === 'agent') return DEVICE_FAILURES[device]
-  const behaviour = behaviourOf(party.address)
-  return behaviour.kind === 'fails' ? behaviour.ending : undefined
-}
+export const failureOf = (party: Party, device: DeviceState): HowEnded | undefined =>
+  party.kind === 'agent' ? DEVICE_FAILURES[device] : behaviourOf(party.address).failure
 
 /** How an outside party answers; undefined: it does not. Agents answer by their own steps. */
-export function answerOf(party: Party): Answering | undefined {
-  const behaviour = party.kind === 'outside' ? behaviourOf(party.address) : undefined
-  return behaviour?.kind === 'answers' ? behaviour : undefined
-}
+export const answerOf = (party: Party): Answering | undefined =>
+  party.kind === 'outside' ? behaviourOf(party.address).answer : undefined
 
 const possibleNumber = (address: string): string | null => (POSSIBLE.test(address) ? numberOf(address) : null)
 

@@ -55,7 +55,6 @@ const DEVICE_AGAIN_MS = 5_000
 export function createSimulator(deps: SimulatorDeps): Simulator {
   const { agents, scenario, storage, liveCalls, onError, now } = deps
   const { find, partyOf } = createDirectory(agents)
-  const listAgents = createAgentList(agents)
   const tenants = [...new Set(agents.map(({ tenant }) => tenant))]
   let listener: PlatformListener | undefined
   const inProgress = new Set<Promise<unknown>>()
@@ -158,7 +157,7 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
       await track(timerDue(tenant, payload as StepTimer | DeviceTimer | ScenarioTimer))
     },
     findAgent: async (tenant, agentUri) => find(tenant, agentUri),
-    listAgents: async (tenant, page) => listAgents(tenant, page),
+    listAgents: createAgentList(agents),
     findAnyAgent: (agentUri, tenant) =>
       agents.find((agent) => agent.agentUri === agentUri && (tenant === undefined || agent.tenant === tenant)),
     dial: ({ destination, ...call }) => dialParty(call, destination, call),

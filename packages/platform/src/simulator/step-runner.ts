@@ -1,7 +1,7 @@
 import { type CallId, isNotExecuted, type Tenant } from '@switchhook/contracts'
 import { LRUCache } from 'lru-cache'
-import { type ConnectedLeg, connectedBy } from '../connected-by.ts'
 import { busyElsewhere } from '../live-calls.ts'
+import { type ConnectedLeg, connectedBy } from '../one-talk.ts'
 import { type KnownRecords, PlatformUnavailable } from '../platform.ts'
 import { type AdapterStorage, aliasTo, readByCall, type StorageChange, type Surroundings } from '../storage.ts'
 import { agentToRing, applyStep } from './apply-step.ts'

@@ -103,12 +103,6 @@ export function routeTransfer(draft: Draft, call: SimulatedCall, device: DeviceS
 export function ringForCustomer(draft: Draft, call: SimulatedCall): void {
   const { transfer } = call
   if (transfer === null) return
-  ringTarget(draft, call, transfer)
-  const answer = answerOf(transfer.target)
-  if (answer !== undefined) scheduleTransfer(draft, call, 'transfer-answer', answer.afterMs)
-}
-
-function ringTarget(draft: Draft, call: SimulatedCall, transfer: PendingTransfer): void {
   const { target, by } = transfer
   const customer = otherParty(call, by)
   const ringsIn = draft.targetsCallId(call, target)
@@ -123,6 +117,8 @@ function ringTarget(draft: Draft, call: SimulatedCall, transfer: PendingTransfer
   })
   reportTransfer(draft, { ...call, transfer }, TransferStatus.ringing)
   scheduleTransfer(draft, call, 'transfer-ring-out', RING_OUT_MS)
+  const answer = answerOf(target)
+  if (answer !== undefined) scheduleTransfer(draft, call, 'transfer-answer', answer.afterMs)
 }
 
 /** The transfer as reported on the target's leg. In a call of its own it refers to the transferred call. */

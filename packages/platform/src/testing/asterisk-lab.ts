@@ -13,13 +13,14 @@ import {
   type SipPhone,
 } from '@switchhook/pbx'
 import { openHome } from '@switchhook/test-servers'
+import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import type { PbxAgent } from '../asterisk/agents.ts'
-import { type AriServer, createAriClient } from '../asterisk/ari/ari-client.ts'
+import { type AriServer, bridgePath, channelPath, createAriClient } from '../asterisk/ari/ari-client.ts'
+import { readCalls } from '../asterisk/ari/read-calls.ts'
 import { type AsteriskPlatform, createAsterisk } from '../asterisk/asterisk.ts'
 import type { Harness } from '../conformance/harness.ts'
 import type { Observer } from '../conformance/observer.ts'
 import type { PlatformListener } from '../platform.ts'
-import { openCuttableProxy } from './cuttable-proxy.ts'
 import { RealTimeMemory } from './real-time-memory.ts'
 
 const TENANT = 'acme'
@@ -63,12 +64,11 @@ async function openAsteriskLab() {
   await asterisk.start()
   const { url, password, phonesUrl: phones } = asterisk
   const ari = createAriClient({ url, user: asterisk.user, password, ca: null })
-  const proxy = await openCuttableProxy(Number(url.port))
+  const proxy = await startTcpProxy(url.href)
   let world = await openOutsideWorld(url, password)
-  const phoneOf = new Map<string, SipPhone>()
-  for (const { name } of PEOPLE) {
-    phoneOf.set(name, createSipPhone({ name, password, url: phones, understands: ['talk', 'header'] }))
-  }
+  const phoneOf = new Map(
+    PEOPLE.map(({ name }) => [name, createSipPhone({ name, password, url: phones, understands: ['talk', 'header'] })]),
+  )
   const phone = (name: string): SipPhone => {
     const found = phoneOf.get(name)
     if (found === undefined) throw new Error(`there is no phone of ${name}`)
@@ -78,16 +78,10 @@ async function openAsteriskLab() {
 
   /** Removes the calls of an earlier test and registers every phone. */
   async function clear(): Promise<void> {
-    for (const kind of ['channels', 'bridges'] as const) {
-      for (const { id } of await listed(kind)) await ari.request('DELETE', `/${kind}/${id}`)
-    }
+    const { channels, bridges } = await readCalls(ari)
+    for (const { id } of channels) await ari.request('DELETE', channelPath(id))
+    for (const { id } of bridges) await ari.request('DELETE', bridgePath(id))
     for (const one of phoneOf.values()) if (!one.isRegistered) await one.register()
-  }
-
-  const listed = async (kind: 'channels' | 'bridges'): Promise<readonly { readonly id: string }[]> => {
-    const { status, body } = await ari.request('GET', `/${kind}`)
-    if (status !== 200) throw new Error(`Asterisk answered ${status} to GET /${kind}`)
-    return body as { id: string }[]
   }
 
   return {
@@ -102,12 +96,15 @@ async function openAsteriskLab() {
       for (const one of phoneOf.values()) await one.register()
     },
     /** The number of channels and bridges that Asterisk has. */
-    leftovers: async () => (await listed('channels')).length + (await listed('bridges')).length,
+    async leftovers() {
+      const { channels, bridges } = await readCalls(ari)
+      return channels.length + bridges.length
+    },
     world: () => world,
     /** Opens a new adapter after all calls have been ended. */
     async open(observer: Observer, answer: PbxAgent['answer']): Promise<LabHarness> {
       memory?.close()
-      proxy.cut(false)
+      proxy.accept()
       await clear()
       memory = new RealTimeMemory()
       return openHarness({ asterisk, proxy, phone, memory, world: () => world }, observer, answer)
@@ -116,7 +113,7 @@ async function openAsteriskLab() {
       memory?.close()
       world.close()
       for (const one of phoneOf.values()) one.die()
-      proxy.close()
+      await proxy.close()
       await ari.close()
       await asterisk.stop()
       rmSync(folder, { recursive: true, force: true })
@@ -126,7 +123,7 @@ async function openAsteriskLab() {
 
 interface Parts {
   readonly asterisk: PrivateAsterisk
-  readonly proxy: Awaited<ReturnType<typeof openCuttableProxy>>
+  readonly proxy: TcpProxy
   readonly phone: (name: string) => SipPhone
   readonly memory: RealTimeMemory
   readonly world: () => OutsideWorld
@@ -142,7 +139,7 @@ function openHarness(
   const unknown: number[] = []
   const callers = new Map<CallId, string>()
 
-  const server = { url: new URL(`http://127.0.0.1:${proxy.port}`), user, password, ca: null }
+  const server = { url: new URL(proxy.url), user, password, ca: null }
   const replica = (newObserver: Observer): AsteriskPlatform =>
     createAsterisk({
       server,
@@ -221,7 +218,7 @@ function openHarness(
       if (online) await phone(nameOf(agentUri)).register()
       else phone(nameOf(agentUri)).die()
     },
-    cutOff: (isCut) => proxy.cut(isCut),
+    cutOff: (isCut) => (isCut ? proxy.refuse() : proxy.accept()),
     async restart(newObserver) {
       memory.due = undefined
       await platform.kill()

@@ -49,12 +49,9 @@ const MIN_WORD_LENGTH = 4
 
 const LAST_WORD = /[^\s"',;<>{}[\]()]*$/u
 
-function cut(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text)
-  if (bytes.length <= maxBytes) return text
-  // A character that does not fit completely is left out.
-  return new TextDecoder('utf-8').decode(bytes.subarray(0, maxBytes), { stream: true })
-}
+/** A character that does not fit completely is left out. */
+const cut = (text: string, maxBytes: number): string =>
+  text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read)
 
 const REDACTED = '[redacted]'
 

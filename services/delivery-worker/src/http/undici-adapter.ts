@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { isLeaseValid, type Outcome } from '@switchhook/contracts'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
 import type { AxiosAdapter } from 'axios'
@@ -26,8 +25,6 @@ interface EndpointAnswer {
 /** The result of a request, as the adapter resolves with it. An `Error` is not classified yet: it may be our own failure. */
 export type Sent = Outcome | LeaseExpired | Error
 
-type Ended = (sent: Sent) => void
-
 /** One for all answers: axios would create one for each. */
 const NO_HEADERS = new AxiosHeaders()
 
@@ -39,123 +36,110 @@ const NO_HEADERS = new AxiosHeaders()
  */
 export const undiciAdapter =
   (connections: Connections, request: Dispatcher.DispatchOptions, terms: PostTerms): AxiosAdapter =>
-  (config) =>
-    new Promise((resolve) => {
-      // axios does not use the status; `data` has it.
-      const ended: Ended = (data) => resolve({ status: 0, statusText: '', headers: NO_HEADERS, config, data })
-      new RequestHandler(connections, request, terms, ended).begin()
-    })
+  async (config) => {
+    const data = await new Promise<Sent>((ended) => send(connections, request, terms, ended))
+    // axios does not use the status; `data` has it.
+    return { status: 0, statusText: '', headers: NO_HEADERS, config, data }
+  }
 
 /**
  * Handles one request and its answer. If the server closes an idle connection just as the request is written to it, the
  * request is sent once more, on a fresh connection, within the same deadline.
+ * @param terms `deadline`: of the status line, and of the excerpt of an answer other than 2xx
  */
-class RequestHandler implements Dispatcher.DispatchHandler {
-  readonly #connections: Connections
-  readonly #request: Dispatcher.DispatchOptions
-  /** `deadline`: of the status line, and of the excerpt of an answer other than 2xx. */
-  readonly #terms: PostTerms
-  readonly #ended: Ended
+function send(
+  { kept, fresh, brokeOnReuse }: Connections,
+  request: Dispatcher.DispatchOptions,
+  { deadline, trustedUntilMs, isReplay, isOnce, hidden }: PostTerms,
+  ended: (sent: Sent) => void,
+): void {
   /** Of the answer's body. */
-  #bodyDeadline: Deadline | undefined
-  #controller: Dispatcher.DispatchController | undefined
-  #state: 'waiting' | 'answered' | 'failed' = 'waiting'
-  #isSecond: boolean
+  let bodyDeadline: Deadline | undefined
+  let controller: Dispatcher.DispatchController | undefined
+  let state: 'waiting' | 'answered' | 'failed' = 'waiting'
+  let isSecond = isReplay
   /** The error of the kept connection that carried this request first. */
-  #broken: Error | undefined
-  #bytes = 0
+  let broken: Error | undefined
+  let bytes = 0
   /** An answer other than 2xx, while its excerpt is being read. */
-  #rejection: (EndpointAnswer & { readonly chunks: Buffer[] }) | undefined
+  let rejection: (EndpointAnswer & { readonly chunks: Buffer[] }) | undefined
 
-  constructor(connections: Connections, request: Dispatcher.DispatchOptions, terms: PostTerms, ended: Ended) {
-    this.#connections = connections
-    this.#request = request
-    this.#terms = terms
-    this.#isSecond = terms.isReplay
-    this.#ended = ended
+  function finishExcerpt(isComplete: boolean): void {
+    if (rejection === undefined) return
+    const { chunks, ...answer } = rejection
+    rejection = undefined
+    ended(outcomeOf(answer, answerExcerpt(Buffer.concat(chunks), isComplete, hidden)))
   }
 
-  begin(): void {
-    this.#terms.deadline.whenPassed(() => {
-      if (this.#state !== 'waiting') return
-      const late = deadlinePassed()
-      this.#fail(late)
-      this.#controller?.abort(late)
-    })
-    const { kept, fresh } = this.#connections
-    ;(this.#isSecond ? fresh : kept).dispatch(this.#request, this)
+  function fail(sent: Sent): void {
+    if (state !== 'waiting') return
+    state = 'failed'
+    ended(sent)
   }
 
-  /**
-   * Undici calls this when the connection is open, and writes head and body as soon as it returns, in the same iteration of
-   * the event loop. Throwing drops the request and leaves the connection open for the next; `abort` would destroy it.
-   */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
-    // The deadline passed while the connection was being made.
-    if (this.#state === 'failed') controller.abort(deadlinePassed())
-    else if (!isLeaseValid(this.#terms.trustedUntilMs, performance.now())) throw LEASE_ENDED
+  const handler: Dispatcher.DispatchHandler = {
+    /**
+     * Undici calls this when the connection is open, and writes head and body as soon as it returns, in the same iteration of
+     * the event loop. Throwing drops the request and leaves the connection open for the next; `abort` would destroy it.
+     */
+    onRequestStart(started) {
+      controller = started
+      // The deadline passed while the connection was being made.
+      if (state === 'failed') controller.abort(deadlinePassed())
+      else if (!isLeaseValid(trustedUntilMs, performance.now())) throw LEASE_ENDED
+    },
+    onResponseStart(controller, status, headers) {
+      // An interim answer (RFC 9110, section 15.2) is not the answer.
+      if (status < 200 || state !== 'waiting') return
+      // Before the state changes: an error then fails the attempt. Afterwards it would leave the attempt without an end.
+      const pauseMs = pauseMsOf(status, headers, Date.now())
+      const hasExcerpt = status >= 300 && isPlain(headers)
+      state = 'answered'
+      const cut = (): void => controller.abort(tooLong())
+      bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
+      if (hasExcerpt) {
+        rejection = { status, pauseMs, chunks: [] }
+        deadline.whenPassed(cut)
+      } else ended(outcomeOf({ status, pauseMs }, undefined))
+    },
+    onResponseData(controller, chunk) {
+      if (rejection !== undefined) {
+        // A copy, because the chunk may be a slice of a much larger buffer and would keep all of it in memory.
+        rejection.chunks.push(Buffer.from(chunk.subarray(0, EXCERPT_SOURCE_BYTES - bytes)))
+        if (bytes + chunk.length > EXCERPT_SOURCE_BYTES) finishExcerpt(false)
+      }
+      bytes += chunk.length
+      if (bytes > MAX_ANSWER_BYTES) controller.abort(tooLong())
+    },
+    onResponseEnd() {
+      bodyDeadline?.stop()
+      finishExcerpt(true)
+    },
+    onResponseError(_controller, error) {
+      const isWaiting = state === 'waiting'
+      if (error === LEASE_ENDED) fail(unwritten(broken))
+      else if (isWaiting && !isSecond && isClosing(error) && brokeOnReuse(error)) {
+        isSecond = true
+        broken = error
+        if (isOnce === true) return fail(unwritten(error))
+        fresh.dispatch(request, handler)
+      } else if (isWaiting) {
+        fail(isProtocolError(error) ? codedError('HPE_MALFORMED', error.message, error) : error)
+      } else {
+        // An error after the status line does not change the outcome.
+        bodyDeadline?.stop()
+        finishExcerpt(false)
+      }
+    },
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // An interim answer (RFC 9110, section 15.2) is not the answer.
-    if (status < 200 || this.#state !== 'waiting') return
-    // Before the state changes: an error then fails the attempt. Afterwards it would leave the attempt without an end.
-    const pauseMs = pauseMsOf(status, headers, Date.now())
-    const hasExcerpt = status >= 300 && isPlain(headers)
-    this.#state = 'answered'
-    const cut = (): void => controller.abort(tooLong())
-    this.#bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
-    if (hasExcerpt) {
-      this.#rejection = { status, pauseMs, chunks: [] }
-      this.#terms.deadline.whenPassed(cut)
-    } else this.#ended(outcomeOf({ status, pauseMs }, undefined))
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#rejection !== undefined) {
-      // A copy, because the chunk may be a slice of a much larger buffer and would keep all of it in memory.
-      this.#rejection.chunks.push(Buffer.from(chunk.subarray(0, EXCERPT_SOURCE_BYTES - this.#bytes)))
-      if (this.#bytes + chunk.length > EXCERPT_SOURCE_BYTES) this.#finishExcerpt(false)
-    }
-    this.#bytes += chunk.length
-    if (this.#bytes > MAX_ANSWER_BYTES) controller.abort(tooLong())
-  }
-
-  onResponseEnd(): void {
-    this.#bodyDeadline?.stop()
-    this.#finishExcerpt(true)
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const isWaiting = this.#state === 'waiting'
-    if (error === LEASE_ENDED) this.#fail(unwritten(this.#broken))
-    else if (isWaiting && !this.#isSecond && isClosing(error) && this.#connections.brokeOnReuse(error)) {
-      this.#isSecond = true
-      this.#broken = error
-      if (this.#terms.isOnce === true) return this.#fail(unwritten(error))
-      this.#connections.fresh.dispatch(this.#request, this)
-    } else if (isWaiting) {
-      this.#fail(isProtocolError(error) ? codedError('HPE_MALFORMED', error.message, error) : error)
-    } else {
-      // An error after the status line does not change the outcome.
-      this.#bodyDeadline?.stop()
-      this.#finishExcerpt(false)
-    }
-  }
-
-  #finishExcerpt(isComplete: boolean): void {
-    if (this.#rejection === undefined) return
-    const { chunks, ...answer } = this.#rejection
-    this.#rejection = undefined
-    this.#ended(outcomeOf(answer, answerExcerpt(Buffer.concat(chunks), isComplete, this.#terms.hidden)))
-  }
-
-  #fail(sent: Sent): void {
-    if (this.#state !== 'waiting') return
-    this.#state = 'failed'
-    this.#ended(sent)
-  }
+  deadline.whenPassed(() => {
+    if (state !== 'waiting') return
+    const late = deadlinePassed()
+    fail(late)
+    controller?.abort(late)
+  })
+  ;(isSecond ? fresh : kept).dispatch(request, handler)
 }
 
 /** @param excerpt of the part of the body that arrived in time */

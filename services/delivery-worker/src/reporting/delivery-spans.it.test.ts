@@ -1,59 +1,92 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { newTraceparent, traceIdOf } from '@switchhook/contracts'
-import { createContextOnly, tracePublishDelivery } from '@switchhook/runtime'
-import { eventually, inherited, startReceiver, startTraceCollector, type TraceCollector } from '@switchhook/testkit'
+import { type Delivery, newTraceparent, type Outcome, traceIdOf } from '@switchhook/contracts'
+import {
+  createContextOnly,
+  loadConfig,
+  openTracing,
+  type Tracing,
+  tracePublishDelivery,
+  tracingFields,
+} from '@switchhook/runtime'
+import { eventually, startReceiver, startTraceCollector, type TraceCollector } from '@switchhook/testkit'
+import { resultOf } from '../policy/classify.ts'
+import type { Decision } from '../policy/decide.ts'
+import { aDelivery, anAttempt } from '../testing/deliveries.ts'
 import { createDeliverySpans } from './delivery-spans.ts'
 
 let collector: TraceCollector
+/** The logged lines. */
+let logged: string[]
 beforeEach(async () => {
+  logged = []
   collector = await startTraceCollector()
 })
 afterEach(() => collector.close())
 
-interface Scenario {
-  readonly process: ChildProcess
-  readonly lines: () => unknown[]
-  readonly ended: Promise<{ readonly result: unknown; readonly closedMs: number; readonly logged: unknown[] }>
+/** Runs `work` with traces that are exported to the collector, and ends them. */
+async function exporting<Result>(
+  work: (tracing: Tracing) => Promise<Result>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Result> {
+  const lines = logged
+  const note = (message: string): void => void lines.push(message)
+  const tracing = await openTracing({
+    config: loadConfig(tracingFields, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...env }),
+    service: 'delivery-worker',
+    log: { error: note, warn: note, info: note, debug: note },
+  })
+  try {
+    return await work(tracing)
+  } finally {
+    await tracing.close()
+  }
 }
 
-/** Starts a scenario of testing/trace-scenarios.ts. */
-function start(name: string, input = '', env: Readonly<Record<string, string>> = {}): Scenario {
-  const script = join(import.meta.dirname, '../testing/trace-scenarios.ts')
-  const child = spawn(process.execPath, ['--conditions=source', script, name, input], {
-    env: {
-      ...inherited(),
-      AMQP_URL: 'amqp://unused',
-      REDIS_URL: 'redis://unused',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
-      ...env,
-    },
-    stdio: ['pipe', 'pipe', 'inherit'],
+const tracedDelivery = (change: Partial<Delivery> = {}): Delivery =>
+  aDelivery({
+    url: 'https://client.example:8443/hook?token=secret',
+    traceparent: newTraceparent(),
+    body: Buffer.from('{"data":"private"}'),
+    ...change,
   })
-  let output = ''
-  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const lines = (): unknown[] =>
-    output.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as unknown]))
-  const ended = once(child, 'close').then(([code]) => {
-    expect(code).toBe(0)
-    const logged = lines()
-    return { ...(logged.pop() as { result: unknown; closedMs: number }), logged }
+
+/** A worker reduced to the steps that have spans. */
+function worker(tracing: Tracing, outcome: Outcome): (delivery: Delivery) => Promise<void> {
+  const { handle, listener } = createDeliverySpans(tracing)
+  return handle('delivery.due', async (delivery) => {
+    const attempt = anAttempt({ slot: delivery.slot, attempt: delivery.attempt + 1, ...resultOf(outcome) })
+    const ended = listener.posting?.(delivery, attempt.attempt)
+    await new Promise(setImmediate)
+    ended?.({ kind: 'posted', delivery, outcome })
+    const decision: Decision =
+      outcome.kind === 'delivered' ? { kind: 'acknowledged' } : { kind: 'retry', slot: 1, waitMs: 10 }
+    listener.concluded?.(delivery, attempt, decision, outcome)
   })
-  return { process: child, lines, ended }
 }
 
-const runScenario = (...scenario: Parameters<typeof start>): Scenario['ended'] => start(...scenario).ended
+/** Continues a trace, and begins another one. Resolves to the context of the continued one. */
+async function continued(tracing: Tracing, parent: string): Promise<string> {
+  const span = tracing.begin({ name: 'continued', kind: 'server', parent })
+  span.end()
+  tracing.begin({ name: 'begun', kind: 'server', parent: undefined }).end()
+  return span.traceparent
+}
 
 test('two attempts of one delivery are siblings in its trace, each with a span for the message and one for the POST', async () => {
   const command = newTraceparent()
-  const { result } = await runScenario('retried', command)
+  const published: Delivery[] = []
+  await exporting(async (tracing) => {
+    const publish = tracePublishDelivery(tracing, async (delivery) => void published.push(delivery))
+    await publish(tracedDelivery({ traceparent: command }))
+    const [delivery] = published as [Delivery]
+    await worker(tracing, { kind: 'answered', status: 503 })(delivery)
+    await worker(tracing, { kind: 'delivered', status: 204 })({ ...delivery, slot: 1, attempt: 1 })
+  })
   const spans = collector.spans(traceIdOf(command))
   expect(spans).toEqual(collector.spans())
   const [producer, ...others] = spans.filter(({ kind }) => kind === 'producer')
   expect(others).toEqual([])
   expect(producer).toMatchObject({ name: 'send switchhook.delivery', parentSpanId: command.split('-')[2] })
-  expect(result).toBe(`00-${traceIdOf(command)}-${producer?.spanId}-01`)
+  expect(published[0]?.traceparent).toBe(`00-${traceIdOf(command)}-${producer?.spanId}-01`)
 
   const messages = spans.filter(({ kind }) => kind === 'consumer')
   expect(messages.map(({ parentSpanId }) => parentSpanId)).toEqual([producer?.spanId, producer?.spanId])
@@ -87,27 +120,35 @@ test('two attempts of one delivery are siblings in its trace, each with a span f
 })
 
 test('an unreachable endpoint and our own failures are marked as errors', async () => {
-  expect((await runScenario('failures')).result).toBe('RangeError: no sockets')
+  const error = new RangeError('no sockets')
+  await exporting(async (tracing) => {
+    await worker(tracing, { kind: 'unreachable', reason: 'timeout' })(tracedDelivery())
+    const broken = createDeliverySpans(tracing).handle('delivery.due', () => Promise.reject(error))
+    await expect(broken(tracedDelivery())).rejects.toBe(error)
+  })
   const errors = collector.spans().filter(({ isError }) => isError)
   expect(new Set(errors.map(({ attributes }) => attributes['error.type']))).toEqual(new Set(['RangeError', 'timeout']))
 })
 
 test('a trace that the client did not sample is not exported, and its context is passed on', async () => {
   const unsampled = newTraceparent().replace(/01$/, '00')
-  const { result } = await runScenario('continued', unsampled)
-  expect(result).toMatch(new RegExp(`^00-${traceIdOf(unsampled)}-[0-9a-f]{16}-00$`))
+  const context = await exporting((tracing) => continued(tracing, unsampled))
+  expect(context).toMatch(new RegExp(`^00-${traceIdOf(unsampled)}-[0-9a-f]{16}-00$`))
   expect(collector.spans().map(({ name }) => name)).toEqual(['begun'])
 })
 
 test('the configured sampler decides about new traces', async () => {
   const none = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }
-  await runScenario('continued', newTraceparent(), none)
+  await exporting((tracing) => continued(tracing, newTraceparent()), none)
   expect(collector.spans().map(({ name }) => name)).toEqual(['continued'])
 })
 
 test('a trace starts with the requested id, and the next one with another', async () => {
   const traceId = traceIdOf(newTraceparent())
-  await runScenario('two roots', traceId)
+  await exporting(async (tracing) => {
+    tracing.begin({ name: 'of an event', kind: 'producer', parent: undefined, traceId }).end()
+    tracing.begin({ name: 'other', kind: 'producer', parent: undefined }).end()
+  })
   const [ofEvent, ...others] = collector.spans(traceId)
   expect([ofEvent?.name, others]).toEqual(['of an event', []])
   expect(ofEvent).not.toHaveProperty('parentSpanId')
@@ -116,25 +157,37 @@ test('a trace starts with the requested id, and the next one with another', asyn
 
 test('an unavailable collector delays no delivery, is logged once, and is used again when it returns', async () => {
   await collector.close()
-  const load = start('load', '', { OTEL_EXPORTER_OTLP_TIMEOUT: '200' })
-  await eventually(() => expect(load.lines()).toEqual(['traces cannot be exported; they are dropped']))
-  collector = await startTraceCollector({ port: Number(new URL(collector.endpoint).port) })
-  await eventually(() =>
-    expect(load.lines()).toEqual(['traces cannot be exported; they are dropped', 'traces are exported again']),
-  )
-  load.process.stdin?.end()
-  const { result, logged } = await load.ended
+  // The exporter reads it itself.
+  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '200'
+  let handled = 0
+  await exporting(async (tracing) => {
+    delete process.env['OTEL_EXPORTER_OTLP_TIMEOUT']
+    const work = worker(tracing, { kind: 'delivered', status: 204 })
+    const stop = new AbortController()
+    const load = (async () => {
+      for (; !stop.signal.aborted; handled++) await work(tracedDelivery())
+    })()
+    try {
+      await eventually(() => expect(logged).toEqual(['traces cannot be exported; they are dropped']))
+      collector = await startTraceCollector({ port: Number(new URL(collector.endpoint).port) })
+      await eventually(() =>
+        expect(logged).toEqual(['traces cannot be exported; they are dropped', 'traces are exported again']),
+      )
+    } finally {
+      stop.abort()
+      await load
+    }
+  })
   expect(logged).toHaveLength(2)
   // A failed export takes 200 ms, so a worker that waited for exports would handle only a few deliveries.
-  expect(result).toBeGreaterThan(100)
+  expect(handled).toBeGreaterThan(100)
 })
 
 test('a collector that accepts spans and never answers does not delay the shutdown', async () => {
   const hanging = await startReceiver({ instead: 'hang' })
-  const { closedMs, logged } = await runScenario('continued', newTraceparent(), {
-    OTEL_EXPORTER_OTLP_ENDPOINT: hanging.url(''),
-  })
-  expect(closedMs).toBeLessThan(4_000)
+  const startedMs = performance.now()
+  await exporting((tracing) => continued(tracing, newTraceparent()), { OTEL_EXPORTER_OTLP_ENDPOINT: hanging.url('') })
+  expect(performance.now() - startedMs).toBeLessThan(4_000)
   expect(logged).toEqual(['the last traces could not be exported'])
   await hanging.close()
 })

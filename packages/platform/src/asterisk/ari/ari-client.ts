@@ -7,12 +7,6 @@ export class AriUnavailable extends Error {
   override readonly name = 'AriUnavailable'
 }
 
-export interface AriAnswer {
-  readonly status: number
-  /** undefined: the answer has no body. */
-  readonly body: unknown
-}
-
 export interface AriServer {
   /** Of Asterisk's HTTP server, with its prefix if it has one: `https://pbx.example:8089`. */
   readonly url: URL
@@ -63,16 +57,11 @@ export function createAriClient(server: AriServer) {
 
   return {
     /**
-     * Resolves to any answer, refusals included.
+     * Resolves to any answer, refusals included. `body` undefined: the answer has none.
      * @param path below `/ari`, its parts encoded
      * @throws AriUnavailable
      */
-    async request(
-      method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-      path: string,
-      query: Query = {},
-      body?: unknown,
-    ): Promise<AriAnswer> {
+    async request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, query: Query = {}, body?: unknown) {
       const { response, text } = await send({
         method,
         path: `${prefix}/ari${path}${queryOf(query)}`,
@@ -82,10 +71,7 @@ export function createAriClient(server: AriServer) {
       return { status: response.statusCode, body: parseJson(text) }
     },
     /** A request to Asterisk's manager interface on the same server. The form is sent in the body, so no URL has a secret. */
-    async manager(
-      form: Query,
-      cookie: string | null,
-    ): Promise<{ readonly text: string; readonly cookie: string | null }> {
+    async manager(form: Query, cookie: string | null) {
       const { response, text } = await send({
         method: 'POST',
         path: `${prefix}/rawman`,

@@ -2,7 +2,7 @@ import type { OpenLines } from '../open-lines.ts'
 import type { Parties } from '../parties.ts'
 import type { Action } from '../session/action.ts'
 import type { Input } from '../session/input.ts'
-import { type AriAnswer, type AriClient, applicationPath, bridgePath, channelPath, type Query } from './ari-client.ts'
+import { type AriClient, applicationPath, bridgePath, channelPath, type Query } from './ari-client.ts'
 import { MARK_VARIABLE, markOf, type SessionName } from './channel-mark.ts'
 
 export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs' | 'cliOf'> {
@@ -89,7 +89,7 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
 
 type Call = Extract<Action, { kind: 'originate' | 'create' }>
 
-async function call(deps: CarryOutDeps, session: SessionName, action: Call): Promise<AriAnswer | undefined> {
+async function call(deps: CarryOutDeps, session: SessionName, action: Call) {
   const { ari, app, ringSeconds } = deps
   const endpoint = deps.endpointOf(session.tenant, action.party)
   if (endpoint === null) return undefined

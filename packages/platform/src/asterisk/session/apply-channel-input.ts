@@ -1,5 +1,5 @@
 import { CallState, EndReason } from '@switchhook/contracts'
-import type { HowEnded, SimulatedCall } from '../../simulator/call-group.ts'
+import { type HowEnded, isAgent, type SimulatedCall } from '../../simulator/call-group.ts'
 import { connect, endCall, ring } from '../../simulator/calls.ts'
 import type { EndedByParty } from '../../simulator/draft.ts'
 import { deviceOffline, hangup } from '../../simulator/leave-call.ts'
@@ -115,10 +115,8 @@ function agentLeft(draft: SessionDraft, agentUri: string, how: HowEnded): void {
 
 function endedBy(draft: SessionDraft, line: string, how: HowEnded): EndedByParty {
   if (!isByParty(how)) return 'switch'
-  const isAgent = draft
-    .everyCall()
-    .some(({ caller, called }) => [caller, called].some((party) => party.kind === 'agent' && party.agentUri === line))
-  return isAgent ? { agentUri: line } : 'outside'
+  const isAgents = draft.everyCall().some(({ caller, called }) => isAgent(caller, line) || isAgent(called, line))
+  return isAgents ? { agentUri: line } : 'outside'
 }
 
 function phoneHolds(draft: SessionDraft, channel: Channel, isHeld: boolean): void {

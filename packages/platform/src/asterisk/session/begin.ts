@@ -1,21 +1,17 @@
 import type { CallId, CommandId, Tenant } from '@switchhook/contracts'
 import { beginDial as beginGroup } from '../../simulator/begin-call.ts'
-import { type CallGroup, ENDINGS, isSameParty, newCall, type Party } from '../../simulator/call-group.ts'
+import type { CallGroup, Party, SimulatedCall } from '../../simulator/call-group.ts'
+import { ENDINGS, isSameParty, newCall } from '../../simulator/call-group.ts'
 import { endCall } from '../../simulator/calls.ts'
 import type { Refusal } from './input.ts'
 import { lineOf, newChannel, newSession } from './session.ts'
 import { SessionDraft } from './session-draft.ts'
 import { finishStep, type Stepped, step } from './step.ts'
 
-export interface Dial {
+export interface Dial extends Pick<SimulatedCall, 'callId' | 'caller' | 'called' | 'cli' | 'correlationId'> {
   readonly tenant: Tenant
-  readonly callId: CallId
-  readonly caller: Party
-  readonly called: Party
   /** null: the agent dialled at the phone. */
   readonly commandId: CommandId | null
-  readonly cli: string | null
-  readonly correlationId: string | null
   readonly refusal: Refusal | null
   /** The phone's own channel, if the agent dialled there. */
   readonly channelId: string | null
@@ -53,15 +49,12 @@ export function beginArrival({ tenant, callId, channelId, from, called, refusal 
   return finishStep(draft)
 }
 
-export interface Line {
-  readonly tenant: Tenant
-  /** Of the line, for as long as it exists. */
-  readonly sessionId: CallId
+interface Line extends Pick<CallGroup, 'tenant' | 'sessionId'> {
   readonly agentUri: string
   readonly channelId: string
 }
 
-/** An agent opens the line for the first time. */
+/** An agent opens the line for the first time. The line has this session for as long as it exists. */
 export function beginLine({ tenant, sessionId, agentUri, channelId }: Line, atMs: number): Stepped {
   const group: CallGroup = { tenant, sessionId, step: 0, calls: {}, legs: [], commands: [] }
   return step(newSession(group, 0), { kind: 'line-opens', agentUri, channelId }, atMs)

@@ -1,6 +1,6 @@
 import { CallState } from '@switchhook/contracts'
 import { getOrCreate } from '@switchhook/runtime'
-import { otherParty, type Party, type SimulatedCall } from '../../simulator/call-group.ts'
+import { isAgent, otherParty, type Party, type SimulatedCall } from '../../simulator/call-group.ts'
 import { type Channel, lineOf, newChannel } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
 
@@ -40,11 +40,9 @@ function needsOf(draft: SessionDraft): ReadonlyMap<string, Need> {
       for (const party of connectedOutside(draft, call)) need(call, party, { id: call.callId, waits: false })
       continue
     }
-    const isRungForTransfer = calls.some(({ callId, phase, transfer }) => {
-      return callId !== call.callId && phase !== 'over' && transfer?.ringsIn === call.callId
-    })
+    const transferred = draft.calls.transferRingingIn(call.callId)
     // The call that is transferred speaks for both parties.
-    if (isRungForTransfer) continue
+    if (transferred !== undefined && transferred.callId !== call.callId) continue
     for (const party of partiesOf(draft, call)) need(call, party, bridgeFor(draft, call, party))
     const { transfer } = call
     if (transfer !== null && transfer.consultation === null) need(call, transfer.target, null)
@@ -83,7 +81,7 @@ function bridgeFor(draft: SessionDraft, call: SimulatedCall, party: Party): Need
   }
   // While the call is on hold, the agent's line serves other calls.
   if (channel?.origin === 'lent' && !channel.isHeldAtPhone && draft.isHeldBy(callId, party)) return null
-  const isTransferred = transfer !== null && !(party.kind === 'agent' && party.agentUri === transfer.by)
+  const isTransferred = transfer !== null && !isAgent(party, transfer.by)
   const waits = isTransferred || draft.isHeldBy(callId, otherOf(call, party))
   return waits ? { id: `${callId}-h`, waits } : { id: callId, waits }
 }
