@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { isGuid } from '../ids.ts'
 import { agentStatusSchema } from './agent-status-schema.ts'
 import { callStatusSchema } from './call-status-schema.ts'
@@ -39,7 +40,7 @@ export const EVENT_CATALOGUE: Readonly<Record<EventType, Entry>> = {
 
 /** JSON Schema 2020-12 of the envelope of one event type. @param data the schema of its data, or a reference to it */
 export function envelopeSchemaOf(eventType: EventType, data: object): object {
-  const properties = {
+  return describedObject('Body of a delivery. The bytes are identical on every attempt.', {
     deliveryId: guid(
       'Unique per delivery and identical on every retry. Use it as an idempotency key. Same as `X-SVC-Delivery`.',
     ),
@@ -47,8 +48,7 @@ export function envelopeSchemaOf(eventType: EventType, data: object): object {
     occurredAt: time('When the event occurred. Identical on every retry.'),
     tenant: nullable(text('The tenant of the event; null for an event of the installation itself.')),
     data,
-  }
-  return describedObject('Body of a delivery. The bytes are identical on every attempt.', properties)
+  })
 }
 
 export const EXAMPLE_DELIVERY_ID = 'c2a1f0de-5d0e-5a7f-9c0e-0d2f4a1b6c11'
@@ -82,20 +82,15 @@ export const describeEventTypes = () =>
  * Example data of an event at time `at`: the documented example with new ids and shifted times, so that a receiver that
  * deduplicates by id and orders by time processes it.
  */
-export function exampleDataOf(
-  eventType: EventType,
-  { at, newGuid }: { readonly at: Date; readonly newGuid: () => string },
-): Record<string, unknown> {
+export function exampleDataOf(eventType: EventType, at: Date): Record<string, unknown> {
   const [example] = EVENT_CATALOGUE[eventType].schema.examples
   const shiftMs = at.getTime() - Date.parse(example.occurredAt)
   const fresh = new Map<string, string>()
-  const freshGuid = (known: string): string => {
-    const guid = fresh.get(known) ?? newGuid()
-    fresh.set(known, guid)
-    return guid
-  }
   return JSON.parse(JSON.stringify(example), (_key, value: unknown) => {
-    if (isGuid(value)) return freshGuid(value)
+    if (isGuid(value)) {
+      if (!fresh.has(value)) fresh.set(value, randomUUID())
+      return fresh.get(value)
+    }
     if (typeof value === 'string' && MOMENT.test(value)) return new Date(Date.parse(value) + shiftMs).toISOString()
     return value
   }) as Record<string, unknown>

@@ -1,11 +1,6 @@
 /** `~id` is in the type alone: `DataOf` takes the type of the values from it. */
-export const guid = <Id extends string = string>(
-  description: string,
-): { readonly type: 'string'; readonly format: 'uuid'; readonly description: string; readonly '~id'?: Id } => ({
-  type: 'string',
-  format: 'uuid',
-  description,
-})
+export const guid = <Id extends string = string>(description: string) =>
+  ({ ...({} as { readonly '~id'?: Id }), type: 'string', format: 'uuid', description }) as const
 
 export const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const
 
