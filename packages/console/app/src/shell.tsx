@@ -5,12 +5,12 @@ import { meQuery, summaryQuery } from './api/queries.ts'
 import { useFreshness } from './live/freshness.ts'
 import { sumOf } from './rules/sum-of.ts'
 import { count } from './rules/words.ts'
-import { usePerson } from './session/person.ts'
 import { signOut } from './session/session.ts'
 import { useStore } from './store.ts'
 import { Announcements } from './ui/announce.tsx'
 import { Choice, textIn } from './ui/fields.tsx'
 import { Facts, Notice, Status, Time } from './ui/parts.tsx'
+import { roleOf } from './ui/role-button.tsx'
 import { chooseTheme, theme } from './ui/theme.ts'
 
 /** What every screen has: navigation, search, freshness, the person. */
@@ -159,18 +159,17 @@ const THEMES = [
 ] as const
 
 function PersonMenu() {
-  const { name, role } = usePerson()
   const { data: me } = useQuery(meQuery)
   return (
     <>
       <button type="button" className="person" popoverTarget="person-menu">
-        {name === '' ? 'Account' : name}
+        {me?.subject || 'Account'}
       </button>
       <div id="person-menu" popover="auto">
         <Facts
           rows={[
             ['Tenant', me && (me.tenant ?? 'The installation')],
-            ['Role', role],
+            ['Role', roleOf(me)],
           ]}
         />
         <Choice label="Colours" value={useStore(theme)} options={THEMES} onChange={chooseTheme} />
