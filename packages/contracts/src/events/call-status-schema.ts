@@ -14,6 +14,7 @@ import {
   type DataOf,
   dataSchema,
   describedObject,
+  type GuidOf,
   guid,
   integer,
   nullable,
@@ -24,6 +25,9 @@ import {
   text,
   time,
 } from './schema-parts.ts'
+
+const callGuid = (description: string): GuidOf<CallId> => guid(description)
+const commandGuid = (description: string): GuidOf<CommandId> => guid(description)
 
 const EXAMPLE = {
   callId: '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11',
@@ -56,7 +60,7 @@ const EXAMPLE = {
 }
 
 const properties = {
-  callId: guid<CallId>('The call.'),
+  callId: callGuid('The call.'),
   agentUri: text('The agent whose leg this is. A call between two agents has two streams of events.'),
   state: numberedSchema(CallState, "State of this agent's leg. 7 is final."),
   previousState: numberedSchema(CallState, 'State before this event.'),
@@ -76,7 +80,7 @@ const properties = {
   correlationId: nullable(
     text('The `correlationId` given to the `dial` or `transfer` that caused this call or event.'),
   ),
-  commandId: nullable(guid<CommandId>('The command that caused this event; null if none did.')),
+  commandId: nullable(commandGuid('The command that caused this event; null if none did.')),
   held: { type: 'boolean', description: 'True while this agent holds the call.' },
   remoteHeld: { type: 'boolean', description: 'True while the other party holds the call.' },
   startedAt: time('When this leg started.'),
@@ -96,14 +100,14 @@ const properties = {
       role: numberedSchema(TransferRole, "This leg's part in the transfer."),
       status: numberedSchema(TransferStatus, 'Progress of the transfer.'),
       failReason: numberedSchema(EndReason, 'Why the target was not reached.'),
-      otherCallId: nullable(guid<CallId>('The consultation call of an attended transfer.')),
+      otherCallId: nullable(callGuid('The consultation call of an attended transfer.')),
     }),
   ),
   consultation: {
     description: 'On the original call: its consultation call. On the consultation call: the original call.',
     anyOf: [
-      objectSchema({ callId: guid<CallId>('The consultation call.'), target: text('The party consulted.') }),
-      objectSchema({ forCallId: guid<CallId>('The original call.') }),
+      objectSchema({ callId: callGuid('The consultation call.'), target: text('The party consulted.') }),
+      objectSchema({ forCallId: callGuid('The original call.') }),
       { type: 'null' },
     ],
   },
@@ -111,7 +115,7 @@ const properties = {
     describedObject(
       'The result of a command that changed no state: it failed after its 202, or another one came first.',
       {
-        commandId: guid<CommandId>('The command.'),
+        commandId: commandGuid('The command.'),
         command: numberedSchema(CommandNumber, 'The command.'),
         result: numberedSchema({ ok: 1, failed: 2 }, 'Result of the command.'),
         reason: numberedSchema(EndReason, 'Why the command failed; 0 if it did not.'),

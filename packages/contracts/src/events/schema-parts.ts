@@ -1,6 +1,7 @@
-/** `~id` is in the type alone: `DataOf` takes the type of the values from it. */
-export const guid = <Id extends string = string>(description: string) =>
-  ({ ...({} as { readonly '~id'?: Id }), type: 'string', format: 'uuid', description }) as const
+export const guid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const
+
+/** A `guid` for one kind of ids. `~id` is in the type alone: `DataOf` takes the type of the values from it. */
+export type GuidOf<Id> = ReturnType<typeof guid> & { readonly '~id'?: Id }
 
 export const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const
 
