@@ -16,7 +16,6 @@ import { chooseTheme, theme } from './ui/theme.ts'
 /** What every screen has: navigation, search, freshness, the person. */
 export function Shell() {
   const [isMenuOpen, setMenuOpen] = useState(false)
-  const closeMenu = (): void => setMenuOpen(false)
   return (
     <>
       <a className="skip" href="#main">
@@ -39,7 +38,7 @@ export function Shell() {
         <FreshnessSign />
         <PersonMenu />
       </header>
-      <nav id="navigation" className={isMenuOpen ? 'open' : ''} aria-label="Screens" onClick={closeMenu}>
+      <nav id="navigation" className={isMenuOpen ? 'open' : ''} aria-label="Screens" onClick={() => setMenuOpen(false)}>
         <Navigation />
       </nav>
       <main id="main" tabIndex={-1}>
