@@ -38,7 +38,7 @@ export {
 export { describeEventTypes, EVENT_CATALOGUE } from './events/event-catalogue.ts'
 export * from './events/event-subject.ts'
 export * from './events/notice.ts'
-export { numberedSchema, objectSchema } from './events/schema-parts.ts'
+export { type GuidOf, numberedSchema, objectSchema } from './events/schema-parts.ts'
 export * from './ids.ts'
 export * from './installation.ts'
 export * from './subscriptions/filter/filter.ts'

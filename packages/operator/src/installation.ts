@@ -85,11 +85,8 @@ async function showIds(limit: number, { installation, sample, waitsMs }: Install
 }
 
 function describe({ queue, messages, headers }: QueueSample): object {
-  const installations: Record<string, number> = {}
-  for (const { [INSTALLATION_HEADER]: header } of headers) {
-    const id = typeof header === 'string' ? header : 'none'
-    installations[id] = (installations[id] ?? 0) + 1
-  }
+  const byId = Map.groupBy(headers, ({ [INSTALLATION_HEADER]: id }) => (typeof id === 'string' ? id : 'none'))
+  const installations = Object.fromEntries([...byId].map(([id, { length }]) => [id, length]))
   return { queue, messages, looked: headers.length, installations }
 }
 

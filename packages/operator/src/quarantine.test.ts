@@ -1,7 +1,7 @@
 import type { Quarantine } from '@switchhook/messaging'
-import { parseCommand, type QuarantineCommand, runCommand } from './quarantine.ts'
+import { parseCommand, runCommand } from './quarantine.ts'
 
-test.each<[string, QuarantineCommand]>([
+test.each<[string, ReturnType<typeof parseCommand>]>([
   ['list', { name: 'list', limit: 20 }],
   ['list --limit 5', { name: 'list', limit: 5 }],
   ['requeue', { name: 'requeue', limit: 1_000 }],

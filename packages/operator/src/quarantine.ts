@@ -2,11 +2,6 @@ import { openQuarantine, type Quarantine, type QuarantinedMessage } from '@switc
 import { amqpAddress, amqpFields, amqpRules, loadConfig } from '@switchhook/runtime'
 import { parseCommandLine, runCommandLine } from './command-line.ts'
 
-export interface QuarantineCommand {
-  readonly name: 'list' | 'requeue'
-  readonly limit: number
-}
-
 const USAGE = `usage: node quarantine.js list [--limit N]      print the oldest messages, one JSON line each; default 20
        node quarantine.js requeue [--limit N]   send the oldest messages back to their origin; default 1000
 The variables AMQP_… name the broker, as for the services.`
@@ -16,10 +11,10 @@ const DEFAULT_LIMITS = { list: 20, requeue: 1_000 }
 /** The start of a message's content, which is enough to recognise it. */
 const SHOWN_CHARACTERS = 2_000
 
-export const parseCommand = (args: readonly string[]): QuarantineCommand =>
+export const parseCommand = (args: readonly string[]) =>
   parseCommandLine(args, ([name, ...rest], limit) => {
     if ((name !== 'list' && name !== 'requeue') || rest.length > 0) throw new Error('expected list or requeue')
-    return { name, limit: limit(DEFAULT_LIMITS[name]) }
+    return { name, limit: limit(DEFAULT_LIMITS[name]) } as const
   })
 
 /** Resolves to the lines to print. */

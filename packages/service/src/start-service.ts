@@ -51,10 +51,7 @@ export function startService<F extends Fields>(
   start: (service: Service<Config<F> & CommonConfig>) => Promise<Running>,
 ): void {
   const { name, fields, rules = [] } = definition
-  if (process.argv.includes('--version')) {
-    process.stdout.write(`${name} ${VERSION}\n`)
-    return
-  }
+  if (process.argv.includes('--version')) return void process.stdout.write(`${name} ${VERSION}\n`)
   runProcess(name, async () => {
     const config = loadConfig(fields, process.env, [...commonRules, ...rules] as readonly Rule<F>[]) as Config<F> &
       CommonConfig

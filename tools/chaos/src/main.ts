@@ -14,8 +14,9 @@ await (process.env['PLATFORM'] === 'asterisk' ? runAsterisk(ending.signal) : inj
 
 async function injectFaults(signal: AbortSignal): Promise<void> {
   const options = readOptions(process.env)
-  const { kills, seeds, kinds, report, home } = options
+  const { KILLS: kills, SEED: seeds, FAULTS: kinds, REPORT: report } = options
   const [seed = 0] = seeds
+  const home = join(options.SWITCHHOOK_HOME, 'chaos')
   console.log(`SEED=${seeds.join(',')} KILLS=${kills}`)
   await using stack = await startChaosStack(home, SETTINGS)
   const plan = seeds.flatMap((one) => planFaults(one, kills, kinds))

@@ -2,23 +2,23 @@ import { FAULT_KINDS } from './faults/plan.ts'
 import { readOptions } from './options.ts'
 
 test('the defaults are 27 faults of all kinds, a random seed and no report', () => {
-  const { seeds, ...rest } = readOptions({})
-  expect(rest).toEqual({ kills: 27, kinds: FAULT_KINDS, report: undefined, home: '.local/chaos' })
-  expect(seeds).toHaveLength(1)
-  expect(readOptions({}).seeds).not.toEqual(seeds)
+  const { SEED, ...rest } = readOptions({})
+  expect(rest).toEqual({ KILLS: 27, FAULTS: FAULT_KINDS, REPORT: undefined, SWITCHHOOK_HOME: '.local' })
+  expect(SEED).toHaveLength(1)
+  expect(readOptions({}).SEED).not.toEqual(SEED)
 })
 
 test('a seed is a number or random, and several can be combined', () => {
   expect(readOptions({ KILLS: '200', SEED: '123', REPORT: 'docs/x.md' })).toMatchObject({
-    kills: 200,
-    seeds: [123],
-    report: 'docs/x.md',
+    KILLS: 200,
+    SEED: [123],
+    REPORT: 'docs/x.md',
   })
-  expect(readOptions({ SEED: '5,random' }).seeds).toEqual([5, expect.any(Number)])
+  expect(readOptions({ SEED: '5,random' }).SEED).toEqual([5, expect.any(Number)])
 })
 
 test('fault kinds are selected by name', () => {
-  expect(readOptions({ FAULTS: 'rotate,delete' }).kinds).toEqual(['rotate', 'delete'])
+  expect(readOptions({ FAULTS: 'rotate,delete' }).FAULTS).toEqual(['rotate', 'delete'])
 })
 
 test.each([

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto'
-import { join } from 'node:path'
 import { type Field, FieldError, integer, loadConfig, optional, text } from '@switchhook/runtime'
 import { FAULT_KINDS } from './faults/plan.ts'
 
@@ -15,10 +14,21 @@ export const someOf = <Name extends string>(known: readonly Name[]): Field<reado
   },
 })
 
+/** Several run one after the other; `random` draws one. */
+const seeds: Field<readonly number[]> = {
+  fallback: 'random',
+  parse: (raw) =>
+    raw.split(',').map((seed) => {
+      if (seed === 'random') return randomInt(HIGHEST_SEED)
+      if (/^\d{1,9}$/.test(seed)) return Number(seed)
+      throw new FieldError('must be whole numbers of at most nine digits, or random, separated by commas')
+    }),
+}
+
 const fields = {
   /** The number of faults for each seed. */
   KILLS: integer({ min: 1, max: 10_000 }, 27),
-  SEED: text('random'),
+  SEED: seeds,
   /** The kinds of faults to draw from. */
   FAULTS: someOf(FAULT_KINDS),
   /** The file for the report in Markdown, if one is wanted. */
@@ -28,19 +38,5 @@ const fields = {
 
 export type ChaosOptions = ReturnType<typeof readOptions>
 
-/** Several seeds, separated by commas, run one after the other; `random` draws one. @throws ConfigError */
-export function readOptions(env: NodeJS.ProcessEnv) {
-  const { KILLS, SEED, FAULTS, REPORT, SWITCHHOOK_HOME } = loadConfig(fields, env, [
-    ({ SEED }) =>
-      /^(\d{1,9}|random)(,(\d{1,9}|random))*$/.test(SEED)
-        ? undefined
-        : 'SEED must be whole numbers of at most nine digits, or random, separated by commas',
-  ])
-  return {
-    kills: KILLS,
-    seeds: SEED.split(',').map((seed) => (seed === 'random' ? randomInt(HIGHEST_SEED) : Number(seed))),
-    kinds: FAULTS,
-    report: REPORT,
-    home: join(SWITCHHOOK_HOME, 'chaos'),
-  }
-}
+/** @throws ConfigError */
+export const readOptions = (env: NodeJS.ProcessEnv) => loadConfig(fields, env)

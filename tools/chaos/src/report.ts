@@ -95,17 +95,17 @@ function rowsByKind(injections: readonly Injection[]): string[] {
 }
 
 /** Renders the faults and the result as Markdown. */
-export function renderReport(result: ChaosResult, { seeds, kills, kinds }: ChaosOptions): string {
+export function renderReport(result: ChaosResult, { SEED, KILLS, FAULTS }: ChaosOptions): string {
   const problems = linesOf(result.problems)
   const rows = summaryOf(result).map(([name, value]) => `| ${name} | ${value} |`)
-  const only = kinds.length < FAULT_KINDS.length ? ` FAULTS=${kinds.join(',')}` : ''
+  const only = FAULTS.length < FAULT_KINDS.length ? ` FAULTS=${FAULTS.join(',')}` : ''
   return `# Fault suite
 
 What was killed, cut and frozen under load in the last run of \`make chaos\` (${new Date().toISOString().slice(0, 10)}), and with
 which result:
 
 \`\`\`sh
-make chaos KILLS=${kills} SEED=${seeds.join(',')}${only} REPORT=docs/fault-suite.md
+make chaos KILLS=${KILLS} SEED=${SEED.join(',')}${only} REPORT=docs/fault-suite.md
 \`\`\`
 
 The run wrote this page. [CONTRIBUTING.md](../CONTRIBUTING.md#faults) describes the load, the faults, every check and what

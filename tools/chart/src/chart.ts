@@ -51,18 +51,13 @@ export const RENDERED = ['development', 'production'] as const satisfies readonl
 export const renderedFile = (combination: Combination): string => join(folder, 'rendered', `${combination}.yaml`)
 
 /** Runs `helm` with the chart as its last argument. `overrides` are `--set` arguments. */
-export function runHelm(
-  command: readonly string[],
-  combination: Combination,
-  overrides: readonly string[] = [],
-): ProgramResult {
-  return runProgram('helm', helmArguments(command, combination, overrides))
-}
+export const runHelm = (...args: Parameters<typeof helmArguments>): ProgramResult =>
+  runProgram('helm', helmArguments(...args))
 
 const helmArguments = (
   command: readonly string[],
   combination: Combination,
-  overrides: readonly string[],
+  overrides: readonly string[] = [],
 ): readonly string[] => [
   ...command,
   ...COMBINATIONS[combination].map((name) => `--values=${exampleFile(name)}`),

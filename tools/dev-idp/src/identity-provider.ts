@@ -18,13 +18,12 @@ export async function startIdentityProvider(options: {
   const server = createServer()
   await once(server.listen(options.port, options.host), 'listening')
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const tenants = options.tenants.map(({ tenant }) => tenant)
   const keys = loadSigningKeys(options.keysFile, options.tenants)
   const handlers = new Map(keys.map(([tenant, key]) => [tenant.tenant, tenantProvider(baseUrl, tenant, key)]))
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const [, tenant = '', rest = ''] = /^\/([^/?]*)(.*)$/.exec(request.url ?? '') ?? []
     const handle = handlers.get(tenant)
-    if (handle === undefined) return answerUnknown(tenant, tenants, response)
+    if (handle === undefined) return answerUnknown(tenant, [...handlers.keys()], response)
     // The provider handles its path as the root, and uses originalUrl for URLs that it returns.
     Object.assign(request, { originalUrl: request.url, url: rest.startsWith('/') ? rest : `/${rest}` })
     handle(request, response).catch(() => {

@@ -22,8 +22,7 @@ export async function handleSignIn(
     await provider.interactionDetails(request, response)
   } catch (error) {
     if (!(error instanceof errors.SessionNotFound)) throw error
-    answer(400, 'This sign-in has expired. Return to the console and sign in again.')
-    return
+    return answer(400, 'This sign-in has expired. Return to the console and sign in again.')
   }
   if (request.method !== 'POST') return answer(200)
   const form = new URLSearchParams(await text(request))

@@ -10,8 +10,8 @@ const SOURCE = 'package.json'
  */
 const COPIES = ['packages/{cli,client,receiver,runtime}/package.json', 'infra/**/Chart.yaml']
 
-const IN_JSON = /^(  "version": ")([^"]*)(",?)$/gm
-const IN_CHART = /^((?:version|appVersion): "?)([^"\s]*)("?)$/gm
+const IN_JSON = /(?<=^ {2}"version": ")[^"]*(?=",?$)/gm
+const IN_CHART = /(?<=^(?:version|appVersion): "?)[^"\s]+(?="?$)/gm
 
 const patternOf = (file: string): RegExp => (file.endsWith('.json') ? IN_JSON : IN_CHART)
 const read = (file: string): string => readFileSync(join(repository, file), 'utf8')
@@ -19,9 +19,7 @@ const read = (file: string): string => readFileSync(join(repository, file), 'utf
 /** Every file that contains the version, with the versions in it. */
 export function versionsInFiles(): readonly (readonly [file: string, version: string])[] {
   const files = [SOURCE, ...globSync(COPIES, { cwd: repository, exclude: ['**/node_modules/**'] })]
-  return files.flatMap((file) =>
-    [...read(file).matchAll(patternOf(file))].map(([, , version = '']) => [file, version] as const),
-  )
+  return files.flatMap((file) => [...read(file).matchAll(patternOf(file))].map(([version]) => [file, version] as const))
 }
 
 export function currentVersion(): string {
@@ -32,9 +30,6 @@ export function currentVersion(): string {
 
 export function writeVersion(version: string): void {
   for (const file of new Set(versionsInFiles().map(([file]) => file))) {
-    const text = read(file).replaceAll(patternOf(file), (_match, before: string, _old, after: string) => {
-      return `${before}${version}${after}`
-    })
-    writeFileSync(join(repository, file), text)
+    writeFileSync(join(repository, file), read(file).replaceAll(patternOf(file), version))
   }
 }

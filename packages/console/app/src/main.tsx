@@ -32,7 +32,7 @@ const createQueries = (): QueryClient =>
     },
   })
 
-/** The console of a person who is signed in. Another person gets a new cache. */
+/** The console of a person who is signed in. Another issuer is another person, who gets a new cache. */
 function SignedIn() {
   const queries = useMemo(createQueries, [])
   useEffect(() => keepFresh(queries), [queries])
@@ -53,10 +53,8 @@ window.addEventListener('vite:preloadError', () => location.reload())
 
 applyTheme()
 await resumeSignIn()
-const container = document.getElementById('root')
-if (container !== null)
-  createRoot(container).render(
-    <StrictMode>
-      <Console />
-    </StrictMode>,
-  )
+createRoot(document.getElementById('root') as HTMLElement).render(
+  <StrictMode>
+    <Console />
+  </StrictMode>,
+)

@@ -5,18 +5,17 @@ import { meQuery, summaryQuery } from './api/queries.ts'
 import { useFreshness } from './live/freshness.ts'
 import { sumOf } from './rules/sum-of.ts'
 import { count } from './rules/words.ts'
-import { usePerson } from './session/person.ts'
 import { signOut } from './session/session.ts'
 import { useStore } from './store.ts'
 import { Announcements } from './ui/announce.tsx'
 import { Choice, textIn } from './ui/fields.tsx'
 import { Facts, Notice, Status, Time } from './ui/parts.tsx'
+import { roleOf } from './ui/role-button.tsx'
 import { chooseTheme, theme } from './ui/theme.ts'
 
 /** What every screen has: navigation, search, freshness, the person. */
 export function Shell() {
   const [isMenuOpen, setMenuOpen] = useState(false)
-  const closeMenu = (): void => setMenuOpen(false)
   return (
     <>
       <a className="skip" href="#main">
@@ -39,7 +38,7 @@ export function Shell() {
         <FreshnessSign />
         <PersonMenu />
       </header>
-      <nav id="navigation" className={isMenuOpen ? 'open' : ''} aria-label="Screens" onClick={closeMenu}>
+      <nav id="navigation" className={isMenuOpen ? 'open' : ''} aria-label="Screens" onClick={() => setMenuOpen(false)}>
         <Navigation />
       </nav>
       <main id="main" tabIndex={-1}>
@@ -159,18 +158,17 @@ const THEMES = [
 ] as const
 
 function PersonMenu() {
-  const { name, role } = usePerson()
   const { data: me } = useQuery(meQuery)
   return (
     <>
       <button type="button" className="person" popoverTarget="person-menu">
-        {name === '' ? 'Account' : name}
+        {me?.subject || 'Account'}
       </button>
       <div id="person-menu" popover="auto">
         <Facts
           rows={[
             ['Tenant', me && (me.tenant ?? 'The installation')],
-            ['Role', role],
+            ['Role', roleOf(me)],
           ]}
         />
         <Choice label="Colours" value={useStore(theme)} options={THEMES} onChange={chooseTheme} />

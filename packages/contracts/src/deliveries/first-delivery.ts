@@ -1,7 +1,7 @@
 import { envelopesOf } from '../events/envelope.ts'
 import type { EventType, PlatformEvent } from '../events/event.ts'
 import { exampleDataOf } from '../events/event-catalogue.ts'
-import { deliveryIdOf, type EventId, newEventId } from '../ids.ts'
+import { deliveryIdOf, type EventId } from '../ids.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import type { Delivery } from './delivery.ts'
 import type { Trial } from './trial.ts'
@@ -44,7 +44,7 @@ export function exampleDeliveryOf(
   subscription: Pick<Subscription, 'id' | 'url' | 'tenant'>,
 ): Delivery {
   const occurredAt = at.toISOString()
-  const data = exampleDataOf(eventType, { at, newGuid: newEventId })
+  const data = exampleDataOf(eventType, at)
   const event = { eventId, eventType, occurredAt, tenant: subscription.tenant, data }
   return { ...firstDeliveriesOf(event, occurredAt, JSON.stringify(data))(subscription), trial }
 }

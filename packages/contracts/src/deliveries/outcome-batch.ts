@@ -1,5 +1,6 @@
 import { compileSchema } from '../errors/validator.ts'
 import { parsed, parseJson } from '../events/event.ts'
+import { objectSchema } from '../events/schema-parts.ts'
 import { type DeliveryId, parseDeliveryId, parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
 import { type Outcome, UNREACHABLE_REASONS } from './outcome.ts'
 
@@ -24,39 +25,33 @@ export interface OutcomeBatch {
   readonly items: readonly ReportedOutcome[]
 }
 
-const validate = compileSchema<OutcomeBatch>({
-  type: 'object',
-  required: ['batchId', 'tenant', 'subscriptionId', 'items'],
-  properties: {
+const validate = compileSchema<OutcomeBatch>(
+  objectSchema({
     batchId: { type: 'string', format: 'uuid' },
     tenant: { type: ['string', 'null'] },
     subscriptionId: { type: 'string', format: 'uuid' },
     items: {
       type: 'array',
-      items: {
-        type: 'object',
-        required: ['deliveryId', 'attempt', 'token', 'lease', 'at', 'durationMs', 'outcome'],
-        properties: {
-          deliveryId: { type: 'string', format: 'uuid' },
-          attempt: { type: 'integer', minimum: 1 },
-          token: { type: 'string' },
-          lease: { type: 'string' },
-          at: { type: 'string', format: 'date-time' },
-          durationMs: { type: 'number', minimum: 0 },
-          outcome: {
-            type: 'object',
-            required: ['kind'],
-            properties: {
-              kind: { type: 'string', enum: ['delivered', 'answered', 'unreachable'] },
-              status: { type: 'integer' },
-              reason: { type: 'string', enum: UNREACHABLE_REASONS },
-            },
+      items: objectSchema({
+        deliveryId: { type: 'string', format: 'uuid' },
+        attempt: { type: 'integer', minimum: 1 },
+        token: { type: 'string' },
+        lease: { type: 'string' },
+        at: { type: 'string', format: 'date-time' },
+        durationMs: { type: 'number', minimum: 0 },
+        outcome: {
+          type: 'object',
+          required: ['kind'],
+          properties: {
+            kind: { type: 'string', enum: ['delivered', 'answered', 'unreachable'] },
+            status: { type: 'integer' },
+            reason: { type: 'string', enum: UNREACHABLE_REASONS },
           },
         },
-      },
+      }),
     },
-  },
-})
+  }),
+)
 
 /** @throws Unparsable */
 export function parseOutcomeBatch(content: Buffer): OutcomeBatch {

@@ -52,7 +52,6 @@ export const ParkedReasonNumber = {
   exhausted: 1,
   rejected: 2,
 } as const satisfies Record<ParkedReason | 'unknown', number>
-export type ParkedReasonNumber = (typeof ParkedReasonNumber)[keyof typeof ParkedReasonNumber]
 
 /** The record of one POST. */
 export interface Attempt {

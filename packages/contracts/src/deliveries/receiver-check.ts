@@ -1,6 +1,7 @@
 import type { FailureCode } from '../errors/failure.ts'
 import { compileSchema } from '../errors/validator.ts'
 import { EVENT_TYPES, type EventType, parsed, parseJson } from '../events/event.ts'
+import { objectSchema } from '../events/schema-parts.ts'
 import { parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
 import type { Attempt } from './outcome.ts'
 
@@ -44,17 +45,15 @@ export function readCheckResult(stored: CheckResult): CheckResult | undefined {
   return typeof plain === 'object' && plain !== null ? stored : undefined
 }
 
-const validate = compileSchema<ReceiverCheck>({
-  type: 'object',
-  required: ['checkId', 'subscriptionId', 'tenant', 'eventType', 'expiresAt'],
-  properties: {
+const validate = compileSchema<ReceiverCheck>(
+  objectSchema({
     checkId: { type: 'string', format: 'uuid' },
     subscriptionId: { type: 'string', format: 'uuid' },
     tenant: { type: ['string', 'null'] },
     eventType: { type: 'string', enum: EVENT_TYPES },
     expiresAt: { type: 'string', format: 'date-time' },
-  },
-})
+  }),
+)
 
 /** @throws Unparsable */
 export function parseReceiverCheck(content: Buffer): ReceiverCheck {

@@ -11,9 +11,6 @@ export const readTrial = (value: unknown): Trial | undefined => TRIALS.find((tri
 
 type Headers = Readonly<Record<string, string>>
 
-/** Tells the receiver that no event occurred. */
-const MARK = { 'X-SVC-Test': 'true' }
-
 /** Older than any receiver should accept; the Standard Webhooks libraries allow five minutes. */
 const STALE_MS = 3_600_000
 
@@ -24,9 +21,9 @@ const FORGED = `v1,${Buffer.alloc(32, 7).toString('base64')}`
 export const signedAtMs = (trial: Trial | undefined, nowMs: number): number =>
   trial === 'stale' ? nowMs - STALE_MS : nowMs
 
-/** Marks the headers of a POST as a trial. Call it last. */
+/** Tells the receiver that no event occurred, by the headers of its POST. Call it last. */
 export function withTrial(trial: Trial | undefined, headers: Headers): Headers {
   if (trial === undefined) return headers
   const isSigned = 'webhook-signature' in headers
-  return { ...headers, ...MARK, ...(trial === 'forged' && isSigned && { 'webhook-signature': FORGED }) }
+  return { ...headers, 'X-SVC-Test': 'true', ...(trial === 'forged' && isSigned && { 'webhook-signature': FORGED }) }
 }

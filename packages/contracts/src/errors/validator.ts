@@ -2,7 +2,7 @@ import { type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'a
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { isGuid } from '../ids.ts'
-import { nearestName } from './nearest-name.ts'
+import { didYouMean } from './did-you-mean.ts'
 
 /** One fault of an input: where it is (RFC 6901 pointer; '' is the whole input) and what is wrong. Never the value. */
 export interface Fault {
@@ -95,10 +95,8 @@ export const UNKNOWN_FIELD = 'is not a known field'
 
 const TEXTS: Readonly<Record<string, (params: Params, schema: AnySchemaObject) => string | undefined>> = {
   required: () => 'is required',
-  additionalProperties: ({ additionalProperty }, schema) => {
-    const meant = nearestName(additionalProperty as string, settableNames(schema))
-    return `${UNKNOWN_FIELD}${meant === undefined ? '' : `; did you mean "${meant}"?`}`
-  },
+  additionalProperties: ({ additionalProperty }, schema) =>
+    `${UNKNOWN_FIELD}${didYouMean(additionalProperty as string, settableNames(schema))}`,
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as unknown[]).map(String).join(', ')}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   type: ({ type }) => mustBe([type as string | string[]].flat()),
@@ -127,10 +125,13 @@ const counted = (limit: number, noun: string): string => `${limit} ${noun}${limi
 const named = (type: string): readonly string[] => (type === 'boolean' ? ['true', 'false'] : [TYPES[type] ?? type])
 
 const mustBe = (types: readonly string[]): string | undefined =>
-  types.length === 0 ? undefined : `must be ${listed(types.flatMap(named))}`
+  types.length === 0 ? undefined : `must be ${inWords(types)}`
 
-const listed = (names: readonly string[]): string =>
-  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+/** The values of these types: `a string`, `an array or null`, `true or false`. */
+export function inWords(types: readonly string[]): string {
+  const names = types.flatMap(named)
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+}
 
 const PATTERNS: Readonly<Record<string, string>> = { '^[!-~]+$': 'must be visible ASCII, without spaces' }
 

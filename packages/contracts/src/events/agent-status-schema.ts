@@ -1,5 +1,15 @@
 import { AgentReason, DeviceStatus, STATUS_NAMES } from './agent.ts'
-import { dataSchema, integer, nullable, numberedSchema, occurredAt, sequenceOf, text, time } from './schema-parts.ts'
+import {
+  type DataOf,
+  dataSchema,
+  integer,
+  nullable,
+  numberedSchema,
+  occurredAt,
+  sequenceOf,
+  text,
+  time,
+} from './schema-parts.ts'
 
 /** A user status code. The names are the defaults; an installation can configure its own table. */
 export const statusCodeSchema = (description: string) =>
@@ -37,7 +47,7 @@ const properties = {
   reason: numberedSchema(AgentReason, 'Why the state changed.'),
   sequence: sequenceOf('this agent'),
   occurredAt,
-}
+} as const
 
 const EXAMPLE = {
   agentUri: 'sip:alice@acme.example',
@@ -57,3 +67,9 @@ const EXAMPLE = {
 }
 
 export const agentStatusSchema = dataSchema("A full snapshot of an agent's state, never a delta.", properties, EXAMPLE)
+
+/**
+ * `data` of an `agent.status` event. `occurredAt` is later than that of the previous event (`occurredAfter`). A pending
+ * status is applied after the call and its after-call work.
+ */
+export type AgentStatus = DataOf<typeof agentStatusSchema>

@@ -50,29 +50,6 @@ export const AgentReason = {
 } as const
 export type AgentReason = (typeof AgentReason)[keyof typeof AgentReason]
 
-/** `data` of an `agent.status` event: a full snapshot, never a delta. */
-export interface AgentStatus {
-  readonly agentUri: string
-  /** The effective status: automatic overlay, else temporary, else standing. */
-  readonly statusCode: number
-  readonly previousStatusCode: number
-  /** The status last set without `until`; temporary and automatic statuses revert to it. */
-  readonly standingStatusCode: number
-  /** Set during a call; applied after the call and its after-call work. */
-  readonly pendingStatusCode: number | null
-  readonly deviceStatus: DeviceStatus
-  readonly previousDeviceStatus: DeviceStatus
-  readonly loggedOn: boolean
-  readonly until: string | null
-  readonly message: string | null
-  readonly location: string | null
-  readonly reason: AgentReason
-  /** Counts the agent's events from 1, without gaps. */
-  readonly sequence: number
-  /** Later than that of the previous event (`occurredAfter`). Receivers keep the later `(occurredAt, sequence)`. */
-  readonly occurredAt: string
-}
-
 export type StatusNames = Readonly<Record<string, string>>
 
 /** Codes that the service itself sets or checks. Every installation has them. */

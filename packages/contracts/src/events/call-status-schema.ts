@@ -1,3 +1,4 @@
+import type { CallId, CommandId } from '../ids.ts'
 import {
   CallState,
   CommandNumber,
@@ -10,8 +11,10 @@ import {
   TransferStatus,
 } from './call.ts'
 import {
+  type DataOf,
   dataSchema,
   describedObject,
+  type GuidOf,
   guid,
   integer,
   nullable,
@@ -22,6 +25,9 @@ import {
   text,
   time,
 } from './schema-parts.ts'
+
+const callGuid = (description: string): GuidOf<CallId> => guid(description)
+const commandGuid = (description: string): GuidOf<CommandId> => guid(description)
 
 const EXAMPLE = {
   callId: '0b7e3f0c-5d0e-4d7f-9c0e-0d2f4a1b6c11',
@@ -54,7 +60,7 @@ const EXAMPLE = {
 }
 
 const properties = {
-  callId: guid('The call.'),
+  callId: callGuid('The call.'),
   agentUri: text('The agent whose leg this is. A call between two agents has two streams of events.'),
   state: numberedSchema(CallState, "State of this agent's leg. 7 is final."),
   previousState: numberedSchema(CallState, 'State before this event.'),
@@ -74,7 +80,7 @@ const properties = {
   correlationId: nullable(
     text('The `correlationId` given to the `dial` or `transfer` that caused this call or event.'),
   ),
-  commandId: nullable(guid('The command that caused this event; null if none did.')),
+  commandId: nullable(commandGuid('The command that caused this event; null if none did.')),
   held: { type: 'boolean', description: 'True while this agent holds the call.' },
   remoteHeld: { type: 'boolean', description: 'True while the other party holds the call.' },
   startedAt: time('When this leg started.'),
@@ -94,14 +100,14 @@ const properties = {
       role: numberedSchema(TransferRole, "This leg's part in the transfer."),
       status: numberedSchema(TransferStatus, 'Progress of the transfer.'),
       failReason: numberedSchema(EndReason, 'Why the target was not reached.'),
-      otherCallId: nullable(guid('The consultation call of an attended transfer.')),
+      otherCallId: nullable(callGuid('The consultation call of an attended transfer.')),
     }),
   ),
   consultation: {
     description: 'On the original call: its consultation call. On the consultation call: the original call.',
     anyOf: [
-      objectSchema({ callId: guid('The consultation call.'), target: text('The party consulted.') }),
-      objectSchema({ forCallId: guid('The original call.') }),
+      objectSchema({ callId: callGuid('The consultation call.'), target: text('The party consulted.') }),
+      objectSchema({ forCallId: callGuid('The original call.') }),
       { type: 'null' },
     ],
   },
@@ -109,17 +115,26 @@ const properties = {
     describedObject(
       'The result of a command that changed no state: it failed after its 202, or another one came first.',
       {
-        commandId: guid('The command.'),
+        commandId: commandGuid('The command.'),
         command: numberedSchema(CommandNumber, 'The command.'),
         result: numberedSchema({ ok: 1, failed: 2 }, 'Result of the command.'),
         reason: numberedSchema(EndReason, 'Why the command failed; 0 if it did not.'),
       },
     ),
   ),
-}
+} as const
 
 export const callStatusSchema = dataSchema(
   "A full snapshot of one agent's leg of a call, never a delta.",
   properties,
   EXAMPLE,
 )
+
+/** `data` of a `call.status` event. `occurredAt` is later than that of the previous event (`occurredAfter`). */
+export type CallStatus = DataOf<typeof callStatusSchema>
+export type RemoteParty = CallStatus['remoteParty']
+/** `failReason` is `none` unless the status is failed or cancelled. */
+export type Transfer = NonNullable<CallStatus['transfer']>
+/** On the original call: the consultation call and its target. On the consultation call: the original call. */
+export type Consultation = NonNullable<CallStatus['consultation']>
+export type CommandResult = NonNullable<CallStatus['commandResult']>

@@ -1,5 +1,3 @@
-import type { CallId, CommandId } from '../ids.ts'
-
 /** State of one agent's leg of a call. Values 1 to 6 are CSTA's connection states; 5 and 6 are reserved. */
 export const CallState = {
   unknown: 0,
@@ -43,77 +41,11 @@ export const LegRole = { unknown: 0, originator: 1, destination: 2, consultant: 
 export type LegRole = (typeof LegRole)[keyof typeof LegRole]
 
 export const PartyType = { unknown: 0, agent: 1, extension: 2, external: 3 } as const
-export type PartyType = (typeof PartyType)[keyof typeof PartyType]
-
-export interface RemoteParty {
-  readonly uri: string
-  readonly number: string | null
-  readonly name: string | null
-  readonly type: PartyType
-}
 
 export const TransferRole = { transferring: 1, transferred: 2, target: 3 } as const
-export type TransferRole = (typeof TransferRole)[keyof typeof TransferRole]
 
 export const TransferStatus = { started: 1, ringing: 2, completed: 3, failed: 4, cancelled: 5 } as const
 export type TransferStatus = (typeof TransferStatus)[keyof typeof TransferStatus]
-
-/** A transfer from the point of view of one leg. It remains on the leg after the transfer has ended. */
-export interface Transfer {
-  readonly blind: boolean
-  readonly target: string
-  readonly role: TransferRole
-  readonly status: TransferStatus
-  /** Why the target was not reached; `none` unless the status is failed or cancelled. */
-  readonly failReason: EndReason
-  readonly otherCallId: CallId | null
-}
-
-/** On the original call: the consultation call and its target. On the consultation call: the original call. */
-export type Consultation = { readonly callId: CallId; readonly target: string } | { readonly forCallId: CallId }
-
-/** `data` of a `call.status` event: a full snapshot of one agent's leg, never a delta. */
-export interface CallStatus {
-  readonly callId: CallId
-  readonly agentUri: string
-  readonly state: CallState
-  readonly previousState: CallState
-  /** Counts the events of one (callId, agentUri) from 1, without gaps. */
-  readonly sequence: number
-  /** Later than that of the previous event (`occurredAfter`). Receivers keep the later `(occurredAt, sequence)`. */
-  readonly occurredAt: string
-  readonly direction: Direction
-  readonly internal: boolean
-  readonly role: LegRole
-  readonly remoteParty: RemoteParty
-  readonly cli: string | null
-  readonly device: string | null
-  readonly correlationId: string | null
-  readonly commandId: CommandId | null
-  readonly held: boolean
-  readonly remoteHeld: boolean
-  readonly startedAt: string
-  readonly answeredAt: string | null
-  readonly endedAt: string | null
-  readonly durationSeconds: number | null
-  readonly endReason: EndReason
-  readonly endedBy: EndedBy
-  /** Q.850 cause that the platform reported. */
-  readonly cause: number | null
-  readonly sipCode: number | null
-  readonly transfer: Transfer | null
-  readonly consultation: Consultation | null
-  readonly commandResult: CommandResult | null
-}
-
-/** The result of a command that changed no state: it failed after its 202, or another one came first. */
-export interface CommandResult {
-  readonly commandId: CommandId
-  readonly command: CommandNumber
-  /** 1 ok, 2 failed. */
-  readonly result: 1 | 2
-  readonly reason: EndReason
-}
 
 export const CALL_COMMANDS = ['dial', 'answer', 'hangup', 'hold', 'resume', 'transfer'] as const
 /** The name of a command in paths and REST responses. Webhook bodies carry its number. */

@@ -1,14 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { isGuid } from '../ids.ts'
 import { agentStatusSchema } from './agent-status-schema.ts'
 import { callStatusSchema } from './call-status-schema.ts'
 import { EVENT_TYPES, type EventType } from './event.ts'
-import {
-  deliveryParkedSchema,
-  endpointFailingSchema,
-  endpointRecoveredSchema,
-  heldLimitSchema,
-  parkedLimitSchema,
-} from './notice-schemas.ts'
+import { NOTICES } from './notice-schemas.ts'
 import { describedObject, guid, nullable, text, time } from './schema-parts.ts'
 
 /**
@@ -18,10 +13,10 @@ import { describedObject, guid, nullable, text, time } from './schema-parts.ts'
 interface Entry {
   readonly name: string
   readonly title: string
-  /** Schema of `data`, with at least one example. */
+  /** Schema of `data`. */
   readonly schema: Readonly<Record<string, unknown>> & {
     readonly description: string
-    readonly examples: readonly { readonly occurredAt: string }[]
+    readonly examples: readonly [{ readonly occurredAt: string }]
   }
 }
 
@@ -31,21 +26,21 @@ export const EVENT_CATALOGUE: Readonly<Record<EventType, Entry>> = {
   'webhook.endpoint.failing': {
     name: 'endpointFailing',
     title: 'An endpoint is failing',
-    schema: endpointFailingSchema,
+    schema: NOTICES.endpointFailing,
   },
   'webhook.endpoint.recovered': {
     name: 'endpointRecovered',
     title: 'An endpoint recovered',
-    schema: endpointRecoveredSchema,
+    schema: NOTICES.endpointRecovered,
   },
-  'webhook.delivery.parked': { name: 'deliveryParked', title: 'A delivery was parked', schema: deliveryParkedSchema },
-  'webhook.parked.limit': { name: 'parkedLimit', title: 'Too many parked deliveries', schema: parkedLimitSchema },
-  'webhook.held.limit': { name: 'heldLimit', title: 'Many held deliveries', schema: heldLimitSchema },
+  'webhook.delivery.parked': { name: 'deliveryParked', title: 'A delivery was parked', schema: NOTICES.deliveryParked },
+  'webhook.parked.limit': { name: 'parkedLimit', title: 'Too many parked deliveries', schema: NOTICES.parkedLimit },
+  'webhook.held.limit': { name: 'heldLimit', title: 'Many held deliveries', schema: NOTICES.heldLimit },
 }
 
 /** JSON Schema 2020-12 of the envelope of one event type. @param data the schema of its data, or a reference to it */
 export function envelopeSchemaOf(eventType: EventType, data: object): object {
-  const properties = {
+  return describedObject('Body of a delivery. The bytes are identical on every attempt.', {
     deliveryId: guid(
       'Unique per delivery and identical on every retry. Use it as an idempotency key. Same as `X-SVC-Delivery`.',
     ),
@@ -53,8 +48,7 @@ export function envelopeSchemaOf(eventType: EventType, data: object): object {
     occurredAt: time('When the event occurred. Identical on every retry.'),
     tenant: nullable(text('The tenant of the event; null for an event of the installation itself.')),
     data,
-  }
-  return describedObject('Body of a delivery. The bytes are identical on every attempt.', properties)
+  })
 }
 
 export const EXAMPLE_DELIVERY_ID = 'c2a1f0de-5d0e-5a7f-9c0e-0d2f4a1b6c11'
@@ -80,7 +74,7 @@ export const describeEventTypes = () =>
         title: type,
         ...envelopeSchemaOf(type, schema),
       },
-      example: data === undefined ? {} : exampleEnvelopeOf(type, data),
+      example: exampleEnvelopeOf(type, data),
     }
   })
 
@@ -88,26 +82,18 @@ export const describeEventTypes = () =>
  * Example data of an event at time `at`: the documented example with new ids and shifted times, so that a receiver that
  * deduplicates by id and orders by time processes it.
  */
-export function exampleDataOf(
-  eventType: EventType,
-  { at, newGuid }: { readonly at: Date; readonly newGuid: () => string },
-): Record<string, unknown> {
+export function exampleDataOf(eventType: EventType, at: Date): Record<string, unknown> {
   const [example] = EVENT_CATALOGUE[eventType].schema.examples
-  const shiftMs = at.getTime() - Date.parse(example?.occurredAt ?? at.toISOString())
+  const shiftMs = at.getTime() - Date.parse(example.occurredAt)
   const fresh = new Map<string, string>()
-  const freshGuid = (known: string): string => {
-    const guid = fresh.get(known) ?? newGuid()
-    fresh.set(known, guid)
-    return guid
-  }
-  const renew = (value: unknown): unknown => {
-    if (isGuid(value)) return freshGuid(value)
+  return JSON.parse(JSON.stringify(example), (_key, value: unknown) => {
+    if (isGuid(value)) {
+      if (!fresh.has(value)) fresh.set(value, randomUUID())
+      return fresh.get(value)
+    }
     if (typeof value === 'string' && MOMENT.test(value)) return new Date(Date.parse(value) + shiftMs).toISOString()
-    if (Array.isArray(value)) return value.map(renew)
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, renew(member)]))
-  }
-  return renew(example) as Record<string, unknown>
+    return value
+  }) as Record<string, unknown>
 }
 
 const MOMENT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/

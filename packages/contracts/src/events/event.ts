@@ -1,5 +1,6 @@
 import { compileSchema, type Validation } from '../errors/validator.ts'
 import { type EventId, parseEventId, type Tenant } from '../ids.ts'
+import { objectSchema } from './schema-parts.ts'
 
 /**
  * The event types that a client can subscribe to (specification, "Subscribing and event types"). `webhook.…` events are
@@ -38,18 +39,14 @@ export interface PlatformEvent {
 }
 
 /** JSON Schema 2020-12 of an event on the exchange. Unknown fields are ignored. */
-export const platformEventSchema = {
-  type: 'object',
-  required: ['eventId', 'eventType', 'occurredAt', 'tenant', 'data'],
-  properties: {
-    eventId: { type: 'string', format: 'uuid' },
-    eventType: { type: 'string', enum: EVENT_TYPES },
-    // Must be UTC: the value is passed on unchanged, and the specification promises UTC.
-    occurredAt: { type: 'string', format: 'date-time', pattern: '^\\S+T\\S+Z$' },
-    tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
-    data: { type: 'object' },
-  },
-} as const
+export const platformEventSchema = objectSchema({
+  eventId: { type: 'string', format: 'uuid' },
+  eventType: { type: 'string', enum: EVENT_TYPES },
+  // Must be UTC: the value is passed on unchanged, and the specification promises UTC.
+  occurredAt: { type: 'string', format: 'date-time', pattern: '^\\S+T\\S+Z$' },
+  tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
+  data: { type: 'object' },
+})
 
 const validateEvent = compileSchema<PlatformEvent>(platformEventSchema)
 

@@ -1,5 +1,8 @@
 export const guid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const
 
+/** A `guid` for one kind of ids. `~id` is in the type alone: `DataOf` takes the type of the values from it. */
+export type GuidOf<Id> = ReturnType<typeof guid> & { readonly '~id'?: Id }
+
 export const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const
 
 export const text = (description: string) => ({ type: 'string', description }) as const
@@ -7,8 +10,8 @@ export const text = (description: string) => ({ type: 'string', description }) a
 export const integer = (description: string, limits: { readonly minimum?: number } = {}) =>
   ({ type: 'integer', ...limits, description }) as const
 
-export const nullable = <T extends { readonly type: string }>(schema: T) =>
-  ({ ...schema, type: [schema.type, 'null'] }) as const
+export const nullable = <T extends { readonly type: string }>({ type, ...schema }: T) =>
+  ({ type: [type as T['type'], 'null'], ...schema }) as const
 
 /** @param stream what the number counts the events of, for the description */
 export const sequenceOf = (stream: string) =>
@@ -20,36 +23,41 @@ export const sequenceOf = (stream: string) =>
 export const occurredAt = time('Same as `occurredAt` of the envelope.')
 
 /** JSON Schema of an object. Every property is required. */
-export const objectSchema = (properties: object) =>
+export const objectSchema = <const Properties extends object>(properties: Properties) =>
   ({ type: 'object', required: Object.keys(properties), properties }) as const
 
-export const describedObject = <Properties extends object>(description: string, properties: Properties) =>
+export const describedObject = <const Properties extends object>(description: string, properties: Properties) =>
   ({ type: 'object', description, required: Object.keys(properties), properties }) as const
 
 /** JSON Schema of the `data` of an event type. Every property is required. */
-export const dataSchema = <Properties extends object, Example extends object>(
+export const dataSchema = <const Properties extends object, Example extends object>(
   description: string,
   properties: Properties,
   example: Example,
-) => ({ ...describedObject(description, properties), examples: [example] })
+) => ({ ...describedObject(description, properties), examples: [example] }) as const
 
-/** The data that a `dataSchema` of plain properties describes. */
+/** The data that a schema of these parts describes. */
 export type DataOf<Schema> = Schema extends { readonly properties: infer Properties }
   ? { readonly [Name in keyof Properties]: ValueOf<Properties[Name]> }
   : never
 
-interface Values {
-  readonly string: string
-  readonly integer: number
+/** By the `type` of a schema. */
+interface Values<Schema> {
+  readonly string: Schema extends { readonly '~id'?: infer Id extends string } ? Id : string
+  readonly integer: Schema extends { readonly oneOf: readonly { readonly const: infer Value }[] } ? Value : number
+  readonly boolean: boolean
+  readonly object: DataOf<Schema>
   readonly null: null
 }
 
-type ValueOf<Property> = Property extends { readonly type: infer Type }
-  ? Values[(Type extends readonly (infer Each)[] ? Each : Type) & keyof Values]
-  : never
+type ValueOf<Schema> = Schema extends { readonly anyOf: readonly (infer Each)[] }
+  ? ValueOf<Each>
+  : Schema extends { readonly type: infer Type }
+    ? Values<Schema>[(Type extends readonly (infer Each)[] ? Each : Type) & keyof Values<Schema>]
+    : never
 
 /** JSON Schema of an enum that is transmitted as a number. `names` is the table that the code uses. */
-export function numberedSchema(names: Readonly<Record<string, number>>, description: string) {
+export function numberedSchema<Value extends number>(names: Readonly<Record<string, Value>>, description: string) {
   const rows = Object.entries(names)
   return {
     type: 'integer',

@@ -18,7 +18,6 @@ const BURST_ENDPOINTS = 20
 const OTHERS = 10
 const OTHERS_PER_SECOND = 100
 const ALONE_MS = 10_000
-/** Twice the deadline. */
 const HANGING_MS = 2 * DEADLINE_MS
 const LOOK_EVERY_MS = 500
 

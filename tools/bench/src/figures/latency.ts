@@ -16,7 +16,6 @@ const CONNECTIONS = 32
 /** A pause. The message of a presence command differs each time, so each causes an event. */
 const STATUS_CODE = 66
 
-/** Medians of the runs. */
 const sideOf = (runs: readonly Spread[]) => ({ ...medianSpread(runs), runs })
 
 /** Latency of Switchhook relative to two bare hops. */

@@ -57,7 +57,6 @@ export async function openEndpoints(bench: Pick<Bench, 'defer'>, sizes: readonly
     pid: child.pid,
     /** One list of urls for each group. */
     urls,
-    /** The first url. */
     url: urls[0]?.[0] ?? '',
     behave: async (group: number, behaviour: Behaviour): Promise<void> =>
       void (await take({ behave: [group, behaviour] })),

@@ -23,7 +23,6 @@ export async function startChild<Ready = Numbers>(
     return message
   }
   return {
-    /** The first message. */
     ready: await heard<Ready>(),
     pid: child.pid ?? 0,
     /** Sends a message and resolves to the next answer. One question at a time. */

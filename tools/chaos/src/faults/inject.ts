@@ -33,7 +33,6 @@ export interface Targets {
   readonly load: Load
 }
 
-/** The effect of a fault. */
 type Applied = Partial<Pick<Injection, 'skipped' | 'lapse' | 'heldPackets'>>
 /** Applies a fault and undoes it. Nothing: it was applied. */
 type Apply<Of> = (targets: Targets, fault: Of) => Applied | void | Promise<Applied | void>

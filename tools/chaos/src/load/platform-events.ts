@@ -17,7 +17,6 @@ const TWICE_EVERY = 5
 /** Lets the run end even if the broker does not come back. */
 const PATIENCE_MS = 60_000
 
-/** The way to `switchhook.events`. */
 type EventPublisher = ReturnType<typeof openManagementPublisher>
 
 /**

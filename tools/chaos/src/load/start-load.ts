@@ -106,7 +106,6 @@ export async function startLoad(target: LoadTarget, seed: number, behaviours = B
       left: await countMessages(target.managementUrl()),
       notReady: await target.notReady(),
     }),
-    /** Stops the load and closes the subscribers' endpoints. */
     [Symbol.asyncDispose]: async (): Promise<void> => {
       // After an error, the timers of the load would keep the process alive.
       await stop()

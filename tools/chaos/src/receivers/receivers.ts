@@ -44,7 +44,6 @@ export async function startReceivers(stack: ChaosStack, folder: string, seed: nu
      * it was away.
      */
     rest: async (): Promise<void> => void (await Promise.all(opened.map(({ rest }) => rest()))),
-    /** Reads what each has done. */
     look: async (): Promise<readonly ReceiverSeen[]> => {
       const auth = clientCredentials(credentialsOf(stack.devIdp))
       const api = readApi(createClient({ baseUrl: stack.apis()[0] ?? '', auth }))

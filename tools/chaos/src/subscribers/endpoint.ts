@@ -95,7 +95,6 @@ export async function startEndpoint(client: Client, behaviour: Behaviour, seed: 
       await alter('PATCH', [200], undo)
       closures.push({ endpoint: name, eventTypes, fromMs, toMs })
     },
-    /** Deletes the subscription. */
     unsubscribe: async (): Promise<void> => {
       // 404: an earlier try got no answer but was carried out.
       const fromMs = await alter('DELETE', [204, 404])

@@ -6,7 +6,7 @@ import { managementOf, type StackFile } from '../stack/stack-file.ts'
 import { stopStack } from '../stack/stop-stack.ts'
 
 type Version = 'old' | 'new'
-type Service = 'api' | 'fanout' | 'delivery-worker'
+type Service = keyof typeof REPLICAS
 
 /** The versions of each service that should run, with one process per version. */
 export type Fleet = Readonly<Record<Service, readonly Version[]>>
@@ -21,12 +21,8 @@ interface Member {
 
 export type RunningFleet = Awaited<ReturnType<typeof startFleet>>
 
-const SERVICES: readonly Service[] = ['api', 'fanout', 'delivery-worker']
-const REPLICAS: Readonly<Record<Service, string>> = {
-  api: 'REPLICAS_API',
-  fanout: 'REPLICAS_FANOUT',
-  'delivery-worker': 'REPLICAS_WORKER',
-}
+const REPLICAS = { api: 'REPLICAS_API', fanout: 'REPLICAS_FANOUT', 'delivery-worker': 'REPLICAS_WORKER' } as const
+const SERVICES = Object.keys(REPLICAS) as readonly Service[]
 const NONE = Object.fromEntries(Object.values(REPLICAS).map((name) => [name, '0']))
 
 /**

@@ -63,21 +63,19 @@ export const eventTypesQuery = setup('event types', client.events.types)
 /** Endpoints that every screen looks at. The list of endpoints loads as many again on request. */
 export const FIRST_ENDPOINTS = 1_000
 
-interface First<Item> {
-  readonly items: readonly Item[]
+/** The oldest endpoints of the tenant. */
+export interface Endpoints {
+  readonly items: readonly SummaryItem[]
   /** False: the tenant has more. */
   readonly isComplete: boolean
 }
-
-/** The oldest endpoints of the tenant. */
-export type Endpoints = First<SummaryItem>
 
 /** Reads pages until there are `most` items or no more. */
 async function readFirst<P extends Page>(
   most: number,
   list: (query: object, options: CallOptions) => Pages<P>,
   options: CallOptions,
-): Promise<First<P['items'][number]>> {
+) {
   const items: P['items'][number][] = []
   let cursor: string | undefined
   do {

@@ -50,7 +50,7 @@ export function Endpoints() {
       )}
       <Table label="Endpoints" columns={COLUMNS} rows={rows} keyOf={({ subscriptionId }) => subscriptionId} />
       {data?.isComplete === false && (
-        <div className="more-endpoints" role="status">
+        <div className="more-endpoints muted" role="status">
           <p>The list and its filters have the {count(data.items.length)} oldest endpoints. There are more.</p>
           <Button isBusy={isPlaceholderData} onClick={() => filter({ most: String(limit + FIRST_ENDPOINTS) })}>
             {isPlaceholderData ? 'Loading…' : `Load ${count(FIRST_ENDPOINTS)} more`}

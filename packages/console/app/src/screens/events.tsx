@@ -45,9 +45,9 @@ function FoundById({ id, filters }: { readonly id: string; readonly filters: Fil
   const query = useQuery({ queryKey: ['delivery', 'find', id], queryFn: () => findById(id) })
   const { data } = query
   if (query.error || data === undefined) return <QueryState query={query} />
-  if (data.eventId !== undefined) return <Navigate to="/events/$eventId" params={{ eventId: data.eventId }} replace />
-  if (data.isEndpoint) return <Navigate to="/endpoints/$subscriptionId" params={{ subscriptionId: id }} replace />
-  if (data.isRecovery) return <Navigate to="/recoveries/$recoveryId" params={{ recoveryId: id }} replace />
+  if (data.event) return <Navigate to="/events/$eventId" params={{ eventId: data.event.eventId }} replace />
+  if (data.subscription) return <Navigate to="/endpoints/$subscriptionId" params={{ subscriptionId: id }} replace />
+  if (data.recovery) return <Navigate to="/recoveries/$recoveryId" params={{ recoveryId: id }} replace />
   if (data.isCall) return <EventList what={`the call ${id}`} filters={{ ...filters, callId: id }} />
   return (
     <Empty title="Nothing has this id.">
@@ -66,12 +66,7 @@ async function findById(id: string) {
     orNothing(client.recoveries.read(id)),
     client.events.list({ callId: id, limit: 1 }).page(),
   ])
-  return {
-    eventId: event?.eventId ?? delivery?.eventId,
-    isEndpoint: subscription !== undefined,
-    isRecovery: recovery !== undefined,
-    isCall: call.items.length > 0 || call.nextCursor !== null,
-  }
+  return { event: event ?? delivery, subscription, recovery, isCall: call.items.length > 0 || call.nextCursor !== null }
 }
 
 const orNothing = <T,>(answer: Promise<T>): Promise<T | undefined> =>

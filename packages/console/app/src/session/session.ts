@@ -3,6 +3,7 @@ import * as oauth from './oauth.ts'
 import { readOffer } from './offer.ts'
 
 interface Session extends oauth.Tokens {
+  readonly kind: 'signed-in'
   readonly signIn: oauth.SignIn
 }
 
@@ -13,8 +14,6 @@ export interface SignedOutState {
   readonly detail?: string
 }
 
-type SessionState = { readonly kind: 'signed-in'; readonly signIn: oauth.SignIn } | SignedOutState
-
 /** Refresh this long before the token expires. */
 const REFRESH_AHEAD_MS = 60_000
 
@@ -23,13 +22,13 @@ const SESSION_KEY = 'switchhook.session'
 /** The person has signed out in this tab. */
 const SIGNED_OUT_KEY = 'switchhook.signed-out'
 
-let session = readSession()
 let refreshing: Promise<string> | undefined
 
-export const sessionStore = createStore<SessionState>(
-  session === undefined
-    ? { kind: 'signed-out', reason: sessionStorage.getItem(SIGNED_OUT_KEY) === null ? 'none' : 'signed-out' }
-    : { kind: 'signed-in', signIn: session.signIn },
+export const sessionStore = createStore<Session | SignedOutState>(
+  readSession() ?? {
+    kind: 'signed-out',
+    reason: sessionStorage.getItem(SIGNED_OUT_KEY) === null ? 'none' : 'signed-out',
+  },
 )
 
 /** Ends the sign-in if the page was opened by the issuer's redirect. Removes the code from the address immediately. */
@@ -40,7 +39,7 @@ export async function resumeSignIn(): Promise<void> {
   history.replaceState(null, '', root())
   try {
     const { signIn, tokens, returnTo } = await oauth.completeSignIn(url)
-    begin({ ...tokens, signIn })
+    begin({ ...tokens, kind: 'signed-in', signIn })
     history.replaceState(null, '', returnTo)
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
@@ -58,10 +57,10 @@ export async function signIn(entry: oauth.SignIn): Promise<void> {
 
 /** Ends the session: here immediately, then at the issuer, whose sign-out page returns to the console. */
 export async function signOut(): Promise<void> {
-  const ended = session
+  const ended = sessionStore.get()
   sessionStorage.setItem(SIGNED_OUT_KEY, '1')
   end('signed-out')
-  if (ended === undefined) return
+  if (ended.kind !== 'signed-in') return
   try {
     const address = await oauth.endAtIssuer(ended.signIn, ended, root())
     if (address !== undefined) location.assign(address)
@@ -72,7 +71,8 @@ export async function signOut(): Promise<void> {
 
 /** Several callers share one refresh. @throws SignedOut; Error if the service or the issuer cannot be reached */
 export async function accessToken(rejected?: string): Promise<string> {
-  if (session === undefined) throw new SignedOut()
+  const session = sessionStore.get()
+  if (session.kind !== 'signed-in') throw new SignedOut()
   const isFresh = session.accessToken !== rejected && session.expiresAtMs - Date.now() > REFRESH_AHEAD_MS
   if (isFresh) return session.accessToken
   refreshing ??= renew(session).finally(() => {
@@ -92,10 +92,10 @@ async function renew(from: Session): Promise<string> {
   if (from.refreshToken === undefined) throw end('expired')
   // First, because the policy of this page forbids requests to an issuer that was not offered when it was loaded.
   const { issuers } = await readOffer()
-  if (session === from && !issuers.some(({ issuer }) => issuer === from.signIn.issuer))
+  if (sessionStore.get() === from && !issuers.some(({ issuer }) => issuer === from.signIn.issuer))
     throw end('withdrawn', from.signIn.issuer)
   const tokens = await oauth.refreshTokens(from.signIn, from.refreshToken)
-  if (session !== from) {
+  if (sessionStore.get() !== from) {
     // The person has signed out meanwhile.
     if (tokens !== undefined) await oauth.revokeTokens(from.signIn, tokens)
     throw new SignedOut()
@@ -106,16 +106,11 @@ async function renew(from: Session): Promise<string> {
 }
 
 function begin(next: Session): void {
-  session = next
   sessionStorage.setItem(SESSION_KEY, JSON.stringify(next))
-  const shown = sessionStore.get()
-  // Another issuer is another person.
-  if (shown.kind !== 'signed-in' || shown.signIn.issuer !== next.signIn.issuer)
-    sessionStore.set({ kind: 'signed-in', signIn: next.signIn })
+  sessionStore.set(next)
 }
 
 function end(reason: SignedOutState['reason'], detail?: string): SignedOut {
-  session = undefined
   sessionStorage.removeItem(SESSION_KEY)
   sessionStore.set({ kind: 'signed-out', reason, ...(detail !== undefined && { detail }) })
   return new SignedOut()
@@ -123,7 +118,7 @@ function end(reason: SignedOutState['reason'], detail?: string): SignedOut {
 
 function readSession(): Session | undefined {
   try {
-    return JSON.parse(sessionStorage.getItem(SESSION_KEY) ?? '') as Session
+    return { ...(JSON.parse(sessionStorage.getItem(SESSION_KEY) ?? '') as Session), kind: 'signed-in' }
   } catch {
     return undefined
   }

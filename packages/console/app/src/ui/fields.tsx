@@ -135,14 +135,12 @@ export function Moment({ label, value, onChange }: MomentProps) {
       label={label}
       type="datetime-local"
       max="9999-12-31T23:59"
-      onChange={(event) => UNFINISHED_YEAR.test(event.target.value) || change(event)}
+      // Not while a year has its first digits only.
+      onChange={(event) => event.target.value.startsWith('0') || change(event)}
       onBlur={change}
     />
   )
 }
-
-/** The first digits of a year that is being typed. */
-const UNFINISHED_YEAR = /^0/
 
 /** `2026-11-20T14:02` in the browser's zone. */
 function localOf(iso: string): string {

@@ -37,10 +37,8 @@ export interface FieldTest {
 export const compileFilter = (fields: FilterFields): FieldTest[] =>
   Object.entries(fields).map(([field, conditions]) => ({ field, matches: compileConditions(conditions) }))
 
-export function passesFilter(filter: SubscriptionFilter | undefined, eventType: string, data: EventData): boolean {
-  const fields = filteredFields(filter, eventType)
-  return fields === undefined || compileFilter(fields).every(({ field, matches }) => matches(fieldValue(data, field)))
-}
+export const passesFilter = (filter: SubscriptionFilter | undefined, eventType: string, data: EventData): boolean =>
+  filterRefusal(filter, eventType, data) === undefined
 
 /** Why an event does not pass: the first field that does not match. Undefined: it passes. */
 export function filterRefusal(
@@ -182,9 +180,7 @@ function conditionText(condition: FilterCondition): string {
   if (!isObject(condition)) return shown(condition)
   if ('prefix' in condition) return `${shown(condition.prefix)} at the beginning`
   if ('suffix' in condition) return `${shown(condition.suffix)} at the end`
-  if ('anything-but' in condition) {
-    return `anything but ${wanted([condition['anything-but']].flat())}`
-  }
+  if ('anything-but' in condition) return `anything but ${wanted([condition['anything-but']].flat())}`
   if ('exists' in condition) return condition.exists ? 'any value' : 'no value'
   return condition.numeric.join(' ').replace(/(\d) (?=[<>=])/, '$1 and ')
 }

@@ -1,5 +1,5 @@
-import { nearestName } from '../../errors/nearest-name.ts'
-import { escapeToken, type Fault } from '../../errors/validator.ts'
+import { didYouMean } from '../../errors/did-you-mean.ts'
+import { escapeToken, type Fault, inWords } from '../../errors/validator.ts'
 import { EVENT_TYPES, type EventType } from '../../events/event.ts'
 import { EVENT_CATALOGUE } from '../../events/event-catalogue.ts'
 import { NUMERIC_OPERATORS } from './filter.ts'
@@ -37,7 +37,7 @@ export function filterFaults(filter: unknown, pointer = ''): Fault[] {
 }
 
 function entryFaults(eventType: string, fields: unknown, pointer: string): Fault[] {
-  if (!isEventType(eventType)) return [{ pointer, detail: `is not an event type${meant(eventType, EVENT_TYPES)}` }]
+  if (!isEventType(eventType)) return [{ pointer, detail: `is not an event type${didYouMean(eventType, EVENT_TYPES)}` }]
   if (!isRecord(fields)) return [{ pointer, detail: `must be an object of fields of the data of ${eventType}` }]
   const entries = Object.entries(fields)
   if (entries.length === 0) return [{ pointer, detail: 'must name a field; a type that passes whole needs no entry' }]
@@ -50,7 +50,7 @@ function entryFaults(eventType: string, fields: unknown, pointer: string): Fault
     const at = `${pointer}/${escapeToken(field)}`
     const schema = Object.hasOwn(schemas, field) ? schemas[field] : undefined
     if (schema === undefined)
-      return [{ pointer: at, detail: `is not a field of ${eventType}${meant(field, Object.keys(schemas))}` }]
+      return [{ pointer: at, detail: `is not a field of ${eventType}${didYouMean(field, Object.keys(schemas))}` }]
     if (!Array.isArray(conditions) || conditions.length === 0)
       return [{ pointer: at, detail: 'must be a list of at least one value or condition' }]
     return conditions.flatMap((condition, index) => conditionFaults(condition, schema, `${at}/${index}`))
@@ -67,7 +67,7 @@ function conditionFaults(condition: unknown, schema: FieldSchema, pointer: strin
   const check = Object.hasOwn(CHECKS, word) ? CHECKS[word] : undefined
   if (check === undefined) {
     const words = Object.keys(CHECKS)
-    return [{ pointer, detail: `must have one of the words ${words.join(', ')}${meant(word, words)}` }]
+    return [{ pointer, detail: `must have one of the words ${words.join(', ')}${didYouMean(word, words)}` }]
   }
   const detail = check(condition[word], schema)
   return detail === undefined ? [] : [{ pointer: `${pointer}/${word}`, detail }]
@@ -103,36 +103,22 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
 }
 
-type Kind = 'string' | 'number' | 'boolean' | 'object'
-
 /** Of the value of a field that is not null. */
-function kindOf({ type }: FieldSchema): Kind {
+function kindOf({ type }: FieldSchema) {
   const name = [type].flat().find((each) => each !== 'null')
   if (name === 'integer' || name === 'number') return 'number'
   return name === 'string' || name === 'boolean' ? name : 'object'
 }
 
-const NAMES: Readonly<Record<Kind, string>> = {
-  string: 'a string',
-  number: 'a number',
-  boolean: 'true or false',
-  object: '',
-}
-
 function valueFault(value: unknown, schema: FieldSchema): string | undefined {
   const kind = kindOf(schema)
   if (kind === 'object') return 'must be null or exists, because the field is an object'
-  if (typeof value !== kind) return `must be ${NAMES[kind]}, as the field is`
+  if (typeof value !== kind) return `must be ${inWords([kind])}, as the field is`
   if (typeof value === 'string' && value.length > MAX_FILTER_TEXT_LENGTH)
     return `must have at most ${MAX_FILTER_TEXT_LENGTH} characters`
   const { oneOf } = schema
   if (oneOf === undefined || oneOf.some((row) => row.const === value)) return undefined
   return `must be one of ${oneOf.map((row) => `${row.const} ${row.title}`).join(', ')}`
-}
-
-const meant = (name: string, known: readonly string[]): string => {
-  const nearest = nearestName(name, known)
-  return nearest === undefined ? '' : `; did you mean "${nearest}"?`
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -1,4 +1,4 @@
-import { nearestName } from './nearest-name.ts'
+import { didYouMean } from './did-you-mean.ts'
 
 const KNOWN = ['url', 'eventTypes', 'description', 'enabled', 'to']
 
@@ -18,5 +18,5 @@ test.each<[string, string | undefined]>([
   ['x'.repeat(60_000), undefined],
   ['__proto__', undefined],
 ])('%j is a misspelt %s', (name, expected) => {
-  expect(nearestName(name, KNOWN)).toBe(expected)
+  expect(didYouMean(name, KNOWN)).toBe(expected === undefined ? '' : `; did you mean "${expected}"?`)
 })

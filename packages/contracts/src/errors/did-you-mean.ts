@@ -1,10 +1,11 @@
 /** Changes that are most likely a misspelling: up to two neighbouring letters. */
 const MAX_LETTERS = 2
 
-/** The known name that a misspelt name most likely means; undefined if none is close. Case, `_` and `-` do not count. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
+/** A question for the known name that a misspelt name most likely means; '' if none is close. Case, `_` and `-` do not count. */
+export function didYouMean(name: string, known: readonly string[]): string {
   const plain = plainOf(name)
-  return known.find((each) => isNear(plain, plainOf(each)))
+  const meant = known.find((each) => isNear(plain, plainOf(each)))
+  return meant === undefined ? '' : `; did you mean "${meant}"?`
 }
 
 const plainOf = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '')
