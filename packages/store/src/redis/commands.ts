@@ -77,6 +77,11 @@ export function withScripts(client: RedisClient) {
       runScript,
       runParts,
       getEach,
+      /** Redis' clock, in ms since 1970. In a cluster it is the clock of one node. */
+      async nowMs(): Promise<number> {
+        const [seconds, micros] = await client.time()
+        return Number(seconds) * 1_000 + Number(micros) / 1_000
+      },
       /** In a cluster, a call for keys of several hash tags is refused, or fails if one of their primaries is away. */
       mayMixTags: (): boolean => mayMixTags,
     },
