@@ -130,17 +130,13 @@ export function createTenantLog(redis: Redis) {
         if (next !== undefined) return { items, nextCursor: cursorOf(next) }
         const last = entries.at(-1)
         if (last === undefined || entries.length < EVENTS_AT_ONCE) return { items, nextCursor: null }
-        place = placeAfter(last.since, all)
+        // After all loaded deliveries of the oldest event that was read.
+        const lastLoaded = all.at(-1)
+        place = { since: last.since, index: lastLoaded?.since === last.since ? lastLoaded.index + 1 : 0 }
       }
       return { items, nextCursor: place === undefined ? null : cursorOf(place) }
     },
   }
-}
-
-/** The place after all loaded deliveries of the oldest event that was read. */
-function placeAfter(since: string, loaded: readonly Candidate[]): ReadPosition {
-  const last = loaded.at(-1)
-  return { since, index: last?.since === since ? last.index + 1 : 0 }
 }
 
 const cursorOf = ({ since, index }: ReadPosition): string => cursors.of(`${since} ${index}`)

@@ -15,23 +15,17 @@ export interface StoredInstallation {
   readonly rulings: ReadonlyMap<InstallationId, Ruling>
 }
 
-/** Redis holds the installation of this process, one that the process must continue, none, or one it must not trust. */
-export type InstallationMatch = 'same' | 'continue' | 'missing' | 'other'
-
 /**
- * A younger id means that Redis lost its data and another process created a new id in the empty Redis. An older id means
- * that the data was restored after this process started on the empty Redis, so the process continues the older
- * installation.
+ * Whether Redis holds the installation of this process, or one that the process must continue. A younger id means that Redis
+ * lost its data and another process created a new id in the empty Redis. An older id means that the data was restored after
+ * this process started on the empty Redis, so the process continues the older installation.
  */
-export function matchInstallation(
+export const mayContinue = (
   own: Omit<StoredInstallation, 'rulings'>,
   stored: StoredInstallation | undefined,
-): InstallationMatch {
-  if (stored === undefined) return 'missing'
-  if (stored.id === own.id) return 'same'
-  const isContinued = stored.rulings.get(own.id) === 'adopted' || stored.createdAtMs < own.createdAtMs
-  return isContinued ? 'continue' : 'other'
-}
+): stored is StoredInstallation =>
+  stored !== undefined &&
+  (stored.id === own.id || stored.rulings.get(own.id) === 'adopted' || stored.createdAtMs < own.createdAtMs)
 
 /**
  * Where a message comes from. 'own' and 'adopted' messages are handled, 'discarded' ones go to quarantine, and a 'foreign'
