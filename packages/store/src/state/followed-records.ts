@@ -15,6 +15,7 @@ export function createFollowedRecords(redis: Redis, nowMs: () => number = Date.n
   async function ofPartition(partition: number) {
     const key = followedKey(partition)
     const found = scoredEntries(await redis[run]((commands) => commands.zrange(key, '0', '-1', 'WITHSCORES')))
+    if (found.length === 0) return []
     const records = found.map(({ member }) => parse(member))
     const stored = await pipeline(redis, (commands) =>
       records.map(({ tenant, key: name }) => commands.exists(stateKey(tenant, name))),
