@@ -77,25 +77,16 @@ export function createTenantLog(redis: Redis) {
   async function load(tenant: Tenant, candidates: readonly Candidate[]): Promise<(ListedDelivery | undefined)[]> {
     const found = await readListed(redis, candidates)
     const withoutRecord = candidates.filter((_, i) => found[i] === undefined)
-    const urls = await urlsOf(tenant, new Set(withoutRecord.map(({ subscriptionId }) => subscriptionId)))
+    const ids = [...new Set(withoutRecord.map(({ subscriptionId }) => subscriptionId))]
+    const key = subscriptionsKey(tenant)
+    const stored = ids.length === 0 ? [] : await redis[run]((commands) => commands.hmget(key, ...ids))
+    const urls = new Map(ids.map((id, i) => [id, stored[i] && parseSubscription(stored[i]).url]))
     return candidates.map(({ event: { eventId, eventType }, subscriptionId, fannedOutAt }, i) => {
       // Without a url, its subscription was deleted: the delivery is withdrawn as soon as a worker takes it.
       const url = urls.get(subscriptionId)
-      if (found[i] !== undefined || url === undefined) return found[i]
+      if (found[i] !== undefined || url == null) return found[i]
       return pendingDelivery({ subscriptionId, eventId, eventType, tenant, url, firstDueAt: fannedOutAt })
     })
-  }
-
-  async function urlsOf(tenant: Tenant, ids: ReadonlySet<SubscriptionId>): Promise<Map<SubscriptionId, string>> {
-    const distinct = [...ids]
-    if (distinct.length === 0) return new Map()
-    const stored = await redis[run]((commands) => commands.hmget(subscriptionsKey(tenant), ...distinct))
-    return new Map(
-      distinct.flatMap((id, i) => {
-        const json = stored[i]
-        return json == null ? [] : [[id, parseSubscription(json).url] as const]
-      }),
-    )
   }
 
   return {
@@ -105,9 +96,8 @@ export function createTenantLog(redis: Redis) {
      */
     async page(tenant: Tenant, query: TenantLogQuery): Promise<Page<ListedDelivery>> {
       const { limit, cursor, fromMs, toMs, subscriptionId: only, matches } = query
-      const from = cursor === undefined ? undefined : placeOf(cursors.parse(cursor))
       const items: ListedDelivery[] = []
-      let place = from
+      let place = cursor === undefined ? undefined : placeOf(cursors.parse(cursor))
       let loaded = 0
       for (let searched = 0; searched < MAX_EVENTS; searched += EVENTS_AT_ONCE) {
         // Inclusive: a page can end between the deliveries of an event.

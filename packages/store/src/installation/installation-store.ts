@@ -5,15 +5,7 @@ import { type Redis, run, runScript } from '../redis/redis.ts'
 /** An operator's decision about the messages of another installation. */
 export type Ruling = 'adopted' | 'discarded'
 
-export interface StoredInstallation {
-  readonly id: InstallationId
-  /**
-   * ms since 1970, by Redis' clock. With the clocks of the hosts, one host whose clock is before the birth of the
-   * installation would create an older id in an emptied Redis.
-   */
-  readonly createdAtMs: number
-  readonly rulings: ReadonlyMap<InstallationId, Ruling>
-}
+export type StoredInstallation = NonNullable<ReturnType<typeof parse>>
 
 /**
  * Whether Redis holds the installation of this process, or one that the process must continue. A younger id means that Redis
@@ -66,12 +58,16 @@ export function createInstallationStore(redis: Redis) {
   }
 }
 
-function parse({ [OWN]: own, ...others }: Readonly<Record<string, string>>): StoredInstallation | undefined {
+function parse({ [OWN]: own, ...others }: Readonly<Record<string, string>>) {
   if (own === undefined) return undefined
   const [id, createdAt] = own.split(' ')
   if (!isGuid(id)) throw new Error(`${INSTALLATION_KEY} holds no installation id`)
   return {
     id: id as InstallationId,
+    /**
+     * ms since 1970, by Redis' clock. With the clocks of the hosts, one host whose clock is before the birth of the
+     * installation would create an older id in an emptied Redis.
+     */
     createdAtMs: Number(createdAt),
     rulings: new Map(Object.entries(others) as [InstallationId, Ruling][]),
   }

@@ -18,15 +18,8 @@ export const DELAYS: Bounds = [
 ]
 
 /** The position of the bucket that holds the value. @param valueMs negative values, of clocks that differ, count as 0 */
-export function bucketOf(bounds: Bounds, valueMs: number): number {
-  let [low, high] = [0, bounds.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (valueMs < (bounds[middle] as number)) high = middle
-    else low = middle + 1
-  }
-  return low
-}
+export const bucketOf = (bounds: Bounds, valueMs: number): number =>
+  bounds.findLastIndex((bound) => bound <= valueMs) + 1
 
 /**
  * Estimates percentiles in ms, with one decimal. Within a bucket the values are taken to be spread evenly, so an estimate is
