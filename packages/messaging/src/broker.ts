@@ -8,7 +8,7 @@ import {
 import type { Logger } from '@switchhook/runtime'
 import { type ConsumeOptions, type ConsumerTiming, TIMING } from './consuming/consume-options.ts'
 import { type Consumer, QueueConsumer } from './consuming/consumer.ts'
-import { createQueueDepths, type QueueDepth } from './consuming/queue-depths.ts'
+import { createQueueDepths } from './consuming/queue-depths.ts'
 import { type Link, openLink } from './link/link.ts'
 import { type BrokerAddress, type Session, toError } from './link/session.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
@@ -130,9 +130,8 @@ export async function openBroker({
   checking.unref()
   if (waitUntilReady) await ready()
   const { shards = { deliveries: 1, events: 1 } } = topology
-  const depthsOf = createQueueDepths()
 
-  const lookAt = (queues: readonly string[]): Promise<readonly QueueDepth[]> => depthsOf(consuming.session(), queues)
+  const lookAt = createQueueDepths(consuming.session)
   const publish = (message: OutgoingMessage) => publisher.publish(markedBy(installation(), message))
   return {
     /** Both connections are set up, and the publisher is not blocked. */

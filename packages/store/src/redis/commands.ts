@@ -50,8 +50,10 @@ export function withScripts(client: RedisClient) {
         } catch (error) {
           if (some.length === 1) throw error
           noteRefusal(error)
-          // A key that holds something else must not affect the other parts.
-          return await allOf(some.map((part) => call([part])))
+          // A key that holds something else must not affect the other parts: all are awaited before one rejects.
+          const alone = some.map((part) => call([part]))
+          await Promise.allSettled(alone)
+          return await Promise.all(alone)
         }
       }),
     )
@@ -86,12 +88,6 @@ export function withScripts(client: RedisClient) {
       mayMixTags: (): boolean => mayMixTags,
     },
   )
-}
-
-/** Waits for every reply before it rejects. */
-async function allOf<Reply>(replies: readonly Promise<Reply>[]): Promise<Reply[]> {
-  await Promise.allSettled(replies)
-  return await Promise.all(replies)
 }
 
 /** The arguments of one call, because Redis serves nothing else while a script runs. A part is never divided. */
