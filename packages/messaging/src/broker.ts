@@ -6,9 +6,9 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import { CHECK_INTERVAL_MS, type ConsumeOptions, type ConsumerTiming, TIMING } from './consuming/consume-options.ts'
+import { type ConsumeOptions, type ConsumerTiming, TIMING } from './consuming/consume-options.ts'
 import { type Consumer, QueueConsumer } from './consuming/consumer.ts'
-import { createQueueDepths, type QueueDepth } from './consuming/queue-depths.ts'
+import { createQueueDepths } from './consuming/queue-depths.ts'
 import { type Link, openLink } from './link/link.ts'
 import { type BrokerAddress, type Session, toError } from './link/session.ts'
 import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
@@ -51,7 +51,7 @@ export interface BrokerOptions extends BrokerAddress, Pick<PublisherOptions, 'co
   readonly name: string
   /** false: resolve immediately; publishing rejects until the broker is connected. */
   readonly waitUntilReady?: boolean
-  readonly consumerTiming?: ConsumerTiming
+  readonly consumerTiming?: Partial<ConsumerTiming>
   readonly metrics?: Meters
   /** Called at each publish for the installation id in the message's header. Absent: messages carry none. */
   readonly installation?: () => InstallationId | undefined
@@ -70,11 +70,12 @@ export async function openBroker({
   log,
   name,
   waitUntilReady = true,
-  consumerTiming = TIMING,
+  consumerTiming,
   metrics,
   installation = () => undefined,
   ...confirms
 }: BrokerOptions) {
+  const timing: ConsumerTiming = { ...TIMING, ...consumerTiming }
   const links: Link[] = []
   const consumers = new Set<Attachable>()
   let change = Promise.withResolvers<void>()
@@ -125,13 +126,12 @@ export async function openBroker({
   links.push(publishing, consuming)
   const checking = setInterval(() => {
     for (const consumer of consumers) void consumer.check(consuming.session())
-  }, consumerTiming.checkMs ?? CHECK_INTERVAL_MS)
+  }, timing.checkMs)
   checking.unref()
   if (waitUntilReady) await ready()
   const { shards = { deliveries: 1, events: 1 } } = topology
-  const depthsOf = createQueueDepths()
 
-  const lookAt = (queues: readonly string[]): Promise<readonly QueueDepth[]> => depthsOf(consuming.session(), queues)
+  const lookAt = createQueueDepths(consuming.session)
   const publish = (message: OutgoingMessage) => publisher.publish(markedBy(installation(), message))
   return {
     /** Both connections are set up, and the publisher is not blocked. */
@@ -196,7 +196,7 @@ export async function openBroker({
         copyArrived: () =>
           declareAgain('an earlier version bound fanout.events to switchhook.events again; removing the binding'),
         meter,
-        timing: consumerTiming,
+        timing,
       })
       consumers.add(consumer)
       await attachNow(consumer)

@@ -10,9 +10,9 @@ export {
   type PackedDelivery,
 } from './packets/delivery-packet.ts'
 export { EVENT_PACK, openEventPack, packEvents, type SingleEvent } from './packets/event-pack.ts'
-export { FinishedParts } from './packets/finished-parts.ts'
+export { createFinishedParts } from './packets/finished-parts.ts'
 export { createFinishedMembers, handleMembers, runAll } from './packets/handle-members.ts'
-export { Packer } from './packets/packer.ts'
+export { createPacker, type Packer } from './packets/packer.ts'
 export type { Packet } from './packets/packet.ts'
 export { CONFIRM_TIMEOUT_MS } from './publishing/publisher.ts'
 export { openQuarantine, type Quarantine, type QuarantinedMessage } from './quarantine/quarantine.ts'

@@ -3,8 +3,4 @@ const CODES = /^(CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|INVALID_|HOSTNAM
 
 /** Whether a connection failed because the server's certificate is not accepted. Retrying helps only once it is replaced. */
 export const isCertificateError = (error: unknown): boolean =>
-  typeof error === 'object' &&
-  error !== null &&
-  'code' in error &&
-  typeof error.code === 'string' &&
-  CODES.test(error.code)
+  error instanceof Error && 'code' in error && CODES.test(String(error.code))

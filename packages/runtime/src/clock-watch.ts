@@ -2,13 +2,6 @@ import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { startPoll } from './poll.ts'
 
-export interface ClockSkew {
-  /** Positive: this process's clock is ahead of Redis's. */
-  readonly skewMs: number
-  /** The true skew is within `skewMs` ± this, because Redis read its clock at an unknown moment of the round trip. */
-  readonly toleranceMs: number
-}
-
 /** `unfit`: signatures, tokens and event times from this clock would be rejected or misread. */
 export type ClockState = 'fits' | 'skewed' | 'unfit'
 
@@ -23,6 +16,8 @@ export const UNFIT_MS = 60_000
 /** An event's time may be ahead of Redis's clock by this, in ms. */
 export const MAX_AHEAD_MS = 5_000
 
+type ClockSkew = ReturnType<typeof skewOf>
+
 /** Assumes that Redis read its clock in the middle of the round trip. */
 export const skewOf = (reading: {
   /** This process's clock when the answer arrived, ms since 1970. */
@@ -31,8 +26,10 @@ export const skewOf = (reading: {
   readonly serverMs: number
   /** From the question to its answer. */
   readonly roundTripMs: number
-}): ClockSkew => ({
+}) => ({
+  /** Positive: this process's clock is ahead of Redis's. */
   skewMs: reading.localMs - reading.roundTripMs / 2 - reading.serverMs,
+  /** The true skew is within `skewMs` ± this, because Redis read its clock at an unknown moment of the round trip. */
   toleranceMs: reading.roundTripMs / 2,
 })
 

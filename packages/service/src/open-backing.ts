@@ -1,6 +1,6 @@
 import { type Consumer, declaredBy, type IncomingMessage, openBroker, type Topology } from '@switchhook/messaging'
 import { amqpAddress, redisAddress, startClockWatch } from '@switchhook/runtime'
-import { assertDurable, createServerClock, openInstallation, openRedis } from '@switchhook/store'
+import { assertDurable, openInstallation, openRedis } from '@switchhook/store'
 import type { Service } from './start-service.ts'
 
 export type Consume = Awaited<ReturnType<typeof openBacking>>['consume']
@@ -28,7 +28,7 @@ export async function openBacking(
   const redis = await openRedis({ ...redisAddress(config), log, name, ...(redisMayBeFull && { mayBeFull: true }) })
   shutdown.defer('redis', () => redis.close())
   await assertDurable(redis, { nodeEnv: config.NODE_ENV, rule: config.REDIS_DURABILITY, log })
-  const clock = await startClockWatch({ readServerMs: createServerClock(redis), now: Date.now, metrics, log })
+  const clock = await startClockWatch({ readServerMs: redis.nowMs, now: Date.now, metrics, log })
   shutdown.defer('clock', () => clock.stop())
   const installation = await openInstallation({ redis, log })
   shutdown.defer('installation', () => installation.close())

@@ -129,10 +129,7 @@ export function upperBound(end: string | undefined, toMs: number | undefined): s
 }
 
 /** A member of a sorted set with its score, as Redis formats it. */
-export interface ScoredEntry {
-  readonly member: string
-  readonly since: string
-}
+export type ScoredEntry = ReturnType<typeof scoredEntries>[number]
 
 /** Reads part of a list sorted by time, the newest first. @param before, from scores in the syntax of Redis, like `(12` */
 export async function newestEntries(
@@ -147,5 +144,5 @@ export async function newestEntries(
 }
 
 /** Parses a reply WITHSCORES, which alternates members and scores. */
-export const scoredEntries = (reply: readonly string[]): ScoredEntry[] =>
+export const scoredEntries = (reply: readonly string[]) =>
   Array.from({ length: reply.length / 2 }, (_, i) => ({ member: reply[2 * i] ?? '', since: reply[2 * i + 1] ?? '' }))

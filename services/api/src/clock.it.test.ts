@@ -1,5 +1,5 @@
 import { type ClockWatch, createMetrics, startClockWatch } from '@switchhook/runtime'
-import { createServerClock, openRedis, type Redis } from '@switchhook/store'
+import { openRedis, type Redis } from '@switchhook/store'
 import { eventually, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
 
 let server: TestRedis
@@ -36,7 +36,7 @@ afterAll(async () => {
 async function start(): Promise<() => Promise<number | undefined>> {
   const metrics = createMetrics('api')
   watch = await startClockWatch({
-    readServerMs: createServerClock(redis),
+    readServerMs: redis.nowMs,
     now: () => Date.now() + aheadMs,
     everyMs: 20,
     metrics,

@@ -33,39 +33,34 @@ export interface ConsumerDeps {
   readonly publish: (message: OutgoingMessage) => Promise<void>
   readonly brokerReady: () => Promise<void>
   /** Called for a message that is a copy, see `isCopy`. */
-  readonly copyArrived?: () => void
+  readonly copyArrived: () => void
   /** The first part of the consumer tags, which names the process in RabbitMQ's management pages. */
   readonly name: string
-  readonly timing?: ConsumerTiming
-  readonly meter?: Pick<BrokerMeter, 'paused' | 'quarantined'>
+  readonly timing: ConsumerTiming
+  readonly meter: Pick<BrokerMeter, 'paused' | 'quarantined'>
 }
 
-export interface ConsumerTiming {
+export type ConsumerTiming = Readonly<typeof TIMING>
+
+export const TIMING = {
   /** Also how long `recovered` may take before a pause begins. */
-  readonly firstPauseMs: number
-  readonly longestPauseMs: number
+  firstPauseMs: 1_000,
+  longestPauseMs: 30_000,
   /**
    * How long a failed message is held for a retry. Only its return counts towards the delivery limit, so an outage costs
    * at most one delivery per hold. Must stay far below the broker's limit for unacknowledged messages (30 minutes).
    */
-  readonly holdMs: number
+  holdMs: 300_000,
   /** How long a message that hits a bug is held before its return, so that it does not loop. */
-  readonly bugHoldMs: number
-  /** The time limit of the broker's answer to a consume, cancel or check. */
-  readonly answerMs?: number
+  bugHoldMs: 1_000,
+  /** The time limit of the broker's answer to a consume, cancel or check. After it, the channel is given up. */
+  answerMs: 10_000,
   /** How often each consumer is checked (consumer-watch.ts). */
-  readonly checkMs?: number
+  checkMs: 15_000,
 }
-
-/** After this long without an answer to a consume, cancel or check, the channel is given up. */
-export const ANSWER_TIMEOUT_MS = 10_000
-export const CHECK_INTERVAL_MS = 15_000
-const HOLD_MS = 300_000
-
-export const TIMING: ConsumerTiming = { firstPauseMs: 1_000, longestPauseMs: 30_000, holdMs: HOLD_MS, bugHoldMs: 1_000 }
 
 /**
  * The longest time that a message stays unacknowledged because a dependency is down. It may enter its last pause just
  * before its hold ends, and that pause may last for another hold.
  */
-export const MAX_HOLD_MS = 2 * HOLD_MS + ANSWER_TIMEOUT_MS
+export const MAX_HOLD_MS = 2 * TIMING.holdMs + TIMING.answerMs

@@ -2,11 +2,12 @@ import { eventually, stall, type TestBroker, testBroker } from '@switchhook/test
 import { type Channel, type ChannelModel, connect } from 'amqplib'
 import { type Broker, openBroker } from '../broker.ts'
 import type { Session } from '../link/session.ts'
+import { NO_METER } from '../meters.ts'
 import { recordingLog } from '../testing/recording.ts'
 import { sampleEvent } from '../testing/samples.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
-import type { ConsumerTiming } from './consume-options.ts'
+import { TIMING } from './consume-options.ts'
 import { QueueConsumer } from './consumer.ts'
 
 let server: TestBroker
@@ -25,7 +26,7 @@ afterEach(async () => {
 })
 
 /** A consumer on a real connection, with a way to remove it on the broker alone. */
-async function consumeHere(timing?: ConsumerTiming) {
+async function consumeHere(timing = TIMING) {
   const log = recordingLog()
   const failures: Error[] = []
   const channels: Channel[] = []
@@ -51,8 +52,10 @@ async function consumeHere(timing?: ConsumerTiming) {
       log,
       publish: () => Promise.resolve(),
       brokerReady: () => Promise.resolve(),
+      copyArrived: () => {},
       name: 'here',
-      ...(timing !== undefined && { timing }),
+      timing,
+      meter: NO_METER,
     },
   )
   await consumer.attach(session)
@@ -91,7 +94,7 @@ test('a consumer that the broker lost is found missing on a queue without other 
 })
 
 test('a consumer is not missing when this process stalled during its checks', async () => {
-  const timing = { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5, answerMs: 200 }
+  const timing = { ...TIMING, firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5, answerMs: 200 }
   const { consumer, session, failures, problems } = await consumeHere(timing)
   for (let n = 0; n < 3; n++) {
     const checking = consumer.check(session)

@@ -16,7 +16,7 @@ interface Taken {
   readonly deliveryCount: unknown
 }
 
-const FAST: ConsumerTiming = { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5 }
+const FAST: Partial<ConsumerTiming> = { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5 }
 
 let server: TestBroker
 let proxy: TcpProxy

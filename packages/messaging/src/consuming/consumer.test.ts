@@ -1,12 +1,13 @@
 import { Unavailable } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
+import { NO_METER } from '../meters.ts'
 import { type FakeSession, fakeMessage, fakeSession, never } from '../testing/fake-session.ts'
 import { Gate } from '../testing/gate.ts'
 import { recordingLog } from '../testing/recording.ts'
-import type { ConsumeOptions, ConsumerTiming } from './consume-options.ts'
+import { type ConsumeOptions, TIMING } from './consume-options.ts'
 import { QueueConsumer } from './consumer.ts'
 
-const FAST: ConsumerTiming = { firstPauseMs: 1, longestPauseMs: 5, holdMs: 60_000, bugHoldMs: 1, answerMs: 20 }
+const FAST = { ...TIMING, firstPauseMs: 1, longestPauseMs: 5, holdMs: 60_000, bugHoldMs: 1, answerMs: 20 }
 const log = recordingLog()
 const opened: QueueConsumer<unknown>[] = []
 
@@ -24,7 +25,15 @@ function create(options: Partial<ConsumeOptions<unknown>> = {}, timing = FAST): 
       recovered: () => Promise.resolve(),
       ...options,
     },
-    { log, publish: () => Promise.resolve(), brokerReady: () => Promise.resolve(), name: 'test', timing },
+    {
+      log,
+      publish: () => Promise.resolve(),
+      brokerReady: () => Promise.resolve(),
+      copyArrived: () => {},
+      name: 'test',
+      timing,
+      meter: NO_METER,
+    },
   )
   opened.push(consumer)
   return consumer

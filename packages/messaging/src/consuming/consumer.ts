@@ -4,9 +4,8 @@ import { Unavailable, Unparsable } from '@switchhook/contracts'
 import { backoffMs } from '@switchhook/runtime'
 import type { ConsumeMessage } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
-import { NO_METER } from '../meters.ts'
 import { type Origin, quarantineMessage } from '../quarantine/quarantine-message.ts'
-import { ANSWER_TIMEOUT_MS, type ConsumeOptions, type ConsumerDeps, TIMING } from './consume-options.ts'
+import type { ConsumeOptions, ConsumerDeps } from './consume-options.ts'
 import { ConsumerChannel } from './consumer-channel.ts'
 import { createConsumerWatch } from './consumer-watch.ts'
 import { isCopy, toIncoming } from './incoming-message.ts'
@@ -21,7 +20,7 @@ export type Consumer = Pick<QueueConsumer<unknown>, 'drain' | 'inFlight'>
 /** Consumes one queue across the reconnections of a link. `ConsumeOptions.handle` states when it acknowledges. */
 export class QueueConsumer<T> {
   readonly #options: ConsumeOptions<T>
-  readonly #deps: Required<ConsumerDeps>
+  readonly #deps: ConsumerDeps
   readonly #watch: ReturnType<typeof createConsumerWatch>
   readonly #waitAlone: ReturnType<typeof createLoneWaits>
   readonly #stopping = new AbortController()
@@ -39,11 +38,11 @@ export class QueueConsumer<T> {
 
   constructor(options: ConsumeOptions<T>, deps: ConsumerDeps) {
     this.#options = options
-    this.#deps = { copyArrived: () => {}, timing: TIMING, meter: NO_METER, ...deps }
+    this.#deps = deps
     this.#watch = createConsumerWatch(options.queue, deps.log)
     this.#waitAlone = createLoneWaits({
       ...options,
-      timing: this.#deps.timing,
+      timing: deps.timing,
       haveRecovered: () => this.#hasRecovered(),
       isPaused: () => this.isPaused(),
       stopping: this.#stopping.signal,
@@ -63,12 +62,11 @@ export class QueueConsumer<T> {
     // The close event of the previous channel may come late, or never.
     if (this.#channel !== undefined) this.#detach(this.#channel)
     const { queue, concurrency, holdAcksMs = 0 } = this.#options
-    const { answerMs = ANSWER_TIMEOUT_MS } = this.#deps.timing
     const channel = await ConsumerChannel.open(session, {
       queue,
       concurrency,
       holdAcksMs,
-      answerMs,
+      answerMs: this.#deps.timing.answerMs,
       take: (message, from) => void this.#take(message, from),
       closed: (closed) => this.#detach(closed),
       unanswered: () => void this.#reopen(session),

@@ -1,25 +1,17 @@
 import type { ConsumeMessage } from 'amqplib'
 import { COPY_HEADER, EVENTS_EXCHANGE } from '../topology/topology.ts'
 
-export interface IncomingMessage {
-  readonly content: Buffer
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly exchange: string
-  readonly routingKey: string
-  readonly messageId: string | undefined
-  /** The AMQP property `type`. */
-  readonly type: string | undefined
-  /** The broker has delivered it before, to this or another consumer. */
-  readonly redelivered: boolean
-}
+export type IncomingMessage = Readonly<ReturnType<typeof toIncoming>>
 
-export const toIncoming = ({ content, fields, properties }: ConsumeMessage): IncomingMessage => ({
+export const toIncoming = ({ content, fields, properties }: ConsumeMessage) => ({
   content,
-  headers: properties.headers ?? {},
+  headers: (properties.headers ?? {}) as Readonly<Record<string, unknown>>,
   exchange: fields.exchange,
   routingKey: fields.routingKey,
   messageId: textOrUndefined(properties.messageId),
+  /** The AMQP property `type`. */
   type: textOrUndefined(properties.type),
+  /** The broker has delivered it before, to this or another consumer. */
   redelivered: fields.redelivered,
 })
 

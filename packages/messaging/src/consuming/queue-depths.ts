@@ -13,12 +13,13 @@ export interface QueueDepth {
 const ANSWER_TIMEOUT_MS = 5_000
 
 /** Reads the depths of queues on a channel of its own: RabbitMQ closes the channel when a queue does not exist. */
-export function createQueueDepths() {
+export function createQueueDepths(current: () => Session | undefined) {
   let present: Session | undefined
   let opening: Promise<Channel> | undefined
 
   /** @throws Unavailable without a connection, without an answer, or if a queue does not exist */
-  return async (session: Session | undefined, queues: readonly string[]): Promise<readonly QueueDepth[]> => {
+  return async (queues: readonly string[]): Promise<readonly QueueDepth[]> => {
+    const session = current()
     if (session === undefined) throw new Unavailable('rabbitmq', 'not connected to RabbitMQ')
     if (present !== session) opening = undefined
     present = session

@@ -1,6 +1,6 @@
-import { FinishedParts } from './finished-parts.ts'
+import { createFinishedParts } from './finished-parts.ts'
 
-const finishedParts = (most?: number) => new FinishedParts<string>(String, most)
+const finishedParts = (most?: number) => createFinishedParts<string>(String, most)
 const PARTS = ['a', 'b', 'c']
 
 test('finished parts are left out until their message is forgotten', () => {

@@ -1,6 +1,6 @@
 import { Unavailable } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import { FinishedParts } from './finished-parts.ts'
+import { createFinishedParts, type FinishedParts } from './finished-parts.ts'
 import type { Packet } from './packet.ts'
 
 /** After so many returns a packet is taken apart: one of its members may be ending the process. */
@@ -27,7 +27,7 @@ export interface MemberTurns<Member> {
 }
 
 /** The members of packets are told apart by their places. */
-export const createFinishedMembers = <Member>(): FinishedParts<Member> => new FinishedParts((_, at) => at)
+export const createFinishedMembers = <Member>(): FinishedParts<Member> => createFinishedParts((_, at) => at)
 
 /**
  * Handles the members of a packet, each on its own. Resolved: each of them is handled or stored again. Rejected with

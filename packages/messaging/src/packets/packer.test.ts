@@ -1,10 +1,10 @@
 import { Unavailable } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
-import { Packer, type PackerOptions } from './packer.ts'
+import { createPacker, type PackerOptions } from './packer.ts'
 
 function recordingPacker(options: Partial<PackerOptions<string>> = {}) {
   const packets: { readonly target: number; readonly items: readonly string[] }[] = []
-  const packer = new Packer<string>({
+  const packer = createPacker<string>({
     maxMembers: 100,
     maxBytes: 1_000,
     gatherMs: 1,

@@ -23,67 +23,61 @@ interface OpenPacket<Item> {
   readonly published: Promise<{ readonly stored: Promise<void> | readonly Promise<void>[] }>
 }
 
+export type Packer<Item> = ReturnType<typeof createPacker<Item>>
+
 /** Gathers items into packets, one open packet for each target. */
-export class Packer<Item> {
-  readonly #options: PackerOptions<Item>
-  readonly #open = new Map<number, OpenPacket<Item>>()
+export function createPacker<Item>({ maxMembers, maxBytes, gatherMs, whileInFlight, publish }: PackerOptions<Item>) {
+  const open = new Map<number, OpenPacket<Item>>()
   /** Packets that are being published, by target. */
-  readonly #inFlight = new Map<number, number>()
+  const inFlight = new Map<number, number>()
+  const inFlightTo = (target: number): number => inFlight.get(target) ?? 0
 
-  constructor(options: PackerOptions<Item>) {
-    this.#options = options
-  }
-
-  /** Resolves once the broker has stored the item's packet. @param bytes what the item adds to the packet */
-  async add(item: Item, bytes: number, target: number): Promise<void> {
-    const packet = this.#open.get(target) ?? this.#openFor(target)
-    const at = packet.items.push(item) - 1
-    packet.bytes += bytes
-    if (packet.items.length >= this.#options.maxMembers || packet.bytes >= this.#options.maxBytes) packet.close()
-    const { stored } = await packet.published
-    await (stored instanceof Promise ? stored : stored[at])
-  }
-
-  #openFor(target: number): OpenPacket<Item> {
-    const { gatherMs, whileInFlight, publish } = this.#options
+  function openFor(target: number): OpenPacket<Item> {
     const items: Item[] = []
     const closed = Promise.withResolvers<void>()
     const published = closed.promise.then(() => {
       const stored = publish(items, target)
-      if (whileInFlight !== undefined) void this.#follow([stored].flat(), target)
+      if (whileInFlight !== undefined) void follow([stored].flat(), target)
       return { stored }
     })
     const close = (): void => {
       stop()
-      this.#open.delete(target)
+      open.delete(target)
       closed.resolve()
     }
     const packet: OpenPacket<Item> = { items, bytes: 0, isDue: false, close, published }
     let stop = closeLater(() => {
       packet.isDue = true
-      this.#closeDue(target)
-      if (this.#open.get(target) === packet) stop = closeLater(close, whileInFlight?.ms ?? 0)
+      closeDue(target)
+      if (open.get(target) === packet) stop = closeLater(close, whileInFlight?.ms ?? 0)
     }, gatherMs)
-    this.#open.set(target, packet)
+    open.set(target, packet)
     return packet
   }
 
-  async #follow(stored: readonly Promise<void>[], target: number): Promise<void> {
-    this.#inFlight.set(target, this.#inFlightTo(target) + 1)
+  async function follow(stored: readonly Promise<void>[], target: number): Promise<void> {
+    inFlight.set(target, inFlightTo(target) + 1)
     await Promise.allSettled(stored)
-    this.#inFlight.set(target, this.#inFlightTo(target) - 1)
-    this.#closeDue(target)
+    inFlight.set(target, inFlightTo(target) - 1)
+    closeDue(target)
   }
 
-  #closeDue(target: number): void {
-    const { whileInFlight } = this.#options
-    const packet = this.#open.get(target)
-    const mayClose = whileInFlight === undefined || this.#inFlightTo(target) < whileInFlight.packets
+  function closeDue(target: number): void {
+    const packet = open.get(target)
+    const mayClose = whileInFlight === undefined || inFlightTo(target) < whileInFlight.packets
     if (packet?.isDue === true && mayClose) packet.close()
   }
 
-  #inFlightTo(target: number): number {
-    return this.#inFlight.get(target) ?? 0
+  return {
+    /** Resolves once the broker has stored the item's packet. @param bytes what the item adds to the packet */
+    async add(item: Item, bytes: number, target: number): Promise<void> {
+      const packet = open.get(target) ?? openFor(target)
+      const at = packet.items.push(item) - 1
+      packet.bytes += bytes
+      if (packet.items.length >= maxMembers || packet.bytes >= maxBytes) packet.close()
+      const { stored } = await packet.published
+      await (stored instanceof Promise ? stored : stored[at])
+    },
   }
 }
 

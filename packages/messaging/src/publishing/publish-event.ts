@@ -1,6 +1,6 @@
 import type { InstallationId, PlatformEvent } from '@switchhook/contracts'
 import type { QueueDepth } from '../consuming/queue-depths.ts'
-import { Packer } from '../packets/packer.ts'
+import { createPacker } from '../packets/packer.ts'
 import { eventPackQueue, eventPackQueues, eventShardOf, fanoutExchange } from '../topology/topology.ts'
 import { copyOf, eventMessage, eventPackMessage, markedBy } from './messages.ts'
 import type { OutgoingMessage } from './outgoing-message.ts'
@@ -30,12 +30,6 @@ export interface PublishEventDeps {
   readonly lookAt: (queues: readonly string[]) => Promise<readonly QueueDepth[]>
 }
 
-/** An event, and its message if it travels alone. */
-interface Prepared {
-  readonly event: PlatformEvent
-  readonly message: OutgoingMessage
-}
-
 /**
  * Returns the function that publishes an event to fan-out, and a copy of it for other systems. Events of one turn of the
  * event loop travel in packs, one per shard, as long as fan-out keeps up with them: earlier versions do not (ADR 0068).
@@ -60,7 +54,8 @@ export function createPublishEvent({ publisher, shards, installation, lookAt }: 
     return now < trustedUntil
   }
 
-  const packer = new Packer<Prepared>({
+  /** Each event has the message that it is if it travels alone. */
+  const packer = createPacker<{ readonly event: PlatformEvent; readonly message: OutgoingMessage }>({
     maxMembers: MAX_EVENTS,
     maxBytes: MAX_BYTES,
     gatherMs: 0,

@@ -1,4 +1,4 @@
-import { type Link, type LinkOptions, openLink } from '../link/link.ts'
+import { type LinkOptions, openLink } from '../link/link.ts'
 import { queueExists } from '../link/session.ts'
 import { MAX_SHARDS } from './topology.ts'
 
@@ -17,17 +17,17 @@ export async function countShards({
   readonly namesOf: (shards: number) => readonly string[]
 }): Promise<number> {
   let shards = configured
-  const link = await new Promise<Link>((resolve) => {
-    const opening = openLink({
-      ...options,
-      // The link came up, so `setUp` has run.
-      changed: () => void opening.then(resolve),
-      setUp: async ({ model }) => {
-        const found = await Promise.all(namesOf(MAX_SHARDS).map((queue) => queueExists(model, queue)))
-        shards = Math.max(configured, found.lastIndexOf(true) + 1)
-      },
-    })
+  const up = Promise.withResolvers<void>()
+  const link = await openLink({
+    ...options,
+    changed: up.resolve,
+    setUp: async ({ model }) => {
+      const found = await Promise.all(namesOf(MAX_SHARDS).map((queue) => queueExists(model, queue)))
+      shards = Math.max(configured, found.lastIndexOf(true) + 1)
+    },
   })
+  // `setUp` has run by then.
+  await up.promise
   await link.close()
   return shards
 }

@@ -23,21 +23,18 @@ export function loadConfig<F extends Fields>(
   rules: readonly Rule<F>[] = [],
 ): Config<F> {
   const problems: string[] = []
-  const values = Object.entries(fields).map(([name, field]) => {
+  const values: Record<string, unknown> = {}
+  for (const [name, field] of Object.entries(fields)) {
     const raw = env[name] || field.fallback
-    if (raw === undefined) {
-      problems.push(`${name} is required`)
-      return [name, undefined]
-    }
     try {
-      return [name, field.parse(raw)]
+      if (raw === undefined) throw new FieldError('is required')
+      values[name] = field.parse(raw)
     } catch (error) {
       if (!(error instanceof FieldError)) throw error
       problems.push(`${name} ${error.message}`)
-      return [name, undefined]
     }
-  })
-  const config = Object.freeze(Object.fromEntries(values)) as Config<F>
+  }
+  const config = Object.freeze(values) as Config<F>
   if (problems.length === 0) problems.push(...rules.flatMap((rule) => rule(config) ?? []))
   if (problems.length > 0)
     throw new ConfigError(`invalid configuration\n${problems.map((line) => `  ${line}`).join('\n')}`)

@@ -6,7 +6,6 @@ import {
   AlwaysOffSampler,
   AlwaysOnSampler,
   BatchSpanProcessor,
-  type IdGenerator,
   ParentBasedSampler,
   RandomIdGenerator,
   type Sampler,
@@ -28,7 +27,9 @@ const CLOSE_TIMEOUT_MS = 3_000
 
 /** OpenTelemetry with its own provider: registers nothing globally and patches no library (ADR 0019). */
 export function createOtlpTracing({ config, service, log }: TracingOptions): Tracing {
-  const ids = new ChosenIds()
+  const random = new RandomIdGenerator()
+  /** The id of the next trace. Set directly before its span is started, in the same tick. */
+  let chosenId: string | undefined
   const provider = new TracerProvider({
     // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES of the environment take precedence.
     resource: resourceFromAttributes({
@@ -37,7 +38,10 @@ export function createOtlpTracing({ config, service, log }: TracingOptions): Tra
       'service.instance.id': `${hostname()}-${process.pid}`,
     }).merge(detectResources({ detectors: [envDetector] })),
     sampler: samplerOf(config),
-    idGenerator: ids,
+    idGenerator: {
+      generateTraceId: () => chosenId ?? random.generateTraceId(),
+      generateSpanId: () => random.generateSpanId(),
+    },
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: loggingFailures(new OTLPTraceExporter({ url: urlOf(config) }), log),
@@ -51,11 +55,18 @@ export function createOtlpTracing({ config, service, log }: TracingOptions): Tra
   return {
     isExporting: true,
     begin({ name, kind, parent, traceId, attributes }) {
-      ids.chosen = parent === undefined ? traceId : undefined
+      chosenId = parent === undefined ? traceId : undefined
       const options = { kind: KINDS[kind], ...(attributes && { attributes: attributes() }) }
       return wrap(tracer.startSpan(name, options, contextOf(parent)))
     },
-    close: () => closeInTime(provider, log),
+    /** An unreachable collector must neither delay the shutdown nor make it fail. */
+    async close() {
+      try {
+        await answerWithin(CLOSE_TIMEOUT_MS, provider.shutdown(), `not sent within ${CLOSE_TIMEOUT_MS} ms`)
+      } catch (error) {
+        log.warn('the last traces could not be exported', { error })
+      }
+    },
   }
 }
 
@@ -93,18 +104,6 @@ function wrap(span: SdkSpan): Span {
   }
 }
 
-/** Uses `chosen` as the id of the next trace. It must be set directly before the span is started, in the same tick. */
-class ChosenIds implements IdGenerator {
-  readonly #random = new RandomIdGenerator()
-  chosen: string | undefined
-  generateTraceId(): string {
-    return this.chosen ?? this.#random.generateTraceId()
-  }
-  generateSpanId(): string {
-    return this.#random.generateSpanId()
-  }
-}
-
 function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }: TracingConfig): Sampler {
   const root = name.endsWith('traceidratio')
     ? new TraceIdRatioBasedSampler(ratio)
@@ -128,14 +127,5 @@ function loggingFailures(exporter: SpanExporter, log: Logger): SpanExporter {
         done(result)
       }),
     shutdown: () => exporter.shutdown(),
-  }
-}
-
-/** An unreachable collector must neither delay the shutdown nor make it fail. */
-async function closeInTime(provider: TracerProvider, log: Logger): Promise<void> {
-  try {
-    await answerWithin(CLOSE_TIMEOUT_MS, provider.shutdown(), `not sent within ${CLOSE_TIMEOUT_MS} ms`)
-  } catch (error) {
-    log.warn('the last traces could not be exported', { error })
   }
 }

@@ -57,12 +57,6 @@ export interface EndpointHealth {
   readonly openUntilMs: number | null
 }
 
-export interface BreakerOptions {
-  /** Transient failures in a row that open the breaker. */
-  readonly failures: number
-  readonly cooldownMs: number
-}
-
 /** Failures further apart than this do not count as in a row. */
 const REMEMBERED_MS = 24 * 60 * 60_000
 
@@ -70,7 +64,9 @@ const UNKNOWN: AttemptResult = { outcome: 'network', status: null }
 
 export type BreakerStore = ReturnType<typeof createBreakerStore>
 
-export function createBreakerStore(redis: Redis, { failures, cooldownMs }: BreakerOptions) {
+/** @param options failures: transient ones in a row that open the breaker */
+export function createBreakerStore(redis: Redis, options: { readonly failures: number; readonly cooldownMs: number }) {
+  const { failures, cooldownMs } = options
   return {
     ...createBreakerReader(redis),
     /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */

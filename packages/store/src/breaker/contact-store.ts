@@ -9,10 +9,7 @@ export interface Contact {
   readonly failure: AttemptResult | null
 }
 
-export interface Contacts extends Contact {
-  /** The first failure since the last success, to within the seconds between two notes. Null: the last contact was a success. */
-  readonly failingSinceMs: number | null
-}
+export type Contacts = Awaited<ReturnType<ContactStore['find']>>
 
 /** After the last contact. Covers deleted subscriptions, whose keys nothing else removes. */
 const REMEMBERED_MS = 90 * 86_400_000
@@ -26,7 +23,7 @@ export const createContactStore = (redis: Redis) => ({
     const args = [successAtMs ?? '', failureAtMs ?? '', failure === null ? '' : resultToText(failure), REMEMBERED_MS]
     await runScript(redis, 'breaker/note-contact', [contactKey(endpoint)], args)
   },
-  async find(endpoint: Endpoint): Promise<Contacts> {
+  async find(endpoint: Endpoint) {
     const [successAt, failureAt, failure, failingSince] = await redis[run]((commands) =>
       commands.hmget(contactKey(endpoint), 'successAt', 'failureAt', 'failure', 'failingSince'),
     )
@@ -35,6 +32,7 @@ export const createContactStore = (redis: Redis) => ({
       successAtMs,
       failureAtMs,
       failure: failure == null ? null : resultFromText(failure),
+      /** The first failure since the last success, to within the seconds between two notes. Null: the last contact was a success. */
       failingSinceMs: startOf(successAtMs, failureAtMs, msOf(failingSince)),
     }
   },

@@ -1,15 +1,9 @@
 import { breakerKey, type Endpoint } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
-import { type AttemptResult, resultFromText } from './breaker-store.ts'
+import { resultFromText } from './breaker-store.ts'
 
 /** The start of an endpoint's outage. It stays the same until the breaker closes. Times in ms since 1970. */
-export interface Outage {
-  readonly sinceMs: number
-  /** End of the first cool-down. */
-  readonly untilMs: number
-  readonly failures: number
-  readonly last: AttemptResult
-}
+export type Outage = ReturnType<typeof parseOpening>
 
 export type OutageStore = ReturnType<typeof createOutageStore>
 
@@ -39,10 +33,11 @@ export const createOutageStore = (redis: Redis) => ({
 /** Earlier versions write this for any outage. */
 const TOLD = '1'
 
-function parseOpening(opening: string): Outage {
+function parseOpening(opening: string) {
   const [since, failures, until, ...last] = opening.split(' ')
   return {
     sinceMs: Number(since),
+    /** End of the first cool-down. */
     untilMs: Number(until),
     failures: Number(failures),
     last: resultFromText(last.join(' ')),

@@ -27,11 +27,7 @@ export interface DeliveryRecord
  * A record is one string of several lines: the ledger for the scripts, the view for people (JSON), and one line of JSON
  * per attempt. One small string per delivery costs a fraction of a hash, and the scripts need not parse JSON.
  */
-export interface StoredRecord {
-  readonly ledger: Ledger
-  readonly view: View
-  readonly attempts: readonly Attempt[]
-}
+export type StoredRecord = NonNullable<ReturnType<typeof parseRecord>>
 
 /** The last settled slot of a delivery, and the state that followed. */
 export interface Ledger {
@@ -107,7 +103,7 @@ export function parseLedger(stored: string): Ledger | undefined {
 export const recordText = ({ run, slot, state }: Ledger, view: View, attempts: readonly Attempt[] = []): string =>
   [`${run} ${slot} ${state}`, viewJson(view), ...attempts.map((attempt) => JSON.stringify(attempt))].join('\n')
 
-export function parseRecord(stored: string): StoredRecord | undefined {
+export function parseRecord(stored: string) {
   const ledger = parseLedger(stored)
   const [, json = '', ...attempts] = stored.split('\n')
   if (ledger === undefined) return undefined

@@ -3,7 +3,6 @@ import { createHeldLooks } from '../held/held-looks.ts'
 import { heldMessageOf, parseHeldMessage } from '../held/held-message.ts'
 import { bodyKey, type Endpoint, heldKey, heldMessageKey, leasedKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
-import { createServerClock } from '../redis/server-clock.ts'
 import { oncePerTick, stringsPerTick } from '../subscriptions/shared-reads.ts'
 import {
   type Continuation,
@@ -63,7 +62,6 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) {
   const index = createParkedIndex(redis)
   const looks = createHeldLooks(redis)
-  const serverClock = createServerClock(redis)
 
   function keptMs(state: DeliveryState): number {
     if (state === 'waiting') return retention.waitingRetentionMs
@@ -122,7 +120,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
   ): Promise<void> {
     const { postponed: _, ...rest } = delivery
     // Redis' clock decides when it is due.
-    const dueAtMs = Math.floor(await serverClock()) + dueInMs
+    const dueAtMs = Math.floor(await redis.nowMs()) + dueInMs
     const continued = { ...rest, slot, token: next.token, ...(next.postponed > 0 && { postponed: next.postponed }) }
     const nextAttemptAt = dueInMs > 0 ? new Date(dueAtMs).toISOString() : null
     const view = viewOf(delivery, attempt, { state: 'held', slot, nextAttemptAt })

@@ -1,4 +1,4 @@
-import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
+import { type Delivery, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
 import { parkedKey } from '../keys.ts'
 import { collectPage, createTimeCursor, isoTime, listingOf, type RangeQuery, type ScoredEntry } from '../paging.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
@@ -12,12 +12,7 @@ export interface ParkedQuery extends RangeQuery {
 /** The name of an entry includes the run, so that the end of one run never removes the entry of the next. */
 type ParkedRun = Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'run'>
 
-export interface ParkedEntry {
-  readonly deliveryId: DeliveryId
-  readonly run: number
-  /** When it was added, in µs, as Redis formats it; unique within a list. */
-  readonly since: string
-}
+export type ParkedEntry = Readonly<ReturnType<typeof toEntry>>
 
 const cursors = createTimeCursor('')
 
@@ -47,7 +42,8 @@ export function isParked({ ledger }: Pick<StoredRecord, 'ledger'>, listed: Pick<
 
 const memberOf = ({ deliveryId, run }: ParkedRun): string => `${deliveryId}:${run}`
 
-export function toEntry({ member, since }: ScoredEntry): ParkedEntry {
+/** @returns `since`: when it was added, in µs, as Redis formats it; unique within a list */
+export function toEntry({ member, since }: ScoredEntry) {
   const [deliveryId = '', run] = member.split(':')
   return { deliveryId: parseDeliveryId(deliveryId), run: Number(run), since }
 }

@@ -3,19 +3,14 @@ import { bodyKey, parkedKey, recordKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import type { DeliveryStore } from './delivery-store.ts'
-import {
-  createParkedCounter,
-  createParkedLimitStore,
-  type ParkedCounter,
-  type ParkedLimitStore,
-} from './parked-limit-store.ts'
+import { createParkedCounter, createParkedLimitStore, type ParkedLimitStore } from './parked-limit-store.ts'
 import { deliveryOf, refused, retention, type TestDeliveries, useDeliveries } from './testing/deliveries.ts'
 
 let fixture: TestDeliveries
 let store: DeliveryStore & DeliveryArchive
 let redis: Redis
 let limits: ParkedLimitStore
-let counter: ParkedCounter
+let counter: ReturnType<typeof createParkedCounter>
 
 useDeliveries((opened) => {
   fixture = opened

@@ -14,16 +14,6 @@ import type { DeliveryRetention } from './delivery-store.ts'
 import { toEntry } from './parked-index.ts'
 import { createTenantRoom } from './tenant-room.ts'
 
-export interface ParkedCount {
-  readonly count: number
-  /** Included in `count`. */
-  readonly withoutBody: number
-  /** Not included in `count`. Starts at 0 again if nothing was released for `parkedRetentionMs`. */
-  readonly dropped: number
-  /** Deliveries that were parked up to this time (µs) have no body. */
-  readonly bodiesUntil: string
-}
-
 export type ParkedLimitStore = ReturnType<typeof createParkedLimitStore>
 
 /** Bodies, and deliveries, that one call releases at most: a few milliseconds of Redis' time. */
@@ -87,10 +77,14 @@ export function createParkedLimitStore(
   }
 }
 
-export type ParkedCounter = ReturnType<typeof createParkedCounter>
+export type ParkedCount = Awaited<ReturnType<ReturnType<typeof createParkedCounter>['count']>>
 
 export const createParkedCounter = (redis: Redis) => ({
-  async count(subscriptionId: SubscriptionId): Promise<ParkedCount> {
+  /**
+   * @returns `count` includes those `withoutBody`, and not those `dropped`, which start at 0 again if nothing was released for
+   *   `parkedRetentionMs`; deliveries that were parked up to `bodiesUntil` (µs) have no body
+   */
+  async count(subscriptionId: SubscriptionId) {
     const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
     const [count, withoutBody, dropped, bodiesUntil] = await runScript(redis, 'deliveries/count-parked', keys)
     return { count, withoutBody, dropped, bodiesUntil }

@@ -114,8 +114,5 @@ export function shareOf(counts: readonly number[], { perSubscription, perTenant 
 }
 
 /** How many are kept if each subscription keeps at most `share`. */
-export function keptWith(share: number, counts: readonly number[]): number {
-  let kept = 0
-  for (const count of counts) kept += Math.min(count, share)
-  return kept
-}
+export const keptWith = (share: number, counts: readonly number[]): number =>
+  counts.reduce((kept, count) => kept + Math.min(count, share), 0)

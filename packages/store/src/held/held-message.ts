@@ -1,10 +1,7 @@
-import { type Delivery, type DeliveryHeaders, deliveryHeaders, parseDelivery } from '@switchhook/contracts'
+import { type DeliveryHeaders, deliveryHeaders, parseDelivery } from '@switchhook/contracts'
 
 /** What the broker's message of a held delivery would be, and when the delivery is due. */
-export interface HeldMessage {
-  readonly delivery: Delivery
-  readonly dueAtMs: number
-}
+export type HeldMessage = ReturnType<typeof parseHeldMessage>
 
 type StoredHeaders = DeliveryHeaders & { readonly dueAtMs: number }
 
@@ -16,7 +13,7 @@ export const heldMessageOf = ({ delivery, dueAtMs }: HeldMessage): Buffer => {
   return Buffer.concat([Buffer.from(`${JSON.stringify(headers)}\n`), delivery.body])
 }
 
-export function parseHeldMessage(stored: Buffer): HeldMessage {
+export function parseHeldMessage(stored: Buffer) {
   const end = stored.indexOf(NEWLINE)
   const headers = JSON.parse(stored.subarray(0, end).toString()) as StoredHeaders
   return { delivery: parseDelivery(stored.subarray(end + 1), headers), dueAtMs: headers.dueAtMs }

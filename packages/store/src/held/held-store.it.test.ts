@@ -114,10 +114,10 @@ test('a released delivery can be received again; its former lease is lost', asyn
 test('a released delivery gets its place back, so the oldest still come first', async () => {
   const oldest = await hold(undefined, { dueInMs: -60_000 })
   await hold(undefined, { dueInMs: -30_000 })
-  const [before] = await held.counts([id])
+  const before = await held.count(id)
   const { given } = await receiveOne()
   await held.release(id, [given])
-  expect(await held.counts([id])).toEqual([before])
+  expect(await held.count(id)).toEqual(before)
   expect((await receiveOne()).given.deliveryId).toBe(oldest.deliveryId)
 })
 
@@ -148,7 +148,7 @@ test('a delivery that has gone on is dropped from the list, and its message is g
   expect(await held.read([delivery.deliveryId])).toEqual([undefined])
   expect(await fixture.ttlOf(heldMessageKey(delivery.deliveryId))).toBe(-2)
   expect(await held.receive(endpoint, 10, 30)).toEqual([])
-  expect(await held.counts([id])).toEqual([{ count: 0, leased: 0, oldestAt: null }])
+  expect(await held.count(id)).toEqual({ count: 0, leased: 0, oldestAt: null })
 })
 
 test('parking a held delivery ends its message', async () => {
@@ -165,7 +165,7 @@ test('a failed attempt of a leased delivery is held for its next slot, and ends 
   const posted = { ...received.delivery, attempt: 1 }
   await deliveries.settle(posted, failed(delivery), holding(posted, { slot: 1, dueInMs: 10_000 }))
   expect(await held.take(id, [given])).toEqual([undefined])
-  expect(await held.counts([id])).toMatchObject([{ count: 1, leased: 0 }])
+  expect(await held.count(id)).toMatchObject({ count: 1, leased: 0 })
   const message = await messageOf(delivery)
   expect(message.delivery).toMatchObject({ slot: 1, attempt: 1 })
   expect(await deliveries.find(delivery.deliveryId)).toMatchObject({
@@ -183,22 +183,22 @@ test('an entry that was listed again since it was read is not removed', async ()
   const args = [delivery.deliveryId, entries[0]?.score ?? '', retention.parkedRetentionMs, 0]
   await runScript(fixture.redis, 'held/add-held', [heldKey(id), leasedKey(id)], args)
   await held.remove(id, 'held', entries)
-  expect(await held.counts([id])).toMatchObject([{ count: 1 }])
+  expect(await held.count(id)).toMatchObject({ count: 1 })
   await held.remove(id, 'held', await held.due(id, { most: 10 }))
-  expect(await held.counts([id])).toMatchObject([{ count: 0 }])
+  expect(await held.count(id)).toMatchObject({ count: 0 })
 })
 
 test('copies of a message are held once, and a copy of a held message lists it again if its entry is missing', async () => {
   const delivery = await hold()
   await hold(delivery)
-  expect(await held.counts([id])).toMatchObject([{ count: 1 }])
+  expect(await held.count(id)).toMatchObject({ count: 1 })
   await held.remove(id, 'held', await held.due(id, { most: 10 }))
   await deliveries.listAgain(delivery)
   expect(idsOf(await held.receive(endpoint, 10, 30))).toEqual([delivery.deliveryId])
   await deliveries.listAgain(delivery)
-  expect(await held.counts([id])).toMatchObject([{ count: 1, leased: 1 }])
+  expect(await held.count(id)).toMatchObject({ count: 1, leased: 1 })
   await deliveries.listAgain(deliveryOf({ subscriptionId: id }))
-  expect(await held.counts([id])).toMatchObject([{ count: 1 }])
+  expect(await held.count(id)).toMatchObject({ count: 1 })
 })
 
 test('a late copy does not list a delivery again that was published; one that is held again keeps its message', async () => {
@@ -207,7 +207,7 @@ test('a late copy does not list a delivery again that was published; one that is
   await held.forget([published])
   await held.remove(id, 'held', await held.due(id, { most: 10 }))
   await deliveries.listAgain(delivery)
-  expect(await held.counts([id])).toMatchObject([{ count: 0 }])
+  expect(await held.count(id)).toMatchObject({ count: 0 })
   expect(await deliveries.isSettled(published)).toBe(false)
   await hold(published)
   await held.forget([published])
@@ -219,7 +219,7 @@ test('an entry is listed no longer than its message is kept, although others are
   const { deliveryId } = await hold(undefined, { dueInMs: -retention.parkedRetentionMs + 60_000 })
   await hold()
   expect((await held.due(id, { most: 10 }))[0]).toMatchObject({ deliveryId })
-  expect(await held.counts([id])).toMatchObject([{ count: 2 }])
+  expect(await held.count(id)).toMatchObject({ count: 2 })
 })
 
 test.each([-1, 1])('a worker whose clock is wrong by %i d holds deliveries for as long as others do', async (days) => {

@@ -4,7 +4,6 @@ import { type Endpoint, heldKey, heldMessageKey, leasedKey, recordKey } from '..
 import { scoredEntries } from '../paging.ts'
 import type { Commands } from '../redis/commands.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
-import { toMs } from '../redis/server-clock.ts'
 import { createHeldLooks } from './held-looks.ts'
 import { type HeldMessage, parseHeldMessage } from './held-message.ts'
 
@@ -21,18 +20,9 @@ export interface LeasedDelivery {
 }
 
 /** An entry of one of the two lists, with its score. */
-export interface HeldEntry {
-  readonly deliveryId: DeliveryId
-  readonly score: string
-}
+export type HeldEntry = ReturnType<typeof heldEntriesOf>[number]
 
-export interface HeldCount {
-  /** With the leased ones. */
-  readonly count: number
-  readonly leased: number
-  /** ISO 8601, UTC: since when the oldest of the others has been due; null: there is none. */
-  readonly oldestAt: string | null
-}
+export type HeldCount = Awaited<ReturnType<typeof countHeld>>
 
 /** How long a lease lasts while the outcome of its delivery is recorded. */
 const TAKEN_SECONDS = 30
@@ -74,7 +64,7 @@ export function createHeldStore(redis: Redis) {
 
   /** The first entries of a list whose score is at most that of now. */
   async function until(key: string, scoreOf: (nowMs: string) => string, offset: number, most: number) {
-    const now = `${Math.floor(toMs(await redis[run]((commands) => commands.time())))}`
+    const now = `${Math.floor(await redis.nowMs())}`
     const reply = await redis[run]((commands) =>
       commands.zrange(key, '-inf', scoreOf(now), 'BYSCORE', 'LIMIT', offset, most, 'WITHSCORES'),
     )
@@ -91,25 +81,23 @@ export function createHeldStore(redis: Redis) {
   return {
     read,
     remove,
-    async counts(ids: readonly SubscriptionId[]): Promise<readonly HeldCount[]> {
-      return pipeline(redis, (commands) => ids.map((id) => countHeld(commands, id)))
-    },
+    count: (id: SubscriptionId): Promise<HeldCount> => redis[run]((commands) => countHeld(commands, id)),
     /** Whether a delivery can be received now, for each subscription. One round trip. */
     async areDue(ids: readonly SubscriptionId[]): Promise<readonly boolean[]> {
-      const [time, ...first] = await pipeline(redis, (commands) => [
-        commands.time(),
+      const [nowMs, ...first] = await pipeline(redis, (commands) => [
+        commands.nowMs(),
         ...ids.map((id) => commands.zrange(heldKey(id), '0', '0', 'WITHSCORES')),
       ])
-      return first.map(([, dueAt]) => dueAt !== undefined && Number(dueAt) <= toMs(time))
+      return first.map(([, dueAt]) => dueAt !== undefined && Number(dueAt) <= nowMs)
     },
     /** When the lease of a delivery ends, ms since 1970; null: it has none, or it has ended. One round trip. */
     async leasedUntil(id: SubscriptionId, deliveryId: DeliveryId): Promise<number | null> {
-      const [time, lease] = await pipeline(redis, (commands) => [
-        commands.time(),
+      const [nowMs, lease] = await pipeline(redis, (commands) => [
+        commands.nowMs(),
         commands.zscore(leasedKey(id), deliveryId),
       ])
       const endsAtMs = lease === null ? 0 : leaseTimes(lease).endsAtMs
-      return endsAtMs > toMs(time) ? endsAtMs : null
+      return endsAtMs > nowMs ? endsAtMs : null
     },
     /** Leases the deliveries that have been due for longest. It may find fewer than `most` although more are held. */
     async receive(endpoint: Endpoint, most: number, leaseSeconds: number): Promise<readonly LeasedDelivery[]> {
@@ -170,13 +158,13 @@ export function createHeldStore(redis: Redis) {
       until(leasedKey(id), (nowMs) => `${nowMs}999`, 0, most),
     /** When the first of each list is due or ends, ms since 1970, and what time Redis has. One round trip. */
     async next(id: SubscriptionId) {
-      const [time, [, dueAt], [, lease]] = await pipeline(redis, (commands) => [
-        commands.time(),
+      const [nowMs, [, dueAt], [, lease]] = await pipeline(redis, (commands) => [
+        commands.nowMs(),
         commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
         commands.zrange(leasedKey(id), '0', '0', 'WITHSCORES'),
       ])
       return {
-        nowMs: toMs(time),
+        nowMs,
         dueAtMs: dueAt === undefined ? null : Number(dueAt),
         lapsesAtMs: lease === undefined ? null : leaseTimes(lease).endsAtMs,
       }
@@ -186,7 +174,11 @@ export function createHeldStore(redis: Redis) {
   }
 }
 
-export async function countHeld(commands: Commands, id: SubscriptionId): Promise<HeldCount> {
+/**
+ * @returns `count`: with the `leased` ones; `oldestAt`: since when the oldest of the others has been due (ISO 8601, UTC), null
+ *   if there is none
+ */
+export async function countHeld(commands: Commands, id: SubscriptionId) {
   const [held, leased, [, since]] = await Promise.all([
     commands.zcard(heldKey(id)),
     commands.zcard(leasedKey(id)),
@@ -197,5 +189,5 @@ export async function countHeld(commands: Commands, id: SubscriptionId): Promise
 }
 
 /** Parses a reply that alternates deliveries and scores. */
-export const heldEntriesOf = (reply: readonly string[]): HeldEntry[] =>
+export const heldEntriesOf = (reply: readonly string[]) =>
   scoredEntries(reply).map(({ member, since }) => ({ deliveryId: parseDeliveryId(member), score: since }))

@@ -6,29 +6,6 @@ import { isoTime } from '../paging.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { rememberedOf } from './event-record.ts'
 
-export interface DeliveryCounts {
-  /** Without a finished attempt, among the `looked` latest deliveries. */
-  readonly pending: number
-  /** Waiting for their next attempt, likewise. */
-  readonly waiting: number
-  readonly looked: number
-  /** All that are held, with those that a client has received. */
-  readonly held: number
-  /** ISO 8601, UTC: since when the oldest that no client has received is due; null: there is none. */
-  readonly oldestHeldAt: string | null
-  /** All of them. Can briefly include deliveries that are no longer parked. */
-  readonly parked: number
-  /** ISO 8601, UTC; null: none is parked. */
-  readonly oldestParkedAt: string | null
-}
-
-export interface CountQuery {
-  /** Deliveries to look at, at most. */
-  readonly most: number
-  /** The endpoint failed lately. If it did not, the look ends where all deliveries are over. */
-  readonly isFailing: boolean
-}
-
 const AT_ONCE = 100
 
 /** Counts from the delivery log and the ledgers, because a counter in the path of deliveries would cost each of them. */
@@ -55,7 +32,11 @@ export function createDeliveryCounter(redis: Redis) {
   }
 
   return {
-    async read(subscriptionId: SubscriptionId, { most, isFailing }: CountQuery): Promise<DeliveryCounts> {
+    /**
+     * @param most deliveries to look at, at most
+     * @param isFailing the endpoint failed lately. If it did not, the look ends where all deliveries are over
+     */
+    async read(subscriptionId: SubscriptionId, { most, isFailing }: { most: number; isFailing: boolean }) {
       const [parked, [, parkedSince], held] = await pipeline(redis, (commands) => [
         commands.zcard(parkedKey(subscriptionId)),
         commands.zrange(parkedKey(subscriptionId), '0', '0', 'WITHSCORES'),
@@ -75,12 +56,18 @@ export function createDeliveryCounter(redis: Redis) {
         if (members.length < count || (isQuiet && !isFailing)) break
       }
       return {
+        /** Without a finished attempt, among the `looked` latest deliveries. */
         pending,
+        /** Waiting for their next attempt, likewise. */
         waiting,
         looked,
+        /** All that are held, with those that a client has received. */
         held: held.count,
+        /** ISO 8601, UTC: since when the oldest that no client has received is due; null: there is none. */
         oldestHeldAt: held.oldestAt,
+        /** All of them. Can briefly include deliveries that are no longer parked. */
         parked,
+        /** ISO 8601, UTC; null: none is parked. */
         oldestParkedAt: parkedSince === undefined ? null : isoTime(parkedSince),
       }
     },

@@ -34,12 +34,7 @@ export type PendingDelivery = Pick<
   'deliveryId' | 'subscriptionId' | 'eventId' | 'eventType' | 'tenant' | 'firstDueAt'
 >
 
-interface Entry {
-  readonly eventId: EventId
-  readonly eventType: string
-  /** When it was listed, in µs, as Redis formats it; unique within a list. */
-  readonly since: string
-}
+type Entry = ReturnType<typeof toEntry>
 
 const cursors = createTimeCursor('l')
 
@@ -113,10 +108,9 @@ export function createDeliveryLogReader(redis: Redis) {
       const { eventType, eventId, matches = () => true } = query
       const listing = listingOf(redis, logKey(subscription.id), cursors, query)
       const only = eventId !== undefined && { entries: [await entryOf(subscription, eventId, query)] }
-      const fits = (entry: Entry): boolean => eventType === undefined || entry.eventType === eventType
       return collectPage({ ...listing, ...only }, async (found) => {
         const entries = found.map(toEntry)
-        const fitting = entries.filter(fits)
+        const fitting = entries.filter((entry) => eventType === undefined || entry.eventType === eventType)
         const loaded = await load(subscription, fitting)
         const byEntry = new Map(fitting.map((entry, i) => [entry, loaded[i]]))
         return entries.map((entry) => {
@@ -128,7 +122,8 @@ export function createDeliveryLogReader(redis: Redis) {
   }
 }
 
-function toEntry({ member, since }: ScoredEntry): Entry {
+/** @returns `since`: when it was listed, in µs, as Redis formats it; unique within a list */
+function toEntry({ member, since }: ScoredEntry) {
   const colon = member.indexOf(':')
   return { eventId: parseEventId(member.slice(0, colon)), eventType: member.slice(colon + 1), since }
 }

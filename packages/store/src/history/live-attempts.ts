@@ -12,13 +12,7 @@ export interface LiveAttempt
 }
 
 /** Attempts that a worker reported together. */
-export interface LiveAttempts {
-  /** The place in the stream of attempts. */
-  readonly id: string
-  readonly attempts: readonly LiveAttempt[]
-  /** Attempts that the worker left out, because there were too many. */
-  readonly left: number
-}
+export type LiveAttempts = Awaited<ReturnType<LiveAttemptStore['after']>>[number]
 
 const LISTENING_MS = 15_000
 /** How often `listen` must be repeated. */
@@ -51,12 +45,14 @@ export const createLiveAttemptStore = (redis: Redis) => ({
     return last?.[0] ?? '0-0'
   },
   /** The oldest first. */
-  async after(tenant: Tenant, after: string, count: number): Promise<readonly LiveAttempts[]> {
+  async after(tenant: Tenant, after: string, count: number) {
     const key = attemptsKey(tenant)
     const found = await redis[run]((commands) => commands.xrange(key, `(${after}`, '+', 'COUNT', count))
     return found.map(([id, [, attempts = '[]', , left = '0']]) => ({
+      /** The place in the stream of attempts. */
       id,
       attempts: JSON.parse(attempts) as LiveAttempt[],
+      /** Attempts that the worker left out, because there were too many. */
       left: Number(left),
     }))
   },

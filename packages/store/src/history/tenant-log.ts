@@ -77,25 +77,16 @@ export function createTenantLog(redis: Redis) {
   async function load(tenant: Tenant, candidates: readonly Candidate[]): Promise<(ListedDelivery | undefined)[]> {
     const found = await readListed(redis, candidates)
     const withoutRecord = candidates.filter((_, i) => found[i] === undefined)
-    const urls = await urlsOf(tenant, new Set(withoutRecord.map(({ subscriptionId }) => subscriptionId)))
+    const ids = [...new Set(withoutRecord.map(({ subscriptionId }) => subscriptionId))]
+    const key = subscriptionsKey(tenant)
+    const stored = ids.length === 0 ? [] : await redis[run]((commands) => commands.hmget(key, ...ids))
+    const urls = new Map(ids.map((id, i) => [id, stored[i] && parseSubscription(stored[i]).url]))
     return candidates.map(({ event: { eventId, eventType }, subscriptionId, fannedOutAt }, i) => {
       // Without a url, its subscription was deleted: the delivery is withdrawn as soon as a worker takes it.
       const url = urls.get(subscriptionId)
-      if (found[i] !== undefined || url === undefined) return found[i]
+      if (found[i] !== undefined || url == null) return found[i]
       return pendingDelivery({ subscriptionId, eventId, eventType, tenant, url, firstDueAt: fannedOutAt })
     })
-  }
-
-  async function urlsOf(tenant: Tenant, ids: ReadonlySet<SubscriptionId>): Promise<Map<SubscriptionId, string>> {
-    const distinct = [...ids]
-    if (distinct.length === 0) return new Map()
-    const stored = await redis[run]((commands) => commands.hmget(subscriptionsKey(tenant), ...distinct))
-    return new Map(
-      distinct.flatMap((id, i) => {
-        const json = stored[i]
-        return json == null ? [] : [[id, parseSubscription(json).url] as const]
-      }),
-    )
   }
 
   return {
@@ -105,9 +96,8 @@ export function createTenantLog(redis: Redis) {
      */
     async page(tenant: Tenant, query: TenantLogQuery): Promise<Page<ListedDelivery>> {
       const { limit, cursor, fromMs, toMs, subscriptionId: only, matches } = query
-      const from = cursor === undefined ? undefined : placeOf(cursors.parse(cursor))
       const items: ListedDelivery[] = []
-      let place = from
+      let place = cursor === undefined ? undefined : placeOf(cursors.parse(cursor))
       let loaded = 0
       for (let searched = 0; searched < MAX_EVENTS; searched += EVENTS_AT_ONCE) {
         // Inclusive: a page can end between the deliveries of an event.
@@ -130,17 +120,13 @@ export function createTenantLog(redis: Redis) {
         if (next !== undefined) return { items, nextCursor: cursorOf(next) }
         const last = entries.at(-1)
         if (last === undefined || entries.length < EVENTS_AT_ONCE) return { items, nextCursor: null }
-        place = placeAfter(last.since, all)
+        // After all loaded deliveries of the oldest event that was read.
+        const lastLoaded = all.at(-1)
+        place = { since: last.since, index: lastLoaded?.since === last.since ? lastLoaded.index + 1 : 0 }
       }
       return { items, nextCursor: place === undefined ? null : cursorOf(place) }
     },
   }
-}
-
-/** The place after all loaded deliveries of the oldest event that was read. */
-function placeAfter(since: string, loaded: readonly Candidate[]): ReadPosition {
-  const last = loaded.at(-1)
-  return { since, index: last?.since === since ? last.index + 1 : 0 }
 }
 
 const cursorOf = ({ since, index }: ReadPosition): string => cursors.of(`${since} ${index}`)

@@ -155,11 +155,9 @@ export function createTenantParked(redis: Redis) {
   ): Promise<ParkedCause[]> {
     const { entries } = await newestOf(list, '+inf', '-inf', most)
     const groups = new Map<string, ParkedCause>()
-    for (const some of chunksOf(entries, RECORDS_AT_ONCE)) {
-      const records = await read(tenant, some)
-      for (const [i, record] of records.entries()) {
-        if (record !== undefined) addTo(groups, record, isoTime(some[i]?.since ?? ''))
-      }
+    const records = await read(tenant, entries)
+    for (const [i, record] of records.entries()) {
+      if (record !== undefined) addTo(groups, record, isoTime(entries[i]?.since ?? ''))
     }
     const rest = count - entries.length
     if (rest <= 0) return [...groups.values()]

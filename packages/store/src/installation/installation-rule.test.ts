@@ -1,11 +1,5 @@
 import type { InstallationId } from '@switchhook/contracts'
-import {
-  type InstallationMatch,
-  matchInstallation,
-  originOf,
-  type Ruling,
-  type StoredInstallation,
-} from './installation-store.ts'
+import { mayContinue, originOf, type Ruling, type StoredInstallation } from './installation-store.ts'
 
 const A = 'aaaaaaaa-0000-4000-8000-000000000000' as InstallationId
 const B = 'bbbbbbbb-0000-4000-8000-000000000000' as InstallationId
@@ -16,17 +10,17 @@ const holding = (
   rulings: readonly [InstallationId, Ruling][] = [],
 ): StoredInstallation => ({ id, createdAtMs, rulings: new Map(rulings) })
 
-test.each<[string, StoredInstallation | undefined, InstallationMatch]>([
-  ['the id of the process', holding(A, 1_000), 'same'],
-  ['the id of the process with another creation time', holding(A, 1), 'same'],
-  ['no id: the data is lost', undefined, 'missing'],
-  ['a younger id: created in an emptied Redis', holding(B, 2_000), 'other'],
-  ['an id of the same age', holding(B, 1_000), 'other'],
-  ['an older id: the data was restored', holding(B, 999), 'continue'],
-  ['a younger id that adopted the id of the process', holding(B, 2_000, [[A, 'adopted']]), 'continue'],
-  ['a younger id that discarded the id of the process', holding(B, 2_000, [[A, 'discarded']]), 'other'],
+test.each<[string, StoredInstallation | undefined, boolean]>([
+  ['the id of the process', holding(A, 1_000), true],
+  ['the id of the process with another creation time', holding(A, 1), true],
+  ['no id: the data is lost', undefined, false],
+  ['a younger id: created in an emptied Redis', holding(B, 2_000), false],
+  ['an id of the same age', holding(B, 1_000), false],
+  ['an older id: the data was restored', holding(B, 999), true],
+  ['a younger id that adopted the id of the process', holding(B, 2_000, [[A, 'adopted']]), true],
+  ['a younger id that discarded the id of the process', holding(B, 2_000, [[A, 'discarded']]), false],
 ])('a process of installation A created at 1000 ms finds %s', (_what, stored, expected) => {
-  expect(matchInstallation({ id: A, createdAtMs: 1_000 }, stored)).toBe(expected)
+  expect(mayContinue({ id: A, createdAtMs: 1_000 }, stored)).toBe(expected)
 })
 
 test.each<[string, StoredInstallation, ReturnType<typeof originOf>]>([

@@ -5,33 +5,19 @@ import { type Redis, run, runScript } from '../redis/redis.ts'
 /** An operator's decision about the messages of another installation. */
 export type Ruling = 'adopted' | 'discarded'
 
-export interface StoredInstallation {
-  readonly id: InstallationId
-  /**
-   * ms since 1970, by Redis' clock. With the clocks of the hosts, one host whose clock is before the birth of the
-   * installation would create an older id in an emptied Redis.
-   */
-  readonly createdAtMs: number
-  readonly rulings: ReadonlyMap<InstallationId, Ruling>
-}
-
-/** Redis holds the installation of this process, one that the process must continue, none, or one it must not trust. */
-export type InstallationMatch = 'same' | 'continue' | 'missing' | 'other'
+export type StoredInstallation = NonNullable<ReturnType<typeof parse>>
 
 /**
- * A younger id means that Redis lost its data and another process created a new id in the empty Redis. An older id means
- * that the data was restored after this process started on the empty Redis, so the process continues the older
- * installation.
+ * Whether Redis holds the installation of this process, or one that the process must continue. A younger id means that Redis
+ * lost its data and another process created a new id in the empty Redis. An older id means that the data was restored after
+ * this process started on the empty Redis, so the process continues the older installation.
  */
-export function matchInstallation(
+export const mayContinue = (
   own: Omit<StoredInstallation, 'rulings'>,
   stored: StoredInstallation | undefined,
-): InstallationMatch {
-  if (stored === undefined) return 'missing'
-  if (stored.id === own.id) return 'same'
-  const isContinued = stored.rulings.get(own.id) === 'adopted' || stored.createdAtMs < own.createdAtMs
-  return isContinued ? 'continue' : 'other'
-}
+): stored is StoredInstallation =>
+  stored !== undefined &&
+  (stored.id === own.id || stored.rulings.get(own.id) === 'adopted' || stored.createdAtMs < own.createdAtMs)
 
 /**
  * Where a message comes from. 'own' and 'adopted' messages are handled, 'discarded' ones go to quarantine, and a 'foreign'
@@ -72,12 +58,16 @@ export function createInstallationStore(redis: Redis) {
   }
 }
 
-function parse({ [OWN]: own, ...others }: Readonly<Record<string, string>>): StoredInstallation | undefined {
+function parse({ [OWN]: own, ...others }: Readonly<Record<string, string>>) {
   if (own === undefined) return undefined
   const [id, createdAt] = own.split(' ')
   if (!isGuid(id)) throw new Error(`${INSTALLATION_KEY} holds no installation id`)
   return {
     id: id as InstallationId,
+    /**
+     * ms since 1970, by Redis' clock. With the clocks of the hosts, one host whose clock is before the birth of the
+     * installation would create an older id in an emptied Redis.
+     */
     createdAtMs: Number(createdAt),
     rulings: new Map(Object.entries(others) as [InstallationId, Ruling][]),
   }

@@ -9,7 +9,7 @@ import {
 } from '@switchhook/contracts'
 import { type Logger, startPoll } from '@switchhook/runtime'
 import type { Redis } from '../redis/redis.ts'
-import { createInstallationStore, matchInstallation, originOf, type StoredInstallation } from './installation-store.ts'
+import { createInstallationStore, mayContinue, originOf, type StoredInstallation } from './installation-store.ts'
 
 /**
  * Keeps a process from acknowledging messages against the wrong Redis: an empty one, or one of another installation. In
@@ -35,7 +35,7 @@ export async function openInstallation(options: {
   /** Installations that messages named and that no operator has adopted or discarded. */
   const blocking = new Set<InstallationId>()
   let isConfirmed = true
-  const waiting = new Set<() => void>()
+  let confirmed = Promise.withResolvers<void>()
 
   async function establish(): Promise<StoredInstallation> {
     const id = randomUUID() as InstallationId
@@ -81,8 +81,8 @@ export async function openInstallation(options: {
     if (isConfirmed || blocking.size > 0) return
     isConfirmed = true
     log.info('Redis and messages belong to one installation again', { installation: own.id })
-    for (const wake of waiting) wake()
-    waiting.clear()
+    confirmed.resolve()
+    confirmed = Promise.withResolvers()
   }
 
   /** Messages in progress were checked against the former id. Their consumer checks them again after a pause. */
@@ -90,8 +90,7 @@ export async function openInstallation(options: {
 
   async function verify(): Promise<void> {
     const found = await store.read()
-    const match = matchInstallation(own, found)
-    if (found === undefined || match === 'other') throw noteMismatch(found)
+    if (!mayContinue(own, found)) throw noteMismatch(found)
     const before = own.id
     noteHeld(found)
     if (found.id !== before) throw continued()
@@ -154,10 +153,7 @@ export async function openInstallation(options: {
         // A mismatch lasts until the data is restored or an operator decides. The poll notices both.
         if (isConfirmed) throw error
       })
-      if (isConfirmed) return
-      await new Promise<void>((resolve) => {
-        waiting.add(resolve)
-      })
+      if (!isConfirmed) await confirmed.promise
     },
     close: (): void => void poll.stop(),
   }

@@ -147,7 +147,7 @@ test('as many held deliveries are passed on as permits are free, the longest hel
   expect(await permits.take(limited, wanted({ delivery }))).toBe(false)
   const third = await permits.passOn(limited, { most: 10, unused: all.slice(1, 2) })
   expect(ids(third.entries)).toEqual(all.slice(2))
-  expect(await held.counts([id])).toMatchObject([{ count: 3, leased: 3 }])
+  expect(await held.count(id)).toMatchObject({ count: 3, leased: 3 })
 })
 
 test('while deliveries are held, new ones wait behind them, and those that were passed on do not', async () => {

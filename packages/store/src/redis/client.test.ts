@@ -1,6 +1,6 @@
-import { type RedisAddress, readAddress } from './client.ts'
+import { readAddress } from './client.ts'
 
-test.each<[string, string[], RedisAddress]>([
+test.each<[string, string[], ReturnType<typeof readAddress>]>([
   ['one Redis', ['redis://h'], { form: 'single', tls: false, nodes: [{ host: 'h', port: 6_379 }], path: [] }],
   [
     'a Redis with a password, over TLS',

@@ -1,41 +1,26 @@
 import { backoffMs } from '@switchhook/runtime'
 import { Cluster, Redis as Single } from 'ioredis'
+import { REPLY_LIMITS } from './reply-watch.ts'
 import { loadScripts } from './scripts.ts'
 
-type Form = 'single' | 'sentinel' | 'cluster'
-
-export interface RedisAddress {
-  readonly form: Form
-  readonly tls: boolean
-  readonly nodes: readonly { readonly host: string; readonly port: number }[]
-  readonly username?: string
-  readonly password?: string
-  /** Segments of the path: the database number; with sentinels, the name of the primary and then the database number. */
-  readonly path: readonly string[]
-}
-
 export type RedisClient = Single | Cluster
-
-/** How long a caller waits for a Redis that accepts connections but answers nothing. */
-export const COMMAND_TIMEOUT_MS = 3_000
-/** A connection without a reply for this long is dropped. TCP itself would keep it for about 15 minutes. */
-export const SOCKET_TIMEOUT_MS = 6_000
 
 export const reconnectWaitMs = (tries: number): number => backoffMs(tries, 50, 2_000)
 
 /** Parses URLs, which must all be of one form. The first URL supplies the login and the path. */
-export function readAddress(urls: readonly string[]): RedisAddress {
+export function readAddress(urls: readonly string[]) {
   const parsed = urls.map((url) => new URL(url))
   const [first] = parsed
   if (first === undefined) throw new Error('no address of Redis')
   const [scheme, form = 'single'] = first.protocol.slice(0, -1).split('+')
   const port = form === 'sentinel' ? 26_379 : 6_379
   return {
-    form: form as Form,
+    form: form as 'single' | 'sentinel' | 'cluster',
     tls: scheme === 'rediss',
     nodes: parsed.map((url) => ({ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || port) })),
     ...(first.username !== '' && { username: decodeURIComponent(first.username) }),
     ...(first.password !== '' && { password: decodeURIComponent(first.password) }),
+    /** Segments of the path: the database number; with sentinels, the name of the primary and then the database number. */
     path: first.pathname.split('/').filter(Boolean),
   }
 }
@@ -54,7 +39,7 @@ export function connectTo(
   const shared = { enableOfflineQueue: false, scripts: loadScripts() }
   const connection = {
     connectionName,
-    connectTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: REPLY_LIMITS.replyMs,
     disconnectTimeout: 500,
     maxLoadingRetryTime: 1_000,
     maxRetriesPerRequest: 0,
@@ -71,7 +56,7 @@ export function connectTo(
       return new Single({
         ...alone,
         ...login,
-        sentinels: [...nodes],
+        sentinels: nodes,
         name,
         db: Number(database),
         sentinelRetryStrategy: reconnectWaitMs,
@@ -79,7 +64,7 @@ export function connectTo(
       })
     }
     case 'cluster':
-      return new Cluster([...nodes], {
+      return new Cluster(nodes, {
         ...shared,
         clusterRetryStrategy: reconnectWaitMs,
         // 0 turns resending off.
@@ -87,7 +72,7 @@ export function connectTo(
         retryDelayOnClusterDown: 0,
         slotsRefreshInterval: 5_000,
         // `watchReplies` drops the silent connections of any other form.
-        redisOptions: { ...connection, socketTimeout: SOCKET_TIMEOUT_MS, ...login, ...tls },
+        redisOptions: { ...connection, socketTimeout: REPLY_LIMITS.silenceMs, ...login, ...tls },
         // Connect by host name, because certificates are issued for names.
         ...(isTls && { dnsLookup: (host, done) => done(null, host) }),
       })

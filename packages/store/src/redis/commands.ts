@@ -50,8 +50,10 @@ export function withScripts(client: RedisClient) {
         } catch (error) {
           if (some.length === 1) throw error
           noteRefusal(error)
-          // A key that holds something else must not affect the other parts.
-          return await allOf(some.map((part) => call([part])))
+          // A key that holds something else must not affect the other parts: all are awaited before one rejects.
+          const alone = some.map((part) => call([part]))
+          await Promise.allSettled(alone)
+          return await Promise.all(alone)
         }
       }),
     )
@@ -77,16 +79,15 @@ export function withScripts(client: RedisClient) {
       runScript,
       runParts,
       getEach,
+      /** Redis' clock, in ms since 1970. In a cluster it is the clock of one node. */
+      async nowMs(): Promise<number> {
+        const [seconds, micros] = await client.time()
+        return Number(seconds) * 1_000 + Number(micros) / 1_000
+      },
       /** In a cluster, a call for keys of several hash tags is refused, or fails if one of their primaries is away. */
       mayMixTags: (): boolean => mayMixTags,
     },
   )
-}
-
-/** Waits for every reply before it rejects. */
-async function allOf<Reply>(replies: readonly Promise<Reply>[]): Promise<Reply[]> {
-  await Promise.allSettled(replies)
-  return await Promise.all(replies)
 }
 
 /** The arguments of one call, because Redis serves nothing else while a script runs. A part is never divided. */

@@ -2,11 +2,7 @@ import type { Logger } from '@switchhook/runtime'
 import { isReply } from './reply-fate.ts'
 
 /** The settings of a Redis server that decide which data it can lose. undefined: Redis does not show it. */
-export interface DurabilitySettings {
-  readonly appendOnly: string | undefined
-  readonly appendFsync: string | undefined
-  readonly evictionPolicy: string | undefined
-}
+export type DurabilitySettings = Awaited<ReturnType<typeof readSettings>>
 
 /**
  * `checked`: the settings must show that Redis keeps its data. `attested`: the operator promises it for a Redis that does
@@ -20,7 +16,7 @@ interface Server {
 }
 
 /** Managed servers refuse CONFIG, but most show the eviction policy in INFO. */
-export async function readSettings(server: Server): Promise<DurabilitySettings> {
+export async function readSettings(server: Server) {
   const [appendOnly, appendFsync, evictionPolicy, shownPolicy] = await Promise.all([
     configOf(server, 'appendonly'),
     configOf(server, 'appendfsync'),
@@ -83,14 +79,13 @@ export async function assertDurable(
   }
 }
 
-export interface RedisMemory {
-  readonly usedBytes: number
-  /** 0: no limit. */
-  readonly maxBytes: number
-}
+export type RedisMemory = NonNullable<ReturnType<typeof parseMemory>>
 
-/** Parses the reply to INFO memory. Undefined if it lacks the figures, as with some managed servers. */
-export function parseMemory(info: string): RedisMemory | undefined {
+/**
+ * Parses the reply to INFO memory. Undefined if it lacks the figures, as with some managed servers.
+ * @returns `maxBytes` 0: no limit
+ */
+export function parseMemory(info: string) {
   const valueOf = (name: string): number | undefined => {
     const digits = new RegExp(`^${name}:(\\d+)\\r?$`, 'm').exec(info)?.[1]
     return digits === undefined ? undefined : Number(digits)

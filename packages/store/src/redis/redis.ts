@@ -3,7 +3,7 @@ import { Unavailable } from '@switchhook/contracts'
 import { isCertificateError, type Logger } from '@switchhook/runtime'
 import { Cluster, type Redis as Single } from 'ioredis'
 import { PROBE_KEY } from '../keys.ts'
-import { COMMAND_TIMEOUT_MS, connectTo, type RedisClient, reconnectWaitMs, SOCKET_TIMEOUT_MS } from './client.ts'
+import { connectTo, type RedisClient, reconnectWaitMs } from './client.ts'
 import { type Commands, withScripts } from './commands.ts'
 import { type DurabilitySettings, fullestOf, parseMemory, type RedisMemory, readSettings } from './durability.ts'
 import { fateOf, isRefusal, isReply } from './reply-fate.ts'
@@ -36,7 +36,6 @@ export class RedisRefusal extends Error {
   override readonly name = 'RedisRefusal'
 }
 
-const CHECK_REPLIES_MS = 200
 /** A long outage is logged again at this interval. */
 const REMIND_MS = 30_000
 
@@ -86,12 +85,10 @@ function watch(
   return trouble
 }
 
-const REPLY_LIMITS = { replyMs: COMMAND_TIMEOUT_MS, silenceMs: SOCKET_TIMEOUT_MS, checkEveryMs: CHECK_REPLIES_MS }
-
 function wrap(client: RedisClient, closing: AbortController, trouble: (error: unknown) => void) {
   const commands = withScripts(client)
   // A cluster's connections are ioredis' own, and each command chooses one.
-  const replies = client instanceof Cluster ? limitReplies(COMMAND_TIMEOUT_MS) : watchReplies(client, REPLY_LIMITS)
+  const replies = client instanceof Cluster ? limitReplies() : watchReplies(client)
 
   /**
    * Sends commands. `action` must do nothing else, because its errors are taken for errors of Redis.
@@ -144,6 +141,8 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
       const answers = await send(() => Promise.all(primaries().map((node) => node.info('memory'))))
       return fullestOf(answers.map(parseMemory).filter((memory) => memory !== undefined))
     },
+    /** Redis' clock, in ms since 1970. In a cluster it is the clock of one node. Rejects with Unavailable. */
+    nowMs: (): Promise<number> => send((redis) => redis.nowMs()),
     /** Whether one command may have keys of several hash tags, which a cluster refuses. */
     mayMixTags: (): boolean => commands.mayMixTags(),
     /** Waits for outstanding replies, then disconnects. */

@@ -5,13 +5,13 @@ export type WatchedConnection = Pick<Single, 'status'> & {
   readonly stream?: Pick<Single['stream'], 'bytesRead' | 'cork' | 'destroy' | 'uncork'>
 }
 
-export interface ReplyLimits {
-  /** How long a caller waits for its replies. */
-  readonly replyMs: number
-  /** How long the connection may stay silent while a reply is due. Then it is dropped. */
-  readonly silenceMs: number
+export const REPLY_LIMITS = {
+  /** How long a caller waits for its replies, those of a Redis that accepts connections but answers nothing included. */
+  replyMs: 3_000,
+  /** How long the connection may stay silent while a reply is due. TCP itself would keep it for about 15 minutes. */
+  silenceMs: 6_000,
   /** How often the silence is checked; it is late by at most this. */
-  readonly checkEveryMs: number
+  checkEveryMs: 200,
 }
 
 export interface ReplyWatch {
@@ -29,7 +29,7 @@ const TOO_LATE = 'Redis did not reply in time'
  */
 export function watchReplies(
   connection: WatchedConnection,
-  { replyMs, silenceMs, checkEveryMs }: ReplyLimits,
+  { replyMs, silenceMs, checkEveryMs } = REPLY_LIMITS,
 ): ReplyWatch {
   /** Commands whose replies have not arrived, those that were given up included. */
   let due = 0
@@ -46,9 +46,9 @@ export function watchReplies(
     })
   }
 
-  const silence = createSilenceWatch(connection, Math.ceil(silenceMs / checkEveryMs))
+  const checkSilence = createSilenceWatch(connection, Math.ceil(silenceMs / checkEveryMs))
   // After a stall, the immediate runs once the replies that arrived meanwhile have been read.
-  const timer = setInterval(() => setImmediate(() => silence.check(due > 0)), checkEveryMs)
+  const timer = setInterval(() => setImmediate(() => checkSilence(due > 0)), checkEveryMs)
   timer.unref()
 
   return {
@@ -67,29 +67,27 @@ export function watchReplies(
 }
 
 /** Limits only how long a caller waits. */
-export const limitReplies = (replyMs: number): ReplyWatch => ({
-  send: (action) => answerWithin(replyMs, action(), TOO_LATE),
+export const limitReplies = (): ReplyWatch => ({
+  send: (action) => answerWithin(REPLY_LIMITS.replyMs, action(), TOO_LATE),
   stop: () => {},
 })
 
 /** Drops a connection from which nothing is read for `mostChecks` checks, although Redis owes a reply. */
-function createSilenceWatch(connection: WatchedConnection, mostChecks: number) {
+function createSilenceWatch(connection: WatchedConnection, mostChecks: number): (isReplyDue: boolean) => void {
   let stream: WatchedConnection['stream']
   let bytesRead = 0
   let silentChecks = 0
-  return {
-    check(isReplyDue: boolean): void {
-      const present = connection.stream
-      // `connect`: ioredis waits for the replies of its handshake.
-      const isExpecting = isReplyDue || connection.status === 'connect'
-      if (present === undefined || !isExpecting || present !== stream || present.bytesRead !== bytesRead) {
-        stream = present
-        bytesRead = present?.bytesRead ?? 0
-        silentChecks = 0
-        return
-      }
-      silentChecks += 1
-      if (silentChecks >= mostChecks) present.destroy(new Error('the connection to Redis was silent for too long'))
-    },
+  return (isReplyDue) => {
+    const present = connection.stream
+    // `connect`: ioredis waits for the replies of its handshake.
+    const isExpecting = isReplyDue || connection.status === 'connect'
+    if (present === undefined || !isExpecting || present !== stream || present.bytesRead !== bytesRead) {
+      stream = present
+      bytesRead = present?.bytesRead ?? 0
+      silentChecks = 0
+      return
+    }
+    silentChecks += 1
+    if (silentChecks >= mostChecks) present.destroy(new Error('the connection to Redis was silent for too long'))
   }
 }

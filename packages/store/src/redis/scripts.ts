@@ -22,7 +22,7 @@ export interface ScriptReplies {
   'breaker/release-probe': void
   'deliveries/add-parked': string
   'deliveries/begin-redelivery': string | null
-  'deliveries/confirm-redelivery': 0 | 1
+  'deliveries/confirm-redelivery': void
   'deliveries/count-parked': [count: number, withoutBody: number, dropped: number, bodiesUntil: string]
   'deliveries/find-excess-parked': [count: number, drop: string[], bodies: string[]]
   'deliveries/note-parked-count': void

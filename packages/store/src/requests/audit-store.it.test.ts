@@ -2,7 +2,7 @@ import type { Tenant } from '@switchhook/contracts'
 import { type TestRedis, useRedis } from '@switchhook/testkit'
 import { auditKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
-import { type AuditList, type AuditQuery, type AuditStore, createAuditStore } from './audit-store.ts'
+import { type AuditList, type AuditStore, createAuditStore } from './audit-store.ts'
 
 const DAY_MS = 86_400_000
 const MANY = { entries: { webhooks: 10_000, commands: 10_000 }, retentionMs: 90 * DAY_MS }
@@ -22,7 +22,11 @@ const appendAll = async (count: number, tenant: Tenant = 'acme', action = 'a', f
   for (let n = 1; n <= count; n++) await from.append(tenant, 'webhooks', [{ action, entry: { n } }])
 }
 
-const numbers = async (query: Partial<AuditQuery> = {}, tenant: Tenant = 'acme', from = store) => {
+const numbers = async (
+  query: Partial<Parameters<AuditStore['page']>[1]> = {},
+  tenant: Tenant = 'acme',
+  from = store,
+) => {
   const { items, nextCursor } = await from.page(tenant, { lists: BOTH, limit: 100, ...query })
   return { found: items.map(({ entry }) => (entry as { n: number }).n), nextCursor }
 }

@@ -1,6 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import { auditKey, commandAuditKey } from '../keys.ts'
-import { collectPage, createListCursor, entriesBelow, type Page, type RangeQuery } from '../paging.ts'
+import { collectPage, createListCursor, entriesBelow, type RangeQuery } from '../paging.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 
 /**
@@ -25,18 +25,6 @@ export interface NewAuditEntry {
   readonly entry: unknown
 }
 
-interface AuditedEntry {
-  /** `<ms since 1970>-<number>` by Redis' clock; sorts the log. */
-  readonly id: string
-  readonly atMs: number
-  readonly entry: unknown
-}
-
-export interface AuditQuery extends RangeQuery {
-  readonly lists: readonly AuditList[]
-  readonly action?: string
-}
-
 /** The place of an entry is its id in its stream, which no entry of another list of the tenant has. */
 const cursors = createListCursor('', /^\d{1,16}-\d{1,16}$/)
 
@@ -54,7 +42,7 @@ export const createAuditStore = (redis: Redis, { entries, retentionMs }: AuditRe
    * The entries of the lists, the newest first. Entries that are appended later do not shift the pages.
    * @throws AppError `invalid-request` for a cursor that is not from this log
    */
-  async page(tenant: Tenant, query: AuditQuery): Promise<Page<AuditedEntry>> {
+  async page(tenant: Tenant, query: RangeQuery & { readonly lists: readonly AuditList[]; readonly action?: string }) {
     const { lists, limit, cursor, fromMs = 0, toMs, action } = query
     // Expired entries are removed only when the next entry is appended, so leave them out here.
     const from = `${Math.max(fromMs, Date.now() - retentionMs, 0)}-0`
@@ -70,9 +58,14 @@ export const createAuditStore = (redis: Redis, { entries, retentionMs }: AuditRe
         .slice(0, count)
     })
     return collectPage({ limit, entries, cursorOf: ({ since }) => cursors.of(since) }, async (read) =>
-      read.map(({ since: id, entryAction, entry }): AuditedEntry | undefined => {
+      read.map(({ since: id, entryAction, entry }) => {
         if (action !== undefined && entryAction !== action) return undefined
-        return { id, atMs: Number.parseInt(id, 10), entry: JSON.parse(entry) as unknown }
+        return {
+          /** `<ms since 1970>-<number>` by Redis' clock; sorts the log. */
+          id,
+          atMs: Number.parseInt(id, 10),
+          entry: JSON.parse(entry) as unknown,
+        }
       }),
     )
   },

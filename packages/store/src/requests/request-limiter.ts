@@ -1,15 +1,8 @@
-import { answerWithin } from '@switchhook/runtime'
+import { answerWithin, type Rate } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { requestsKey } from '../keys.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
-
-/** The requests that a client may make within a window. The window begins with the client's first request. */
-export interface RequestRate {
-  readonly requests: number
-  /** A multiple of 1,000. */
-  readonly windowMs: number
-}
 
 interface RequestQuota {
   readonly isOver: boolean
@@ -36,12 +29,12 @@ const MAX_CLIENTS = 10_000
 const ANSWER_WITHIN_MS = 500
 
 /**
- * Limits the requests of each client over all processes. Takes requests from the window in blocks of a hundredth, each with
- * one Redis command. Once a client is over its limit, it costs no command until its window ends. All processes together never
- * exceed the limit, and stay below it by at most the blocks that other processes hold. If Redis is down or slow, each process
- * counts alone: no request is rejected for it.
+ * Limits the requests of each client over all processes. The window, a whole number of seconds, begins with the client's first
+ * request. Takes requests from it in blocks of a hundredth, each with one Redis command. Once a client is over its limit, it
+ * costs no command until its window ends. All processes together never exceed the limit, and stay below it by at most the
+ * blocks that other processes hold. If Redis is down or slow, each process counts alone: no request is rejected for it.
  */
-export function createRequestLimiter(redis: Redis, { requests, windowMs }: RequestRate) {
+export function createRequestLimiter(redis: Redis, { requests, windowMs }: Rate) {
   const own = { points: requests, duration: windowMs / 1_000, keyPrefix: '' }
   const limiter = new RateLimiterRedis({
     ...own,

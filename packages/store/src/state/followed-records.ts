@@ -3,11 +3,6 @@ import { followedKey, PARTITIONS, partitionOf, stateKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 
-interface FollowedRecord {
-  readonly tenant: Tenant
-  readonly key: string
-}
-
 /** Longer than a process takes from `add` to the commit of the record, and than the clocks of two processes differ. */
 const COMMITTED_WITHIN_MS = 5 * 60_000
 
@@ -17,7 +12,7 @@ const COMMITTED_WITHIN_MS = 5 * 60_000
  * @param nowMs milliseconds since 1970
  */
 export function createFollowedRecords(redis: Redis, nowMs: () => number = Date.now) {
-  async function ofPartition(partition: number): Promise<readonly FollowedRecord[]> {
+  async function ofPartition(partition: number) {
     const key = followedKey(partition)
     const found = scoredEntries(await redis[run]((commands) => commands.zrange(key, '0', '-1', 'WITHSCORES')))
     if (found.length === 0) return []
@@ -50,13 +45,13 @@ export function createFollowedRecords(redis: Redis, nowMs: () => number = Date.n
       await redis[run]((commands) => commands.zrem(followedKey(partitionOf(tenant)), memberOf(tenant, key)))
     },
     /** Contains every added name that was not removed. Names whose record has expired are forgotten. */
-    all: async (): Promise<readonly FollowedRecord[]> => (await Promise.all(PARTITIONS.map(ofPartition))).flat(),
+    all: async () => (await Promise.all(PARTITIONS.map(ofPartition))).flat(),
   }
 }
 
 const memberOf = (tenant: Tenant, key: string): string => JSON.stringify([tenant, key])
 
-function parse(member: string): FollowedRecord {
-  const [tenant, key] = JSON.parse(member) as [string | null, string]
+function parse(member: string) {
+  const [tenant, key] = JSON.parse(member) as [Tenant, string]
   return { tenant, key }
 }

@@ -2,7 +2,6 @@ import { eventText, type PlatformEvent } from '@switchhook/contracts'
 import { outboxKey, PARTITIONS } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
-import { toMs } from '../redis/server-clock.ts'
 import { share } from './share.ts'
 
 /** An event that a commit has stored and that the broker has not confirmed yet. */
@@ -104,12 +103,12 @@ export function createOutbox(redis: Redis, consumerName: string) {
     },
     /** Age of the oldest of them in ms; 0 if there is none. */
     async oldestMs(): Promise<number> {
-      const [time, ...first] = await pipeline(redis, (commands) => [
-        commands.time(),
+      const [nowMs, ...first] = await pipeline(redis, (commands) => [
+        commands.nowMs(),
         ...PARTITIONS.map((partition) => commands.xrange(outboxKey(partition), '-', '+', 'COUNT', 1)),
       ])
       // An entry's id begins with the time at which it was written, in ms, by the clock that TIME reads.
-      const ages = first.flatMap(([entry]) => (entry === undefined ? [] : [toMs(time) - Number.parseInt(entry[0], 10)]))
+      const ages = first.flatMap(([entry]) => (entry === undefined ? [] : [nowMs - Number.parseInt(entry[0], 10)]))
       return Math.max(0, ...ages)
     },
   }

@@ -1,7 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import { PARTITIONS, partitionOf, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'
-import { toMs } from '../redis/server-clock.ts'
 import { share } from './share.ts'
 
 /** A due timer, which `StateStore.commit` set. */
@@ -55,11 +54,11 @@ export async function overdueIn(
   redis: Redis,
   keyOf: (partition: number) => string,
 ): Promise<readonly (number | undefined)[]> {
-  const [time, ...first] = await pipeline(redis, (commands) => [
-    commands.time(),
+  const [nowMs, ...first] = await pipeline(redis, (commands) => [
+    commands.nowMs(),
     ...PARTITIONS.map((part) => commands.zrange(keyOf(part), '0', '0', 'WITHSCORES')),
   ])
-  return first.map(([, dueAt]) => (dueAt === undefined ? undefined : toMs(time) - Number(dueAt)))
+  return first.map(([, dueAt]) => (dueAt === undefined ? undefined : nowMs - Number(dueAt)))
 }
 
 function parse(stored: string): DueTimer {

@@ -1,5 +1,5 @@
 import type { Attempt, UnreachableReason } from '@switchhook/contracts'
-import { ANSWER_TIMES, bucketOf, DELAYS, type Histogram, type Percentiles, percentilesOf } from './histogram.ts'
+import { ANSWER_TIMES, type Bounds, bucketOf, DELAYS, percentilesOf } from './histogram.ts'
 
 /**
  * What is counted for one endpoint, or a whole tenant, in one minute or hour, by the name of the counter. Counters of
@@ -69,7 +69,7 @@ const CODES = new Map(Object.entries(OUTCOMES).map(([code, name]) => [name, code
 const ENDS = { parked: '!', expired: '~' } as const
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
-const namesOf = ({ bounds }: Histogram, letters: string): readonly string[] =>
+const namesOf = (bounds: Bounds, letters: string): readonly string[] =>
   Array.from({ length: bounds.length + 1 }, (_, bucket) => letters.charAt(bucket))
 const ANSWER_NAMES = namesOf(ANSWER_TIMES, LETTERS)
 const DELAY_NAMES = namesOf(DELAYS, LETTERS.toUpperCase())
@@ -108,34 +108,26 @@ export function addStored(to: Counts, stored: string): void {
   for (const [, name = '', count] of stored.matchAll(/(\D+)(\d+)/g)) add(to, name, Number(count))
 }
 
-export interface Figures {
-  /** POSTs made. */
-  readonly attempts: number
-  /** Attempts that were answered with a 2xx. */
-  readonly acknowledged: number
-  /** Attempts by outcome, without zeros. */
-  readonly byOutcome: Readonly<Record<string, number>>
-  readonly parked: number
-  readonly expired: number
-  /** Of attempts that were answered or timed out. Null: there were none. */
-  readonly answerMs: Percentiles | null
-  /** From the event to the first POST of a delivery. Null: there was none. */
-  readonly delayMs: Percentiles | null
-}
+export type Figures = ReturnType<typeof figuresOf>
 
-export function figuresOf(counts: ReadonlyMap<string, number>): Figures {
+export function figuresOf(counts: ReadonlyMap<string, number>) {
   const outcomes = [...counts].flatMap(([name, count]) => {
     const code = CODES.get(name)
     return code === undefined ? [] : [[code, count] as const]
   })
   const of = (names: readonly string[]): number[] => names.map((name) => counts.get(name) ?? 0)
   return {
+    /** POSTs made. */
     attempts: outcomes.reduce((sum, [, count]) => sum + count, 0),
+    /** Attempts that were answered with a 2xx. */
     acknowledged: counts.get(OUTCOMES.delivered) ?? 0,
+    /** Attempts by outcome, without zeros. */
     byOutcome: Object.fromEntries(outcomes),
     parked: counts.get(ENDS.parked) ?? 0,
     expired: counts.get(ENDS.expired) ?? 0,
+    /** Of attempts that were answered or timed out. Null: there were none. */
     answerMs: percentilesOf(ANSWER_TIMES, of(ANSWER_NAMES)),
+    /** From the event to the first POST of a delivery. Null: there was none. */
     delayMs: percentilesOf(DELAYS, of(DELAY_NAMES)),
   }
 }

@@ -1,59 +1,40 @@
 /**
- * Histograms with fixed buckets, so that counts of several workers, minutes and subscriptions can be added. Bucket k holds
- * the values from `bounds[k - 1]` on and below `bounds[k]`; the last bucket, one more than there are bounds, has no end.
+ * The bounds of a histogram's buckets, in ms, rising. They are fixed, so that counts of several workers, minutes and
+ * subscriptions can be added. Bucket k holds the values from `bounds[k - 1]` on and below `bounds[k]`; the last bucket, one
+ * more than there are bounds, has no end. Stored counts refer to the position of a bucket, so the bounds never change.
  */
-export interface Histogram {
-  /** In ms, rising. Stored counts refer to the position of a bucket, so the bounds of a stored histogram never change. */
-  readonly bounds: readonly number[]
-}
+export type Bounds = readonly number[]
 
 /** For the time until an endpoint answers: at most the deadline of an attempt. */
-export const ANSWER_TIMES: Histogram = {
-  bounds: [
-    1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 2_000, 3_000, 5_000, 7_000, 10_000,
-    30_000, 120_000,
-  ],
-}
+export const ANSWER_TIMES: Bounds = [
+  1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 2_000, 3_000, 5_000, 7_000, 10_000,
+  30_000, 120_000,
+]
 
 /** For the time from an event to its first POST: milliseconds, and hours after an outage of the broker. */
-export const DELAYS: Histogram = {
-  bounds: [
-    1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 700, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000,
-    300_000, 1_800_000, 7_200_000,
-  ],
-}
+export const DELAYS: Bounds = [
+  1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 700, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000,
+  1_800_000, 7_200_000,
+]
 
 /** The position of the bucket that holds the value. @param valueMs negative values, of clocks that differ, count as 0 */
-export function bucketOf({ bounds }: Histogram, valueMs: number): number {
-  let [low, high] = [0, bounds.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (valueMs < (bounds[middle] as number)) high = middle
-    else low = middle + 1
-  }
-  return low
-}
-
-export interface Percentiles {
-  readonly p50: number
-  readonly p95: number
-  readonly p99: number
-}
+export const bucketOf = (bounds: Bounds, valueMs: number): number =>
+  bounds.findLastIndex((bound) => bound <= valueMs) + 1
 
 /**
  * Estimates percentiles in ms, with one decimal. Within a bucket the values are taken to be spread evenly, so an estimate is
  * in the same bucket as the true value. In the last bucket it is the highest bound.
  * @param counts by position of the bucket; null if all are 0
  */
-export function percentilesOf(histogram: Histogram, counts: readonly number[]): Percentiles | null {
+export function percentilesOf(bounds: Bounds, counts: readonly number[]) {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null
-  const at = (share: number): number => quantileOf(histogram, counts, share * total)
+  const at = (share: number): number => quantileOf(bounds, counts, share * total)
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
 /** @param rank more than 0 and at most the number of values */
-function quantileOf({ bounds }: Histogram, counts: readonly number[], rank: number): number {
+function quantileOf(bounds: Bounds, counts: readonly number[], rank: number): number {
   let below = 0
   for (const [bucket, count] of counts.entries()) {
     if (below + count >= rank && count > 0) {

@@ -4,13 +4,6 @@ import { type Redis, run, runScript } from '../redis/redis.ts'
 
 type Checked = Pick<Subscription, 'tenant' | 'id'>
 
-export interface CheckBounds {
-  /** After this time a check that was not ended counts as ended. */
-  readonly leaseMs: number
-  /** Checks of a tenant that may run at the same time. */
-  readonly most: number
-}
-
 /** How long a result is kept. The request that started the check waits for it. */
 const FACTS_MS = 10 * 60_000
 
@@ -18,7 +11,11 @@ export type CheckStore = ReturnType<typeof createCheckStore>
 
 /** Limits receiver checks to one per subscription and a few per tenant, and hands their results from worker to api. */
 export const createCheckStore = (redis: Redis) => ({
-  begin: ({ tenant, id }: Checked, { leaseMs, most }: CheckBounds) =>
+  /**
+   * @param leaseMs after this time a check that was not ended counts as ended
+   * @param most checks of a tenant that may run at the same time
+   */
+  begin: ({ tenant, id }: Checked, { leaseMs, most }: { leaseMs: number; most: number }) =>
     runScript(redis, 'subscriptions/begin-check', [checksKey(tenant)], [id, leaseMs, most]),
   /** Call it within the lease only: after it, this would end the next check. */
   async end({ tenant, id }: Checked): Promise<void> {

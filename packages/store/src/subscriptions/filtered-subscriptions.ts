@@ -36,6 +36,8 @@ interface Place {
 type Want = readonly [length: number, text: unknown]
 
 type Bucket<Matched> = Map<SubscriptionId, Filtered<Matched>>
+/** By length, and text. */
+type Buckets<Matched> = Map<number, Map<unknown, Bucket<Matched>>>
 
 /** The length of a value that is wanted whole. */
 const WHOLE = 0
@@ -50,8 +52,8 @@ export class FilteredSubscriptions<Matched extends Filterable> {
   /** The fields of all filters. Each is read once per event. */
   readonly #fields: string[] = []
   readonly #all: Bucket<Matched> = new Map()
-  /** By field, length, and text. */
-  readonly #placed = new Map<string, Map<number, Map<unknown, Bucket<Matched>>>>()
+  /** By field. */
+  readonly #placed = new Map<string, Buckets<Matched>>()
   /** By the text of the filter: those that are alike are judged together. */
   readonly #others = new Map<string, { readonly tests: readonly Test[]; readonly alike: Bucket<Matched> }>()
 
@@ -73,13 +75,10 @@ export class FilteredSubscriptions<Matched extends Filterable> {
     if (place === undefined) {
       const create = () => ({ tests, alike: newBucket<Matched>() })
       getOrCreate(this.#others, JSON.stringify(fields), create).alike.set(subscription.id, filtered)
+      return
     }
-    for (const [length, text] of place?.wants ?? []) {
-      const lengths = getOrCreate(
-        this.#placed,
-        place?.field ?? '',
-        () => new Map<number, Map<unknown, Bucket<Matched>>>(),
-      )
+    const lengths = getOrCreate(this.#placed, place.field, (): Buckets<Matched> => new Map())
+    for (const [length, text] of place.wants) {
       const texts = getOrCreate(lengths, length, () => new Map<unknown, Bucket<Matched>>())
       getOrCreate(texts, text, newBucket).set(subscription.id, filtered)
     }

@@ -8,15 +8,14 @@ import { stringsPerTick } from './shared-reads.ts'
 import { parseSubscription } from './stored-subscription.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
 
-export interface FollowerLimits {
-  /** Entries of all indexes together, one per subscription and event type. At least 1. */
-  readonly mostEntries: number
-  /** Subscriptions that are read together. Parsing them blocks the process for some milliseconds. */
-  readonly pageSize: number
-}
+export type FollowerLimits = Readonly<typeof LIMITS>
 
-/** About 250 bytes each. */
-const LIMITS: FollowerLimits = { mostEntries: 250_000, pageSize: 1_000 }
+const LIMITS = {
+  /** Entries of all indexes together, one per subscription and event type, of about 250 bytes each. At least 1. */
+  mostEntries: 250_000,
+  /** Subscriptions that are read together. Parsing them blocks the process for some milliseconds. */
+  pageSize: 1_000,
+}
 
 /**
  * Holds an index of each tenant's subscriptions and keeps it up to date. A tenant's revision tells whether anything has

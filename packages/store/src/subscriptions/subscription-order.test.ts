@@ -1,9 +1,12 @@
 import { AppError } from '@switchhook/contracts'
-import { placeBefore } from './subscription-order.ts'
+import type { Redis } from '../redis/redis.ts'
+import { createSubscriptionOrder } from './subscription-order.ts'
 
 test.each(['x', Buffer.from('2026').toString('base64url'), Buffer.from('{} {}').toString('base64url')])(
   'the cursor %s is rejected',
-  (cursor) => {
-    expect(() => placeBefore({ limit: 1, cursor })).toThrow(AppError)
+  async (cursor) => {
+    // No command is sent.
+    const order = createSubscriptionOrder({} as Redis)
+    await expect(order.page('acme', { limit: 1, cursor })).rejects.toThrow(AppError)
   },
 )

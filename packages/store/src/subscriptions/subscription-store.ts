@@ -16,16 +16,14 @@ import type { MatchedSubscription } from './subscription-index.ts'
 import { createSubscriptionOrder, placeOf } from './subscription-order.ts'
 
 /** Which changes the store lists, so that fan-out does not read a tenant's subscriptions again after each change. */
-export interface ChangeLimits {
+const CHANGES = {
   /** Tenants with fewer subscriptions have no list: reading all of them again costs as much as reading the list. */
-  readonly fromSubscriptions: number
-  readonly most: number
+  fromSubscriptions: 100,
+  most: 1_000,
 }
+const CHANGES_RETENTION_MS = 86_400_000
 
 const KEYS = [subscriptionsKey, revisionKey, subscriptionOrderKey, subscriptionChangesKey, externalIdsKey]
-
-const CHANGES: ChangeLimits = { fromSubscriptions: 100, most: 1_000 }
-const CHANGES_RETENTION_MS = 86_400_000
 
 export type SubscriptionStore = ReturnType<typeof createSubscriptionStore>
 
@@ -40,7 +38,7 @@ export function createSubscriptionStore(
   limits: {
     /** Subscriptions that a tenant can have. Absent: any number. */
     readonly mostPerTenant?: number
-    readonly changes?: ChangeLimits
+    readonly changes?: typeof CHANGES
     readonly follower?: FollowerLimits
   } = {},
 ) {

@@ -210,8 +210,8 @@ function aWorld(mode: 'post' | 'pull') {
         await this.act({ kind: 'look', death: 'none' })
         await this.act({ kind: 'receive' })
         await this.act({ kind: 'report', status: 200 })
-        const [count] = await held.counts([id])
-        const isEmpty = messages.length === 0 && batches.every(({ items }) => items.length === 0) && count?.count === 0
+        const { count } = await held.count(id)
+        const isEmpty = messages.length === 0 && batches.every(({ items }) => items.length === 0) && count === 0
         if (isEmpty) return
         if (rounds > 300) throw new Error('it never ends')
       }

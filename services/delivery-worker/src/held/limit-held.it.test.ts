@@ -49,7 +49,7 @@ function aWorker(limits: { readonly perSubscription: number; readonly perTenant:
     await limiter.sweep()
     return deliveries
   }
-  const count = async (id: ReturnType<typeof newSubscriptionId>) => (await held.counts([id]))[0]?.count
+  const count = async (id: ReturnType<typeof newSubscriptionId>) => (await held.count(id)).count
   return { hold, count, held, limiter, noticed, crossings }
 }
 
@@ -62,7 +62,7 @@ test('beyond the limit, the deliveries that have been held for longest are parke
   expect(found.map((each) => each?.state)).toEqual(['parked', 'parked', 'held', 'held', 'held'])
   expect(found.slice(0, 2).map((each) => each?.body?.toString())).toEqual(['{"n":0}', '{"n":1}'])
   expect(noticed).toEqual(deliveries.slice(0, 2).map(({ deliveryId }) => deliveryId))
-  expect(await held.counts([subscriptionId])).toMatchObject([{ count: 3, leased: 0 }])
+  expect(await held.count(subscriptionId)).toMatchObject({ count: 3, leased: 0 })
   await limiter.stop()
 })
 

@@ -1,5 +1,5 @@
 import type { Delivery } from '@switchhook/contracts'
-import { type Broker, deliveryShardOf, MAX_PACKET_BYTES, MAX_PACKET_MEMBERS, Packer } from '@switchhook/messaging'
+import { type Broker, createPacker, deliveryShardOf, MAX_PACKET_BYTES, MAX_PACKET_MEMBERS } from '@switchhook/messaging'
 
 /**
  * Fewer deliveries are messages of their own. A worker's prefetch counts each packet as full, so with small packets a few
@@ -24,7 +24,7 @@ export type FirstAttempts = ReturnType<typeof createFirstAttempts>
 /** Publishes first attempts. Those of one turn of the event loop share a message for each shard. */
 export function createFirstAttempts({ broker, shards, arePacketsTaken }: FirstAttemptsDeps) {
   let mean = MAX_PACKET_MEMBERS
-  const packer = new Packer<Delivery>({
+  const packer = createPacker<Delivery>({
     maxMembers: MAX_PACKET_MEMBERS,
     maxBytes: MAX_PACKET_BYTES,
     gatherMs: 0,

@@ -11,7 +11,7 @@ import {
   traceIdOf,
   Unparsable,
 } from '@switchhook/contracts'
-import { FinishedParts, type IncomingMessage, REVISION_HEADER, runAll } from '@switchhook/messaging'
+import { createFinishedParts, type IncomingMessage, REVISION_HEADER, runAll } from '@switchhook/messaging'
 import type { Logger } from '@switchhook/runtime'
 import type { LoggedEvent, MatchedSubscription } from '@switchhook/store'
 
@@ -40,10 +40,10 @@ export const receiversOf = (
   subscriptions.filter((subscription) => subscription.tenant === tenant && receives(subscription, eventType))
 
 /** The stored deliveries of events that failed, for all handlers of the process, so that they share one limit. */
-export const createStoredDeliveries = (): FinishedParts<MatchedSubscription> => new FinishedParts(({ id }) => id)
+export const createStoredDeliveries = () => createFinishedParts(({ id }: MatchedSubscription) => id)
 
 export interface HandleEventDeps {
-  readonly stored: FinishedParts<MatchedSubscription>
+  readonly stored: ReturnType<typeof createStoredDeliveries>
   /** Those that receive the event. Rejects if the subscriptions cannot be read: an error must never look like "no subscriptions". */
   readonly matching: (event: PlatformEvent) => Promise<readonly MatchedSubscription[]>
   /** Resolves once the delivery is stored. */

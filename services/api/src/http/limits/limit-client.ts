@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { createNetworkMatcher } from '@switchhook/egress'
-import { createRequestLimiter, type Redis, type RequestRate } from '@switchhook/store'
+import type { Rate } from '@switchhook/runtime'
+import { createRequestLimiter, type Redis } from '@switchhook/store'
 import { HeaderedError } from '../headered-error.ts'
 import type { Caller } from '../route.ts'
 
@@ -14,7 +15,7 @@ const POLICY = 'client'
 
 /** Each client of each issuer has its own count. Requests from trusted networks are not limited, with or without a token. */
 export function createLimitClient(
-  config: { readonly RATE_LIMIT: RequestRate | null; readonly TRUSTED_NETWORKS: readonly string[] },
+  config: { readonly RATE_LIMIT: Rate | null; readonly TRUSTED_NETWORKS: readonly string[] },
   redis: Redis,
 ): LimitClient {
   const rate = config.RATE_LIMIT

@@ -33,13 +33,13 @@ async function receive(whileCounting: 'nothing' | 'a disable', publishMs = 0) {
       remove: async (_id, list, entries) => {
         for (const { deliveryId, score } of entries) ended.push(`${list} ${deliveryId} ${score}`)
       },
-      counts: async () => {
+      count: async () => {
         if (!counted && whileCounting === 'a disable') {
           subscription = { ...subscription, enabled: false }
           jest.advanceTimersByTime(SUBSCRIPTION_LEASE_MS)
         }
         counted = true
-        return [{ count: 0, leased: 0, oldestAt: null }]
+        return { count: 0, leased: 0, oldestAt: null }
       },
     },
     pullers: { note: async () => {} },

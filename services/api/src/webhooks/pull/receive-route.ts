@@ -18,7 +18,7 @@ import type { Waiting } from './waiting.ts'
 
 export interface ReceiveRouteDeps extends Pick<WebhookParts, 'now'> {
   readonly subscriptions: Pick<WebhookParts['subscriptions'], 'find'>
-  readonly held: Pick<WebhookParts['held'], 'receive' | 'release' | 'counts' | 'forget' | 'remove'>
+  readonly held: Pick<WebhookParts['held'], 'receive' | 'release' | 'count' | 'forget' | 'remove'>
   readonly pullers: Pick<WebhookParts['pullers'], 'note'>
   readonly broker: Pick<WebhookParts['broker'], 'publishBacklogged'>
   readonly waiting: Pick<Waiting, 'enter'>
@@ -69,7 +69,7 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, ValueOf<typeof receive
 }
 
 async function backlogOf({ held }: Pick<ReceiveRouteDeps, 'held'>, id: Subscription['id']) {
-  const [{ count, leased, oldestAt } = { count: 0, leased: 0, oldestAt: null }] = await held.counts([id])
+  const { count, leased, oldestAt } = await held.count(id)
   return { held: count - leased, oldestHeldAt: oldestAt }
 }
 

@@ -34,7 +34,7 @@ async function fall(
       },
     },
     pullers: { find: async () => ({ lastAtMs, pullers: [] }) },
-    held: { lookSoon: async () => {}, counts: async () => [{ count: leased, leased, oldestAt: null }] },
+    held: { lookSoon: async () => {}, count: async () => ({ count: leased, leased, oldestAt: null }) },
     state: {
       commit: async (_tenant, { timers: [timer] }) => {
         happened.push(`again in ${timer?.dueInMs}`)

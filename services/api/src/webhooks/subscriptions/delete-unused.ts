@@ -8,7 +8,7 @@ import type { TimerOwners } from '../../state/timer-loop.ts'
 interface UnusedDeps extends Pick<Base, 'now'> {
   readonly subscriptions: Pick<SubscriptionStore, 'find' | 'remove'>
   readonly pullers: Pick<PullerStore, 'find'>
-  readonly held: Pick<HeldStore, 'lookSoon' | 'counts'>
+  readonly held: Pick<HeldStore, 'lookSoon' | 'count'>
   readonly state: Pick<StateStore, 'commit'>
   readonly auditLog: Pick<AuditLog, 'recordOwn'>
   readonly log: Pick<Logger, 'info'>
@@ -55,9 +55,9 @@ export const createDeleteUnused =
     // Of an earlier version. The setting may have another timer by now, so the whole time begins again.
     if (seconds === undefined) return watchUse(state, watched, now())
     if (seconds !== watched.deleteAfterUnusedSeconds) return
-    const [{ lastAtMs }, [counts]] = await Promise.all([pullers.find(id, now()), held.counts([id])])
+    const [{ lastAtMs }, { leased }] = await Promise.all([pullers.find(id, now()), held.count(id)])
     // A client may still handle what it received long ago.
-    const usedAtMs = (counts?.leased ?? 0) > 0 ? now() : Math.max(sinceMs, lastAtMs ?? 0)
+    const usedAtMs = leased > 0 ? now() : Math.max(sinceMs, lastAtMs ?? 0)
     const leftMs = usedAtMs + seconds * 1_000 - now()
     if (leftMs > 0) return watchUse(state, watched, sinceMs, leftMs)
     let isRemoved: boolean

@@ -72,10 +72,10 @@ export async function findSubscription(
 }
 
 export async function withHealth(deps: SubscriptionRouteDeps, subscription: Subscription) {
-  const [health, counts, [counted = NONE_HELD], pulled] = await Promise.all([
+  const [health, counts, counted, pulled] = await Promise.all([
     deps.healthOf(subscription),
     deps.parkedCounts.count(subscription.id),
-    deps.held.counts([subscription.id]),
+    deps.held.count(subscription.id),
     subscription.mode === 'pull' ? deps.pullers.find(subscription.id, deps.now()) : NOBODY,
   ])
   const parked = { ...counts, limit: deps.config.PARKED_LIMIT_PER_SUBSCRIPTION }
