@@ -87,6 +87,7 @@ export const packedDeliveryMessage = ({ content, headers }: PackedDelivery, queu
 export const jsonMessage = (queue: string, value: object, messageId: string, type: string): OutgoingMessage =>
   toQueue(queue, Buffer.from(JSON.stringify(value)), { messageId, type })
 
+/** First attempts that share a message. @param packet deliveries, or the content of a packet that was received */
 export const deliveryPacketMessage = (packet: readonly Delivery[] | Buffer, queue: string): OutgoingMessage =>
   packetMessage(Buffer.isBuffer(packet) ? packet : packDeliveries(packet), 'delivery.packet', queue)
 
