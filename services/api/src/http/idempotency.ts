@@ -77,6 +77,7 @@ export function createAnswerOnce(
   vault: Vault,
   log: Pick<Logger, 'warn'>,
 ): AnswerOnce {
+  /** Waits while an identical earlier request is in progress. */
   async function begin(scope: string, fingerprint: string, client: string) {
     const deadline = performance.now() + waitMs
     for (let looks = 0; ; looks++) {

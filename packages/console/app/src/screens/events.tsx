@@ -45,7 +45,7 @@ function FoundById({ id, filters }: { readonly id: string; readonly filters: Fil
   const query = useQuery({ queryKey: ['delivery', 'find', id], queryFn: () => findById(id) })
   const { data } = query
   if (query.error || data === undefined) return <QueryState query={query} />
-  if (data.event) return <Navigate to="/events/$eventId" params={{ eventId: data.event.eventId }} replace />
+  if (data.eventId) return <Navigate to="/events/$eventId" params={{ eventId: data.eventId }} replace />
   if (data.subscription) return <Navigate to="/endpoints/$subscriptionId" params={{ subscriptionId: id }} replace />
   if (data.recovery) return <Navigate to="/recoveries/$recoveryId" params={{ recoveryId: id }} replace />
   if (data.isCall) return <EventList what={`the call ${id}`} filters={{ ...filters, callId: id }} />
@@ -66,7 +66,8 @@ async function findById(id: string) {
     orNothing(client.recoveries.read(id)),
     client.events.list({ callId: id, limit: 1 }).page(),
   ])
-  return { event: event ?? delivery, subscription, recovery, isCall: call.items.length > 0 || call.nextCursor !== null }
+  const isCall = call.items.length > 0 || call.nextCursor !== null
+  return { eventId: (event ?? delivery)?.eventId, subscription, recovery, isCall }
 }
 
 const orNothing = <T,>(answer: Promise<T>): Promise<T | undefined> =>

@@ -27,13 +27,18 @@ const DEVICE_STATUS_NAMES = new Map<number, string>(
 
 const cursors = createListCursor('a', /^.{1,255}$/s)
 
-function stateOf(agent: Agent, statusNames: StatusNames) {
-  const view = viewOf(agent)
+/** The fields are in the order of `agentStateSchema`: each name is beside its code. */
+export function stateOf(agent: Agent, statusNames: StatusNames) {
+  const { statusCode, standingStatusCode, pendingStatusCode, deviceStatus, ...rest } = viewOf(agent)
   return {
     agentUri: agent.agentUri,
-    ...view,
-    statusName: statusNames[view.statusCode] ?? String(view.statusCode),
-    deviceStatusName: DEVICE_STATUS_NAMES.get(view.deviceStatus) ?? 'unknown',
+    statusCode,
+    statusName: statusNames[statusCode] ?? String(statusCode),
+    standingStatusCode,
+    pendingStatusCode,
+    deviceStatus,
+    deviceStatusName: DEVICE_STATUS_NAMES.get(deviceStatus) ?? 'unknown',
+    ...rest,
     since: agent.since,
     sequence: agent.sequence,
     occurredAt: lastEventAtOf(agent),

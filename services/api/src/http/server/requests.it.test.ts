@@ -125,6 +125,10 @@ describe('bodies', () => {
     },
   )
 
+  test('with a byte order mark are accepted', async () => {
+    expect((await post(`\ufeff${subscription('x')}`)).status).toBe(201)
+  })
+
   test.each<[string, string | Uint8Array, string]>([
     ['nothing', '', NO_BODY],
     ['blanks', '  ', NOT_JSON],

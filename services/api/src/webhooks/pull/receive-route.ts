@@ -94,7 +94,7 @@ async function handOut(
         await held.release(id, rest.map(leaseOf))
         return undefined
       }
-      // No client can receive what is of a deleted subscription.
+      // No client can receive the deliveries of a deleted subscription.
       const unwanted = rest.filter(({ delivery }) => !subscription || !isSent(subscription, delivery, now()))
       const wanted = rest.filter((each) => !unwanted.includes(each))
       const items = wanted.map((each) => itemOf(each, subscription, signer))

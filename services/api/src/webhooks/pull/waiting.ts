@@ -70,6 +70,7 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
             getOrCreate(waiters, id, () => new Set()).add({ untilMs, isClosed, end: resolve })
             poll ??= startPoll(LOOK_EVERY_MS, look)
           }),
+        /** Frees the place. */
         leave: (): void => {
           for (const leave of leaves.splice(0)) leave()
         },

@@ -34,9 +34,13 @@ export interface SubscriptionRouteDeps
   readonly state: Pick<StateStore, 'commit'>
 }
 
-type NewSubscription = Pick<Subscription, 'eventTypes'> &
-  Partial<Pick<Subscription, 'description' | 'enabled'> & OptionalSettings> &
-  HeadersRequest & { readonly mode?: 'post' | 'pull' }
+interface NewSubscription
+  extends Pick<Subscription, 'eventTypes'>,
+    Partial<Pick<Subscription, 'description' | 'enabled'>>,
+    Partial<OptionalSettings>,
+    HeadersRequest {
+  readonly mode?: 'post' | 'pull'
+}
 
 export type SubscriptionChange = Omit<Partial<NewSubscription>, 'mode'>
 

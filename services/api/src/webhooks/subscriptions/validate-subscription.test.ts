@@ -167,6 +167,11 @@ test.each<[object, string[]]>([
   [{ url, recoverRejected: true }, []],
   [{ mode: 'pull', maxInFlight: 1, maxPerSecond: 1 }, ['/maxInFlight', '/maxPerSecond']],
   [{ mode: 'pull', maxInFlight: null }, []],
+  [{ mode: 'pull', url: '' }, []],
+  [
+    { mode: 'pull', url: false, headers: '', maxInFlight: false, maxPerSecond: '' },
+    ['/url', '/headers', '/maxInFlight', '/maxPerSecond'],
+  ],
   [{ url, maxInFlight: 1, maxPerSecond: 1 }, []],
   [{ url }, []],
   [{ url, deleteAfterUnusedSeconds: null }, []],

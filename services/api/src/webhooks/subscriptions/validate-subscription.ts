@@ -49,10 +49,17 @@ export const validateNewSubscription = (body: unknown, schemaFaults: readonly Fa
 
 const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null && !Array.isArray(body)
 
-/** What concerns the POST of a delivery. */
-const ONLY_OF_POST = ['url', 'headers', 'recoverRejected', 'maxInFlight', 'maxPerSecond'] as const
+/** The fields that concern the POST of a delivery, each with the value that counts as absent, as null does. */
+const ONLY_OF_POST = [
+  // A stored pull subscription has this url.
+  ['url', ''],
+  ['headers', null],
+  ['recoverRejected', false],
+  ['maxInFlight', null],
+  ['maxPerSecond', null],
+] as const
 
-type ByMode = Partial<Record<'mode' | 'deleteAfterUnusedSeconds' | (typeof ONLY_OF_POST)[number], unknown>>
+type ByMode = Partial<Record<'mode' | 'deleteAfterUnusedSeconds' | (typeof ONLY_OF_POST)[number][0], unknown>>
 
 /** @throws AppError if a change does not fit the mode of the subscription */
 export function requireMode({ mode, url }: Pick<Subscription, 'mode' | 'url'>, change: ByMode): void {
@@ -69,9 +76,8 @@ export function roleForNew(body: unknown): Role {
 export function modeFaults(body: ByMode): Fault[] {
   const { mode, url, deleteAfterUnusedSeconds } = body
   if (mode === 'pull') {
-    // A stored pull subscription has the url ''.
-    const sent = ONLY_OF_POST.filter((name) => body[name] != null && body[name] !== '' && body[name] !== false)
-    return sent.map((name) => ({ pointer: `/${name}`, detail: 'must be absent: clients receive the deliveries' }))
+    const sent = ONLY_OF_POST.filter(([name, absent]) => body[name] != null && body[name] !== absent)
+    return sent.map(([name]) => ({ pointer: `/${name}`, detail: 'must be absent: clients receive the deliveries' }))
   }
   return [
     ...(url == null ? [{ pointer: '/url', detail: 'is required' }] : []),
