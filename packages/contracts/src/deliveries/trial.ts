@@ -21,7 +21,7 @@ const FORGED = `v1,${Buffer.alloc(32, 7).toString('base64')}`
 export const signedAtMs = (trial: Trial | undefined, nowMs: number): number =>
   trial === 'stale' ? nowMs - STALE_MS : nowMs
 
-/** Tells the receiver that no event occurred, by the headers of its POST. Call it last. */
+/** Marks the headers of a POST as a trial, so that the receiver knows that no event occurred. Call it last. */
 export function withTrial(trial: Trial | undefined, headers: Headers): Headers {
   if (trial === undefined) return headers
   const isSigned = 'webhook-signature' in headers

@@ -1,7 +1,10 @@
 /** Changes that are most likely a misspelling: up to two neighbouring letters. */
 const MAX_LETTERS = 2
 
-/** A question for the known name that a misspelt name most likely means; '' if none is close. Case, `_` and `-` do not count. */
+/**
+ * The end of a message about a misspelt name, such as `; did you mean "url"?`, with the known name that it most likely means;
+ * '' if none is close. Case, `_` and `-` do not count.
+ */
 export function didYouMean(name: string, known: readonly string[]): string {
   const plain = plainOf(name)
   const meant = known.find((each) => isNear(plain, plainOf(each)))

@@ -93,8 +93,8 @@ export function createReconcile(deps: ReconcileDeps) {
         const stored = await sessions.find(session.tenant, session.sessionId)
         // The list is older than this comparison, so only a new one proves that a channel is gone.
         const isMissing = stored?.channels.some((channel) => isLive(channel) && !listed.has(channel.id)) === true
-        const newest = async () => (isMissing ? inputFor(await freshCalls(ari), hasRestarted) : input)
-        await compare(session, newest).catch((error: unknown) =>
+        const list = async () => (isMissing ? inputFor(await freshCalls(ari), hasRestarted) : input)
+        await compare(session, list).catch((error: unknown) =>
           onError('a call could not be compared with Asterisk', error),
         )
       }

@@ -79,6 +79,10 @@ test('a text that ends within a character is text', () => {
   expect(answerExcerpt(Buffer.from('away ☎').subarray(0, -1), false)).toBe('away')
 })
 
+test('an excerpt ends before the character that does not fit', () => {
+  expect(of('☎'.repeat(EXCERPT_BYTES))).toBe('☎'.repeat(Math.floor(EXCERPT_BYTES / 3)))
+})
+
 /** Words of answers, with everything that could confuse the parser. */
 const noise = fc.array(
   fc.oneof(

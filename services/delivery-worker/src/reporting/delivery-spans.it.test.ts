@@ -7,7 +7,7 @@ import {
   tracePublishDelivery,
   tracingFields,
 } from '@switchhook/runtime'
-import { eventually, startReceiver, startTraceCollector, type TraceCollector } from '@switchhook/testkit'
+import { type Answer, eventually, startReceiver, startTraceCollector, type TraceCollector } from '@switchhook/testkit'
 import { resultOf } from '../policy/classify.ts'
 import type { Decision } from '../policy/decide.ts'
 import { aDelivery, anAttempt } from '../testing/deliveries.ts'
@@ -184,11 +184,15 @@ test('an unavailable collector delays no delivery, is logged once, and is used a
 })
 
 test('a collector that accepts spans and never answers does not delay the shutdown', async () => {
-  const hanging = await startReceiver({ instead: 'hang' })
+  const { promise: late, resolve: answer } = Promise.withResolvers<Answer>()
+  const hanging = await startReceiver(() => late)
   const startedMs = performance.now()
   await exporting((tracing) => continued(tracing, newTraceparent()), { OTEL_EXPORTER_OTLP_ENDPOINT: hanging.url('') })
   expect(performance.now() - startedMs).toBeLessThan(4_000)
   expect(logged).toEqual(['the last traces could not be exported'])
+  // Otherwise the exporter would repeat its request during the tests of other files.
+  answer({ status: 400 })
+  await eventually(() => expect(logged.at(-1)).toBe('traces cannot be exported; they are dropped'))
   await hanging.close()
 })
 
